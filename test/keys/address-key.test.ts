@@ -120,25 +120,30 @@ describe('embedded IPv4', () => {
 describe('address options that cannot be kept are refused at start-up', () => {
   test.each<[string, unknown, string]>([
     ['ipv6Prefix', { ipv6Prefix: 31 }, 'ipv6Prefix: expected an integer from 32 to 128, received 31'],
-    ['ipv6Prefix', { ipv6Prefix: 129 }, 'got 129'],
-    ['ipv6Prefix', { ipv6Prefix: 56.5 }, 'got 56.5'],
-    ['ipv6Prefix', { ipv6Prefix: Number.NaN }, 'got NaN'],
-    ['ipv6Prefix', { ipv6Prefix: '56' }, 'got "56"'],
-    ['ipv6Prefix', { ipv6Prefix: null }, 'got null'],
+    ['ipv6Prefix', { ipv6Prefix: 129 }, 'received 129'],
+    ['ipv6Prefix', { ipv6Prefix: 56.5 }, 'received 56.5'],
+    ['ipv6Prefix', { ipv6Prefix: Number.NaN }, 'received NaN'],
+    ['ipv6Prefix', { ipv6Prefix: '56' }, 'received "56"'],
+    ['ipv6Prefix', { ipv6Prefix: null }, 'received null'],
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: '64:ff9b::/96' }, 'expected an array'],
-    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['64:ff9b::'] }, 'expected an IPv6 prefix, received "64:ff9b::"'],
-    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['64:ff9b::/95'] }, 'got "64:ff9b::/95"'],
-    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['64:ff9b::1/96'] }, 'no bits behind it'],
-    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['1.2.3.4/32'] }, 'got "1.2.3.4/32"'],
-    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['nonsense/64'] }, 'got "nonsense/64"'],
-    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: [96] }, 'got 96'],
+    [
+      'embeddedIPv4Prefixes',
+      { embeddedIPv4Prefixes: ['64:ff9b::'] },
+      "expected an IPv6 prefix of /32, /40, /48, /56, /64 or /96 whose other bits are 0, such as '64:ff9b::/96', " +
+        'received "64:ff9b::"',
+    ],
+    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['64:ff9b::/95'] }, 'received "64:ff9b::/95"'],
+    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['64:ff9b::1/96'] }, 'whose other bits are 0'],
+    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['1.2.3.4/32'] }, 'received "1.2.3.4/32"'],
+    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['nonsense/64'] }, 'received "nonsense/64"'],
+    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: [96] }, 'received 96'],
     [
       'a misspelt name',
       { ipv6prefix: 64 },
       'expected one of ipv6Prefix, embeddedIPv4Prefixes, received an unknown option "ipv6prefix"',
     ],
-    ['no object', 64, 'expected an object, received a number'],
-    ['an array', [64], 'expected an object, received an array of 1'],
+    ['no object', 64, 'expected an object of options, received a number'],
+    ['an array', [64], 'expected an object of options, received an array of length 1'],
   ])('%s %j', (_option, options, message) => {
     const compile = () => compileAddressOptions(options as never)
     expect(compile).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))

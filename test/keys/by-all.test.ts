@@ -118,7 +118,7 @@ describe('byAll', () => {
   })
 
   test('refuses no parts, and parts that are no sources', () => {
-    expect(() => byAll()).toThrow('expected one key source at least, received an array of 0')
-    expect(() => byAll('ip' as never)).toThrow('expected key sources, received a string of 2 characters')
+    expect(() => byAll()).toThrow('expected at least one key source, received an array of length 0')
+    expect(() => byAll('ip' as never)).toThrow('expected key sources such as byIp(), received a string of 2 characters')
   })
 })

@@ -85,11 +85,11 @@ describe('byHeader', () => {
 
   test.each<[unknown, string]>([
     [{ missing: 'skip' }, "expected 'address', 'deny' or 'exempt', received \"skip\""],
-    [{ missing: 'toString' }, 'got "toString"'],
-    [{ missing: null }, 'got null'],
+    [{ missing: 'toString' }, 'received "toString"'],
+    [{ missing: null }, 'received null'],
     [{ mising: 'deny' }, 'expected one of missing, received an unknown option "mising"'],
-    ['deny', 'expected an object, received a string of 4 characters'],
-    [null, 'got null'],
+    ['deny', 'expected an object of options, received a string of 4 characters'],
+    [null, 'received null'],
   ])('refuses the options %j', (options, message) => {
     expect(() => byHeader('x-api-key', options as never)).toThrow(message)
   })

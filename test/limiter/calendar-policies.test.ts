@@ -40,6 +40,9 @@ function calendarBackend(clock = new FakeClock({ nowMs: 0 })): { backend: Backen
   return { backend, names }
 }
 
+const expectedZone = "calendar.timeZone: expected an IANA time zone such as 'Europe/Berlin', received"
+const expectedCarryOver = 'calendar.carryOver: expected an integer of at least 0, received'
+
 describe('a policy with a calendar', () => {
   test('is data: a fixed window of the longest period, and its calendar', () => {
     expect(compilePolicy(monthly({ anchor: 31, carryOver: 5 }))).toEqual({
@@ -57,60 +60,66 @@ describe('a policy with a calendar', () => {
       { per: 'year' },
       {},
       'SLUICE_BAD_OPTION',
-      `calendar.per: expected one of 'day',, received "year"`,
+      `calendar.per: expected one of 'day', 'week', 'month', received "year"`,
     ],
     ['an unknown option', { zone: 'UTC' }, {}, 'SLUICE_BAD_OPTION', 'unknown option'],
-    ['an unknown zone', { timeZone: 'Mars/Olympus' }, {}, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got "Mars/Olympus"'],
-    ['no zone', { timeZone: '' }, {}, 'SLUICE_BAD_POLICY', 'calendar.timeZone: expected a time zone, received ""'],
-    ['a zone that is no text', { timeZone: 1 }, {}, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got 1'],
-    ['an undefined zone', { timeZone: undefined }, {}, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got undefined'],
+    ['an unknown zone', { timeZone: 'Mars/Olympus' }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} "Mars/Olympus"`],
+    ['no zone', { timeZone: '' }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} ""`],
+    ['a zone that is no text', { timeZone: 1 }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} 1`],
+    ['an undefined zone', { timeZone: undefined }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} undefined`],
     [
       'day 32 of a month',
       { anchor: 32 },
       {},
       'SLUICE_BAD_POLICY',
-      'anchor: expected an integer from 1 to 31, received 32',
+      'anchor: expected an integer from 1 to 31 for a month, received 32',
     ],
-    ['day 0 of a month', { anchor: 0 }, {}, 'SLUICE_BAD_POLICY', 'anchor: got 0'],
-    ['half a day', { anchor: 1.5 }, {}, 'SLUICE_BAD_POLICY', 'anchor: got 1.5'],
+    ['day 0 of a month', { anchor: 0 }, {}, 'SLUICE_BAD_POLICY', 'for a month, received 0'],
+    ['half a day', { anchor: 1.5 }, {}, 'SLUICE_BAD_POLICY', 'for a month, received 1.5'],
     [
       'day 8 of a week',
       { per: 'week', anchor: 8 },
       {},
       'SLUICE_BAD_POLICY',
-      'anchor: expected an integer from 1 to 7, received 8',
+      'anchor: expected an integer from 1 to 7 for a week, received 8',
     ],
     [
       'an anchor of days',
       { per: 'day', anchor: 1 },
       {},
       'SLUICE_BAD_POLICY',
-      'anchor: expected none for days, received 1',
+      'anchor: expected undefined for a day, which always starts at midnight, received 1',
     ],
-    [
-      'a carry-over below 0',
-      { carryOver: -1 },
-      {},
-      'SLUICE_BAD_POLICY',
-      'carryOver: expected an integer of units, 0, received -1',
-    ],
-    ['a carry-over of parts', { carryOver: 0.5 }, {}, 'SLUICE_BAD_POLICY', 'carryOver: got 0.5'],
+    ['a carry-over below 0', { carryOver: -1 }, {}, 'SLUICE_BAD_POLICY', `${expectedCarryOver} -1`],
+    ['a carry-over of parts', { carryOver: 0.5 }, {}, 'SLUICE_BAD_POLICY', `${expectedCarryOver} 0.5`],
     [
       'an endless carry-over',
       { carryOver: Number.POSITIVE_INFINITY },
       {},
       'SLUICE_BAD_POLICY',
-      'carryOver: got Infinity',
+      `${expectedCarryOver} Infinity`,
     ],
     [
       'another algorithm',
       {},
       { algorithm: 'gcra' },
       'SLUICE_BAD_POLICY',
-      'algorithm: expected fixed-window, received "gcra"',
+      'algorithm: expected fixed-window because the policy has a calendar, received "gcra"',
     ],
-    ['a burst', {}, { burst: 5 }, 'SLUICE_BAD_POLICY', 'burst: got 5 for fixed-window'],
-    ['slices', {}, { slices: 4 }, 'SLUICE_BAD_POLICY', 'slices: got 4 for fixed-window'],
+    [
+      'a burst',
+      {},
+      { burst: 5 },
+      'SLUICE_BAD_POLICY',
+      'burst: expected undefined for fixed-window (an option of token-bucket and gcra), received 5',
+    ],
+    [
+      'slices',
+      {},
+      { slices: 4 },
+      'SLUICE_BAD_POLICY',
+      'slices: expected undefined for fixed-window (an option of sliding-window), received 4',
+    ],
   ])('is refused with %s', (_, calendar, more, code, message) => {
     const { backend } = calendarBackend()
     const build = (): unknown => createLimiter({ policies: [monthly(calendar, more)], backend })

@@ -159,5 +159,5 @@ test('limiters that are built without end warn of each thing a hundred times', a
     await request(app).get('/')
   }
   expect(warnings.codes.filter((code) => code === 'SLUICE_HOOK_FAILED')).toHaveLength(100)
-  expect(warnings.texts[99]).toContain('the last of 100 that are shown')
+  expect(warnings.texts[99]).toContain('after 100 warnings with this code, no more are printed')
 })

@@ -178,7 +178,7 @@ describe('loaded limits', () => {
     const { limitOf, source, clock } = loading(new Promise((resolve) => (answer = resolve)))
     clock.advance(2 * MINUTE)
     expect(source.asked).toBe(1)
-    expect(warned).toMatchObject([{ message: expect.stringContaining('no answer within 60000 ms') }])
+    expect(warned).toMatchObject([{ message: expect.stringContaining('load did not finish within 60000 ms') }])
     answer({ key: 20 })
     await settled()
     expect(limitOf('key')).toBe(20)

@@ -41,15 +41,23 @@ describe('options of limitOverrides', () => {
   const untyped = limitOverrides as (options?: unknown) => unknown
   test.each<[options: unknown, code: string, message: string]>([
     [undefined, 'SLUICE_BAD_OPTION', 'limitOverrides: expected an object of options, received undefined'],
-    [{}, 'SLUICE_BAD_OPTION', 'limitOverrides: expected load or limits, received neither'],
-    [{ limits: {}, load: () => ({}) }, 'SLUICE_BAD_OPTION', 'limitOverrides: expected load or limits, received both'],
-    [{ limits: {}, everyMs: '1m' }, 'SLUICE_BAD_OPTION', 'got an unknown option "everyMs"'],
-    [{ limits: {}, every: '1m' }, 'SLUICE_BAD_OPTION', 'got an unknown option "every"'],
-    [{ limits: [] }, 'SLUICE_BAD_OPTION', 'limitOverrides: limits: expected an object, received an array of 0'],
+    [{}, 'SLUICE_BAD_OPTION', 'limitOverrides: expected either load or limits, received neither'],
+    [
+      { limits: {}, load: () => ({}) },
+      'SLUICE_BAD_OPTION',
+      'limitOverrides: expected either load or limits, received both',
+    ],
+    [{ limits: {}, everyMs: '1m' }, 'SLUICE_BAD_OPTION', 'received an unknown option "everyMs"'],
+    [{ limits: {}, every: '1m' }, 'SLUICE_BAD_OPTION', 'received an unknown option "every"'],
+    [
+      { limits: [] },
+      'SLUICE_BAD_OPTION',
+      'limitOverrides: limits: expected an object of limits by key, received an array of length 0',
+    ],
     [
       { limits: { key: 0 } },
       'SLUICE_BAD_LIMIT',
-      "limitOverrides: a key's limit: expected an integer from 1, received 0",
+      "limitOverrides: a key's limit: expected an integer from 1 to 999999999999999, received 0",
     ],
     [{ load: {} }, 'SLUICE_BAD_OPTION', 'limitOverrides: load: expected a function, received an object'],
     [{ limits: {}, hierarchical: 1 }, 'SLUICE_BAD_OPTION', 'hierarchical: expected true or false, received a number'],
@@ -58,10 +66,22 @@ describe('options of limitOverrides', () => {
       'SLUICE_BAD_OPTION',
       `others: expected one of 'policy', 'exempt', received "deny"`,
     ],
-    [{ load: () => ({}), everyMs: 60 }, 'SLUICE_BAD_DURATION', 'limitOverrides: everyMs: got 60, expected'],
-    [{ load: () => ({}), everyMs: '999ms' }, 'SLUICE_BAD_DURATION', 'everyMs: expected 1000 to, received "999ms"'],
-    [{ load: () => ({}), everyMs: '30d' }, 'SLUICE_BAD_DURATION', 'everyMs: expected 1000 to, received "30d"'],
-    [{ load: () => ({}), clock: {} }, 'SLUICE_BAD_OPTION', 'clock: expected a clock, received an object'],
+    [{ load: () => ({}), everyMs: 60 }, 'SLUICE_BAD_DURATION', 'or an integer of at least 1000 (ms), received 60'],
+    [
+      { load: () => ({}), everyMs: '999ms' },
+      'SLUICE_BAD_DURATION',
+      'limitOverrides: everyMs: expected 1000 to 2147483647 ms, received "999ms"',
+    ],
+    [
+      { load: () => ({}), everyMs: '30d' },
+      'SLUICE_BAD_DURATION',
+      'limitOverrides: everyMs: expected 1000 to 2147483647 ms, received "30d"',
+    ],
+    [
+      { load: () => ({}), clock: {} },
+      'SLUICE_BAD_OPTION',
+      'clock: expected a clock with now, wall and after, received an object',
+    ],
   ])('%j: %s', (options, code, message) => {
     expect(() => untyped(options)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }))
   })
@@ -69,7 +89,7 @@ describe('options of limitOverrides', () => {
   test('are no overrides of a policy by themselves', () => {
     const overrides = { limits: { key: 20 } } as unknown as LimitOverrides
     expect(() => limited(overrides)).toThrow(
-      "policy 'api': overrides: expected what limitOverrides({ … }), received an object",
+      "policy 'api': overrides: expected the result of limitOverrides({ … }), received an object",
     )
   })
 
@@ -77,7 +97,7 @@ describe('options of limitOverrides', () => {
     const overrides = limitOverrides({ limits: { key: 2_000 } })
     const backend = memoryBackend()
     const policies = [{ name: 'api', limit: 10, window: '1s', algorithm: 'gcra', overrides }] as const
-    expect(() => createLimiter({ policies, backend })).toThrow('gcra spaces units by whole ms')
+    expect(() => createLimiter({ policies, backend })).toThrow('limit: expected at most one unit per ms for gcra')
     createLimiter({ policies: [{ name: 'api', limit: 11, window: '1s' }], backend }).close()
   })
 })

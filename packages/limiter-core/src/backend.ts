@@ -1,4 +1,4 @@
-// Entry point for authors of backends for counts or permits.
+// Entry point for authors of backends, which store counts or permits.
 export { availableAfterMs } from './algorithms/available-after-ms.ts'
 export { forgetsMs } from './algorithms/forgets-ms.ts'
 export { algorithms } from './algorithms/index.ts'

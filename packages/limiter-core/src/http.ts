@@ -1,4 +1,4 @@
-// Entry point for adapters: the parts that decide requests and format responses.
+// Entry point for authors of adapters: limits for HTTP requests, and headers and bodies of responses.
 
 export { andThen, isPromise } from './contracts/maybe-promise.ts'
 export type * from './contracts.ts'

@@ -1,4 +1,4 @@
-// Entry point for authors of ledgers of leased units, and of backends that spend them.
+// Entry point for authors of lease ledgers and of backends that spend leased units.
 export { SETTLED_MS } from './leases/lease-book.ts'
 export {
   GRACE,

@@ -227,7 +227,7 @@ describe('a backend beside another', () => {
         [far.counter, backend],
       ]),
     )
-    expect(() => both.takeAll([near, far])).toThrow('no answer')
+    expect(() => both.takeAll([near, far])).toThrow('invalid answer')
     expect(memory.peekAll([near])).toMatchObject({ verdicts: [{ remaining: 4 }] })
   })
 

@@ -42,11 +42,7 @@ describe('the message of a mistake names what is right', () => {
       () => limit({ ...policy, name: null }),
       'name: expected 1 to 128 printable ASCII characters (an RFC 9651 string), received null',
     ],
-    [
-      'the window of express-rate-limit',
-      () => limit({ limit: 5, windowMs: 60_000 }),
-      '"windowMs"; use window instead',
-    ],
+    ['the window of express-rate-limit', () => limit({ limit: 5, windowMs: 60_000 }), '"windowMs"; use window instead'],
     ['the limit of rate-limiter-flexible', () => limit({ points: 5, window: '1m' }), '"points"; use limit instead'],
     [
       'the window of @fastify/rate-limit',

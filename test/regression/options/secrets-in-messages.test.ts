@@ -178,7 +178,8 @@ async function thrownBy(run: () => unknown): Promise<string | undefined> {
 async function namesOf({ build, base, names }: Owner): Promise<readonly string[]> {
   if (names) return names
   const refused = await thrownBy(() => build({ ...base, zz: 1 }))
-  const [, list = ''] = /"zz", expected (?:one of )?(.*)/.exec(refused ?? '') ?? []
+  const [, list = ''] =
+    /expected (?:one of |an option out of )?(.*), received (?:an unknown option )?"zz"/.exec(refused ?? '') ?? []
   return list.split(/, | or /).map((name) => name.trim())
 }
 

@@ -1,6 +1,6 @@
 import { shown } from '../errors/shown.ts'
 
-/** Thrown if no reply arrived within the deadline of a call. */
+/** Error of a call whose reply did not arrive before its deadline. */
 export class LateError extends Error {
   readonly code = 'LATE'
   readonly mayHaveCounted: boolean
@@ -12,34 +12,31 @@ export class LateError extends Error {
   }
 }
 
-/** Returns the error of a reply that arrived after its request had stopped waiting; nothing was spent. */
+/** Returns the error of a lease reply that arrived after its request had stopped waiting, so that nothing was spent. */
 export function lateLedger(): LateError {
-  return new LateError('the ledger of leases answered after the deadline', false)
+  return new LateError('the lease ledger replied after the deadline', false)
 }
 
-/**
- * Thrown if a backend returned an invalid answer. The message names the invalid part and never contains string
- * values.
- */
+/** Error of a backend that returned an invalid answer. The message names the invalid part, without string values. */
 export class MalformedAnswer extends Error {
   readonly code = 'MALFORMED'
 
-  constructor(part: string, got: unknown, expected: string) {
-    super(`it answered what is no answer: ${part}: expected ${expected}, received ${shown(got)}`)
+  constructor(part: string, received: unknown, expected: string) {
+    super(`the backend returned an invalid answer: ${part}: expected ${expected}, received ${shown(received)}`)
     this.name = 'MalformedAnswer'
   }
 }
 
-/** Cause of a failure whose error has no code. */
+/** Cause of failures whose error has no code. */
 export const NAMELESS = 'ERROR'
 
-/** Returns the cause of a failure as one word: the `code` of the error, or `ERROR`. */
+/** Returns the cause of a failure as one word: the `code` of the error, up to 64 characters, or `ERROR`. */
 export function causeOf(error: unknown): string {
   const code = fieldOf(error, 'code')
   return typeof code === 'string' && code !== '' ? code.slice(0, 64) : NAMELESS
 }
 
-/** Whether the error concerns only this key, and the backend works otherwise. */
+/** Whether the error concerns only one key, while the backend works for other keys. */
 export function isOfOneKey(error: unknown): boolean {
   return fieldOf(error, 'keyOnly') === true
 }

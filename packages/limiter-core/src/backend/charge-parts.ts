@@ -3,27 +3,27 @@ import type { Answer, Backend, Charge, MaybePromise, Moment } from '../contracts
 import { vetoed } from '../decision/verdict.ts'
 import { checkedAnswer } from './checked-answer.ts'
 
-/** Charges of one request that are taken in one call, and their positions among all charges. */
+/** The charges of one request that are taken in one backend call. */
 export interface ChargePart {
   readonly backend: Pick<Backend, 'takeAll' | 'adjustAll'>
+  /** Index of each charge among all charges of the request. */
   readonly indexes: readonly number[]
   readonly charges: readonly Charge[]
 }
 
-/** Reads a part without taking units. */
+/** Reads the state of a part without taking units. */
 export type PeekPart = (part: ChargePart) => MaybePromise<Answer>
 
 /**
- * Takes the parts of one request one after the other. If a later part denies or fails, the earlier parts are refunded
- * by `adjustAll`, and a failure is rethrown. This never over-admits, and may deny other requests during the round
- * trip. Refunds have no deadline, because they must arrive. Parts after a denial are read with `peek`; without `peek`
- * they have no verdicts.
+ * Takes the parts of one request one after another. If a part denies or fails, earlier parts are refunded by
+ * `adjustAll`, and a failure is rethrown. This never admits too much, but may deny other requests until the refund has
+ * been applied. Refunds have no deadline, because they must not be lost. Parts after a denial are read by `peek`; if it
+ * is undefined, they have no verdicts.
  */
 export function takeTogether(parts: readonly ChargePart[], moment?: Moment, peek?: PeekPart): MaybePromise<Answer> {
   return takeFrom({ parts, moment, peek }, [])
 }
 
-/** A request on its way through its parts. */
 interface Taking {
   readonly parts: readonly ChargePart[]
   readonly moment: Moment | undefined
@@ -33,8 +33,8 @@ interface Taking {
 function takeFrom(taking: Taking, answers: readonly Answer[]): MaybePromise<Answer> {
   const { parts, moment } = taking
   const part = parts[answers.length]
-  if (!part || answers.some((answer) => vetoed(answer.verdicts))) return settled(taking, answers)
-  const failed = (error: unknown): MaybePromise<never> => takenBack(taking, answers, error)
+  if (!part || answers.some((answer) => vetoed(answer.verdicts))) return settle(taking, answers)
+  const failed = (error: unknown): MaybePromise<never> => refundAll(taking, answers, error)
   const take = (): MaybePromise<Answer> =>
     andThen(part.backend.takeAll(part.charges, moment), (answered) => checkedAnswer(answered, part.charges))
   const answer = attempt(take, failed)
@@ -51,16 +51,16 @@ function attempt<T>(run: () => MaybePromise<T>, failed: (error: unknown) => Mayb
   }
 }
 
-/** Takes back all that was taken before a backend failed, then throws its error on. */
-function takenBack({ parts, moment }: Taking, answers: readonly Answer[], error: unknown): MaybePromise<never> {
+/** Refunds all charges that were taken before a backend failed, then rethrows its error. */
+function refundAll({ parts, moment }: Taking, answers: readonly Answer[], error: unknown): MaybePromise<never> {
   const undone = answers.map((answer, index) => undo(parts[index], answer, () => false, moment))
   return andThen(allOf<Answer>(undone), () => {
     throw error
   })
 }
 
-/** Refunds the parts that must not stand, once all verdicts are known. */
-function settled({ parts, moment, peek }: Taking, answers: readonly Answer[]): MaybePromise<Answer> {
+/** Refunds charges that must not be kept now that all verdicts are known, and returns the merged answer. */
+function settle({ parts, moment, peek }: Taking, answers: readonly Answer[]): MaybePromise<Answer> {
   const verdicts = answers.flatMap((answer) => answer.verdicts)
   const denied = vetoed(verdicts)
   const advisoryStands = verdicts.every((verdict) => verdict.allowed)
@@ -68,14 +68,11 @@ function settled({ parts, moment, peek }: Taking, answers: readonly Answer[]): M
     const stands = (charge: Charge): boolean => !denied && (!charge.advisory || advisoryStands)
     return undo(parts[index], answer, stands, moment)
   })
-  const unasked = peek ? parts.slice(answers.length).map(peek) : []
-  return andThen(allOf<Answer>([...undone, ...unasked]), (all) => mergedAnswer(parts, all))
+  const peeked = peek ? parts.slice(answers.length).map(peek) : []
+  return andThen(allOf<Answer>([...undone, ...peeked]), (all) => mergedAnswer(parts, all))
 }
 
-/**
- * Refunds the charges of a part that were taken although the request is denied, and returns the state of the part
- * afterwards.
- */
+/** Refunds the charges of a part that were taken and do not stand, and returns the answer with the new verdicts. */
 function undo(
   part: ChargePart,
   answer: Answer,
@@ -95,7 +92,7 @@ function undo(
     return part.backend.adjustAll(refunds, takenAt, now === undefined ? { uncounted } : { now, uncounted })
   }
   const { takenAts } = answer
-  // one call per charge if the charges have different times
+  // charges that were taken at different times need separate calls
   const refunded = takenAts
     ? allOf(back.map((at) => refund([at], takenAts[at], !isCounted(answer, at))))
     : andThen(refund(back, answer.takenAt, !answer.counted), (after) => [after])
@@ -109,7 +106,7 @@ function isCounted({ counted, countedEach }: Answer, at: number): boolean {
   return countedEach?.[at] ?? counted
 }
 
-/** Merges the answers of all parts into one, with each verdict at the position of its charge. */
+/** Merges the answers of all parts into one, with the verdicts in the order of the charges. */
 export function mergedAnswer(parts: readonly Pick<ChargePart, 'indexes'>[], answers: readonly Answer[]): Answer {
   const rows = answers.flatMap((answer, part) =>
     answer.verdicts.map((verdict, at) => {

@@ -2,17 +2,18 @@ import type { Answer, AnsweredVerdict, Charge, Decision, PolicyVerdict } from '.
 import { plainVerdict, RequestDecision, vetoed } from '../decision/verdict.ts'
 import { MalformedAnswer } from './backend-failure.ts'
 
-/** The members of a charge that its verdict must match. */
+/** The properties of a charge that its verdict must match. */
 type Asked = Pick<Charge, 'counter' | 'advisory'>
 
 /**
- * Returns `answer` completed with optional members, or throws `MalformedAnswer` if it does not match the charges. An
- * invalid answer would otherwise corrupt limits, headers and mirrors. Verdicts after a denial may be missing.
+ * Returns `answer` with optional properties filled in. Throws `MalformedAnswer` if it does not match the charges,
+ * because an invalid answer would corrupt limits, headers and the local copy of counts. Verdicts after a denial may be
+ * missing.
  */
 export function checkedAnswer(answer: Answer, charges: readonly Asked[]): Answer {
   checkHead(answer)
   const { verdicts, takenAts, countedEach } = answer
-  if (!Array.isArray(verdicts)) throw new MalformedAnswer('verdicts', verdicts, 'a list')
+  if (!Array.isArray(verdicts)) throw new MalformedAnswer('verdicts', verdicts, 'an array')
   if (verdicts.length === charges.length) {
     for (let index = 0; index < charges.length; index++) checkVerdict(verdicts[index], charges[index])
   } else checkSome(verdicts, charges)
@@ -21,14 +22,17 @@ export function checkedAnswer(answer: Answer, charges: readonly Asked[]): Answer
   return verdicts.some(isIncomplete) ? { ...answer, verdicts: verdicts.map(plainVerdict) } : answer
 }
 
-/** The decision of one charge, of an answer to it or of a decision that a backend made itself. Throws as `checkedAnswer`. */
+/**
+ * Returns the decision about one charge, from an answer to it or from a decision. Throws `MalformedAnswer` if it does
+ * not match the charge.
+ */
 export function checkedDecision(answer: Answer | Decision, charge: Asked): Decision {
   const flat = answer as (Decision & PolicyVerdict) | null | undefined
-  // a decision that is its own verdict, as ours are
+  // a `SoleDecision` is its own verdict and is returned without a copy
   if (flat?.binding !== flat || !flat || isIncomplete(flat)) return new RequestDecision(checkedAnswer(answer, [charge]))
   checkHead(flat)
   checkVerdict(flat, charge)
-  if (flat.verdicts?.[0] !== flat) throw new MalformedAnswer('verdicts', flat.verdicts, 'itself alone')
+  if (flat.verdicts?.[0] !== flat) throw new MalformedAnswer('verdicts', flat.verdicts, 'the decision itself')
   return flat
 }
 
@@ -39,50 +43,51 @@ function isIncomplete({ availableAfterMs }: AnsweredVerdict): boolean {
 function checkHead(answer: Answer): void {
   if (typeof answer !== 'object' || answer === null) throw new MalformedAnswer('answer', answer, 'an object')
   const { takenAt, counted, source } = answer
-  if (!Number.isFinite(takenAt)) throw new MalformedAnswer('takenAt', takenAt, 'a time')
+  if (!Number.isFinite(takenAt)) throw new MalformedAnswer('takenAt', takenAt, 'a finite number')
   if (!isBoolean(counted)) throw new MalformedAnswer('counted', counted, 'true or false')
-  if (typeof source !== 'string') throw new MalformedAnswer('source', source, 'a text')
+  if (typeof source !== 'string') throw new MalformedAnswer('source', source, 'a string')
 }
 
 function checkVerdict(verdict: AnsweredVerdict, { counter: { compiled }, advisory }: Asked): void {
   if (typeof verdict !== 'object' || verdict === null) throw new MalformedAnswer('verdict', verdict, 'an object')
   const { policy, shadow, allowed, remaining, retryAfterMs } = verdict
-  if (policy !== compiled.policy) throw new MalformedAnswer('policy', policy, 'that of its charge')
+  if (policy !== compiled.policy) throw new MalformedAnswer('policy', policy, 'the policy of its charge')
   if ((shadow === true) !== (advisory === true)) throw new MalformedAnswer('shadow', shadow, `${advisory === true}`)
-  // the rule `allow` answers with Infinity
+  // a calendar period may have carried-over or purchased units; the failure rule `allow` returns Infinity
   const most = compiled.policy.calendar ? Number.MAX_SAFE_INTEGER : compiled.capacity
   const isLeft = Number.isInteger(remaining) && remaining >= 0 && remaining <= most
   if (!isLeft && remaining !== Number.POSITIVE_INFINITY)
-    throw new MalformedAnswer('remaining', remaining, `0 to ${most}`)
+    throw new MalformedAnswer('remaining', remaining, `an integer from 0 to ${most}`)
   checkWaits(verdict)
   if (allowed !== (retryAfterMs === 0)) throw new MalformedAnswer('allowed', allowed, `${retryAfterMs === 0}`)
 }
 
 function checkWaits({ retryAfterMs, resetAfterMs, availableAfterMs = 0 }: AnsweredVerdict): void {
-  if (!isWait(retryAfterMs)) throw new MalformedAnswer('retryAfterMs', retryAfterMs, '0 or more')
+  if (!isWait(retryAfterMs)) throw new MalformedAnswer('retryAfterMs', retryAfterMs, 'a number of at least 0')
   if (!(isWait(resetAfterMs) && resetAfterMs < Number.POSITIVE_INFINITY))
-    throw new MalformedAnswer('resetAfterMs', resetAfterMs, '0 or more')
-  if (!isWait(availableAfterMs)) throw new MalformedAnswer('availableAfterMs', availableAfterMs, '0 or more')
+    throw new MalformedAnswer('resetAfterMs', resetAfterMs, 'a finite number of at least 0')
+  if (!isWait(availableAfterMs))
+    throw new MalformedAnswer('availableAfterMs', availableAfterMs, 'a number of at least 0')
 }
 
 function isWait(ms: unknown): boolean {
   return typeof ms === 'number' && ms >= 0
 }
 
-/** Checks the answer of a composite backend that denied before all parts were read. */
+/** Checks an answer with fewer verdicts than charges, which is valid only if an enforced policy denied. */
 function checkSome(verdicts: readonly AnsweredVerdict[], charges: readonly Asked[]): void {
   let at = 0
   for (const verdict of verdicts) {
     while (at < charges.length && charges[at].counter.compiled.policy !== verdict?.policy) at++
-    if (at === charges.length) throw new MalformedAnswer('verdicts', verdicts, 'one for each charge')
+    if (at === charges.length) throw new MalformedAnswer('verdicts', verdicts, 'one verdict per charge')
     checkVerdict(verdict, charges[at++])
   }
-  if (!vetoed(verdicts)) throw new MalformedAnswer('verdicts', verdicts, 'one for each charge')
+  if (!vetoed(verdicts)) throw new MalformedAnswer('verdicts', verdicts, 'one verdict per charge')
 }
 
 function checkEach(name: string, each: readonly unknown[], count: number, isOne: (one: unknown) => boolean): void {
   if (Array.isArray(each) && each.length === count && each.every(isOne)) return
-  throw new MalformedAnswer(name, each, 'one for each verdict')
+  throw new MalformedAnswer(name, each, 'one valid value per verdict')
 }
 
 function isBoolean(value: unknown): boolean {

@@ -2,23 +2,22 @@ import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Backend, Charge, CountedKey, Counter, MaybePromise, Moment } from '../contracts.ts'
 import { type ChargePart, mergedAnswer, takeTogether } from './charge-parts.ts'
 
-/** The charges of one request that one backend counts. */
 interface Part extends ChargePart {
   readonly backend: ChargedBackend
 }
 
-/** A backend whose counters are already open. */
+/** The methods of a backend that a limiter calls for each request. */
 export type ChargedBackend = Pick<Backend, 'synchronous' | 'takeAll' | 'peekAll' | 'adjustAll' | 'resetAll'>
 
 /**
- * Combines several backends. They are called one after the other, synchronous ones first; if a later one denies, the
- * earlier ones are refunded, see `takeTogether`.
+ * Combines the backends of one limiter. For a take they are called one after another, synchronous ones first; if a
+ * backend denies, earlier backends are refunded, see `takeTogether`.
  */
 export class GroupedBackend implements ChargedBackend {
   readonly #homes: ReadonlyMap<Counter, ChargedBackend>
   readonly #backends: readonly ChargedBackend[]
 
-  /** `homes`: which backend opened each counter. */
+  /** `homes` maps each counter to the backend that opened it. */
   constructor(homes: ReadonlyMap<Counter, ChargedBackend>) {
     this.#homes = homes
     const backends = [...new Set(homes.values())]

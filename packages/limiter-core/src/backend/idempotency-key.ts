@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { IdempotencyKey } from '../contracts.ts'
 
 /**
- * How long a backend remembers a command that must not run twice. It is longer than a Redis client keeps resending
- * commands after a broken connection (20 attempts, about 11 s, with the defaults of ioredis).
+ * Milliseconds for which a backend remembers the idempotency key of a command. Longer than a Redis client resends a
+ * command after its connection broke (20 attempts, about 11 s, with the defaults of ioredis).
  */
 export const IDEMPOTENT_MS = 30_000
 
-/** Distinguishes the keys of this copy of the package from those of other copies. */
-const owner = randomBytes(9).toString('base64url')
-let made = 0
+/** Random prefix that makes keys unique across processes and copies of this package. */
+const prefix = randomBytes(9).toString('base64url')
+let created = 0
 
-/** A key that no other command has; `now` is a reading of the process clock. */
+/** Returns a unique idempotency key; `now` is a reading of the process clock. */
 export function newIdempotencyKey(now: number): IdempotencyKey {
-  return { id: `${owner}${(made++).toString(36)}`, issuedAt: now }
+  return { id: `${prefix}${(created++).toString(36)}`, issuedAt: now }
 }

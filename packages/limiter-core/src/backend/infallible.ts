@@ -3,15 +3,12 @@ import { processWide } from '../process/process-wide.ts'
 
 const KEY = Symbol.for('sluice.infallible@1')
 
-// a list and no property, which a copy of the object would have as well
+// a set instead of a property, because a copy or wrapper of the backend object would inherit a property
 function backends(): WeakSet<Backend> {
   return processWide(KEY, () => new WeakSet())
 }
 
-/**
- * Marks a backend of this suite that counts in this process and cannot fail, so that no failover is put in front of
- * it.
- */
+/** Marks a backend that counts in this process and cannot fail, so that limiters use it without failover. */
 export function infallible<B extends Backend>(backend: B): B {
   backends().add(backend)
   return backend

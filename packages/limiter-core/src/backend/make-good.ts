@@ -1,8 +1,8 @@
 import type { Admitted, CompiledPolicy, PriorUsage } from '../contracts.ts'
 
 /**
- * Restores units in cells that are missing there: first the usage that a backend had reported, as far as it still
- * counts and exceeds the current usage, then the units that were admitted in its place, up to the capacity.
+ * Restores usage that is missing in the cells of a key: first the usage that the backend had reported, if it exceeds
+ * the current usage, then the units that a process admitted without the backend, up to the capacity.
  */
 export function makeGood(
   compiled: CompiledPolicy,
@@ -15,7 +15,7 @@ export function makeGood(
   const missing = used - usedUnits(compiled, cells, at, now)
   if (missing > 0) {
     raise(compiled, cells, at, now, missing, resetAfterMs)
-    // the key was in debt, or its window would restart too early
+    // true if the key was in debt, or if its window would end too early
     if (compiled.resetAfterMs(cells, at, now) < resetAfterMs) compiled.adopt(cells, at, now, used, resetAfterMs)
   }
   if (!admitted) return
@@ -24,7 +24,7 @@ export function makeGood(
   if (fitting > 0) raise(compiled, cells, at, now, fitting, resetAfterMs)
 }
 
-/** Whether the cells lack any of the known usage. */
+/** Whether `makeGood` would change the cells. */
 export function isMissing(
   compiled: CompiledPolicy,
   cells: Float64Array,
@@ -41,8 +41,8 @@ function admittedUnits({ uncounted, unsure, upTo }: Admitted, used: number): num
 }
 
 /**
- * Raises the usage of a key. The reset time of an unused key is known; for other keys the units are charged at the
- * current time, unless the cells have no room for them, as after a clock that was ahead.
+ * Adds units to the usage of a key. A used key is charged at the current time. The cells of an unused key are written
+ * with the known reset time, as are cells that cannot be charged, for example because their clock was ahead.
  */
 function raise(
   compiled: CompiledPolicy,

@@ -3,7 +3,7 @@ import type { Answer, Backend, CompiledPolicy, Counter, DecisionOf, MaybePromise
 import { RequestDecision } from '../decision/verdict.ts'
 import { checkedAnswer } from './checked-answer.ts'
 
-/** A counter for backends that take one charge in the same way as several. Throws if the answer is invalid. */
+/** A counter that takes its charge by the `takeAll` method of its backend. Throws if the answer is invalid. */
 export class PlainCounter<A extends MaybePromise<Answer>> implements Counter<A> {
   readonly compiled: CompiledPolicy
   readonly name: string
@@ -19,7 +19,7 @@ export class PlainCounter<A extends MaybePromise<Answer>> implements Counter<A> 
     const charges = [{ key, counter: this, cost }]
     const answer: MaybePromise<Answer> = this.#backend.takeAll(charges, moment)
     const decision: unknown = andThen(answer, (one) => new RequestDecision(checkedAnswer(one, charges)))
-    // a promise where the answer is one
+    // `andThen` returns a promise exactly if the answer is one, which its type does not express
     return decision as DecisionOf<A>
   }
 }

@@ -1,9 +1,6 @@
 import type { Counter } from '../contracts.ts'
 
-/**
- * Returns a unique string for a key and a counter. The length comes first, so that no two pairs produce the same
- * string.
- */
+/** Returns a string that is unique for a key and a counter name. The length prefix prevents collisions. */
 export function targetId({ key, counter }: { readonly key: string; readonly counter: Pick<Counter, 'name'> }): string {
   return `${counter.name.length}:${counter.name}${key}`
 }

@@ -2,8 +2,8 @@ import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
 import { plainDecision } from './verdict.ts'
 
 /**
- * The decision of one enforced policy and also its verdict: one flat object, because most requests meet one policy
- * and three objects cost as much as the rest of the decision.
+ * The decision of one enforced policy, which is also its own verdict. Most requests have one policy, and creating three
+ * objects would cost as much as the rest of the decision.
  */
 export abstract class SoleDecision implements Decision, PolicyVerdict {
   abstract readonly policy: Policy

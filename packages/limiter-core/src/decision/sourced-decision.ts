@@ -2,7 +2,7 @@ import type { Policy } from '../contracts.ts'
 import { SoleDecision } from './sole-decision.ts'
 import { atTheLatest } from './verdict.ts'
 
-/** The decision of one enforced policy where memory did not count it; an answer to its one charge as well. */
+/** The decision of one enforced policy by a backend other than memory. It is also a valid answer to the charge. */
 export class SourcedDecision extends SoleDecision {
   readonly policy: Policy
   readonly remaining: number

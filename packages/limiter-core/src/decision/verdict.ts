@@ -1,6 +1,6 @@
 import type { Answer, AnsweredVerdict, Decision, Fund, Policy, PolicyVerdict } from '../contracts.ts'
 
-/** A flat verdict. It is a class, so that all verdicts share one hidden class. */
+/** The verdict of one charge. A class, so that all verdicts have the same hidden class in V8. */
 export class ChargeVerdict implements PolicyVerdict {
   readonly policy: Policy
   readonly shadow: boolean
@@ -28,7 +28,7 @@ export class ChargeVerdict implements PolicyVerdict {
   }
 }
 
-/** A decision over the verdicts of one request. Derived numbers are getters: most requests read one or two of them. */
+/** The decision of all policies of one request. Derived values are getters, because most requests read few of them. */
 export class RequestDecision implements Decision {
   readonly verdicts: readonly PolicyVerdict[]
   readonly takenAt: number
@@ -39,7 +39,7 @@ export class RequestDecision implements Decision {
   readonly allowed: boolean
 
   constructor(answer: Answer) {
-    // of a foreign backend failover has completed them
+    // failover has filled in the optional properties that a custom backend may omit
     this.verdicts = answer.verdicts as readonly PolicyVerdict[]
     this.takenAt = answer.takenAt
     this.takenAts = answer.takenAts
@@ -70,18 +70,21 @@ export class RequestDecision implements Decision {
   }
 }
 
-/** When more is left, where only the other waits are known. */
+/** Returns an upper bound of `availableAfterMs`, for backends that do not compute it. */
 export function atTheLatest(retryAfterMs: number, resetAfterMs: number): number {
   return retryAfterMs || Math.ceil(resetAfterMs)
 }
 
-/** Whether an enforced policy denies. */
+/** Whether an enforced policy denies the request. */
 export function vetoed(verdicts: readonly Pick<PolicyVerdict, 'allowed' | 'shadow'>[]): boolean {
   for (const verdict of verdicts) if (!verdict.allowed && !verdict.shadow) return true
   return false
 }
 
-// enforced before shadow, denied before allowed, the longer wait, then the smaller part left
+/**
+ * Whether `a` is reported to the client rather than `b`: enforced before shadow, denied before allowed, then the longer
+ * wait, then the smaller remaining part of the limit.
+ */
 function binds(a: PolicyVerdict, b: PolicyVerdict): boolean {
   if (a.shadow !== b.shadow) return b.shadow
   if (a.allowed !== b.allowed) return b.allowed
@@ -89,7 +92,7 @@ function binds(a: PolicyVerdict, b: PolicyVerdict): boolean {
   return a.remaining / a.policy.limit < b.remaining / b.policy.limit
 }
 
-/** Copies a decision without getters, for logs and replies. */
+/** Returns a copy of a decision with plain properties instead of getters, for logs and JSON. */
 export function plainDecision(decision: Decision): Decision {
   const { allowed, retryAfterMs, takenAt, counted, source } = decision
   return {
@@ -103,7 +106,7 @@ export function plainDecision(decision: Decision): Decision {
   }
 }
 
-/** Copies a verdict without getters, completed with members that a backend may omit. Does not validate the verdict. */
+/** Returns a copy of a verdict with plain properties, including those that a backend may omit. Does not validate. */
 export function plainVerdict(verdict: AnsweredVerdict): PolicyVerdict {
   const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, fund } = verdict
   const { availableAfterMs = atTheLatest(retryAfterMs, resetAfterMs) } = verdict
@@ -111,8 +114,8 @@ export function plainVerdict(verdict: AnsweredVerdict): PolicyVerdict {
 }
 
 /**
- * Returns the verdict with its fund if it is known. The member is added only then, so that other verdicts keep one
- * hidden class.
+ * Sets the fund of a verdict, unless it is undefined. Verdicts without a fund do not get the property, so that they
+ * keep one hidden class.
  */
 export function withFund<V extends PolicyVerdict>(verdict: V, fund: Fund | undefined): V {
   return fund === undefined ? verdict : Object.assign(verdict, { fund })

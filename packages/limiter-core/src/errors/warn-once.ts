@@ -4,24 +4,24 @@ import type { SluiceCode } from './errors.ts'
 
 const KEY = Symbol.for('sluice.warned')
 /**
- * Maximum number of warnings per code about limiters in a process. A program that creates a limiter per request would
- * otherwise flood the log.
+ * Maximum number of warnings per code that a process prints about limiters. A program that creates a limiter per
+ * request would otherwise flood the log.
  */
-const MOST_OF_A_CODE = 100
+const MAX_WARNINGS_PER_CODE = 100
 
-interface Warned {
+interface PrintedWarnings {
   readonly once: Set<string>
   readonly ofLimiters: Map<SluiceCode, number>
 }
 
-function warned(): Warned {
+function warned(): PrintedWarnings {
   return processWide(KEY, () => ({ once: new Set(), ofLimiters: new Map() }))
 }
 
 /**
- * Warns (`process.on('warning')`), once per process for each code and `about`. For problems of the application,
- * whichever limiter finds them: proxy trust, limiters created in handlers, Redis settings. Problems of one limiter
- * are reported by its `LimiterReport`. Pass a function if the message is expensive to build.
+ * Prints a process warning once per process for each combination of `code` and `about`. Use it for problems of the
+ * application that any limiter may detect, such as proxy trust or Redis settings; problems of one limiter are reported
+ * by its `LimiterReport`. Pass a function if the message is expensive to build.
  */
 export function warnOnce(code: SluiceCode, message: string | (() => string), about = ''): void {
   const seen = warned().once
@@ -31,21 +31,22 @@ export function warnOnce(code: SluiceCode, message: string | (() => string), abo
   warn(code, typeof message === 'string' ? message : message())
 }
 
-/** Warns about one limiter; of each code the first 100 in a process. */
+/** Prints a warning about one limiter. A process prints at most 100 of them per code. */
 export function warnOfLimiter(code: SluiceCode, message: () => string): void {
   const { ofLimiters } = warned()
-  const given = (ofLimiters.get(code) ?? 0) + 1
-  if (given > MOST_OF_A_CODE) return
-  ofLimiters.set(code, given)
-  warn(code, given < MOST_OF_A_CODE ? message() : `${message()} (the last of ${MOST_OF_A_CODE} that are shown)`)
+  const printed = (ofLimiters.get(code) ?? 0) + 1
+  if (printed > MAX_WARNINGS_PER_CODE) return
+  ofLimiters.set(code, printed)
+  const note = ` (after ${MAX_WARNINGS_PER_CODE} warnings with this code, no more are printed)`
+  warn(code, printed < MAX_WARNINGS_PER_CODE ? message() : message() + note)
 }
 
-/** Warns every time. Callers must limit the frequency. */
+/** Prints a warning on every call. Callers must limit the frequency. */
 export function warn(code: SluiceCode, message: string): void {
   process.emitWarning(withPage(code, message), { type: 'SluiceWarning', code })
 }
 
-/** For tests: allows every warning once more. */
+/** Forgets which warnings have been printed, so that tests see them again. */
 export function forgetWarnings(): void {
   const { once, ofLimiters } = warned()
   once.clear()

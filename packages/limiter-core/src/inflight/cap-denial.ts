@@ -1,7 +1,7 @@
 import type { Denial } from '../contracts.ts'
 
-/** Denial for a full cap. The next release is unknown, so the client is asked to wait one second. */
+/** Denial if no place is free. The time of the next release is not known, so clients should retry after one second. */
 export const FULL: Denial = { allowed: false, retryAfterMs: 1_000 }
 
-/** The work weighs more than the limit: no wait helps. */
+/** Denial if the weight exceeds the limit, so that a retry can never succeed. */
 export const TOO_HEAVY: Denial = { allowed: false, retryAfterMs: Number.POSITIVE_INFINITY }

@@ -25,15 +25,18 @@ import { MemoryInflight } from './memory-inflight.ts'
 import { WatchedPermit } from './watched-permit.ts'
 
 export interface InflightLimiterOptions {
-  /** Name in headers, denials and metrics. Default: `inflight`. */
+  /** Name in headers, denials and metrics: 1 to 128 printable ASCII characters. Default: `inflight`. */
   readonly name?: string | undefined
-  /** Places for each key. */
+  /** Maximum number of places that are held per key at the same time, an integer of at least 1. */
   readonly limit: number
-  /** Permits held longer are taken back, and their `lost` aborts: 1 ms to 2^31 - 1 ms. Default: no bound. */
+  /**
+   * Time after which a permit is revoked and its `lost` signal is aborted, from 1 ms to 2^31 - 1 ms. Default: permits
+   * are never revoked.
+   */
   readonly maxHoldMs?: Duration | undefined
   /**
-   * Where permits are stored. Default: this process. The backend receives this cap with each call, so that caps with
-   * different names on one backend are counted separately. A backend with its own limit must have the same limit.
+   * Backend that stores the permits. Default: the memory of this process. Caps with different names on one backend are
+   * counted separately. If the backend has its own limit, `limit` must be the same.
    */
   readonly backend?: InflightBackend | undefined
   /** Whether several caps with this name on one backend may share their places. Default: false. */
@@ -42,27 +45,27 @@ export interface InflightLimiterOptions {
   readonly observers?: readonly Observer[] | undefined
 }
 
-/** Options with which every answer is at hand at once. */
+/** Options of a cap that stores its permits in this process, so that `acquire` is synchronous. */
 export interface LocalInflightOptions extends InflightLimiterOptions {
   readonly backend?: undefined
 }
 
-/** Limits concurrent work. Every acquired permit must be released. */
+/** Limits concurrent work per key. Every acquired permit must be released. */
 export interface InflightLimiter<P extends MaybePromise<Permit | undefined> = MaybePromise<Permit | undefined>> {
   readonly name: string
   readonly limit: number
   /**
-   * Returns a permit, or undefined if no place is free or the weight exceeds the limit. Without a key, all work
-   * shares one count.
+   * Returns a permit, or undefined if no place is free or the weight exceeds the limit. Default key: one key for the
+   * whole process. Throws `SLUICE_BAD_KEY` or `SLUICE_BAD_LIMIT` (weight).
    */
   acquire(key?: string, options?: AcquireOptions): P
-  /** Places held for the key. */
+  /** Returns the number of places that are held for the key; 0 if the backend does not support counting. */
   count(key?: string): P extends Promise<unknown> ? Promise<number> : MaybePromise<number>
-  /** Releases what this cap opened. A backend that was passed in stays open. */
+  /** Stops the timers of this cap and frees its name. A backend that was passed in stays open. */
   close(): MaybePromise<void>
 }
 
-/** An `InflightLimiter` that answers synchronously. */
+/** An `InflightLimiter` whose permits are stored in this process; all methods are synchronous. */
 export interface LocalInflightLimiter extends InflightLimiter<Permit | undefined> {
   count(key?: string): number
 }
@@ -70,30 +73,27 @@ export interface LocalInflightLimiter extends InflightLimiter<Permit | undefined
 const OPTIONS = ['name', 'limit', 'maxHoldMs', 'backend', 'shared', 'clock', 'observers'] as const
 const WHOLE_PROCESS = ''
 
-/** Builds a cap. Throws coded errors for bad options. */
+/** Creates a cap on concurrent work. Throws a `SluiceError` for invalid options. */
 export function createInflightLimiter(options: LocalInflightOptions): LocalInflightLimiter
 export function createInflightLimiter(options: InflightLimiterOptions): InflightLimiter
 export function createInflightLimiter(options: InflightLimiterOptions): InflightLimiter {
   return new BackedInflightLimiter(optionsOf('createInflightLimiter', options, OPTIONS))
 }
 
-/** A cap over a backend, which is this process unless another is given. */
+/** A cap that stores its permits in a backend, by default in this process. */
 export class BackedInflightLimiter implements InflightLimiter {
   readonly name: string
   readonly limit: number
   readonly observers: Observers
   readonly #backend: InflightBackend
   readonly #clock: Clock
-  /**
-   * Whether this limiter created the backend. An own backend reports releases itself and is closed with the limiter.
-   */
+  /** Whether this cap created its backend, which then reports releases itself and is closed with the cap. */
   readonly #isOwn: boolean
   readonly #cap: Cap
-  /** To observers. */
   readonly #observed: ObservedCap
   readonly #unclaim: () => void
 
-  /** `place` names the part of an application that is capped, where it is not the whole. */
+  /** `place` names the part of the application that the cap applies to. Default: the whole application. */
   constructor(
     { name = DEFAULT_NAMES.inflightLimit, limit, maxHoldMs, backend, shared, clock, observers }: InflightLimiterOptions,
     place?: string | undefined,
@@ -107,7 +107,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     if (backend?.limit !== undefined && backend.limit !== limit) {
       throw new SluiceError(
         'SLUICE_BAD_LIMIT',
-        `cap '${this.name}': limit: expected ${shown(backend.limit)}, which its backend has, received ${limit}`,
+        `cap '${this.name}': limit: expected ${shown(backend.limit)}, the limit of its backend, received ${limit}`,
       )
     }
     const isShared = optionalBoolean('shared', shared)

@@ -2,13 +2,13 @@ import type { Clock } from '../contracts.ts'
 import type { HeldPermit } from './permit.ts'
 
 /**
- * Revokes permits that are held too long. If all permits have the same maximum, the oldest is always the next to
- * expire, so one timer suffices.
+ * Revokes permits that are held longer than `maxHoldMs`. One timer is enough, because the oldest permit is always the
+ * next to expire.
  */
 export class MaxHoldTimer {
   readonly #clock: Clock
   readonly #maxHoldMs: number
-  // in the order of their acquisition
+  // in the order of acquisition
   readonly #permits = new Set<HeldPermit>()
   #cancelSweep: (() => void) | undefined
 
@@ -26,7 +26,7 @@ export class MaxHoldTimer {
     this.#permits.delete(permit)
   }
 
-  /** Stops the timer; permits that are held now are not revoked. */
+  /** Stops the timer. Permits that are still held are not revoked. */
   close(): void {
     this.#cancelSweep?.()
     this.#cancelSweep = undefined

@@ -1,7 +1,7 @@
 import type { Clock } from '../contracts.ts'
 import { MaxHoldTimer } from './max-hold-timer.ts'
 
-/** The timers of caps on one backend: one for each bound that they have. */
+/** The timers of all caps on one backend, one for each different `maxHoldMs`. */
 export class MaxHoldTimers {
   readonly #clock: Clock
   readonly #timers = new Map<number, MaxHoldTimer>()
@@ -10,7 +10,7 @@ export class MaxHoldTimers {
     this.#clock = clock
   }
 
-  /** Returns undefined if there is no maximum. */
+  /** Returns the timer for a `maxHoldMs`; undefined if permits are never revoked. */
   of(maxHoldMs: number | undefined): MaxHoldTimer | undefined {
     if (maxHoldMs === undefined) return undefined
     const timer = this.#timers.get(maxHoldMs) ?? new MaxHoldTimer(this.#clock, maxHoldMs)
@@ -18,7 +18,7 @@ export class MaxHoldTimers {
     return timer
   }
 
-  /** Stops all timers; permits that are held now are not revoked. */
+  /** Stops all timers. Permits that are still held are not revoked. */
   close(): void {
     for (const timer of this.#timers.values()) timer.close()
   }

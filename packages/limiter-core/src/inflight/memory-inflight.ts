@@ -6,20 +6,21 @@ import { HeldPermit, type PermitHome } from './permit.ts'
 export interface MemoryInflightOptions {
   readonly limit: number
   readonly clock: Clock
-  /** Permits held longer are taken back. */
+  /** Milliseconds after which a permit is revoked; undefined for never. */
   readonly maxHoldMs: number | undefined
+  /** Called when a permit is released or revoked. */
   readonly released: (key: string, heldMs: number) => void
 }
 
-/** Permits of this process, counted exactly for each key; a key costs memory only while it holds a place. */
+/** Stores permits in this process, with an exact count per key. A key needs memory only while it holds a place. */
 export class MemoryInflight implements InflightBackend, PermitHome {
   readonly #options: MemoryInflightOptions
   readonly #held = new Map<string, number>()
-  readonly #bound: MaxHoldTimer | undefined
+  readonly #timer: MaxHoldTimer | undefined
 
   constructor(options: MemoryInflightOptions) {
     this.#options = options
-    this.#bound = options.maxHoldMs === undefined ? undefined : new MaxHoldTimer(options.clock, options.maxHoldMs)
+    this.#timer = options.maxHoldMs === undefined ? undefined : new MaxHoldTimer(options.clock, options.maxHoldMs)
   }
 
   acquire(key: string, { weight = 1, signal }: AcquireOptions = {}): Permit | Denial {
@@ -29,7 +30,7 @@ export class MemoryInflight implements InflightBackend, PermitHome {
     if (signal?.aborted || held + weight > limit) return FULL
     this.#held.set(key, held + weight)
     const permit = new HeldPermit(this, key, weight, this.#options.clock.now())
-    this.#bound?.add(permit)
+    this.#timer?.add(permit)
     return permit
   }
 
@@ -41,11 +42,11 @@ export class MemoryInflight implements InflightBackend, PermitHome {
     const left = this.count(permit.key) - permit.weight
     if (left > 0) this.#held.set(permit.key, left)
     else this.#held.delete(permit.key)
-    this.#bound?.delete(permit)
+    this.#timer?.delete(permit)
     this.#options.released(permit.key, this.#options.clock.now() - permit.acquiredAt)
   }
 
   close(): void {
-    this.#bound?.close()
+    this.#timer?.close()
   }
 }

@@ -1,11 +1,11 @@
 import type { Permit, PermitOutcome } from '../contracts.ts'
 
-/** Receives a released permit. */
+/** Called when a permit is released. */
 export interface PermitHome {
   released(permit: HeldPermit, outcome: PermitOutcome): void
 }
 
-/** A place held in memory. */
+/** A permit that notifies its owner once when it is released or revoked. */
 export class HeldPermit implements Permit {
   readonly key: string
   readonly weight: number
@@ -22,7 +22,7 @@ export class HeldPermit implements Permit {
     this.acquiredAt = acquiredAt
   }
 
-  // created on first access: most holders never use it, and a controller costs more than everything else
+  // created on first access, because most callers do not use it and a controller is the most expensive part of a permit
   get lost(): AbortSignal {
     this.#lost ??= new AbortController()
     if (this.#wasLost) this.#lost.abort()
@@ -35,7 +35,7 @@ export class HeldPermit implements Permit {
     this.#home.released(this, outcome)
   }
 
-  /** Takes the place away from its holder. */
+  /** Revokes the permit: releases it as `dropped` and aborts `lost`. */
   lose(): void {
     if (this.#released) return
     this.#wasLost = true

@@ -1,17 +1,17 @@
 import type { Clock, Permit, PermitOutcome } from '../contracts.ts'
 
-/** A permit of any backend that reports its release once. */
+/** Wraps a permit of any backend and calls `released` once, on its first release. */
 export class WatchedPermit implements Permit {
   readonly #permit: Permit
   readonly #clock: Clock
   readonly #acquiredAt: number
-  #tell: ((heldMs: number) => void) | undefined
+  #released: ((heldMs: number) => void) | undefined
 
-  constructor(permit: Permit, clock: Clock, tell: (heldMs: number) => void) {
+  constructor(permit: Permit, clock: Clock, released: (heldMs: number) => void) {
     this.#permit = permit
     this.#clock = clock
     this.#acquiredAt = clock.now()
-    this.#tell = tell
+    this.#released = released
   }
 
   get lost(): AbortSignal {
@@ -19,13 +19,13 @@ export class WatchedPermit implements Permit {
   }
 
   release(outcome?: PermitOutcome): unknown {
-    const tell = this.#tell
-    this.#tell = undefined
+    const released = this.#released
+    this.#released = undefined
     try {
-      // a remote backend may fail to release later, which the caller of `release` must see
+      // a remote backend may return a promise that rejects, which the caller must be able to handle
       return this.#permit.release(outcome)
     } finally {
-      tell?.(this.#clock.now() - this.#acquiredAt)
+      released?.(this.#clock.now() - this.#acquiredAt)
     }
   }
 

@@ -4,25 +4,27 @@ import { parseAddress, readIPv4, readIPv6, withoutPort, writeIPv6 } from './addr
 
 export interface AddressOptions {
   /**
-   * Leading bits of an IPv6 address that identify a client, from 32 to 128. Default: 56. Providers assign /64, /60,
-   * /56 and /48: a longer prefix lets one customer be many clients, a shorter one merges customers.
+   * Number of leading bits of an IPv6 address that identify a client, from 32 to 128. Default: 56. Providers assign a
+   * /64, /60, /56 or /48 to a customer: a longer prefix counts one customer as many clients, a shorter prefix counts
+   * many customers as one client.
    */
   readonly ipv6Prefix?: number
   /**
-   * Prefixes under which a translator (NAT64, SIIT-DC) shows IPv4 clients, by RFC 6052: `/32`, `/40`, `/48`, `/56`,
-   * `/64` or `/96`. Default: `['64:ff9b::/96']`; without it all IPv4 clients behind one translator are one client.
+   * IPv6 prefixes (RFC 6052: `/32`, `/40`, `/48`, `/56`, `/64` or `/96`) under which a translator (NAT64, SIIT-DC)
+   * represents IPv4 clients. Default: `['64:ff9b::/96']`. IPv4 clients under a prefix that is not listed share one key
+   * per IPv6 prefix.
    */
   readonly embeddedIPv4Prefixes?: readonly string[]
 }
 
-/** Address options, checked once and made quick to apply. */
+/** Validated and precomputed address options. */
 export interface AddressRules {
   readonly masks: readonly number[]
   readonly suffix: string
   readonly embeddings: readonly Embedding[]
 }
 
-/** A prefix whose addresses contain an IPv4 address in four of their 16 octets. */
+/** An IPv6 prefix whose addresses contain an IPv4 address in four of their 16 octets. */
 interface Embedding {
   readonly masks: readonly number[]
   readonly groups: readonly number[]
@@ -36,15 +38,15 @@ const SIX_TO_FOUR: Embedding = { masks: masksOf(16), groups: [0x2002, 0, 0, 0, 0
 const WELL_KNOWN_NAT64 = '64:ff9b::/96'
 const CIDR = /^(.+)\/(32|40|48|56|64|96)$/
 
-/** Throws `SLUICE_BAD_OPTION` for an invalid option. */
+/** Returns the validated rules. Throws `SLUICE_BAD_OPTION` for an invalid option. */
 export function compileAddressOptions(options: AddressOptions = {}): AddressRules {
   optionsOf('address options', options, ['ipv6Prefix', 'embeddedIPv4Prefixes'])
   const { ipv6Prefix = 56, embeddedIPv4Prefixes = [WELL_KNOWN_NAT64] } = options
   if (!Number.isInteger(ipv6Prefix) || ipv6Prefix < 32 || ipv6Prefix > 128) {
-    throw badOption('ipv6Prefix', ipv6Prefix, 'a whole number from 32 to 128')
+    throw badOption('ipv6Prefix', ipv6Prefix, 'an integer from 32 to 128')
   }
   if (!Array.isArray(embeddedIPv4Prefixes)) {
-    throw badOption('embeddedIPv4Prefixes', embeddedIPv4Prefixes, `an array like ['${WELL_KNOWN_NAT64}']`)
+    throw badOption('embeddedIPv4Prefixes', embeddedIPv4Prefixes, `an array of prefixes such as '${WELL_KNOWN_NAT64}'`)
   }
   const prefixes = embeddedIPv4Prefixes.map(compilePrefix)
   // the longer of two overlapping prefixes is more specific
@@ -62,8 +64,8 @@ function compilePrefix(text: unknown): { bits: number; embedding: Embedding } {
   const bits = Number(length)
   const masks = masksOf(bits)
   if (groups?.length !== 8 || ALL.some((i) => groups[i] !== (groups[i] & masks[i]))) {
-    const expected = `an IPv6 prefix of /32, /40, /48, /56, /64 or /96 with no bits behind it, like '${WELL_KNOWN_NAT64}'`
-    throw badOption('embeddedIPv4Prefixes', text, expected)
+    const shape = 'an IPv6 prefix of /32, /40, /48, /56, /64 or /96 whose other bits are 0'
+    throw badOption('embeddedIPv4Prefixes', text, `${shape}, such as '${WELL_KNOWN_NAT64}'`)
   }
   const start = bits / 8
   if (bits === 96) return { bits, embedding: { masks, groups, octets: [12, 13, 14, 15] } }
@@ -77,9 +79,9 @@ function masksOf(bits: number): number[] {
 }
 
 /**
- * Returns one string per client, however its address is written: IPv4 in dotted form, also if it is embedded in IPv6
- * (mapped, NAT64, 6to4); `::1`, `::` and others of `::/96` unchanged; any other IPv6 address as its prefix,
- * `2001:db8:1:200::/56`. Undefined if the string is not an address.
+ * Returns the same key for all spellings of an address: an IPv4 address in dotted form, even if it is embedded in an
+ * IPv6 address (mapped, NAT64, 6to4); an address of `::/96`, such as `::1`, in canonical form; any other IPv6 address
+ * as its prefix, such as `2001:db8:1:200::/56`. Returns undefined if `text` is not an address.
  */
 export function addressKey(text: string, rules: AddressRules): string | undefined {
   // strict dotted notation is already canonical
@@ -90,14 +92,14 @@ export function addressKey(text: string, rules: AddressRules): string | undefine
   for (const embedding of rules.embeddings) {
     if (holds(embedding, groups)) return embedding.octets.map((octet) => octetAt(groups, octet)).join('.')
   }
-  // once IPv4-compatible: under a prefix all of them would be one client
+  // deprecated IPv4-compatible addresses: their prefix would be the same for all of them
   if (holds(COMPATIBLE, groups)) return writeIPv6(groups)
   for (let i = 0; i < 8; i++) groups[i] &= rules.masks[i]
   return writeIPv6(groups) + rules.suffix
 }
 
 /**
- * Returns the key of an address that may have a port, as some proxies write it: `192.0.2.1:5678`,
+ * Like `addressKey`, for an address that may have a port, which some proxies add: `192.0.2.1:5678`,
  * `[2001:db8::1]:5678`.
  */
 export function addressKeyOfPeer(text: unknown, rules: AddressRules): string | undefined {
@@ -108,7 +110,7 @@ export function addressKeyOfPeer(text: unknown, rules: AddressRules): string | u
   return bare === undefined ? undefined : addressKey(bare, rules)
 }
 
-/** Whether a string is a full IPv6 address, of which a client can use any number. */
+/** Whether a string is a full IPv6 address instead of a prefix. One client can use many full addresses. */
 export function isWholeIPv6(text: string, rules: AddressRules): boolean {
   return text.includes(':') && addressKey(text, rules)?.endsWith(rules.suffix) === true
 }

@@ -8,15 +8,15 @@ const DOT = 46
 const ZERO = 48
 const NINE = 57
 
-/** Linux names an interface in 15 characters, Windows by a number. */
+/** A zone of an IPv6 address: an interface name of up to 15 characters on Linux, a number on Windows. */
 const ZONE = /^[\w.:~-]{1,64}$/
-/** The longest address, `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255%` with a zone. Longer strings are not parsed. */
+/** Length of `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255%` and the longest zone. Longer strings are not parsed. */
 const LONGEST_TEXT = 46 + 64
 
 /**
- * Reads an IPv4 or IPv6 address in any legal spelling; a zone (`%eth0`) is dropped. Anything else is undefined: ports,
- * brackets, spaces, octal, hex and short IPv4 forms. Our own, since parsers that are kind to odd spellings have been
- * a way around limits.
+ * Parses an IPv4 or IPv6 address in any standard notation and drops its zone (`%eth0`). Returns undefined for
+ * everything else, including ports, brackets, spaces and octal, hexadecimal or short IPv4 forms: clients could evade a
+ * limit if several spellings of one address were accepted.
  */
 export function parseAddress(text: string): Address | undefined {
   const bits = readIPv4(text)
@@ -29,7 +29,7 @@ const IPV4_AND_PORT = /^([\d.]{7,15}):(\d{1,5})$/
 const IPV6_AND_PORT = /^\[([^\]]+)\](?::(\d{1,5}))?$/
 const LARGEST_PORT = 65_535
 
-/** Returns the address of a string with a port or brackets; undefined for other strings. */
+/** Returns the address without its port or brackets; undefined for strings without a port or brackets. */
 export function withoutPort(text: string): string | undefined {
   const quad = IPV4_AND_PORT.exec(text)
   if (quad) return Number(quad[2]) <= LARGEST_PORT && readIPv4(quad[1]) >= 0 ? quad[1] : undefined
@@ -37,12 +37,12 @@ export function withoutPort(text: string): string | undefined {
   return bare !== undefined && Number(port) <= LARGEST_PORT && readIPv6(bare) ? bare : undefined
 }
 
-/** Returns the 32 bits of a dotted quad without leading zeros; -1 for other strings. */
+/** Returns an IPv4 address as a 32-bit integer; -1 if the string is not four decimal octets without leading zeros. */
 export function readIPv4(text: string): number {
   if (text.length < 7 || text.length > 15) return -1
   let bits = 0
   let dots = 0
-  // -1 before its first digit
+  // -1 until the first digit of an octet
   let octet = -1
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -84,7 +84,7 @@ function withoutZone(text: string): string | undefined {
   return ZONE.test(text.slice(percent + 1)) ? text.slice(0, percent) : undefined
 }
 
-// groups parted by single colons; a second `::` is an empty group here, and so refused
+// parses groups separated by single colons; a second `::` appears as an empty group, which is invalid
 function readGroups(text: string, mayEndDotted: boolean): number[] | undefined {
   const groups: number[] = []
   let start = 0
@@ -139,7 +139,7 @@ function hexGroups(groups: readonly number[], start: number, end: number): strin
   return text
 }
 
-// returns where the run written as `::` starts; -1 if there is none, because a single zero stays `0`
+// returns the start of the zeros to write as `::`; -1 if there are none, because a single zero is written as `0`
 function longestZeros(groups: readonly number[]): number {
   let best = -1
   let longest = 1

@@ -5,9 +5,9 @@ const DEFAULT_RULES = compileAddressOptions()
 const compiled = new WeakMap<AddressOptions, AddressRules>()
 
 /**
- * Returns the key that `byIp(options)` uses for a client at `address`, for connections and messages without a
- * request: an IPv6 address as its prefix (default: /56), an IPv4 address without a port. Returns `no-address` for
- * anything else. Throws `SLUICE_BAD_OPTION` for invalid options.
+ * Returns the key that `byIp(options)` uses for a client at `address`. Use it to limit connections or messages that do
+ * not belong to a request. IPv4 addresses are returned without a port, IPv6 addresses as their prefix (default: /56).
+ * Returns `no-address` if `address` is undefined or not an address. Throws `SLUICE_BAD_OPTION` for invalid options.
  */
 export function clientKey(address: string | undefined, options?: AddressOptions): string {
   if (address === undefined) return NO_ADDRESS

@@ -3,14 +3,14 @@ import { kindOf } from '../errors/shown.ts'
 import type { KeySource } from './key-source.ts'
 import { byAll, byHeader, byIp, byPrincipal, byRoute } from './sources.ts'
 
-const MAKERS: readonly unknown[] = [byAll, byHeader, byIp, byPrincipal, byRoute]
+const FACTORIES: readonly unknown[] = [byAll, byHeader, byIp, byPrincipal, byRoute]
 
 /**
- * Returns the key source of an option. Throws `SLUICE_BAD_OPTION` for an invalid one, such as a source factory that
- * was not called.
+ * Returns the value of the option `key` as a key source. Throws `SLUICE_BAD_OPTION` if it is not a function, or is a
+ * factory that was not called, such as `byIp` instead of `byIp()`.
  */
 export function keySourceOf<Req>(key: unknown): KeySource<Req> {
-  if (typeof key === 'function' && !MAKERS.includes(key)) return key as KeySource<Req>
-  const got = typeof key === 'function' ? `${key.name} itself, which makes one` : kindOf(key)
-  throw new SluiceError('SLUICE_BAD_OPTION', `key: expected a function such as byIp(), received ${got}`)
+  if (typeof key === 'function' && !FACTORIES.includes(key)) return key as KeySource<Req>
+  const received = typeof key === 'function' ? `${key.name} without a call` : kindOf(key)
+  throw new SluiceError('SLUICE_BAD_OPTION', `key: expected a function such as byIp(), received ${received}`)
 }

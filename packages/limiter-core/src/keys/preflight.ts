@@ -6,8 +6,8 @@ import { type KeySource, type ReportFallback, type ResolvedKey, reportNothing, r
 const PREFLIGHT = '\0preflight:'
 
 /**
- * Whether the request is a CORS preflight, or looks like one. Clients can forge all three signs, and a handler that
- * ignores the method runs as for any request.
+ * Whether the request looks like a CORS preflight. Clients can forge all three conditions, and a handler that ignores
+ * the method serves such a request like any other, so preflights must not be exempt.
  */
 export function isPreflight(view: RequestView): boolean {
   return (
@@ -18,8 +18,8 @@ export function isPreflight(view: RequestView): boolean {
 }
 
 /**
- * Returns the key that a request counts. A preflight has a separate count for its client, under the same policies: a
- * browser can read why its requests are denied, and preflights pass no more often than requests.
+ * Returns the key of a request. Preflights of a client are counted by the same policies but under a separate key:
+ * if an exhausted limit also denied preflights, browsers could not read the denial of the actual request.
  */
 export function requestKey<Raw>(
   source: KeySource<Raw>,
@@ -32,7 +32,10 @@ export function requestKey<Raw>(
     : resolveKey(source, view, report)
 }
 
-/** No other key starts like this: after a NUL, `resolveKey` writes `address:` or a second NUL. */
+/**
+ * Returns the key under which preflights of a client are counted. It cannot equal another key, because `resolveKey`
+ * continues a key that starts with NUL with `address:` or a second NUL.
+ */
 export function preflightKey(key: ResolvedKey): ResolvedKey {
   return typeof key === 'string' ? PREFLIGHT + key : key
 }
@@ -43,8 +46,8 @@ export function clientKeyOf(key: string): string {
 }
 
 /**
- * Returns who receives reports about failures on a request. Preflights are not reported, because by definition they
- * have no credentials and no body.
+ * Returns the report for failures on a request, or undefined for a preflight: functions that read credentials or a body
+ * are expected to fail on preflights, which have neither.
  */
 export function hearing(view: RequestView, report: LimiterReport): LimiterReport | undefined {
   return isPreflight(view) ? undefined : report

@@ -19,8 +19,8 @@ import {
 import { isPreflight } from './preflight.ts'
 
 /**
- * A key source with a name for logs. `Raw` is inferred even if a source ignores it: a source of `unknown` in `byAll`
- * would remove the request type from the functions next to it.
+ * A key source with a name for logs. Built-in sources are generic in `Raw` although they ignore it: in `byAll`, a
+ * source of `unknown` would remove the request type from the functions next to it.
  */
 export interface LabelledKeySource<Raw = unknown> extends KeySource<Raw> {
   readonly label: string
@@ -30,8 +30,9 @@ export type ByIpOptions = AddressOptions
 
 export interface ByHeaderOptions {
   /**
-   * What to count if the header is missing, empty, or sent more than once (Node joins repeated headers, so that
-   * arbitrary combinations would become new keys). Default: `'address'`.
+   * Behaviour if the header is missing, empty or sent more than once: count the client address, deny the request, or
+   * exempt it. Default: `'address'`. Repeated headers are not used as a key, because Node joins them and a client could
+   * create new keys by new combinations.
    */
   readonly missing?: 'address' | 'deny' | 'exempt'
 }
@@ -43,29 +44,35 @@ const ANY_METHOD = '*'
 // RFC 9110 section 5.6.2
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 
-/** Counts each client address as one key; an IPv6 client is its prefix. */
+/** Counts requests by client address: IPv4 addresses completely, IPv6 addresses by their prefix (default: /56). */
 export function byIp<Raw = unknown>(options: ByIpOptions = {}): LabelledKeySource<Raw> {
   const rules = compileAddressOptions(options)
   return labelled(ADDRESS, (_request, view, report = reportNothing) => keyOfAddress(view, rules, report))
 }
 
-/** Counts each value of a header. Only for values that something before has verified: a client can send any. */
+/**
+ * Counts requests by the value of a header. Use it only if the value is verified before the limit, such as an API key:
+ * otherwise a client can send a new value with each request. Throws `SLUICE_BAD_OPTION`.
+ */
 export function byHeader<Raw = unknown>(name: string, options: ByHeaderOptions = {}): LabelledKeySource<Raw> {
   if (typeof name !== 'string' || !TOKEN.test(name)) {
-    throw badOption('byHeader', name, 'the name of a header, like "x-api-key"')
+    throw badOption('byHeader', name, "a header name such as 'x-api-key'")
   }
-  optionsOf('byHeader options', options, ['missing'])
+  optionsOf('byHeader', options, ['missing'])
   const { missing = 'address' } = options
-  if (!Object.hasOwn(MISSING, missing)) throw badOption('byHeader missing', missing, "'address', 'deny' or 'exempt'")
+  if (!Object.hasOwn(MISSING, missing)) throw badOption('byHeader: missing', missing, "'address', 'deny' or 'exempt'")
   const header = name.toLowerCase()
   const instead = MISSING[missing]
   return labelled(`header ${header}`, (_request, view) => {
-    // browsers never send custom headers with a preflight, so a missing header means nothing there
+    // browsers never send custom headers with a preflight, so a missing header must not deny it
     return view.header(header) || (instead === DENY && isPreflight(view) ? ANONYMOUS : instead)
   })
 }
 
-/** Counts each principal, such as a user or a team. Null and undefined are visitors, who are counted by address. */
+/**
+ * Counts requests by principal, such as a user or a team. Requests for which the function returns null or undefined are
+ * counted by client address, without a warning. Throws `SLUICE_BAD_OPTION`.
+ */
 export function byPrincipal<Raw>(principal: (request: Raw) => MaybePromise<KeyResult | null>): LabelledKeySource<Raw> {
   if (typeof principal !== 'function') throw badOption('byPrincipal', principal, 'a function of the request')
   return labelled<Raw>('principal', (request) => {
@@ -79,8 +86,8 @@ function orAnonymous(value: KeyResult | null): KeyResult {
 }
 
 /**
- * Counts each route by the pattern that the application declared: `GET /teams/:team`. A route with several methods is
- * one key, and HEAD counts with GET.
+ * Counts requests by route, with the pattern that the application declared: `GET /teams/:team`. A route with several
+ * methods is one key, HEAD counts as GET, and requests without a route share one key.
  */
 export function byRoute<Raw = unknown>(): LabelledKeySource<Raw> {
   return labelled('route', (_request, { route, routeMethod = ANY_METHOD }) => {
@@ -90,14 +97,15 @@ export function byRoute<Raw = unknown>(): LabelledKeySource<Raw> {
 }
 
 /**
- * Counts each combination of the given sources. A source without a value is replaced by the address in its own place:
- * if the whole key fell back, routes or headers of a client would merge into one count. `DENY` in any part takes
- * precedence, then `EXEMPT`.
+ * Counts requests by the combination of several sources, such as `byAll(byIp(), byRoute())`. If a source provides no
+ * key, only its part of the key is replaced by the client address, so that for example routes stay separate. If any
+ * source returns `DENY`, the request is denied; otherwise, if any returns `EXEMPT`, it is exempt. Throws
+ * `SLUICE_BAD_OPTION`.
  */
 export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): LabelledKeySource<Raw> {
-  if (sources.length === 0) throw badOption('byAll', sources, 'one key source at least')
+  if (sources.length === 0) throw badOption('byAll', sources, 'at least one key source')
   for (const source of sources) {
-    if (typeof source !== 'function') throw badOption('byAll', source, 'key sources')
+    if (typeof source !== 'function') throw badOption('byAll', source, 'key sources such as byIp()')
   }
   return labelled<Raw>(sources.map(labelOf).join(' + '), (_request, view, report = reportNothing, rules) => {
     const parts = sources.map((source) => resolveKey(source, view, report, rules))
@@ -110,7 +118,7 @@ function joined(parts: readonly ResolvedKey[]): KeyResult {
   return parts.includes(EXEMPT) ? EXEMPT : joinedKey(...(parts as string[]))
 }
 
-/** Returns the name of a source in logs: its label, or the name of the function. */
+/** Returns the name of a source in logs: its label, the name of the function, or `own function`. */
 export function labelOf(source: KeySource<never>): string {
   return source.label ?? (source.name || 'own function')
 }

@@ -11,7 +11,10 @@ import { messageOf, SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import { LimiterWarnings } from './limiter-warnings.ts'
 
-/** Combines the observers of a layer with those above it. An invalid list is left for its reader to reject. */
+/**
+ * Returns the observers of a layer and of the layers above it, each once. An invalid `own` is returned unchanged, and
+ * the constructor of `Observers` rejects it.
+ */
 export function joinedObservers(
   above: readonly Observer[] | undefined,
   own: readonly Observer[] | undefined,
@@ -32,19 +35,16 @@ const HOOKS = [
   'event',
 ] as const
 
-/**
- * The observers of one limiter. An observer that throws is dropped, counted and warned about once; others are not
- * affected.
- */
+/** Calls all observers of one limiter. An observer that throws is removed, counted and warned about. */
 export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
-  /** Number of observers that were dropped because they threw. */
+  /** Number of observers that were removed because they threw. */
   dropped = 0
   /** Whether there are any observers. */
   any = false
   readonly #warnings: LimiterWarnings
   #watching: readonly Observer[] = []
 
-  /** `names` returns the names of the limits; empty for other owners. */
+  /** `names` returns the names of the limits for warnings. Default: none. Throws `SLUICE_BAD_OPTION`. */
   constructor(observers: readonly Observer[] = [], names: () => readonly string[] = () => []) {
     if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
       throw new SluiceError(
@@ -57,14 +57,14 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
     this.#warnings = new LimiterWarnings(names)
   }
 
-  /** Watches from now on, once however often it is added. Returns a function that stops it. */
+  /** Adds an observer unless it has already been added. Returns a function that removes it. */
   add(observer: Observer): () => void {
     if (this.#watching.includes(observer)) return () => {}
     this.#watchBy([...this.#watching, observer])
     return () => this.#remove(observer)
   }
 
-  /** Forgets all of them. */
+  /** Removes all observers. */
   clear(): void {
     this.#watchBy([])
   }
@@ -121,18 +121,16 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
       } catch (error) {
         this.#remove(observer)
         this.dropped++
-        this.#warnings.once('SLUICE_OBSERVER_DROPPED', () => `an observer threw and was dropped: ${messageOf(error)}`)
+        const why = messageOf(error)
+        this.#warnings.once('SLUICE_OBSERVER_DROPPED', () => `an observer threw and is no longer called: ${why}`)
       }
     }
   }
 }
 
-/** Throws `SLUICE_BAD_OPTION` if an observer has no hook, or a misspelt one. */
+/** Throws `SLUICE_BAD_OPTION` if an observer has none of the methods, for example because its only one is misspelt. */
 function checkHooks(option: string, observer: Observer): void {
   if (HOOKS.some((hook) => typeof observer[hook] === 'function')) return
-  const expected = HOOKS.join(', ')
-  throw new SluiceError(
-    'SLUICE_BAD_OPTION',
-    `${option}: expected one of ${expected}, received ${kindOf(observer)} without a hook`,
-  )
+  const expected = `an observer with at least one of the methods ${HOOKS.join(', ')}`
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected ${expected}, received ${kindOf(observer)}`)
 }

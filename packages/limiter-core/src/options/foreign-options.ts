@@ -1,5 +1,5 @@
-/** Option names of other rate limiters, and what they are called here. */
-const HERE: Readonly<Record<string, string>> = {
+/** Option names of other rate limiters and the corresponding options of Sluice. */
+const REPLACEMENTS: Readonly<Record<string, string>> = {
   windowMs: 'window',
   timeWindow: 'window',
   ttl: 'window',
@@ -37,7 +37,7 @@ const HERE: Readonly<Record<string, string>> = {
   skipFailedRequests: 'cost: { reserve, settle }',
 }
 
-/** Returns the option that replaces an option of another rate limiter, if there is one. */
+/** Returns the option of Sluice that corresponds to an option of another rate limiter, if there is one. */
 export function namedHere(foreign: string): string | undefined {
-  return Object.hasOwn(HERE, foreign) ? HERE[foreign] : undefined
+  return Object.hasOwn(REPLACEMENTS, foreign) ? REPLACEMENTS[foreign] : undefined
 }

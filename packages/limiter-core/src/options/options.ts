@@ -4,8 +4,8 @@ import { kindOf, shown } from '../errors/shown.ts'
 import { namedHere } from './foreign-options.ts'
 
 /**
- * Returns the options after checking their names. Throws `SLUICE_BAD_OPTION` if they are not a plain object or have
- * an unknown name, because a misspelt option would silently disable a limit.
+ * Returns `options` after checking their names. Throws `SLUICE_BAD_OPTION` if they are not an object or contain a name
+ * that is not `known`, because a misspelt option would silently disable a limit. `owner` is the start of the message.
  */
 export function optionsOf<T extends object>(owner: string, options: T, known: readonly (keyof T & string)[]): T {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -14,7 +14,7 @@ export function optionsOf<T extends object>(owner: string, options: T, known: re
   if (isRequest(options)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `${owner}: expected options: app.use(${owner}({ … })), received a request`,
+      `${owner}: expected options, as in app.use(${owner}({ … })), received a request`,
     )
   }
   for (const name of Object.keys(options)) {
@@ -26,19 +26,20 @@ export function optionsOf<T extends object>(owner: string, options: T, known: re
 
 /** Returns `options` with inherited values for options that are missing or undefined. */
 export function withInherited<T extends object>(options: T, inherited: object): T {
-  const unsaid = Object.entries(inherited).filter(([name]) => options[name as keyof T] === undefined)
-  return { ...inherited, ...options, ...Object.fromEntries(unsaid) }
+  const missing = Object.entries(inherited).filter(([name]) => options[name as keyof T] === undefined)
+  return { ...inherited, ...options, ...Object.fromEntries(missing) }
 }
 
 function whyUnknown(name: string, options: object, known: readonly string[]): string {
-  const here = namedHere(name)
-  const [option] = here?.split(':') ?? []
-  const hint = option && known.includes(option) ? `, which is ${here} here` : ''
-  const beside = ['policies', 'plans'].find((list) => Object.hasOwn(options, list) && !known.includes(name))
-  const place = beside && POLICY_ONLY.includes(here ?? name) ? ` beside ${beside}, of which each has its own` : ''
-  return `expected one of ${known.join(', ')}, received an unknown option ${shown(name, 'name')}${place || hint}`
+  const replacement = namedHere(name)
+  const [option] = replacement?.split(':') ?? []
+  const hint = option && known.includes(option) ? `; use ${replacement} instead` : ''
+  const list = ['policies', 'plans'].find((each) => Object.hasOwn(options, each) && !known.includes(name))
+  const inList = list && POLICY_ONLY.includes(replacement ?? name) ? `; set it in each policy of ${list}` : ''
+  return `expected one of ${known.join(', ')}, received an unknown option ${shown(name, 'name')}${inList || hint}`
 }
 
+/** Options of a single policy, which cannot be combined with `policies` or `plans`. */
 const POLICY_ONLY: readonly string[] = [
   'limit',
   'window',
@@ -51,21 +52,21 @@ const POLICY_ONLY: readonly string[] = [
   'name',
 ]
 
-/** Whether the value is what a framework passes to a middleware: a Node request or a Koa context. */
+/** Whether the value is a Node request or a Koa context, which a framework passes to a middleware. */
 function isRequest(options: object): boolean {
   const { req = options } = options as { readonly req?: Readonly<Record<string, unknown>> }
   const { method, url, httpVersion } = (req ?? {}) as Readonly<Record<string, unknown>>
   return typeof method === 'string' && typeof url === 'string' && typeof httpVersion === 'string'
 }
 
-/** `value` where it is one of `choices`; throws `SLUICE_BAD_OPTION` otherwise. */
+/** Returns `value` if it is one of `choices`; throws `SLUICE_BAD_OPTION` otherwise. */
 export function oneOf<T extends string>(option: string, value: unknown, choices: readonly T[]): T {
   if (choices.includes(value as T)) return value as T
   const expected = choices.map((choice) => `'${choice}'`).join(', ')
   throw badOption(option, value, `one of ${expected}`)
 }
 
-/** Throws `SLUICE_BAD_OPTION` unless `value` is absent or a function. */
+/** Throws `SLUICE_BAD_OPTION` unless `value` is undefined or a function. */
 export function optionalFunction(option: string, value: unknown): void {
   if (value === undefined || typeof value === 'function') return
   throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected a function, received ${kindOf(value)}`)
@@ -77,10 +78,10 @@ export function optionalBoolean(option: string, value: unknown): boolean {
   throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected true or false, received ${kindOf(value)}`)
 }
 
-/** Throws `SLUICE_BAD_OPTION` unless `value` is undefined or has these methods. `what` describes the expected value. */
-export function optionalWith(option: string, value: unknown, methods: readonly string[], what: string): void {
+/** Throws `SLUICE_BAD_OPTION` unless `value` is undefined or has all `methods`. `expected` describes a valid value. */
+export function optionalWith(option: string, value: unknown, methods: readonly string[], expected: string): void {
   if (value === undefined) return
   const given = value as Readonly<Record<string, unknown>> | null
   if (methods.every((method) => typeof given?.[method] === 'function')) return
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected ${what}, received ${kindOf(value)}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected ${expected}, received ${kindOf(value)}`)
 }

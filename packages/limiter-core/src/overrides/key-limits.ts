@@ -2,16 +2,16 @@ import type { LimitOverrides, Metric, PrepareLimits } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { wholeUnits } from '../policy/policy.ts'
 
-/** Override limits by key. */
+/** Override limits by key, in units: integers from 1 to 999,999,999,999,999. */
 export type LimitsByKey = Readonly<Record<string, number>>
 
-/** Which keys have an override, and what applies to the others. */
+/** Settings that determine the limit of a key, see `limitOverrides`. */
 export interface OverriddenKeys {
   readonly hierarchical: boolean
   readonly others: LimitOverrides['others']
 }
 
-/** Limits of single keys, and the policies that count by them. */
+/** Limits of single keys that the owner may replace. */
 export class KeyLimits implements LimitOverrides {
   readonly others: LimitOverrides['others']
   readonly largestLimit: number
@@ -21,8 +21,8 @@ export class KeyLimits implements LimitOverrides {
   #limits: ReadonlyMap<string, number>
 
   /**
-   * Throws a coded error if one of `limits` is invalid. If limits can change, `refused` is called for a policy that
-   * joins and cannot have one of the current limits; it counts these keys by its own limit.
+   * Throws a `SluiceError` if one of `limits` is invalid. Pass `refused` if the limits can change: it is called when a
+   * policy joins that cannot have one of the current limits, and the policy counts such keys by its own limit.
    */
   constructor(limits: LimitsByKey, { hierarchical, others }: OverriddenKeys, refused?: (error: unknown) => void) {
     this.#limits = checkedLimits(limits)
@@ -66,7 +66,7 @@ export class KeyLimits implements LimitOverrides {
     this.#limits = next
   }
 
-  /** `sluice_overrides`: keys with a limit of their own. */
+  /** Returns the gauge `sluice_overrides`, the number of entries. */
   metrics(): Iterable<Metric> {
     const samples = [{ labels: {}, value: this.#limits.size }]
     return [{ name: 'sluice_overrides', help: 'Keys with a limit of their own.', type: 'gauge', samples }]
@@ -75,7 +75,7 @@ export class KeyLimits implements LimitOverrides {
   close(): void {}
 }
 
-/** Messages never contain a key, because a key may be a secret. */
+/** Returns the validated limits by key. Error messages never contain a key, because a key may be a secret. */
 function checkedLimits(limits: unknown): ReadonlyMap<string, number> {
   // a Map has no own entries and would clear all limits
   if (Object.prototype.toString.call(limits) !== '[object Object]') {

@@ -7,27 +7,26 @@ import { type Duration, parseDuration } from '../time/duration.ts'
 import { KeyLimits, type LimitsByKey } from './key-limits.ts'
 import { LoadedLimits } from './loaded-limits.ts'
 
-/** Which keys have an override. */
 interface OverriddenKeys {
   /** Whether a key without an override uses the override of the part before its first `:`. Default: false. */
   readonly hierarchical?: boolean | undefined
-  /** Keys without an override: `policy`, the default, counts them by the policy itself; `exempt` does not count them. */
+  /** Keys without an override: `policy` applies the limit of the policy, `exempt` applies none. Default: `policy`. */
   readonly others?: LimitOverrides['others'] | undefined
 }
 
-/** Limits that do not change. */
+/** Options of limits that do not change. */
 export interface FixedOverridesOptions extends OverriddenKeys {
   readonly limits: LimitsByKey
 }
 
-/** Limits that are loaded again and again. */
+/** Options of limits that are loaded periodically, for example from a database. */
 export interface LoadedOverridesOptions extends OverriddenKeys {
   /**
    * Returns all overrides, which replace the previous ones. If it throws, rejects, or returns `undefined` or an
    * invalid limit, the previous overrides stay in force. Only one call runs at a time, so give it its own timeout.
    */
   readonly load: () => MaybePromise<LimitsByKey | undefined>
-  /** Between two loads, the first of which is made at once; default: 60 s, at least 1 s. */
+  /** Interval of loads, from 1 s to 2^31 - 1 ms. The first load is made at once. Default: 60 s. */
   readonly everyMs?: Duration | undefined
   readonly clock?: Clock | undefined
 }
@@ -41,8 +40,8 @@ const LEAST_EVERY_MS = 1_000
 
 /**
  * Creates limits of single keys for the option `overrides` of policies. Throws `SLUICE_BAD_OPTION`,
- * `SLUICE_BAD_DURATION`, and `SLUICE_BAD_LIMIT` for an entry of `limits`. Invalid results of `load` are warned about
- * and never thrown.
+ * `SLUICE_BAD_DURATION` for `everyMs`, and `SLUICE_BAD_LIMIT` for an entry of `limits`. If `load` fails or returns
+ * invalid limits, the process warns with `SLUICE_OVERRIDES_STALE`.
  */
 export function limitOverrides(options: LimitOverridesOptions): LimitOverrides {
   const given = options as Partial<FixedOverridesOptions & LoadedOverridesOptions>
@@ -51,8 +50,8 @@ export function limitOverrides(options: LimitOverridesOptions): LimitOverrides {
   const isHierarchical = optionalBoolean('limitOverrides: hierarchical', hierarchical)
   oneOf('limitOverrides: others', others, ['policy', 'exempt'])
   if ((limits === undefined) === (load === undefined)) {
-    const got = limits === undefined ? 'neither' : 'both'
-    throw new SluiceError('SLUICE_BAD_OPTION', `limitOverrides: expected load or limits, received ${got}`)
+    const received = limits === undefined ? 'neither' : 'both'
+    throw new SluiceError('SLUICE_BAD_OPTION', `limitOverrides: expected either load or limits, received ${received}`)
   }
   if (limits !== undefined) {
     optionsOf('limitOverrides', given, FIXED)
@@ -71,9 +70,8 @@ function parseEveryMs(value: Duration | undefined): number {
   if (value === undefined) return DEFAULT_EVERY_MS
   const everyMs = parseDuration(value, 'limitOverrides: everyMs')
   if (everyMs >= LEAST_EVERY_MS && everyMs <= MAX_TIMER_MS) return everyMs
-  const got = shown(value, 'everyMs')
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `limitOverrides: everyMs: expected ${LEAST_EVERY_MS} to ${MAX_TIMER_MS} ms, received ${got}`,
+    `limitOverrides: everyMs: expected ${LEAST_EVERY_MS} to ${MAX_TIMER_MS} ms, received ${shown(value, 'everyMs')}`,
   )
 }

@@ -5,14 +5,13 @@ import { warn } from '../errors/warn-once.ts'
 import { CounterMetric } from '../metrics/counter-metric.ts'
 import { KeyLimits, type OverriddenKeys } from './key-limits.ts'
 
-/** The source of limits, and how often to load them. */
 export interface LimitSource {
   readonly load: () => MaybePromise<unknown>
   readonly everyMs: number
   readonly clock: Clock
 }
 
-/** Limits of single keys that are loaded at once, and again every `everyMs`. A load that fails changes nothing. */
+/** Limits of single keys, loaded at once and then every `everyMs`. A failed load leaves the limits unchanged. */
 export class LoadedLimits implements LimitOverrides {
   readonly others: LimitOverrides['others']
   readonly largestLimit: number
@@ -24,7 +23,7 @@ export class LoadedLimits implements LimitOverrides {
     labels: ['result'],
   })
   #isLoading = false
-  /** Whether loads are failing and a warning has been printed. */
+  /** Whether the last load failed. Only the first of several failures is warned about. */
   #isFailing = false
   #isClosed = false
   #cancel: (() => void) | undefined
@@ -45,7 +44,7 @@ export class LoadedLimits implements LimitOverrides {
     return this.#limits.join(prepare)
   }
 
-  /** `sluice_overrides`, and `sluice_overrides_loads_total{result}`: `replaced`, `failed`. */
+  /** Returns `sluice_overrides` and `sluice_overrides_loads_total{result}` with the results `replaced` and `failed`. */
   *metrics(): Iterable<Metric> {
     yield* this.#limits.metrics()
     yield* this.#loads.metrics()
@@ -60,7 +59,7 @@ export class LoadedLimits implements LimitOverrides {
     const { load, everyMs, clock } = this.#source
     this.#cancel = clock.after(everyMs, () => this.#load())
     if (this.#isLoading) {
-      this.#failed(`no answer within ${everyMs} ms`)
+      this.#failed(`load did not finish within ${everyMs} ms`)
       return
     }
     this.#isLoading = true
@@ -94,7 +93,10 @@ export class LoadedLimits implements LimitOverrides {
     this.#loads.add(1, 'failed')
     if (this.#isFailing) return
     this.#isFailing = true
-    const why = `limitOverrides: the limits of before hold on, as these could not be loaded: ${messageOf(error)}`
-    warn('SLUICE_OVERRIDES_STALE', why)
+    const why = messageOf(error)
+    warn(
+      'SLUICE_OVERRIDES_STALE',
+      `limitOverrides: limits could not be loaded or applied, the current limits stay in force: ${why}`,
+    )
   }
 }

@@ -1,4 +1,4 @@
-/** Names of limits without a name. Two limits with the same default name count as unnamed. */
+/** Default names of limits. A limit with one of these names is treated as unnamed. */
 export const DEFAULT_NAMES = {
   rateLimit: 'default',
   slowDown: 'slow-down',

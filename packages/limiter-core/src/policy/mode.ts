@@ -1,6 +1,6 @@
 import { oneOf } from '../options/options.ts'
 
-/** `enforce` denies; `shadow` counts in the same way and denies nothing; `off` counts nothing. */
+/** `enforce` counts and denies; `shadow` counts in the same way but denies nothing; `off` does not count. */
 export type Mode = 'enforce' | 'shadow' | 'off'
 
 const MODES: readonly Mode[] = ['enforce', 'shadow', 'off']
@@ -10,8 +10,9 @@ export function parseMode(value: unknown, option: string): Mode {
 }
 
 /**
- * Returns the effective mode. The environment variable `SLUICE_MODE` overrides the code and is read when a limiter is
- * created. Of two modes in code the more permissive one applies: a limiter in shadow mode has no policy that denies.
+ * Returns the effective mode of a limiter or policy: the environment variable `SLUICE_MODE` if it is set, otherwise the
+ * more permissive of `outer` (the limiter) and `inner` (the policy). Default: `enforce`. Throws `SLUICE_BAD_OPTION` if
+ * `SLUICE_MODE` has another value.
  */
 export function modeOf(outer: Mode | undefined, inner?: Mode): Mode {
   const forced = process.env.SLUICE_MODE

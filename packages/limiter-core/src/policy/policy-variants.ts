@@ -4,20 +4,21 @@ import { alwaysFits, capacityOf, drainPerMs, formOf } from '../algorithms/policy
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
 
-/** Incremented when the stored state of policies with a calendar changes its meaning. */
+/** Incremented when the format of the stored state of policies with a calendar changes. */
 const CALENDARS_VERSION = 1
 
 /**
- * The policies of one name in several plans. Policies with the same form share cells, which each interprets by its
- * own limit. Different forms have separate cells, and usage under one plan is charged to all of them.
+ * The policies with one name in several plans. Policies with the same form, see `formOf`, share cells and compare them
+ * with their own limit. Policies with different forms have separate cells, and usage under one plan is charged to all
+ * of them.
  */
 export class PolicyVariants {
   readonly #policies: readonly Policy[]
-  /** The policies of each form, in an order that does not depend on that of the plans. */
+  /** The policies of each form. Sorted, so that the cell layout does not depend on the order of the plans. */
   readonly #forms: readonly (readonly Policy[])[]
   readonly #largestOverride: number
 
-  /** `largestOverride`: the largest override that may use the same cells in any plan; 0 for none. */
+  /** `largestOverride` is the largest override limit of any plan; 0 if there are no overrides. */
   constructor(policies: readonly Policy[], largestOverride = 0) {
     const byForm = new Map<string, Policy[]>()
     for (const policy of policies) byForm.set(formOf(policy), [...(byForm.get(formOf(policy)) ?? []), policy])
@@ -27,8 +28,8 @@ export class PolicyVariants {
   }
 
   /**
-   * Compiles one of the policies, or its version for keys with another limit, which uses the same cells. Throws a
-   * coded error if the algorithm cannot count it.
+   * Compiles one of the policies. Keys with an override have another `limit` but use the same cells. Throws a
+   * `SluiceError` if the algorithm cannot count the policy.
    */
   compile(policy: Policy, limit: number = policy.limit): CompiledPolicy {
     const own = limit === policy.limit ? policy : { ...policy, limit }
@@ -46,13 +47,13 @@ export class PolicyVariants {
     return new CompiledVariants(variants)
   }
 
-  /** The largest limit for which cells of a form need room. Only a log needs it, and equal room for all of its keys. */
+  /** Returns the largest limit for which a policy's cells need room. All keys of a log must have equal room. */
   #roomOf({ algorithm, limit }: Policy, form: readonly Policy[]): number {
     const override = algorithm === 'sliding-log' ? this.#largestOverride : 0
     return Math.max(limit, largestOf(form), override < Number.POSITIVE_INFINITY ? override : LARGEST_LOG)
   }
 
-  /** The last part of the count's name, which identifies the cell layout. */
+  /** Last part of the name of a count, which identifies the cell layout: `algorithm@version`, one per form. */
   get countedAs(): string {
     if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1)
     return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+')
@@ -69,7 +70,7 @@ function largestOf(policies: readonly Policy[]): number {
   return Math.max(...policies.map(({ limit }) => limit))
 }
 
-/** The one that lets the least pass. */
+/** Returns the policy with the smallest capacity. */
 function tightest(policies: readonly Policy[]): Policy | undefined {
   return policies.toSorted((a, b) => capacityOf(a) - capacityOf(b))[0]
 }

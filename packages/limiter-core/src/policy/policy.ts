@@ -9,33 +9,37 @@ import { DEFAULT_NAMES } from './default-names.ts'
 import { type Mode, parseMode } from './mode.ts'
 import { CALENDAR_ALGORITHM, compileCalendar } from './policy-calendar.ts'
 
-/** A policy as a user writes it. */
+/** Options of a policy: at most `limit` units per `window` for each key. */
 export interface PolicyInput {
-  /** Default: `default`. At most 128 printable ASCII characters, because it appears in headers (RFC 9651 string). */
+  /**
+   * Name in headers, logs and metrics: 1 to 128 printable ASCII characters (an RFC 9651 string). Default: `default`.
+   */
   readonly name?: string
-  /** Whole units from 1 to 999,999,999,999,999, the largest integer that a header can carry. */
+  /** Units per window, an integer from 1 to 999,999,999,999,999, the largest integer that a header can contain. */
   readonly limit: number
+  /** Length of the window, such as `'1m'`. */
   readonly window: Duration
   /**
-   * Default: `fixed-window` with a calendar, otherwise `sliding-log` up to a limit of 32, and `sliding-window` above
-   * or with `slices`.
+   * Default: `fixed-window` with a `calendar`, `sliding-window` with `slices`, otherwise `sliding-log` for limits up to
+   * 32 and `sliding-window` for larger limits.
    */
   readonly algorithm?: AlgorithmName
-  /** token-bucket and gcra: units that fit at once; default: `limit`. */
+  /** Units that fit at once, an integer of at least 1. Only for `token-bucket` and `gcra`. Default: `limit`. */
   readonly burst?: number
-  /** sliding-window: slices of the window; default: 1. */
+  /** Number of slices of the window, from 1 to 60. Only for `sliding-window`. Default: 1. */
   readonly slices?: number
   /**
-   * Calendar of the windows, on backends that support calendars. `window` is the nominal length, used while the
-   * backend is unavailable.
+   * Makes windows follow calendar days, weeks or months. Only on quota backends. `window` is then the nominal length,
+   * used while the backend is unavailable.
    */
   readonly calendar?: PolicyCalendar
-  /** Limits of single keys that replace `limit`, as created by `limitOverrides`. */
+  /** Limits of single keys that replace `limit`, created by `limitOverrides`. */
   readonly overrides?: LimitOverrides
-  /** Name of the counted unit in headers and logs. Default: `requests`. */
+  /** Name of the counted unit in headers and logs, 1 to 128 printable ASCII characters. Default: `requests`. */
   readonly unit?: string
+  /** Default: the mode of the limiter. If both are set, the more permissive mode applies. */
   readonly mode?: Mode
-  /** Where this policy is counted. Default: the limiter's backend. */
+  /** Backend that counts this policy. Default: the backend of the limiter. */
   readonly backend?: Backend
 }
 
@@ -59,24 +63,28 @@ export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [
 ]
 
 /**
- * Returns the validated data of a policy, or throws a coded error. `unnamed` is the algorithm of a policy that names
- * none.
+ * Returns the policy of validated options. `fallback` is the algorithm if no option determines it. Throws
+ * `SLUICE_BAD_OPTION`, `SLUICE_BAD_NAME`, `SLUICE_BAD_LIMIT`, `SLUICE_BAD_DURATION` or `SLUICE_BAD_POLICY`.
  */
-export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defaultAlgorithm(input?.limit, {})): Policy {
+export function compilePolicy(
+  input: PolicyInput,
+  fallback: AlgorithmName = defaultAlgorithm(input?.limit, {}),
+): Policy {
   optionsOf('policy', input, POLICY_OPTIONS)
   const name = headerText(input.name === undefined ? DEFAULT_NAMES.rateLimit : input.name, 'name')
   const owner = `policy '${name}'`
-  const algorithm = input.algorithm ?? impliedBy(input) ?? unnamed
+  const algorithm = input.algorithm ?? impliedBy(input) ?? fallback
   if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {
     throw new SluiceError(
       'SLUICE_BAD_POLICY',
-      `${owner}: algorithm: expected one of ${Object.keys(algorithms).join(', ')}, received ${shown(algorithm, 'algorithm')}`,
+      `${owner}: algorithm: expected one of ${Object.keys(algorithms).join(', ')}, ` +
+        `received ${shown(algorithm, 'algorithm')}`,
     )
   }
   if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
-  optionalWith(`${owner}: overrides`, input.overrides, ['limitOf', 'join'], 'what limitOverrides({ … }) answers')
-  only(owner, 'burst', input.burst, WITH_BURST, algorithm)
-  only(owner, 'slices', input.slices, ['sliding-window'], algorithm)
+  optionalWith(`${owner}: overrides`, input.overrides, ['limitOf', 'join'], 'the result of limitOverrides({ … })')
+  checkSupport(owner, 'burst', input.burst, WITH_BURST, algorithm)
+  checkSupport(owner, 'slices', input.slices, ['sliding-window'], algorithm)
   return {
     name,
     algorithm,
@@ -89,7 +97,7 @@ export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defau
   }
 }
 
-/** The algorithm that other options of a policy need. */
+/** Returns the algorithm that the options `calendar` and `slices` require, if they are set. */
 function impliedBy({ calendar, slices }: PolicyInput): AlgorithmName | undefined {
   if (calendar !== undefined) return CALENDAR_ALGORITHM
   return slices === undefined ? undefined : 'sliding-window'
@@ -104,18 +112,22 @@ export function headerText(value: unknown, option: string): string {
   )
 }
 
-/** `value` where it is a limit that a header can carry; throws `SLUICE_BAD_LIMIT` otherwise. */
+/**
+ * Returns `value` if it is an integer from 1 to 999,999,999,999,999, the largest integer that a header can contain;
+ * throws `SLUICE_BAD_LIMIT` otherwise.
+ */
 export function wholeUnits(value: unknown, option: string): number {
   if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST_HEADER_INTEGER) {
     return value as number
   }
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `${option}: expected a whole number from 1 to ${LARGEST_HEADER_INTEGER}, received ${shown(value, option)}`,
+    `${option}: expected an integer from 1 to ${LARGEST_HEADER_INTEGER}, received ${shown(value, option)}`,
   )
 }
 
-function only(
+/** Throws `SLUICE_BAD_POLICY` if an option is set that the algorithm does not support. */
+function checkSupport(
   owner: string,
   option: string,
   value: unknown,
@@ -125,6 +137,7 @@ function only(
   if (value === undefined || allowed.includes(algorithm)) return
   throw new SluiceError(
     'SLUICE_BAD_POLICY',
-    `${owner}: ${option}: expected it with ${allowed.join(' or ')} alone, received ${shown(value, option)} for ${algorithm}`,
+    `${owner}: ${option}: expected undefined for ${algorithm} (an option of ${allowed.join(' and ')}), ` +
+      `received ${shown(value, option)}`,
   )
 }

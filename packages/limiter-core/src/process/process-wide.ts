@@ -1,6 +1,6 @@
 /**
- * Returns an object that all copies of the package in a process share under a registered symbol, created on first
- * use: its ESM and CommonJS copies, and several releases, must share it.
+ * Returns an object that is shared by all copies of the package in a process, such as its ESM and CommonJS builds or
+ * several releases. `key` must be a registered symbol (`Symbol.for`); `make` creates the object on first use.
  */
 export function processWide<T extends object>(key: symbol, make: () => T): T {
   const home = globalThis as { [key: symbol]: unknown }

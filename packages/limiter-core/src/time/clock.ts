@@ -2,16 +2,16 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Clock, TimerOptions } from '../contracts.ts'
 import { optionalWith } from '../options/options.ts'
 
-/** The longest timer: `setTimeout` fires at once above it. */
+/** The longest timer, about 24.8 days. `setTimeout` runs longer timers at once. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1
 
-// a timer keeps the async context in which it was created, including request data: all timers are created in this one
+// a timer retains the async context in which it is created, including request data, so timers are created in this one
 const outside = new AsyncResource('sluice.clock', { requireManualDestroy: true })
 
-/** For a timer whose result is awaited. */
+/** Options of timers whose result a caller awaits. */
 export const AWAITED: TimerOptions = { keepAlive: true }
 
-/** `performance.now()` for limits, `Date.now()` for calendars, timers of any length. */
+/** The default clock: `performance.now()` for limits, `Date.now()` for calendars. Its timers may have any length. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
@@ -28,7 +28,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Returns the clock of an option: the system clock if there is none, which also supplies a missing `wall` or `after`.
+ * Returns a complete clock for the option `clock`. The system clock is the default, and supplies a missing `wall` or
+ * `after`. Throws `SLUICE_BAD_OPTION` if the option has no `now`.
  */
 export function clockOf(clock: Partial<Clock> | undefined): Clock {
   if (clock === undefined) return systemClock
@@ -42,7 +43,7 @@ export function clockOf(clock: Partial<Clock> | undefined): Clock {
   }
 }
 
-/** Runs `run` when everything that this turn of the event loop brought has been handled: how calls of a turn are gathered. */
+/** Calls `run` after all events of the current turn of the event loop, so that calls of one turn can be batched. */
 export function afterThisTurn(run: () => void): void {
   outside.runInAsyncScope(setImmediate, undefined, run)
 }

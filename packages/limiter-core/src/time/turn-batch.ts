@@ -1,15 +1,12 @@
 import { afterThisTurn } from './clock.ts'
 
-/**
- * Items that are sent together: everything that is added until the batch is sent, which happens once however often it
- * was scheduled.
- */
+/** Collects items that are sent together. Scheduling the batch several times sends it once. */
 export class TurnBatch<T> {
   readonly #send: (batch: TurnBatch<T>) => void
   #items: T[] = []
   #isScheduled = false
 
-  /** `send` takes the items, or leaves them for when it is called again. */
+  /** `send` receives the batch and may remove its items. Items that it leaves are kept for the next call. */
   constructor(send: (batch: TurnBatch<T>) => void) {
     this.#send = send
   }
@@ -18,32 +15,36 @@ export class TurnBatch<T> {
     return this.#items.length
   }
 
-  /** `when` schedules the given function; it is not called if the batch is already scheduled. */
+  /** Adds an item and schedules the batch, see `schedule`. */
   add(item: T, when?: (send: () => void) => void): void {
     this.#items.push(item)
     if (!this.#isScheduled) this.schedule(when)
   }
 
+  /**
+   * Schedules the batch unless it is already scheduled. `when` receives the function to call later. Default: at the end
+   * of this turn of the event loop.
+   */
   schedule(when: (send: () => void) => void = afterThisTurn): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
     when(this.flush)
   }
 
-  /** Sends now. A scheduled flush stays scheduled and sends what has been added by then. */
+  /** Sends the batch now. If it was scheduled, it is sent again at that time with the items added since. */
   readonly flush = (): void => {
     this.#isScheduled = false
     this.#send(this)
   }
 
-  /** Removes all items. */
+  /** Removes and returns all items. */
   take(): readonly T[] {
     const items = this.#items
     this.#items = []
     return items
   }
 
-  /** Removes the items of which `which` is true. */
+  /** Removes and returns the items for which `which` returns true. */
   remove(which: (item: T) => boolean): readonly T[] {
     const removed = this.#items.filter(which)
     this.#items = this.#items.filter((item) => !which(item))
