@@ -9,19 +9,19 @@ import { leaseScript } from '../lua/scripts.ts'
 
 type Arg = string | number
 
-/** A script call for several lease requests, as `lease-ledger.lua` reads it. */
+/** Script call for several lease requests, in the argument format of `lease-ledger.lua`. */
 export interface LeaseLedgerCall {
   readonly script: Script
   readonly args: readonly Arg[]
 }
 
-/** A lease request, and what to report about its key. */
+/** Lease request, and the usage to report for its key. */
 export interface ReportedAsk {
   readonly ask: LeaseAsk
   readonly reported: ReportedUsage | undefined
 }
 
-/** `server`: the number of the called server. */
+/** Builds a call. `server` is the number of the server; 0 if its identity is unknown. */
 export function leaseLedgerCall(
   asks: readonly ReportedAsk[],
   terms: LeaseTerms,
@@ -35,7 +35,7 @@ export function leaseLedgerCall(
 }
 
 export interface LeaseLedgerReply extends TimedReply {
-  /** One reply per request; empty if the call was late. */
+  /** One grant or failure per request, in the same order; empty if the call was late. */
   readonly grants: readonly (LeaseGrant | RedisFailure)[]
 }
 

@@ -25,26 +25,30 @@ import { LeaseRedisLedger, type LeaseRedisOptions } from './redis-ledger.ts'
 import { unleasedForm } from './unleased-form.ts'
 
 export interface LeasedBackendOptions extends EntityKeyOptions, LeaseOptions {
-  /** Process clock, by which leases end for their owner. */
+  /** Process clock, which determines when the leases of this process end. Default: the system clock. */
   readonly clock?: Clock | undefined
-  /** For tests: a clock in ms instead of the server's, as in `redisBackend`. */
+  /** For tests: a clock in ms that replaces the server's clock, as in `redisBackend`. */
   readonly serverTime?: (() => number) | undefined
 }
 
 /**
- * Counts in Redis with leases: each process leases a part of a key's units and spends it without I/O, so that a
- * decision costs as much as in memory. All processes together never admit more than a policy guarantees, even after
- * crashes: a leased unit counts as used, and the lease of a crashed process is charged completely when it ends.
+ * Creates a backend that counts in Redis with leases: each process leases a part of the units of a key and spends them
+ * without I/O, so that a decision costs as much as in memory. All processes together never admit more than the policy
+ * allows, even after crashes: leased units count as used, and the lease of a crashed process is charged completely when
+ * it ends.
  *
- * Units that a process holds and does not spend are unavailable to others until they return, within one lease: near
- * its limit a key may be denied early, by up to `fraction` of the remaining units for each other process. `remaining`
- * is what this process holds plus what was free when it last asked; `retryAfterMs` is an estimate while units are
- * leased. A refund to a window that starts with the first take is lost if that take was not charged yet when the
- * window started.
+ * Leased units that a process does not spend are unavailable to other processes until they are returned, within one
+ * lease. Near the limit a key may therefore be denied too early, by up to `fraction` of the remaining units per other
+ * process. `remaining` is the number of units that this process holds plus the units that were free at its last
+ * request. `retryAfterMs` is an estimate while units are leased. A refund is lost if it belongs to a window that starts
+ * with its first take and that take had not been charged yet when the window started.
  *
- * A policy is leased if `fraction` of its capacity is at least 8 units and its window is at least 800 ms. Other
- * policies, the exact log, and keys above 256 characters are counted as by `redisBackend`, in the same counts. All
- * processes need the same `fraction` and `leaseMs`: an exact take does not see leased units.
+ * Keys are leased if `fraction` of the capacity of their policy is at least 8 units, its window is at least 800 ms, its
+ * algorithm is not `sliding-log`, and the key has at most 256 characters. Other keys are counted like in
+ * `redisBackend`, with the same counts. All processes must use the same `fraction` and `leaseMs`, because exact takes
+ * do not see leased units.
+ *
+ * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` or `SLUICE_SECRET_MISSING` if an option is invalid.
  */
 export function leasedBackend(client: RedisClient | ScriptRunner, options: LeasedBackendOptions = {}): Backend {
   const parts = partsOf(client, options)
@@ -64,7 +68,7 @@ export function leasedBackend(client: RedisClient | ScriptRunner, options: Lease
   })
 }
 
-/** Creates only the ledger of `leasedBackend`: which process holds how much of each key. */
+/** Creates only the ledger of `leasedBackend`, which stores the leased units of each process. */
 export function redisLedger(client: RedisClient | ScriptRunner, options: LeasedBackendOptions = {}): LeaseLedger {
   return new LeaseRedisLedger(partsOf(client, options))
 }

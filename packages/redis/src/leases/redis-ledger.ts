@@ -16,18 +16,20 @@ export interface LeaseRedisOptions {
   readonly servers: KnownServers
 }
 
-/** A lease request, and the positions of its cells and leases. */
-interface Placed {
+/** Lease request with the Redis keys of its cells and of its leases. */
+interface PlacedAsk {
   readonly ask: LeaseAsk
   readonly names: readonly [string, string]
-  /** Process time. */
+  /** Time of the request on the process clock. */
   readonly askedAt: number
 }
 
-/** Lease requests per script call: about 15 µs of the server each, during which it serves no other client. */
+/**
+ * Maximum number of lease requests per script call. Each takes about 15 µs, during which Redis serves no other client.
+ */
 const BATCH = 64
 
-/** The lease ledger in Redis: one script call for many requests, in a cluster one per slot. */
+/** Lease ledger in Redis. One script call contains many requests; in a cluster, the requests of one slot. */
 export class LeaseRedisLedger implements LeaseLedger {
   readonly #options: LeaseRedisOptions
 
@@ -39,16 +41,21 @@ export class LeaseRedisLedger implements LeaseLedger {
     return this.#ask(asks, deadlineAt, false)
   }
 
-  async #ask(asks: readonly LeaseAsk[], deadlineAt: number, again: boolean): Promise<readonly (LeaseGrant | Error)[]> {
+  async #ask(
+    asks: readonly LeaseAsk[],
+    deadlineAt: number,
+    isRetry: boolean,
+  ): Promise<readonly (LeaseGrant | Error)[]> {
     const answers = new Map<LeaseAsk, LeaseGrant | Error>()
     await Promise.all(
       this.#batches(asks).map(async (batch) => {
         const [{ names }] = batch
         const failed = (error: unknown): RedisFailure => this.#options.servers.reports.failed(names[0], error)
         let grants = await this.#send(batch, deadlineAt).catch(failed)
-        if (grants instanceof RedisFailure && grants.code === CROSSSLOT && !again) {
-          const one = batch.map(({ ask }) => ask)
-          grants = await this.#ask(one, deadlineAt, true)
+        // a cluster that was treated as a single server: the retry sends one call per slot
+        if (grants instanceof RedisFailure && grants.code === CROSSSLOT && !isRetry) {
+          const retried = batch.map(({ ask }) => ask)
+          grants = await this.#ask(retried, deadlineAt, true)
         }
         for (const [index, { ask }] of batch.entries()) {
           answers.set(ask, grants instanceof RedisFailure ? grants : grants[index])
@@ -66,34 +73,34 @@ export class LeaseRedisLedger implements LeaseLedger {
     this.#options.servers.close()
   }
 
-  #batches(asks: readonly LeaseAsk[]): Placed[][] {
+  #batches(asks: readonly LeaseAsk[]): PlacedAsk[][] {
     const { runner, keys, clock } = this.#options
     const askedAt = clock.now()
-    const bySlot = new Map<number, Placed[][]>()
+    const bySlot = new Map<number, PlacedAsk[][]>()
     for (const ask of asks) {
       const name = keys.nameOfCells(ask)
       const slot = runner.clustered ? hashSlot(name) : 0
       const batches = bySlot.get(slot) ?? []
       bySlot.set(slot, batches)
       const last = batches.at(-1)
-      const placed: Placed = { ask, names: [name, `${name}:leases`], askedAt }
+      const placed: PlacedAsk = { ask, names: [name, `${name}:leases`], askedAt }
       if (last && last.length < BATCH) last.push(placed)
       else batches.push([placed])
     }
     return [...bySlot.values()].flat()
   }
 
-  async #send(batch: readonly Placed[], deadlineAt: number): Promise<readonly (LeaseGrant | Error)[]> {
+  async #send(batch: readonly PlacedAsk[], deadlineAt: number): Promise<readonly (LeaseGrant | Error)[]> {
     const [key] = batch[0].names
     const compose = (time: TimeArg): ScriptCall => this.#callOf(batch, time)
-    const mindsServer = batch.some(tellsOfLoss)
+    const mindsServer = batch.some(mayReportLoss)
     const call = { key, mindsServer, compose, read: leaseLedgerReply }
     const reply = await this.#options.servers.calls.run(call, deadlineAt)
     if (!reply) throw reachedLate()
     return reply.grants
   }
 
-  #callOf(batch: readonly Placed[], time: TimeArg): ScriptCall {
+  #callOf(batch: readonly PlacedAsk[], time: TimeArg): ScriptCall {
     const { terms, servers } = this.#options
     const asks = batch.map(({ ask, names, askedAt }) => {
       return { ask, reported: ask.known && servers.reports.reportOf(ask.known, names[0], askedAt) }
@@ -104,6 +111,7 @@ export class LeaseRedisLedger implements LeaseLedger {
   }
 }
 
-function tellsOfLoss({ ask }: Placed): boolean {
+/** Whether the request contains usage that the server may have lost. */
+function mayReportLoss({ ask }: PlacedAsk): boolean {
   return (ask.known?.used ?? 0) > 0
 }

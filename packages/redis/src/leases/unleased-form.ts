@@ -5,7 +5,7 @@ import type { RequestCharges } from '../exact/script-request.ts'
 import { policyArgs } from '../lua/policy-args.ts'
 import { unleasedScript, unleasedSoleScript } from '../lua/scripts.ts'
 
-/** Takes of keys without leases: nothing is taken from a leased key, and the failure `LEASED` is returned. */
+/** Takes that fail with the code `LEASED`, and take nothing, if any process has leased units of the key. */
 export const unleasedForm: CallForm = {
   sole(counter, cost, name, time) {
     const { compiled } = counter

@@ -8,7 +8,7 @@ import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
 import { syncNodes } from '../lua/scripts.ts'
 import { syncLedgerCall, syncLedgerReply } from './sync-ledger-call.ts'
 
-/** Ticks without a report after which a process counts as gone. */
+/** Number of ticks without a report after which a process no longer counts as a node. */
 const GONE_AFTER_TICKS = 10
 
 export interface RedisSyncOptions {
@@ -18,15 +18,17 @@ export interface RedisSyncOptions {
   readonly servers: KnownServers
   readonly serverTime: (() => number) | undefined
   readonly tickMs: number
-  /** Counts under the same names, and resets them. */
+  /** Exact backend with the same Redis keys, used for resets. */
   readonly exact: Backend
 }
 
-/** The usage of all processes in Redis: the cells of `redisBackend` under its names. */
+/**
+ * Ledger in Redis that stores the usage of all processes in the same cells and under the same keys as `redisBackend`.
+ */
 export class RedisSyncLedger implements SyncLedger {
   readonly partitions: number
   readonly #options: RedisSyncOptions
-  /** Identifies this start of this process. */
+  /** Random id, different after each start of a process. */
   readonly #writer = randomBytes(12).toString('base64url')
 
   constructor(options: RedisSyncOptions) {
@@ -62,13 +64,13 @@ export class RedisSyncLedger implements SyncLedger {
     })
     if (!reply) throw reachedLate()
     const offsetMs = this.#offsetMs(mark)
-    const cells = reply.cells.map((one, index) => {
+    const cells = reply.cells.map((cellsOrFailure, index) => {
       const { instants } = batch.takes[index].counter.compiled
-      return one instanceof RedisFailure
-        ? one
-        : one.map((cell, at) => (cell !== 0 && instants?.includes(at) ? cell - offsetMs : cell))
+      return cellsOrFailure instanceof RedisFailure
+        ? cellsOrFailure
+        : cellsOrFailure.map((cell, at) => (cell !== 0 && instants?.includes(at) ? cell - offsetMs : cell))
     })
-    // an older number: the server counted that batch, or one instead of it, and has lost it
+    // an earlier batch was counted, or given up in favour of another one, and is missing on the server
     return { cells, lost: reply.last < batch.number - 1 && !batch.afterLoss }
   }
 
@@ -90,14 +92,14 @@ export class RedisSyncLedger implements SyncLedger {
     await this.#options.exact.close?.()
   }
 
-  /** Returns the key that stores the number of the last batch of a partition, in the slot of its keys. */
+  /** Returns the Redis key of the last batch number of a partition, in the same slot as the keys of the partition. */
   #markOf(partition: number): string {
     const { keys } = this.#options
     if (keys.partitions === undefined) return `${keys.prefix}:sync:${partition}:${this.#writer}`
     return `${keys.headOf(partition)}sync:${this.#writer}`
   }
 
-  /** Returns what to add to a time of the process clock to get the time of the server of `key`. */
+  /** Returns the ms to add to a time of the process clock to get the time of the server that holds `key`. */
   #offsetMs(key: string): number {
     const { clock, serverTime, servers } = this.#options
     if (serverTime) return serverTime() - clock.now()

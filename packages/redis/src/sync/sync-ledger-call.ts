@@ -9,10 +9,12 @@ import { syncScript } from '../lua/scripts.ts'
 
 type Arg = string | number
 
-/** The record of a batch must outlive the effect of its units. */
+/**
+ * Minimum time for which Redis stores the number of a batch. It is longer if the units of the batch count for longer.
+ */
 const LEAST_REMEMBERED_MS = 60_000
 
-/** A script call for a batch, as `sync-ledger.lua` reads it. */
+/** Script call for a batch, in the argument format of `sync-ledger.lua`. */
 export interface SyncLedgerCall {
   readonly script: Script
   readonly args: readonly Arg[]
@@ -20,11 +22,11 @@ export interface SyncLedgerCall {
 
 export interface SyncLedgerCallOptions {
   readonly time: TimeArg
-  /** The number of the called server. */
+  /** Number of the server; 0 if its identity is unknown. */
   readonly server: number
-  /** What to add to a time of the process clock to get the server's time. */
+  /** Milliseconds to add to a time of the process clock to get the server's time. */
   readonly offsetMs: number
-  /** By position in the batch: reports about what may be lost on the server. */
+  /** Usage that the server may have lost, for each key of the batch. */
   readonly reported: readonly (ReportedUsage | undefined)[]
 }
 
@@ -55,7 +57,7 @@ export function syncLedgerCall(
 }
 
 export interface SyncLedgerReply extends TimedReply {
-  /** The number of the last batch that the server counted before this one. */
+  /** Number of the last batch that the server counted before this call; 0 if it has none. */
   readonly last: number
   readonly cells: readonly (readonly number[] | RedisFailure)[]
 }

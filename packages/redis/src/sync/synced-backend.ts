@@ -38,35 +38,38 @@ import { RedisSyncLedger, type RedisSyncOptions } from './redis-sync-ledger.ts'
 
 export interface SyncedBackendOptions extends EntityKeyOptions, SyncOptions {
   /**
-   * What happens once Redis has been silent for `silentMs`. Default: `'local'`, from the last known counts, with this
-   * process's share of 1 / `nodes`. Admitted units are reported afterwards.
+   * Rule for decisions after Redis has not replied for `silentMs`. With `'local'`, this process continues from the last
+   * known counts with a share of 1 / `nodes` of each limit, and reports the admitted units when Redis is available
+   * again. Default: `'local'`.
    */
   readonly onBackendError?: BackendErrorRule | undefined
-  /** The process clock. */
+  /** Process clock. Default: the system clock. */
   readonly clock?: Clock | undefined
-  /** For tests: a clock in ms instead of the server's, as in `redisBackend`. */
+  /** For tests: a clock in ms that replaces the server's clock, as in `redisBackend`. */
   readonly serverTime?: (() => number) | undefined
 }
 
-/** Made by `syncedBackend`. */
+/** Backend returned by `syncedBackend`, with its metrics. */
 export type SyncedBackend = Backend<Answer> & MetricSource
 
 /**
- * Decides in this process, at once, by what all processes together took of a key. Each process reports to Redis in
- * the background, once per tick and soon after a key becomes busy. No request ever waits for Redis.
+ * Creates a backend that decides in this process without waiting for Redis, by the last known usage of all processes.
+ * Each process exchanges usage with Redis in the background, once per tick, and earlier for busy keys.
  *
- * The excess above a limit is what all processes admit between two exchanges; docs/global-limiter.md states the
- * bound. Counts are those of `redisBackend` under its names, so that exact and synced processes count together.
+ * Overshoot: requests that all processes admit between two exchanges may exceed a limit; docs/global-limiter.md states
+ * the bound. The backend uses the same counts under the same Redis keys as `redisBackend`, so processes with either
+ * backend share limits.
  *
- * Several clients by name share the keys by consistent hashing of the names, with `secret` if it is set: all
- * processes need the same names. Adding or removing a server moves only its own part of the keys.
+ * With several clients by name, keys are distributed over the servers by consistent hashing of the names, seeded with
+ * `secret` if it is set. All processes must use the same names. Adding or removing a server only moves its part of the
+ * keys.
  *
- * A cluster requires `partitions`, which `redisBackend` needs as well to count together with it; if one master is
- * silent, the keys of the others are not affected.
+ * A cluster requires `partitions`. To share limits, `redisBackend` must have the same `partitions`. If one master is
+ * unavailable, the keys of the other masters are not affected.
  *
- * Supports `fixed-window`, `sliding-window`, `token-bucket` and `gcra`, and windows of at least 4 ticks. Throws
- * `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`, and `SLUICE_BAD_POLICY` when a limiter is created with an
- * unsupported policy.
+ * Supports the algorithms `fixed-window`, `sliding-window`, `token-bucket` and `gcra`, with windows of at least 4
+ * ticks. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` or `SLUICE_SECRET_MISSING` if an option is invalid. Creating
+ * a limiter with an unsupported policy throws `SLUICE_BAD_POLICY`.
  */
 export function syncedBackend(
   client: RedisClient | ScriptRunner | RedisClients,
@@ -77,12 +80,12 @@ export function syncedBackend(
   if (names.length === 0) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      'syncedBackend: client: expected at least one named client, received none',
+      'syncedBackend: client: expected at least one named client, received an empty object',
     )
   }
   const maxKeys = Math.ceil((options.maxKeys ?? DEFAULT_MAX_KEYS) / names.length)
   const backends = new Map(names.map((name) => [name, oneServer(client[name], { ...options, maxKeys })]))
-  // the secret is checked by now
+  // `oneServer` has validated the secret
   const ring = new HashRing(names, options.secret === undefined ? {} : { seed: seedOf(options.secret) })
   const sources = [...backends].map(([redis, backend]) => new Metrics([backend], { labels: { redis } }))
   const metrics = (): Iterable<Metric> => new Metrics(sources).metrics()
@@ -100,7 +103,7 @@ function seedOf(secret: string | Uint8Array): Uint8Array {
   return createHmac('sha256', secret).update('sluice hash ring').digest()
 }
 
-/** Creates only the ledger of `syncedBackend`: what all processes took of each key. */
+/** Creates only the ledger of `syncedBackend`, which adds up the usage of all processes. */
 export function redisSyncLedger(client: RedisClient | ScriptRunner, options: SyncedBackendOptions = {}): SyncLedger {
   return new RedisSyncLedger(settingsOf(client, options).parts)
 }
@@ -122,10 +125,10 @@ function settingsOf(client: RedisClient | ScriptRunner, options: SyncedBackendOp
   const keys = new EntityKeys(owner, options)
   const runner = runnerOf(client)
   if (runner.clustered && partitions === undefined) {
-    const expected = `a number of partitions such as ${PARTITIONS}, equal in all processes and backends that share counts`
+    const expected = `a number such as ${PARTITIONS}, the same in all processes and backends that share counts`
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `${owner}: partitions: expected ${expected}, received none for a cluster`,
+      `${owner}: partitions: expected ${expected}, received undefined with a cluster`,
     )
   }
   const clock = clockOf(given)

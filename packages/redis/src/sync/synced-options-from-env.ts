@@ -2,7 +2,7 @@ import { type Duration, type LimitOverrides, limitOverrides, SluiceError } from 
 import { shown } from '@sluice/limiter-core/backend'
 import { type SyncOptions, syncTermsOf } from '@sluice/limiter-core/sync'
 
-/** A global limiter as configured by the environment: one policy, and the options of its backend. */
+/** Configuration of a global limiter from environment variables: one policy, and the options of `syncedBackend`. */
 export interface EnvironmentOptions {
   readonly policy: { readonly limit?: number; readonly window?: Duration; readonly overrides?: LimitOverrides }
   readonly options: SyncOptions
@@ -10,19 +10,21 @@ export interface EnvironmentOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/**
- * The variable names after the prefix, and the option that each sets: one of `SyncOptions`, unless it belongs to the
- * policy.
- */
+/** Names of variables without the prefix, and the option of `syncedBackend` that each sets. */
 const NUMBERS = { BURST: 'burst', FLOOR: 'floor', NODES: 'nodes', MAX_KEYS: 'maxKeys' } as const
 const DURATIONS = { TICK: 'tickMs', GAP: 'gapMs', SILENT: 'silentMs', CLOSE: 'closeMs' } as const
 const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d)$/
 
 /**
- * Options of `syncedBackend`, and the policy to count by it, from variables of the environment that begin with `prefix`
- * (default: `GLOBAL_LIMIT_`): `LIMIT`, `WINDOW`, `TICK`, `GAP`, `SILENT`, `CLOSE` (durations such as `10s`), `BURST`,
- * `FLOOR`, `NODES`, `MAX_KEYS`, `COUNT`, and `OVERRIDES` as `key=limit,key=limit`. One that is not set, or empty, is the
- * default. Throws one `SLUICE_BAD_OPTION` that names every malformed one.
+ * Reads a policy and the options of `syncedBackend` from environment variables that begin with `prefix`. Variables that
+ * are unset or empty keep the default of their option. Default prefix: `GLOBAL_LIMIT_`.
+ *
+ * - `LIMIT`, and `OVERRIDES` as `key=limit,key=limit`: integers of at least 1
+ * - `WINDOW`, `TICK`, `GAP`, `SILENT`, `CLOSE`: durations such as `10s`
+ * - `BURST`, `FLOOR`, `NODES`, `MAX_KEYS`: numbers
+ * - `COUNT`: `admitted` or `all`
+ *
+ * Throws one `SLUICE_BAD_OPTION` that lists all invalid variables.
  */
 export function syncedOptionsFromEnv(
   prefix = 'GLOBAL_LIMIT_',
@@ -50,11 +52,11 @@ function isLimit(limit: number): boolean {
   return Number.isSafeInteger(limit) && limit >= 1
 }
 
-/** Reads variables, and collects errors until all are read. */
+/** Reads variables, and collects errors until all variables have been read. */
 class EnvironmentReader {
   readonly #prefix: string
   readonly #environment: Environment
-  readonly #wrong: string[] = []
+  readonly #errors: string[] = []
 
   constructor(prefix: string, environment: Environment) {
     this.#prefix = prefix
@@ -76,7 +78,7 @@ class EnvironmentReader {
   limit(name: string): number | undefined {
     const text = this.text(name)
     if (text === undefined) return undefined
-    if (!isLimit(Number(text))) this.#note(name, text, 'a whole limit from 1')
+    if (!isLimit(Number(text))) this.#note(name, text, 'an integer of at least 1')
     return Number(text)
   }
 
@@ -88,11 +90,11 @@ class EnvironmentReader {
 
   duration(name: string): Duration | undefined {
     const text = this.text(name)
-    if (text !== undefined && !DURATION.test(text)) this.#note(name, text, "'500ms', '10s' or '1m'")
+    if (text !== undefined && !DURATION.test(text)) this.#note(name, text, "a duration such as '500ms', '10s' or '1m'")
     return text as Duration | undefined
   }
 
-  /** Parses `key=limit,...`: a key may contain `=`; the limit follows the last one. */
+  /** Parses `key=limit,key=limit`. The limit follows the last `=`, so a key may contain `=`. */
   limits(name: string): Readonly<Record<string, number>> | undefined {
     const items = this.text(name)
       ?.split(',')
@@ -101,27 +103,28 @@ class EnvironmentReader {
     const limits = items.map((item) => {
       const at = item.lastIndexOf('=')
       const limit = Number(item.slice(at + 1))
-      if (at < 1 || !isLimit(limit)) this.#note(name, item, 'key=limit with a whole limit from 1')
+      if (at < 1 || !isLimit(limit)) this.#note(name, item, 'key=limit with an integer of at least 1')
       return [item.slice(0, at).trim(), limit] as const
     })
     return Object.fromEntries(limits)
   }
 
-  /** Adds the error of a check over all options. */
+  /** Runs a check of all options. Its error is thrown only if no variable was invalid. */
   check(run: () => unknown): void {
     try {
       run()
     } catch (error) {
-      // known errors are a sufficient reason to refuse
-      if (this.#wrong.length === 0) throw error
+      // the invalid variables may be the cause, and `refuse` reports them
+      if (this.#errors.length === 0) throw error
     }
   }
 
+  /** Throws an error that lists all invalid variables, if there are any. */
   refuse(): void {
-    if (this.#wrong.length > 0) throw new SluiceError('SLUICE_BAD_OPTION', this.#wrong.join('; '))
+    if (this.#errors.length > 0) throw new SluiceError('SLUICE_BAD_OPTION', this.#errors.join('; '))
   }
 
-  #note(name: string, got: string, expected: string): void {
-    this.#wrong.push(`${this.#prefix}${name}: expected ${expected}, received ${shown(got, 'name')}`)
+  #note(name: string, received: string, expected: string): void {
+    this.#errors.push(`${this.#prefix}${name}: expected ${expected}, received ${shown(received, 'name')}`)
   }
 }

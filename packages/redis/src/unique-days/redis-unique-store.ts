@@ -6,24 +6,28 @@ import { runnerOf } from '../client/script-runner.ts'
 import { mergeRegisters, readRegisters } from '../lua/scripts.ts'
 
 export interface RedisUniqueStoreOptions {
-  /** First part of every name in Redis; default: `sluice`. 1 to 64 characters, without braces. The same in all processes. */
+  /**
+   * First part of every Redis key; 1 to 64 characters without braces or control characters. Must be the same in all
+   * processes. Default: `sluice`.
+   */
   readonly prefix?: string | undefined
 }
 
-/** Registers of one name, one ASCII character each. */
+/** HyperLogLog registers of one name, one ASCII character per register. */
 interface NamedRegisters {
   readonly name: string
   readonly registers: string
 }
 
-/** Most names per day; registers of further names are not stored. */
+/** Maximum number of names per day. Registers of further names are not stored. */
 const MOST_NAMES = 256
 
 /**
- * Stores unique keys by day for `unique.store` of `createInsight`, on Redis or Redis Cluster: one hash per day, of 4
- * KB plus 320 bytes per route, which expires when it is too old. Registers of several processes are merged in one
- * script call, so that nothing is lost between them and duplicates count once. Keys of clients are not stored. Throws
- * `SLUICE_BAD_OPTION`.
+ * Creates a store on Redis or Redis Cluster for `unique.store` of `createInsight`, which counts unique keys per day.
+ * Each day is a Redis hash of 4 KB plus 320 bytes per route, which expires. The registers of several processes are
+ * merged atomically, so keys that several processes have seen count once. Client keys are not stored.
+ *
+ * Throws `SLUICE_BAD_OPTION` if the client or an option is invalid.
  */
 export function redisUniqueStore(
   client: RedisClient | ScriptRunner,
@@ -35,7 +39,7 @@ export function redisUniqueStore(
   return new RedisUniqueStore(runnerOf(client), prefix)
 }
 
-/** Made by `redisUniqueStore`. Its calls reject where Redis does not answer, and may be repeated then. */
+/** Store returned by `redisUniqueStore`. Calls reject if Redis fails, and can be repeated safely. */
 export class RedisUniqueStore {
   readonly #runner: ScriptRunner
   readonly #prefix: string
@@ -46,8 +50,8 @@ export class RedisUniqueStore {
   }
 
   /**
-   * Keeps the larger character at each position of each name, for `keepMs` from now on. Resolves with what is stored
-   * then.
+   * Merges registers into the hash of a day by keeping the larger character at each position. The hash expires after
+   * `keepMs`. Resolves with the merged registers of each entry, in the same order.
    */
   async merge(day: string, entries: readonly NamedRegisters[], keepMs: number): Promise<string[]> {
     const args = [Math.ceil(keepMs), MOST_NAMES, ...entries.flatMap(({ name, registers }) => [name, registers])]
@@ -56,7 +60,7 @@ export class RedisUniqueStore {
     return merged
   }
 
-  /** Returns all names of a day; empty if it has expired. */
+  /** Resolves with the registers of all names of a day; an empty array if the day is unknown or has expired. */
   async read(day: string): Promise<NamedRegisters[]> {
     const texts = textsOf(await this.#runner.run(readRegisters, [this.#keyOf(day)], []))
     return Array.from({ length: texts.length / 2 }, (_, index) => {

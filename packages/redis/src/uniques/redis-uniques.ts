@@ -18,44 +18,49 @@ import type { RedisClient } from '../client/redis-client.ts'
 import { UniquesExchange, type UniquesLocation } from './uniques-exchange.ts'
 
 export interface RedisUniquesOptions extends SharedChannelOptions {
-  /** Processes with the same name and prefix count together. 1 to 128 printable ASCII characters without braces. */
+  /**
+   * Name of the count; 1 to 128 printable ASCII characters without braces. Processes with the same name and prefix
+   * count together.
+   */
   readonly name: string
   /**
-   * Length of windows of server time after which the count restarts, such as `'1d'`. Default: the count never
-   * restarts. Equal in all processes.
+   * Length of the windows in server time, such as `'1d'`: the count starts from zero in each window. Must be the same
+   * in all processes. Cannot be combined with `ttl`. Default: no windows.
    */
   readonly window?: Duration | undefined
-  /** Without a window: time after the last exchange after which the count is forgotten. Default: one day. */
+  /** Time after the last exchange of any process after which Redis deletes the count. Default: 1 day. */
   readonly ttl?: Duration | undefined
   /**
-   * At least 16 bytes, equal in all processes: keys are hashed with it first, so that untrusted clients cannot
-   * manipulate the count by choosing keys. Without it they count as with `PFADD`, and other clients can add to the
-   * count.
+   * Secret of at least 16 bytes, the same in all processes, with which keys are hashed first, so that untrusted clients
+   * cannot manipulate the count by choosing keys. Default: keys count as with `PFADD`, so other clients can add to the
+   * count with `PFADD`.
    */
   readonly secret?: string | Uint8Array | undefined
 }
 
 /**
- * Counts different keys over all processes, on Redis or Redis Cluster, within about 0.81 % in 12 KB. `add` does no
- * I/O; changed registers are sent once per tick, in one script call. Any client can read the count:
+ * Creates a count of the different keys in all processes, on Redis or Redis Cluster. The standard error is 0.81 % and
+ * the count takes 12 KB. `add` does no I/O; changed registers are sent once per tick, in one script call. Any Redis
+ * client can read the count with `PFCOUNT`:
  *
- * PFCOUNT prefix:{name}:uniques without a window
- *     PFCOUNT prefix:{name}:uniques:20453 window number floor(server time / window), kept until the next one has ended
+ * - Without a window, the Redis key is `prefix:{name}:uniques`.
+ * - With a window, it is `prefix:{name}:uniques:20453`, where 20453 is the number of the window: floor(server time /
+ *   window). The key expires when the next window has ended.
  *
- * A key counts in the window of the next tick. If Redis lost its data, or was replaced by a replica that lacked some,
- * each process sends everything again: only keys of processes that have exited are lost. Observers receive `sync`
- * with `missed` then, and with `dropped`, an approximate number of keys, if a window could not be sent before the
- * next one ended.
+ * A key counts in the window in which the next tick falls. If Redis loses its data, or is replaced by a replica that
+ * lacks some, each process sends everything again, so that only keys of exited processes are lost; observers receive
+ * `sync` with `missed`. If a window could not be sent before the next one ended, observers receive `sync` with
+ * `dropped`, the approximate number of lost keys.
  *
- * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, `SLUICE_BAD_SEED` for the secret, and `SLUICE_BAD_MESSAGE` for
- * the name.
+ * Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION` if an option is invalid, `SLUICE_BAD_SEED` if the secret is, and
+ * `SLUICE_BAD_MESSAGE` if the name is.
  */
 export function redisUniques(client: RedisClient | ScriptRunner, options: RedisUniquesOptions): RedisUniques {
   optionsOf('redisUniques', options, [...SHARED_CHANNEL_OPTIONS, 'name', 'window', 'ttl', 'secret'])
   const { name, window, ttl, secret } = options
   checkTopic('redisUniques: name', name)
   if (window !== undefined && ttl !== undefined) {
-    throw new SluiceError('SLUICE_BAD_OPTION', 'redisUniques: expected either window or ttl, received both')
+    throw new SluiceError('SLUICE_BAD_OPTION', 'redisUniques: window, ttl: expected only one of them, received both')
   }
   const settings = channelSettings('redisUniques', client, options)
   const place: UniquesLocation = {
@@ -67,11 +72,11 @@ export function redisUniques(client: RedisClient | ScriptRunner, options: RedisU
   return new RedisUniques(settings, place, secret === undefined ? undefined : new SketchSeed(secret))
 }
 
-/** Made by `redisUniques`. */
+/** Count returned by `redisUniques`. */
 export class RedisUniques {
   readonly #exchange: UniquesExchange
   readonly #seed: SketchSeed | undefined
-  // the hash of a key under the secret
+  /** Buffer for the keyed hash of a key. */
   readonly #hashed: Uint8Array = new Uint8Array(8)
   readonly #halves: DataView = new DataView(this.#hashed.buffer)
   readonly #stop: () => void
@@ -85,28 +90,28 @@ export class RedisUniques {
     })
   }
 
-  /** A key was seen. Network and Redis never make it fail. Does nothing after `close`. */
+  /** Adds a key to the count. Does nothing after `close`. Failures of Redis or the network never throw. */
   add(key: SketchKey): void {
     if (this.#closing) return
     const { current } = this.#exchange
-    if (current.seen.add(this.#seed ? this.#underSecret(this.#seed, key) : key)) current.news = true
+    if (current.seen.add(this.#seed ? this.#keyedHash(this.#seed, key) : key)) current.news = true
   }
 
   /**
-   * Returns the count of the current window: of all processes as of the last tick, or of this process if that is
-   * more.
+   * Returns the approximate count of the current window: the count of all processes as of the last tick, or the count
+   * of this process if it is higher.
    */
   count(): number {
     const { current } = this.#exchange
     return Math.max(current.counted, current.seen.count())
   }
 
-  /** The current Redis key, for `PFCOUNT`. With a window it is undefined until Redis has reported its time. */
+  /** Redis key of the current count, for `PFCOUNT`. With a window, undefined until Redis has reported its time. */
   get key(): string | undefined {
     return this.#exchange.keyOf(this.#exchange.current)
   }
 
-  /** Sends the rest, for at most `closeMs`, and closes. Never rejects. */
+  /** Sends unsent changes for up to `closeMs` and closes the count. The client stays open. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -117,7 +122,7 @@ export class RedisUniques {
     await this.#exchange.close()
   }
 
-  #underSecret(seed: SketchSeed, key: SketchKey): Uint8Array {
+  #keyedHash(seed: SketchSeed, key: SketchKey): Uint8Array {
     const { low, high } = seed.hashOf(key)
     this.#halves.setInt32(0, low, true)
     this.#halves.setInt32(4, high, true)

@@ -7,21 +7,21 @@ import { UniquesPeriod } from './uniques-period.ts'
 
 export interface UniquesLocation {
   readonly topic: string
-  /** Name of the keys in Redis; its braces hold all of them in one slot. */
+  /** First part of the Redis keys. Its braces put all of them into one hash slot. */
   readonly stored: string
-  /** 0 if there are no windows. */
+  /** Length of the windows; 0 without windows. */
   readonly windowMs: number
-  /** How long the keys live after the last exchange, without windows. */
+  /** Time after the last exchange after which the Redis keys expire. Only used without windows. */
   readonly ttlMs: number
 }
 
 /**
- * Sends to Redis what this process counted. Merging is idempotent, so unanswered registers are simply sent again with
- * newer ones; all of them if Redis may have lost data.
+ * Sends the registers of this process to Redis. Merging is idempotent, so registers without a reply are sent again
+ * together with newer ones. All registers are sent again if Redis may have lost data.
  */
 export class UniquesExchange {
   #current: UniquesPeriod = new UniquesPeriod()
-  /** The previous window, until Redis has all of it. */
+  /** Previous window, until all of it has been sent. */
   #ended: UniquesPeriod | undefined
   readonly #settings: ChannelSettings
   readonly #place: UniquesLocation
@@ -44,27 +44,27 @@ export class UniquesExchange {
     return this.#current
   }
 
-  /** Returns the name under which Redis counts `period`; undefined while the current window is unknown. */
+  /** Returns the Redis key of `period`; undefined while the number of the window is unknown. */
   keyOf({ index }: UniquesPeriod): string | undefined {
     const { stored, windowMs } = this.#place
     if (windowMs === 0) return stored
     return index === undefined ? undefined : `${stored}:${index}`
   }
 
-  /** Starts the next window if it is due, and sends changes, unless an exchange is pending. Never rejects. */
+  /** Starts the next window if it is due, and sends changes or waits for the pending exchange. Never rejects. */
   tick(): Promise<void> {
     this.#roll()
     return this.#loop.tick()
   }
 
-  /** Waits for the pending exchange and sends the rest, for at most `closeMs`. Nothing is sent afterwards. */
+  /** Waits up to `closeMs` for the pending exchange and for the rest to be sent. Nothing is sent afterwards. */
   async close(): Promise<void> {
     await this.#loop.close(this.#settings.closeMs)
     this.#stopListening?.()
   }
 
   async #exchange(): Promise<void> {
-    // `close` begins one, too
+    // `close` starts an exchange without a tick
     this.#roll()
     if (this.#place.windowMs > 0 && this.#serverNow() === undefined) await this.#askTime()
     await this.#push(this.#current)
@@ -78,7 +78,7 @@ export class UniquesExchange {
     this.#roll()
   }
 
-  /** Rejects if Redis did not answer; the registers are then sent again. */
+  /** Sends the changes of a period. If it rejects, the changes are sent again with the next exchange. */
   async #push(period: UniquesPeriod): Promise<void> {
     const { runner, clock, writer } = this.#settings
     const { stored, windowMs, ttlMs } = this.#place
@@ -103,7 +103,9 @@ export class UniquesExchange {
     return this.#time.deadline(this.#place.stored, this.#settings.clock.now())
   }
 
-  /** A window that has ended is sent until the next one has ended too, when its key has expired. */
+  /**
+   * Starts the next window if it is due. The previous window is sent until the next one ends and its Redis key expires.
+   */
   #roll(): void {
     const now = this.#place.windowMs === 0 ? undefined : this.#serverNow()
     if (now === undefined) return
@@ -138,7 +140,9 @@ export class UniquesExchange {
   }
 }
 
-/** Encodes bytes as latin1 characters: arguments are strings, and UTF-8 only makes some characters two bytes long. */
+/**
+ * Encodes bytes as latin1 characters, because arguments are strings. UTF-8 writes some of the characters as two bytes.
+ */
 function textOf(sent: RedisHyperLogLog | undefined): string {
   return sent ? Buffer.from(sent.toBytes()).toString('latin1') : ''
 }

@@ -1,28 +1,30 @@
 import { RedisHyperLogLog } from '@sluice/sketches'
 
-/** The unique keys of one time, as one key of Redis counts them. */
+/** Unique keys of one window, or of all time without windows. Each period has its own Redis key. */
 export class UniquesPeriod {
-  /** Number of the window; undefined if it never ends, or while it is unknown. */
+  /** Number of the window; undefined without windows, or while the number is unknown. */
   index: number | undefined
   /** Keys seen by this process. */
   readonly seen: RedisHyperLogLog = new RedisHyperLogLog()
-  /** True where `seen` may have more than Redis. */
+  /** Whether `seen` may contain registers that have not been sent. */
   news = false
   /** Last count reported by Redis. */
   counted = 0
-  // what Redis certainly has of `seen`; dense, which merges fastest
+  /** Registers of `seen` that Redis has acknowledged, in the dense form, which merges fastest. */
   readonly #known: RedisHyperLogLog = new RedisHyperLogLog({ sparseMaxBytes: 0 })
+  /** Id of the data in Redis, which changes if the data is lost; '' before the first reply. */
   #born = ''
-  // how often Redis may have lost something, now and when something was sent last
+  /** Number of times that Redis may have lost data. */
   #losses = 0
+  /** Value of `#losses` at the last call of `next`. */
   #lossesBefore = 0
 
-  /** Returns what Redis may lack, including pending registers. */
+  /** Returns the registers that Redis may lack, including pending ones; undefined if there are none. */
   lacking(): RedisHyperLogLog | undefined {
     return this.seen.beyond(this.#known)
   }
 
-  /** Returns what to send. */
+  /** Returns the registers to send; undefined if there are none. */
   next(): RedisHyperLogLog | undefined {
     const sent = this.news ? this.lacking() : undefined
     this.news = false
@@ -30,7 +32,10 @@ export class UniquesPeriod {
     return sent
   }
 
-  /** Redis has merged `sent`. Returns false if it has lost its earlier data: then everything must be sent again. */
+  /**
+   * Records that Redis has merged `sent` and reported `counted`. Returns false if Redis has lost its earlier data; then
+   * everything is sent again.
+   */
   acknowledged(sent: RedisHyperLogLog | undefined, born: string, counted: number): boolean {
     const lost = this.#born !== '' && this.#born !== born
     this.counted = counted
@@ -40,7 +45,7 @@ export class UniquesPeriod {
     return !lost
   }
 
-  /** Redis may have lost anything. */
+  /** Sends everything again, because Redis may have lost data. */
   again(): void {
     this.#losses++
     this.#known.clear()
