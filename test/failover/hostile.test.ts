@@ -126,8 +126,8 @@ describe('invalid numbers', () => {
   })
 })
 
-describe('a backend that answers synchronously without a `now` property', () => {
-  test('is answered synchronously here, too, and is counted', () => {
+describe('a custom backend that answers synchronously', () => {
+  test('gives synchronous decisions that are counted', () => {
     const one = ward()
     const memory = memoryBackend({ clock: one.clock })
     const backend = frontBackend('quick', memory)

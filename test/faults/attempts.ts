@@ -2,13 +2,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Findings } from './findings.ts'
 import type { Form, Row } from './row.ts'
 
-/** What a process that only ever waits is held up by on a machine that is not busy. */
+/** The longest stall that an idle process sees on a machine that is not busy. */
 const QUIET_MS = 20
 const ATTEMPTS = 4
 
 /**
- * What a row found. Where it missed something, and an application, or this process with its proxies, did not get to run
- * for long meanwhile, the machine was measured, and not us: it is run again, at most three times.
+ * Runs a row of the table and returns its findings. If the row failed while the test process or an application was
+ * stalled, the machine was too busy for a valid measurement, and the row runs again, at most three times.
  */
 export async function findingsOf<Bench>(row: Row<Bench>, bench: Bench, form: Form): Promise<Findings> {
   for (let attempt = 1; ; attempt++) {

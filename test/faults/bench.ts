@@ -2,13 +2,13 @@ import { type RedisServer, startRedis } from '../services/redis-server.ts'
 import { Fleet } from './fleet.ts'
 import type { Group, Row } from './row.ts'
 
-/** Applications on one Redis. */
+/** Applications that share one Redis. */
 export interface Bench {
   readonly fleet: Fleet
   readonly redis: RedisServer
 }
 
-/** What the faults need to be done to a server. */
+/** Server arguments that the faults require. */
 const ARGS = [
   ...['--enable-debug-command', 'yes', '--enable-protected-configs', 'yes', '--busy-reply-threshold', '50'],
   ...['--loading-process-events-interval-bytes', '1024'],

@@ -6,7 +6,7 @@ import { Findings } from './findings.ts'
 import type { Passed } from './fleet.ts'
 import { Timeline } from './timeline.ts'
 
-/** A fault of a second, and what one application saw of it unless said: all well, once every ms. */
+/** A fault of one second and what one application recorded. Default: a successful decision every millisecond. */
 function seen(samples: Partial<Sample>[] = [], report: Partial<Report> = {}): Passed {
   const usual = Array.from({ length: 1_000 }, (_, ms) => sample({ at: ms }))
   const reports = [
@@ -33,8 +33,8 @@ function missesOf(look: (findings: Findings) => void): readonly string[] {
 const many = (length: number, one: Partial<Sample>): Partial<Sample>[] => Array.from({ length }, () => one)
 const denied = many(10, { policy: 'guarded', key: 'attacker', allowed: false })
 
-describe('the laboratory finds no fault', () => {
-  test('where all is well', () => {
+describe('the checks report nothing', () => {
+  test('if there are no failures', () => {
     const passed = seen([...denied, { at: 1_200 }])
     const misses = missesOf((findings) => {
       holdsAlways(findings, passed)
@@ -46,35 +46,35 @@ describe('the laboratory finds no fault', () => {
   })
 })
 
-describe('the laboratory finds', () => {
+describe('the checks report', () => {
   test.each<[string, Passed]>([
     ['decisions that take longer than the deadline', seen(many(20, { ms: 61 }))],
     ['decisions of an open breaker that take long', seen(many(20, { ms: 3, breaker: 'open' }))],
     ['a rejection', seen([], { rejected: 1 })],
     ['an error that nobody handled', seen([], { unhandled: ['Error'] })],
-    ['a decision without an answer', seen([], { pending: 1 })],
+    ['an unhandled error', seen([], { pending: 1 })],
     ['two lines in a second', seen([], { warnings: [1, 800].map((at) => ({ at, code: 'FAILED', message: '' })) })],
   ])('%s', (_, passed) => {
     expect(missesOf((findings) => holdsAlways(findings, passed))).toHaveLength(1)
   })
 
-  test('a denied key that is admitted once, or hardly tries', () => {
+  test('a denied key that is admitted once, or that was hardly tried', () => {
     const admitted = seen([...denied, { policy: 'guarded', key: 'attacker' }])
     expect(missesOf((findings) => gainsNothing(findings, admitted.timeline))).toHaveLength(1)
     expect(missesOf((findings) => gainsNothing(findings, seen().timeline))).toHaveLength(1)
   })
 
-  test('a store that nobody comes back to, or too late', () => {
+  test('a store that is not used again, or too late', () => {
     expect(missesOf((findings) => comesBack(findings, seen()))).toHaveLength(1)
     expect(missesOf((findings) => comesBack(findings, seen([{ at: 2_001 }])))).toHaveLength(1)
   })
 
-  test('counts that are lost', () => {
+  test('lost counts', () => {
     const passed = seen()
     expect(missesOf((findings) => countsAgree(findings, passed.timeline, 999, [passed]))).toHaveLength(1)
   })
 
-  test('counts of those who gave up within the fault, and not of those who asked before it', () => {
+  test('counts of callers that timed out during the fault, and not of callers that asked before it', () => {
     const within = seen([{ at: 100, ms: 50, counted: false }])
     const before = seen([{ at: -20, ms: 50, counted: false }])
     expect(missesOf((findings) => countsAgree(findings, within.timeline, 1_001, [within]))).toHaveLength(1)
@@ -83,7 +83,7 @@ describe('the laboratory finds', () => {
     expect(missesOf((findings) => countsNoneTwice(findings, within.timeline, 1_002))).toHaveLength(1)
   })
 
-  test('no fault in a line that it is back after one that it is not', () => {
+  test('nothing if a recovery line follows a failure line', () => {
     const codes = ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED']
     const warnings = codes.map((code, at) => ({ at, code, message: '' }))
     expect(missesOf((findings) => allAnswered(findings, seen([], { warnings }).timeline))).toEqual([])

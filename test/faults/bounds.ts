@@ -4,15 +4,15 @@ import { ATTACKER, type FaultTimes, type Passed } from './fleet.ts'
 import { quantile, type Timeline } from './timeline.ts'
 
 export const DEADLINE_MS = 50
-/** Beyond the deadline: what a timer of Node is late by itself, and the work of an answer. */
+/** Allowance above the deadline: the delay of Node timers plus the work to process an answer. */
 const MARGIN_MS = 10
 const OPEN_MS = 2
-/** How exactly we know when a fault came. */
+/** Precision with which the start of a fault is known. */
 const EDGE_MS = 5
 
-/** What holds in every row: how long a decision takes, that each has an answer, and how much is written about it. */
+/** Checks that hold in every row: the duration of decisions, that each is answered, and the number of log lines. */
 export function holdsAlways(findings: Findings, { timeline, from, to }: Passed): void {
-  // whoever asked shortly before waits for an answer, too
+  // a caller that asked shortly before the fault also waits for an answer
   const during = timeline.between(from - DEADLINE_MS, to)
   const waiting = during.filter(({ breaker }) => breaker !== 'open')
   const ruled = during.filter(({ breaker }) => breaker === 'open')
@@ -23,7 +23,7 @@ export function holdsAlways(findings: Findings, { timeline, from, to }: Passed):
   allAnswered(findings, timeline)
 }
 
-/** No decision rejects, hangs or ends a process, and little is written about it. Said where it is not so. */
+/** No decision rejects, hangs or ends a process, and few lines are logged. Reported only on failure. */
 export function allAnswered(findings: Findings, timeline: Timeline): void {
   findings.stalled(Math.max(...timeline.reports.map((report) => report.longestStallMs)))
   const [rejected, pending] = [timeline.sum((report) => report.rejected), timeline.sum((report) => report.pending)]
@@ -35,7 +35,7 @@ export function allAnswered(findings: Findings, timeline: Timeline): void {
   findings.always(`lines a second ${lines}`, lines <= 1)
 }
 
-/** A key that was denied before stays so. */
+/** A key that was denied before the fault stays denied. */
 export function gainsNothing(findings: Findings, timeline: Timeline): void {
   const attempts = timeline.samples.filter(({ key }) => key === ATTACKER)
   const admitted = attempts.filter(({ allowed }) => allowed)
@@ -48,9 +48,9 @@ export function comesBack(findings: Findings, { timeline, to }: Passed, boundMs 
 }
 
 /**
- * What was acknowledged is counted, and what was not is not: of those who asked and gave up within a fault none is
- * counted when Redis reads it later. Those who were on their way when it came or went may be, without a word of it, and
- * those who were late at other times, on a busy machine.
+ * Acknowledged requests are counted, and others are not. A request that timed out during a fault must not be counted
+ * when Redis reads it later. Requests in flight at the start or end of a fault, and requests that were late at other
+ * times on a busy machine, may be counted without an acknowledgement.
  */
 export function countsAgree(
   findings: Findings,
@@ -62,7 +62,7 @@ export function countsAgree(
   agree(findings, timeline, server, ghosts.length)
 }
 
-/** Where commands arrive and answers do not come in time: no more is counted than was sent. */
+/** For faults where commands arrive but answers are lost: at most the sent requests are counted. */
 export function countsNoneTwice(findings: Findings, timeline: Timeline, server: number): void {
   agree(findings, timeline, server, ghostsOf(timeline).length)
 }
@@ -73,7 +73,7 @@ function agree(findings: Findings, timeline: Timeline, server: number, mostGhost
   findings.atMost('ghosts', Math.max(0, server - acknowledged), mostGhosts)
 }
 
-/** What may have been counted without a word of it. */
+/** Number of requests that may have been counted without an acknowledgement. */
 function ghostsOf({ samples }: Timeline): readonly Sample[] {
   return samples.filter(({ policy, counted, breaker }) => policy === 'counter' && !counted && breaker !== 'open')
 }

@@ -6,10 +6,10 @@ import type { Form } from './row.ts'
 const LIMIT = 1_000
 const AT_ONCE = 5_000
 
-/** A limit is one number, however many processes ask at the same time. */
+/** A limit is exact, whatever the number of processes and concurrent requests. */
 export async function admitsExactly(fleet: Fleet, address: Address, findings: Findings, form: Form): Promise<void> {
   const runs = form === 'long' ? 20 : 2
-  // nobody is to be answered by the failure rule, however long the queue is
+  // a long deadline, so that no request is answered by the failure rule, however long the queue is
   await fleet.open({ address, limit: LIMIT, deadlineMs: 60_000, clientOptions: { socketTimeout: 60_000 } })
   const admitted: number[] = []
   for (let run = 0; run < runs; run++) {

@@ -1,16 +1,16 @@
-/** What a row measured, each figure beside what it may be. */
+/** The figures that a row measured, each with its bound. */
 export class Findings {
   readonly lines: string[] = []
   readonly misses: string[] = []
-  /** For how long an application did not get to run, at the longest. */
+  /** The longest stall of an application, in milliseconds. */
   stalledMs = 0
 
-  /** What holds in every row, and is said where it does not. */
+  /** Checks a condition of every row. Reported only on failure. */
   always(what: string, holds: boolean): void {
     if (!holds) this.#found(what, false)
   }
 
-  /** A figure that nothing is promised about. */
+  /** A figure without a bound. */
   note(what: string): void {
     this.lines.push(what)
   }
@@ -27,12 +27,12 @@ export class Findings {
     this.#found(`${what} ${shown(got)}${got === expected ? '' : `, not ${shown(expected)}`}`, got === expected)
   }
 
-  /** The machine gave its cores to others. */
+  /** The machine was too busy for a valid measurement. */
   stalled(ms: number): void {
     this.stalledMs = Math.max(this.stalledMs, ms)
   }
 
-  /** The row did not come to its end. */
+  /** Records that the row could not be completed. */
   failed(error: unknown): void {
     this.#found(String(error).split('\n', 1)[0] as string, false)
   }

@@ -8,9 +8,9 @@ import { Timeline } from './timeline.ts'
 
 export type App = ChildNode<typeof import('./children/app.ts')>
 
-/** Of all applications together. */
+/** Requests per second of all applications together. */
 const PER_SECOND = 500
-/** How long they run before the fault, and after it is over and Redis answers again. */
+/** How long traffic runs before the fault, and after Redis answers again. */
 const CALM_MS = 300
 
 /** The key of `guarded` that is denied from the start. */
@@ -19,12 +19,12 @@ export const ATTACKER = 'attacker'
 export const USERS: readonly string[] = Array.from({ length: 50 }, (_, index) => `user ${index}`)
 
 export interface Crowd {
-  /** Keys of `guarded` beside the one that is denied from the start. */
+  /** Keys of `guarded` in addition to the denied key. */
   readonly guarded?: readonly string[]
   readonly perSecond?: number
 }
 
-/** Applications with a crowd on one Redis. Every second one has ioredis 5, the others have ioredis 6. */
+/** Applications with simulated clients on one Redis, alternating between ioredis 5 and ioredis 6. */
 export class Fleet {
   readonly apps: readonly App[]
   static #scopes = 0
@@ -42,21 +42,21 @@ export class Fleet {
     return new Fleet(apps)
   }
 
-  /** Opens the limiters of all, and spends the key of the attacker. */
+  /** Opens the limiters of all applications and uses up the key of the attacker. */
   async open(site: Omit<Site, 'scope'>, each: readonly Partial<Site>[] = []): Promise<void> {
     await this.openUnready(site, each)
     await this.ready()
     for (const app of this.apps) await eventually(() => isDenied(app), { what: 'an attacker that is denied' })
   }
 
-  /** Opens the limiters of all, wherever Redis is. */
+  /** Opens the limiters of all applications, even if Redis is unavailable. */
   async openUnready(site: Omit<Site, 'scope'>, each: readonly Partial<Site>[] = []): Promise<void> {
     this.#scope = `row${Fleet.#scopes++}`
     const scope = this.#scope
     await Promise.all(this.apps.map((app, index) => app.call('open', { ...site, scope, ...each[index] })))
   }
 
-  /** Waits until Redis answers all of them. */
+  /** Waits until Redis answers all applications. */
   async ready(): Promise<void> {
     const answers = this.apps.map((app) =>
       eventually(async () => (await app.call('take', 'counter', 'ready')).counted, { what: 'an answer of Redis' }),
@@ -65,8 +65,8 @@ export class Fleet {
   }
 
   /**
-   * Lets the crowd in, then the fault, which answers when Redis began to accept again; stays until all applications
-   * count there again, and a moment longer.
+   * Starts the clients and then the fault, which returns when Redis began to accept again. Ends when all applications
+   * count there again, plus some calm time.
    */
   async through(fault: () => Promise<FaultTimes>, crowd: Crowd = {}): Promise<Passed> {
     await this.begin(crowd)
@@ -86,7 +86,7 @@ export class Fleet {
     return new Timeline(await Promise.all(this.apps.map((app) => app.call('stop'))))
   }
 
-  /** What Redis itself counted of the crowd, asked by a client of its own. */
+  /** Number of requests that Redis itself counted, read through a separate client. */
   counted(client: Redis | Cluster): Promise<number> {
     return serverCount(client, this.#scope, USERS)
   }
@@ -102,13 +102,13 @@ async function isDenied(app: App): Promise<boolean> {
 }
 
 export interface FaultTimes {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   readonly from: number
-  /** When Redis accepted again. */
+  /** When Redis accepted requests again. */
   readonly to: number
-  /** From when on the fault was certainly there; `from` unless said. */
+  /** Start of the time in which the fault certainly had an effect. Default: `from`. */
   readonly begunAt?: number
-  /** Until when it was; `to` unless said. */
+  /** End of the time in which the fault certainly had an effect. Default: `to`. */
   readonly endingAt?: number
 }
 
@@ -116,9 +116,9 @@ export interface Passed extends FaultTimes {
   readonly timeline: Timeline
 }
 
-/** How long a fault lasts is a part of it. */
+/** The duration of a fault is part of the measurement. */
 export function lasting(ms: number): Promise<void> {
-  // a timer of the clock would not keep a process alive that does nothing else
+  // a timer of the clock does not keep the process alive
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
@@ -126,7 +126,7 @@ export function epochNow(): number {
   return performance.timeOrigin + systemClock.now()
 }
 
-/** A fault of so many ms, from `begin` to `end`. */
+/** Creates a fault with the given duration in milliseconds, between `begin` and `end`. */
 export async function during(ms: number, begin: () => unknown, end: () => unknown): Promise<FaultTimes> {
   const from = epochNow()
   await begin()

@@ -1,4 +1,4 @@
-// Runs the long form of all rows, prints the table, and writes it where docs/reliability.md shows it.
+// Runs the long form of all rows, prints the table, and writes it to docs/reliability.md.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const PAGE = join(root, 'docs/reliability.md')
 const [BEGIN, END] = ['<!-- faults: written by npm run test:faults -->', '<!-- /faults -->']
 const HEAD = ['| row | fault | measured (and what it may be) | holds |', '| --- | --- | --- | --- |']
 
-/** Answers how many rows missed what they promise. */
+/** Returns how many rows missed their guarantees. */
 export async function report(): Promise<number> {
   const lines: string[] = []
   let misses = 0

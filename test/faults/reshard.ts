@@ -2,7 +2,10 @@ import type { Redis } from 'ioredis'
 import type { RedisCluster } from '../services/redis-cluster.ts'
 import type { RedisServer } from '../services/redis-server.ts'
 
-/** Moves slots from one master to another while both serve, as `redis-cli --cluster reshard` does. Answers how many keys moved. */
+/**
+ * Moves slots from one master to another while both are in use, as `redis-cli --cluster reshard` does. Returns the
+ * number of moved keys.
+ */
 export async function reshard(
   { nodes }: RedisCluster,
   from: RedisServer,
@@ -17,14 +20,14 @@ export async function reshard(
     await target.cluster('SETSLOT', slot, 'IMPORTING', sourceId)
     await source.cluster('SETSLOT', slot, 'MIGRATING', targetId)
     keys += await moveKeys(source, to.port, slot)
-    // first who has the keys now, or nobody would for a moment
+    // first the node that receives the keys, because otherwise no node would own the slot for a moment
     await target.cluster('SETSLOT', slot, 'NODE', targetId)
     await Promise.all(masters.map((master) => master.cluster('SETSLOT', slot, 'NODE', targetId)))
   }
   return keys
 }
 
-/** Those that are masters by now. */
+/** Nodes that are masters at this time. */
 async function mastersOf(clients: readonly Redis[]): Promise<readonly Redis[]> {
   const roles = await Promise.all(clients.map((client) => client.role()))
   return clients.filter((_, index) => roles[index][0] === 'master')

@@ -3,17 +3,17 @@ import type { Findings } from './findings.ts'
 /** `short` runs in `npm test`, `long` in `npm run test:faults`. */
 export type Form = 'short' | 'long'
 
-/** One line of the table of faults, on the servers and applications of its group. */
+/** One line of the table of faults, run on the servers and applications of its group. */
 export interface Row<Bench> {
   readonly id: string
-  /** What happens. */
+  /** Description of the fault. */
   readonly fault: string
-  /** Takes too long for `npm test`. */
+  /** Whether the row takes too long for `npm test`. */
   readonly onlyLong?: boolean
   run(bench: Bench, findings: Findings, form: Form): Promise<void>
 }
 
-/** Rows that one set of servers and applications serves, one after the other. */
+/** Rows that share one set of servers and applications, run one after the other. */
 export interface Group<Bench = unknown> {
   readonly name: string
   start(): Promise<Bench>

@@ -2,12 +2,12 @@ import { createLimiter } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import type { Cluster, Redis } from 'ioredis'
 
-/** The limit of the policy `counter`: never full. */
+/** The limit of the policy `counter`, which is never reached. */
 export const ENDLESS = 1e9
 
-/** Units of the policy `counter` that Redis itself has counted under keys. */
+/** Units of the policy `counter` that Redis itself has counted. */
 export async function serverCount(client: Redis | Cluster, scope: string, keys: readonly string[]): Promise<number> {
-  // a client that is still connecting is refused
+  // a client that is still connecting would reject the command
   await client.ping()
   const limiter = createLimiter({
     scope,

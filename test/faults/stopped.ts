@@ -1,7 +1,7 @@
 import type { Bench } from './bench.ts'
 import { during, type FaultTimes } from './fleet.ts'
 
-/** A fault: Redis stands still for so many ms (SIGSTOP), and keeps all that it has. */
+/** A fault: Redis is paused (SIGSTOP) for the given number of milliseconds and keeps its data. */
 export function stopped(ms: number): (bench: Bench) => Promise<FaultTimes> {
   return ({ redis }) =>
     during(

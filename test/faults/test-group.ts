@@ -4,7 +4,7 @@ import type { Group } from './row.ts'
 
 const TIMEOUT_MS = 120_000
 
-/** The short form of each row is a test: it fails where a figure is not what the table promises. */
+/** The short form of each row is a test. It fails if a figure violates its bound. */
 export function testGroup<Bench>(group: Group<Bench>): void {
   describe(group.name, () => {
     let bench: Bench
@@ -14,7 +14,7 @@ export function testGroup<Bench>(group: Group<Bench>): void {
     afterAll(() => group.stop(bench), TIMEOUT_MS)
 
     const rows = group.rows.filter(({ onlyLong }) => !onlyLong)
-    test.each(rows.map((row) => [`${row.id}: ${row.fault}: what is promised holds`, row] as const))(
+    test.each(rows.map((row) => [`${row.id}: ${row.fault}: the guarantees hold`, row] as const))(
       '%s',
       async (_, row) => {
         const findings = await findingsOf(row, bench, 'short')

@@ -3,7 +3,7 @@ import type { Report } from './children/app.ts'
 
 const BACK = 'SLUICE_BACKEND_RECOVERED'
 
-/** What the applications of a row saw, together. */
+/** The combined records of the applications of a row. */
 export class Timeline {
   readonly reports: readonly Report[]
   readonly samples: readonly Sample[]
@@ -21,12 +21,12 @@ export class Timeline {
     return this.reports.reduce((total, report) => total + of(report), 0)
   }
 
-  /** The times a code of a failure was told. */
+  /** Number of failures with the given error code. */
   cause(code: string): number {
     return this.sum(({ causes }) => causes[code] ?? 0)
   }
 
-  /** How long after `at` the first decision came that Redis counted, in the slowest of the applications. */
+  /** Time from `at` until the first decision counted by Redis, in the slowest of the applications. */
   backAfterMs(at: number): number {
     const each = this.reports.map(({ samples }) => {
       const first = samples.find((sample) => sample.counted && sample.at >= at)
@@ -35,14 +35,14 @@ export class Timeline {
     return Math.max(...each)
   }
 
-  /** The most lines of one code that one application wrote within a second. */
+  /** Maximum number of log lines with one code that one application wrote within a second. */
   linesASecond(): number {
     const most = this.reports.map(({ warnings }) => {
       const failures = warnings.filter(({ code }) => code !== BACK)
       const news = failures.map(({ code, at }) =>
         failures.filter((w) => w.code === code && w.at >= at && w.at < at + 990),
       )
-      // one that it is back follows one that it is not
+      // a recovery line follows a failure line
       const extra = warnings.length - 2 * failures.length
       return Math.max(extra + 1, ...news.map(({ length }) => length))
     })
@@ -50,7 +50,7 @@ export class Timeline {
   }
 }
 
-/** The value below which a share of them lies; 0 of none. */
+/** The value below which the given fraction of the values lies. Returns 0 if there are no values. */
 export function quantile(samples: readonly Sample[], share: number): number {
   const sorted = samples.map(({ ms }) => ms).sort((one, other) => one - other)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

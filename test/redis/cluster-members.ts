@@ -6,19 +6,19 @@ import { redisOnMajor } from './create-redis/redis-on-major.ts'
 
 type SluiceRedis = typeof import('@sluice/redis')
 
-/** A topic on every one of the three shards, and more. */
+/** Topics that cover all three shards. */
 const topics = ['a', 'b', 'c', 'd', 'e', 'f']
 
 interface ClusterMembers {
-  /** One on ioredis 5 and one on 6, each with a copy of the package that uses it. */
+  /** One client of ioredis 5 and one of ioredis 6, each with the copy of the package that uses it. */
   readonly members: readonly { readonly redis: SluiceRedis; readonly client: Cluster }[]
-  /** Topics, once it is sure that they lie on all shards. */
+  /** Returns the topics after checking that they cover all shards. */
   topicsOfAllShards(): Promise<readonly string[]>
-  /** A client of ioredis alone. */
+  /** A plain ioredis client. */
   plainClient(): ReturnType<RedisCluster['client']>
 }
 
-/** A cluster for the tests of one file, and two processes' worth of clients. */
+/** A cluster for the tests of one file, and clients for two processes. */
 export function clusterMembers(): ClusterMembers {
   let cluster: RedisCluster
   const members: { redis: SluiceRedis; client: Cluster }[] = []

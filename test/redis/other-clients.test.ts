@@ -17,10 +17,10 @@ jest.setTimeout(120_000)
 const PROCESSES = 4
 const TAKES = 500
 const LIMIT = 1_000
-/** Ms that glide waits for an answer: its own 250 are little for 2,000 takes at once. */
+/** Timeout of glide in milliseconds: its default of 250 is too short for 2,000 concurrent takes. */
 const PATIENT = { requestTimeout: 20_000 }
 
-/** What node-redis can do. */
+/** The part of node-redis that the test uses. */
 interface NodeRedis {
   eval(text: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
   on(event: 'error', listener: () => void): unknown
@@ -62,7 +62,7 @@ async function overIoredis(client: { disconnect(): void }): Promise<Connected> {
   return { client: client as unknown as RedisClient, close: () => client.disconnect() }
 }
 
-/** Units that all clients together admit of one key of each of so many users. */
+/** Units that all clients together admit, for one key of each of several users. */
 async function admitted(
   connect: () => Promise<Connected>,
   make: typeof redisBackend,
@@ -118,7 +118,7 @@ describe('on one server', () => {
     expect(await admitted(connect, redisBackend, 1)).toEqual([LIMIT])
   })
 
-  test.each(clients)('%s leases no more than there is', async (_, connect) => {
+  test.each(clients)('%s never leases more than the limit', async (_, connect) => {
     const [units] = await admitted(connect, leasedBackend as typeof redisBackend, 1)
     expect(units).toBeLessThanOrEqual(LIMIT)
     expect(units).toBeGreaterThan(LIMIT * 0.6)
@@ -149,7 +149,7 @@ describe('on a cluster', () => {
   test.each([
     ['exactly', redisBackend],
     ['in leases', leasedBackend as typeof redisBackend],
-  ] as const)('a runner that does not say that it is of a cluster counts %s, and one line says so', async (_, make) => {
+  ] as const)('a runner without the cluster flag counts %s, and logs one line about it', async (_, make) => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const connect = () => overNodeRedis(createCluster({ rootNodes: rootNodes() }))
     for (const units of await admitted(connect, make, 3)) {

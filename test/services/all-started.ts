@@ -2,7 +2,7 @@ interface Stoppable {
   stop(): Promise<void>
 }
 
-/** All of them; where one does not start, the others are stopped, and its error is thrown. */
+/** Starts all of them. If one does not start, the others are stopped, and its error is thrown. */
 export async function allStarted<T extends Stoppable>(starting: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(starting)
   const failed = results.find((result) => result.status === 'rejected')
@@ -12,7 +12,7 @@ export async function allStarted<T extends Stoppable>(starting: readonly Promise
   throw failed.reason
 }
 
-/** What `use` makes of it; where it fails, it is stopped. */
+/** Returns the result of `use`. If it fails, the resource is stopped. */
 export async function orStopped<T extends Stoppable>(started: T, use: (started: T) => Promise<void>): Promise<T> {
   try {
     await use(started)

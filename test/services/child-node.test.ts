@@ -16,20 +16,20 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((child) => child.stop()))
 })
 
-test('calls the functions of a program in a process of its own', async () => {
+test('calls the functions of a program in its own process', async () => {
   const child = echo()
   expect(await Promise.all([child.call('sum', 1, 2), child.call('sum', 3, Number.NaN)])).toEqual([3, Number.NaN])
   expect(await child.call('synchronous')).toBe(true)
   expect(child.pid).not.toBe(process.pid)
 })
 
-test('tells what was thrown there, and what was written', async () => {
+test('reports what the program threw and what it wrote', async () => {
   const child = echo()
   await expect(child.call('fail', 'no luck')).rejects.toThrow(/TypeError: no luck/)
   await until(() => child.output.includes('about to fail'))
 })
 
-test('a call does not outlive the process', async () => {
+test('a call rejects when the process ends', async () => {
   const child = echo()
   const never = child.call('never')
   await expect(child.call('leave', 7)).rejects.toThrow('has ended')
@@ -38,7 +38,7 @@ test('a call does not outlive the process', async () => {
   await expect(child.call('sum', 1, 2)).rejects.toThrow('has ended')
 })
 
-test('answers nothing while it is paused', async () => {
+test('does not answer while it is paused', async () => {
   const child = echo()
   await child.call('sum', 1, 2)
   child.pause()

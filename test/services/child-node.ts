@@ -16,7 +16,7 @@ type AnswerOf<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never
 
 export interface ChildNodeOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** Of Node itself, as `['--expose-gc']`. */
+  /** Arguments for Node itself, such as `['--expose-gc']`. */
   readonly nodeArgs?: readonly string[]
 }
 
@@ -32,15 +32,15 @@ interface Waiting {
 }
 
 /**
- * A Node of its own that runs a TypeScript program below `test/` on the packages' source. It ends with this process,
- * however that ends. `startNode<typeof import('./program.ts')>('faults/program.ts')`: the functions that the program
- * exports can be called from here.
+ * Runs a TypeScript program below `test/` in its own Node process, on the source of the packages. It ends with this
+ * process, however this process ends. `startNode<typeof import('./program.ts')>('faults/program.ts')`: the exported
+ * functions of the program can be called from here.
  */
 export function startNode<Program>(program: string, options: ChildNodeOptions = {}): ChildNode<Program> {
   return new ChildNode<Program>(join(root, 'test', program), options)
 }
 
-/** Made by `startNode`. */
+/** Created by `startNode`. */
 export class ChildNode<Program> {
   readonly #child: ChildProcess
   readonly #waiting = new Map<number, Waiting>()
@@ -74,17 +74,19 @@ export class ChildNode<Program> {
     return this.#child.pid as number
   }
 
-  /** What it wrote so far, to its output and its errors. */
+  /** Everything written to standard output and standard error so far. */
   get output(): string {
     return this.#output
   }
 
-  /** The code it ended with, null where a signal ended it, undefined while it runs. */
+  /** Exit code: null if a signal ended the process, undefined while it runs. */
   get exitCode(): number | null | undefined {
     return this.#child.signalCode === null ? (this.#child.exitCode ?? undefined) : null
   }
 
-  /** What a function of the program answers. Rejects with what it threw, or where the process ends before. */
+  /**
+   * Calls a function of the program and returns its result. Rejects with what it threw, or if the process ends first.
+   */
   call<Name extends keyof FunctionsOf<Program> & string>(
     name: Name,
     ...args: ArgumentsOf<Program[Name]>
@@ -106,13 +108,13 @@ export class ChildNode<Program> {
     this.#child.kill('SIGCONT')
   }
 
-  /** Kills it, and answers when it is gone. */
+  /** Kills the process, and resolves when it is gone. */
   async stop(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.#closed
   }
 
-  /** Waits until it has ended by itself. */
+  /** Waits until the process has exited on its own. */
   async end(): Promise<void> {
     await this.#closed
   }

@@ -1,5 +1,5 @@
-// Loads the TypeScript program that its first argument names, and calls what it exports for the process that started it.
-// IOREDIS names another package to be loaded in the place of ioredis.
+// Loads the TypeScript program named by the first argument, and calls its exports on request of the parent process.
+// IOREDIS names another package to load in place of ioredis.
 const Module = require('node:module')
 require('./typescript-hook.cjs')
 
@@ -9,7 +9,7 @@ if (IOREDIS !== undefined) {
   Module._resolveFilename = (request, ...rest) => resolve(request === 'ioredis' ? IOREDIS : request, ...rest)
 }
 
-// nobody listens any more
+// the parent no longer listens
 process.once('disconnect', () => process.exit())
 const program = require(process.argv[2])
 

@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 
-/** What packages ask before they start a service. */
+/** The script that packages run before they start a service. */
 const POLICY = '/usr/sbin/policy-rc.d'
 
-/** True where this process may install packages of Debian. */
+/** Whether this process may install Debian packages. */
 export function installsPackages(): boolean {
   return existsSync('/usr/bin/apt-get') && process.getuid?.() === 0
 }
 
-/** Installs that package, without what it recommends, and starts no service. */
+/** Installs a package without its recommended packages, and starts no service. */
 export function installPackage(name: string): void {
   withoutServices(() => {
-    // the lists of packages may be old, or not there at all
+    // package lists may be old or missing
     apt('update', '-qq')
     apt('install', '-y', '-qq', '--no-install-recommends', name)
   })
@@ -22,7 +22,7 @@ function apt(...args: string[]): void {
   execFileSync('apt-get', args, { stdio: 'pipe', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
 }
 
-/** A server of the machine's own on the well-known port is nothing that tests may leave behind. */
+/** Runs `install` without starting services. Tests must not leave a server on the well-known port of the machine. */
 function withoutServices(run: () => void): void {
   const ours = !existsSync(POLICY)
   if (ours) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 })

@@ -1,24 +1,27 @@
 import type { Socket } from 'node:net'
 import { systemClock } from '@sluice/limiter-core/backend'
 
-/** After which a sender of TCP tries again, at the least. */
+/** Minimum time after which a TCP sender retransmits. */
 const RESENT_AFTER_MS = 200
 
-/** What a path between two machines does to what is sent over it. */
+/** Faults of a network path between two machines. */
 export interface PathFaults {
-  /** How much later each way delivers, half of what a round trip grows by. */
+  /** Added latency of each direction, half of the added round-trip time. */
   readonly delayMs: number
-  /** The share, 0 to 1, of what is sent that is lost at first: it comes, with all behind it, after the usual 200 ms. */
+  /**
+   * Fraction of the sent data, from 0 to 1, that is lost at first. It arrives with everything behind it after the usual
+   * 200 ms.
+   */
   readonly lossShare: number
 }
 
-/** One way of a connection: what comes at `from` goes out at `to`, in its order, as late as the path is bad. */
+/** One direction of a connection: data from `from` is written to `to` in order, with the delay of the path. */
 export class DelayedBytes {
   isSwallowing = false
   readonly #faults: () => PathFaults
   readonly #random: () => number
   readonly #underWay: (() => void)[] = []
-  /** When the last bytes arrive: what is sent after them cannot come before. */
+  /** When the last bytes arrive. Bytes sent later cannot arrive earlier. */
   #lastAt = 0
 
   constructor(from: Socket, to: Socket, faults: () => PathFaults, random: () => number) {

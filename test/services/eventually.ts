@@ -1,6 +1,6 @@
 import { systemClock } from '@sluice/limiter-core/backend'
 
-/** Asks again and again until the answer holds. Rejects with `what` where it never does. */
+/** Polls until the condition holds. Rejects with `what` if it never holds. */
 export async function eventually(
   ask: () => Promise<boolean>,
   { timeoutMs = 20_000, what }: { timeoutMs?: number; what: string },

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems hand out to clients, so that a server that was killed finds its own free again. */
+/** Below the ephemeral ports of the system, so that a killed server finds its own port free again. */
 const FIRST = 15_000
 const LAST = 32_000
 const ATTEMPTS = 5
 
-/** A port of the loopback that nobody listens on. */
+/** A port on the loopback interface that is not in use. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST)
@@ -14,7 +14,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** What `start` makes on free ports; on others where somebody took one of them meanwhile. */
+/** Returns the result of `start` on free ports. Retries with other ports if one was taken meanwhile. */
 export async function onFreePorts<T>(start: (port: number, otherPort: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -5,22 +5,22 @@ import type { User } from './unprivileged.ts'
 export interface GuardedCommand {
   readonly binary: string
   readonly args: readonly string[]
-  /** Deleted when this process is gone. */
+  /** Folder to delete when this process is gone. */
   readonly folder: string
-  /** Default: who this process is. */
+  /** Default: the user of this process. */
   readonly user?: User
-  /** How a shell ends it, where `guard` shall not just kill it. */
+  /** Shell command that ends the process. Default: `guard` kills it. */
   readonly end?: string
 }
 
 export interface ProcessListener {
-  /** Also called with why it could not be started. */
+  /** Also called with the error if the process could not be started. */
   readonly onOutput: (text: string) => void
-  /** It is gone, and so is everybody who holds its output. */
+  /** Resolves when the process and all processes that hold its output are gone. */
   readonly onClose: (child: ChildProcess) => void
 }
 
-/** A process that ends with this one, however that ends. */
+/** A process that ends with this one, however this process ends. */
 export function spawnGuarded(
   { binary, args, folder, user = {}, end }: GuardedCommand,
   { onOutput, onClose }: ProcessListener,

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** The first executable of that name on PATH, else the first of `further` that is one. Those are whole paths. */
+/** The first executable of that name on PATH, otherwise the first executable among `further`, which are full paths. */
 export function locatedBinary(name: string, further: readonly string[]): string | undefined {
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))
   return [...onPath, ...further].find((path) => path !== '' && isExecutable(path))

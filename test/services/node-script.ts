@@ -16,9 +16,9 @@ export interface EndedScript {
 }
 
 /**
- * How a script ends in a Node of its own, on the packages' source. `modules` are the names under which the script finds
- * packages. It may use `await` at its top: as CommonJS it is the body of an async function, as ESM a module. One that
- * takes longer than `timeoutMs` is killed, and has the code null.
+ * Runs a script in its own Node process on the source of the packages, and returns how it ended. `modules` are the
+ * names under which the script finds packages. The script may use top-level `await`: as CommonJS it is the body of an
+ * async function, as ESM a module. A script that takes longer than `timeoutMs` is killed, and has the code null.
  */
 export function endOf(
   format: Format,

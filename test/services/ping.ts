@@ -4,10 +4,10 @@ import { until } from '@sluice/testkit'
 const TIMEOUT_MS = 20_000
 
 interface Awaited {
-  /** False: an answer is enough, be it that it is loading. */
+  /** If false, any answer is enough, even that the server is loading. */
   readonly loaded: boolean
   readonly alive: () => boolean
-  /** What the server said, for the message of a failure. */
+  /** Output of the server, for the error message. */
   readonly output: () => string
 }
 
@@ -29,7 +29,7 @@ function isReady(answer: string, loaded: boolean): boolean {
   return answer !== '' && !(loaded && answer.startsWith('-LOADING'))
 }
 
-/** Its answer to PING, empty where there is none. */
+/** Answer to PING, empty if there is none. */
 function ask(port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))

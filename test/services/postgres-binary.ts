@@ -8,12 +8,12 @@ type PostgresProgram = 'initdb' | 'postgres' | 'pg_basebackup'
 
 const OLDEST = 15
 const DEBIAN = '/usr/lib/postgresql'
-/** What Debian's package asks before it makes a cluster of its own. */
+/** Configuration that the Debian package reads before it creates a cluster. */
 const CLUSTER_SETTINGS = '/etc/postgresql-common/createcluster.conf'
 
 /**
- * A program of PostgreSQL: the one on PATH, else in the folder that POSTGRES_BIN names, else the newest of 15 and later
- * where Debian puts it. Throws one clear line.
+ * A program of PostgreSQL: the one on PATH, otherwise in the folder named by POSTGRES_BIN, otherwise the newest version
+ * from 15 in the folder used by Debian. Throws a one-line error if there is none.
  */
 export function postgresBinary(program: PostgresProgram): string {
   const found = located(program)
@@ -23,7 +23,7 @@ export function postgresBinary(program: PostgresProgram): string {
   )
 }
 
-/** As `15.4`. Throws where it is older than 15. */
+/** Version such as `15.4`. Throws if it is older than 15. */
 export function postgresVersion(): string {
   const text = execFileSync(postgresBinary('postgres'), ['--version'], { encoding: 'utf8' })
   const version = / (\d+[^ \n]*)/.exec(text)?.[1] ?? ''
@@ -31,7 +31,7 @@ export function postgresVersion(): string {
   throw new Error(`PostgreSQL ${OLDEST} is needed, ${postgresBinary('postgres')} is ${text.trim()}`)
 }
 
-/** Installs Debian's package where there is no PostgreSQL, and neither makes a cluster nor starts a service. */
+/** Installs the Debian package if PostgreSQL is missing. Neither creates a cluster nor starts a service. */
 export function preparePostgres(): void {
   const missing = located('initdb') === undefined || located('postgres') === undefined
   if (missing && installsPackages()) {
@@ -55,7 +55,7 @@ function ofDebian(program: PostgresProgram): string[] {
     .map((version) => join(DEBIAN, String(version), 'bin', program))
 }
 
-/** Settings that are there are those of a machine that had the package before, and stay as they are. */
+/** Existing settings belong to a machine that already had the package, and are left unchanged. */
 function refuseCluster(): void {
   if (existsSync(CLUSTER_SETTINGS)) return
   mkdirSync(dirname(CLUSTER_SETTINGS), { recursive: true })

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { postgresBinary } from './postgres-binary.ts'
 import { unprivileged } from './unprivileged.ts'
 
-/** Fills the folder of a new server with what a running one has; it follows that one when it starts. */
+/** Fills the folder of a new server with a copy of a running server, which the new server then follows. */
 export async function copyPrimary(folder: string, primaryPort: number): Promise<void> {
   const primary = ['--host', '127.0.0.1', '--port', String(primaryPort), '--username', 'postgres']
   const how = ['--pgdata', join(folder, 'data'), '--write-recovery-conf', '--checkpoint', 'fast', '--no-sync']

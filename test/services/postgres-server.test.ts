@@ -6,7 +6,7 @@ import { startNode } from './child-node.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { runs } from './process-state.ts'
 
-describe('a PostgreSQL of a test', () => {
+describe('a PostgreSQL server for tests', () => {
   let postgres: PostgresServer
 
   beforeAll(async () => {
@@ -15,19 +15,19 @@ describe('a PostgreSQL of a test', () => {
 
   afterAll(() => postgres.stop())
 
-  test('answers, takes arguments, is durable, and is reached over the loopback alone', async () => {
+  test('answers, accepts arguments, is durable, and listens only on the loopback interface', async () => {
     const pool = postgres.pool()
     const names = ['work_mem', 'fsync', 'listen_addresses', 'unix_socket_directories', 'max_connections']
     const { rows } = await pool.query('select current_setting(name) as value from unnest($1::text[]) as name', [names])
     expect(rows.map(({ value }) => value)).toEqual(['77kB', 'on', '127.0.0.1', '', '50'])
   })
 
-  test('is found under its address', async () => {
+  test('has a working URL', async () => {
     const pool = postgres.pool({ connectionString: postgres.url })
     expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   })
 
-  test('answers nothing while it is paused, and what it was asked after that', async () => {
+  test('does not answer while it is paused, and answers pending queries afterwards', async () => {
     const client = await postgres.pool().connect()
     postgres.pause()
     let answered = false
@@ -41,7 +41,7 @@ describe('a PostgreSQL of a test', () => {
     client.release()
   })
 
-  test('keeps what was committed through a crash, and nothing else', async () => {
+  test('keeps exactly what was committed through a crash', async () => {
     const pool = postgres.pool()
     await pool.query('create table kept (value int)')
     await pool.query('insert into kept values (1)')
@@ -59,7 +59,7 @@ describe('a PostgreSQL of a test', () => {
     expect(postgres.output).toContain('was not properly shut down')
   })
 
-  test('has no room past a size of its files, until it is started without', async () => {
+  test('runs out of space at its file size limit, until it is restarted without the limit', async () => {
     const pool = postgres.pool()
     await pool.query('create table large (text text)')
     const fill = () => pool.query("insert into large select repeat('x', 1000) from generate_series(1, 20000)")
@@ -73,7 +73,7 @@ describe('a PostgreSQL of a test', () => {
     await pool.query('drop table large')
   })
 
-  test('is killed with its children, also while it is paused', async () => {
+  test('is killed together with its children, even while it is paused', async () => {
     const client = await postgres.pool().connect()
     const { rows } = await client.query('select pg_backend_pid() as pid')
     const { pid } = rows[0] as { pid: number }
@@ -85,7 +85,7 @@ describe('a PostgreSQL of a test', () => {
   })
 })
 
-test('two at once share nothing', async () => {
+test('is independent of a second server', async () => {
   const servers = await allStarted([startPostgres({ fsync: false }), startPostgres({ fsync: false })])
   const pools = servers.map((server) => server.pool())
   await pools[0]?.query('create table mine (value int)')
@@ -94,11 +94,11 @@ test('two at once share nothing', async () => {
   await stopAll(servers)
 })
 
-test('says why a server did not start', async () => {
+test('reports why a server did not start', async () => {
   await expect(startPostgres({ args: ['-c', 'work_mem=plenty'] })).rejects.toThrow(/has ended: .*work_mem/s)
 })
 
-test('leaves neither process nor folder', async () => {
+test('leaves neither process nor folder behind', async () => {
   const postgres = await startPostgres({ fsync: false })
   const { pid, folder } = postgres
   const client = await postgres.pool().connect()
@@ -108,7 +108,7 @@ test('leaves neither process nor folder', async () => {
   expect(existsSync(folder)).toBe(false)
 })
 
-test('leaves neither when the process that started it is killed, not even a server that is paused', async () => {
+test('leaves neither behind if the process that started it is killed, even while it is paused', async () => {
   const owner = startNode<typeof import('./children/postgres-owner.ts')>('services/children/postgres-owner.ts')
   const { pid, folder, backend } = await owner.call('own')
   await owner.stop()

@@ -14,38 +14,43 @@ import { copyTemplate, folderFor } from './postgres-template.ts'
 import { unprivileged } from './unprivileged.ts'
 
 export interface PostgresServerOptions {
-  /** Further arguments of postgres, as `['-c', 'statement_timeout=1s']`. They win over those it has anyway. */
+  /**
+   * Additional arguments of postgres, such as `['-c', 'statement_timeout=1s']`. They override the default arguments.
+   */
   readonly args?: readonly string[]
-  /** Default true. False is faster: what was committed then survives a crash of the server, not of the machine. */
+  /** Default: true. False is faster: committed data then survives a crash of the server, but not of the machine. */
   readonly fsync?: boolean
-  /** Copies this server when it starts first, and follows it until `promote`, as fast as it can. Default: nobody. */
+  /** Server to copy at the first start and to follow until `promote`. Default: no server. */
   readonly replicaOf?: { readonly port: number }
 }
 
 export interface PostgresStartOptions {
   /**
-   * No file of it grows past so many bytes until it is started again: to what it writes beyond, the disk is full. A file of
-   * the log of changes has 16 MB, a file of a table as much as is in it.
+   * Maximum size of each file in bytes until the next start. Larger writes fail as on a full disk. A file of the
+   * write-ahead log has 16 MB, a file of a table has the size of its data.
    */
   readonly maxFileBytes?: number
 }
 
 const HOST = '127.0.0.1'
-/** In which a shell counts the sizes of files. */
+/** Unit in which a shell counts file sizes. */
 const BLOCK_BYTES = 512
-/** The name of its one user, and of the database. */
+/** Name of the only user, and of the database. */
 const NAME = 'postgres'
 
-/** A real PostgreSQL on the loopback, without passwords, that ends with this process however that ends. */
+/**
+ * A real PostgreSQL server on the loopback interface, without passwords. It ends with this process, however this
+ * process ends.
+ */
 export function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   return onFreePorts((port) => orStopped(new PostgresServer(port, options), (server) => server.start()))
 }
 
-/** Made by `startPostgres`. */
+/** Created by `startPostgres`. */
 export class PostgresServer {
   readonly port: number
   readonly url: string
-  /** Below the folder of temporary files; gone after `stop`. */
+  /** Below the folder of temporary files. Deleted by `stop`. */
   readonly folder: string
   readonly #arguments: readonly string[]
   readonly #primary: { readonly port: number } | undefined
@@ -61,17 +66,17 @@ export class PostgresServer {
     this.#arguments = ['-D', this.#data, '-p', String(port), ...settings(fsync), ...args]
   }
 
-  /** Of the postmaster; -1 while it does not run. */
+  /** Process id of the postmaster, -1 while it does not run. */
   get pid(): number {
     return this.#child?.pid ?? -1
   }
 
-  /** What it wrote so far. */
+  /** Everything that it wrote so far. */
   get output(): string {
     return this.#output
   }
 
-  /** Starts it where it does not run, with what was committed before; answers when it does. */
+  /** Starts the server unless it runs, with everything committed before. Resolves when it answers. */
   async start({ maxFileBytes }: PostgresStartOptions = {}): Promise<void> {
     if (this.#child !== undefined) return
     if (!existsSync(this.#data)) {
@@ -85,7 +90,7 @@ export class PostgresServer {
     if (ended()) throw new Error(`postgres on port ${this.port} has ended: ${this.#output}`)
   }
 
-  /** It goes on accepting connections and bytes, and answers nothing. */
+  /** The server still accepts connections and bytes, and does not answer. */
   pause(): void {
     if (this.#child !== undefined) signalServer(this.pid, 'STOP')
   }
@@ -95,8 +100,8 @@ export class PostgresServer {
   }
 
   /**
-   * As a crash does it, and answers when the postmaster is gone and its children have let go of their memory and files: the
-   * system may still name them for a moment. Its folder stays.
+   * Simulates a crash. Resolves when the postmaster is gone and its children have released their memory and files,
+   * although the system may still list them for a moment. Its folder stays.
    */
   async kill(): Promise<void> {
     const child = this.#child
@@ -106,7 +111,7 @@ export class PostgresServer {
     await closed
   }
 
-  /** As `pg_ctl stop -m immediate` does it: clients are told, and nothing is written any more. Answers when it is gone. */
+  /** Like `pg_ctl stop -m immediate`: clients are notified, and nothing more is written. Resolves when it is gone. */
   async shutDown(): Promise<void> {
     const child = this.#child
     if (child === undefined) return
@@ -115,21 +120,21 @@ export class PostgresServer {
     await closed
   }
 
-  /** As after a crash: what was committed is there. */
+  /** Restarts as after a crash: committed data is kept. */
   async restart(): Promise<void> {
     await this.kill()
     await this.start()
   }
 
-  /** Of a replica: it follows nobody any more, and is written to. */
+  /** For a replica: stops following and accepts writes. */
   async promote(): Promise<void> {
     await this.pool().query('select pg_promote(true, 20)')
   }
 
-  /** For the test itself; `stop` closes it. */
+  /** Creates a pool for the test itself. `stop` closes it. */
   pool(options: PoolConfig = {}): Pool {
     const pool = new Pool({ ...this.#address, ...options })
-    // a server that is killed is what tests are about; queries still reject
+    // tests kill servers on purpose; queries still reject
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
     this.#pools.push(pool)
@@ -139,7 +144,7 @@ export class PostgresServer {
   /** Kills the server, closes the pools and deletes its folder. */
   async stop(): Promise<void> {
     await this.kill()
-    // not awaited: a pool waits for clients that the test has not given back
+    // not awaited: a pool waits for clients that the test has not released
     for (const pool of this.#pools) if (!pool.ending) void pool.end()
     freeMemory(this.folder)
     rmSync(this.folder, { recursive: true, force: true })
@@ -187,7 +192,7 @@ interface Program {
   readonly args: readonly string[]
 }
 
-/** The same program, in the place of a shell that has set the limit. */
+/** The same program, started by a shell that has set the limit. */
 function limited({ binary, args }: Program, maxFileBytes: number): Program {
   const script = `ulimit -f ${Math.ceil(maxFileBytes / BLOCK_BYTES)}; exec "$0" "$@"`
   return { binary: 'sh', args: ['-c', script, binary, ...args] }
@@ -200,7 +205,7 @@ function settings(fsync: boolean): string[] {
     max_connections: '50',
     shared_buffers: '16MB',
     fsync: fsync ? 'on' : 'off',
-    // what is in the folder goes with the folder, also after a crash
+    // everything in the folder is deleted with the folder, even after a crash
     dynamic_shared_memory_type: 'mmap',
   }
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])

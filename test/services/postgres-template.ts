@@ -6,21 +6,21 @@ import { guard } from './guardian.ts'
 import { postgresBinary, postgresVersion } from './postgres-binary.ts'
 import { type User, unprivileged } from './unprivileged.ts'
 
-/** A folder below that of temporary files, for processes of that user. */
+/** A folder below the folder of temporary files that is owned by the given user. */
 export function folderFor({ uid, gid }: User): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
   return folder
 }
 
-/** Fills the folder of a new server: its data are in `data`. A copy takes a tenth of the time that initdb takes. */
+/** Fills the folder of a new server: its data is in `data`. Copying takes a tenth of the time of initdb. */
 export function copyTemplate(folder: string): void {
   const user = unprivileged()
   const template = madeTemplate(user)
   filling(folder, () => execFileSync('cp', ['-Rp', template, join(folder, 'data')], { ...user, stdio: 'pipe' }))
 }
 
-/** Nothing is left of what is half filled when this process ends. */
+/** A partially filled folder is deleted when this process ends. */
 function filling(folder: string, fill: () => void): void {
   const unguard = guard(process.pid, folder, ':')
   try {
@@ -30,7 +30,7 @@ function filling(folder: string, fill: () => void): void {
   }
 }
 
-/** Made once for all processes, and for later runs; deleting it does no harm. */
+/** Created once for all processes and for later runs. It may be deleted at any time. */
 function madeTemplate(user: User): string {
   const path = join(tmpdir(), `sluice-postgres-template-${postgresVersion()}-${ownerOf(user)}`)
   if (!belongsTo(user, path)) make(user, path)
@@ -43,7 +43,7 @@ function make(user: User, path: string): void {
     filling(draft, () => initialise(user, join(draft, 'data')))
     renameSync(join(draft, 'data'), path)
   } catch (error) {
-    // another process may have been first
+    // another process may have been faster
     if (!belongsTo(user, path)) throw error
   } finally {
     rmSync(draft, { recursive: true, force: true })
@@ -56,7 +56,7 @@ function initialise(user: User, data: string): void {
   execFileSync(postgresBinary('initdb'), [...args, '--no-sync'], { ...user, cwd: join(data, '..'), env, stdio: 'pipe' })
 }
 
-// somebody else's settings may be anything
+// initdb settings in the environment of a user are unknown
 function belongsTo(user: User, path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.uid === ownerOf(user)
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** False also for one that has ended and that nobody has waited for yet: it is still named. */
+/** Also false for a zombie: a process that has ended but is still listed. */
 export function runs(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -7,7 +7,7 @@ export interface ProxyLinkOptions {
   readonly onClose: () => void
 }
 
-/** One connection through a `TcpProxy`: the socket of the client, and one to the server. */
+/** One connection through a `TcpProxy`: the client socket and a socket to the server. */
 export class ProxyLink {
   readonly #client: Socket
   readonly #server: Socket
@@ -23,18 +23,18 @@ export class ProxyLink {
       new DelayedBytes(this.#server, client, faults, random),
     ]
     for (const socket of [this.#client, this.#server]) {
-      // told by its end
+      // reported by its close event
       socket.on('error', () => {})
       socket.once('close', (hadError) => this.#closed(hadError))
     }
   }
 
-  /** Nothing goes through it any more, and neither end hears of that. */
+  /** Drops all data from now on, without a notification to either end. */
   swallow(): void {
     for (const way of this.#ways) way.swallow()
   }
 
-  /** What the client sends arrives, and no answer comes back. */
+  /** Requests of the client arrive, and their answers are dropped. */
   swallowAnswers(): void {
     this.#ways[1]?.swallow()
   }
@@ -51,7 +51,7 @@ export class ProxyLink {
     this.#onClose()
   }
 
-  /** One end is gone: so is the other, unless the news is lost on its way. */
+  /** One end has closed: closes the other end, unless the close is lost on its way. */
   #closed(hadError: boolean): void {
     if (this.#ways.some((way) => way.isSwallowing)) return
     this.cut(hadError ? 'reset' : 'end')

@@ -5,7 +5,10 @@ import { locatedBinary } from './located-binary.ts'
 const NAME = 'redis-server'
 const MISSING = `${NAME} is not there: put it on PATH, name it in REDIS_SERVER, or run the tests on Debian as root`
 
-/** The redis-server that tests start: the one on PATH, else what REDIS_SERVER names. Throws one clear line. */
+/**
+ * The redis-server that tests start: the one on PATH, otherwise the one named by REDIS_SERVER. Throws a one-line error
+ * if there is none.
+ */
 export function redisBinary(): string {
   const found = located()
   if (found === undefined) throw new Error(MISSING)
@@ -13,8 +16,8 @@ export function redisBinary(): string {
 }
 
 /**
- * Installs Debian's package where there is no redis-server, and starts no service. A step before the tests does it once,
- * so that no two test files race for apt.
+ * Installs the Debian package if redis-server is missing, and starts no service. Runs once before the tests, so that
+ * test files do not run apt at the same time.
  */
 export function prepareRedis(): void {
   if (located() === undefined && installsPackages()) installPackage(NAME)

@@ -6,10 +6,10 @@ import { type RedisServer, startRedis } from './redis-server.ts'
 
 const SLOTS = 16_384
 const MASTERS = 3
-/** How long a node may be silent until the others take it for dead. */
+/** How long a node may be silent before the others declare it failed. */
 export const NODE_TIMEOUT_MS = 2_000
 
-/** A Redis Cluster of three masters with a replica each. A shard without a master takes down none of the others. */
+/** A Redis Cluster of three masters with a replica each. If a shard has no master, the others still work. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const nodes = await allStarted(Array.from({ length: 2 * MASTERS }, startNode))
   return orStopped(new RedisCluster(nodes), (cluster) => cluster.form())
@@ -23,7 +23,7 @@ function startNode(): Promise<RedisServer> {
         ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
         ...['--cluster-node-timeout', String(NODE_TIMEOUT_MS), '--cluster-require-full-coverage', 'no'],
         ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
-        // nobody names a replica until it has heard something of its master
+        // no client is sent to a replica before it is connected to its master
         ...['--repl-ping-replica-period', '1'],
       ],
     }),
@@ -35,9 +35,9 @@ type TestClusterOptions = Omit<ClusterOptions, 'replyMapping' | 'redisOptions'> 
   readonly redisOptions?: Omit<NodeOptions, 'replyMapping'>
 }
 
-/** Made by `startRedisCluster`. */
+/** Created by `startRedisCluster`. */
 export class RedisCluster {
-  /** The masters, as it was formed, then the replica of each. */
+  /** The initial masters, followed by the replica of each. */
   readonly nodes: readonly RedisServer[]
   readonly #clients: Cluster[] = []
 
@@ -61,19 +61,19 @@ export class RedisCluster {
     await eventually(() => this.#each(isWhole), { what: 'a whole cluster' })
   }
 
-  /** A client for the test itself, ioredis 6; `stop` closes it. */
+  /** Creates a client for the test itself, ioredis 6. `stop` closes it. */
   client(options: TestClusterOptions = {}): Cluster {
     const client = new Cluster(
       this.ports.map((port) => ({ host: '127.0.0.1', port })),
       { ...options, redisOptions: { disconnectTimeout: 100, ...options.redisOptions } },
     )
-    // a node that is killed is what tests are about; commands still reject
+    // tests kill nodes on purpose; commands still reject
     client.on('error', () => {})
     this.#clients.push(client)
     return client
   }
 
-  /** The master that serves this slot, once there is one: on a busy machine a cluster may fail over by itself. */
+  /** Waits for the master that serves this slot. On a busy machine a cluster may fail over on its own. */
   async masterOf(slot: number): Promise<RedisServer> {
     let master: RedisServer | undefined
     const isFound = async (): Promise<boolean> => {
@@ -86,7 +86,7 @@ export class RedisCluster {
     return master as unknown as RedisServer
   }
 
-  /** The master that serves this slot now, as a view of the cluster says it. */
+  /** The master that serves this slot now, according to one view of the cluster. */
   async findMaster(slot: number): Promise<RedisServer | undefined> {
     const running = this.#running
     for (const node of running) {
@@ -98,12 +98,12 @@ export class RedisCluster {
     return undefined
   }
 
-  /** The id of a node, by which replicas name their master. */
+  /** Id of a node, by which replicas refer to their master. */
   async idOf(node: RedisServer): Promise<string> {
     return String(await ask(node, 'MYID'))
   }
 
-  /** Has the replicas of a master that is gone take its place without an election: one by an unlucky vote may take minutes. */
+  /** Promotes the replica of a dead master without an election, because unlucky elections may take minutes. */
   async takeOver(masterId: string): Promise<void> {
     for (const node of this.#running) {
       const own = String(await ask(node, 'NODES'))
@@ -113,7 +113,7 @@ export class RedisCluster {
     }
   }
 
-  /** What each node that runs says of all. */
+  /** The cluster state as seen by each running node. */
   async #views(): Promise<string> {
     const running = this.#running
     const views = await Promise.all(running.map((node) => ask(node, 'NODES').catch((error: Error) => error.message)))
@@ -125,7 +125,7 @@ export class RedisCluster {
     await stopAll(this.nodes)
   }
 
-  /** Every other one meets this one: what they hear of each other by and by takes seconds. */
+  /** Introduces every node to this one, because gossip alone takes seconds. */
   async #meet(node: RedisServer): Promise<void> {
     const [, busPort] = (await adminOf(node).config('GET', 'cluster-port')) as [string, string]
     const others = this.nodes.filter((other) => other !== node)
@@ -146,7 +146,7 @@ async function giveSlots(node: RedisServer, index: number): Promise<void> {
   const first = Math.ceil((index * SLOTS) / MASTERS)
   const last = Math.ceil(((index + 1) * SLOTS) / MASTERS) - 1
   await ask(node, 'ADDSLOTSRANGE', String(first), String(last))
-  // or they would have to find out, one after the other, whose word on a slot is the newer one
+  // otherwise nodes would have to find out one by one which owner of a slot is the latest
   await ask(node, 'SET-CONFIG-EPOCH', String(index + 1))
 }
 
@@ -157,7 +157,7 @@ async function knowsAll(node: RedisServer): Promise<boolean> {
   return lines.length === 2 * MASTERS && !lines.some((line) => line.includes('handshake'))
 }
 
-/** It serves every slot, and knows three masters with one replica each, its own in step. */
+/** Whether the view serves every slot and has three masters with one synchronized replica each. */
 async function isWhole(node: RedisServer): Promise<boolean> {
   const info = String(await ask(node, 'INFO'))
   const slots = (await ask(node, 'SLOTS')) as unknown[][]

@@ -5,7 +5,7 @@ import { startNode } from './child-node.ts'
 import { runs } from './process-state.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 
-describe('a Redis of a test', () => {
+describe('a Redis server for tests', () => {
   let redis: RedisServer
 
   beforeAll(async () => {
@@ -14,13 +14,13 @@ describe('a Redis of a test', () => {
 
   afterAll(() => redis.stop())
 
-  test('answers, takes arguments and persists nothing', async () => {
+  test('answers, accepts arguments and persists nothing', async () => {
     const client = redis.client()
     expect(await client.config('GET', 'maxclients')).toEqual(['maxclients', '77'])
     expect(await client.config('GET', 'save')).toEqual(['save', ''])
   })
 
-  test('answers nothing while it is paused, and what it was asked after that', async () => {
+  test('does not answer while it is paused, and answers pending commands afterwards', async () => {
     const client = redis.client()
     await client.ping()
     redis.pause()
@@ -34,7 +34,7 @@ describe('a Redis of a test', () => {
     await late
   })
 
-  test('is empty after a crash, and holds what it held after an orderly restart', async () => {
+  test('is empty after a crash, and keeps its data after an orderly restart', async () => {
     await redis.client().set('kept', '1')
     const { pid } = redis
     await redis.restart({ empty: false })
@@ -47,11 +47,11 @@ describe('a Redis of a test', () => {
   })
 })
 
-test('says why a server did not start', async () => {
+test('reports why a server did not start', async () => {
   await expect(startRedis({ args: ['--maxmemory', 'plenty'] })).rejects.toThrow(/has ended: .*maxmemory/s)
 })
 
-test('leaves neither process nor folder', async () => {
+test('leaves neither process nor folder behind', async () => {
   const redis = await startRedis()
   const { pid, folder } = redis
   await redis.stop()
@@ -59,7 +59,7 @@ test('leaves neither process nor folder', async () => {
   expect(existsSync(folder)).toBe(false)
 })
 
-test('leaves neither when the process that started it is killed, not even a server that is paused', async () => {
+test('leaves neither behind if the process that started it is killed, even while it is paused', async () => {
   const owner = startNode<typeof import('./children/redis-owner.ts')>('services/children/redis-owner.ts')
   const { pid, folder } = await owner.call('own')
   process.kill(pid, 'SIGSTOP')

@@ -11,42 +11,48 @@ import { ping } from './ping.ts'
 import { redisBinary } from './redis-binary.ts'
 
 export interface RedisServerOptions {
-  /** Further arguments of redis-server, as `['--maxmemory', '1mb']`. */
+  /** Additional arguments of redis-server, such as `['--maxmemory', '1mb']`. */
   readonly args?: readonly string[]
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number
 }
 
 export interface RestartOptions {
-  /** Default true: as after a crash without persistence. False: what it holds is saved first, if it still runs. */
+  /** Default: true, as after a crash without persistence. If false, a running server saves its data first. */
   readonly empty?: boolean
-  /** Default true: wait until it answers as usual. False: until it answers at all, be it that it is loading. */
+  /**
+   * Default: true, which waits until the server accepts commands. If false, any answer is enough, even that it is
+   * loading.
+   */
   readonly loaded?: boolean
 }
 
-/** A real redis-server on the loopback, without persistence, that ends with this process however that ends. */
+/**
+ * A real redis-server on the loopback interface, without persistence. It ends with this process, however this process
+ * ends.
+ */
 export function startRedis({ args = [], port }: RedisServerOptions = {}): Promise<RedisServer> {
   const start = (at: number) => startServer(at, (folder) => [...persistsNothing(folder), ...args])
   return port === undefined ? onFreePorts(start) : start(port)
 }
 
-/** A redis-server with no arguments but those. Nothing is left of one that cannot start. */
+/** A redis-server with only these arguments. Nothing is left behind if it cannot start. */
 export function startServer(port: number, argumentsIn: (folder: string) => readonly string[]): Promise<RedisServer> {
   return orStopped(new RedisServer(port, argumentsIn), (server) => server.start())
 }
 
-/** Made by `startRedis`, and by those who start several. */
+/** Created by `startRedis`, and by helpers that start several servers. */
 export class RedisServer {
   readonly port: number
   readonly url: string
-  /** Below the folder of temporary files; gone after `stop`. */
+  /** Below the folder of temporary files. Deleted by `stop`. */
   readonly folder: string
   readonly #arguments: readonly string[]
   readonly #clients: Redis[] = []
   #child: ChildProcess | undefined
   #output = ''
 
-  /** `argumentsIn` are those beside its port and address, where its folder is that. */
+  /** `argumentsIn` returns the arguments in addition to port and address for a given folder. */
   constructor(port: number, argumentsIn: (folder: string) => readonly string[]) {
     this.port = port
     this.url = `redis://127.0.0.1:${port}`
@@ -54,17 +60,17 @@ export class RedisServer {
     this.#arguments = [...argumentsIn(this.folder), '--port', String(port), '--bind', '127.0.0.1']
   }
 
-  /** -1 while it does not run. */
+  /** Process id, -1 while it does not run. */
   get pid(): number {
     return this.#child?.pid ?? -1
   }
 
-  /** What it wrote so far, warnings and worse. */
+  /** Everything that it wrote so far, warnings and errors only. */
   get output(): string {
     return this.#output
   }
 
-  /** Starts it where it does not run; answers when it does. */
+  /** Starts the server unless it runs. Resolves when it answers. */
   async start({ loaded = true }: { loaded?: boolean } = {}): Promise<void> {
     if (this.#child !== undefined) return
     this.#child = this.#spawn()
@@ -72,7 +78,7 @@ export class RedisServer {
     await ping(this.port, { loaded, alive: () => this.#child === child, output: () => this.#output })
   }
 
-  /** It goes on accepting connections and bytes, and answers nothing. */
+  /** The server still accepts connections and bytes, and does not answer. */
   pause(): void {
     this.#child?.kill('SIGSTOP')
   }
@@ -81,7 +87,7 @@ export class RedisServer {
     this.#child?.kill('SIGCONT')
   }
 
-  /** As a crash does it, and answers when the process is gone. Its folder stays. */
+  /** Simulates a crash. Resolves when the process is gone. Its folder stays. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined) return
@@ -96,11 +102,11 @@ export class RedisServer {
     await this.start({ loaded })
   }
 
-  /** A client for the test itself, ioredis 6; `stop` closes it. */
+  /** Creates a client for the test itself, ioredis 6. `stop` closes it. */
   client(options: Omit<RedisOptions, 'replyMapping'> = {}): Redis {
-    // its timer would keep the process for 2 s where the connection has gone before
+    // its timer would keep the process alive for 2 s if the connection is already gone
     const client = new Redis({ port: this.port, host: '127.0.0.1', disconnectTimeout: 100, ...options })
-    // a server that is killed is what tests are about; commands still reject
+    // tests kill servers on purpose; commands still reject
     client.on('error', () => {})
     this.#clients.push(client)
     return client
@@ -128,7 +134,7 @@ export class RedisServer {
   }
 }
 
-/** A cluster writes down each change of its slots before it goes on: a slow disk would be what tests measure. */
+/** A cluster persists each change of its slots before it continues, so tests would measure a slow disk. */
 function inMemory(): string | undefined {
   return existsSync('/dev/shm') ? '/dev/shm' : undefined
 }

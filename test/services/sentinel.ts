@@ -10,13 +10,13 @@ const NAME = 'main'
 const REPLICAS = 2
 
 export interface SentinelOptions {
-  /** How long the master may be silent until the Sentinel takes it for dead. Default 1,000. */
+  /** How long the master may be silent before the Sentinel declares it down. Default: 1,000. */
   readonly downAfterMs?: number
-  /** Further arguments of the master and of its replicas. */
+  /** Additional arguments of the master and of its replicas. */
   readonly args?: readonly string[]
 }
 
-/** A master with two replicas, and a Sentinel that promotes one of these where the master is gone. */
+/** A master with two replicas, and a Sentinel that promotes a replica if the master is down. */
 export async function startSentinel({ downAfterMs = 1_000, args = [] }: SentinelOptions = {}): Promise<Sentinel> {
   const quick = ['--repl-diskless-sync-delay', '0', ...args]
   const master = await startRedis({ args: quick })
@@ -38,7 +38,7 @@ function startWatcher(masterPort: number, downAfterMs: number): Promise<RedisSer
     `sentinel down-after-milliseconds ${NAME} ${downAfterMs}`,
     `sentinel failover-timeout ${NAME} 5000`,
   ]
-  // it writes down there what it learns
+  // the Sentinel writes its state to this file
   const config = (folder: string) => {
     const path = join(folder, 'sentinel.conf')
     writeFileSync(path, `${lines.join('\n')}\n`)
@@ -47,12 +47,12 @@ function startWatcher(masterPort: number, downAfterMs: number): Promise<RedisSer
   return onFreePorts((port) => startServer(port, config))
 }
 
-/** Made by `startSentinel`. */
+/** Created by `startSentinel`. */
 export class Sentinel {
   readonly watcher: RedisServer
-  /** The first master, then the replicas. */
+  /** The first master, followed by the replicas. */
   readonly nodes: readonly RedisServer[]
-  /** What clients connect with; `name` is that of the master. */
+  /** Connection options for clients. `name` is the name of the master. */
   readonly options: { readonly name: string; readonly sentinels: { host: string; port: number }[] }
   readonly #clients: Redis[] = []
   readonly #admin: Redis
@@ -64,30 +64,30 @@ export class Sentinel {
     this.#admin = watcher.client()
   }
 
-  /** The master that the Sentinel names now. */
+  /** The current master according to the Sentinel. */
   async master(): Promise<RedisServer> {
     const [, port] = (await this.#admin.call('SENTINEL', 'get-master-addr-by-name', NAME)) as [string, string]
     return this.nodes.find((node) => node.port === Number(port)) as RedisServer
   }
 
-  /** It could promote either replica: both are in step. */
+  /** Whether the Sentinel could promote either replica, because both are synchronized. */
   async isReady(): Promise<boolean> {
     const known = (await this.#admin.call('SENTINEL', 'replicas', NAME)) as string[][]
     const inStep = known.filter((fields) => fields[fields.indexOf('master-link-status') + 1] === 'ok')
     return inStep.length === REPLICAS
   }
 
-  /** Wakes up a master that was stopped, and waits until it is a replica. */
+  /** Resumes a paused former master, and waits until it is a replica. */
   async demotes(stopped: RedisServer): Promise<void> {
     stopped.resume()
     const client = stopped.client()
     await eventually(async () => (await client.role())[0] === 'slave', { what: 'a demoted master' })
   }
 
-  /** A client of the master for the test itself, ioredis 6; `stop` closes it. */
+  /** Creates a client of the master for the test itself, ioredis 6. `stop` closes it. */
   client(options: Omit<RedisOptions, 'replyMapping'> = {}): Redis {
     const client = new Redis({ ...this.options, disconnectTimeout: 100, ...options })
-    // a server that is killed is what tests are about; commands still reject
+    // tests kill servers on purpose; commands still reject
     client.on('error', () => {})
     this.#clients.push(client)
     return client

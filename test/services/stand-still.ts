@@ -1,4 +1,4 @@
-/** This process does nothing for so long: what comes meanwhile lies unread, and its timers are late. */
+/** Blocks this process for the given time: incoming data stays unread, and timers fire late. */
 export function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -59,14 +59,14 @@ async function pong({ socket, received }: Talk): Promise<number> {
   return performance.now() - sentAt
 }
 
-test('carries both ways', async () => {
+test('carries data in both directions', async () => {
   const client = await talk()
   await pong(client)
   expect(client.received()).toBe('+PONG\r\n')
   expect({ connections: proxy.connections, open: proxy.open }).toEqual({ connections: 1, open: 1 })
 })
 
-test('what is late is late both ways, and in its order', async () => {
+test('delays data in both directions, and keeps its order', async () => {
   const client = await talk()
   proxy.degrade({ delayMs: 25 })
   expect(await pong(client)).toBeGreaterThanOrEqual(48)
@@ -82,7 +82,7 @@ test('what is late is late both ways, and in its order', async () => {
   expect(echoed()).toEqual(numbers)
 })
 
-test('what is lost comes when it is sent again', async () => {
+test('delivers lost data when it is retransmitted', async () => {
   const client = await talk()
   proxy.degrade({ lossShare: 1 })
   expect(await pong(client)).toBeGreaterThanOrEqual(398)
@@ -95,7 +95,7 @@ test('what is lost comes when it is sent again', async () => {
   expect(rounds.some((ms) => ms < 198)).toBe(true)
 })
 
-test('a cut ends every connection, by a reset or in order', async () => {
+test('cuts every connection, by a reset or in order', async () => {
   const [reset, orderly] = [await talk(), await talk()]
   await pong(reset)
   proxy.cut()
@@ -107,7 +107,7 @@ test('a cut ends every connection, by a reset or in order', async () => {
   expect(later.error()).toBeUndefined()
 })
 
-test('connections that a black hole met stay silent after it is healed, and new ones answer', async () => {
+test('keeps connections silent that a black hole affected, and serves new ones after it is healed', async () => {
   const before = await talk()
   await pong(before)
   proxy.blackHole()
@@ -124,7 +124,7 @@ test('connections that a black hole met stay silent after it is healed, and new 
   ])
 })
 
-test('a server that has said its last word still hears', async () => {
+test('lets a server receive data after its own side is closed', async () => {
   const client = await talk()
   await pong(client)
   proxy.halfClose()
@@ -140,7 +140,7 @@ test('a server that has said its last word still hears', async () => {
   })
 })
 
-test('refuses new connections, until it accepts again', async () => {
+test('refuses new connections until it accepts again', async () => {
   const early = await talk()
   proxy.refuse()
   await expect(talk()).rejects.toThrow('ECONNREFUSED')
@@ -149,7 +149,7 @@ test('refuses new connections, until it accepts again', async () => {
   await pong(await talk())
 })
 
-test('a server that is gone takes the connection along', async () => {
+test('closes connections when their server is gone', async () => {
   const own = await startRedis()
   const path = await startProxy(own.port)
   const client = own.client({ port: path.port })

@@ -5,11 +5,11 @@ import { onFreePorts } from './free-port.ts'
 import { ProxyLink } from './proxy-link.ts'
 
 export interface TcpProxyOptions {
-  /** Numbers from 0 to below 1 by which losses fall. Default: `Math.random`. */
+  /** Random numbers from 0 to 1 (exclusive) that decide about losses. Default: `Math.random`. */
   readonly random?: () => number
 }
 
-/** A port of the loopback that stands for a server elsewhere. */
+/** A port on the loopback interface that simulates a remote server. */
 export function startProxy(targetPort: number, { random = Math.random }: TcpProxyOptions = {}): Promise<TcpProxy> {
   return onFreePorts(async (port) => {
     const proxy = new TcpProxy(port, targetPort, random)
@@ -18,11 +18,11 @@ export function startProxy(targetPort: number, { random = Math.random }: TcpProx
   })
 }
 
-/** Made by `startProxy`. */
+/** Created by `startProxy`. */
 export class TcpProxy {
   readonly port: number
   readonly url: string
-  /** How many connections it has accepted. */
+  /** Number of connections accepted so far. */
   connections = 0
   #targetPort: number
   readonly #random: () => number
@@ -43,54 +43,54 @@ export class TcpProxy {
     return this.#links.size
   }
 
-  /** For what is sent from now on. */
+  /** Applies to data sent from now on. */
   degrade(faults: Partial<PathFaults>): void {
     this.#faults = { ...this.#faults, ...faults }
   }
 
-  /** Ends all connections: `reset` as a crash does, `end` as an orderly server. What was under way is lost. */
+  /** Ends all connections: `reset` like a crash, `end` like an orderly shutdown. Data in flight is lost. */
   cut(how: 'reset' | 'end' = 'reset'): void {
     for (const link of [...this.#links]) link.cut(how)
   }
 
-  /** Swallows all that is sent, in silence. New connections are accepted, and as silent. */
+  /** Silently drops all data. New connections are accepted, and their data is dropped, too. */
   blackHole(): void {
     this.#isBlackHole = true
     for (const link of this.#links) link.swallow()
   }
 
-  /** Commands arrive, and their answers are swallowed; those of new connections, too. */
+  /** Commands arrive, and their answers are dropped, also on new connections. */
   loseAnswers(): void {
     this.#losesAnswers = true
     for (const link of this.#links) link.swallowAnswers()
   }
 
-  /** The path is as good as new. Connections of which something was swallowed stay silent for ever. */
+  /** Removes all faults. Connections with dropped data stay silent forever. */
   heal(): void {
     this.#isBlackHole = false
     this.#losesAnswers = false
     this.#faults = { delayMs: 0, lossShare: 0 }
   }
 
-  /** The server's side of each connection says that it has sent all, and goes on reading. */
+  /** Closes the server's sending side of each connection, which still receives. */
   halfClose(): void {
     for (const link of this.#links) link.halfClose()
   }
 
-  /** Connections that are there stay; new ones are refused. */
+  /** Keeps existing connections and refuses new ones. */
   refuse(): void {
     const server = this.#server
     this.#server = undefined
-    // it is closed only when its last connection is, but listens no more at once
+    // close waits for the last connection, but the server stops listening at once
     server?.close()
   }
 
-  /** New connections lead to another server, as an address that moves. */
+  /** New connections go to another server, as after a change of address. */
   retarget(port: number): void {
     this.#targetPort = port
   }
 
-  /** Accepts again. */
+  /** Accepts connections again. */
   async accept(): Promise<void> {
     if (this.#server !== undefined) return
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#link(socket))

@@ -1,4 +1,4 @@
-// Lets a Node of its own run the packages' source, compiled as jest compiles it.
+// Lets a separate Node process run the source of the packages, compiled the way jest compiles it.
 const { transformed } = require('../../tools/cached-transform.cjs')
 
 const options = {

@@ -5,10 +5,10 @@ export interface User {
   readonly gid?: number
 }
 
-/** Debian's package makes the first; the second is everywhere. */
+/** The first user is created by the Debian package, the second exists everywhere. */
 const NAMES = ['postgres', 'nobody']
 
-/** Whom a program runs as that refuses to be root: somebody else where this process is root, else who it is. */
+/** User for a program that refuses to run as root: another user if this process is root, otherwise the current user. */
 export function unprivileged(): User {
   if (process.getuid?.() !== 0) return {}
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n')

@@ -1,22 +1,22 @@
 import type { Decision, MaybePromise } from '@sluice/limiter-core'
 import { StallWatch } from './stall-watch.ts'
 
-/** How long after the last one was asked a decision may take to be answered at all. */
+/** Time after the last request within which every decision must be answered. */
 const PATIENCE_MS = 1_000
 
-/** Who asked for a decision. */
+/** The source of a request. */
 interface Question {
   readonly policy: 'guarded' | 'counter'
   readonly key: string
-  /** Of the breaker, when it was asked. */
+  /** State of the breaker when the request was made. */
   readonly breaker: string
 }
 
-/** One decision. Instants are epoch ms. */
+/** One decision. Times are in epoch milliseconds. */
 export interface Sample extends Question {
   readonly at: number
   readonly endedAt: number
-  /** Limiter time, without what the process stood still. */
+  /** Time spent in the limiter, without stalls of the process. */
   readonly ms: number
   readonly allowed: boolean
   readonly counted: boolean
@@ -24,9 +24,9 @@ export interface Sample extends Question {
 
 export interface Answers {
   readonly samples: readonly Sample[]
-  /** Decisions that rejected or threw. */
+  /** Number of decisions that rejected or threw. */
   readonly rejected: number
-  /** Decisions without an answer a second after the last one was asked. */
+  /** Number of decisions without an answer a second after the last request. */
   readonly pending: number
   readonly longestStallMs: number
 }
@@ -38,7 +38,7 @@ interface Noted extends Question {
   readonly counted: boolean
 }
 
-/** Asks, and notes how each decision came. */
+/** Makes requests and records each decision. */
 export class AnswerRecord {
   readonly #watch = new StallWatch()
   readonly #noted: Noted[] = []
@@ -59,7 +59,7 @@ export class AnswerRecord {
     }
   }
 
-  /** Waits for those that are under way. */
+  /** Waits for requests in flight. */
   async end(): Promise<Answers> {
     const until = performance.now() + PATIENCE_MS
     while (this.#pending > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))

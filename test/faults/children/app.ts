@@ -1,4 +1,4 @@
-// An application of a fleet: limits on one Redis, a crowd that asks them, and a record of every answer.
+// An application of a fleet: limits on one Redis, simulated clients, and a record of every answer.
 
 import {
   type Backend,
@@ -13,7 +13,7 @@ import { ENDLESS } from '../server-count.ts'
 import { AnswerRecord, type Answers, type Sample } from './answer-record.ts'
 import { OpenLoop } from './open-loop.ts'
 
-/** Where Redis is. */
+/** Address of Redis. */
 export type Address =
   | { readonly url: string }
   | { readonly name: string; readonly sentinels: { host: string; port: number }[] }
@@ -22,24 +22,28 @@ export type Address =
 export interface Site {
   readonly address: Address
   readonly scope: string
-  /** Of the policy `guarded`, whose keys are to be denied; `counter` is never full. Default 50. */
+  /**
+   * Limit of the policy `guarded`, whose keys are meant to be denied. The policy `counter` never denies. Default: 50.
+   */
   readonly limit?: number
   readonly windowMs?: number
-  /** Of `guarded`; `counter` lets pass without counting, so that what Redis counts is what it acknowledged. */
+  /**
+   * Failure rule of `guarded`. The policy `counter` uses `allow`, so that Redis counts exactly what it acknowledged.
+   */
   readonly rule?: BackendErrorRule
   readonly deadlineMs?: number
-  /** What the clock of this process is ahead. */
+  /** Offset of the clock of this process in milliseconds. */
   readonly skewMs?: number
   readonly clientOptions?: Readonly<Record<string, unknown>>
-  /** It counts by a global limiter with these options. */
+  /** If set, the application uses a global limiter with these options. */
   readonly synced?: SyncedBackendOptions
 }
 
-/** What one application saw of a row. */
+/** What one application recorded during a row. */
 export interface Report extends Answers {
   readonly unhandled: readonly string[]
   readonly warnings: readonly { readonly at: number; readonly code: string; readonly message: string }[]
-  /** Codes of failures that observers heard of, and how often. */
+  /** Number of failures by error code, as reported to observers. */
   readonly causes: Readonly<Record<string, number>>
   readonly opened: number
 }
@@ -66,7 +70,7 @@ let causes: Record<string, number> = {}
 let crowd: OpenLoop | undefined
 let record: AnswerRecord
 
-/** Connects, and builds the limiters, as an application does that starts: a server that is not there is no error. */
+/** Connects and creates the limiters, like an application at startup. An unavailable server is not an error. */
 export function open(site: Site): void {
   if (client !== undefined) close()
   setSkew(site.skewMs ?? 0)
@@ -86,7 +90,7 @@ export function open(site: Site): void {
     counter: createLimiter({
       ...shared,
       scope,
-      // as whoever reads what the server counted asks for it
+      // the policy with which serverCount reads the counts of the server
       policies: [{ ...policy, name: 'counter', limit: ENDLESS, window: '1h' }],
       onBackendError: 'allow',
     }),
@@ -94,12 +98,12 @@ export function open(site: Site): void {
   ;[breaker, opened] = ['closed', 0]
 }
 
-/** Steps the clock of this process, as one does who sets it: all but the monotonic one. */
+/** Steps the wall clock of this process, and leaves the monotonic clock unchanged. */
 export function setSkew(ms: number): void {
   skewMs = ms
 }
 
-/** Asks once. */
+/** Makes one request. */
 export async function take(policy: Sample['policy'], key: string, cost = 1): Promise<TakenOnce> {
   const { allowed, counted, retryAfterMs, binding } = await limiters[policy].take(key, cost)
   return { allowed, counted, retryAfterMs, resetAfterMs: binding.resetAfterMs, remaining: binding.remaining }
@@ -113,7 +117,7 @@ export interface TakenOnce {
   readonly remaining: number
 }
 
-/** How many of so many requests at once pass, and whether all of them were counted. */
+/** Makes concurrent requests. Returns how many were allowed, and whether all were counted. */
 export async function takeAtOnce(key: string, times: number): Promise<{ allowed: number; counted: number }> {
   const decisions = await Promise.all(Array.from({ length: times }, () => limiters.guarded.take(key)))
   return {
@@ -122,13 +126,13 @@ export async function takeAtOnce(key: string, times: number): Promise<{ allowed:
   }
 }
 
-/** Asks for each of these keys of `counter` in one turn. Answers how many were counted. */
+/** Requests each of the given keys of `counter` in one turn. Returns how many were counted. */
 export async function takeEach(keys: readonly string[]): Promise<number> {
   const decisions = await Promise.all(keys.map((key) => limiters.counter.take(key)))
   return decisions.filter(({ counted }) => counted).length
 }
 
-/** A crowd begins to ask: of ten one for each of `guarded`, the others for the keys of `counter`. */
+/** Starts the simulated clients: one request in ten for each key of `guarded`, the others for the keys of `counter`. */
 export function start({ perSecond, guarded, counter }: Load): void {
   causes = {}
   record = new AnswerRecord()
@@ -142,26 +146,26 @@ export function start({ perSecond, guarded, counter }: Load): void {
 
 export interface Load {
   readonly perSecond: number
-  /** At most nine. */
+  /** At most nine keys. */
   readonly guarded: readonly string[]
   readonly counter: readonly string[]
 }
 
-/** The crowd goes; answers when all are answered, or a second later. */
+/** Stops the simulated clients. Resolves when all requests are answered, or a second later. */
 export async function stop(): Promise<Report> {
   crowd?.stop()
   const answers = await record.end()
   return { ...answers, unhandled: [...UNHANDLED], warnings: [...WARNINGS], causes, opened }
 }
 
-/** Lets go of limiters and client. */
+/** Closes limiters and client. */
 export function close(): void {
   crowd?.stop()
   for (const limiter of Object.values(limiters)) limiter.close()
   client?.disconnect()
 }
 
-/** Lets go of all, this channel too, which the process would live for: it ends if nothing of ours holds it. */
+/** Closes everything, including the IPC channel. The process exits unless one of our resources keeps it alive. */
 export async function leave(): Promise<Report> {
   close()
   const report = await stop()

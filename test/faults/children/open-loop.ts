@@ -1,6 +1,6 @@
 const EVERY_MS = 2
 
-/** Calls `arrive` so many times a second, whatever becomes of the calls before: a crowd does not wait for answers. */
+/** Calls `arrive` at a constant rate, whatever the state of earlier calls, as independent clients do. */
 export class OpenLoop {
   readonly #perMs: number
   readonly #arrive: (index: number) => void
@@ -21,7 +21,7 @@ export class OpenLoop {
 
   #turn(): void {
     const now = performance.now()
-    // whoever came while nothing ran here came then, and nobody comes twice
+    // arrivals that were due while the process was stalled are made up for, each once
     this.#due += Math.min(now - this.#at, 100) * this.#perMs
     this.#at = now
     for (; this.#count < this.#due; this.#count++) this.#arrive(this.#count)

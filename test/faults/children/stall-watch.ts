@@ -1,11 +1,11 @@
-/** Milliseconds between looks at the time. */
+/** Milliseconds between checks of the clock. */
 const EVERY_MS = 2
-/** What a timer may be late without a stall. */
+/** Delay of a timer that does not count as a stall, in milliseconds. */
 const USUAL_MS = 2
 
 /**
- * Notes when the process did not get to run: the machine gave its core to others, or garbage was collected. What a
- * decision waited for that is not the doing of a limiter.
+ * Records when the process was stalled, by other processes or by garbage collection. This time does not count as delay
+ * of the limiter.
  */
 export class StallWatch {
   readonly #stalls: { readonly from: number; readonly to: number }[] = []
@@ -20,7 +20,7 @@ export class StallWatch {
     return Math.max(0, ...this.#stalls.map(({ from, to }) => to - from))
   }
 
-  /** Milliseconds between two readings of `performance.now()` in which nothing could run. */
+  /** Milliseconds of stall between two readings of `performance.now()`. */
   within(from: number, to: number): number {
     return this.#stalls.reduce(
       (sum, stall) => sum + Math.max(0, Math.min(to, stall.to) - Math.max(from, stall.from)),

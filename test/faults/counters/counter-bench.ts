@@ -8,15 +8,18 @@ import type { Form, Group, Row } from '../row.ts'
 import { countsEachOnce, type Expectation } from './counter-bounds.ts'
 import { CountingFleet, type FleetSite, type PassedFault } from './counting-fleet.ts'
 
-/** A deadlock is found sooner than calls give up, and later than one is made; and nobody makes room on a full disk. */
+/**
+ * A deadlock is detected before calls time out, and after it was provoked. Autovacuum is off, so that it frees no space
+ * on a full disk.
+ */
 const ARGS = ['-c', 'deadlock_timeout=200ms', '-c', 'autovacuum=off']
 
-/** Processes that count, on one Redis and one PostgreSQL. */
+/** Processes with counters that share one Redis and one PostgreSQL. */
 export interface CounterBench {
   readonly fleet: CountingFleet
   readonly redis: RedisServer
   readonly postgres: PostgresServer
-  /** Of the test itself, past every proxy. */
+  /** Connections of the test itself that bypass all proxies. */
   readonly pool: Pool
 }
 
@@ -38,12 +41,12 @@ export function counterGroup(name: string, rows: readonly Row<CounterBench>[]): 
   }
 }
 
-/** Of the PostgreSQL of a bench, by another way. */
+/** Returns the URL of the PostgreSQL server, or of a proxy to it, on the given port. */
 export function postgresUrlOf({ port }: { readonly port: number }): string {
   return `postgres://postgres@127.0.0.1:${port}/postgres`
 }
 
-/** How long calls wait for the ledger: in the long form as long as they do unless said otherwise. */
+/** How long calls wait for the ledger. The long form uses the default. */
 export function waitMsIn(form: Form): number {
   return form === 'long' ? 5_000 : 700
 }
@@ -58,7 +61,7 @@ export interface CounterFault extends Expectation {
   readonly site?: Partial<FleetSite>
 }
 
-/** Opens the counters of all, lets them count through the fault, and holds what came of it against what is promised. */
+/** Opens all counters, lets them count through the fault, and checks the result against the guarantees. */
 export async function countThrough(
   { fleet, redis, postgres, pool }: CounterBench,
   findings: Findings,

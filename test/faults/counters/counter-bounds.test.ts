@@ -14,7 +14,9 @@ interface Case {
   readonly expected?: Partial<Expectation>
 }
 
-/** What is missed of a second in which one process counted 50 plain units and one token, all well unless said. */
+/**
+ * Failed checks for one second in which one process counted 50 plain units and one token. Default: everything succeeds.
+ */
 function missesOf({ call, report, tier, expected }: Case): readonly string[] {
   const usual: Call = { kind: 'plain', at: 500, endedAt: 501, ms: 1, code: undefined }
   const calls: Call[] = Array.from({ length: 50 }, () => usual)
@@ -48,36 +50,33 @@ function durable(a: number, t = 1): Partial<CountedTier> {
 
 const UNANSWERED = 'SLUICE_COUNTERS_UNAVAILABLE'
 
-describe('the laboratory finds no fault of counters', () => {
+describe('the checks of counters report nothing', () => {
   test.each<[string, Case]>([
-    ['where all is well', {}],
+    ['if there are no failures', {}],
+    ['if units of a failed call were counted', { report: { doubtful: new Map([['a', 2]]) }, tier: durable(52) }],
+    ['if durable calls fail in time', { call: { kind: 'durable', ms: WAIT_MS, code: UNANSWERED } }],
     [
-      'in units that were refused as unanswered, and counted',
-      { report: { doubtful: new Map([['a', 2]]) }, tier: durable(52) },
-    ],
-    ['in durable calls that are refused in time', { call: { kind: 'durable', ms: WAIT_MS, code: UNANSWERED } }],
-    [
-      'in plain ones that are refused where that is the fault',
-      { call: { code: UNANSWERED }, expected: { refuses: 'in a process' } },
+      'if plain calls fail, and the fault is meant to cause this',
+      { call: { code: UNANSWERED }, expected: { refuses: 'if a process was stalled' } },
     ],
   ])('%s', (_, one) => {
     expect(missesOf(one)).toEqual([])
   })
 })
 
-describe('the laboratory finds', () => {
+describe('the checks report', () => {
   test.each<[string, Case]>([
-    ['a unit that is missing', { tier: durable(49) }],
-    ['a unit that counted twice', { tier: durable(51) }],
-    ['a token that is missing', { tier: durable(50, 0) }],
-    ['a token that counted twice', { tier: durable(50, 2) }],
-    ['plain increments that are slow', { call: { ms: 6 } }],
-    ['plain increments that are refused', { call: { code: UNANSWERED } }],
-    ['a durable call after its deadline', { call: { kind: 'durable', ms: WAIT_MS + 101 } }],
-    ['a refusal by another code', { call: { kind: 'durable', code: 'ECONNREFUSED' } }],
+    ['a missing unit', { tier: durable(49) }],
+    ['a unit that was counted twice', { tier: durable(51) }],
+    ['a missing token', { tier: durable(50, 0) }],
+    ['a token that was counted twice', { tier: durable(50, 2) }],
+    ['slow plain increments', { call: { ms: 6 } }],
+    ['failed plain increments', { call: { code: UNANSWERED } }],
+    ['a durable call that misses its deadline', { call: { kind: 'durable', ms: WAIT_MS + 101 } }],
+    ['a failure with another code', { call: { kind: 'durable', code: 'ECONNREFUSED' } }],
     ['a call without an answer', { report: { pending: 1 } }],
-    ['an error that nobody handled', { report: { unhandled: ['Error'] } }],
-    ['a ledger that has all too late', { tier: { flushedAfterMs: 3_001 } }],
+    ['an unhandled error', { report: { unhandled: ['Error'] } }],
+    ['a ledger that is complete too late', { tier: { flushedAfterMs: 3_001 } }],
   ])('%s', (_, one) => {
     expect(missesOf(one)).toHaveLength(1)
   })

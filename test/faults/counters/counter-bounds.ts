@@ -4,26 +4,29 @@ import type { Call, CallKind } from './children/call-record.ts'
 import type { CountingReport } from './children/counting-app.ts'
 import type { CountedTier, PassedFault, Tier } from './counting-fleet.ts'
 
-/** Of plain increments of ids that are known: in memory, or with a round trip to Redis. */
+/** Maximum duration of plain increments of known ids, in memory or with a round trip to Redis. */
 const PLAIN_MS: Readonly<Record<Tier, number>> = { 'in a process': 5, 'in Redis': 50 }
-/** What a timer of Node is late by itself, on a machine that is busy. */
+/** Delay of a Node timer on a busy machine. */
 const MARGIN_MS = 100
-/** An attempt may wait a second for its turn, after many that failed. */
+/** After many failures, an attempt may wait a second for its turn. */
 const FLUSHED_MS = 3_000
 const UNANSWERED = 'SLUICE_COUNTERS_UNAVAILABLE'
 
-/** Among other tests a machine may be busy for that many times as long. */
+/** In the short form other tests may keep the machine busy, so limits are multiplied by this factor. */
 const SHORT_SLACK = 3
 
 export interface Expectation {
   readonly form: Form
-  /** Those that a fault keeps from counting at all, so that plain increments fail. */
+  /** Tiers that cannot count at all during the fault, so that plain increments fail. */
   readonly refuses?: Tier
-  /** From the end of the fault until the ledger has all. Default: 3 s. */
+  /** Maximum time from the end of the fault until the ledger is complete. Default: 3 s. */
   readonly flushedMs?: number
 }
 
-/** What holds in every row: each unit once, each call with an answer, plain ones at once, and all of it in the ledger soon. */
+/**
+ * Checks that hold in every row: each unit is counted once, each call is answered, plain calls are fast, and the ledger
+ * is complete soon.
+ */
 export function countsEachOnce(findings: Findings, passed: PassedFault, expected: Expectation): void {
   const slack = expected.form === 'short' ? SHORT_SLACK : 1
   for (const counted of passed.tiers) {
@@ -69,7 +72,7 @@ function answersInTime(
   findings.note(`of ${waiting.length} refused ${waitingRefused?.length}`)
 }
 
-/** No unit that was answered is missing, none counts twice, and each token once. */
+/** No acknowledged unit is missing, no unit is counted twice, and each token is counted once. */
 function agrees(findings: Findings, { reports, durable }: CountedTier): void {
   const answered = sumOf(reports, (report) => report.answered)
   const doubtful = sumOf(reports, (report) => report.doubtful)

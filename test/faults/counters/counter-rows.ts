@@ -6,7 +6,10 @@ import { paths } from './rows/paths.ts'
 import { retries } from './rows/retries.ts'
 import { slow } from './rows/slow.ts'
 
-/** What befalls usage counters. Retries come last: the many rows that they leave would be a part of what fills a disk. */
+/**
+ * Faults of usage counters. Retries run last, because their many rows would take part of the space that another row
+ * fills.
+ */
 export const counters = counterGroup('usage counters', [
   ...outages,
   ...slow,

@@ -5,16 +5,16 @@ import type { CountingReport, CountingSite } from './children/counting-app.ts'
 
 export type CountingApp = ChildNode<typeof import('./children/counting-app.ts')>
 
-/** Who counts: a process by itself (`createCounters`), or processes through Redis (`redisCounters`). */
+/** Location of the counts: in each process (`createCounters`), or in Redis for all processes (`redisCounters`). */
 export type Tier = 'in a process' | 'in Redis'
 
-/** What the processes of a tier made of a fault, and what the ledger has in the end. */
+/** Reports of the processes of a tier, and the final state of the ledger. */
 export interface CountedTier {
   readonly tier: Tier
   readonly reports: readonly CountingReport[]
-  /** By id, of the ledger. */
+  /** Units in the ledger by id. */
   readonly durable: ReadonlyMap<string, number>
-  /** From the end of the fault until the ledger had what was counted by then, in the slowest process. */
+  /** Time from the end of the fault until the ledger had everything counted by then, in the slowest process. */
   readonly flushedAfterMs: number
 }
 
@@ -27,12 +27,12 @@ export interface FleetSite extends Omit<CountingSite, 'name' | 'redisUrl' | 'ids
   readonly redisUrl: string
 }
 
-/** Increments a second, of each process. */
+/** Increments per second in each process. */
 export const PER_SECOND = 200
 const IDS: readonly string[] = Array.from({ length: 40 }, (_, index) => `page ${index}`)
 const TIERS: readonly Tier[] = ['in a process', 'in Redis', 'in Redis']
 
-/** Processes that count: one by itself, and two through one Redis. */
+/** Processes with counters: one with counters in memory, and two with counters in one Redis. */
 export class CountingFleet {
   readonly apps: readonly CountingApp[]
   static #names = 0
@@ -48,19 +48,19 @@ export class CountingFleet {
     return new CountingFleet(TIERS.map(() => startNode<typeof import('./children/counting-app.ts')>(path)))
   }
 
-  /** Those of a tier. */
+  /** The processes of a tier. */
   of(tier: Tier): readonly CountingApp[] {
     return this.apps.filter((_, index) => TIERS[index] === tier)
   }
 
-  /** Units that processes of a tier answered so far, and that the ledger does not have. */
+  /** Units that the processes of a tier have acknowledged and the ledger does not have yet. */
   async behind(tier: Tier, ledger: Pool): Promise<number> {
     const answered = await Promise.all(this.of(tier).map((app) => app.call('answered')))
     const durable = await this.#durable(tier, ledger)
     return sum(answered) - sum([...durable.values()])
   }
 
-  /** The name of the counters of a tier in the ledger. */
+  /** Name of the counters of a tier in the ledger. */
   nameOf(tier: Tier): string {
     return `${this.#name}-${TIERS.indexOf(tier)}`
   }
@@ -76,7 +76,7 @@ export class CountingFleet {
     await Promise.all(opened)
   }
 
-  /** All processes count under one name, each as one of that tier does. */
+  /** All processes use one name, and each one the tier given. */
   async openAll(tier: Tier, { redisUrl, ...site }: FleetSite): Promise<string> {
     const name = `row${CountingFleet.#names++}`
     const url = tier === 'in Redis' ? redisUrl : undefined
@@ -84,7 +84,7 @@ export class CountingFleet {
     return name
   }
 
-  /** Lets the crowd count for `calmMs`, through the fault, and as long again; answers when the ledger has all of it. */
+  /** Counts for `calmMs`, through the fault, and for `calmMs` again. Resolves when the ledger is complete. */
   async through(
     fault: () => Promise<FaultTimes>,
     { calmMs, ledger }: { readonly calmMs: number; readonly ledger: Pool },

@@ -38,7 +38,7 @@ export const clusters: Group<Bench> = {
   ],
 }
 
-/** A cluster of its own, so that no other row begins with what this one left behind. */
+/** A separate cluster, so that other rows do not start with the state that this row leaves. */
 export const movedSlots: Group<Bench> = {
   name: 'Redis Cluster, moving slots',
   ...onCluster,
@@ -52,12 +52,12 @@ function addressOf({ ports }: RedisCluster): { nodes: { host: string; port: numb
 async function moves({ fleet, cluster }: Bench, findings: Findings): Promise<void> {
   const [from, to] = cluster.nodes
   if (from === undefined || to === undefined) throw new Error('no masters')
-  // what is late on a busy machine is no fault of the cluster
+  // delays of a busy machine are not a fault of the cluster
   await fleet.open({ address: addressOf(cluster), deadlineMs: 1_000 })
   let keys = 0
   const passed = await fleet.through(async () => {
     const at = epochNow()
-    // those with keys first
+    // slots with keys first
     const held = USERS.map((user) => hashSlot(user)).filter((slot) => slot < 16_384 / 3 - 1)
     const slots = [...new Set([...held, ...Array.from({ length: MOVED_SLOTS }, (_, slot) => slot)])]
     keys = await reshard(cluster, from, to, slots.slice(0, MOVED_SLOTS))
@@ -71,7 +71,7 @@ async function moves({ fleet, cluster }: Bench, findings: Findings): Promise<voi
 }
 
 async function losesMaster({ fleet, cluster }: Bench, findings: Findings, form: Form): Promise<void> {
-  // among other tests a machine may be busy for as long as a deadline is
+  // other tests may keep the machine busy for as long as a deadline
   await fleet.open({ address: addressOf(cluster), ...(form === 'short' ? { deadlineMs: 1_000 } : {}) })
   const killed = await cluster.masterOf(hashSlot('user 1'))
   const killedId = await cluster.idOf(killed)
@@ -82,10 +82,10 @@ async function losesMaster({ fleet, cluster }: Bench, findings: Findings, form: 
     const from = epochNow()
     await killed.kill()
     await lasting(300)
-    // hundreds in one turn: what fails at once fails before anything can be answered
+    // hundreds in one turn: requests that fail at once do so before any answer arrives
     await Promise.all(fleet.apps.map((app) => app.call('takeEach', [...USERS, ...USERS, ...USERS, ...USERS])))
     const elected = eventually(() => isServed(cluster, killed), { what: 'an elected master', timeoutMs: 10_000 })
-    // what is measured begins with the new master, whoever made it one
+    // measures from the promotion of the new master, however it was promoted
     await elected.catch(() => cluster.takeOver(killedId))
     await eventually(() => isServed(cluster, killed), { what: 'a new master' })
     served = epochNow()
@@ -107,7 +107,7 @@ async function losesMaster({ fleet, cluster }: Bench, findings: Findings, form: 
   gainsNothing(findings, timeline)
 }
 
-/** The slot of `user 1` has a master that runs. */
+/** Waits until the slot of `user 1` has a running master. */
 async function isServed(cluster: RedisCluster, killed: RedisServer): Promise<boolean> {
   const master = (await cluster.findMaster(hashSlot('user 1'))) ?? killed
   return master !== killed

@@ -7,10 +7,10 @@ import type { Group } from '../row.ts'
 import { quantile } from '../timeline.ts'
 
 const LIMIT = 50
-/** Connections that a process may make a second. */
+/** Maximum number of connections per second and process. */
 const CONNECTS = 2
 
-/** Redis is gone at once, and comes back with nothing. */
+/** Redis crashes and restarts empty. */
 export const crashes: Group<Bench> = groupOf('Redis crashes', [
   {
     id: 'R4',
@@ -28,7 +28,7 @@ export const crashes: Group<Bench> = groupOf('Redis crashes', [
 ])
 
 interface Case extends Pick<Site, 'rule'> {
-  /** Of a key that nobody knew before. */
+  /** Requests for a key that no process used before. */
   readonly admits: number
 }
 
@@ -80,7 +80,7 @@ function crash({ redis }: Bench, downMs: number): Promise<FaultTimes> {
   )
 }
 
-/** How many the server has accepted since it started. */
+/** Number of connections that the server accepted since it started. */
 async function connections({ redis }: Bench): Promise<number> {
   const stats = await redis.client().info('stats')
   return Number(/total_connections_received:(\d+)/.exec(stats)?.[1])

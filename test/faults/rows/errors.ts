@@ -11,7 +11,7 @@ import { keyRows } from './keys.ts'
 
 const FAULT_MS = 700
 
-/** Redis answers, and not what it was asked for. */
+/** Redis answers with errors. */
 export const errors: Group<Bench> = groupOf('Redis refuses', [
   refuses('OOM', 'memory full under noeviction', {
     begin: async ({ admin }) => admin.config('SET', 'maxmemory', '1', 'maxmemory-policy', 'noeviction'),
@@ -23,7 +23,7 @@ export const errors: Group<Bench> = groupOf('Redis refuses', [
   }),
   refuses('MISCONF', 'snapshots fail', {
     begin: async ({ admin, redis }) => {
-      // a folder where the file should be, which not even root can replace
+      // a folder in the place of the file, which even root cannot replace
       mkdirSync(join(redis.folder, 'dump.rdb'))
       await admin.config('SET', 'save', '3600 1000000', 'stop-writes-on-bgsave-error', 'yes')
       await admin.bgsave()
@@ -38,7 +38,7 @@ export const errors: Group<Bench> = groupOf('Redis refuses', [
     end: async ({ redis }) => redis.client({ enableReadyCheck: false }).script('KILL'),
   }),
   refuses('LOADING', 'Redis reads its data from disk', {
-    // so slow that reading outlasts the fault, as with millions of keys
+    // slow enough that loading outlasts the fault, as with millions of keys
     before: async ({ admin }) => {
       await admin.call('DEBUG', 'POPULATE', '20000', 'filler')
       await admin.config('SET', 'key-load-delay', '50')
@@ -57,7 +57,7 @@ export const errors: Group<Bench> = groupOf('Redis refuses', [
       await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     },
     end: async ({ admin }) => admin.config('SET', 'requirepass', ''),
-    // the breaker opens before a client has connected again and is told
+    // the breaker opens before a client reconnects and receives the error
     told: 'CONNECTION',
   }),
   { id: 'R9', fault: 'NOAUTH: applications start with a wrong password', run: startsRefused },
@@ -86,7 +86,7 @@ interface Refusal {
   readonly begin: (server: Server) => Promise<unknown>
   readonly end: (server: Server) => Promise<unknown>
   readonly forgets?: boolean
-  /** The code where it is another: what clients are not told, limiters do not know. */
+  /** The error code, if limiters see another one because the client hides it. */
   readonly told?: string
 }
 
@@ -104,7 +104,7 @@ function refuses(code: string, what: string, { before, begin, end, forgets, told
         () => end(server),
       ),
     )
-    findings.atLeast(`told as ${told}`, passed.timeline.cause(told), 1)
+    findings.atLeast(`reported as ${told}`, passed.timeline.cause(told), 1)
     const others = passed.timeline.reports.flatMap(({ causes }) => Object.keys(causes)).filter((name) => name !== told)
     findings.note(`also ${[...new Set(others)].join(', ') || 'nothing else'}`)
     holdsAlways(findings, passed)
@@ -126,7 +126,7 @@ async function startsRefused({ fleet, redis }: Bench, findings: Findings): Promi
       () => admin.config('SET', 'requirepass', ''),
     ),
   )
-  findings.atLeast('told as NOAUTH', passed.timeline.cause('NOAUTH'), 1)
+  findings.atLeast('reported as NOAUTH', passed.timeline.cause('NOAUTH'), 1)
   holdsAlways(findings, passed)
   comesBack(findings, passed)
 }

@@ -9,14 +9,16 @@ import { epochNow, Fleet, lasting } from '../fleet.ts'
 import type { Group, Row } from '../row.ts'
 
 const LIMIT = 50
-/** How long a Sentinel takes to be sure, to choose, and to tell: with `down-after-milliseconds 1000`. */
+/**
+ * How long a Sentinel takes to detect the failure, elect a master and announce it, with `down-after-milliseconds 1000`.
+ */
 const FAILOVER_MS = 4_000
 
 interface Bench {
   readonly fleet: Fleet
 }
 
-/** Another Redis takes over. */
+/** A replica is promoted. */
 export const failovers: Group<Bench> = {
   name: 'another Redis takes over',
   start: async () => ({ fleet: Fleet.start() }),
@@ -54,7 +56,10 @@ function sentinelRow(how: 'kill' | 'pause'): Row<Bench> {
   return { id: 'R12', fault: `Sentinel: ${fault}`, run }
 }
 
-/** Asynchronous replication loses what was acknowledged last: what this process knows of a key makes good for that. */
+/**
+ * Asynchronous replication loses the latest acknowledged writes, which processes carry over from what they know of a
+ * key.
+ */
 async function promotesLagging({ fleet }: Bench, findings: Findings): Promise<void> {
   const master = await startRedis({ args: ['--repl-diskless-sync-delay', '0'] })
   const behind = await startProxy(master.port)

@@ -6,7 +6,7 @@ import type { Row } from '../row.ts'
 
 const FAULT_MS = 700
 
-/** Redis is well, and what it keeps for us is not: counts, or the texts of scripts. */
+/** Redis is healthy, but loses counts or cached scripts. */
 export const keyRows: readonly Row<Bench>[] = [
   { id: 'R9', fault: 'WRONGTYPE: keys of five users are lists', run: wrongType },
   { id: 'R10', fault: 'memory full under allkeys-lru', run: evicts },
@@ -33,7 +33,7 @@ async function wrongType({ fleet, redis }: Bench, findings: Findings): Promise<v
   })
   const { timeline, from, to } = passed
   holdsAlways(findings, passed)
-  findings.atLeast('told as WRONGTYPE', timeline.cause('WRONGTYPE'), 1)
+  findings.atLeast('reported as WRONGTYPE', timeline.cause('WRONGTYPE'), 1)
   findings.exactly(
     'breaker opened',
     timeline.sum(({ opened }) => opened),
@@ -44,7 +44,7 @@ async function wrongType({ fleet, redis }: Bench, findings: Findings): Promise<v
   gainsNothing(findings, timeline)
 }
 
-/** What Redis was told to forget nobody remembers for it, while it answers: nothing is promised here but an answer. */
+/** Keys that Redis evicted while it was available are not restored by processes: the only guarantee is an answer. */
 async function evicts({ fleet, redis }: Bench, findings: Findings): Promise<void> {
   const admin = redis.client()
   await fleet.open({ address: { url: redis.url }, limit: 5 })
@@ -73,7 +73,7 @@ async function evicts({ fleet, redis }: Bench, findings: Findings): Promise<void
 
 async function flushes({ fleet, redis }: Bench, findings: Findings): Promise<void> {
   const admin = redis.client()
-  // what is late on a busy machine is nothing that a flush did
+  // delays of a busy machine are not caused by a flush
   await fleet.open({ address: { url: redis.url }, deadlineMs: 1_000 })
   let times = 0
   const passed = await fleet.through(() => {

@@ -16,7 +16,7 @@ import { during, type FaultTimes, lasting, type Passed } from '../fleet.ts'
 import type { Form, Group, Row } from '../row.ts'
 import { quantile } from '../timeline.ts'
 
-/** Redis is well, and the way to it is not. */
+/** Redis is healthy, and the network to it fails. */
 export const paths: Group<Bench> = groupOf('the way to Redis', [
   later(5, 'closed'),
   later(20, 'closed'),
@@ -31,7 +31,7 @@ export const paths: Group<Bench> = groupOf('the way to Redis', [
 
 type OnPath = (proxy: TcpProxy) => Promise<void>
 
-/** A path of its own for a row. */
+/** Creates a network path for one row. */
 async function withPath({ redis }: Bench, use: OnPath): Promise<void> {
   const random = seededRandom(3)
   const proxy = await startProxy(redis.port, { random: () => random.next() })
@@ -46,13 +46,13 @@ function later(ms: number, breaker: 'closed' | 'open'): Row<Bench> {
   const run = (bench: Bench, findings: Findings, form: Form): Promise<void> =>
     withPath(bench, async (proxy) => {
       const { fleet } = bench
-      // among other tests a machine may be busy for as long as a deadline is
+      // other tests may keep the machine busy for as long as a deadline
       const deadlineMs = breaker === 'closed' && form === 'short' ? 5 * DEADLINE_MS : DEADLINE_MS
       await fleet.open({ address: { url: proxy.url }, deadlineMs })
       const seconds = form === 'long' ? 10 : 2.5
       let calls = Number.NaN
       const passed = await fleet.through(async () => {
-        // what is sent before the breaker opens arrives later, too
+        // commands sent before the breaker opens arrive later, too
         const times = await during(
           500 + ms,
           () => proxy.degrade({ delayMs: ms / 2 }),
@@ -92,7 +92,7 @@ function loses(bench: Bench, findings: Findings, form: Form): Promise<void> {
     const passed = await fleet.through(() => during(form === 'long' ? 20_000 : 3_000, degrade, () => proxy.heal()))
     holdsAlways(findings, passed)
     gainsNothing(findings, passed.timeline)
-    // what was lost last comes 200 ms later, and the breaker may have opened just then
+    // the last lost packets arrive 200 ms later, and the breaker may have opened just then
     comesBack(findings, passed, 1_300)
     countsNoneTwice(findings, passed.timeline, await fleet.counted(bench.redis.client()))
   })

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 const LIMIT = 50
 const DEAD = 'while Redis is dead'
 
-/** What befalls the processes of an application. */
+/** Faults of the processes of an application. */
 export const processes: Group<Bench> = groupOf(
   'applications',
   [
@@ -68,7 +68,7 @@ async function differingClocks({ fleet, redis }: Bench, findings: Findings): Pro
   allAnswered(findings, passed.timeline)
 }
 
-/** The local tier takes over, and its windows end when they would have ended. */
+/** Processes count locally, and their windows end at the original time. */
 async function steppingClocks({ fleet, redis }: Bench, findings: Findings): Promise<void> {
   const windowMs = 4_000
   await fleet.open({ address: { url: redis.url }, windowMs, limit: 5 })
@@ -77,8 +77,8 @@ async function steppingClocks({ fleet, redis }: Bench, findings: Findings): Prom
   await Promise.all(steps)
   const each = await Promise.all(fleet.apps.map((app) => whenFree(app)))
   const lateMs = each.map(({ askedAt, toldMs, freeAt }) => freeAt - askedAt - toldMs)
-  findings.atMost('free again later than was told by', Math.max(...lateMs), 1_000, ' ms')
-  // a message to the process takes a moment, too
+  findings.atMost('available later than reported by', Math.max(...lateMs), 1_000, ' ms')
+  // a message to the process takes some time, too
   findings.atLeast('the earliest by', Math.min(...lateMs), -20, ' ms')
   await redis.start()
   await fleet.ready()
@@ -117,7 +117,7 @@ async function sleeps(ms: number, { fleet, redis }: Bench, findings: Findings): 
   countsNoneTwice(findings, timeline, await fleet.counted(redis.client()))
 }
 
-/** What was under way is answered by the failure rule, and is not counted when Redis reads it later. */
+/** Requests in flight are answered by the failure rule, and are not counted when Redis reads them later. */
 function leaves(
   when: string,
   begin: (bench: Bench) => Promise<void>,

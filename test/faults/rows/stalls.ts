@@ -7,7 +7,7 @@ import { stopped } from '../stopped.ts'
 
 type Fault = (bench: Bench) => Promise<FaultTimes>
 
-/** Redis runs, keeps its memory, and does not answer. */
+/** Redis runs and keeps its data, and does not answer. */
 export const stalls: Group<Bench> = groupOf('Redis stalls', [
   row('R1', 'Redis stopped (SIGSTOP) for 0.3 s', stopped(300)),
   row('R1', 'Redis stopped for 3 s', stopped(3_000)),
@@ -25,7 +25,7 @@ function row(id: string, fault: string, happens: Fault): Row<Bench> {
 function commanded(ms: number, ...command: [string, ...string[]]): Fault {
   return ({ redis }) => {
     const admin = redis.client()
-    // its answer comes when the fault is over
+    // its answer arrives when the fault is over
     const begin = (): void => void admin.call(...command).catch(() => {})
     return during(ms, begin, () => admin.ping())
   }

@@ -12,22 +12,22 @@ import { quantile } from '../timeline.ts'
 
 const APPS = 2
 const SYNCED = { tickMs: 200, gapMs: 20, silentMs: 500, nodes: APPS, floor: 0 }
-/** A decision that waits for nobody. */
+/** Maximum duration of a decision that waits for nothing. */
 const AT_ONCE_MS = 2
-/** A tick and its tenth, an answer, and the wait of a client that connects again. */
+/** A tick plus a tenth of it, an answer, and the reconnect delay of a client. */
 const BACK_MS = 1_000
-/** Of a client who asks 50 times a second. */
+/** Request interval of a client with 50 requests per second. */
 const NEARLY_FULL = { limit: 280, windowMs: 5_000 }
 const STEADY = 'steady'
 
 type Fault = (bench: SyncedBench) => Promise<FaultTimes>
 
-/** The way to Redis is one that can be broken. */
+/** The network to Redis goes through a proxy. */
 interface SyncedBench extends Bench {
   readonly proxy: TcpProxy
 }
 
-/** Each process decides by itself, and tells Redis afterwards. */
+/** Each process decides locally and reports to Redis afterwards. */
 export const synced: Group<Bench> = groupOf(
   'a global limiter',
   [
@@ -71,7 +71,7 @@ function row(fault: string, happens: Fault): Row<Bench> {
   return { id: 'R46', fault: `${fault}, a global limiter`, run: (bench, findings) => through(bench, findings, happens) }
 }
 
-/** Connections that lost something are silent for ever: clients make new ones. */
+/** Connections that lost data never answer again, so clients open new ones. */
 function reconnected(proxy: TcpProxy): void {
   proxy.heal()
   proxy.cut()
@@ -85,7 +85,7 @@ async function withSynced(
   const proxy = await startProxy(redis.port)
   try {
     const opened = { address: { url: proxy.url }, synced: SYNCED, ...site }
-    // in a short window nobody is denied for long
+    // with a short window no client is denied for long
     if (site.windowMs === undefined) await fleet.open(opened)
     else await fleet.openUnready(opened).then(() => fleet.ready())
     await use({ fleet, redis, proxy })
@@ -104,7 +104,7 @@ function through(bench: Bench, findings: Findings, happens: Fault): Promise<void
   })
 }
 
-/** What Redis had counted is gone: what processes know of it is all that is left. */
+/** The counts of Redis are lost, and only the counts in the processes remain. */
 function restartsEmpty(bench: Bench, findings: Findings): Promise<void> {
   return withSynced(bench, {}, async ({ fleet, redis }) => {
     const passed = await fleet.through(() =>
@@ -153,7 +153,7 @@ function answersAtOnce(findings: Findings, { timeline }: Passed): void {
   allAnswered(findings, timeline)
 }
 
-/** Whatever was lost on the way, Redis ends up with what was admitted. */
+/** Whatever was lost on the way, Redis finally has what was admitted. */
 async function countsEachOnce(findings: Findings, { fleet, redis }: Bench, { timeline }: Passed): Promise<void> {
   const admitted = timeline.samples.filter(({ policy, allowed }) => policy === 'counter' && allowed).length
   const client = redis.client()

@@ -5,10 +5,10 @@ import { eventually } from '../../services/eventually.ts'
 import { policiesOf } from './policies.ts'
 import type { KeyName, PolicyName, Schedule } from './schedule.ts'
 
-/** Fields of a lease as they are stored: owner, units, end, seq, base, charged, settled. */
+/** Fields of a lease as stored: owner, units, end, seq, base, charged, settled. */
 const FIELDS = 7
 
-/** Reads what a server has counted, beside the members. */
+/** Reads what a server has counted, independently of the members. */
 export class ChargedReader {
   readonly #admin: Redis | Cluster
   readonly #scope: string
@@ -33,7 +33,7 @@ export class ChargedReader {
     return this.#limits[policy]
   }
 
-  /** Units that are charged, whatever is on lease. */
+  /** Charged units, without leased units. */
   async charged({ policy, key }: KeyName): Promise<number> {
     let charged = Number.NaN
     await eventually(
@@ -47,7 +47,7 @@ export class ChargedReader {
     return charged
   }
 
-  /** Units that are charged, and units on lease, at one instant. */
+  /** Charged units and leased units, read at the same time. */
   async chargedAndLent(name: KeyName): Promise<readonly [charged: number, lent: number]> {
     for (;;) {
       const before = await this.#leases(name)

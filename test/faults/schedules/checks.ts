@@ -3,7 +3,7 @@ import type { KeyRecord } from './key-record.ts'
 import { BRIEF_MS, mostInWindow } from './policies.ts'
 import type { Schedule } from './schedule.ts'
 
-/** What has drained of a bucket, or counts as whole there. */
+/** Tolerance in units: what a bucket drains meanwhile, and rounding to whole units. */
 const DRAINED = 1
 
 interface Counted {
@@ -12,10 +12,11 @@ interface Counted {
   readonly lent: number
 }
 
-/** What is charged, beside what is on lease, and what the truth allows. */
+/** Violations of the allowed range of charged units and leased units. */
 export function missesOf(record: KeyRecord, schedule: Schedule, { limit, charged, lent }: Counted): readonly string[] {
   const { loses, counting } = schedule
-  // what was told without an answer and what others heard of it are one, and a new ledger cannot know that
+  // usage sent without an answer and the same usage known to other members is one count, which an empty ledger cannot
+  // know
   if (loses && counting === 'leased') return []
   const [atLeast, most] = record.range()
   const least = loses ? 0 : atLeast
@@ -26,7 +27,7 @@ export function missesOf(record: KeyRecord, schedule: Schedule, { limit, charged
   return misses
 }
 
-/** A server that lost its counts was told of what it had said itself, and who was denied stays denied. */
+/** A server that lost its counts has received what it had reported itself, and denied keys stay denied. */
 export function forgotten({ name, takes }: KeyRecord, limit: number, charged: number): readonly string[] {
   const counted = takes.filter(({ report }) => report?.counted)
   const heard = Math.max(0, ...counted.map(({ report }) => limit - (report?.remaining ?? limit)))
@@ -42,10 +43,10 @@ export function forgotten({ name, takes }: KeyRecord, limit: number, charged: nu
   return misses
 }
 
-/** Windows that got more than their policy promises, of takes that the server counted. */
+/** Windows with more admitted units than the policy guarantees, among takes that the server counted. */
 export function windowMisses(record: KeyRecord, schedule: Schedule, limit: number): readonly string[] {
   const { policy, key } = record.name
-  // who gave units back made room for others
+  // refunded units may be taken again
   if (record.refunds.length > 0 || record.resets.length > 0 || schedule.loses) return []
   const spends = new Spends()
   for (const { at, units } of spendsOf(record, schedule)) spends.add(at, units)
@@ -55,10 +56,10 @@ export function windowMisses(record: KeyRecord, schedule: Schedule, limit: numbe
   return worst > most ? [`${key}: ${worst} in a window that has ${most}`] : []
 }
 
-/** What two readings of a clock may differ by, where takes are ordered by that of their process. */
+/** Maximum difference between two clock readings when takes are ordered by the clock of their process. */
 const CLOCK_MS = 5
 
-/** Those of leases have no instant of the server: of them those that took no time. */
+/** Takes from a lease have no server time. Among them, only takes without a delay are used. */
 function spendsOf({ takes }: KeyRecord, { counting }: Schedule): { readonly at: number; readonly units: number }[] {
   const spends = takes.flatMap(({ report, cost, startedAt, endedAt }) => {
     if (!(report?.counted && report.allowed)) return []
@@ -68,10 +69,10 @@ function spendsOf({ takes }: KeyRecord, { counting }: Schedule): { readonly at: 
   return spends.sort((one, other) => one.at - other.at)
 }
 
-/** Takes that the server denied though there was room, whatever had been charged. */
+/** Takes that the server denied although there was room under any possible count. */
 export function wrongDenials(record: KeyRecord, { counting }: Schedule, limit: number): readonly string[] {
   const { policy, key } = record.name
-  // what others hold on lease is nobody else's
+  // units leased to other members are not available
   if (policy === 'brief' || record.resets.length > 0 || (counting === 'leased' && policy === 'tight')) return []
   const denied = record.takes.filter(({ report }) => report?.counted && !report.allowed)
   const room = limit - record.mostEver()

@@ -7,12 +7,12 @@ import { reshard } from '../reshard.ts'
 import type { Address } from './member.ts'
 import { type Fault, type Servers, serverFaults } from './servers.ts'
 
-/** Slots that move at once. */
+/** Number of slots that move together. */
 const MOVED = 3
 const KEYS = ['own 0', 'own 1', 'own 2', 'shared 0', 'shared 1', 'shared 2', 'shared 3', 'shared 4']
 const OVER = async (): Promise<void> => {}
 
-/** Three masters with a replica each. Whatever befalls them loses nothing that was acknowledged. */
+/** Three masters with a replica each. No fault of this cluster loses acknowledged writes. */
 export class ClusterServers implements Servers {
   readonly admin: Cluster
   readonly faults: Readonly<Record<string, Fault>>
@@ -41,7 +41,7 @@ export class ClusterServers implements Servers {
     await this.#cluster.stop()
   }
 
-  /** What befalls a server, on the master of some key. */
+  /** Faults of a server, applied to the master of one of the keys. */
   #onMasters(): Record<string, Fault> {
     const names = Object.keys(serverFaults(this.#cluster.nodes[0], this.#adminOf(this.#cluster.nodes[0])))
     const of = (name: string): Fault => {
@@ -54,7 +54,7 @@ export class ClusterServers implements Servers {
     return Object.fromEntries(names.map((name) => [name, of(name)]))
   }
 
-  /** A replica takes over when it knows all that its master knows. */
+  /** A replica takes over once it has all data of its master. */
   async #handOver(master: RedisServer): Promise<() => Promise<void>> {
     const [old, admin] = [this.#adminOf(master), this.#adminOf(await this.#replicaOf(master))]
     await eventually(async () => (await admin.info('replication')).includes('master_link_status:up'), {
@@ -82,7 +82,7 @@ export class ClusterServers implements Servers {
     return this.#cluster.masterOf(slotOf(KEYS[Math.floor(strength * KEYS.length)] as string))
   }
 
-  /** Its replica, once that is known to it. */
+  /** Its replica, once the replication is established. */
   async #replicaOf(master: RedisServer): Promise<RedisServer> {
     let replica: RedisServer | undefined
     await eventually(

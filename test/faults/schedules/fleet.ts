@@ -5,12 +5,12 @@ import type { TakeReport } from './member.ts'
 import type { ServerSide } from './observed-backend.ts'
 import type { KeyName, PolicyName, Schedule } from './schedule.ts'
 
-/** Nobody waits longer for anything: what takes longer hangs. */
+/** No call may take longer. A call that does counts as hanging. */
 export const PATIENCE_MS = 30_000
-/** Units that are taken of a key that is never full: of them a log keeps 128. */
+/** Maximum number of units taken of a key that is never full. A log counts 128 units. */
 const MOST_ROOMY = 100
 
-/** A member, here or in a process of its own. */
+/** A member in this process or in its own process. */
 export interface Participant {
   take(policy: PolicyName, key: string, cost: number): Promise<TakeReport>
   refund(id: number, units: number): Promise<boolean>
@@ -19,16 +19,16 @@ export interface Participant {
   tell(policy: PolicyName, key: string): Promise<boolean>
   serverSide(id: number): ServerSide | Promise<ServerSide>
   close(): Promise<void>
-  /** Of one in a process of its own. */
+  /** Set for a member in its own process. */
   pause?(): void
   resume?(): void
   kill?(): Promise<void>
 }
 
-/** The members of a schedule, and the truth about what they do. */
+/** The members of a schedule, and a record of everything that they do. */
 export class ScheduleFleet {
   readonly records = new Map<string, KeyRecord>()
-  /** What was not as it must be. */
+  /** Violations found so far. */
   readonly violations: string[] = []
   readonly #schedule: Schedule
   readonly #members: Participant[]
@@ -41,12 +41,12 @@ export class ScheduleFleet {
     this.#members = members
   }
 
-  /** Whether a member does anything at all. */
+  /** Whether any member runs at all. */
   runs(member: number): boolean {
     return !this.#paused.has(member)
   }
 
-  /** Of a key that one member alone uses, takes and refunds come one after the other. */
+  /** For a key with a single member, takes and refunds run one after the other. */
   async alone(name: KeyName): Promise<void> {
     if (name.owner !== undefined) await this.idle(name)
   }
@@ -62,7 +62,7 @@ export class ScheduleFleet {
     })
   }
 
-  /** Gives back a part of a take that was let through. */
+  /** Refunds a part of an admitted take. */
   refund(member: number, name: KeyName, part: number): void {
     const record = this.recordOf(name)
     const takes = record.refundable(member)
@@ -82,7 +82,7 @@ export class ScheduleFleet {
     this.#during(member, name, 'peek', (one) => one.peek(name.policy, name.key))
   }
 
-  /** Nothing else is done with the key meanwhile. */
+  /** No other call uses the key meanwhile. */
   async reset(member: number, name: KeyName): Promise<void> {
     await this.idle(name)
     const reset = { member, startedAt: systemClock.now(), endedAt: Number.POSITIVE_INFINITY, sure: false }
@@ -94,7 +94,7 @@ export class ScheduleFleet {
     await this.idle(name)
   }
 
-  /** It stands still. Answers how to let it go on. */
+  /** Pauses a member. Returns a function that resumes it. */
   pause(member: number): () => Promise<void> {
     const paused = this.#members[member]
     paused.pause?.()
@@ -105,7 +105,7 @@ export class ScheduleFleet {
     }
   }
 
-  /** It is gone with all that it knew, and another one comes in its place. */
+  /** Kills a member with its state, and starts another in its place. */
   async kill(member: number, heir: Participant): Promise<void> {
     const victim = this.#members[member]
     this.#members[member] = heir
@@ -117,7 +117,7 @@ export class ScheduleFleet {
     }
   }
 
-  /** Nothing is under way, be it of one key. Throws what hangs. */
+  /** Waits until no call is in flight, for one key or for all. Throws if a call hangs. */
   async idle(name?: KeyName): Promise<void> {
     const ofKey = name && idOf(name)
     const waits = (): string[] => [...this.#pending.values()].filter((what) => !ofKey || what.endsWith(ofKey))
@@ -128,7 +128,7 @@ export class ScheduleFleet {
     }
   }
 
-  /** Every member tells the server of every key that it used. */
+  /** Every member reports every key that it used to the server. */
   async tellAll(): Promise<void> {
     const told = [...this.records.values()].flatMap(({ name }) =>
       this.#usersOf(name).map((member) =>
@@ -141,12 +141,12 @@ export class ScheduleFleet {
     await Promise.all(told)
   }
 
-  /** Learns what the server made of calls whose answer did not come in time. */
+  /** Determines the server-side result of calls that were not answered in time. */
   async learn(): Promise<void> {
     for (const { takes } of this.records.values()) await Promise.all(takes.map((take) => this.#learn(take)))
   }
 
-  /** Lets go of all. */
+  /** Closes everything. */
   async close(): Promise<void> {
     await Promise.all(this.#members.map((member) => member.close()))
   }

@@ -2,18 +2,18 @@ import type { TakeReport } from './member.ts'
 import type { ServerSide } from './observed-backend.ts'
 import type { KeyName, Schedule } from './schedule.ts'
 
-/** A take of a member. */
+/** A take by a member. */
 export interface Take {
   readonly member: number
   readonly cost: number
   readonly startedAt: number
   endedAt: number
-  /** Undefined while it is under way, and where its process died before it told. */
+  /** Undefined while the take is in flight, or if its process died before it reported. */
   report: TakeReport | undefined
-  /** Of one that was not answered by the server. */
+  /** Server-side result of a take that the server did not answer. */
   serverSide: ServerSide
   refunded: number
-  /** Its process was killed: what it had yet to tell is gone with it. */
+  /** Whether its process was killed, with everything it had not reported yet. */
   died: boolean
 }
 
@@ -21,7 +21,7 @@ interface Refund {
   readonly take: Take
   readonly units: number
   readonly startedAt: number
-  /** False where the server may have done it, or does it later. */
+  /** False if the server may have applied the refund, or may apply it later. */
   sure: boolean
 }
 
@@ -29,24 +29,24 @@ interface Reset {
   readonly member: number
   readonly startedAt: number
   endedAt: number
-  /** False where the server may do it later. */
+  /** False if the server may apply the reset later. */
   sure: boolean
 }
 
-/** At least and at most. */
+/** Minimum and maximum. */
 export type Range = readonly [number, number]
 
 const NONE: Range = [0, 0]
 
 /**
- * What happened to a key, and what may be charged for it once nothing is under way and every member has told what it
- * knows. Each take adds what it must have cost, and what it may have cost at most:
+ * History of a key, and the range of units that may be charged for it once no call is in flight and every member has
+ * reported its usage. Each take adds a minimum and a maximum:
  *
- * - one that was counted its cost, or nothing where it was denied;
- * - one that the rule let pass its cost, once: the server is told of it. Where only an answer is missing and the key is
- *   used by others at the same time, the server cannot tell whether it has counted it: then none or all of it, and twice
- *   where units came back meanwhile, which look as if they were missing;
- * - one that was denied, or let pass by a rule that counts nothing, what the server made of it.
+ * - a take that the server answered: its cost, or nothing if it was denied;
+ * - a take that the rule admitted: its cost once, because it is reported to the server. If only the answer is missing
+ *   and other members use the key at the same time, the server cannot tell whether it has counted the take: then zero
+ *   or the full cost, or twice the cost if refunds in the meantime look like missing units;
+ * - a take that was denied, or admitted by a rule that does not count: the server-side result.
  */
 export class KeyRecord {
   readonly name: KeyName
@@ -78,7 +78,7 @@ export class KeyRecord {
     return take
   }
 
-  /** Units that may be charged. */
+  /** Range of units that may be charged. */
   range(): Range {
     const reset = this.resets.findLast(({ sure }) => sure)
     let [least, most] = [0, this.lostLent]
@@ -92,18 +92,18 @@ export class KeyRecord {
       if (this.#isSure(refund, reset)) most -= refund.units
     }
     least -= this.#lostInDoubt()
-    // whoever could not reset the key does it later, and nobody knows when
+    // a member that could not reset the key does so later, at an unknown time
     const isUnsure = this.resets.some((one) => !one.sure && (reset === undefined || one.endedAt > reset.startedAt))
     return [isUnsure ? 0 : Math.max(0, least), Math.max(0, most)]
   }
 
-  /** Units that may have been charged at any time since the last reset. */
+  /** Maximum number of units that may have been charged at any time since the last reset. */
   mostEver(): number {
     const reset = this.resets.findLast(({ sure }) => sure)
     return this.takes.reduce((sum, take) => sum + this.#rangeOf(take, reset)[1], this.lostLent)
   }
 
-  /** Takes that may be refunded: by their own process, once each unit. */
+  /** Takes that may be refunded: by their own process, each unit once. */
   refundable(member: number): readonly Take[] {
     const since = this.resets.at(-1)?.endedAt ?? Number.NEGATIVE_INFINITY
     return this.takes.filter(({ report, ...take }) => {
@@ -113,7 +113,7 @@ export class KeyRecord {
     })
   }
 
-  /** What happened, in its order, for whoever looks for the fault. */
+  /** Events in order, for debugging. */
   history(): string {
     const at = (time: number): number => Math.round(time - this.takes[0].startedAt)
     const lines = [
@@ -146,7 +146,7 @@ export class KeyRecord {
     const range = this.#unresetRange(take)
     if (reset === undefined || take.startedAt > reset.endedAt) return range
     const wasCounted = take.report?.counted === true && take.endedAt < reset.startedAt
-    // what others spent of their leases they tell after the reset
+    // other members report takes from their leases after the reset
     const mayBeTold = this.#schedule.counting === 'leased' && take.member !== reset.member
     return wasCounted && !mayBeTold ? NONE : [0, range[1]]
   }
@@ -164,8 +164,8 @@ export class KeyRecord {
   }
 
   /**
-   * While nobody knows whether units were given back, those that were perhaps counted are told as if they were: as many
-   * may be taken for counted that are not.
+   * Units that were perhaps counted and perhaps refunded are reported as if they were, so the same number of
+   * units may be missing.
    */
   #lostInDoubt(): number {
     const perhaps = this.takes.filter(({ report }) => report && !report.counted && !report.surelyUncounted)
@@ -177,15 +177,15 @@ export class KeyRecord {
     )
   }
 
-  /** Whether as many units came back as were given back. */
+  /** Whether the refund was applied in full. */
   #isSure({ take, startedAt }: Refund, reset: Reset | undefined): boolean {
     if (take.died || (reset !== undefined && startedAt < reset.endedAt)) return false
     const { report } = take
     const { algorithm, counting, changes } = this.#schedule
-    // a log finds what is given back by its instant: what another server is told of has that of its telling
+    // a log finds refunded units by their time, and usage reported to another server has the time of the report
     if (changes && algorithm === 'sliding-log') return false
     const isBucket = algorithm === 'token-bucket' || algorithm === 'gcra'
-    // a window begins with what is charged first, and what was taken of a lease before that is not found in it
+    // a window starts with its first charge, and earlier takes from a lease are not found in it
     if (report?.counted) return counting === 'exact' || reset === undefined || isBucket
     const isFound = algorithm !== 'sliding-log' && reset === undefined
     return report?.surelyUncounted === true && isFound && this.name.owner !== undefined

@@ -12,7 +12,7 @@ import { type Call, observedBackend, type ServerSide } from './observed-backend.
 import { LEASE_MS, policiesOf } from './policies.ts'
 import type { PolicyName, Schedule } from './schedule.ts'
 
-/** Where a member finds its servers. */
+/** How a member connects to its servers. */
 export type Address = { readonly url: string } | { readonly nodes: { host: string; port: number }[] }
 
 export interface MemberOptions {
@@ -21,14 +21,14 @@ export interface MemberOptions {
   readonly scope: string
 }
 
-/** What came of a take, for its caller and at the server. */
+/** Result of a take for its caller and at the server. */
 export interface TakeReport {
   readonly id: number
   readonly allowed: boolean
   readonly counted: boolean
   readonly takenAt: number
   readonly remaining: number
-  /** True where its own process knows that the server has not counted it. */
+  /** True if the process itself knows that the server has not counted the take. */
   readonly surelyUncounted: boolean
 }
 
@@ -39,7 +39,7 @@ interface Taken {
   readonly call: Call | undefined
 }
 
-/** One process of a fleet, or what stands for one: a client, a backend and limiters of its own. */
+/** One process of a fleet, or an object that simulates one: it has its own client, backend and limiters. */
 export class Member {
   readonly #client: ReturnType<typeof connect>
   readonly #backend: Backend
@@ -68,20 +68,20 @@ export class Member {
     return { id, allowed, counted, takenAt, remaining: binding.remaining, surelyUncounted }
   }
 
-  /** What the server made of a take, as far as that is known by now. */
+  /** Server-side result of a take, as far as it is known. */
   serverSide(id: number): ServerSide {
     const { decision, call } = this.#taken[id]
     if (decision.counted) return decision.allowed ? 'counted' : 'not counted'
     return call ? call.serverSide : 'not counted'
   }
 
-  /** Gives units of a take back. Answers whether the server did it; else it is owed. */
+  /** Refunds units of a take. Returns whether the server applied the refund; otherwise it stays pending. */
   async refund(id: number, units: number): Promise<boolean> {
     const { policy, key, decision } = this.#taken[id]
     return (await this.#limiters[policy].charge(key, -units, decision)).counted
   }
 
-  /** Answers whether the server did it; else it may do it later. */
+  /** Returns whether the server applied the reset; otherwise it may do so later. */
   async reset(policy: PolicyName, key: string): Promise<boolean> {
     const [made, call] = this.#watched(() => this.#limiters[policy].reset(key))
     await made
@@ -92,23 +92,23 @@ export class Member {
     await this.#limiters[policy].peek(key)
   }
 
-  /** Tells the server what it may lack of a key. Answers whether it answered. */
+  /** Sends usage of a key that the server may lack. Returns whether the server answered. */
   async tell(policy: PolicyName, key: string): Promise<boolean> {
     const [made, call] = this.#watched(() => this.#limiters[policy].take(key, 0))
     const { counted } = await made
-    // what is on lease answers for itself
+    // a lease answers without the server
     const seen = await this.#limiters[policy].peek(key, 0)
     return counted && call !== undefined && seen.counted
   }
 
-  /** Gives back what is on lease, and lets go of all. */
+  /** Returns all leases and closes everything. */
   async close(): Promise<void> {
     for (const limiter of Object.values(this.#limiters)) limiter.close()
     await this.#backend.close?.()
     this.#client.disconnect()
   }
 
-  /** What is made, and the first call of the backend that it began. */
+  /** Runs `make`, and returns its result and the first backend call that it started. */
   #watched<T>(make: () => MaybePromise<T>): [MaybePromise<T>, Call | undefined] {
     this.#calls = []
     const made = make()
@@ -118,7 +118,7 @@ export class Member {
 }
 
 function connect(address: Address) {
-  // a path that is silent is left soon, so that a schedule is short
+  // a silent connection is closed soon, so that a schedule is short
   const client =
     'nodes' in address
       ? createRedisCluster(address.nodes, { redisOptions: { socketTimeout: 500, disconnectTimeout: 100 } })
@@ -126,7 +126,7 @@ function connect(address: Address) {
   return client
 }
 
-/** Answers after so many ms. */
+/** Resolves after the given number of milliseconds. */
 export function rest(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.after(ms, resolve, { keepAlive: true }))
 }

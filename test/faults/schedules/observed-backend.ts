@@ -1,16 +1,18 @@
 import type { Backend, CountedKey, MaybePromise } from '@sluice/limiter-core'
 
-/** What the server made of a call, as far as anybody can know. */
+/** Server-side result of a call, as far as it can be known. */
 export type ServerSide = 'counted' | 'not counted' | 'unknown' | 'pending'
 
-/** One call of a backend: what became of it, also where its caller did not wait for that. */
+/** One backend call and its result, even if its caller did not wait for it. */
 export interface Call {
   readonly operation: 'take' | 'peek' | 'adjust' | 'reset'
   readonly keys: readonly string[]
   serverSide: ServerSide
 }
 
-/** A backend that does as `inner`, and shows each call. `called` hears of it when it begins, in the turn of its caller. */
+/**
+ * A backend that delegates to `inner` and reports each call. `called` runs at the start of the call, in the same turn.
+ */
 export function observedBackend(inner: Backend, called: (call: Call) => void): Backend {
   const observed = <T>(
     operation: Call['operation'],
@@ -35,7 +37,7 @@ export function observedBackend(inner: Backend, called: (call: Call) => void): B
     name: inner.name,
     open(compiled, name) {
       const counter = inner.open(compiled, name)
-      // the backend understands it as its own
+      // the inner backend accepts only its own counters
       return Object.create(counter, {
         take: { value: (key: string, ...rest: [number]) => observed('take', [key], counter.take(key, ...rest)) },
         close: { value: () => counter.close?.() },
@@ -53,7 +55,7 @@ export function observedBackend(inner: Backend, called: (call: Call) => void): B
   }
 }
 
-/** A reset answers nothing, and is done. */
+/** A reset has no answer, and counts as applied. */
 function isCounted(answer: unknown): boolean {
   const { allowed, verdicts } = (answer ?? { allowed: true }) as {
     readonly allowed?: boolean

@@ -6,11 +6,11 @@ export const LEASE_MS = 400
 
 type Shape = Pick<Schedule, 'algorithm' | 'slices' | 'counting'>
 
-/** Windows so long that nothing of a unit is new again while a schedule runs, and one that ends many times. */
+/** Windows so long that no unit expires while a schedule runs, and one that ends many times. */
 const LONG = '365d'
 export const BRIEF_MS = 1_000
 
-/** Of a log the largest limit is 128. */
+/** The largest limit of a log is 128. */
 const MOST_OF_LOG = 128
 
 export function policiesOf({
@@ -19,7 +19,7 @@ export function policiesOf({
   counting,
 }: Shape): Readonly<Record<PolicyName, PolicyInput & { readonly limit: number }>> {
   const shape = { algorithm, ...(slices > 1 ? { slices } : {}) }
-  // ten times as much is the least of which a process leases enough
+  // the smallest limit of which a process leases enough is ten times as much
   const scale = counting === 'leased' ? 10 : 1
   return {
     roomy: { ...shape, name: 'roomy', limit: algorithm === 'sliding-log' ? MOST_OF_LOG : 10_000, window: LONG },
@@ -28,7 +28,7 @@ export function policiesOf({
   }
 }
 
-/** Units that a policy gives out in any window of its length, at most. */
+/** Maximum number of units that a policy admits in any window of its length. */
 export function mostInWindow({ algorithm, slices }: Shape, limit: number): number {
   const exact = algorithm === 'sliding-log' || (algorithm === 'sliding-window' && slices > 1)
   return exact ? limit : 2 * limit

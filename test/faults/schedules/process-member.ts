@@ -4,12 +4,12 @@ import type { MemberOptions, TakeReport } from './member.ts'
 import type { ServerSide } from './observed-backend.ts'
 import type { PolicyName } from './schedule.ts'
 
-/** What befalls a process. */
+/** Faults of a process. */
 export const PROCESS_FAULTS: readonly string[] = ['process killed', 'process stopped']
 
 type Program = typeof import('./children/schedule-member.ts')
 
-/** A member in a process of its own, which may be stopped and killed. */
+/** A member in its own process, which can be paused and killed. */
 export class ProcessMember implements Participant {
   readonly #node: ChildNode<Program> = startNode<Program>('faults/schedules/children/schedule-member.ts')
   readonly #opened: Promise<void>

@@ -6,12 +6,12 @@ import { type MemberOptions, rest } from './member.ts'
 import type { Action, Schedule } from './schedule.ts'
 import { PATH_FAULTS, type Servers } from './servers.ts'
 
-/** Makes a member of a schedule. */
+/** Creates a member of a schedule. */
 export type StartMember = (options: MemberOptions) => Participant
 
 let scopes = 0
 
-/** Runs a schedule on its servers. Throws what was not as it must be. */
+/** Runs a schedule on its servers. Throws if a check fails. */
 export async function runSchedule(schedule: Schedule, servers: Servers, start: StartMember): Promise<string> {
   const run = new ScheduleRun(schedule, servers, start)
   try {
@@ -42,7 +42,7 @@ class ScheduleRun {
     this.#reader = new ChargedReader(servers.admin, scope, schedule)
   }
 
-  /** Every key has a window that began, and every member a connection. */
+  /** Opens a window for every key and a connection for every member. */
   async begin(): Promise<void> {
     for (const action of this.#schedule.actions) {
       if ('key' in action) this.#fleet.recordOf(action.key)
@@ -50,9 +50,9 @@ class ScheduleRun {
     await this.#fleet.tellAll()
     for (const { name } of this.#fleet.records.values()) this.#fleet.take(name.owner ?? 0, name, 1)
     await this.#fleet.idle()
-    // what was taken of a lease is charged when it is told
+    // takes from a lease are charged when they are reported
     await this.#fleet.tellAll()
-    // what began a window stays in it
+    // the first take of a window stays in the window
     for (const { takes } of this.#fleet.records.values()) for (const take of takes) take.refunded = take.cost
   }
 
@@ -69,14 +69,14 @@ class ScheduleRun {
     else await this.#heal(action.does === 'recover')
   }
 
-  /** Answers what was measured. */
+  /** Returns the measurements. */
   async end(): Promise<string> {
     await this.#heal(true)
     const { violations, records } = this.#fleet
     const keys = [...records.values()]
     const misses = await this.#agreed()
     violations.push(...misses)
-    // what was told once is not told again
+    // reported usage is not reported again
     if (misses.length === 0) violations.push(...(await this.#told()))
     if (this.#schedule.counting === 'leased') violations.push(...(await this.#returned()))
     for (const record of keys) {
@@ -97,7 +97,7 @@ class ScheduleRun {
 
   async #fault({ fault, member, strength }: Extract<Action, { does: 'fault' }>): Promise<void> {
     const begin = this.#servers.faults[fault]
-    // a server that stands still hears no command
+    // a paused server processes no commands
     if (!PATH_FAULTS.includes(fault)) await this.#heal(false)
     if (begin) this.#ends.push(await begin(member, strength))
     else if (fault === 'process stopped') this.#ends.push(this.#fleet.pause(member))
@@ -107,7 +107,7 @@ class ScheduleRun {
   async #kill(member: number): Promise<void> {
     await this.#fleet.kill(member, this.#start(member))
     if (this.#schedule.counting === 'exact') return
-    // what it had on lease
+    // its leased units
     for (const record of this.#fleet.records.values()) {
       const [, lent] = await this.#reader.chargedAndLent(record.name)
       record.lostLent += lent
@@ -121,7 +121,7 @@ class ScheduleRun {
     await this.#fleet.tellAll()
   }
 
-  /** What is charged agrees with the truth, at once or when all that is owed was done. */
+  /** Checks the charged units against the record, at once or after all pending work was done. */
   async #agreed(): Promise<readonly string[]> {
     const deadlineAt = systemClock.now() + PATIENCE_MS / 2
     for (;;) {
@@ -137,7 +137,7 @@ class ScheduleRun {
     return this.#misses(true)
   }
 
-  /** With nothing on lease any more. */
+  /** Checks that no lease is left. */
   async #returned(): Promise<readonly string[]> {
     await this.#fleet.close()
     return this.#misses(false)

@@ -4,17 +4,17 @@ import { type SeededRandom, seededRandom } from '@sluice/testkit'
 
 export type Counting = 'exact' | 'leased'
 
-/** Policies by what is asked of them: never full; full soon, and for long; full again and again. */
+/** Policies by purpose: never full; soon full, for a long time; full repeatedly. */
 export type PolicyName = 'roomy' | 'tight' | 'brief'
 
 export interface KeyName {
   readonly policy: PolicyName
   readonly key: string
-  /** The only member that uses it; undefined where all do. */
+  /** The only member that uses the key. Undefined if all members use it. */
   readonly owner: number | undefined
 }
 
-/** One thing that happens. A fault lasts until the next `heal`. */
+/** One event. A fault lasts until the next `heal`. */
 export type Action =
   | { readonly does: 'take'; readonly member: number; readonly key: KeyName; readonly cost: number }
   | { readonly does: 'peek' | 'reset'; readonly member: number; readonly key: KeyName }
@@ -23,7 +23,7 @@ export type Action =
   | { readonly does: 'heal' | 'recover' }
   | { readonly does: 'rest'; readonly ms: number }
 
-/** What a seed stands for: a fleet, and all that happens to it. */
+/** The fleet and all events that are drawn from a seed. */
 export interface Schedule {
   readonly seed: number
   readonly counting: Counting
@@ -32,21 +32,21 @@ export interface Schedule {
   readonly rule: BackendErrorRule
   readonly deadlineMs: number
   readonly members: number
-  /** Its servers lose what they counted: nobody can say what a reset or a refund is worth then. */
+  /** Whether its servers lose their counts. The effect of a reset or a refund is then unknown. */
   readonly loses: boolean
-  /** Other servers come in their place, with all that they counted. */
+  /** Whether other servers take over with all counts. */
   readonly changes: boolean
   readonly actions: readonly Action[]
 }
 
 export interface Draw {
-  /** Tells apart what is drawn for one seed. */
+  /** Name that makes draws from the same seed differ between settings. */
   readonly name: string
   readonly counting: Counting
-  /** What may befall the servers of the schedule. */
+  /** Possible faults of the servers of the schedule. */
   readonly faults: readonly string[]
   readonly members: number
-  /** Each with one fault, or none. */
+  /** Each round has one fault or none. */
   readonly rounds: number
   readonly loses: boolean
   readonly changes: boolean
@@ -55,7 +55,7 @@ export interface Draw {
 const ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 
 export function drawSchedule(seed: number, draw: Draw): Schedule {
-  // neighbours among seeds begin alike
+  // adjacent seeds produce similar first numbers
   const random = seededRandom(Math.imul(seed, 0x9e3779b1) ^ crc32(draw.name))
   const { counting, members, loses, changes } = draw
   const algorithm = random.pick(ALGORITHMS.filter((one) => counting === 'exact' || one !== 'sliding-log'))
@@ -81,7 +81,7 @@ function round(random: SeededRandom, draw: Draw, keys: readonly KeyName[]): Acti
   if (random.whole(8) > 0) {
     const from = random.whole(length)
     actions.splice(from, 0, fault(random, draw))
-    // now and then another one comes before the first is over
+    // sometimes another fault starts before the previous one is over
     if (random.whole(5) === 0) actions.splice(from + random.whole(length - from), 0, fault(random, draw))
   }
   return [...actions, { does: random.pick(['heal', 'recover', 'recover'] as const) }]
@@ -93,7 +93,7 @@ function ordinary(random: SeededRandom, draw: Draw, keys: readonly KeyName[]): A
   const kind = random.whole(100)
   if (kind < 12) return { does: 'rest', ms: 1 + random.whole(20) }
   if (kind < 17) return { does: 'peek', member, key }
-  // of a window that ends nobody can say what is still in it
+  // after the end of a window its contents are unknown
   const takesBack = !draw.loses && key.policy !== 'brief'
   if (takesBack && kind < 34) return { does: 'refund', member, key, part: random.next() }
   if (takesBack && kind < 36) return { does: 'reset', member, key }

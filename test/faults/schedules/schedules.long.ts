@@ -2,7 +2,7 @@ import { describe, test } from '@jest/globals'
 import { eachSeed } from '@sluice/testkit'
 import { longSettings, runSeed } from './settings.ts'
 
-/** Schedules of each kind: `SLUICE_SCHEDULES` in the environment. */
+/** Number of schedules of each kind: `SLUICE_SCHEDULES` in the environment. */
 const SCHEDULES = Number(process.env.SLUICE_SCHEDULES ?? 20)
 
 describe.each(longSettings)('$name', (setting) => {

@@ -4,24 +4,24 @@ import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
 import type { Address } from './member.ts'
 
-/** Begins a fault, for a member or for all. Answers how to end it. */
+/** Starts a fault for one member or for all. Returns a function that ends it. */
 export type Fault = (member: number, strength: number) => Promise<() => Promise<void>>
 
-/** The servers of a schedule, and what may befall them. */
+/** The servers of a schedule and their possible faults. */
 export interface Servers {
   readonly faults: Readonly<Record<string, Fault>>
   addressOf(member: number): Address
-  /** For whoever asks beside the members. */
+  /** Connects a client that does not belong to a member. */
   readonly admin: Redis | Cluster
   stop(): Promise<void>
 }
 
-/** It is done, and nothing is to be ended. */
+/** A fault that is over at once and does not need an end. */
 const OVER = async (): Promise<void> => {}
 
 const ARGS = ['--enable-debug-command', 'yes']
 
-/** One Redis, to which each member has a path of its own. */
+/** One Redis, with a separate network path for each member. */
 export class SingleServer implements Servers {
   readonly faults: Readonly<Record<string, Fault>>
   readonly admin: Redis
@@ -41,17 +41,17 @@ export class SingleServer implements Servers {
     return new SingleServer(server, paths)
   }
 
-  /** It writes down what it counts, so that a crash loses nothing that it acknowledged. */
+  /** The server persists every write, so that a crash loses nothing that it acknowledged. */
   static async startDurable(members: number, random: () => number): Promise<Servers> {
     const single = await SingleServer.start(members, random, ['--appendonly', 'yes', '--appendfsync', 'no'])
     return single.with({ crash: crash(single.server) })
   }
 
-  /** It loses all that it counted, again and again. */
+  /** The server repeatedly loses all of its counts. */
   static async startForgetful(members: number, random: () => number): Promise<Servers> {
     const single = await SingleServer.start(members, random)
     const { admin, server } = single
-    // nobody hears of a flush by itself
+    // a flush is not reported to any client
     const flush: Fault = async () => {
       await admin.multi().flushall().call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes').exec()
       return OVER
@@ -63,7 +63,7 @@ export class SingleServer implements Servers {
     return { url: (this.paths[member] as TcpProxy).url }
   }
 
-  /** The same servers, and more faults. */
+  /** Returns the same servers with more faults. */
   with(faults: Readonly<Record<string, Fault>>): Servers {
     return {
       admin: this.admin,
@@ -85,10 +85,10 @@ function crash(server: RedisServer): Fault {
   }
 }
 
-/** Those that need no server that answers. */
+/** Faults that do not require the server to answer. */
 export const PATH_FAULTS: readonly string[] = ['reset', 'end', 'silence', 'refusal', 'delay', 'loss']
 
-/** What befalls the way of one member. */
+/** Faults of the network path of one member. */
 function pathFaults(paths: readonly TcpProxy[]): Readonly<Record<string, Fault>> {
   const on = (begin: (path: TcpProxy, strength: number) => void, end: (path: TcpProxy) => unknown): Fault => {
     return async (member, strength) => {
@@ -124,9 +124,9 @@ function pathFaults(paths: readonly TcpProxy[]): Readonly<Record<string, Fault>>
   }
 }
 
-/** What befalls a server that loses nothing by it. */
+/** Faults of a server that lose no data. */
 export function serverFaults(server: RedisServer, admin: Redis): Readonly<Record<string, Fault>> {
-  // its answer comes when the fault is over
+  // its answer arrives when the fault is over
   const commanded = (...command: [string, ...string[]]): (() => Promise<void>) => {
     void admin.call(...command).catch(() => {})
     return async () => {

@@ -7,18 +7,18 @@ import { type Counting, drawSchedule } from './schedule.ts'
 import { runSchedule } from './schedule-run.ts'
 import { type Servers, SingleServer } from './servers.ts'
 
-/** Servers, and how a fleet counts on them. */
+/** Servers and backends of a schedule. */
 export interface Setting {
   readonly name: string
   readonly counting: Counting
   readonly promise: string
-  /** Schedules in `npm test`. */
+  /** Number of schedules in `npm test`. */
   readonly seeds: number
-  /** Members are processes of their own. */
+  /** Whether members run in their own processes. */
   readonly processes?: boolean
-  /** It loses what it counted. */
+  /** Whether the server loses its counts. */
   readonly loses?: boolean
-  /** Another server comes in the place of the first, with all that it counted. */
+  /** Whether another server takes over with all counts. */
   readonly changes?: boolean
   start(members: number, random: () => number): Promise<Servers>
 }
@@ -48,7 +48,7 @@ export const settings: readonly Setting[] = [
     start: ClusterServers.start,
   },
   {
-    name: 'redisBackend on a Redis that comes back empty',
+    name: 'redisBackend on a Redis that restarts empty',
     counting: 'exact',
     promise: TOLD,
     seeds: 1,
@@ -66,13 +66,13 @@ export const settings: readonly Setting[] = [
   },
 ]
 
-/** Those that take long. */
+/** Settings that take long. */
 export const longSettings: readonly Setting[] = [
   ...settings,
   { name: 'redisBackend of processes', counting: 'exact', promise: EXACT, seeds: 1, processes: true, start: one },
   { name: 'leasedBackend of processes', counting: 'leased', promise: LEASED, seeds: 1, processes: true, start: one },
   {
-    name: 'leasedBackend on a Redis that comes back empty',
+    name: 'leasedBackend on a Redis that restarts empty',
     counting: 'leased',
     promise: 'whoever asks has an answer, and nothing stays on lease',
     seeds: 1,
@@ -81,7 +81,7 @@ export const longSettings: readonly Setting[] = [
   },
 ]
 
-/** Runs the schedule of a seed, on servers of its own. */
+/** Runs the schedule of a seed on new servers. */
 export async function runSeed({ start, ...setting }: Setting, seed: number, form: Form): Promise<void> {
   const random = seededRandom(seed)
   const servers = await start(MEMBERS, () => random.next())

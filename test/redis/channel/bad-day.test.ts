@@ -12,7 +12,7 @@ let server: RedisServer
 let members: Member[]
 
 beforeAll(async () => {
-  // what it acknowledged survives its crash
+  // everything that it acknowledged survives its crash
   server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec'] })
   members = names.map(() => startNode('redis/channel/programs/member.ts'))
   await Promise.all(
@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** Until the members that run have worked so often again: twice a ms at most. */
+/** Waits until the running members have done this many more operations, at two per millisecond at most. */
 async function worked(times: number, who: readonly Member[] = members): Promise<void> {
   const before = await Promise.all(who.map((member) => member.call('deeds')))
   await eventually(
@@ -78,7 +78,7 @@ const faults = {
   },
 }
 
-test('processes whose Redis stalls, cuts, crashes and forgets agree in the end on exactly what all added and said', async () => {
+test('processes whose Redis stalls, disconnects, crashes and loses data finally agree on exactly what was added and published', async () => {
   const random = seededRandom(baseSeed())
   const order = [...Object.values(faults), ...Object.values(faults)]
     .map((fault) => ({ fault, at: random.next() }))

@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis'
 import { LossyRunner } from './lossy-runner.ts'
 import { ticking } from './ticking.ts'
 
-/** How often the channels of tests tick, by a clock that stands still until it is told to move. */
+/** Tick interval of the channels. Their clock only moves when a test advances it. */
 export const tickMs = 100
 
 type MakeMember = (prefix: string, options?: RedisChannelOptions, through?: ScriptRunner) => ChannelMember
@@ -14,18 +14,18 @@ type MakeMember = (prefix: string, options?: RedisChannelOptions, through?: Scri
 interface ChannelMember {
   readonly channel: RedisChannel
   readonly clock: FakeClock
-  /** What observers heard. */
+  /** Events reported to observers. */
   readonly told: unknown[]
-  /** What came since `listen`, as text. */
+  /** Messages received since `listen`, as text. */
   readonly heard: string[]
   listen(topic?: string): () => void
   say(text: string, topic?: string): void
-  /** Ticks once, and once more for what that brings. */
+  /** Ticks once, and again to process the answers. */
   exchange(): Promise<void>
   tick(holds: () => boolean, what: string): Promise<void>
 }
 
-/** Makes channels of processes whose time the test owns; they end with it. */
+/** Creates channels of processes whose clock the test controls. They are closed after each test. */
 export function channelMembers(redis: { readonly client: Redis }): MakeMember {
   const made: RedisChannel[] = []
   afterEach(async () => {

@@ -3,10 +3,10 @@ import type { SeededRandom } from '@sluice/testkit'
 
 type Call = () => Promise<unknown>
 
-/** A way to Redis on which requests and answers get lost, late and doubled, as the seed has it, until it is `calm`. */
+/** A runner that loses, delays and duplicates requests and answers at random, until it is `calm`. */
 export class LossyRunner implements ScriptRunner {
   calm = false
-  /** How often each fault struck. */
+  /** How often each fault occurred. */
   readonly struck: Record<string, number> = {}
   readonly #runner: ScriptRunner
   readonly #random: SeededRandom
@@ -37,12 +37,12 @@ export class LossyRunner implements ScriptRunner {
     return call()
   }
 
-  /** All that was sent has been answered. */
+  /** Resolves when everything sent has been answered. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
   }
 
-  /** Lets requests arrive that everybody gave up, in any order. */
+  /** Delivers abandoned requests in random order. */
   async arrive(): Promise<void> {
     const late = this.#late.filter(() => this.calm || this.#random.next() < 0.3)
     this.#late = this.#late.filter((call) => !late.includes(call))

@@ -51,7 +51,7 @@ async function run(random: SeededRandom): Promise<Record<string, number>> {
   return runner.struck
 }
 
-test('every member receives what the others published, each message once and in order, and none of its own, whatever was lost, late or doubled', async () => {
+test('every member receives the messages of the others once and in order, and none of its own, despite loss, delay and duplication', async () => {
   await eachSeed(10, async (random) => {
     const struck = await run(random)
     expect(Object.keys(struck).length).toBe(6)

@@ -9,7 +9,7 @@ const redis = ownRedis()
 const member = channelMembers(redis)
 
 describe('redisChannel without a server', () => {
-  /** A way that is cut until it is mended. */
+  /** A runner that rejects everything until it is repaired. */
   function cut(): ScriptRunner & { mended: boolean } {
     const runner = runnerOf(redis.client)
     return {
@@ -22,7 +22,7 @@ describe('redisChannel without a server', () => {
     }
   }
 
-  test('drops the oldest of what it cannot hold, says how many, and sends the rest later', async () => {
+  test('drops the oldest messages that it cannot store, reports how many, and sends the others later', async () => {
     const prefix = redis.prefix()
     const way = cut()
     const from = member(prefix, { maxMessageBytes: 100, maxUnsentBytes: 10 * 164 }, way)
@@ -53,7 +53,7 @@ describe('redisChannel without a server', () => {
     expect(from.told.slice(2)).toEqual([{ name: 'sync', topic: 'news', failed: false }])
   })
 
-  test('ends at once where the way answers or rejects, with no timer left', async () => {
+  test('closes at once if the runner answers or rejects, with no timer left', async () => {
     for (const way of [undefined, cut()]) {
       const { channel, clock, say } = member(redis.prefix(), {}, way)
       say('last')
@@ -62,7 +62,7 @@ describe('redisChannel without a server', () => {
     }
   })
 
-  test('ends after closeMs where the way is silent, with no timer left', async () => {
+  test('closes after closeMs if the runner does not answer, with no timer left', async () => {
     const { channel, clock, say } = member(redis.prefix(), { closeMs: 500 }, { run: () => new Promise(() => {}) })
     say('last')
     let ended = false
@@ -77,7 +77,7 @@ describe('redisChannel without a server', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('says at close what was left, and nothing after it', async () => {
+  test('reports unsent data at close, and nothing afterwards', async () => {
     const prefix = redis.prefix()
     const [from, to] = [member(prefix), member(prefix)]
     for (let at = 0; at < 9; at++) from.say('x'.repeat(100_000))
@@ -90,7 +90,7 @@ describe('redisChannel without a server', () => {
     expect(to.heard.every((text) => text.length === 100_000)).toBe(true)
   })
 
-  test('goes on where a receiver throws, and tells', async () => {
+  test('continues if a receiver throws, and reports the error', async () => {
     const prefix = redis.prefix()
     const [from, to] = [member(prefix), member(prefix)]
     const error = new Error('of the receiver')

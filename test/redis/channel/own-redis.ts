@@ -4,7 +4,7 @@ import { type RedisServer, type RedisServerOptions, startRedis } from '../../ser
 
 let prefixes = 0
 
-/** A server for the tests of one file, and names that no two of them share. */
+/** A server for the tests of one file, with prefixes that no two tests share. */
 export function ownRedis(options: RedisServerOptions = {}): { server: RedisServer; client: Redis; prefix(): string } {
   const own = { prefix: () => `test-${++prefixes}` } as { server: RedisServer; client: Redis; prefix(): string }
   beforeAll(async () => {

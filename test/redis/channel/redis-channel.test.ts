@@ -19,14 +19,14 @@ describe('redisChannel', () => {
         return made.channel
       },
       exchange: async () => {
-        // up with one tick, and down with the next one of each
+        // sent with one tick, and received with the next tick of each member
         for (let round = 0; round < 2; round++) for (const one of members) await one.exchange()
       },
       close: () => {},
     }
   })
 
-  test('brings who joins later what is retained, and a further receiver of that process what comes from then on', async () => {
+  test('sends retained messages to new members, and only later messages to another receiver of the same process', async () => {
     const prefix = redis.prefix()
     const early = member(prefix)
     for (const text of ['a', 'b', 'c']) early.say(text)
@@ -45,7 +45,7 @@ describe('redisChannel', () => {
     expect(late.told).toEqual([])
   })
 
-  test('carries all of a tick up and down in one call', async () => {
+  test('sends and receives everything of a tick in one call', async () => {
     const prefix = redis.prefix()
     const [from, to] = [member(prefix), member(prefix)]
     from.listen()
@@ -69,7 +69,7 @@ describe('redisChannel', () => {
   })
 })
 
-describe('redisChannel refuses', () => {
+describe('redisChannel rejects', () => {
   const bad = (build: () => unknown, code: string): void => {
     expect(build).toThrow(expect.objectContaining({ code }))
     expect(build).toThrow(/expected .+, received ./)
@@ -79,17 +79,17 @@ describe('redisChannel refuses', () => {
     ['an unknown option', { tick: 5 }, 'SLUICE_BAD_OPTION'],
     ['a prefix with braces', { prefix: '{a}' }, 'SLUICE_BAD_OPTION'],
     ['a tick of 0', { tickMs: 0 }, 'SLUICE_BAD_OPTION'],
-    ['a tick in words', { tickMs: 'often' }, 'SLUICE_BAD_DURATION'],
+    ['a tick as a string', { tickMs: 'often' }, 'SLUICE_BAD_DURATION'],
     ['messages retained for 10 ms', { retainMs: 10 }, 'SLUICE_BAD_OPTION'],
     ['messages retained for two days', { retainMs: '2d' }, 'SLUICE_BAD_OPTION'],
-    ['half a byte', { maxMessageBytes: 0.5 }, 'SLUICE_BAD_OPTION'],
-    ['less room than a message needs', { maxMessageBytes: 100, maxUnsentBytes: 100 }, 'SLUICE_BAD_OPTION'],
-    ['no room in Redis', { maxRetainedBytes: 0 }, 'SLUICE_BAD_OPTION'],
+    ['a fractional byte count', { maxMessageBytes: 0.5 }, 'SLUICE_BAD_OPTION'],
+    ['a buffer smaller than a message', { maxMessageBytes: 100, maxUnsentBytes: 100 }, 'SLUICE_BAD_OPTION'],
+    ['a retention of 0 bytes', { maxRetainedBytes: 0 }, 'SLUICE_BAD_OPTION'],
   ])('%s', (_what, options, code) => {
     bad(() => redisChannel(redis.client, options as never), code)
   })
 
-  test('what is no client', () => {
+  test('a value that is not a client', () => {
     bad(() => redisChannel('redis://localhost' as never), 'SLUICE_BAD_OPTION')
   })
 
@@ -100,7 +100,7 @@ describe('redisChannel refuses', () => {
   })
 })
 
-test('sends what is urgent at once, with what waited before it', async () => {
+test('sends urgent messages at once, together with earlier pending messages', async () => {
   const prefix = redis.prefix()
   const [from, to] = [member(prefix), member(prefix)]
   to.listen()

@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 
 describe('redisSums', () => {
-  test('knows at once what it added itself, and a tick later what others did', async () => {
+  test('sees its own additions at once, and the additions of others a tick later', async () => {
     const prefix = redis.prefix()
     const [one, other] = [member(prefix), member(prefix)]
     one.sums.add('a', 5)
@@ -44,7 +44,7 @@ describe('redisSums', () => {
     expect([one.sums.get('a'), other.sums.get('a')]).toEqual([4, 4])
   })
 
-  test('never tells less than it added, be it sent, acknowledged or on its way back in many answers', async () => {
+  test('never reports less than it added, while additions are sent, acknowledged or contained in several answers', async () => {
     const prefix = redis.prefix()
     const [one, other] = [member(prefix), member(prefix)]
     const cells = Array.from({ length: 5_000 }, (_, at) => `cell ${at}`)
@@ -61,7 +61,7 @@ describe('redisSums', () => {
     expect(cells.every((name) => one.sums.get(name) === 3)).toBe(true)
   })
 
-  test('brings down what changed since, and nothing else', async () => {
+  test('receives only sums that changed', async () => {
     const prefix = redis.prefix()
     const replies: unknown[][] = []
     const runner = runnerOf(redis.client)
@@ -86,7 +86,7 @@ describe('redisSums', () => {
     ])
   })
 
-  test('holds so many sums while it cannot send, and says what it dropped', async () => {
+  test('stores a limited number of sums while it cannot send, and reports dropped ones', async () => {
     const prefix = redis.prefix()
     const way: ScriptRunner = { run: () => Promise.reject(new Error('cut')) }
     const { sums, told, exchange } = member(prefix, { maxUnsent: 2 }, way)
@@ -96,7 +96,7 @@ describe('redisSums', () => {
     expect(told[0]).toEqual({ name: 'sync', topic: 'hits', dropped: 1 })
   })
 
-  test('begins anew with a server that lost its data, with what was not sent yet', async () => {
+  test('continues with unsent additions after the server lost its data', async () => {
     const prefix = redis.prefix()
     const { sums, told, exchange } = member(prefix)
     sums.add('a', 5)
@@ -109,7 +109,7 @@ describe('redisSums', () => {
     expect(told).toEqual([{ name: 'sync', topic: 'hits', missed: true }])
   })
 
-  test('reads all again where a replica took over that was behind', async () => {
+  test('reads all sums again after the failover to a lagging replica', async () => {
     const prefix = redis.prefix()
     const [one, other] = [member(prefix), member(prefix)]
     one.sums.add('a', 1)
@@ -119,7 +119,7 @@ describe('redisSums', () => {
     await one.exchange()
     await other.exchange()
     expect(other.sums.get('a')).toBe(2)
-    // as a replica has it that is one batch behind
+    // like a replica that lags one batch behind
     await redis.client.hset(`${prefix}:{hits}:sums`, 'version', version)
     await redis.client.hset(`${prefix}:{hits}:values`, 'a', '1')
     await redis.client.zadd(`${prefix}:{hits}:versions`, version, 'a')
@@ -132,7 +132,7 @@ describe('redisSums', () => {
     expect([one.sums.get('a'), other.sums.get('a')]).toEqual([6, 6])
   })
 
-  test('says at close what was left, however much, and adds nothing after it', async () => {
+  test('reports unsent additions at close, however many, and accepts none afterwards', async () => {
     const prefix = redis.prefix()
     const { sums } = member(prefix)
     for (let at = 0; at < 2_500; at++) sums.add(`cell ${at}`)
@@ -143,7 +143,7 @@ describe('redisSums', () => {
     expect(await redis.client.hget(`${prefix}:{hits}:values`, 'cell 0')).toBe('1')
   })
 
-  test('leaves a sum that would overflow what it is, and counts the others', async () => {
+  test('leaves a sum unchanged that would overflow, and counts the others', async () => {
     const prefix = redis.prefix()
     const { sums, exchange } = member(prefix)
     sums.add('a')
@@ -155,7 +155,7 @@ describe('redisSums', () => {
     expect(await redis.client.hgetall(`${prefix}:{hits}:values`)).toEqual({ a: '9223372036854775807', b: '1' })
   })
 
-  test('refuses names, amounts and options that are none', () => {
+  test('rejects invalid names, amounts and options', () => {
     const { sums } = member(redis.prefix())
     const bad = (build: () => unknown, code: string): void => {
       expect(build).toThrow(expect.objectContaining({ code }))

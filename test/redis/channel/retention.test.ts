@@ -6,8 +6,8 @@ import { ownRedis } from './own-redis.ts'
 const redis = ownRedis()
 const member = channelMembers(redis)
 
-describe('what a topic retains', () => {
-  test('tells who was away for longer than messages are retained, and goes on with what is left', async () => {
+describe('the retained messages of a topic', () => {
+  test('are missing for a member that was away for longer, which is notified and continues with later messages', async () => {
     const prefix = redis.prefix()
     const [from, to] = [member(prefix, { retainMs: 1_000 }), member(prefix, { retainMs: 1_000 })]
     to.listen()
@@ -25,7 +25,7 @@ describe('what a topic retains', () => {
     expect(to.told).toEqual([{ name: 'sync', topic: 'news', missed: true }])
   })
 
-  test('tells nobody of what was forgotten after everybody had heard it, or before they came', async () => {
+  test('expire without a notification if all members had received them, or joined later', async () => {
     const prefix = redis.prefix()
     const [from, to] = [member(prefix, { retainMs: 1_000 }), member(prefix, { retainMs: 1_000 })]
     to.listen()
@@ -45,7 +45,7 @@ describe('what a topic retains', () => {
     expect([...to.told, ...late.told]).toEqual([])
   })
 
-  test('retains no more than maxRetainedBytes of a topic, and tells who had not heard what went', async () => {
+  test('use at most maxRetainedBytes per topic, and a member that missed dropped messages is notified', async () => {
     const prefix = redis.prefix()
     const [from, to] = [member(prefix, { maxRetainedBytes: 4_000 }), member(prefix)]
     to.listen()
@@ -63,7 +63,7 @@ describe('what a topic retains', () => {
     expect(to.told).toEqual([{ name: 'sync', topic: 'news', missed: true }])
   })
 
-  test('tells who read from a server that lost its data, and goes on', async () => {
+  test('are lost with the data of the server, members that had read some are notified, and continue', async () => {
     const prefix = redis.prefix()
     const [from, to] = [member(prefix), member(prefix)]
     to.listen()
@@ -78,7 +78,7 @@ describe('what a topic retains', () => {
     expect(to.told).toEqual([{ name: 'sync', topic: 'news', missed: true }])
   })
 
-  test('tells who had heard more than a replica that took over knows, and goes on', async () => {
+  test('may be fewer after a failover to a lagging replica: members that had received more are notified, and continue', async () => {
     const prefix = redis.prefix()
     const [from, to] = [member(prefix), member(prefix)]
     const topic = `${prefix}:{news}`
@@ -89,7 +89,7 @@ describe('what a topic retains', () => {
     from.say('b')
     await from.exchange()
     await to.exchange()
-    // as a replica has it that is one message behind
+    // like a replica that lags one message behind
     await redis.client.restore(`${topic}:topic`, 0, behind[0] as Buffer, 'REPLACE')
     await redis.client.restore(`${topic}:messages`, 0, behind[1] as Buffer, 'REPLACE')
     await to.exchange()

@@ -12,7 +12,7 @@ const TICK_MS = 300
 const MEMBERS = 3
 const seed = new SketchSeed('a secret of the fleet')
 
-/** One process: a channel, and one sketch of each kind on it. */
+/** A process with a channel and one sketch of each kind. */
 function member(runner: LossyRunner, clock: FakeClock, prefix: string) {
   const channel = redisChannel(runner, { prefix, tickMs: TICK_MS, clock })
   const options = { clock, tickMs: TICK_MS }
@@ -93,7 +93,7 @@ async function run(random: SeededRandom): Promise<void> {
     expect(counts.fleet.toBytes()).toEqual(exact.toBytes())
     expect(seen.fleet.toBytes()).toEqual(uniques.toBytes())
     expect(talkers.fleet.total).toBe(met)
-    // fewer keys than places: every count is exact
+    // fewer keys than cells, so that every count is exact
     for (const { key, count, error } of talkers.fleet.top(30))
       expect([count - error, error]).toEqual([exact.estimate(key), 0])
     expect(waits.fleet.count).toBe(met)
@@ -101,6 +101,6 @@ async function run(random: SeededRandom): Promise<void> {
   await Promise.all(members.map((one) => one.close()))
 }
 
-test('a fleet has of each sketch what all processes counted, exactly once, whatever was lost, late or doubled', async () => {
+test('every sketch counts exactly once what all processes added, despite loss, delay and duplication', async () => {
   await eachSeed(6, run)
 }, 60_000)

@@ -36,7 +36,7 @@ async function run(random: SeededRandom): Promise<Record<string, number>> {
   return runner.struck
 }
 
-test('every participant ends with exactly what all added, whatever requests and answers were lost, late or doubled', async () => {
+test('every participant ends with exactly the total of all additions, despite loss, delay and duplication', async () => {
   await eachSeed(20, async (random) => {
     const struck = await run(random)
     expect(Object.keys(struck).length).toBe(6)

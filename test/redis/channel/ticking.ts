@@ -1,14 +1,14 @@
 import type { FakeClock } from '@sluice/testkit'
 import type { LossyRunner } from './lossy-runner.ts'
 
-/** What ticks, and how often. */
+/** Objects that tick, and their interval. */
 export interface Ticking {
   readonly clock: FakeClock
   readonly tickMs: number
   readonly runner: LossyRunner
 }
 
-/** Ticks until `holds`, each time when all answers have come. Rejects with `what` where it does not within 200 ticks. */
+/** Ticks until `holds` returns true, each time after all answers arrived. Rejects with `what` after 200 ticks. */
 export async function ticking({ clock, tickMs, runner }: Ticking, holds: () => boolean, what: string): Promise<void> {
   for (let ticks = 0; ticks < 200; ticks++) {
     if (holds()) return
@@ -19,7 +19,7 @@ export async function ticking({ clock, tickMs, runner }: Ticking, holds: () => b
   throw new Error(`${what} did not come about`)
 }
 
-/** Answers that have come are read. */
+/** Waits until received answers are processed. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -26,27 +26,27 @@ const urlWith = (password: string): string => `redis://:${password}@127.0.0.1:${
 describe('createRedis', () => {
   test.each([
     ['no url', 'localhost'],
-    ['a url of something else', 'http://:hunter2@localhost:6379'],
+    ['a url with another protocol', 'http://:hunter2@localhost:6379'],
     ['a url without a host', 'redis:///0'],
-    ['a database that is no number', 'redis://:hunter2@localhost:6379/first'],
+    ['a database that is not a number', 'redis://:hunter2@localhost:6379/first'],
     ['a port', 6379],
     ['nothing', undefined],
     ['a list', ['redis://localhost']],
-  ])('refuses %s at start-up, and shows no password', (_what, target) => {
+  ])('rejects %s at start-up, without the password in the message', (_what, target) => {
     const build = (): unknown => createRedis(target as string)
     expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
     expect(build).toThrow(/expected .+, received ./)
     expect(build).not.toThrow(/hunter2/)
   })
 
-  test('refuses an onError that is no function', () => {
+  test('rejects an onError that is not a function', () => {
     const onError = 'console' as never
     const refused = expect.objectContaining({ code: 'SLUICE_BAD_OPTION' })
     expect(() => createRedis('redis://localhost', { onError })).toThrow(refused)
     expect(() => createRedisCluster([{ host: 'localhost' }], { onError })).toThrow(refused)
   })
 
-  test('refuses options that are none', () => {
+  test('rejects options that are not an object', () => {
     const refused = expect.objectContaining({ code: 'SLUICE_BAD_OPTION' })
     for (const options of ['fast', null, []]) {
       expect(() => createRedis('redis://localhost', options as never)).toThrow(refused)
@@ -54,7 +54,7 @@ describe('createRedis', () => {
     }
   })
 
-  test('takes a url, options without one, and the path of a socket', () => {
+  test('accepts a url, options without a url, and a socket path', () => {
     const lazyConnect = true
     expect(client('redis://:p%40ss@example.org:6380/2', { lazyConnect }).options).toMatchObject({
       host: 'example.org',
@@ -67,7 +67,7 @@ describe('createRedis', () => {
     expect(client('rediss://example.org', { lazyConnect }).options.tls).toBeTruthy()
   })
 
-  test('lets every option be another', () => {
+  test('lets users change every option', () => {
     const { options } = client('redis://localhost', {
       lazyConnect: true,
       disconnectTimeout: 5_000,
@@ -76,7 +76,7 @@ describe('createRedis', () => {
     expect(options).toMatchObject({ disconnectTimeout: 5_000, maxRetriesPerRequest: 3, connectTimeout: 1_000 })
   })
 
-  test('refuses a socketTimeout that is no time', () => {
+  test('rejects an invalid socketTimeout', () => {
     const refused = expect.objectContaining({ code: 'SLUICE_BAD_DURATION' })
     for (const socketTimeout of [-1, 0, Number.NaN, 'soon' as never]) {
       expect(() => createRedis('redis://localhost', { socketTimeout })).toThrow(refused)
@@ -84,12 +84,12 @@ describe('createRedis', () => {
     }
   })
 
-  test('throws nothing where no server is, and fails commands at once', async () => {
+  test('does not throw if there is no server, and fails commands at once', async () => {
     const redis = client('redis://127.0.0.1:1')
     await expect(redis.ping()).rejects.toThrow()
   })
 
-  test('tells onError of a wrong password, again and again, and prints nothing', async () => {
+  test('reports a wrong password to onError on every attempt, and prints nothing', async () => {
     const printed = jest.spyOn(console, 'error').mockImplementation(() => {})
     const errors: string[] = []
     client(urlWith('wrong'), { onError: ({ message }) => errors.push(message) })
@@ -100,7 +100,7 @@ describe('createRedis', () => {
     printed.mockRestore()
   })
 
-  test('goes on where onError throws', async () => {
+  test('continues if onError throws', async () => {
     let told = 0
     const redis = client('redis://127.0.0.1:1', {
       onError() {
@@ -112,7 +112,7 @@ describe('createRedis', () => {
     expect(redis.status).not.toBe('end')
   })
 
-  test('leaves a server that has become a replica, and comes back', async () => {
+  test('disconnects from a server that has become a replica, and reconnects', async () => {
     const redis = client(urlWith('right'))
     await until(() => redis.status === 'ready')
     await redis.config('SET', 'replica-read-only', 'yes')
@@ -130,12 +130,12 @@ describe('createRedisCluster', () => {
     ['no list', 'redis://localhost'],
     ['an empty list', []],
     ['a node without a host', [{ port: 7000 }]],
-  ])('refuses %s', (_what, nodes) => {
+  ])('rejects %s', (_what, nodes) => {
     const build = (): unknown => createRedisCluster(nodes as never)
     expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })
 
-  test('fails commands at once where no node is, tells onError, and goes on trying', async () => {
+  test('fails commands at once if no node is available, reports to onError, and keeps trying', async () => {
     const errors: Error[] = []
     const cluster = createRedisCluster([{ host: '127.0.0.1', port: 1 }], { onError: (error) => errors.push(error) })
     made.push(cluster)

@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.stop()))
 })
 
-/** Until each client has written. */
+/** Waits until each client has written. */
 async function written(key: string, timeoutMs: number): Promise<void> {
   await Promise.all(
     clients.map((client) =>
@@ -32,7 +32,7 @@ async function written(key: string, timeoutMs: number): Promise<void> {
 }
 
 describe('clients of ioredis 5 and 6', () => {
-  test('write to the new primary within 2 s of Sentinel naming it', async () => {
+  test('write to the new primary within 2 s after Sentinel announces it', async () => {
     const sentinel = await startSentinel({ downAfterMs: 500 })
     running.push(sentinel)
     for (const major of majors) clients.push((await redisOnMajor(major)).createRedis(sentinel.options))
@@ -43,7 +43,7 @@ describe('clients of ioredis 5 and 6', () => {
     await written('key', 2_000)
   }, 60_000)
 
-  test('go on with the other shards of a cluster where one lost its primary, and find its successor', async () => {
+  test('keep using the other shards of a cluster when one loses its primary, and find its successor', async () => {
     const cluster = await startRedisCluster()
     running.push(cluster)
     const nodes = cluster.ports.map((port) => ({ host: '127.0.0.1', port }))

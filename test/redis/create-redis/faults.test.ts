@@ -8,14 +8,14 @@ import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
 import { redisOnMajor } from './redis-on-major.ts'
 
-/** ms until `work` is over, and how it ended. */
+/** Measures the milliseconds until `work` settles, and returns its result. */
 async function timed<T>(work: Promise<T>): Promise<{ ms: number; outcomes: T }> {
   const from = systemClock.now()
   const outcomes = await work
   return { ms: systemClock.now() - from, outcomes }
 }
 
-/** ms until the client is answered again. */
+/** Measures the milliseconds until the client receives answers again. */
 async function healing(client: Redis): Promise<number> {
   const from = systemClock.now()
   let answered = false
@@ -35,7 +35,7 @@ async function healing(client: Redis): Promise<number> {
 const inFlight = (client: Redis): Promise<PromiseSettledResult<string>[]> =>
   Promise.allSettled(Array.from({ length: 20 }, () => client.ping()))
 
-/** When each of so many connections came to a server that hangs up on whoever comes. */
+/** Times of the given number of connections to a server that closes every connection. */
 async function connectsTo(connect: (url: string) => Redis, count: number): Promise<number[]> {
   const times: number[] = []
   const hostile = createServer((socket) => {
@@ -73,7 +73,7 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
     await server.stop()
   })
 
-  test('keeps the connection that it healed with', async () => {
+  test('keeps the connection with which it recovered', async () => {
     server.pause()
     const pending = inFlight(client)
     path.cut()
@@ -86,7 +86,7 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
     expect(closes).toBe(before)
   })
 
-  test('settles what a stopped server leaves unanswered within 1.5 s, and is answered within 1 s of its waking', async () => {
+  test('rejects commands to a stopped server within 1.5 s, and receives answers within 1 s after it resumes', async () => {
     server.pause()
     const { ms, outcomes } = await timed(inFlight(client))
     server.resume()
@@ -96,7 +96,7 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
     expect(healedMs).toBeLessThan(1_000)
   })
 
-  test('settles it as soon as socketTimeout says', async () => {
+  test('rejects them earlier with a shorter socketTimeout', async () => {
     const hasty = redis.createRedis(path.url, { socketTimeout: 200 })
     await until(() => hasty.status === 'ready')
     server.pause()
@@ -108,7 +108,7 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
     expect(ms).toBeLessThan(900)
   })
 
-  test('settles what a path that swallows packets leaves unanswered, and is answered within 2 s of its mending', async () => {
+  test('rejects commands on a path that drops packets, and receives answers within 2 s after it is repaired', async () => {
     path.blackHole()
     const before = path.connections
     const { ms, outcomes } = await timed(inFlight(client))
@@ -120,7 +120,7 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
     expect(healedMs).toBeLessThan(2_000)
   })
 
-  test('settles what a killed server leaves unanswered at once, and is answered within 1 s of its return', async () => {
+  test('rejects commands to a killed server at once, and receives answers within 1 s after its restart', async () => {
     server.pause()
     const pending = timed(inFlight(client))
     await server.kill()
@@ -131,14 +131,14 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
     expect(healedMs).toBeLessThan(1_000)
   })
 
-  test('connects at most twice a second to a server that hangs up on it', async () => {
-    // the first retry may be a quick one
+  test('connects at most twice a second to a server that closes its connections', async () => {
+    // the first retry may be immediate
     const [, ...times] = await connectsTo((url) => redis.createRedis(url), 6)
     const elapsedMs = times[times.length - 1] - times[0]
     expect(elapsedMs).toBeGreaterThan((times.length - 1) * 500 - 100)
   })
 
-  test('tells onError of what went wrong, and says nothing itself', () => {
+  test('reports errors to onError, and prints nothing', () => {
     expect(errors.length).toBeGreaterThan(0)
   })
 })

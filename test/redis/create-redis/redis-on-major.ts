@@ -2,7 +2,7 @@ import { jest } from '@jest/globals'
 
 type SluiceRedis = typeof import('@sluice/redis')
 
-/** `@sluice/redis` on ioredis 5 or 6, whichever a user has installed. */
+/** `@sluice/redis` on ioredis 5 or 6, whichever version a user has installed. */
 export async function redisOnMajor(major: 5 | 6): Promise<SluiceRedis> {
   let loaded: SluiceRedis | undefined
   await jest.isolateModulesAsync(async () => {

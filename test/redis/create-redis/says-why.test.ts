@@ -21,10 +21,10 @@ async function messageAt(host: string): Promise<string> {
   }
 }
 
-test('a failure without a connection says what the network said', async () => {
+test('an error without a connection includes the network error', async () => {
   expect(await messageAt('127.0.0.1')).toMatch(/^CONNECTION: the connection to Redis is \w+: connect ECONNREFUSED 127/)
 })
 
-test('a failure without a connection to any address of a name says so, too', async () => {
+test('an error without a connection to any address of a host name includes it, too', async () => {
   expect(await messageAt('localhost')).toMatch(/^CONNECTION: the connection to Redis is \w+: .*ECONNREFUSED/)
 })

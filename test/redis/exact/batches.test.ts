@@ -30,14 +30,14 @@ function takeAll(charges: readonly Charge[]): Promise<unknown[]> {
 }
 
 describe('calls', () => {
-  test('a decision goes out at once where nothing is under way, and those of its turn together behind it', async () => {
+  test('a decision is sent at once if no call is in flight, and later decisions of its turn together after it', async () => {
     const first = backend.takeAll([chargeOf(backend, hour, 'a')])
     expect(runner.calls.map(({ keys }) => keys.length)).toEqual([1])
     await Promise.all([first, takeAll([1, 2, 3, 4].map((n) => chargeOf(backend, hour, `key ${n}`)))])
     expect(runner.calls.map(({ keys }) => keys.length)).toEqual([1, 4])
   })
 
-  test('one decision after the other is one call each, and none waits for the end of a turn', async () => {
+  test('sequential decisions are one call each, and none waits for the end of a turn', async () => {
     for (let takes = 0; takes < 3; takes++) {
       const taken = backend.takeAll([chargeOf(backend, hour, 'a')])
       expect(runner.calls).toHaveLength(takes + 1)
@@ -55,7 +55,7 @@ describe('calls', () => {
     expect(runner.calls).toHaveLength(1)
   })
 
-  test('no call has more keys than maxBatch, but for a request that has more by itself', async () => {
+  test('no call has more keys than maxBatch, unless a single request has more', async () => {
     const many = Array.from({ length: 100 }, (_, index) => chargeOf(backend, hour, `key ${index}`))
     await Promise.all([
       takeAll(many),
@@ -68,7 +68,7 @@ describe('calls', () => {
     expect(sizes.length).toBeLessThanOrEqual(13)
   })
 
-  test('decisions on one key in one call follow one another', async () => {
+  test('decisions on one key in one call are applied in order', async () => {
     const answers = await Promise.all(
       Array.from({ length: 9 }, () => backend.takeAll([chargeOf(backend, minute, 'a')])),
     )
@@ -77,7 +77,7 @@ describe('calls', () => {
     expect(answers.filter(({ verdicts }) => verdicts[0].allowed)).toHaveLength(5)
   })
 
-  test('takes, looks, charges and refunds share a call, each with the answer of its own', async () => {
+  test('takes, peeks, charges and refunds share a call, and each receives its own answer', async () => {
     const { takenAt } = await backend.takeAll([chargeOf(backend, minute, 'a', 3)])
     runner.calls.length = 0
     const hold = backend.takeAll([chargeOf(backend, hour, 'hold')])
@@ -89,7 +89,7 @@ describe('calls', () => {
       backend.takeAll([chargeOf(backend, minute, 'c', 6)]),
       hold,
     ])
-    // who gives back asks first which server that is
+    // a refund first checks which server it goes to
     expect(runner.calls.map(({ script }) => script.name).filter((name) => name !== 'server-time')).toHaveLength(2)
     expect(taken.verdicts[0]).toMatchObject({ allowed: true, remaining: 0 })
     expect(looked.verdicts[0]).toMatchObject({ allowed: false, remaining: 0 })
@@ -98,13 +98,13 @@ describe('calls', () => {
     expect(costly.verdicts[0]).toMatchObject({ allowed: false, retryAfterMs: Number.POSITIVE_INFINITY, remaining: 5 })
   })
 
-  test('a request that names a count twice takes it twice', async () => {
+  test('a request that names a counter twice takes from it twice', async () => {
     const { verdicts } = await backend.takeAll([chargeOf(backend, minute, 'a'), chargeOf(backend, minute, 'a', 2)])
     expect(verdicts[1].remaining).toBe(2)
     expect(await remaining(backend, minute, 'a')).toBe(2)
   })
 
-  test('a charge to a window that has passed is told to observers', async () => {
+  test('a charge to an expired window is reported to observers', async () => {
     const events: unknown[] = []
     const stop = backend.observe?.({ event: (name, data) => events.push([name, data]) })
     await backend.takeAll([chargeOf(backend, minute, 'a')])

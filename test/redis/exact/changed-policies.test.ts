@@ -19,7 +19,7 @@ afterAll(() => server.stop())
 
 type Shape = Omit<PolicyInput, 'name'>
 
-/** Processes of several releases, each with its own words for one policy. */
+/** Processes of several releases, each with a different version of a policy. */
 function releases(clock: FakeClock) {
   const prefix = ownPrefix()
   return (policy: Shape) => {
@@ -34,21 +34,21 @@ function releases(clock: FakeClock) {
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 
-describe.each(algorithms)('a limit of %s that another release changed', (algorithm) => {
+describe.each(algorithms)('a limit with %s that another release changed', (algorithm) => {
   test.each([
     [20, 100, 20],
     [100, 20, 80],
     [100, 20, 10],
-  ])('from %d to %d keeps what is used: %d', async (before, after, used) => {
+  ])('from %d to %d keeps the usage: %d', async (before, after, used) => {
     const release = releases(new FakeClock({ nowMs: 1_000 }))
     expect((await release({ algorithm, limit: before, window: '1h' }).take(used)).allowed).toBe(true)
-    // gcra keeps the part of the limit that is used, the others keep the units
+    // gcra keeps the used fraction of the limit, the others keep the units
     const kept = algorithm === 'gcra' ? (used * after) / before : used
     expect(await release({ algorithm, limit: after, window: '1h' }).left()).toBe(Math.max(0, after - kept))
   })
 })
 
-test('a bucket of another rate keeps what is used at that moment', async () => {
+test('a bucket with a changed rate keeps its current usage', async () => {
   const release = releases(new FakeClock({ nowMs: 1_000 }))
   const before = await release({ algorithm: 'token-bucket', limit: 50, window: '1h' }).take(30)
   expect(before.allowed).toBe(true)
@@ -57,28 +57,28 @@ test('a bucket of another rate keeps what is used at that moment', async () => {
 
 test.each<[string, Shape, Shape]>([
   [
-    'a window of another length',
+    'a changed window length',
     { algorithm: 'fixed-window', limit: 50, window: '1m' },
     { algorithm: 'fixed-window', limit: 50, window: '1h' },
   ],
   [
-    'sliding windows of another length',
+    'a changed window length of sliding windows',
     { algorithm: 'sliding-window', limit: 50, window: '1h' },
     { algorithm: 'sliding-window', limit: 50, window: '1m' },
   ],
   [
-    'a log of another length',
+    'a changed window length of a log',
     { algorithm: 'sliding-log', limit: 50, window: '1h' },
     { algorithm: 'sliding-log', limit: 50, window: '1m' },
   ],
-])('%s is counted apart', async (_what, before, after) => {
+])('%s is counted separately', async (_what, before, after) => {
   const release = releases(new FakeClock({ nowMs: 1_000 }))
   expect((await release(before).take(30)).allowed).toBe(true)
   expect(await release(after).left()).toBe(50)
   expect(await release(before).left()).toBe(20)
 })
 
-test('other slices and other algorithms are counted apart, and no call fails', async () => {
+test('changed slices and algorithms are counted separately, and no call fails', async () => {
   const release = releases(new FakeClock({ nowMs: 1_000 }))
   expect((await release({ limit: 50, window: '1h', algorithm: 'sliding-window', slices: 4 }).take(30)).source).toBe(
     'redis',

@@ -9,7 +9,7 @@ export function chargeOf(backend: Backend, policy: Policy, key: string, cost = 1
   return { key, counter: openedCounter(backend, 'exact', policy), cost }
 }
 
-/** How many units of the policy the key has left. */
+/** Returns the units of the policy that the key has left. */
 export async function remaining(backend: Backend, policy: Policy, key: string): Promise<number> {
   return (await backend.peekAll([chargeOf(backend, policy, key)])).verdicts[0].remaining
 }

@@ -23,7 +23,7 @@ describe('redisBackend on a cluster', () => {
     redisBackend(client, { prefix: ownPrefix(), serverTime: () => clock.now(), clock }),
   )
 
-  test('takes of policies with keys of several slots admit exactly what the scarcest has, and cost the others no more', async () => {
+  test('takes with keys in several slots admit exactly what the scarcest policy has, and charge nothing extra to the others', async () => {
     const backend = redisBackend(client, { prefix: ownPrefix() })
     const keys = Array.from({ length: 40 }, (_, index) => `user ${index}`)
     expect(new Set(keys.map((key) => hashSlot(`{${key}}`))).size).toBeGreaterThan(30)
@@ -43,7 +43,7 @@ describe('redisBackend on a cluster', () => {
       expect(await remaining(backend, minute, key)).toBe(allowed[index] ? 4 : 5)
   })
 
-  test('keys of many slots are reset together', async () => {
+  test('resets keys in many slots together', async () => {
     const backend = redisBackend(client, { prefix: ownPrefix() })
     const charges = Array.from({ length: 20 }, (_, index) => chargeOf(backend, minute, `key ${index}`, 5))
     await Promise.all(charges.map((charge) => backend.takeAll([charge])))

@@ -35,7 +35,7 @@ function takeWithin(ms: number, key = 'a'): Promise<Answer> {
   return backend.takeAll([chargeOf(backend, hour, key)], { deadlineAt: clock.now() + ms })
 }
 
-/** Takes while the server answers nothing, and lets it answer when nobody waits any more. */
+/** Takes while the server is paused, and resumes the server after the caller has timed out. */
 async function takeThroughAStall(count: number): Promise<unknown[]> {
   server.pause()
   try {
@@ -55,25 +55,25 @@ async function takeThroughAStall(count: number): Promise<unknown[]> {
 }
 
 describe('a deadline', () => {
-  test('that is kept changes nothing', async () => {
+  test('that is met changes nothing', async () => {
     const { verdicts } = await takeWithin(5_000)
     expect(verdicts[0]).toMatchObject({ allowed: true, remaining: 99 })
   })
 
-  test('that has passed when the server comes to it leaves nothing counted', async () => {
+  test('that has passed when the server runs the command leaves nothing counted', async () => {
     await takeWithin(5_000)
     expect(new Set(await takeThroughAStall(20))).toEqual(new Set(['LATE']))
     expect(await remaining(backend, hour, 'a')).toBe(99)
     expect(await remaining(backend, hour, 'b')).toBe(100)
   })
 
-  test('is not trusted to a server whose clock nobody has read: first contact through a stall counts nothing', async () => {
+  test('is checked by the process until the clock of the server is known: a first call through a stall counts nothing', async () => {
     expect(new Set(await takeThroughAStall(6))).toEqual(new Set(['LATE']))
     expect(await remaining(backend, hour, 'a')).toBe(100)
     expect(runner.calls.map(({ script }) => script.name)[0]).toBe('server-time')
   })
 
-  test('is found again after the clock of the server was set ahead: one more call, and the answer', async () => {
+  test("works again after the server's clock was set ahead: one more call, then the answer", async () => {
     await takeWithin(5_000)
     runner.calls.length = 0
     shiftMs -= HOUR_MS
@@ -83,7 +83,7 @@ describe('a deadline', () => {
     expect(runner.calls).toHaveLength(3)
   })
 
-  test('is found again after the clock of the server was set back: from the next answer on', async () => {
+  test("works again after the server's clock was set back: from the next answer on", async () => {
     await takeWithin(5_000)
     shiftMs += HOUR_MS
     expect((await takeWithin(5_000)).verdicts[0].remaining).toBe(98)
@@ -91,7 +91,7 @@ describe('a deadline', () => {
     expect(await remaining(backend, hour, 'a')).toBe(98)
   })
 
-  test('of one request does not end another that has more time, or none', async () => {
+  test('of one request does not end another one with a later deadline or none', async () => {
     await takeWithin(5_000)
     const hold = backend.takeAll([chargeOf(backend, hour, 'hold')])
     const answers = await Promise.allSettled([

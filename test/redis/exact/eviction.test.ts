@@ -24,7 +24,7 @@ test.each([
   ['volatile-ttl', '100mb', ['SLUICE_REDIS_EVICTION']],
   ['noeviction', '100mb', []],
   ['allkeys-lru', '0', []],
-])('of %s with maxmemory %s a limiter warns %j, once', async (evicting, maxmemory, codes) => {
+])('with policy %s and maxmemory %s a limiter warns %j, once', async (evicting, maxmemory, codes) => {
   await client.config('SET', 'maxmemory', maxmemory, 'maxmemory-policy', evicting)
   for (let limiters = 0; limiters < 2; limiters++) {
     const backend = redisBackend(client, { prefix: ownPrefix() })
@@ -35,7 +35,7 @@ test.each([
   expect(warnings.codes).toEqual(codes)
 })
 
-test('an ACL that hides the memory of Redis hides no decision', async () => {
+test('an ACL that hides the memory settings of Redis does not affect decisions', async () => {
   await client.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru')
   await client.acl('SETUSER', 'limiter', 'on', 'nopass', '~*', '+@all', '-info')
   const limited = server.client({ username: 'limiter', password: 'any' })

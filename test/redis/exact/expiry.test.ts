@@ -30,14 +30,14 @@ beforeEach(() => {
 })
 
 describe('a key', () => {
-  test('expires when it is as good as new', async () => {
+  test('expires when all of its units are available again', async () => {
     const { verdicts } = await backend.takeAll([chargeOf(backend, minute, 'a')])
     const lives = await client.pttl(name)
     expect(lives).toBeLessThanOrEqual(Math.ceil(verdicts[0].resetAfterMs))
     expect(lives).toBeGreaterThan(50_000)
   })
 
-  test('that lost its expiry counts as ever, and has one again after the next write', async () => {
+  test('that lost its expiry still counts, and has an expiry again after the next write', async () => {
     const ofBrief = `${prefix}:{a}:exact/minute/fixed-window@1/400`
     await backend.takeAll([chargeOf(backend, brief, 'a', 5)])
     await client.persist(ofBrief)
@@ -47,7 +47,7 @@ describe('a key', () => {
     expect(await client.pttl(ofBrief)).toBeGreaterThan(0)
   })
 
-  test('is made by no look, no denial, no take of nothing and no refund', async () => {
+  test('is not created by a peek, a denial, a take of 0 or a refund', async () => {
     await backend.peekAll([chargeOf(backend, minute, 'a')])
     await backend.takeAll([chargeOf(backend, minute, 'a', 6)])
     await backend.takeAll([chargeOf(backend, minute, 'a', 0)])
@@ -55,15 +55,15 @@ describe('a key', () => {
     expect(await client.keys(`${prefix}*`)).toEqual([])
   })
 
-  test('in debt for longer than Redis can tell is kept as long as it can', async () => {
+  test('with a debt longer than Redis can represent is kept as long as possible', async () => {
     const bucket = { name: 'minute', algorithm: 'token-bucket', limit: 1, windowMs: 86_400_000 } as const
     await backend.adjustAll([chargeOf(backend, bucket, 'a', Number.MAX_SAFE_INTEGER)], Number.POSITIVE_INFINITY)
     expect((await backend.takeAll([chargeOf(backend, bucket, 'a')])).verdicts[0].allowed).toBe(false)
   })
 })
 
-describe('what a caller knows of a key', () => {
-  test('is taken over where Redis knows less, also by a take that is denied', async () => {
+describe('the usage of a key that the caller knows', () => {
+  test('is adopted if Redis has a lower count, even by a take that is denied', async () => {
     const known = { used: 5, resetAfterMs: 30_000 }
     const first = await backend.takeAll([{ ...chargeOf(backend, minute, 'a'), known }])
     expect(first.verdicts[0]).toMatchObject({ allowed: false, remaining: 0 })
@@ -71,7 +71,7 @@ describe('what a caller knows of a key', () => {
     expect(await remaining(backend, minute, 'a')).toBe(0)
   })
 
-  test('changes nothing where Redis knows as much', async () => {
+  test('changes nothing if Redis has the same count', async () => {
     await backend.takeAll([chargeOf(backend, minute, 'a', 3)])
     const known = { used: 3, resetAfterMs: 1_000 }
     const { verdicts } = await backend.takeAll([{ ...chargeOf(backend, minute, 'a'), known }])
@@ -79,7 +79,7 @@ describe('what a caller knows of a key', () => {
     expect(verdicts[0].resetAfterMs).toBeGreaterThan(50_000)
   })
 
-  test('never lets a key off earlier than Redis would', async () => {
+  test('never releases a key earlier than Redis would', async () => {
     await backend.takeAll([chargeOf(backend, minute, 'a', 3)])
     const known = { used: 5, resetAfterMs: 1_000 }
     const { verdicts } = await backend.takeAll([{ ...chargeOf(backend, minute, 'a'), known }])

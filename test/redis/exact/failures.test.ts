@@ -34,14 +34,14 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   )
 }
 
-describe('a key that holds something else', () => {
+describe('a key with a foreign value', () => {
   const spoil = {
     'a list': () => client.lpush(nameOf('spoilt'), 'x'),
-    'a text of someone': () => client.set(nameOf('spoilt'), 'hello, world'),
-    'a text as long as cells and a half': () => client.set(nameOf('spoilt'), 'x'.repeat(24)),
+    'a foreign string': () => client.set(nameOf('spoilt'), 'hello, world'),
+    'a string as long as one and a half cells': () => client.set(nameOf('spoilt'), 'x'.repeat(24)),
   }
 
-  test.each(Object.entries(spoil))('fails alone: %s', async (_, spoilIt) => {
+  test.each(Object.entries(spoil))('fails without affecting others: %s', async (_, spoilIt) => {
     await spoilIt()
     await expect(backend.takeAll([chargeOf(backend, minute, 'spoilt')])).rejects.toMatchObject({
       code: 'WRONGTYPE',
@@ -63,21 +63,21 @@ describe('a key that holds something else', () => {
     expect(await remaining(backend, hour, 'a')).toBe(100)
   })
 
-  test.each(Object.entries(spoil))('is well again after a reset: %s', async (_, spoilIt) => {
+  test.each(Object.entries(spoil))('works again after a reset: %s', async (_, spoilIt) => {
     await spoilIt()
     await backend.resetAll([chargeOf(backend, minute, 'spoilt')])
     expect((await backend.takeAll([chargeOf(backend, minute, 'spoilt')])).verdicts[0].remaining).toBe(4)
   })
 })
 
-describe('a server that refuses writes', () => {
+describe('a server that rejects writes', () => {
   const states = {
     READONLY: { begin: () => client.replicaof('127.0.0.1', 1), end: () => client.replicaof('NO', 'ONE') },
     OOM: { begin: () => client.config('SET', 'maxmemory', 1), end: () => client.config('SET', 'maxmemory', 0) },
   }
 
   test.each(Object.entries(states))(
-    'is told by its name, nothing is taken, and who is denied is denied: %s',
+    'is reported with its error code, nothing is taken, and denied keys stay denied: %s',
     async (code, state) => {
       await backend.takeAll([chargeOf(backend, minute, 'full', 5)])
       await state.begin()
@@ -107,11 +107,11 @@ describe('a server that refuses writes', () => {
   )
 })
 
-// its timer would keep the process where the connection has gone before
+// its timer would keep the process alive if the connection is already gone
 const brief = { host: '127.0.0.1', disconnectTimeout: 10 }
 
-describe('a server that is not there', () => {
-  test('is CONNECTION, at once, while its client connects or has given up', async () => {
+describe('an unreachable server', () => {
+  test('is reported as CONNECTION at once, while its client connects or has given up', async () => {
     const lost = new Redis({ port: await freePort(), ...brief, retryStrategy: () => 60_000 })
     const alone = redisBackend(lost)
     expect(await codeOf(alone.takeAll([chargeOf(alone, hour, 'a')]))).toBe('CONNECTION')
@@ -120,7 +120,7 @@ describe('a server that is not there', () => {
     alone.close?.()
   })
 
-  test('is CONNECTION for a client that connects when it is first asked', async () => {
+  test('is reported as CONNECTION for a client with a lazy connection', async () => {
     const lazy = new Redis({ port: await freePort(), ...brief, lazyConnect: true, retryStrategy: () => 60_000 })
     const alone = redisBackend(lazy)
     expect(await codeOf(alone.takeAll([chargeOf(alone, hour, 'a')]))).toBe('CONNECTION')
@@ -128,7 +128,7 @@ describe('a server that is not there', () => {
     lazy.disconnect()
   })
 
-  test('wakes a client that connects when it is first asked', async () => {
+  test('is connected to by the first request of a client with a lazy connection', async () => {
     const lazy = new Redis({ port: server.port, ...brief, lazyConnect: true })
     const awake = redisBackend(lazy, { prefix })
     expect((await awake.takeAll([chargeOf(awake, hour, 'a')])).verdicts[0].remaining).toBe(99)

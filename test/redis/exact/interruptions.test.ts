@@ -17,14 +17,14 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
-// as ioredis 6.0.0 never settles them
+// ioredis 6.0.0 never settles them
 const unsettled = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false, retryStrategy: () => 20 }
 
 describe.each<[string, (port: number) => Redis | Redis5]>([
   ['ioredis 6', (port) => new Redis({ port, ...unsettled })],
   ['ioredis 5', (port) => new Redis5({ port, ...unsettled })],
-])('a connection of %s that breaks', (_, connect) => {
-  test('settles what is under way, is told once as lost and once as back, and counts again', async () => {
+])('a lost connection of %s', (_, connect) => {
+  test('settles calls in flight, is reported once as lost and once as back, and counts again', async () => {
     const client = connect(server.port)
     await client.ping()
     const backend = redisBackend(client, { prefix: ownPrefix() })
@@ -47,7 +47,7 @@ describe.each<[string, (port: number) => Redis | Redis5]>([
     client.disconnect()
   })
 
-  test('is heard by listeners that are gone when the last backend is closed', async () => {
+  test('has listeners, which are removed when the last backend is closed', async () => {
     const client = connect(server.port)
     await client.ping()
     const counts = (): number[] => EVENTS.map((event) => client.listenerCount(event))

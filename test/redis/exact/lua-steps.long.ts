@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
-test('Lua and TypeScript take the same steps to the last bit: a million random ones', async () => {
+test('Lua and TypeScript compute identical numbers: a million random steps', async () => {
   let taken = 0
   await eachSeed(50, async (random) => {
     taken += await liveAsTwins(client, random, 20_000)

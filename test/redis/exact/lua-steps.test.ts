@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
-test('Lua and TypeScript take the same steps to the last bit: 20,000 random ones', async () => {
+test('Lua and TypeScript compute identical numbers: 20,000 random steps', async () => {
   let taken = 0
   await eachSeed(8, async (random) => {
     taken += await liveAsTwins(client, random, 2_500)

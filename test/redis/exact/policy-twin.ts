@@ -12,12 +12,15 @@ import {
 } from '@sluice/limiter-core/backend'
 import type { SeededRandom } from '@sluice/testkit'
 
-/** What is done to a key in one tick. */
+/** An operation on a key in one tick. */
 type Deed =
   | { readonly kind: 'take' | 'peek'; readonly charge: Charge }
   | { readonly kind: 'adjust'; readonly charge: Charge; readonly takenAt: number }
 
-/** One key, counted by a policy in this process and by Redis; after each deed both must hold the same numbers. */
+/**
+ * One key that is counted by a policy in this process and by Redis. After each operation both must have the same
+ * numbers.
+ */
 export class PolicyTwin {
   readonly #key: string
   readonly #policy: Policy
@@ -34,14 +37,14 @@ export class PolicyTwin {
     this.#cells = new Float64Array(this.#policies[0].cells)
   }
 
-  /** Where Redis has its cells, under the given prefix. */
+  /** Key of its cells in Redis, including the prefix. */
   storedAs(prefix: string): string {
     const { algorithm, windowMs, slices = 1 } = this.#policy
     const ends = algorithm === 'token-bucket' || algorithm === 'gcra' ? '' : `/${windowMs}`
     return `${prefix}:{${this.#key}}:twin${ends}${slices > 1 ? `/${slices}` : ''}`
   }
 
-  /** Does something random on both sides at `now`. Answers a check of what the other side answered. */
+  /** Applies a random operation on both sides at `now`. Returns a function that checks the answer of the other side. */
   async live(backend: Backend, random: SeededRandom, now: number): Promise<void> {
     const deed = this.#deed(backend, random, now)
     const { charge } = deed
@@ -49,7 +52,7 @@ export class PolicyTwin {
       deed.kind === 'adjust'
         ? backend.adjustAll([charge], deed.takenAt)
         : (backend[deed.kind === 'take' ? 'takeAll' : 'peekAll']([charge]) as Promise<Answer>)
-    // here the deed is done before the other side answers, so that all twins share a batch
+    // the local operation completes before the other side answers, so that all twins share a batch
     const expected = this.#do(deed, now)
     const { verdicts } = await answer
     const { remaining, retryAfterMs, resetAfterMs, availableAfterMs: growsMs = Number.NaN } = verdicts[0]
@@ -60,7 +63,7 @@ export class PolicyTwin {
     )
   }
 
-  /** Fails unless `stored` holds the same cells. */
+  /** Throws unless `stored` has the same cells. */
   check(stored: Buffer | null): void {
     const cells = [...this.#cells]
     const held = this.#policy.algorithm === 'sliding-log' ? cells.slice(1, 1 + cells[0]) : cells
@@ -87,7 +90,7 @@ export class PolicyTwin {
     return { kind, charge: { ...charge, cost, known: this.#known(random, capacity) } }
   }
 
-  /** What a caller knows of the key: from before, or of what it admitted itself. */
+  /** Random known usage of the key: an earlier state, or units that the caller admitted. */
   #known(random: SeededRandom, capacity: number): PriorUsage {
     const admitted = {
       uncounted: random.whole(3),
@@ -110,7 +113,7 @@ export class PolicyTwin {
       const before = cells.slice()
       const moved = cost === 0 ? 0 : compiled.adjust(cells, 0, now, cost, Math.min(now, deed.takenAt))
       const verdict = this.#verdict(compiled, now, 0)
-      // what moved nothing is not written
+      // an operation without effect is not written
       if (moved === 0) cells.set(before)
       return verdict
     }
@@ -131,7 +134,7 @@ export class PolicyTwin {
   }
 }
 
-// 0 and -0 are one number here; nothing else is near enough
+// 0 and -0 are equal here; otherwise the numbers must be identical
 function same(got: readonly number[], expected: readonly number[], about: () => string): void {
   const differs = got.length !== expected.length || got.some((number, index) => number !== expected[index])
   if (differs) assert.fail(`expected ${expected.join(' ')}: ${about()}, received ${got.join(' ')}`)

@@ -4,7 +4,7 @@ import type { Script, ScriptRunner } from '@sluice/limiter-core'
 
 type Waiting = { readonly resolve: (reply: unknown) => void; readonly reject: (error: Error) => void }
 
-/** Another client than ioredis: a socket, `EVAL`, and as much of the protocol as our scripts answer with. */
+/** A client other than ioredis: a socket, `EVAL`, and the part of the protocol that our scripts need. */
 export class RawRunner implements ScriptRunner {
   readonly #socket: Socket
   readonly #waiting: Waiting[] = []
@@ -34,7 +34,7 @@ export class RawRunner implements ScriptRunner {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
   }
 
-  /** Settles the first call where its reply is whole. Answers where that ends, 0 where it is not. */
+  /** Settles the first call if its reply is complete. Returns the end of the reply, or 0 if it is incomplete. */
   #settle(from: number): number {
     const { reply, end } = this.#parse(from)
     if (end === 0) return 0

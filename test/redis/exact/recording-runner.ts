@@ -1,6 +1,6 @@
 import type { Script, ScriptRunner } from '@sluice/limiter-core'
 
-/** A runner that keeps what it was asked to run, and lets another one run it. */
+/** A runner that records its calls and delegates them to another runner. */
 export class RecordingRunner implements ScriptRunner {
   readonly calls: { readonly script: Script; readonly keys: readonly string[] }[] = []
   readonly #runner: ScriptRunner

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
-test('a server that forgets its scripts again and again fails no decision and counts each once', async () => {
+test('a server that repeatedly loses its scripts fails no decision, and counts each decision once', async () => {
   const backend = redisBackend(client, { prefix: ownPrefix() })
   const admin = server.client()
   for (let round = 0; round < 20; round++) {
@@ -29,8 +29,8 @@ test('a server that forgets its scripts again and again fails no decision and co
   expect(await remaining(backend, hour, 'a')).toBe(60)
 })
 
-test('many calls under way at once learn that the script is unknown, and each is run once', async () => {
-  // backends share no calls
+test('many concurrent calls are each run once after they find the script missing', async () => {
+  // each backend makes calls of its own
   const backends = Array.from({ length: 25 }, () => redisBackend(client, { prefix: ownPrefix() }))
   await client.script('FLUSH')
   const answers = await Promise.all(backends.map((backend) => backend.takeAll([chargeOf(backend, hour, 'a')])))

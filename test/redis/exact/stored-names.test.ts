@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
-/** What a take of `key` is stored as, without the prefix. */
+/** Returns the name under which a take of `key` is stored, without the prefix. */
 async function storedAs(key: string, options: RedisBackendOptions = {}, policies = [minute]): Promise<string[]> {
   const prefix = ownPrefix()
   const backend = redisBackend(client, { prefix, ...options })
@@ -29,30 +29,30 @@ async function storedAs(key: string, options: RedisBackendOptions = {}, policies
 }
 
 describe('names', () => {
-  test('tell prefix, key, scope, policy, algorithm and version', async () => {
+  test('contain prefix, key, scope, policy, algorithm and version', async () => {
     expect(await storedAs('user:17')).toEqual([':{user:17}:exact/minute/fixed-window@1/60000'])
     expect(await storedAs('é'.repeat(32))).toEqual([`:{${'é'.repeat(32)}}:exact/minute/fixed-window@1/60000`])
   })
 
-  test('tell windows and slices apart, which are cells of other meaning', async () => {
+  test('distinguish windows from slices, whose cells have different meanings', async () => {
     const sliced = { ...hour, slices: 6 }
     expect(await storedAs('a', {}, [sliced])).toEqual([':{a}:exact/hour/sliding-window@2/3600000/6'])
   })
 
   test.each([
-    ['over 64 bytes', 'x'.repeat(65)],
-    ['over 64 bytes in UTF-8', 'é'.repeat(33)],
+    ['longer than 64 bytes', 'x'.repeat(65)],
+    ['longer than 64 bytes in UTF-8', 'é'.repeat(33)],
     ['empty', ''],
     ['with braces', '{a}'],
     ['that looks like a hash', '#a'],
     ['with control characters', 'a\r\nb'],
-    ['that is no well formed text', '\ud800'],
-  ])('have a hash for a key %s', async (_, key) => {
+    ['with invalid UTF-16', '\ud800'],
+  ])('contain a hash for a key %s', async (_, key) => {
     const [name] = await storedAs(key)
     expect(name).toMatch(/^:\{#[\w-]{43}\}:exact/)
   })
 
-  test('are other ones under another secret, and all hashes where that is said', async () => {
+  test('differ with another secret, and are all hashed if the option is set', async () => {
     const all = { hashKeys: 'all', secret: SECRET } as const
     const [one] = await storedAs('a', all)
     const [other] = await storedAs('a', { ...all, secret: Buffer.alloc(16, 7) })
@@ -62,7 +62,7 @@ describe('names', () => {
     expect(await storedAs('a', all)).toEqual([one])
   })
 
-  test.each(['all', 'long'] as const)('are of one slot for all policies of a key, hashed %s', async (hashKeys) => {
+  test.each(['all', 'long'] as const)('are in one slot for all policies of a key, hashed %s', async (hashKeys) => {
     for (const key of hostileKeys.filter(({ length }) => length < 100)) {
       const names = await storedAs(key, { hashKeys, secret: SECRET }, [minute, hour, bucket])
       expect(names).toHaveLength(3)
@@ -70,7 +70,7 @@ describe('names', () => {
     }
   })
 
-  test('of hostile keys hold counts of their own where all are hashed', async () => {
+  test('of hostile keys have separate counts if all are hashed', async () => {
     const backend = redisBackend(client, { prefix: ownPrefix(), hashKeys: 'all', secret: SECRET })
     for (const key of hostileKeys) await backend.takeAll([chargeOf(backend, minute, key, 2)])
     for (const key of hostileKeys) expect(await remaining(backend, minute, key)).toBe(3)
@@ -79,25 +79,25 @@ describe('names', () => {
 
 describe('options', () => {
   test.each<[string, unknown, string]>([
-    ['all keys hashed under no secret', { hashKeys: 'all' }, 'SLUICE_SECRET_MISSING'],
+    ['hashed keys without a secret', { hashKeys: 'all' }, 'SLUICE_SECRET_MISSING'],
     ['a short secret', { secret: 'short' }, 'SLUICE_BAD_OPTION'],
-    ['a secret that is none', { secret: 17 }, 'SLUICE_BAD_OPTION'],
+    ['a secret that is not a string', { secret: 17 }, 'SLUICE_BAD_OPTION'],
     ['a prefix with braces', { prefix: 'a{b' }, 'SLUICE_BAD_OPTION'],
     ['no prefix', { prefix: '' }, 'SLUICE_BAD_OPTION'],
-    ['hashKeys that is none', { hashKeys: 'none' }, 'SLUICE_BAD_OPTION'],
-    ['a batch of none', { maxBatch: 0 }, 'SLUICE_BAD_OPTION'],
-    ['a clock that is none', { clock: 17 }, 'SLUICE_BAD_OPTION'],
-    ['a server time that is none', { serverTime: 17 }, 'SLUICE_BAD_OPTION'],
+    ['an invalid hashKeys', { hashKeys: 'none' }, 'SLUICE_BAD_OPTION'],
+    ['a batch of 0', { maxBatch: 0 }, 'SLUICE_BAD_OPTION'],
+    ['an invalid clock', { clock: 17 }, 'SLUICE_BAD_OPTION'],
+    ['an invalid server time', { serverTime: 17 }, 'SLUICE_BAD_OPTION'],
     ['an unknown option', { perfix: 'a' }, 'SLUICE_BAD_OPTION'],
-  ])('refuse %s', (_, options, code) => {
+  ])('reject %s', (_, options, code) => {
     expect(() => redisBackend(client, options as RedisBackendOptions)).toThrow(expect.objectContaining({ code }))
   })
 
-  test('never show a secret that is too short', () => {
+  test('never include a short secret in an error message', () => {
     expect(() => redisBackend(client, { secret: 'hunter2' })).toThrow(/^(?!.*hunter2)/)
   })
 
-  test.each([undefined, null, {}, 'redis://localhost'])('refuse a client that is %p', (none) => {
+  test.each([undefined, null, {}, 'redis://localhost'])('reject the client %p', (none) => {
     expect(() => redisBackend(none as unknown as Redis)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })
 })

@@ -35,7 +35,7 @@ async function takeOne(policy: Policy, key: string, cost = 1, withinMs = 5_000):
 }
 
 describe('a take of one charge', () => {
-  test('is one call by itself, and shares one with those of its turn', async () => {
+  test('is one call alone, and shares a call with other takes of its turn', async () => {
     await takeOne(hour, 'a')
     runner.calls.length = 0
     const answers = await Promise.all(['a', 'b', 'a', 'c'].map((key) => takeOne(hour, key, 2)))
@@ -44,7 +44,7 @@ describe('a take of one charge', () => {
     expect(answers[0]).toMatchObject({ allowed: true, counted: true, source: 'redis', retryAfterMs: 0 })
   })
 
-  test('is denied with its wait, and never where it is more than fits at all', async () => {
+  test('is denied with its retry time, which is infinite if it can never fit', async () => {
     await takeOne(minute, 'a', 5)
     const denied = await takeOne(minute, 'a')
     expect(denied).toMatchObject({ allowed: false, counted: true })
@@ -52,7 +52,7 @@ describe('a take of one charge', () => {
     expect((await takeOne(minute, 'b', 6)).retryAfterMs).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test('is asked once more where the clock of the server was set ahead, and counted once', async () => {
+  test("is sent again if the server's clock was set ahead, and is counted once", async () => {
     await takeOne(hour, 'a')
     runner.calls.length = 0
     shiftMs -= 3_600_000
@@ -61,7 +61,7 @@ describe('a take of one charge', () => {
     expect(await remaining(backend, hour, 'a')).toBe(98)
   })
 
-  test('that nobody waits for is not sent, and the next one goes out at once', async () => {
+  test('that has timed out is not sent, and the next one is sent at once', async () => {
     await takeOne(hour, 'a')
     runner.calls.length = 0
     await expect(takeOne(hour, 'a', 1, -1)).rejects.toMatchObject({ code: 'LATE' })
@@ -71,7 +71,7 @@ describe('a take of one charge', () => {
     expect((await taken).binding.remaining).toBe(98)
   })
 
-  test('of a key that holds something else fails alone, and the next one goes out at once', async () => {
+  test('of a key with a foreign value fails alone, and the next one is sent at once', async () => {
     await takeOne(minute, 'a')
     await client.set(`${prefix}:{spoilt}:exact/minute/fixed-window@1/60000`, 'hello')
     await expect(takeOne(minute, 'spoilt')).rejects.toMatchObject({ code: 'WRONGTYPE', keyOnly: true })

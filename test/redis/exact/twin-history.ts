@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import { ownPrefix } from './own-prefix.ts'
 import { PolicyTwin } from './policy-twin.ts'
 
-// a window whose thirds and sixtieths are no doubles, a day, and what the contract has
+// a window that no double divides exactly into thirds and sixtieths, a day, and the window of the contract tests
 const WINDOWS_MS = [60_000, 1_007, 86_400_000]
 
 const policies: readonly Policy[] = (Object.keys(algorithms) as AlgorithmName[]).flatMap((name) =>
@@ -17,8 +17,8 @@ const policies: readonly Policy[] = (Object.keys(algorithms) as AlgorithmName[])
 )
 
 /**
- * Takes at least `policies` random policies of all algorithms here and in Redis, and fails at the first number in which they
- * differ. Answers how many it took.
+ * Takes at least `policies` random policies of all algorithms in this process and in Redis, and throws at the first
+ * number that differs. Returns the number of takes.
  */
 export async function liveAsTwins(client: Redis, random: SeededRandom, steps: number): Promise<number> {
   const prefix = ownPrefix()
@@ -39,7 +39,7 @@ export async function liveAsTwins(client: Redis, random: SeededRandom, steps: nu
   return taken
 }
 
-/** How time goes on: not at all, by fractions, by windows, and back. */
+/** Random time steps: zero, fractions of windows, whole windows, and backwards. */
 function leapMs(random: SeededRandom): number {
   const windowMs = random.pick(WINDOWS_MS)
   return random.pick([

@@ -42,7 +42,7 @@ const policyOf = (algorithm: AlgorithmName, slices: number, limit: number): Poli
 describe.each(algorithms)('a key of %s with %d slices', (algorithm, slices) => {
   const policy = policyOf(algorithm, slices, 10)
 
-  test('that was denied waits for no longer than the clock of the server steps back', async () => {
+  test("that was denied waits no longer than the step when the server's clock is set back", async () => {
     const backend = redisBackend(client, { serverTime: () => now })
     const take = async () => (await backend.takeAll([chargeOf(backend, policy, 'k')])).verdicts[0]
     for (let unit = 0; unit < 10; unit++) await take()
@@ -54,7 +54,7 @@ describe.each(algorithms)('a key of %s with %d slices', (algorithm, slices) => {
     expect((await take()).allowed).toBe(true)
   })
 
-  test('goes on with what is used where its limit changes, and back', async () => {
+  test('keeps its usage when its limit changes, and changes back', async () => {
     const backend = redisBackend(client, { serverTime: () => now })
     const left = async (limit: number): Promise<number> =>
       (await backend.peekAll([chargeOf(backend, policyOf(algorithm, slices, limit), 'k')])).verdicts[0].remaining
@@ -64,7 +64,7 @@ describe.each(algorithms)('a key of %s with %d slices', (algorithm, slices) => {
   })
 })
 
-describe('a cluster that lacks a slot', () => {
+describe('a cluster with a missing slot', () => {
   test.each([
     ['yes', 'CLUSTERDOWN'],
     ['no', 'counted'],

@@ -23,8 +23,8 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-describe('on a cluster', () => {
-  test('many keys of many slots are acquired at once, each exactly, and given back', async () => {
+describe('redisInflight on a cluster', () => {
+  test('keys of many slots are acquired at once, each up to its exact limit, and released', async () => {
     const caps = [a, b].map((backend) => createInflightLimiter({ name: 'slots', limit: 3, backend }))
     const keys = Array.from({ length: 60 }, (_, index) => `key ${index}`)
     expect(new Set(keys.map(hashSlot)).size).toBeGreaterThan(50)

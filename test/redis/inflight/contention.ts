@@ -5,23 +5,23 @@ import { total } from './fairness.ts'
 type Contender = typeof import('./children/contender.ts')
 
 export interface Contention {
-  /** Of each process. */
+  /** Number of tasks in each process. */
   readonly tasks: readonly number[]
   readonly limit: number
   readonly ms: number
   readonly holdMs: number
-  /** After so long a task asks again that was denied. */
+  /** Delay after which a denied task tries again. */
   readonly retryMs: number
 }
 
 export interface Division {
-  /** Permits of each process. */
+  /** Permits granted to each process. */
   readonly permits: readonly number[]
   readonly asks: number
   readonly calls: number
 }
 
-/** How the tasks of real processes divide the places of one cap. */
+/** Measures how the tasks of real processes share the permits of one cap. */
 export async function contend(url: string, client: Redis, { tasks, limit, ...work }: Contention): Promise<Division> {
   const processes = tasks.map(() => startNode<Contender>('redis/inflight/children/contender.ts'))
   try {

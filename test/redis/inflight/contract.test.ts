@@ -28,13 +28,13 @@ describe.each(clients)('redisInflight over %s', (_, Client) => {
       clock,
       serverTime: () => clock.now(),
       prefix: `contract-${made++}`,
-      // the clock of the contract jumps over years, and no server answers a thousand beats in that instant
+      // the clock of the contract tests jumps over years, and no server answers a thousand heartbeats in that instant
       leaseMs: '3650d',
     })
     return closingBoth(createInflightLimiter({ limit, backend, clock, observers, maxHoldMs }), backend)
   })
 
-  test('asked the server all the while', async () => {
+  test('used the server during all tests', async () => {
     const calls = /cmdstat_evalsha:calls=(\d+)/.exec((await client?.info('commandstats')) ?? '')
     expect(Number(calls?.[1])).toBeGreaterThan(1_000)
     await client?.config('RESETSTAT')

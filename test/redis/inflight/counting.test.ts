@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { eventually, Fleet } from './fleet.ts'
 
-// these claims are about counts: a machine that is busy with other things shall not count by itself
+// these tests check counts, and a busy machine must not make a process count locally
 const PATIENT_MS = 3_000
 
 let server: RedisServer
@@ -32,7 +32,7 @@ const capOf = (backend: InflightBackend, name: string, limit: number) =>
   createInflightLimiter({ name, limit, backend, shared: true })
 
 describe('two processes', () => {
-  test('hold together no more than the limit, and see what both hold', async () => {
+  test('hold together at most the limit, and see the permits of both', async () => {
     const [mine, others] = [capOf(a, 'shared', 3), capOf(b, 'shared', 3)]
     const permits = [await mine.acquire('k'), await others.acquire('k'), await mine.acquire('k')]
     expect([await mine.acquire('k'), await others.acquire('k')]).toEqual([undefined, undefined])
@@ -42,7 +42,7 @@ describe('two processes', () => {
     expect(await others.acquire('k')).toBeDefined()
   })
 
-  test('give whole weights or nothing, and what is lighter where it fits', async () => {
+  test('grant the whole weight or nothing, and lighter requests if they fit', async () => {
     const [mine, others] = [capOf(a, 'weights', 10), capOf(b, 'weights', 10)]
     await others.acquire('k', { weight: 4 })
     const asked = [5, 2, 1, 1].map((weight) => mine.acquire('k', { weight }))
@@ -51,7 +51,7 @@ describe('two processes', () => {
     expect(await others.count('k')).toBe(10)
   })
 
-  test('admit exactly the limit of thousands that ask at once, in a few calls', async () => {
+  test('admit exactly the limit of thousands of concurrent requests, with few calls', async () => {
     const [mine, others] = [capOf(a, 'crowd', 1_000), capOf(b, 'crowd', 1_000)]
     await admin.config('RESETSTAT')
     const asked = Array.from({ length: 4_000 }, (_, index) => (index % 2 ? mine : others).acquire('k'))
@@ -65,34 +65,34 @@ describe('two processes', () => {
 })
 
 describe('caps on one backend', () => {
-  test('of different names are counted apart, also under one key', async () => {
+  test('with different names are counted separately, also for one key', async () => {
     const [one, two] = [capOf(a, 'one', 1), capOf(a, 'two', 5)]
     await one.acquire()
     expect([await one.acquire(), await two.count()]).toEqual([undefined, 0])
     expect(await two.acquire()).toBeDefined()
   })
 
-  test('of one name must have one limit', () => {
+  test('with the same name must have the same limit', () => {
     capOf(a, 'same', 5)
     expect(() => capOf(a, 'same', 5)).not.toThrow()
     expect(() => capOf(a, 'same', 6)).toThrow(expect.objectContaining({ code: 'SLUICE_DUPLICATE_POLICY' }))
   })
 
-  test('may have another limit by a name that was given back', () => {
+  test('may reuse a name with another limit after it was released', () => {
     const first = capOf(a, 'returned', 5)
     first.close()
     expect(() => capOf(a, 'returned', 6)).not.toThrow()
   })
 
-  test('must have its limit, where it has one', () => {
+  test('must have the limit of their backend if it has one', () => {
     const backend = redisInflight(admin, { limit: 5 })
     expect(() => capOf(backend, 'x', 6)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_LIMIT' }))
     expect(() => capOf(backend, 'x', 5)).not.toThrow()
   })
 })
 
-describe('what is stored', () => {
-  test('is one hash a key and cap, which goes with the last place', async () => {
+describe('the stored data', () => {
+  test('is one hash per key and cap, which is deleted with its last permit', async () => {
     const cap = capOf(a, 'stored', 5)
     const permits = [await cap.acquire('k'), await cap.acquire('k', { weight: 2 })]
     const name = 'sluice:{k}:default/stored/inflight@1'
@@ -105,14 +105,14 @@ describe('what is stored', () => {
     await eventually(() => admin.exists(name), 0)
   })
 
-  test('keeps hostile keys apart', async () => {
+  test('is separate for hostile keys', async () => {
     const cap = capOf(a, 'hostile', 1)
     const given = await Promise.all(hostileKeys.map((key) => cap.acquire(key)))
     expect(given.every((permit) => permit !== undefined)).toBe(true)
     expect(await Promise.all(hostileKeys.map((key) => cap.acquire(key)))).toEqual(hostileKeys.map(() => undefined))
   })
 
-  test('that is no count of ours is dropped from a hash', async () => {
+  test('loses foreign fields of a hash', async () => {
     const cap = capOf(a, 'damaged', 2)
     await admin.hset(
       'sluice:{k}:default/damaged/inflight@1',
@@ -129,8 +129,8 @@ describe('what is stored', () => {
   })
 })
 
-describe('a permit that nobody waits for', () => {
-  test('goes straight back', async () => {
+describe('a permit whose caller has timed out', () => {
+  test('is released at once', async () => {
     const cap = capOf(a, 'aborted', 2)
     const gone = new AbortController()
     const asked = cap.acquire('k', { signal: gone.signal })
@@ -141,7 +141,7 @@ describe('a permit that nobody waits for', () => {
 })
 
 describe('a closed backend', () => {
-  test('has given back all that it held, and counts by itself from then on', async () => {
+  test('has released all permits, and counts locally from then on', async () => {
     const leaving = await fleet.member({ deadlineMs: PATIENT_MS })
     const [left, staying] = [capOf(leaving, 'closing', 2), capOf(b, 'closing', 2)]
     const permit = (await left.acquire('k')) as Permit
@@ -154,8 +154,8 @@ describe('a closed backend', () => {
   })
 })
 
-describe('an error of one key', () => {
-  test('is answered by this process, and costs the others nothing', async () => {
+describe('an error of a single key', () => {
+  test('is answered locally, and does not affect other keys', async () => {
     const told: unknown[] = []
     const backend = await fleet.member({
       deadlineMs: PATIENT_MS,
@@ -175,8 +175,8 @@ describe('an error of one key', () => {
   })
 })
 
-describe('scripts that the server forgets', () => {
-  test('cost no acquire its answer', async () => {
+describe('a missing script', () => {
+  test('does not affect the answer of any acquire', async () => {
     const cap = capOf(a, 'flushed', 100)
     for (let round = 1; round <= 20; round++) {
       await admin.script('FLUSH')
@@ -186,29 +186,29 @@ describe('scripts that the server forgets', () => {
   })
 })
 
-describe('bad options', () => {
+describe('invalid options', () => {
   test.each<[string, object, string]>([
-    ['an unknown one', { max: 3 }, 'SLUICE_BAD_OPTION'],
+    ['an unknown option', { max: 3 }, 'SLUICE_BAD_OPTION'],
     ['a limit of 0', { limit: 0 }, 'SLUICE_BAD_LIMIT'],
     ['a lease below three deadlines', { leaseMs: 149 }, 'SLUICE_BAD_DURATION'],
-    ['a lease that is none', { leaseMs: 'long' }, 'SLUICE_BAD_DURATION'],
+    ['an invalid lease', { leaseMs: 'long' }, 'SLUICE_BAD_DURATION'],
     ['a deadline of 0', { deadlineMs: 0 }, 'SLUICE_BAD_DURATION'],
-    ['a negative hold', { maxHoldMs: -1 }, 'SLUICE_BAD_DURATION'],
-    ['a scope that is none', { scope: '' }, 'SLUICE_BAD_NAME'],
+    ['a negative hold time', { maxHoldMs: -1 }, 'SLUICE_BAD_DURATION'],
+    ['an invalid scope', { scope: '' }, 'SLUICE_BAD_NAME'],
     ['braces in the prefix', { prefix: '{a}' }, 'SLUICE_BAD_OPTION'],
-    ['hashes of all keys without a secret', { hashKeys: 'all' }, 'SLUICE_SECRET_MISSING'],
-    ['observers that are no list', { observers: {} }, 'SLUICE_BAD_OPTION'],
-    ['a clock that is none', { clock: 3 }, 'SLUICE_BAD_OPTION'],
-    ['a server time that is none', { serverTime: 3 }, 'SLUICE_BAD_OPTION'],
-  ])('%s is refused with a code', (_, options, code) => {
+    ['hashed keys without a secret', { hashKeys: 'all' }, 'SLUICE_SECRET_MISSING'],
+    ['observers that are not a list', { observers: {} }, 'SLUICE_BAD_OPTION'],
+    ['an invalid clock', { clock: 3 }, 'SLUICE_BAD_OPTION'],
+    ['an invalid server time', { serverTime: 3 }, 'SLUICE_BAD_OPTION'],
+  ])('%s is rejected with a code', (_, options, code) => {
     expect(() => redisInflight(admin, options)).toThrow(expect.objectContaining({ code }))
   })
 
-  test('such as a client that is none are refused with a code', () => {
+  test('such as an invalid client are rejected with a code', () => {
     expect(() => redisInflight({} as never)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })
 
-  test('such as a missing limit are told where no cap brings one', () => {
+  test('such as a missing limit are reported if no cap has one', () => {
     expect(() => redisInflight(admin).acquire('k')).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_LIMIT' }))
   })
 })

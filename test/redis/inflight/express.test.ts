@@ -29,7 +29,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-test('two servers on one cap: no request above it is handled, and clients that hang up leave no place behind', async () => {
+test('two servers with one cap: no request above it is handled, and clients that disconnect leave no permit behind', async () => {
   const random = seededRandom(4)
   const ends: string[] = []
   const visitor = async (): Promise<void> => {
@@ -46,7 +46,7 @@ test('two servers on one cap: no request above it is handled, and clients that h
 }, 60_000)
 
 async function site(): Promise<Server> {
-  // the claim is about counts: a busy machine shall not count by itself
+  // this test checks counts, and a busy machine must not make a process count locally
   const backend = await fleet.member({ deadlineMs: 5_000, leaseMs: 20_000 })
   const app = express()
   app.use(inflightLimit({ limit: LIMIT, backend }))
@@ -60,7 +60,7 @@ async function site(): Promise<Server> {
   return server
 }
 
-/** How a visit ended; one that is impatient hangs up at some moment on the way. */
+/** How a visit ended. An impatient client disconnects at a random moment. */
 function visited(server: Server, impatient: boolean): Promise<string> {
   return new Promise((resolve) => {
     const { port } = server.address() as AddressInfo

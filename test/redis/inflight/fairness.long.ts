@@ -28,7 +28,7 @@ const works: Omit<Contention, 'tasks' | 'ms'>[] = [
 const cases = works.flatMap((work) => mixes.map((tasks) => ({ ...work, tasks, ms: MS })))
 
 test.each(cases)(
-  'ten seconds of $tasks tasks by process, $limit places, held for $holdMs ms: no process starves',
+  'ten seconds of $tasks tasks per process, $limit permits, held for $holdMs ms: no process starves',
   async (work) => {
     await client.flushall()
     const { permits, asks, calls } = await contend(server.url, client, work)

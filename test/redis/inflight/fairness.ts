@@ -1,9 +1,9 @@
-/** Jain's index of what each got: 1 where all got the same, 1/n where one got all. */
+/** Jain's fairness index of the shares: 1 if all are equal, 1/n if one process got everything. */
 export function fairness(got: readonly number[]): number {
   return total(got) ** 2 / (got.length * total(got.map((one) => one ** 2)))
 }
 
-/** What a max-min fair division of `places` gives to each of those who can use so many. */
+/** Max-min fair division of `places` among processes that can use the given numbers. */
 export function maxMinShares(demands: readonly number[], places: number): number[] {
   const shares = demands.map(() => 0)
   let left = places

@@ -1,10 +1,10 @@
 import type { Interruption, Script, ScriptRunner } from '@sluice/limiter-core'
 import { RedisFailure } from '@sluice/redis'
 
-/** What becomes of a call. */
+/** How a call ends. */
 export type Fate = 'well' | 'refused' | 'cut' | 'request lost' | 'reply lost'
 
-/** A way to a real server that loses what it is told to lose. */
+/** A runner to a real server that loses calls on request. */
 export class FaultyRunner implements ScriptRunner {
   /** Calls that the server has not answered yet. */
   underWay = 0

@@ -6,13 +6,13 @@ import { Redis as Redis5 } from 'ioredis5'
 
 export type RedisClass = typeof Redis
 
-/** Both versions that are supported, as rows of a table of tests. */
+/** Both supported versions, as rows of a test table. */
 export const clients: readonly (readonly [version: string, client: RedisClass])[] = [
   ['ioredis 6', Redis],
   ['ioredis 5', Redis5 as unknown as RedisClass],
 ]
 
-/** Processes of a fleet, each with a connection of its own, in this one. */
+/** Simulated processes of a fleet, each with its own connection. */
 export class Fleet {
   readonly #port: number
   readonly #clients: Redis[] = []
@@ -22,7 +22,7 @@ export class Fleet {
     this.#port = port
   }
 
-  /** A client that is ready. */
+  /** Creates a client that is ready. */
   async client(Client: RedisClass = Redis): Promise<Redis> {
     const client = new Client({
       port: this.#port,
@@ -53,7 +53,7 @@ export class Fleet {
   }
 }
 
-/** Waits until what is read, again and again, is as it should be. */
+/** Polls until the value is as expected. */
 export async function eventually<T>(
   read: () => T | Promise<T>,
   expected: T,

@@ -26,7 +26,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** Two processes in one time; the way of the first can be broken. */
+/** Two processes with one clock. The connection of the first can be broken. */
 function scene() {
   const time = new FakeClock({ nowMs: 1_000_000 })
   const way: { fate: Fate } = { fate: 'well' }
@@ -67,8 +67,8 @@ function scene() {
   return { way, a, b, pass, take, counted }
 }
 
-describe('a process that cannot reach Redis', () => {
-  test('within its lease loses nothing: all that it holds is counted again, were it more than the limit', async () => {
+describe('a disconnected process', () => {
+  test('keeps all permits within its lease: all are counted again, even above the limit', async () => {
     const { way, a, b, pass, take, counted } = scene()
     const before = await take(a, 3)
     way.fate = 'refused'
@@ -79,7 +79,7 @@ describe('a process that cannot reach Redis', () => {
     await pass(LEASE_MS / 3)
     expect(await counted()).toBe(7)
     expect([...before, ...meanwhile].map(({ lost }) => lost.aborted)).not.toContain(true)
-    // nobody gets in until it is below the limit again
+    // no request is admitted until the count is below the limit again
     for (const permit of before.slice(0, 2)) permit.release()
     await pass(40)
     expect(await take(b, 1)).toEqual([])
@@ -88,7 +88,7 @@ describe('a process that cannot reach Redis', () => {
     expect(await take(b, 9)).toHaveLength(1)
   })
 
-  test('for longer than its lease loses of its places, the newest first, those that others have taken', async () => {
+  test('loses after its lease the permits that were granted to others, the newest first', async () => {
     const { way, a, b, pass, take, counted } = scene()
     const permits = await take(a, 4)
     way.fate = 'refused'
@@ -100,7 +100,7 @@ describe('a process that cannot reach Redis', () => {
     await pass(LEASE_MS / 3)
     expect(permits.map(({ lost }) => lost.aborted)).toEqual([false, false, true, true])
     expect(await counted()).toBe(5)
-    // the release of what is lost takes nobody's place away
+    // the release of a lost permit does not free the permit of another process
     permits[3].release()
     await pass(40)
     expect(await counted()).toBe(5)
@@ -109,7 +109,7 @@ describe('a process that cannot reach Redis', () => {
     expect(await counted()).toBe(0)
   })
 
-  test('for longer than its lease keeps what nobody took', async () => {
+  test('keeps after its lease the permits that were not granted to others', async () => {
     const { way, a, pass, take, counted } = scene()
     const permits = await take(a, 4)
     way.fate = 'refused'
@@ -130,7 +130,7 @@ describe('a heartbeat', () => {
     expect(await take(b, 9)).toHaveLength(4)
   })
 
-  test('says what a lost release did not', async () => {
+  test('reports a release that was lost', async () => {
     const { way, a, pass, take, counted } = scene()
     const [permit] = await take(a, 1)
     way.fate = 'request lost'

@@ -14,7 +14,7 @@ const DEADLINE_MS = 50
 const STEP_MS = 40
 const KEYS = ['a', 'b']
 const CAP = { name: 'model', limit: LIMIT }
-// a thousand outages are no news here
+// a thousand outages are expected here
 const warnings = new Warnings()
 
 interface Member {
@@ -22,7 +22,7 @@ interface Member {
   readonly clock: ProcessClock
   readonly runner: FaultyRunner
   readonly held: { readonly key: string; readonly weight: number; readonly permit: Permit }[]
-  /** Ms at which it was killed. */
+  /** Time in milliseconds at which it was killed. */
   killedAt?: number
 }
 
@@ -44,8 +44,8 @@ afterAll(async () => {
   warnings.stop()
 })
 
-describe('any history of acquires, releases, crashes and standstills', () => {
-  test('keeps the limit at every instant, and gives every place back', () =>
+describe('any sequence of acquires, releases, crashes and stalls', () => {
+  test('keeps the limit at every instant, and releases every permit', () =>
     eachSeed(25, async (random) => {
       const scene = new Scene(random, undefined)
       for (let step = 0; step < 80; step++) {
@@ -56,8 +56,8 @@ describe('any history of acquires, releases, crashes and standstills', () => {
     }))
 })
 
-describe('any history in which requests and replies are lost', () => {
-  test('is right again within a third of a lease after the last loss', () =>
+describe('any sequence with lost requests and replies', () => {
+  test('is correct again within a third of a lease after the last loss', () =>
     eachSeed(25, async (random) => {
       const faults: { now: readonly Fate[] } = { now: ['well'] }
       const scene = new Scene(random, () => random.pick(faults.now))
@@ -77,7 +77,7 @@ describe('any history in which requests and replies are lost', () => {
     }))
 })
 
-/** Some processes on one Redis, in a time of their own. */
+/** Several simulated processes on one Redis with a shared clock. */
 class Scene {
   readonly #time = new FakeClock({ nowMs: 1_000_000 })
   readonly #random: SeededRandom
@@ -108,9 +108,9 @@ class Scene {
     else await this.#wakeOne()
   }
 
-  /** Whoever holds nothing finds out that the server answers when it asks: by a probe and a trial. */
+  /** A process without permits detects that the server answers by a probe and a trial call. */
   async reconnect(): Promise<void> {
-    // what was lost last is waited for until then, and nobody asks meanwhile
+    // waits until the last lost call has timed out, with no calls meanwhile
     await this.pass(DEADLINE_MS)
     for (const { runner, backend } of this.#members) {
       runner.tell('back')
@@ -122,7 +122,7 @@ class Scene {
     }
   }
 
-  /** Lets time pass, in steps that leave calls the time to be answered within their deadline. */
+  /** Advances the clock in steps that give calls the time to be answered within their deadline. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= STEP_MS) {
       this.#time.advance(Math.min(left, STEP_MS))
@@ -130,14 +130,14 @@ class Scene {
     }
   }
 
-  /** Of processes that run: what one holds that stands still is lost when it wakes. */
+  /** Checks running processes only: the permits of a stalled process are lost when it resumes. */
   assertLimit(): void {
     for (const key of KEYS) {
       expect(this.#awake.reduce((sum, member) => sum + placesOf(member, key), 0)).toBeLessThanOrEqual(LIMIT)
     }
   }
 
-  /** The server counts what the processes hold, and they agree. */
+  /** Checks that the server counts the permits that the processes hold. */
   async assertCounted(): Promise<void> {
     for (const key of KEYS) {
       const held = this.#members.reduce((sum, member) => sum + placesOf(member, key), 0)
@@ -173,7 +173,7 @@ class Scene {
     if ('release' in answer) member.held.push({ key, weight, permit: answer })
   }
 
-  /** Whether the server should know of every place, and of no other. */
+  /** Whether the server should have exactly the permits that the processes hold. */
   get #isExact(): boolean {
     return !this.#isLossy && this.#awake.length === this.#members.length
   }
@@ -184,7 +184,7 @@ class Scene {
     await this.#quiet()
   }
 
-  /** A process that is killed says nothing any more, and its places run out. */
+  /** A killed process sends nothing more, and its permits expire. */
   #kill(member: Member): void {
     member.clock.stop()
     member.killedAt = this.#time.now()
@@ -207,7 +207,7 @@ class Scene {
       settled = true
     })
     await this.#quiet()
-    // whose call was lost waits for its deadline
+    // a process whose call was lost waits for its deadline
     while (!settled) await this.pass(DEADLINE_MS)
     return answer
   }

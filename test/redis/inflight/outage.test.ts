@@ -23,7 +23,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** What the backends of a test before may still tell is none of this one's. */
+/** Events of backends from earlier tests are ignored. */
 function observers(): readonly Observer[] {
   const ownEvents = events
   return [
@@ -36,7 +36,7 @@ function observers(): readonly Observer[] {
 }
 
 describe.each(clients)('redisInflight over %s', (version, Client) => {
-  test('answers at once by its own count while Redis is gone, and by the count of all soon after', async () => {
+  test('answers by the local count at once while Redis is down, and by the shared count soon afterwards', async () => {
     const limit = 3
     const client = await fleet.client(Client)
     const backend = fleet.backend(client, { leaseMs: 1_200, observers: observers() })
@@ -45,7 +45,7 @@ describe.each(clients)('redisInflight over %s', (version, Client) => {
     await server.kill()
     await eventually(async () => (await cap.count('k')) >= 0 && events.includes('breaker open'), true)
     const asked = [cap.acquire('k'), cap.acquire('k'), cap.acquire('k')]
-    // as a cap in memory does
+    // like a cap in memory
     expect(asked.map(isPromise)).toEqual([false, false, false])
     expect(asked.map((permit) => permit !== undefined)).toEqual([true, true, false])
     before.release()
@@ -60,8 +60,8 @@ describe.each(clients)('redisInflight over %s', (version, Client) => {
   }, 20_000)
 })
 
-describe('a start with Redis down', () => {
-  test('is no error, and this process counts', async () => {
+describe('a start while Redis is down', () => {
+  test('is not an error, and the process counts locally', async () => {
     const nobody = new Redis({ port: 1, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 100 })
     nobody.on('error', () => {})
     nobody.connect().catch(() => {})
@@ -76,8 +76,8 @@ describe('a start with Redis down', () => {
   })
 })
 
-describe('a server that stands still', () => {
-  test('holds nobody longer than the deadline, and what it granted too late goes back', async () => {
+describe('a stalled server', () => {
+  test('delays no request beyond the deadline, and late permits are released', async () => {
     const backend = await fleet.member({ deadlineMs: 100, observers: observers() })
     const other = await fleet.member({ deadlineMs: 3_000, leaseMs: 10_000 })
     const cap = createInflightLimiter({ name: 'still', limit: 500, backend })
@@ -87,7 +87,7 @@ describe('a server that stands still', () => {
     const askedAt = systemClock.now()
     const permits = await Promise.all([1, 2].map(() => cap.acquire('k')))
     expect(systemClock.now() - askedAt).toBeLessThan(1_000)
-    // a call that is late because this process stood still is excused, once
+    // a call that is late because this process was stalled is excused, once
     while (!events.includes('backendFailed LATE')) permits.push(await cap.acquire('k'))
     expect(permits).not.toContain(undefined)
     server.resume()
@@ -111,8 +111,8 @@ describe('a server that stands still', () => {
   }, 20_000)
 })
 
-describe('a server that is out of memory', () => {
-  test('is told by name, and takes places back all the same', async () => {
+describe('a server without free memory', () => {
+  test('is reported with its error code, and still accepts releases', async () => {
     const admin = await fleet.client()
     const backend = await fleet.member({ deadlineMs: 15_000, leaseMs: 60_000, observers: observers() })
     const cap = createInflightLimiter({ name: 'full', limit: 5, backend })
@@ -127,8 +127,8 @@ describe('a server that is out of memory', () => {
   })
 })
 
-describe('a heartbeat of thousands of keys', () => {
-  test('renews them all, and holds up nobody who asks meanwhile', async () => {
+describe('a heartbeat with thousands of keys', () => {
+  test('renews them all, and does not delay other requests', async () => {
     const admin = await fleet.client()
     const backend = await fleet.member({ deadlineMs: 1_000, leaseMs: 4_000 })
     const cap = createInflightLimiter({ name: 'many', limit: 5, backend })

@@ -1,7 +1,7 @@
 import type { Clock } from '@sluice/limiter-core'
 import type { FakeClock } from '@sluice/testkit'
 
-/** The clock of a process that can stand still: time goes on, and its timers run when it wakes. */
+/** The clock of a process that can be stalled: time passes, and its timers run when it resumes. */
 export class ProcessClock implements Clock {
   readonly #time: FakeClock
   readonly #missed = new Set<() => void>()

@@ -10,7 +10,7 @@ type Member = ChildNode<typeof import('./children/member.ts')>
 
 const LEASE_MS = 1_500
 const OPTIONS: RedisInflightOptions = { leaseMs: LEASE_MS, deadlineMs: 50 }
-// for claims about counts: on a busy machine a process would else answer by its own count now and then
+// for tests of counts: on a busy machine a process would otherwise count locally now and then
 const PATIENT: RedisInflightOptions = { leaseMs: 60_000, deadlineMs: 10_000 }
 const KEY = 'sluice:{k}:default/fleet/inflight@1'
 
@@ -40,14 +40,14 @@ const join = (limit: number, options: RedisInflightOptions) =>
   Promise.all(members.map((member) => member.call('join', server.url, limit, options)))
 
 describe('four processes', () => {
-  test('of which each asks 5,000 times at once get exactly as many places as there are', async () => {
+  test('that each make 5,000 concurrent requests get exactly as many permits as the limit', async () => {
     await join(1_000, PATIENT)
     const got = await Promise.all(members.map((member) => member.call('acquire', 5_000)))
     expect(got.reduce((sum, one) => sum + one, 0)).toBe(1_000)
     expect(await members[0].call('count')).toBe(1_000)
   }, 30_000)
 
-  test('that work all at once hold at no instant more than the limit, and nothing in the end', async () => {
+  test('that work concurrently never hold more than the limit, and hold nothing at the end', async () => {
     await join(7, PATIENT)
     const worked = await Promise.all(members.map((member) => member.call('work', 100, 20)))
     expect(worked.reduce((sum, { got }) => sum + got, 0)).toBeGreaterThan(100)
@@ -57,8 +57,8 @@ describe('four processes', () => {
   }, 30_000)
 })
 
-describe('a process that is killed', () => {
-  test('gives its places back after one lease, and not before', async () => {
+describe('a killed process', () => {
+  test('loses its permits exactly after one lease', async () => {
     await join(4, OPTIONS)
     const [dying, other] = members
     expect([await dying.call('acquire', 3), await other.call('acquire', 9)]).toEqual([3, 1])
@@ -68,14 +68,14 @@ describe('a process that is killed', () => {
     while (got === 0) got = await other.call('acquire', 9)
     const tookMs = systemClock.now() - killedAt
     expect(got).toBe(3)
-    // its last heartbeat was a third of a lease ago at most, and longer where the machine had no time for it
+    // its last heartbeat is at most a third of a lease old, or older on a busy machine
     expect(tookMs).toBeGreaterThan(LEASE_MS / 4)
     expect(tookMs).toBeLessThan(LEASE_MS + 5_000)
   }, 30_000)
 })
 
-describe('a process that stands still', () => {
-  test('for longer than its lease learns when it wakes that its permits are lost', async () => {
+describe('a stalled process', () => {
+  test('learns after more than a lease that its permits are lost', async () => {
     await join(4, OPTIONS)
     const [still, other] = members
     expect(await still.call('acquire', 3)).toBe(3)
@@ -84,12 +84,12 @@ describe('a process that stands still', () => {
     expect(await other.call('acquire', 9)).toBe(4)
     still.resume()
     await eventually(async () => (await still.call('seen')).lost, 3)
-    // the releases of what is lost take nobody's place away
+    // the releases of lost permits do not free permits of other processes
     expect(await still.call('release', 3)).toBe(0)
     expect([await still.call('count'), await other.call('count')]).toEqual([4, 4])
   }, 30_000)
 
-  test('and whose places nobody took loses them all the same', async () => {
+  test('loses all permits even if they were not granted to others', async () => {
     await join(4, OPTIONS)
     const [still, other] = members
     await still.call('acquire', 3)
@@ -102,7 +102,7 @@ describe('a process that stands still', () => {
     expect(await other.call('count')).toBe(4)
   }, 30_000)
 
-  test('for less than its lease keeps them', async () => {
+  test('keeps its permits if the stall is shorter than its lease', async () => {
     await join(4, OPTIONS)
     const [still, other] = members
     await still.call('acquire', 3)
@@ -115,8 +115,8 @@ describe('a process that stands still', () => {
   }, 30_000)
 })
 
-describe('a server that is killed and comes back empty', () => {
-  test('counts right again within a third of a lease, with what was released and acquired meanwhile', async () => {
+describe('a server that is killed and restarts empty', () => {
+  test('counts correctly again within a third of a lease, including releases and acquires in the meantime', async () => {
     await join(20, OPTIONS)
     const held = await Promise.all(members.map((member) => member.call('acquire', 3)))
     expect(held).toEqual([3, 3, 3, 3])
@@ -132,8 +132,8 @@ describe('a server that is killed and comes back empty', () => {
   }, 30_000)
 })
 
-describe('a server that stands still', () => {
-  test('keeps nobody waiting, and heals', async () => {
+describe('a server that stalls', () => {
+  test('delays no request, and recovers', async () => {
     await join(20, OPTIONS)
     await Promise.all(members.map((member) => member.call('acquire', 3)))
     server.pause()

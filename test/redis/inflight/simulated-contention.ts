@@ -4,13 +4,13 @@ import { FakeClock, type SeededRandom } from '@sluice/testkit'
 import type { Contention, Division } from './contention.ts'
 import { total } from './fairness.ts'
 
-/** From a process to the server, and back again. */
+/** Latency from a process to the server and back. */
 const WAY_MS = 0.25
 
-/** A way to a real server that takes its time, by a clock of the test. The server itself takes none. */
+/** A runner with simulated latency to a real server, which itself takes no time. */
 class SlowWay implements ScriptRunner {
   calls = 0
-  /** Calls that are with the server. */
+  /** Calls that are in flight. */
   underWay = 0
   readonly #runner: ScriptRunner
   readonly #clock: FakeClock
@@ -37,7 +37,7 @@ function passing(clock: FakeClock, ms: number): Promise<void> {
   return new Promise((resolve) => clock.after(ms, resolve))
 }
 
-/** How the tasks of processes divide the places of one cap, in a time of their own; `most` were held at once. */
+/** Simulates how the tasks of processes share the permits of one cap. `most` is the maximum number held at once. */
 export async function contendInFakeTime(
   runner: ScriptRunner,
   random: SeededRandom,

@@ -16,7 +16,7 @@ export interface MemberOptions {
   readonly onBackendError?: BackendErrorRule
 }
 
-/** A process of a fleet: a client, a backend and a limiter of its own, and what it admitted. */
+/** A simulated process of a fleet: a client, a backend and a limiter, and a record of the admitted takes. */
 export class Member {
   readonly client: Redis | Cluster
   readonly backend: Backend
@@ -26,7 +26,7 @@ export class Member {
   #answered = 0
   #breaker = 'closed'
 
-  /** The deadline is long, so that a busy machine is no bad day by itself. */
+  /** The deadline is long, so that a busy machine alone causes no failures. */
   constructor(client: Redis | Cluster, backend: Backend, { scope, policy, onBackendError }: MemberOptions) {
     this.client = client
     this.backend = backend
@@ -42,29 +42,29 @@ export class Member {
     return this
   }
 
-  /** Takes so often, one after the other. */
+  /** Takes the given number of times, one after the other. */
   async take(key: string, times: number, cost = 1): Promise<void> {
     for (let taken = 0; taken < times; taken++) {
       const { allowed, counted } = await this.limiter.take(key, cost)
       if (allowed) this.admitted += cost
       if (allowed && !counted) this.uncounted += cost
-      // what is held on lease is counted, too, while nobody asks
+      // leased units are charged after a moment without requests
       if (counted && this.#breaker === 'closed' && this.client.status === 'ready') this.#answered++
     }
   }
 
-  /** Takes until the backend has counted again. */
+  /** Takes until the backend counts again. */
   async takeUntilCounted(key: string): Promise<void> {
     const before = this.#answered
     for (let turn = 0; this.#answered === before; turn++) {
       await this.take(key, 1)
       if (turn > 1_000) throw new Error('the backend never counted again')
-      // so seldom that a machine of any speed does not use up the limit of this process meanwhile
+      // slowly, so that no machine uses up the local limit meanwhile
       await new Promise<void>((resolve) => systemClock.after(20, resolve))
     }
   }
 
-  /** Loses its connection, and has another one. */
+  /** Loses its connection, and opens another one. */
   async reconnect(): Promise<void> {
     const back = new Promise((resolve) => this.client.once('ready', resolve))
     const stream = (this.client as unknown as { stream: { destroy(): void } }).stream
@@ -79,13 +79,13 @@ export class Member {
   }
 }
 
-/** Units of a key that are charged in Redis, whatever is on lease. */
+/** Charged units of a key in Redis, without leased units. */
 export async function chargedOf(
   client: Redis | Cluster,
   { scope, policy }: MemberOptions,
   key: string,
 ): Promise<number> {
-  // one that is still connecting is refused
+  // a client that is still connecting would reject the command
   await client.ping()
   const { limit, burst = limit } = compilePolicy(policy)
   const exact = redisBackend(client)

@@ -11,7 +11,7 @@ import { filesBelow, root } from '../../repository.ts'
 const folder = join(root, 'packages/redis/src/lua')
 const files = filesBelow(folder).filter((path) => path.endsWith('.lua'))
 
-/** What Redis gives to a script, as far as scripts of ours have use for it. */
+/** The part of the environment of Redis scripts that our scripts use. */
 const GIVEN: readonly string[] = [
   ...['KEYS', 'ARGV', 'redis', 'math', 'string', 'struct', 'table'],
   ...['ipairs', 'pairs', 'tonumber', 'type', 'unpack'],
@@ -29,7 +29,7 @@ const varied = {
   variants: plain.map((compiled) => ({ ...ownVariant, compiled })),
 } as unknown as CompiledPolicy
 
-/** Every script that the package can make, or one for each kind of them. */
+/** Every variant of a script that the package can build, or one of each kind. */
 const all: Readonly<Record<keyof typeof scripts, readonly Script[]>> = {
   serverTime: [scripts.serverTime],
   channelMessages: [scripts.channelMessages],
@@ -55,7 +55,7 @@ function overSteps(make: (steps: readonly CompiledPolicy[]) => Script): readonly
   return [...plain, varied].map((compiled) => make([compiled]))
 }
 
-test('the module that has the Lua says what the .lua files say', async () => {
+test('the module with the Lua source equals the .lua files', async () => {
   await mustRun(process.execPath, ['tools/embed-lua.mjs', '--check'], root)
 })
 
@@ -66,12 +66,12 @@ test.each(files)('%s is Lua 5.1', (file) => {
 describe('every script', () => {
   const named = Object.values(all).flatMap((some) => some.map(({ name, text }) => [name, text] as const))
 
-  test('is here', () => {
+  test('is in the list of files', () => {
     expect(Object.keys(all).sort()).toEqual(Object.keys(scripts).sort())
     expect(new Set(named.map(([name]) => name)).size).toBe(named.length)
   })
 
-  test.each(named)('is Lua 5.1, and uses no name that nobody declares: %s', (_, text) => {
+  test.each(named)('is Lua 5.1, and uses no undeclared name: %s', (_, text) => {
     const undeclared = parseLua(text).globals.map(({ name }) => name)
     expect(undeclared.filter((name) => !GIVEN.includes(name))).toEqual([])
   })

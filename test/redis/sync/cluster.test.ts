@@ -61,7 +61,7 @@ describe('syncedBackend on a cluster', () => {
     { algorithms: ['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] },
   )
 
-  test('asks for partitions, of which all are in few slots', async () => {
+  test('uses few slots for all of its partitions', async () => {
     expect(() => syncedBackend(client)).toThrow(
       expect.objectContaining({ code: 'SLUICE_BAD_OPTION', message: expect.stringContaining('partitions: got none') }),
     )
@@ -76,7 +76,7 @@ describe('syncedBackend on a cluster', () => {
   test.each([
     ['redisBackend', redisBackend],
     ['leasedBackend', leasedBackend],
-  ])('counts together with a %s of as many partitions', async (_name, backendOf) => {
+  ])('shares its counts with a %s that has the same number of partitions', async (_name, backendOf) => {
     const prefix = ownPrefix()
     const limiter = synced({ prefix, nodes: 1 })
     const backend: Backend = backendOf(client, { prefix, partitions: PARTITIONS })
@@ -96,7 +96,7 @@ describe('syncedBackend on a cluster', () => {
     }
   })
 
-  test('goes on with the keys of two masters while a third is gone, and with all once its replica has taken over', async () => {
+  test('still counts the keys of two masters while a third is down, and counts all keys after its replica has taken over', async () => {
     const prefix = ownPrefix()
     const limiter = synced({ prefix }, 1_000_000)
     for (const key of keys) limiter.take(key, 250_000)
@@ -109,12 +109,12 @@ describe('syncedBackend on a cluster', () => {
     await eventually(() => sourcesOf(limiter), 'local,synced', { timeoutMs: 20_000 })
     await cluster.takeOver(id)
     await eventually(() => sourcesOf(limiter), 'synced', { timeoutMs: 60_000 })
-    // what was counted before is, still
+    // earlier usage is still counted
     for (const key of keys) expect(limiter.peek(key).binding.remaining).toBeLessThanOrEqual(750_000)
   })
 })
 
-/** Who answers for the keys. */
+/** Sources of the decisions for the keys. */
 function sourcesOf(limiter: Limiter<Decision>): string {
   return [...new Set(keys.map((key) => limiter.take(key).source))].sort().join()
 }
@@ -124,7 +124,7 @@ async function storedNames(prefix: string): Promise<string[]> {
   return found.flat()
 }
 
-/** A replica has all that its master had. */
+/** Waits until every replica has all data of its master. */
 async function replicated(): Promise<void> {
   await Promise.all(client.nodes('master').map((node) => node.wait(1, 5_000)))
 }

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-describe('syncedBackend alone on its Redis', () => {
+describe('a single syncedBackend on its Redis', () => {
   backendContract(
     { describe, test },
     (clock) => syncedBackend(client, { burst: 1, nodes: 1, prefix: ownPrefix(), clock, serverTime: () => clock.now() }),

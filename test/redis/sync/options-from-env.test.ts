@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { syncedOptionsFromEnv } from '@sluice/redis'
 
-test('an empty environment says nothing, so that all is as by default', () => {
+test('an empty environment leaves all options at their defaults', () => {
   expect(syncedOptionsFromEnv('X_', {})).toEqual({ policy: {}, options: {} })
   expect(syncedOptionsFromEnv('X_', { X_LIMIT: '', X_TICK: ' ' })).toEqual({ policy: {}, options: {} })
 })
@@ -33,7 +33,7 @@ test('one error names every malformed variable', () => {
   }
 })
 
-test('a limit that no policy could have is refused where it is read', () => {
+test('a limit that is invalid for every policy is rejected when it is read', () => {
   for (const limit of ['0', '-1', '1.5', '1e400']) {
     expect(() => syncedOptionsFromEnv('X_', { X_LIMIT: limit })).toThrow(
       `X_LIMIT: expected an integer of at least 1, received "${limit}"`,
@@ -41,7 +41,7 @@ test('a limit that no policy could have is refused where it is read', () => {
   }
 })
 
-test('what no backend could keep is refused, too', () => {
+test('a value that every backend would reject is rejected, too', () => {
   expect(() => syncedOptionsFromEnv('X_', { X_BURST: '2' })).toThrow(
     /SLUICE_BAD_OPTION.*burst: expected .+, received 2/,
   )

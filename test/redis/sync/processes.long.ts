@@ -11,14 +11,14 @@ type Api = ChildNode<typeof import('./children/api.ts')>
 const PROCESSES = 4
 const LIMIT = 400
 const WINDOW_MS = 10_000
-/** Of a key that is denied after two seconds, and stays so. */
+/** Limit of a key that is exhausted after two seconds, and stays exhausted. */
 const FULL_LIMIT = 40
 /** Ten times the limit. */
 const PER_SECOND = (10 * LIMIT * 1_000) / WINDOW_MS
 const STALL_MS = 2_000
-/** On a machine that has nothing else to do; where exchanges were slower, more may pass by as much as was asked for. */
+/** Maximum on an idle machine. If exchanges are slower, more may be admitted in proportion to the requests. */
 const MOST = 1.35
-/** Where news took longer than that, the machine had no time for them. */
+/** If an exchange takes longer than this, the machine was too busy for a valid measurement. */
 const BUSY_MS = 1_000
 
 let server: RedisServer
@@ -32,7 +32,7 @@ beforeAll(async () => {
   proxy.degrade({ delayMs: 10 })
   apis = Array.from({ length: PROCESSES }, () => startNode('redis/sync/children/api.ts'))
   const options = { limit: LIMIT, windowMs: WINDOW_MS, fullLimit: FULL_LIMIT, nodes: PROCESSES }
-  // two of them are 20 ms farther away
+  // two of them have 20 ms more latency
   const urls = [server.url, proxy.url]
   await Promise.all(apis.map((api, index) => api.call('open', { ...options, url: urls[index % 2] })))
 }, 60_000)
@@ -75,7 +75,7 @@ function firstAndSteady(): void {
   expect(steady).toBeLessThanOrEqual(newsMs < BUSY_MS ? 1.1 : bound)
 }
 
-/** Redis stands still just when units come free. Answers when it began to. */
+/** Pauses Redis just when units become available. Returns when the stall began. */
 async function stalls(): Promise<number> {
   const from = epochNow()
   const isFree = async (): Promise<boolean> => {
@@ -98,7 +98,7 @@ function throughStall(stalledAt: number): void {
 }
 
 async function restartsEmpty(): Promise<void> {
-  // all know again what the others took
+  // every process has received the usage of the others again
   await lasting(2_000)
   const killedAt = epochNow()
   await server.kill()

@@ -1,6 +1,6 @@
 import type { Exchange, Noted, Report } from './children/api.ts'
 
-/** After which an exchange without an answer counts as failed, and what a timer may be late. */
+/** Time after which an exchange without an answer counts as failed, plus the delay of timers. */
 const NOTICED_MS = 250 + 50
 
 type Route = Noted['route']
@@ -9,7 +9,7 @@ interface NotedBy extends Noted {
   readonly process: number
 }
 
-/** What the processes of a fleet noted, each of them in its place. */
+/** The records of all processes of a fleet, by process. */
 export class Reports {
   slowestMs = 0
   failed = 0
@@ -17,7 +17,7 @@ export class Reports {
   readonly #decisions: NotedBy[] = []
   readonly #exchanges: Exchange[][] = []
 
-  /** What each noted since the last time. */
+  /** New records of each process. */
   add(reports: readonly Report[]): void {
     for (const [process, { decisions, exchanges, slowestMs, failed, unhandled }] of reports.entries()) {
       this.#decisions.push(...decisions.map((one) => ({ ...one, process })))
@@ -42,7 +42,7 @@ export class Reports {
     return this.#of(route, from, to).filter(({ allowed }) => allowed).length
   }
 
-  /** The most admitted in any window of `windowMs` that begins between two instants. */
+  /** Maximum admitted in any window of `windowMs` that starts in the given interval. */
   most(route: Route, windowMs: number, from: number, to: number): number {
     const times = this.#of(route, from, to + windowMs).flatMap(({ at, allowed }) => (allowed ? [at] : []))
     let most = 0
@@ -53,13 +53,15 @@ export class Reports {
     return most
   }
 
-  /** When so many had been admitted since `from`. */
+  /** When the given number of requests had been admitted since `from`. */
   reachedAt(route: Route, units: number, from: number): number {
     const admitted = this.#of(route, from, Number.POSITIVE_INFINITY).filter(({ allowed }) => allowed)
     return (admitted[units - 1] ?? { at: Number.NaN }).at
   }
 
-  /** The longest from a take between two instants until all processes could know of it, as far as they asked. */
+  /**
+   * Longest time from a take in the interval until all processes could have its usage, as far as they made requests.
+   */
   slowestNews(from: number, to: number): number {
     const gaps = this.#exchanges.flatMap((exchanges) => {
       const own = exchanges.filter(({ failed, endedAt }) => !failed && endedAt >= from)
@@ -68,11 +70,14 @@ export class Reports {
         return since <= to ? endedAt - since : 0
       })
     })
-    // one exchange tells it, and one more of another process hears of it
+    // one exchange reports it, and one more exchange of another process receives it
     return 2 * Math.max(...gaps)
   }
 
-  /** Requests of each process from an instant until its first exchange failed, of those that admitted any of them. */
+  /**
+   * Requests of each process from the given time until its first failed exchange, for processes that admitted any of
+   * them.
+   */
   askedUnnoticed(route: Route, from: number): number {
     const since = this.#of(route, from, Number.POSITIVE_INFINITY)
     const asked = this.#exchanges.map((exchanges, process) => {

@@ -41,7 +41,7 @@ function limiterOn(prefix: string): { limiter: Limiter<Decision>; text: () => st
 
 const keys = Array.from({ length: 30 }, (_, index) => `key ${index}`)
 
-test('each server has its part of the keys, and one that is killed leaves the others alone', async () => {
+test('each server has a part of the keys, and a killed server does not affect the keys of the others', async () => {
   const prefix = ownPrefix()
   const [one, two] = [limiterOn(prefix), limiterOn(prefix)]
   for (const key of keys) one.limiter.take(key, 20)

@@ -36,7 +36,7 @@ function connect(): RedisConnection {
   return client as never
 }
 
-/** Counts under the same names, one by one. */
+/** An exact backend with the same names. */
 function exactly(prefix: string): Limiter {
   const backend = redisBackend(connect() as never, { prefix })
   backends.push(backend)
@@ -50,7 +50,7 @@ function synced(options: SyncedBackendOptions): Limiter<Decision> {
 }
 
 describe('syncedBackend', () => {
-  test('decides at once, and by what all processes took a moment later', async () => {
+  test('decides at once, and soon includes the usage of all processes', async () => {
     const prefix = ownPrefix()
     const [one, two] = [synced({ prefix, nodes: 2 }), synced({ prefix, nodes: 2 })]
     const decision = one.take('a', 20)
@@ -68,7 +68,7 @@ describe('syncedBackend', () => {
     await eventually(() => one.peek('a').binding.remaining, 70)
   })
 
-  test('counts together with exact processes, under the same names', async () => {
+  test('shares its counts with exact processes under the same names', async () => {
     const prefix = ownPrefix()
     const limiter = synced({ prefix, nodes: 1 })
     const exact = exactly(prefix)
@@ -79,7 +79,7 @@ describe('syncedBackend', () => {
     await eventually(() => limiter.peek('a').binding.remaining, 25)
   })
 
-  test('gives away a quarter of a limit and no more before it has heard of others', () => {
+  test('admits at most a quarter of a limit before the first exchange', () => {
     const limiter = synced({ prefix: ownPrefix(), nodes: 4 })
     const allowed = Array.from({ length: 40 }, () => limiter.take('cold').allowed)
     expect(allowed.filter(Boolean)).toHaveLength(25)
@@ -87,7 +87,7 @@ describe('syncedBackend', () => {
     expect([retryAfterMs, binding.remaining, binding.availableAfterMs]).toEqual([20, 0, 20])
   })
 
-  test('refuses what it cannot keep, by a code and with what to use instead', () => {
+  test('rejects unsupported policies with a code and an alternative', () => {
     const backend = syncedBackend(connect() as never, { nodes: 20 })
     backends.push(backend)
     const build = (input: Partial<PolicyInput>) => () =>
@@ -107,13 +107,13 @@ describe('syncedBackend', () => {
     [{ maxKeys: 0.5 }, 'maxKeys: expected an integer of at least 1, received 0.5'],
     [{ silentMs: 10 }, 'silentMs: expected a duration from 1000 to 600000 ms, received 10'],
     [{ count: 'none' as never }, "expected 'admitted' or 'all'"],
-  ])('refuses the options %j', (options, message) => {
+  ])('rejects the options %j', (options, message) => {
     expect(() => syncedBackend(connect() as never, options)).toThrow(message)
   })
 })
 
-describe('a Redis that is away', () => {
-  test('is no error; after silentMs each process gives its share, and reports afterwards what it gave', async () => {
+describe('an unavailable Redis', () => {
+  test('is not an error; after silentMs each process admits its share, and later reports it', async () => {
     const prefix = ownPrefix()
     const limiter = synced({ prefix, nodes: 4, silentMs: 300, burst: 1 })
     await exactly(prefix).take('a', 20)
@@ -122,7 +122,7 @@ describe('a Redis that is away', () => {
     await server.kill()
     limiter.take('a')
     await eventually(() => limiter.peek('a').source, 'local')
-    // of the 79 that were left each of 4 processes gives as much, and this one has given one
+    // of the 79 remaining units each of 4 processes may admit a quarter, and this one has admitted one
     const allowed = Array.from({ length: 40 }, () => limiter.take('a')).filter((decision) => decision.allowed)
     expect(allowed).toHaveLength(18)
     expect(allowed.every(({ counted, source }) => !counted && source === 'local')).toBe(true)
@@ -134,7 +134,7 @@ describe('a Redis that is away', () => {
     ['allow', true],
     ['deny', false],
   ] as const)(
-    'answers by the rule %s where that is said',
+    'is answered by the rule %s if configured',
     async (onBackendError, isAllowed) => {
       const limiter = synced({ prefix: ownPrefix(), nodes: 1, silentMs: 200, onBackendError })
       limiter.take('a')
@@ -150,7 +150,7 @@ describe('a Redis that is away', () => {
     20_000,
   )
 
-  test('comes back empty: a denied key gains nothing, and one in use keeps what was used', async () => {
+  test('restarts empty: an exhausted key stays exhausted, and a key in use keeps its usage', async () => {
     const prefix = ownPrefix()
     const limiter = synced({ prefix, nodes: 1, burst: 1, floor: 0 })
     for (let request = 0; request < 100; request++) limiter.take('full')
@@ -169,7 +169,7 @@ describe('a Redis that is away', () => {
     expect(admitted).toBe(0)
   }, 30_000)
 
-  test('comes back empty: what several knew is one count, and what each took since stands beside it once', async () => {
+  test('restarts empty: usage known to several processes counts once, and new usage of each is added once', async () => {
     const prefix = ownPrefix()
     const [one, two] = [synced({ prefix, nodes: 2, floor: 0 }), synced({ prefix, nodes: 2, floor: 0 })]
     one.take('a', 20)
@@ -190,7 +190,7 @@ describe('a Redis that is away', () => {
   }, 30_000)
 })
 
-test('counts what it does, under the names that global limiters have', async () => {
+test('reports its metrics under the names that global limiters use', async () => {
   const backend = syncedBackend(connect() as never, { prefix: ownPrefix(), tickMs: 100, gapMs: 20, nodes: 4 })
   backends.push(backend)
   const limiter = createLimiter({ policies: [{ ...policy, backend }] }) as Limiter<Decision>

@@ -18,11 +18,11 @@ const inputs: readonly PolicyInput[] = [
 
 interface Batches {
   readonly takes: number
-  /** Keys of a batch are fewer. */
+  /** Maximum number of keys in a batch. */
   readonly most: number
 }
 
-/** Tests that hold the script of Redis to the ledger in memory, by batches of so many takes in all. */
+/** Creates tests that compare the Redis script with the in-memory ledger, by batches with the given total of takes. */
 export function compareTwins(batches: Batches): void {
   let server: RedisServer
   let client: Redis
@@ -38,7 +38,7 @@ export function compareTwins(batches: Batches): void {
   })
 
   test.each(inputs)(
-    'batches of $algorithm, slices $slices, leave in Redis what they leave in memory, to the last bit',
+    'batches of $algorithm, slices $slices, leave identical numbers in Redis and in memory',
     async (input) => {
       expect.hasAssertions()
       await eachSeed(1, (random) => sendToTwins(client, input, random, batches))
@@ -47,7 +47,7 @@ export function compareTwins(batches: Batches): void {
   )
 }
 
-/** Sends the same batches to both ledgers, until they held so many takes. */
+/** Sends the same batches to both ledgers, until the given total of takes. */
 async function sendToTwins(
   client: Redis,
   input: PolicyInput,
@@ -61,7 +61,7 @@ async function sendToTwins(
   const memory = new MemorySyncLedger(clock).join()
   let number = 0
   for (let sent = 0; sent < takes; ) {
-    // at times as if batches before it were lost
+    // sometimes as if earlier batches were lost
     if (random.whole(3) > 0) number += random.whole(20) === 0 ? 2 : 1
     const reported = randomTakes(random, counter, clock.now(), most)
     const afterLoss = random.whole(10) === 0

@@ -6,7 +6,7 @@ import { clusterMembers } from '../cluster-members.ts'
 
 const { members, topicsOfAllShards, plainClient } = clusterMembers()
 
-test('uniques of every shard, with windows and without, are counted together over clusters of ioredis 5 and 6', async () => {
+test('uniques of every shard, with and without windows, are counted together by clusters of ioredis 5 and 6', async () => {
   const topics = await topicsOfAllShards()
   const all = new RedisHyperLogLog()
   const made = members.flatMap(({ client }) =>
@@ -14,7 +14,7 @@ test('uniques of every shard, with windows and without, are counted together ove
   )
   for (const [at, uniques] of made.entries()) {
     for (let n = 0; n < 2_000; n++) {
-      // those of the one client and those of the other overlap by half
+      // the keys of the two clients overlap by half
       const key = `client ${n + (at < topics.length ? 0 : 1_000)}`
       uniques.add(key)
       all.add(key)

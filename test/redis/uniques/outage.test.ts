@@ -35,7 +35,7 @@ function addSome(): void {
   }
 }
 
-/** By a plain client, which knows nothing of ours, and by each process. */
+/** The count read by a plain client, and by each process. */
 async function agreed(): Promise<void> {
   const plain = server.client()
   const agrees = async (): Promise<boolean> =>
@@ -47,30 +47,30 @@ async function agreed(): Promise<void> {
 
 const faults: Readonly<Record<string, () => Promise<void>>> = {
   nothing: async () => {},
-  'a pause longer than an answer may take': async () => {
+  'a pause longer than the timeout': async () => {
     server.pause()
     addSome()
     await eventually(async () => told.some((data) => 'failed' in (data as object)), { what: 'the outage' })
     server.resume()
   },
-  'a crash that takes all data': async () => {
+  'a crash that loses all data': async () => {
     await server.kill()
     addSome()
     await server.start()
   },
-  'a restart at once': () => server.restart(),
-  'connections that are cut': async () => {
+  'an immediate restart': () => server.restart(),
+  'lost connections': async () => {
     await server.client().call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   },
-  'scripts that are forgotten': async () => {
+  'lost scripts': async () => {
     await server.client().script('FLUSH')
   },
-  'data that is flushed': async () => {
+  'flushed data': async () => {
     await server.client().flushall()
   },
 }
 
-test.each(Object.keys(faults))('after %s nothing is missing that a process of now saw', async (fault) => {
+test.each(Object.keys(faults))('after %s no item is missing that a running process saw', async (fault) => {
   addSome()
   await agreed()
   told.length = 0

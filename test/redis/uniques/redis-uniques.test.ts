@@ -19,12 +19,12 @@ function countOf(...keys: readonly string[][]): number {
   return sketch.count()
 }
 
-/** What the server holds, without its cached count. */
+/** The stored sketch, without its cached count. */
 async function registersAt(key: string): Promise<RedisHyperLogLog> {
   return RedisHyperLogLog.fromBytes((await redis.client.getBuffer(key)) as Buffer)
 }
 
-/** A way that keeps answers to itself while it is `holding`, and says when it is back. */
+/** A runner that withholds answers while it is `holding`, and reports when the connection is back. */
 class BreakingWay implements ScriptRunner {
   holding = true
   back: (() => void) | undefined
@@ -41,7 +41,7 @@ class BreakingWay implements ScriptRunner {
     return answer
   }
 
-  /** Redis has done what it was asked. */
+  /** Resolves when Redis has processed the calls. */
   asked(): Promise<void> {
     return eventually(async () => this.#held.length > 0, { what: 'a call' })
   }
@@ -61,7 +61,7 @@ class BreakingWay implements ScriptRunner {
 
 describe('redisUniques', () => {
   test.each([3, 200, 1_500, 50_000])(
-    'counts %i keys of each of three processes as one sketch that saw all',
+    'counts %i keys of each of three processes like one sketch that saw all',
     async (size) => {
       const prefix = redis.prefix()
       const members = [member(prefix), member(prefix), member(prefix)]
@@ -76,7 +76,7 @@ describe('redisUniques', () => {
     },
   )
 
-  test('knows at once what it saw itself, and a tick later what others saw', async () => {
+  test('counts its own items at once, and the items of others a tick later', async () => {
     const prefix = redis.prefix()
     const [one, other] = [member(prefix), member(prefix)]
     expect(one.uniques.count()).toBe(0)
@@ -90,7 +90,7 @@ describe('redisUniques', () => {
     expect(one.uniques.count()).toBe(3)
   })
 
-  test('counts with those who PFADD, and leaves nothing behind but the count and its birth', async () => {
+  test('counts items of plain PFADD clients, and stores only the sketch and its creation time', async () => {
     const prefix = redis.prefix()
     const key = `${prefix}:{clients}:uniques`
     const { uniques, exchange } = member(prefix)
@@ -101,7 +101,7 @@ describe('redisUniques', () => {
     expect((await redis.client.keys(`${prefix}*`)).sort()).toEqual([key, `${key}:born`])
   })
 
-  test('sends what is new and nothing else, in an argument of a few bytes', async () => {
+  test('sends only new items, in an argument of a few bytes', async () => {
     const prefix = redis.prefix()
     const sent: string[] = []
     const runner = runnerOf(redis.client)
@@ -123,7 +123,7 @@ describe('redisUniques', () => {
     expect([sent[0].length > 0, sent[0].length < 100]).toEqual([true, true])
   })
 
-  test('ends with what all saw, whatever requests and answers were lost, late or doubled', async () => {
+  test('ends with the items of all processes, despite loss, delay and duplication of requests and answers', async () => {
     const struck = new Set<string>()
     await eachSeed(15, async (random) => {
       const clock = new FakeClock()
@@ -156,7 +156,7 @@ describe('redisUniques', () => {
     expect(struck.size).toBe(6)
   })
 
-  test('sends all again where the server lost its data, also to those that others began anew', async () => {
+  test('sends all items again if the server lost its data, even if others created the sketch again', async () => {
     const prefix = redis.prefix()
     const [one, other] = [member(prefix), member(prefix)]
     for (const name of names(0, 300)) one.uniques.add(name)
@@ -174,7 +174,7 @@ describe('redisUniques', () => {
   })
 
   test.each(['answered before', 'answered after'])(
-    'sends all again when the connection is back, since a replica that took over may lack some: %s',
+    'sends all items again after a reconnect, because a promoted replica may lack some: %s',
     async (order) => {
       const prefix = redis.prefix()
       const key = `${prefix}:{clients}:uniques`
@@ -185,7 +185,7 @@ describe('redisUniques', () => {
       clock.advance(100)
       await way.asked()
       if (order === 'answered before') await way.answer()
-      // as a replica has it that is behind
+      // like a lagging replica
       const behind = new RedisHyperLogLog()
       for (const name of names(0, 40)) behind.add(name)
       await redis.client.set(key, Buffer.from(behind.toBytes()))
@@ -198,7 +198,7 @@ describe('redisUniques', () => {
     },
   )
 
-  test('with a secret nobody can foretell how a key counts, and those who share it count together', async () => {
+  test('with a secret the effect of a key on the count is unpredictable, and processes that share it count together', async () => {
     const prefix = redis.prefix()
     const secret = 'a secret of the fleet'
     const [one, other] = [member(prefix, { secret }), member(prefix, { secret: Buffer.from(secret) })]
@@ -214,7 +214,7 @@ describe('redisUniques', () => {
     expect(other.uniques.count()).toBe(6)
   })
 
-  test('tells of a key that is something else, harms it not, and sends all once it is gone', async () => {
+  test('reports a key with a foreign value, leaves it unchanged, and sends all items when it is gone', async () => {
     const prefix = redis.prefix()
     const key = `${prefix}:{clients}:uniques`
     const { uniques, told, exchange } = member(prefix)
@@ -236,7 +236,7 @@ describe('redisUniques', () => {
     expect((await redis.client.keys(`${prefix}*`)).sort()).toEqual([key, `${key}:born`])
   })
 
-  test('is kept for its ttl after the last process was there', async () => {
+  test('is kept for its ttl after the last process has gone', async () => {
     const prefix = redis.prefix()
     const key = `${prefix}:{clients}:uniques`
     const { uniques, exchange } = member(prefix, { ttl: '1h' })
@@ -250,7 +250,7 @@ describe('redisUniques', () => {
     for (const ttl of await ttls()) expect(ttl).toBeGreaterThan(3_590_000)
   })
 
-  test('says at close what was left, and nothing after it, with no timer left', async () => {
+  test('reports unsent items at close, and nothing afterwards, with no timer left', async () => {
     const prefix = redis.prefix()
     const { uniques, clock } = member(prefix)
     for (const name of names(0, 2_500)) uniques.add(name)
@@ -263,7 +263,7 @@ describe('redisUniques', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('ends after closeMs where the way is silent, and sends nothing later', async () => {
+  test('closes after closeMs if the runner does not answer, and sends nothing later', async () => {
     let calls = 0
     const silent: ScriptRunner = {
       run: () => {
@@ -285,7 +285,7 @@ describe('redisUniques', () => {
     expect(told).toEqual([{ name: 'sync', topic: 'clients', failed: 'LATE' }])
   })
 
-  test('never fails because of the way: it throws, rejects or answers nothing', async () => {
+  test('does not fail if the runner throws, rejects or returns nothing', async () => {
     const ways: ScriptRunner[] = [
       {
         run: () => {
@@ -306,7 +306,7 @@ describe('redisUniques', () => {
     }
   })
 
-  test('refuses options that are none', () => {
+  test('rejects invalid options', () => {
     const bad = (options: object, code: string): void => {
       const build = (): unknown => redisUniques(redis.client, { name: 'clients', ...options })
       expect(build).toThrow(expect.objectContaining({ code }))

@@ -9,7 +9,7 @@ import { ticking } from '../channel/ticking.ts'
 
 const TICK_MS = 100
 
-/** Makes processes that count uniques on a clock of their own; all are closed after each test. */
+/** Creates processes that count uniques with a clock of their own. All are closed after each test. */
 export function uniquesMembers(redis: { readonly client: Redis }) {
   const made: RedisUniques[] = []
   afterEach(async () => {
@@ -32,7 +32,7 @@ export function uniquesMembers(redis: { readonly client: Redis }) {
   }
 }
 
-/** Keys of a test: the n-th and those after it. */
+/** Keys of a test, from the n-th on. */
 export function names(from: number, to: number): string[] {
   return Array.from({ length: to - from }, (_, n) => `client ${from + n}`)
 }

@@ -14,7 +14,7 @@ async function hourOfServer(): Promise<number> {
 }
 
 describe('redisUniques with a window', () => {
-  test('counts in the window of the server, under its number, until the next one is over', async () => {
+  test('counts in the current window of the server, under its number, until the next one', async () => {
     const prefix = redis.prefix()
     const { uniques, exchange } = member(prefix, { window: '1h' })
     expect(uniques.key).toBeUndefined()
@@ -30,7 +30,7 @@ describe('redisUniques with a window', () => {
     expect(await redis.client.call('PEXPIRETIME', `${key}:born`)).toBe((hour + 2) * HOUR_MS)
   })
 
-  test('begins anew with each window, and sends what was left to the one that is over', async () => {
+  test('starts empty with each window, and sends pending items to the previous one', async () => {
     const prefix = redis.prefix()
     const { uniques, clock, exchange } = member(prefix, { window: '1h' })
     for (const name of names(0, 50)) uniques.add(name)
@@ -46,7 +46,7 @@ describe('redisUniques with a window', () => {
     expect(uniques.count()).toBe(20)
   })
 
-  test('through an outage each key keeps its window, and what no window is left for is told', async () => {
+  test('keeps the window of each key through an outage, and reports items whose window is gone', async () => {
     const prefix = redis.prefix()
     const runner = runnerOf(redis.client)
     let cut = false
@@ -77,7 +77,7 @@ describe('redisUniques with a window', () => {
     ])
   })
 
-  test('tells what it could not send where more than a window went by unseen', async () => {
+  test('reports unsent items if more than one window passed unnoticed', async () => {
     const runner = runnerOf(redis.client)
     let aheadMs = 0
     const way: ScriptRunner = {
@@ -98,7 +98,7 @@ describe('redisUniques with a window', () => {
     expect(Number(uniques.key?.split(':').at(-1))).toBe(hour + 2)
   })
 
-  test('does not count back where the clock of the process runs ahead', async () => {
+  test('does not count in an earlier window if the clock of the process is ahead', async () => {
     const prefix = redis.prefix()
     const { uniques, clock, exchange } = member(prefix, { window: '1h' })
     uniques.add('a')

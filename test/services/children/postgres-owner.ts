@@ -2,7 +2,7 @@ import { type PostgresServer, startPostgres } from '../postgres-server.ts'
 
 let postgres: PostgresServer | undefined
 
-/** The server is paused. `backend` is the process that serves a connection. */
+/** Starts a server and pauses it. `backend` is the process that serves a connection. */
 export async function own(): Promise<{ pid: number; backend: number; folder: string }> {
   postgres = await startPostgres()
   const client = await postgres.pool().connect()

@@ -1,16 +1,19 @@
 import { StallWatch } from '../../children/stall-watch.ts'
 
-/** `plain` on an id that was known before, `new` and `token` on one that nobody ever counted; all but plain ones wait for the ledger. */
+/**
+ * `plain` calls use known ids, `new` and `token` calls use ids that were never counted before. All calls except plain
+ * ones wait for the ledger.
+ */
 export type CallKind = 'plain' | 'new' | 'durable' | 'token'
 
-/** One increment. Instants are epoch ms. */
+/** One increment. Times are in epoch milliseconds. */
 export interface Call {
   readonly kind: CallKind
   readonly at: number
   readonly endedAt: number
-  /** Without what the process stood still. */
+  /** Duration without stalls of the process. */
   readonly ms: number
-  /** Of what it rejected with. */
+  /** Code of the error if the call rejected. */
   readonly code: string | undefined
 }
 
@@ -19,17 +22,17 @@ interface Noted extends Pick<Call, 'kind' | 'code'> {
   readonly to: number
 }
 
-/** What became of increments: how long each took, and what the ledger must have of each id. */
+/** Records the duration of increments and the units that the ledger must have for each id. */
 export class CallRecord {
   readonly #watch = new StallWatch()
   readonly #noted: Noted[] = []
-  /** By id, units that were answered. */
+  /** Acknowledged units by id. */
   readonly answered = new Map<string, number>()
-  /** By id, units of calls that may have counted all the same. */
+  /** Units of failed calls that may still have been counted, by id. */
   readonly doubtful = new Map<string, number>()
   pending = 0
 
-  /** Makes a call of one unit. Resolves with whether it was answered. */
+  /** Makes a call with one unit. Resolves with whether it succeeded. */
   async make(kind: CallKind, id: string, increment: () => Promise<unknown>): Promise<boolean> {
     this.pending++
     const from = performance.now()

@@ -1,4 +1,4 @@
-// A process that counts: a crowd of increments of each kind, and a record of what became of every one.
+// A process with counters: simulated increments of each kind and a record of every result.
 
 import { createCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
@@ -10,14 +10,14 @@ import { OpenLoop } from '../../children/open-loop.ts'
 import { type Call, type CallKind, CallRecord } from './call-record.ts'
 
 export interface CountingSite {
-  /** Of the counters. */
+  /** Name of the counters. */
   readonly name: string
   readonly postgresUrl: string
-  /** Without it the process counts by itself. */
+  /** Address of Redis. Without it, the process counts in memory. */
   readonly redisUrl: string | undefined
   readonly waitMs: number
   readonly flushMs: number
-  /** Of `plain` calls: known before the crowd comes. */
+  /** Ids of `plain` calls, which are known before the increments start. */
   readonly ids: readonly string[]
   readonly pool?: PoolConfig
   readonly partitions?: number
@@ -25,19 +25,19 @@ export interface CountingSite {
 
 export interface CountingReport {
   readonly calls: readonly Call[]
-  /** By id, units that were answered. */
+  /** Acknowledged units by id. */
   readonly answered: ReadonlyMap<string, number>
-  /** By id, units of calls that may have counted all the same. */
+  /** Units of failed calls that may still have been counted, by id. */
   readonly doubtful: ReadonlyMap<string, number>
-  /** Ids of the calls that had a token: each is counted once, by its first unit or when it is sent again. */
+  /** Ids of the calls with a token. Each is counted once, in the first attempt or a retry. */
   readonly tokens: readonly string[]
-  /** Calls without an answer long after the last one was made. */
+  /** Number of calls without an answer long after the last one was made. */
   readonly pending: number
   readonly unhandled: readonly string[]
   readonly longestStallMs: number
 }
 
-/** Kinds of calls by their index within so many; the others are plain. */
+/** Kinds of calls by their index modulo a constant. All other calls are plain. */
 const EACH = 20
 const SPECIAL: ReadonlyMap<number, CallKind> = new Map([
   [3, 'new'],
@@ -57,10 +57,10 @@ let ids: readonly string[] = []
 let waitMs = 0
 let crowd: OpenLoop | undefined
 let record: CallRecord
-/** Whether each was answered. A token is the id that it counts, too: one that nobody ever counted. */
+/** Whether each token was acknowledged. The token is also the id that it counts, which was never counted before. */
 let tokens = new Map<string, boolean>()
 
-/** Connects, and reads the ids that are to be known. */
+/** Connects and loads the ids that must be known. */
 export async function open(site: CountingSite): Promise<void> {
   await close()
   ;[ids, waitMs] = [site.ids, site.waitMs]
@@ -76,7 +76,7 @@ export async function open(site: CountingSite): Promise<void> {
   )
 }
 
-/** A crowd begins to count, one unit a call. `nonce` tells its new ids and tokens from those of others. */
+/** Starts increments of one unit each. `nonce` makes new ids and tokens unique. */
 export function start({ perSecond, nonce }: { readonly perSecond: number; readonly nonce: string }): void {
   record = new CallRecord()
   tokens = new Map()
@@ -92,18 +92,20 @@ function count(kind: CallKind, nonce: string, index: number): void {
   void record.make(kind, id, () => counters.increment(id, 1, { durable: kind === 'durable' }))
 }
 
-/** Units that were answered so far. */
+/** Number of units acknowledged so far. */
 export function answered(): number {
   return [...record.answered.values()].reduce((sum, units) => sum + units, 0)
 }
 
-/** Resolves, with the epoch ms, when the ledger has all that was counted so far. */
+/** Resolves with the epoch milliseconds at which the ledger has everything counted so far. */
 export async function flushed(): Promise<number> {
   await until(() => counters.flush())
   return performance.timeOrigin + performance.now()
 }
 
-/** The crowd goes. Answers when all are answered; what has a token and failed is sent again, until it is counted. */
+/**
+ * Stops the increments. Resolves when all are answered. Failed calls with a token are retried until they are counted.
+ */
 export async function stop(): Promise<CountingReport> {
   crowd?.stop()
   const patienceEndsAt = performance.now() + 4 * waitMs + 2_000
@@ -116,7 +118,9 @@ export async function stop(): Promise<CountingReport> {
   return { ...sums, calls, pending, longestStallMs, unhandled: [...UNHANDLED] }
 }
 
-/** One batch of ids, each a unit. Answers whether it counted now, and how many ms the call took. */
+/**
+ * Sends one batch of ids with a unit each. Returns whether it was counted, and how long the call took in milliseconds.
+ */
 export async function countBatch(batch: {
   readonly ids: readonly string[]
   readonly token: string
@@ -131,7 +135,7 @@ export async function countBatch(batch: {
   }
 }
 
-/** Lets go of counters and clients. */
+/** Closes counters and clients. */
 export async function close(): Promise<void> {
   crowd?.stop()
   await counters?.close().catch(() => {})

@@ -5,23 +5,23 @@ import type { Form, Row } from '../../row.ts'
 import { type CounterBench, countThrough } from '../counter-bench.ts'
 
 const MIB = 2 ** 20
-/** More than a file of the log of changes has, so that tables are what has no room. */
+/** Larger than a file of the write-ahead log, so that only tables run out of space. */
 const TABLE_BYTES = 17 * MIB
-/** Of a file of the log of changes, which is to have 16 MB; and more than other files have that are written meanwhile. */
+/** Size limit below the 16 MB of a write-ahead log file, and above the size of all other files written meanwhile. */
 const LOG_BYTES = 5 * MIB
-/** How PostgreSQL names a batch that failed. */
+/** The warning that PostgreSQL is out of space when a batch fails. */
 const BATCH = 'STATEMENT:  with moved'
 
-/** PostgreSQL has no room left, be it for tables or for its log of changes. A limit on the size of its files stands for that. */
+/** PostgreSQL is out of space, for tables or for its write-ahead log. Simulated by a limit on its file sizes. */
 export const fullDisk: readonly Row<CounterBench>[] = [
   { id: 'R52', fault: 'no room for the log of changes of PostgreSQL (PANIC) for 5 s, counters', run: panics },
   { id: 'R52', fault: 'no room for tables of PostgreSQL for 10 s, counters', run: refusesRows },
 ]
 
-/** The log is what PostgreSQL cannot do without: it ends itself, and does not come back before there is room. */
+/** PostgreSQL cannot run without its log: it shuts down, and cannot start before there is space. */
 async function panics(bench: CounterBench, findings: Findings, form: Form): Promise<void> {
   const { postgres, pool } = bench
-  // a file of its own: what the one before has left may be less
+  // a new log file, because the previous one may have little space left
   await pool.query('select pg_switch_wal()')
   await limited(bench, LOG_BYTES)
   const before = postgres.output.length
@@ -42,7 +42,7 @@ async function panics(bench: CounterBench, findings: Findings, form: Form): Prom
   findings.note(panic() ?? '')
 }
 
-/** Rows that are there are still counted under; new ones have no place, and hold up what is in a batch with them. */
+/** Increments of existing rows still succeed. New rows fail, and delay the other rows of their batch. */
 async function refusesRows(bench: CounterBench, findings: Findings, form: Form): Promise<void> {
   const { postgres } = bench
   await limited(bench, TABLE_BYTES)
@@ -53,7 +53,7 @@ async function refusesRows(bench: CounterBench, findings: Findings, form: Form):
       form === 'long' ? 10_000 : 1_100,
       async () => {
         refusal = await fill(bench)
-        // sessions have begun pages of their own
+        // sessions have started pages of their own
         await eventually(async () => postgres.output.slice(before).includes(BATCH), { what: 'a batch that fails' })
       },
       async () => {
@@ -68,7 +68,7 @@ async function refusesRows(bench: CounterBench, findings: Findings, form: Form):
   findings.atLeast('durable ones refused', refused.length, 1)
 }
 
-/** Starts PostgreSQL again, without a file that is larger than its limit. */
+/** Restarts PostgreSQL without files above its size limit. */
 async function limited({ postgres, pool }: CounterBench, maxFileBytes: number): Promise<void> {
   await pool.query("delete from sluice.counters where name = 'filler'")
   await pool.query('vacuum full sluice.counters')
@@ -77,12 +77,12 @@ async function limited({ postgres, pool }: CounterBench, maxFileBytes: number): 
   await postgres.start({ maxFileBytes })
 }
 
-/** Writes rows of counters that nobody uses until there is no room for the least. Answers how PostgreSQL refuses that. */
+/** Inserts unused counter rows until even the smallest row does not fit. Returns the error of PostgreSQL. */
 async function fill({ pool }: CounterBench): Promise<string> {
   const text = `insert into sluice.counters select 'filler', lpad(one::text, $3::int, '0'), 0, 1, now(), now(), false
 from generate_series($1::int, $2::int) as one`
   let [at, refusal] = [0, '']
-  // what a large statement leaves is room for small ones
+  // small statements may still fit where a large one did not
   for (const [rows, length] of [
     [1_000, 250],
     [50, 250],

@@ -6,7 +6,7 @@ import type { Form, Row } from '../../row.ts'
 import { type CounterBench, countThrough } from '../counter-bench.ts'
 import type { Tier } from '../counting-fleet.ts'
 
-/** PostgreSQL is well, and others are in the way. */
+/** PostgreSQL is healthy, and other sessions hold locks. */
 export const locks: readonly Row<CounterBench>[] = [
   { id: 'R51', fault: "another session holds counters' rows (`for update`) for 10 s", run: waits },
   { id: 'R51', fault: 'another session provokes deadlocks (40P01) with batches of counters', run: deadlocks },
@@ -15,7 +15,7 @@ export const locks: readonly Row<CounterBench>[] = [
   { id: 'R51', fault: 'every transaction serializable (40001), counters', run: conflicts },
 ]
 
-/** Statements that a row makes fail, at the least. */
+/** Minimum number of statements that a row makes fail. */
 const LEAST = 5
 
 function heldMsIn(form: Form): number {
@@ -32,7 +32,7 @@ async function waits(bench: CounterBench, findings: Findings, form: Form): Promi
   findings.note(`statements that waited for it in the end ${waiting}`)
 }
 
-/** Rows of all counters are locked by a session for so long. */
+/** A session locks the rows of all counters for the given time. */
 async function held(
   { pool }: CounterBench,
   ms: number,
@@ -56,7 +56,10 @@ async function held(
   }
 }
 
-/** Each time the batch has rows, waits for another, and is the one that PostgreSQL ends. */
+/**
+ * Each time the batch holds row locks, this session waits for one of them and causes a deadlock, which PostgreSQL
+ * resolves by ending the batch.
+ */
 async function deadlocks(bench: CounterBench, findings: Findings, form: Form): Promise<void> {
   const { postgres, pool } = bench
   const before = postgres.output.length
@@ -74,7 +77,7 @@ async function deadlocks(bench: CounterBench, findings: Findings, form: Form): P
       () => {},
     )
   try {
-    // all ids of a batch are of one partition
+    // all ids of a batch are in one partition
     await countThrough(bench, findings, { form, fault, site: { partitions: 1, waitMs: 5_000 } })
   } finally {
     session.release(true)
@@ -93,7 +96,7 @@ async function provoke(
   await session.query("set deadlock_timeout = '1min'")
   await eventually(async () => (await lock("= 'page 9'")).rowCount === 1, { what: 'a row to hold' })
   const before = provoked()
-  // a batch may have none of the rows before that one
+  // a batch may not have locked any row before that one
   while (provoked() === before) {
     await session.query('begin')
     await lock("= 'page 9'")
@@ -119,7 +122,7 @@ function ends(setting: string, value: string, what: string): Row<CounterBench> {
   }
 }
 
-/** Several processes count under one id, durably, and another session writes the same rows. */
+/** Several processes count the same ids durably, while another session writes the same rows. */
 async function conflicts(bench: CounterBench, findings: Findings, form: Form): Promise<void> {
   const { pool, postgres, fleet } = bench
   const before = postgres.output.length
@@ -148,7 +151,7 @@ async function conflicts(bench: CounterBench, findings: Findings, form: Form): P
   })
 }
 
-/** For sessions that begin from now on. */
+/** Applies to sessions that start from now on. */
 async function withSetting(
   { pool }: CounterBench,
   [name, value]: readonly [string, string],
@@ -162,7 +165,7 @@ async function withSetting(
   }
 }
 
-/** Statements that wait for what a session has. */
+/** Number of statements that wait for locks of a session. */
 async function blockedBy(session: PoolClient, { pool }: CounterBench): Promise<number> {
   const { rows } = await session.query('select pg_backend_pid() as pid')
   const text = 'select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))'

@@ -5,7 +5,7 @@ import type { Tier } from '../counting-fleet.ts'
 
 type Change = (bench: CounterBench) => unknown
 
-/** A server is away, and comes back with all that it had. */
+/** A server becomes unavailable and returns with all of its data. */
 export const outages: readonly Row<CounterBench>[] = [
   away(
     'PostgreSQL stopped (SIGSTOP) for 10 s',

@@ -6,10 +6,10 @@ import { type CounterBench, countThrough, postgresUrlOf, waitMsIn } from '../cou
 
 type Fault = (proxy: TcpProxy, form: Form) => Promise<FaultTimes>
 
-/** Redis and PostgreSQL are well, and the way to one of them is not. */
+/** Redis and PostgreSQL are healthy, and the network to one of them fails. */
 export const paths: readonly Row<CounterBench>[] = [
   toPostgres('answers lost for 2 s, then the connections', losesAnswers),
-  // connections that are gone without a word are found one after the other
+  // dead connections are detected one after the other
   toPostgres('black hole for 2 s, old sockets never answer again', vanishes, 10_000),
   { ...toPostgres('connections cut (RST, FIN), batches under way', cuts), onlyLong: true },
   toRedis('answers lost for 2 s, then the connections', losesAnswers),
@@ -20,7 +20,7 @@ function toPostgres(what: string, happens: Fault, flushedMs?: number): Row<Count
   const run: Row<CounterBench>['run'] = (bench, findings, form) =>
     withProxy(bench.postgres.port, async (proxy) => {
       const waitMs = waitMsIn(form)
-      // without these a pool waits for connections that are gone as long as TCP does
+      // without these options a pool waits for a dead connection until TCP times out
       const pool = { connectionTimeoutMillis: waitMs, query_timeout: waitMs }
       const site = { postgresUrl: postgresUrlOf(proxy), pool }
       await countThrough(bench, findings, {
@@ -51,7 +51,7 @@ async function withProxy(port: number, use: (proxy: TcpProxy) => Promise<void>):
   }
 }
 
-/** What is sent arrives, is done, and nobody hears of it. */
+/** Requests arrive and are processed, and their answers are lost. */
 function losesAnswers(proxy: TcpProxy, form: Form): Promise<FaultTimes> {
   return during(
     form === 'long' ? 2_000 : 700,

@@ -8,7 +8,7 @@ import type { Tier } from '../counting-fleet.ts'
 const RETRIES = 8
 const WAIT_MS = 5_000
 
-/** A batch that clients send again before it is answered. */
+/** A batch that clients retry before it is answered. */
 export const retries: readonly Row<CounterBench>[] = [
   { ...row('in a process'), onlyLong: true },
   row('in Redis'),
@@ -50,7 +50,7 @@ async function retriesAtOnce(
   }
 }
 
-/** What PostgreSQL and the way there and back take, alone. */
+/** Measures PostgreSQL and the round trip alone. */
 async function takesStatement({ pool }: CounterBench, findings: Findings): Promise<void> {
   const table = postgresLedger(pool).open('statement')
   for (const [index, what] of ['new ids', 'known ids'].entries()) {

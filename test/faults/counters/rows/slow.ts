@@ -6,10 +6,10 @@ import { type CounterBench, countThrough, flushMsIn, postgresUrlOf } from '../co
 import { PER_SECOND, type Tier } from '../counting-fleet.ts'
 
 const ROUND_TRIP_MS = 300
-/** Of a batch that is under way, of the next one, and of what a call may ask for before. */
+/** Round trips of the batch in flight, of the next batch, and of a read that precedes a call. */
 const ROUND_TRIPS = 3
 
-/** PostgreSQL is well, and far away. */
+/** PostgreSQL is healthy, with a high latency. */
 export const slow: readonly Row<CounterBench>[] = [
   { id: 'R50', fault: `+${ROUND_TRIP_MS} ms a round trip to PostgreSQL, counters`, run: countsFarAway },
 ]

@@ -1,4 +1,4 @@
-// A member of a schedule in a process of its own.
+// A member of a schedule in its own process.
 
 import { Member, type MemberOptions, type TakeReport } from '../member.ts'
 import type { ServerSide } from '../observed-backend.ts'

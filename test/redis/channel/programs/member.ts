@@ -8,7 +8,7 @@ export const NAMES: readonly string[] = Array.from({ length: 30 }, (_, at) => `c
 export interface Joining {
   readonly url: string
   readonly name: string
-  /** Whose client: ours, or one of ioredis 5 as its users make it. */
+  /** The client: created by @sluice/redis, or an ioredis 5 client created by the user. */
   readonly client: 'ours' | 'ioredis 5'
   readonly seed: number
 }
@@ -22,7 +22,7 @@ let published = 0
 const added: Record<string, number> = {}
 const received: Record<string, number[]> = {}
 
-/** Connects, listens, and works every 2 ms until `rest`. */
+/** Connects, subscribes, and works every 2 ms until `rest`. */
 export function join({ url, name, client, seed }: Joining): void {
   const redis = client === 'ours' ? createRedis(url) : new Redis5(url, { socketTimeout: 1_000 })
   if (client !== 'ours') redis.on('error', () => {})
@@ -49,18 +49,18 @@ function work(): void {
   systemClock.after(2, work)
 }
 
-/** How often it worked. */
+/** Number of completed operations. */
 export function deeds(): number {
   return published
 }
 
-/** Works no more; answers what it added, and how many messages it published. */
+/** Stops working. Returns the added sums and the number of published messages. */
 export function rest(): { added: Record<string, number>; published: number } {
   working = false
   return { added, published }
 }
 
-/** The sums and the messages that it knows of. */
+/** The sums and messages that it has received. */
 export function known(): { sums: Record<string, number>; received: Record<string, number[]> } {
   return { sums: Object.fromEntries(NAMES.map((name) => [name, sums.get(name)])), received }
 }

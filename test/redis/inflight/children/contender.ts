@@ -3,7 +3,7 @@ import { createInflightLimiter, type InflightLimiter } from '@sluice/limiter-cor
 import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, type RedisInflightOptions, redisInflight } from '@sluice/redis'
 
-// a process whose tasks contend with those of others for the places of one cap
+// a process whose tasks compete with other processes for the permits of one cap
 
 let cap: InflightLimiter
 
@@ -20,7 +20,7 @@ export async function join(url: string, limit: number, options: RedisInflightOpt
   cap = createInflightLimiter({ name: 'contended', limit, backend: redisInflight(client, options) })
 }
 
-/** Each task asks, holds what it gets, and asks again, for so long. */
+/** Each task acquires a permit, holds it and acquires again, for the given time. */
 export async function contend({ tasks, ms, holdMs, retryMs }: Work): Promise<{ permits: number; asks: number }> {
   const endsAt = systemClock.now() + ms
   let permits = 0

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createInflightLimiter, type InflightBackend, type InflightLimiter, type Permit } from '@sluice/limiter-core'
 import { createRedis, type RedisInflightOptions, redisInflight } from '@sluice/redis'
 
-// a process of a fleet: what the test tells it to hold, it holds
+// a process of a fleet that holds permits on request of the test
 
 let client: ReturnType<typeof createRedis>
 let backend: InflightBackend
@@ -20,7 +20,7 @@ export async function join(url: string, limit: number, options: RedisInflightOpt
   cap = createInflightLimiter({ name: 'fleet', limit, backend })
 }
 
-/** Asks so many times at once; answers how many places it got. */
+/** Makes the given number of concurrent requests. Returns the number of permits granted. */
 export async function acquire(times: number, key = 'k'): Promise<number> {
   const asked = await Promise.all(Array.from({ length: times }, () => cap.acquire(key)))
   const given = asked.filter((permit) => permit !== undefined)
@@ -29,15 +29,15 @@ export async function acquire(times: number, key = 'k'): Promise<number> {
   return given.length
 }
 
-/** Gives the oldest back; answers how many it holds then. */
+/** Releases the oldest permits. Returns the number of permits still held. */
 export function release(times: number): number {
   for (const permit of permits.splice(0, times)) permit.release()
   return permits.length
 }
 
 /**
- * Takes and gives back so many times, several at once. Answers how often it got a place, and the most holders of all
- * processes that it saw, as they count themselves.
+ * Acquires and releases the given number of times, several at once. Returns the number of granted permits, and the
+ * maximum number of holders counted across all processes.
  */
 export async function work(times: number, atOnce: number): Promise<{ got: number; most: number }> {
   let got = 0

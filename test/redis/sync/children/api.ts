@@ -1,5 +1,5 @@
-// One process of a fleet: an API on Express whose limits all share, the crowd that asks it over HTTP, and a record of
-// what it answered. Instants are epoch ms, of clocks that do not step.
+// One process of a fleet: an Express API with shared limits, clients that send requests over HTTP, and a record of the
+// answers. Times are in epoch milliseconds of monotonic clocks.
 import { once } from 'node:events'
 import { Agent, createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,12 +10,12 @@ import { OpenLoop } from '../../../faults/children/open-loop.ts'
 import { StallWatch } from '../../../faults/children/stall-watch.ts'
 
 export interface ApiOptions extends SyncedBackendOptions {
-  /** Of Redis. */
+  /** Port of Redis. */
   readonly url: string
-  /** Of all keys of `busy`. */
+  /** Limit of all keys of `busy`. */
   readonly limit: number
   readonly windowMs: number
-  /** Of the key of `full`, in an hour. */
+  /** Limit of the key of `full`, per hour. */
   readonly fullLimit: number
 }
 
@@ -23,7 +23,7 @@ type Route = 'busy' | 'full'
 
 export interface Noted {
   readonly route: Route
-  /** When the limiter was asked. */
+  /** When the limiter was called. */
   readonly at: number
   readonly allowed: boolean
 }
@@ -36,11 +36,11 @@ export interface Exchange {
 
 export interface Report {
   readonly decisions: readonly Noted[]
-  /** Calls to Redis that reported. */
+  /** Calls to Redis that reported usage. */
   readonly exchanges: readonly Exchange[]
-  /** From a request to its answer, without what this process stood still. */
+  /** Slowest time from a request to its answer, without stalls of this process. */
   readonly slowestMs: number
-  /** Neither 200 nor 429. */
+  /** Number of answers other than 200 and 429. */
   readonly failed: number
   readonly unhandled: readonly string[]
 }
@@ -74,12 +74,12 @@ export async function open({ url, limit, windowMs, fullLimit, ...options }: ApiO
   port = (server.address() as AddressInfo).port
 }
 
-/** A crowd begins to ask: every twentieth request goes to `full`. */
+/** Starts sending requests: every twentieth goes to `full`. */
 export function start(perSecond: number): void {
   crowd = new OpenLoop(perSecond, (index) => ask(index % 20 === 0 ? 'full' : 'busy'))
 }
 
-/** What happened since the last report. */
+/** Records since the last report. */
 export function report(): Report {
   const told = { decisions: decisions.splice(0), exchanges: exchanges.splice(0), slowestMs, failed, unhandled }
   slowestMs = 0
@@ -90,7 +90,7 @@ export function stop(): void {
   crowd?.stop()
 }
 
-/** Notes each request before its limiter, and what became of it. */
+/** Records each request before its limiter, and its result. */
 function noted(route: Route): express.RequestHandler {
   return (_req, res, next) => {
     const at = epochNow()
@@ -110,7 +110,7 @@ function ask(route: Route): void {
   request.on('error', () => failed++)
 }
 
-/** Notes the calls of a client that report, as their script has the mark of a process for its first key. */
+/** Records the calls of a client that report usage. Their script has the marker of a process as its first key. */
 function watchExchanges(client: ReturnType<typeof createRedis>): void {
   const evalsha = client.evalsha.bind(client) as (...args: unknown[]) => Promise<unknown>
   const watched = (...args: unknown[]): Promise<unknown> => {
