@@ -2,12 +2,12 @@ import { type Agent, request } from 'node:http'
 
 export interface Asked {
   readonly method?: string
-  /** Sent as it is: nothing is resolved or escaped. */
+  /** Path of the request, sent unchanged: nothing is resolved or escaped. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The status of an answer, whose body is not kept. */
+/** Returns the status of the response; its body is discarded. */
 export function askForStatus(port: number, { method = 'GET', path, headers = {} }: Asked, agent?: Agent) {
   return new Promise<number>((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: agent ?? false })

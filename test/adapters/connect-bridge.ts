@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HookBridge, Reply } from '@sluice/testkit'
 
-/** Requests and responses of `node:http` and of what is built on it, as the contract sees them. */
+/** Adapts requests and responses of `node:http`, and of frameworks built on it, to the contract. */
 export const bridge: HookBridge<IncomingMessage, ServerResponse> = {
   request: (req) => ({
     method: req.method ?? '',

@@ -4,13 +4,13 @@ import { type AppDescription, type LimiterSpec, nativeOptions, onceEach } from '
 import type { RequestHandler } from 'express'
 import { bridge, send } from './connect-bridge.ts'
 
-/** What Express 4 and 5 have in common, for the two copies that the tests install. */
+/** The interface that Express 4 and 5 share, for the two versions that the tests install. */
 export interface ExpressLike extends RequestListener {
   use(...handlers: readonly RequestHandler[]): unknown
   all(path: string, ...handlers: readonly RequestHandler[]): unknown
 }
 
-/** Builds the contract's application on an empty one of Express. */
+/** Builds the contract's application on an empty Express application. */
 export function expressApp<App extends ExpressLike>(app: App, description: AppDescription): App {
   const { headers = {}, limits, routes, builtPerRequest } = description
   const limiter = builtPerRequest ? built : onceEach(built)

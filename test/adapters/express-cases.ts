@@ -11,7 +11,7 @@ const ok: RequestHandler = (_req, res) => {
 }
 const once = { limit: 1, window: '1m' } as const
 
-/** What holds of Express alone, in both its versions. */
+/** Tests that apply only to Express, run for both versions. */
 export function expressCases(make: typeof express): void {
   describe('a limiter', () => places(make))
   describe('a key by route', () => routes(make))
@@ -26,7 +26,7 @@ async function statuses(app: Express, ...paths: readonly string[]): Promise<numb
 }
 
 function places(make: typeof express): void {
-  test('limits the routes of its router alone', async () => {
+  test('limits only the routes of its router', async () => {
     const app = make()
     const router = make.Router()
     router.use(rateLimit(once))
@@ -37,7 +37,7 @@ function places(make: typeof express): void {
     expect(await statuses(app, '/v1/a', '/v1/b', '/free', '/free')).toEqual([200, 429, 200, 200])
   })
 
-  test('limits its route alone, and stands beside one of the application', async () => {
+  test('limits only its own route, and works next to an application-wide limiter', async () => {
     const app = make()
     app.use(rateLimit({ name: 'all', limit: 3, window: '1m', algorithm: 'fixed-window' }))
     app.get('/login', rateLimit({ name: 'login', ...once }), ok)
@@ -47,7 +47,7 @@ function places(make: typeof express): void {
     expect(denied.body['violated-policies']).toEqual(['all'])
   })
 
-  test('shows what it knows to handlers and to error handlers', async () => {
+  test('exposes its decision to handlers and to error handlers', async () => {
     const app = make()
     app.use(rateLimit(once))
     app.get('/', (req, res) => {
@@ -68,13 +68,13 @@ function routes(make: typeof express): void {
     '/api/login/a;v=1',
   ]
 
-  test.each(spellings)('counts %s with every other spelling', async (spelling) => {
+  test.each(spellings)('counts %s together with every other spelling', async (spelling) => {
     const app = make()
     app.get('/api/login/:id', rateLimit({ ...once, key: byRoute() }), ok)
     expect(await statuses(app, '/api/login/7', spelling)).toEqual([200, 429])
   })
 
-  test.each(spellings)('counts %s of a mounted router with every other spelling', async (spelling) => {
+  test.each(spellings)('counts %s of a mounted router together with every other spelling', async (spelling) => {
     const app = make()
     const router = make.Router()
     router.get('/login/:id', rateLimit({ ...once, key: byRoute() }), ok)
@@ -82,7 +82,7 @@ function routes(make: typeof express): void {
     expect(await statuses(app, '/api/login/7', spelling)).toEqual([200, 429])
   })
 
-  test('counts a request in absolute form with every other spelling', async () => {
+  test('counts a request in absolute form together with every other spelling', async () => {
     const app = make()
     const router = make.Router()
     router.get('/login/:id', rateLimit({ ...once, key: byRoute() }), ok)
@@ -96,7 +96,7 @@ function routes(make: typeof express): void {
     await close()
   })
 
-  test('keeps routes and methods apart, but HEAD and GET together', async () => {
+  test('counts routes and methods separately, but HEAD and GET together', async () => {
     const app = make()
     const limit = rateLimit({ ...once, key: byAll(byRoute(), byIp()) })
     app.route('/a').get(limit, ok).post(limit, ok)
@@ -106,7 +106,7 @@ function routes(make: typeof express): void {
     expect((await request(app).head('/b')).status).toBe(429)
   })
 
-  test('counts requests without a route as one', async () => {
+  test('counts all requests without a route under one key', async () => {
     const app = make()
     app.use(rateLimit({ ...once, key: byRoute() }))
     expect(await statuses(app, '/no', '/where')).toEqual([404, 429])
@@ -122,7 +122,7 @@ function errors(make: typeof express): void {
     return made
   }
 
-  test('ends in the default answer of Express with the headers of the denial', async () => {
+  test("sends Express's default error response with the headers of the denial", async () => {
     const made = app()
     await request(made).get('/')
     const { status, headers, text } = await request(made).get('/')
@@ -135,7 +135,7 @@ function errors(make: typeof express): void {
     expect(text).toContain('SLUICE_DENIED')
   })
 
-  test('gives an own error handler all that it needs', async () => {
+  test('passes a custom error handler everything it needs', async () => {
     let seen: Record<string, unknown> = {}
     const handler: ErrorRequestHandler = (error, _req, res, _next) => {
       seen = error
@@ -151,7 +151,7 @@ function errors(make: typeof express): void {
     expect(String(seen.message)).toContain('api')
   })
 
-  test('hands a full cap on as well', async () => {
+  test('passes the denial of a full cap on as well', async () => {
     const made = make()
     const cap = inflightLimit({ limit: 1, next: true })
     made.get('/', cap, ok)
@@ -164,7 +164,7 @@ function errors(make: typeof express): void {
 }
 
 function wrapped(make: typeof express): void {
-  test('limits its handler, which may hand on', async () => {
+  test('limits its handler, which may call next', async () => {
     const app = make()
     const handler: RequestHandler = (req, res, next) => (req.query.on ? next() : void res.send('first'))
     app.get('/', rateLimit({ limit: 2, window: '1m', key: byHeader('x-user') }).wrap(handler), (_req, res) => {

@@ -5,7 +5,7 @@ import type express from 'express'
 import type { Express } from 'express'
 import request from 'supertest'
 
-/** Whose address counts under each setting of `trust proxy`. */
+/** Tests of the address that is counted under each setting of `trust proxy`. */
 export function expressProxies(make: typeof express): void {
   describe('trust proxy', () => proxies(make))
 }
@@ -24,7 +24,7 @@ function proxies(make: typeof express): void {
   }
   const from = (made: Express, forwarded: string) => request(made).get('/').set('X-Forwarded-For', forwarded)
 
-  test('of one hop counts the client that the proxy saw, whatever it claims', async () => {
+  test('of one hop counts the client address that the proxy saw, whatever the client claims', async () => {
     const made = app(1)
     expect((await from(made, '6.6.6.6, 203.0.113.1')).status).toBe(200)
     expect((await from(made, '7.7.7.7, 203.0.113.1')).status).toBe(429)
@@ -32,14 +32,14 @@ function proxies(make: typeof express): void {
     expect(warnings.codes).toEqual([])
   })
 
-  test('unset counts the proxy, and warns once', async () => {
+  test('unset counts the address of the proxy, and warns once', async () => {
     const made = app()
     expect((await from(made, '203.0.113.1')).status).toBe(200)
     expect((await from(made, '203.0.113.2')).status).toBe(429)
     expect(warnings.codes).toEqual(['SLUICE_UNTRUSTED_PROXY'])
   })
 
-  test('of everyone is warned about once, and junk counts as the socket', async () => {
+  test('of all proxies is warned about once, and an invalid address counts as the socket address', async () => {
     const made = app(true)
     expect((await from(made, '203.0.113.1')).status).toBe(200)
     expect((await from(made, 'not-an-ip:injected|key')).status).toBe(200)
@@ -47,7 +47,7 @@ function proxies(make: typeof express): void {
     expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ALL_PROXIES', 'SLUICE_BAD_ADDRESS'])
   })
 
-  test('that throws counts the socket', async () => {
+  test('that throws counts the socket address', async () => {
     const made = app(() => {
       throw new Error('no list of proxies')
     })

@@ -3,7 +3,7 @@ import { byAll, byIp, byPrincipal, inflightLimit, rateLimit } from '@sluice/expr
 import express, { type Request, type Response } from 'express'
 import request from 'supertest'
 
-test('hooks may ask for the request and the response that their route has', async () => {
+test('hooks may declare the request and response types of their route', async () => {
   type Named = Request<{ name: string }>
   type WithUser = Response<unknown, { user: number }>
   const settled: number[] = []
@@ -27,10 +27,10 @@ test('hooks may ask for the request and the response that their route has', asyn
   ])
 })
 
-test('hooks that ask for something else do not compile', () => {
-  // @ts-expect-error a key source is given a request
+test('hooks that declare other parameter types do not compile', () => {
+  // @ts-expect-error a key source receives a request
   const key = (): unknown => rateLimit({ limit: 1, window: '1m', key: (path: string) => path })
-  // @ts-expect-error and so is skip
+  // @ts-expect-error skip receives a request, too
   const skip = (): unknown => inflightLimit({ limit: 1, skip: (id: number) => id > 0 })
   expect([typeof key, typeof skip]).toEqual(['function', 'function'])
 })

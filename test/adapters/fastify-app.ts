@@ -54,7 +54,7 @@ async function listening(app: FastifyInstance): Promise<RunningApp> {
   }
 }
 
-/** Builds the contract's application on an empty one of Fastify, of hooks. */
+/** Builds the contract's application from hooks on an empty Fastify application. */
 export function fastifyApp(app: FastifyInstance, description: AppDescription): Promise<RunningApp> {
   const { headers = {}, limits, routes, builtPerRequest } = description
   const limiter = builtPerRequest ? built : onceEach(built)
@@ -72,7 +72,7 @@ export function fastifyApp(app: FastifyInstance, description: AppDescription): P
   return listening(app)
 }
 
-/** Builds the application of the contract of overrides with the plugin. */
+/** Builds the application of the overrides contract with the plugin. */
 export async function layeredApp(app: FastifyInstance, description: LayeredDescription): Promise<RunningApp> {
   const { routes, group } = description
   await app.register(sluice, native(description.app))
@@ -101,7 +101,7 @@ function answering(handler: NonNullable<LayeredRoute['handler']>) {
     send(reply, await handler({ request: bridge.request(request), sluice: request.sluice as RequestSluice }))
 }
 
-// a body without a type that Fastify knows would be refused
+// Fastify would reject a body whose content type has no parser
 function takeAnyBody(app: FastifyInstance): void {
   app.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume().on('end', () => done(null))

@@ -29,7 +29,7 @@ test('@fastify/rate-limit and the plugin limit one application side by side, eac
   expect((await app.inject('/')).headers.ratelimit).toContain('r=2')
 })
 
-test('a hook of ours and one of @fastify/rate-limit stand on one route', async () => {
+test('a Sluice hook and a hook of @fastify/rate-limit work on the same route', async () => {
   const app = fastify()
   open.push(app)
   await app.register(peer, { global: false })
@@ -42,7 +42,7 @@ test('a hook of ours and one of @fastify/rate-limit stand on one route', async (
   expect((await app.inject('/')).headers['content-type']).toBe('application/problem+json')
 })
 
-/** The compiler knows what both packages add to the config of a route, each under a name of its own. */
+/** Type-checks that both packages add their own property to the config of a route. */
 function configOf({ routeOptions: { config } }: FastifyRequest): object {
   return {
     ours: config.sluice?.rateLimit && 'window' in config.sluice.rateLimit && config.sluice.rateLimit.window,
@@ -50,11 +50,11 @@ function configOf({ routeOptions: { config } }: FastifyRequest): object {
   }
 }
 
-test('a config without a window is refused by the compiler, and where its route is declared', async () => {
+test('a config without a window is rejected by the compiler, and at run time when its route is declared', async () => {
   const app = fastify()
   open.push(app)
   await app.register(sluice)
-  // @ts-expect-error a rate has a window
+  // @ts-expect-error a rate needs a window
   const declare = (): unknown => app.get('/', { config: { sluice: { rateLimit: { limit: 1 } } } }, async () => 'ok')
   expect(declare).toThrow('window')
 })

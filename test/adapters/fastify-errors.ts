@@ -5,11 +5,11 @@ import { opened, statuses } from './fastify-injected.ts'
 
 const api = { name: 'api', limit: 1, window: '1m', algorithm: 'fixed-window', next: true } as const
 
-/** What `next: true` hands to the error handler of Fastify, in both its versions. */
+/** The errors that `next: true` passes to Fastify's error handler, in both versions. */
 export function fastifyErrors(make: typeof fastify): void {
   const app = opened(make)
   describe('next: true', () => {
-    test('ends in the default answer of Fastify with the headers of the denial', async () => {
+    test("sends Fastify's default error response with the headers of the denial", async () => {
       const made = app()
       await made.register(sluice, { rateLimit: api })
       made.get('/', async () => 'ok')
@@ -23,7 +23,7 @@ export function fastifyErrors(make: typeof fastify): void {
       })
     })
 
-    test('gives an own error handler all that it needs, of a hook and around a handler', async () => {
+    test('passes a custom error handler everything it needs, from a hook and from a wrapped handler', async () => {
       const seen: FastifyError[] = []
       const made = app()
       made.setErrorHandler((error: FastifyError, _request, reply) => {

@@ -7,14 +7,14 @@ import { type Make, opened, statuses } from './fastify-injected.ts'
 const once = { limit: 1, window: '1m' } as const
 const key = async (): Promise<string> => 'later'
 
-/** What holds of Fastify's handlers behind a limit, and of those that answer denials, in both its versions. */
+/** Tests of Fastify handlers behind a limit, and of handlers that answer denials, for both versions. */
 export function fastifyHandlers(make: typeof fastify): void {
   describe('handlers', () => handled(make))
 }
 
 function handled(make: typeof fastify): void {
   const app = opened(make)
-  describe('an own answer to a denial', () => ownAnswers(app))
+  describe('a custom response to a denial', () => ownAnswers(app))
   describe('wrap', () => wrapped(app))
 }
 
@@ -40,11 +40,11 @@ function ownAnswers(app: Make): void {
     test.each([
       ['at once', {}],
       ['later', { key }],
-    ])(`is ${how}, to a denial that comes %s`, async (_when, options) => {
+    ])(`is ${how}, for a denial decided %s`, async (_when, options) => {
       const warnings = new Warnings()
       warnings.listen()
       const made = app()
-      // an answer that is on its way when the own one has returned
+      // a response that is still being sent when the custom handler has returned
       made.addHook('onSend', (_request, _reply, payload, done) => void setImmediate(() => done(null, payload)))
       made.addHook('onRequest', rateLimit({ ...once, cost: () => 2, denied, ...options }))
       made.get('/', async () => 'ok')
@@ -57,8 +57,8 @@ function ownAnswers(app: Make): void {
 
 function wrapped(app: Make): void {
   const limits = { 'at once': {}, later: { key } }
-  describe.each(Object.entries(limits))('around a handler, with an answer that comes %s,', (_when, options) => {
-    test('limits its handler, whichever way that answers', async () => {
+  describe.each(Object.entries(limits))('around a handler, with a decision that arrives %s,', (_when, options) => {
+    test('limits its handler, however the handler responds', async () => {
       const made = app()
       const limit = rateLimit({ limit: 4, window: '1m', ...options })
       made.get(
@@ -85,7 +85,7 @@ function wrapped(app: Make): void {
       expect(await statuses(made, '/async')).toEqual([429])
     })
 
-    test('hands errors of its handler to the error handler', async () => {
+    test('passes errors of its handler to the error handler', async () => {
       const made = app()
       const limit = rateLimit({ limit: 4, window: '1m', ...options })
       made.setErrorHandler((error: Error, _request, reply) => reply.code(418).send(error.message))
@@ -103,7 +103,7 @@ function wrapped(app: Make): void {
       expect(await made.inject('/rejects')).toMatchObject({ statusCode: 418, payload: 'rejected' })
     })
 
-    test('keeps the this of its handler', async () => {
+    test('preserves the `this` of its handler', async () => {
       const made = app()
       made.get(
         '/',
@@ -115,14 +115,14 @@ function wrapped(app: Make): void {
     })
   })
 
-  test('holds a place until the handler is done, though its answer is sent', async () => {
+  test('holds a permit until the handler is done, even if the response was sent earlier', async () => {
     const watcher = new Watcher()
     let finish = (): void => {}
     const made = app()
     made.get(
       '/',
       inflightLimit({ limit: 1, observers: [watcher] }).wrap(async (_request, reply) => {
-        // what is injected ends in the turn in which it is answered
+        // an injected request ends in the same turn in which it is answered
         await undefined
         reply.send('ok')
         await new Promise<void>((resolve) => (finish = resolve))
@@ -135,7 +135,7 @@ function wrapped(app: Make): void {
     finish()
   })
 
-  test("is what holdUntil: 'handler' needs, which a hook says once", async () => {
+  test("is required for holdUntil: 'handler'; a hook warns about it once", async () => {
     const warnings = new Warnings()
     warnings.listen()
     const made = app()
@@ -146,7 +146,7 @@ function wrapped(app: Make): void {
     expect([seen, warnings.codes]).toEqual([[200, 200], ['SLUICE_BAD_OPTION']])
   })
 
-  test('gives a place back that comes when the request is over', async () => {
+  test('releases a permit that is granted after the request has ended', async () => {
     const made = app()
     let give: ((permit: Permit) => void) | undefined
     const backend = { acquire: () => new Promise<Permit>((resolve) => (give = resolve)) }
@@ -170,7 +170,7 @@ function wrapped(app: Make): void {
     expect(entered).toBe(0)
   })
 
-  test('counts by header where the key says so', async () => {
+  test('counts by header if the key is byHeader', async () => {
     const made = app()
     made.get(
       '/',

@@ -6,7 +6,7 @@ import { type Make, opened, statuses } from './fastify-injected.ts'
 
 const once = { limit: 1, window: '1m' } as const
 
-/** What holds of limits as hooks of Fastify, in both its versions. Requests are injected: there is no socket. */
+/** Tests of limits as Fastify hooks, for both versions. Requests are injected, without a socket. */
 export function fastifyHooks(make: typeof fastify): void {
   describe('hooks', () => hooked(make))
 }
@@ -19,7 +19,7 @@ function hooked(make: typeof fastify): void {
 }
 
 function places(app: Make): void {
-  test('limits its route alone, and stands beside one of the application', async () => {
+  test('limits only its own route, and works next to an application-wide limit', async () => {
     const made = app()
     made.addHook('onRequest', rateLimit({ name: 'all', limit: 3, window: '1m' }))
     made.get('/login', { onRequest: rateLimit({ name: 'login', ...once }) }, async () => 'ok')
@@ -27,7 +27,7 @@ function places(app: Make): void {
     expect(await statuses(made, '/login', '/login', '/other', '/other')).toEqual([200, 429, 200, 429])
   })
 
-  test('limits the routes of its plugin, and those without a handler', async () => {
+  test('limits the routes of its plugin, and requests without a route', async () => {
     const made = app()
     made.register(
       async (child) => {
@@ -41,7 +41,7 @@ function places(app: Make): void {
     expect(await statuses(made, '/v1/a', '/v1/none', '/v1/a', '/free', '/free')).toEqual([200, 404, 429, 200, 200])
   })
 
-  test('knows as preHandler what hooks before it found out', async () => {
+  test('can use, as a preHandler, what earlier hooks set on the request', async () => {
     const made = app()
     const user = (request: object): string | undefined => (request as { user?: string }).user
     made.addHook('onRequest', async (request) => {
@@ -52,7 +52,7 @@ function places(app: Make): void {
     expect([await as('ann'), await as('bob'), await as('ann')]).toEqual([200, 200, 429])
   })
 
-  test('shows what it knows to handlers', async () => {
+  test('exposes its decision to handlers', async () => {
     const made = app()
     made.addHook('onRequest', rateLimit(once))
     made.get('/', async (request) => `${request.sluice?.decision?.binding.remaining}`)
@@ -70,7 +70,7 @@ function routes(app: Make): void {
     },
   )
 
-  test('keeps routes and methods apart, but HEAD and GET together, and counts what has no route as one', async () => {
+  test('counts routes and methods separately, HEAD and GET together, and all requests without a route under one key', async () => {
     const made = app()
     made.addHook('onRequest', rateLimit({ ...once, key: byAll(byRoute(), byIp()) }))
     for (const method of ['GET', 'POST']) made.route({ method, url: '/a', handler: async () => 'ok' })
@@ -81,7 +81,7 @@ function routes(app: Make): void {
 }
 
 function denials(app: Make): void {
-  test('is no error: onSend and onResponse run, onError and the error handler do not', async () => {
+  test('is not an error: onSend and onResponse run, onError and the error handler do not', async () => {
     const ran: string[] = []
     const made = app()
     made.setErrorHandler((_error, _request, reply) => {
@@ -105,7 +105,7 @@ function denials(app: Make): void {
     expect(ran).toEqual(['onSend', 'onResponse'])
   })
 
-  test('keeps what hooks before it said of other things, also past Fastify', async () => {
+  test('keeps headers that earlier hooks set, also those set on the raw response', async () => {
     const made = app()
     made.addHook('onRequest', async (_request, reply) => {
       reply.header('access-control-allow-origin', '*').header('etag', '"a"')
@@ -120,7 +120,7 @@ function denials(app: Make): void {
     expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['last-modified']))
   })
 
-  test('of a request that was answered meanwhile writes nothing more', async () => {
+  test('of a request that has been answered in the meantime writes nothing', async () => {
     const warnings = new Warnings()
     warnings.listen()
     let decided = (): void => {}

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyServerOptions, fastify } from 'fastify'
 
 export type Make = (options?: FastifyServerOptions) => FastifyInstance
 
-/** Applications that are closed after each test. */
+/** Applications to close after each test. */
 export function opened(make: typeof fastify): Make {
   const open: FastifyInstance[] = []
   afterEach(async () => {
@@ -17,7 +17,7 @@ export function opened(make: typeof fastify): Make {
   }
 }
 
-/** Asks one after the other, each as `/path` or `METHOD /path`. */
+/** Sends requests one after the other, each given as `/path` or `METHOD /path`. */
 export async function statuses(app: FastifyInstance, ...asked: readonly string[]): Promise<number[]> {
   const all: number[] = []
   for (const one of asked) {
@@ -27,7 +27,7 @@ export async function statuses(app: FastifyInstance, ...asked: readonly string[]
   return all
 }
 
-/** With the plugin: one request a minute unless said otherwise. */
+/** Builds an application with the plugin. Default limit: one request per minute. */
 export async function limited(
   app: FastifyInstance,
   options: FastifySluiceOptions = { rateLimit: { limit: 1, window: '1m' } },
@@ -36,7 +36,7 @@ export async function limited(
   return app
 }
 
-/** Options of a route that says this. */
+/** Route options with this `sluice` config. */
 export function limits(said: FastifyRouteLimits): { config: { sluice: FastifyRouteLimits } } {
   return { config: { sluice: said } }
 }

@@ -8,7 +8,7 @@ const once = { limit: 1, window: '1m' } as const
 const twice = { limit: 2, window: '1m' } as const
 const ok = async (): Promise<string> => 'ok'
 
-/** When the plugin of Fastify limits, in which parts of an application, and for how long, in both versions. */
+/** Tests of the Fastify plugin's phases, scopes and lifetime, for both versions. */
 export function fastifyParts(make: typeof fastify): void {
   describe('the plugin and its parts', () => parted(make))
 }
@@ -32,14 +32,14 @@ function phases(app: Make): void {
       Object.assign(request, { user: request.headers['x-user'] })
     }) as FastifyInstance
 
-  test('of an application asks when hooks know who it is', async () => {
+  test('of an application decides after the hooks that identify the user', async () => {
     const made = await limited(knowing(app()), { rateLimit: { ...once, key: user }, phase: 'preHandler' })
     made.get('/', ok)
     const seen = [await as(made, 'ann'), await as(made, 'bob'), await as(made, 'ann')]
     expect(seen.map(({ statusCode }) => statusCode)).toEqual([200, 200, 429])
   })
 
-  test('of a route is its own', async () => {
+  test('of a route overrides the phase of the application', async () => {
     const made = await limited(knowing(app()), { rateLimit: { ...once, key: user } })
     made.get('/early', ok)
     made.get('/late', limits({ phase: 'preHandler' }), ok)
@@ -48,7 +48,7 @@ function phases(app: Make): void {
     expect(seen.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429])
   })
 
-  test('before the body denies what is never read', async () => {
+  test('before the body denies a request without reading its body', async () => {
     const made = await limited(app(), { rateLimit: { ...once, cost: () => 2 } })
     made.post('/', ok)
     const junk = { method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload: '{' } as const
@@ -57,7 +57,7 @@ function phases(app: Make): void {
 }
 
 function parts(app: Make): void {
-  test('of the same prefix as another one is counted by itself, on a backend that both share', async () => {
+  test('with the same prefix as another one is counted separately, on a backend that both share', async () => {
     const backend = memoryBackend()
     const made = await limited(app(), { rateLimit: { limit: 9, window: '1m', backend } })
     for (const name of ['a', 'b']) {
@@ -69,7 +69,7 @@ function parts(app: Make): void {
     expect(await statuses(made, '/a', '/a', '/b', '/b', '/b')).toEqual([200, 429, 200, 200, 429])
   })
 
-  test('counts with the clock that it says, as its application does', async () => {
+  test('counts with its own clock, and the application with its own', async () => {
     const clock = new FakeClock()
     const made = await limited(app(), {})
     made.register(async (part) => {
@@ -81,7 +81,7 @@ function parts(app: Make): void {
     expect(await statuses(made, '/')).toEqual([200])
   })
 
-  test('limits alone where the application says nothing, beside another one', async () => {
+  test('limits its own routes if the application has no limit, independently of another part', async () => {
     const made = app()
     for (const name of ['a', 'b']) {
       made.register(async (part) => {
@@ -93,14 +93,14 @@ function parts(app: Make): void {
     expect(await statuses(made, '/a', '/b', '/a', '/free', '/free')).toEqual([200, 200, 429, 200, 200])
   })
 
-  test('may not come before its application', async () => {
+  test('must not be registered before its application', async () => {
     const made = app()
     made.register(async (part) => void (await part.register(sluice, { rateLimit: once })))
     made.register(sluice, { rateLimit: twice })
     await expect(made.ready()).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
   })
 
-  test('says more of itself when it is registered twice', async () => {
+  test('can be registered twice to add limits', async () => {
     const made = await limited(app(), { rateLimit: { ...twice, name: 'all' } })
     await limited(made, { rateLimit: { ...once, name: 'more' } })
     made.get('/', ok)
@@ -117,7 +117,7 @@ function handlers(app: Make, warnings: Warnings): void {
   test.each<[string, (watcher: Watcher) => [FastifySluiceOptions, object]]>([
     ['an application', (watcher) => [{ inflightLimit: waiting(watcher) }, {}]],
     ['a route', (watcher) => [{}, limits({ inflightLimit: waiting(watcher) })]],
-  ])('of %s holds a place until they are done, though the answer is sent', async (_what, said) => {
+  ])('of %s holds a permit until they are done, even if the response was sent earlier', async (_what, said) => {
     const watcher = new Watcher()
     const [options, route] = said(watcher)
     let finish = (): void => {}
@@ -135,7 +135,7 @@ function handlers(app: Make, warnings: Warnings): void {
     expect(warnings.codes).toEqual([])
   })
 
-  test('holds it until the answer is sent where a handler calls back, throws or rejects', async () => {
+  test('holds a permit until the response is sent if a handler uses a callback, throws or rejects', async () => {
     const watcher = new Watcher()
     const made = await limited(app(), { inflightLimit: waiting(watcher) })
     const fail = (): never => {
@@ -155,7 +155,7 @@ function handlers(app: Make, warnings: Warnings): void {
     expect(watcher.acquired).toBe(3)
   })
 
-  test('says once that it cannot for a route that was there before, and holds until the answer is sent', async () => {
+  test('warns once for a route declared before the plugin, and holds its permit until the response is sent', async () => {
     const watcher = new Watcher()
     const made = app()
     made.get('/', ok)
@@ -168,7 +168,7 @@ function handlers(app: Make, warnings: Warnings): void {
 }
 
 function lifetimes(app: Make): void {
-  test('a backend, a clock and observers reach limits of routes of which the application has none', async () => {
+  test('a backend, a clock and observers apply to route limits of kinds that the application does not have', async () => {
     const [clock, watcher] = [new FakeClock(), new Watcher()]
     const backend = memoryBackend({ clock })
     const made = await limited(app(), { backend, clock, observers: [watcher] })
@@ -180,7 +180,7 @@ function lifetimes(app: Make): void {
     expect(await statuses(made, '/a')).toEqual([200])
   })
 
-  test('who waits goes on when the application closes, and names of counts are given back', async () => {
+  test('waiting requests continue when the application closes, and the names of its counts are released', async () => {
     const [clock, backend] = [new FakeClock(), memoryBackend()]
     const slowDown = { after: 0, window: '1m', delayMs: '1s', maxDelayMs: '1s', clock } as const
     const made = await limited(app(), { rateLimit: { ...twice, algorithm: 'fixed-window', backend }, slowDown })

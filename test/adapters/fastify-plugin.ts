@@ -8,7 +8,7 @@ const once = { limit: 1, window: '1m' } as const
 const twice = { limit: 2, window: '1m' } as const
 const ok = async (): Promise<string> => 'ok'
 
-/** Which routes the plugin of Fastify limits, and what they say themselves, in both versions. */
+/** Tests of the routes that the Fastify plugin limits, and of their config, for both versions. */
 export function fastifyPlugin(make: typeof fastify): void {
   describe('the plugin and routes', () => routed(make))
 }
@@ -40,7 +40,7 @@ function covers(app: Make): void {
     },
   )
 
-  test('counts once who is sent on to the 404 by a hook or by a handler', async () => {
+  test('counts a request once if a hook or handler forwards it to the 404 handler', async () => {
     const made = app()
     made.addHook('onRequest', (request, reply, done) => {
       if (request.headers['x-hook']) reply.callNotFound()
@@ -54,31 +54,31 @@ function covers(app: Make): void {
     expect([(await made.inject(hooked)).statusCode, (await made.inject('/')).statusCode]).toEqual([429, 429])
   })
 
-  test('stands beside hooks of its own words', async () => {
+  test('works next to hooks from the same package', async () => {
     const made = await limited(app(), { rateLimit: { ...twice, name: 'all' } })
     made.get('/', { onRequest: rateLimit({ ...once, name: 'own' }) }, ok)
     const { headers } = await made.inject('/')
     expect(headers['ratelimit-policy']).toBe('"all";q=2;w=60, "own";q=1;w=60')
   })
 
-  test('shows handlers what it knows, also where nothing is limited', async () => {
+  test('exposes its decision to handlers, also on routes without a limit', async () => {
     const made = await limited(app(), {})
     made.get('/', async ({ sluice: words }) => ({ decisions: words?.decisions.length }))
     expect((await made.inject('/')).json()).toEqual({ decisions: 0 })
   })
 
   test.each<[string, unknown]>([
-    ['an option that nobody knows', { rate: once }],
-    ['a phase that is none', { phase: 'onSend' }],
-    ['skipLimits that are no names', { skipLimits: 'burst' }],
+    ['an unknown option', { rate: once }],
+    ['an unknown phase', { phase: 'onSend' }],
+    ['skipLimits that is not an array of names', { skipLimits: 'burst' }],
     ['a rate in words', { rateLimit: 'many' }],
-  ])('is refused with %s', async (_what, options) => {
+  ])('is rejected with %s', async (_what, options) => {
     const made = app()
     made.register(sluice, options as FastifySluiceOptions)
     await expect(made.ready()).rejects.toMatchObject({ code: expect.stringMatching(/^SLUICE_BAD_/) })
   })
 
-  test('takes what Fastify hands to every plugin', async () => {
+  test('accepts the options that Fastify passes to every plugin', async () => {
     const made = app()
     made.register(sluice, { rateLimit: once, prefix: '/v1', logLevel: 'warn' } as FastifySluiceOptions)
     made.get('/', ok)
@@ -87,7 +87,7 @@ function covers(app: Make): void {
 }
 
 function configs(app: Make, warnings: Warnings): void {
-  test('holds for a GET and its HEAD together, and for every other route by itself', async () => {
+  test('applies to a GET and its HEAD together, and to every other route separately', async () => {
     const made = await limited(app(), {})
     const own = limits({ rateLimit: once })
     made.get('/a', own, ok)
@@ -97,14 +97,14 @@ function configs(app: Make, warnings: Warnings): void {
     expect(await statuses(made, ...asked)).toEqual([200, 429, 200, 200, 429, 429])
   })
 
-  test.each([{}, { key: byRoute() }])('holds for both spellings of the root of a prefix together', async (options) => {
+  test.each([{}, { key: byRoute() }])('applies to both spellings of the root of a prefix together', async (options) => {
     const made = await limited(app(), {})
     const own = limits({ rateLimit: { ...once, ...options } })
     made.register(async (part) => void part.get('/', own, ok), { prefix: '/v1' })
     expect(await statuses(made, '/v1', '/v1/')).toEqual([200, 429])
   })
 
-  test('holds for routes and for a 404 that were there before the plugin', async () => {
+  test('applies to routes and a 404 handler declared before the plugin', async () => {
     const made = app()
     for (const url of ['/a', '/b', '/c']) made.get(url, limits({ rateLimit: twice }), ok)
     await limited(made)
@@ -115,10 +115,10 @@ function configs(app: Make, warnings: Warnings): void {
 
   test.each<[string, unknown, string]>([
     ['a window that is no duration', { rateLimit: { limit: 1, window: 'soon' } }, 'SLUICE_BAD_DURATION'],
-    ['an option that nobody knows', { limit: 1 }, 'SLUICE_BAD_OPTION'],
-    ['a phase that is none', { phase: 'onSend' }, 'SLUICE_BAD_OPTION'],
+    ['an unknown option', { limit: 1 }, 'SLUICE_BAD_OPTION'],
+    ['an unknown phase', { phase: 'onSend' }, 'SLUICE_BAD_OPTION'],
     ['no options', true, 'SLUICE_BAD_OPTION'],
-  ])('is refused where its route is declared, which the error names: %s', async (_what, bad, code) => {
+  ])('is rejected when its route is declared, and the error names the route: %s', async (_what, bad, code) => {
     const made = await limited(app())
     let error: unknown
     try {
@@ -132,7 +132,7 @@ function configs(app: Make, warnings: Warnings): void {
     })
   })
 
-  test('that is bad is warned about and ignored where its route was there before the plugin', async () => {
+  test('that is invalid is warned about and ignored if its route was declared before the plugin', async () => {
     const made = app()
     made.get('/login', limits({ rateLimit: { limit: 0, window: '1m' } }), ok)
     await limited(made)

@@ -3,10 +3,10 @@ import { rateLimit, sluice } from '@sluice/fastify'
 import { Warnings } from '@sluice/testkit'
 import type { FastifyInstance, FastifyServerOptions, fastify } from 'fastify'
 
-/** Fastify takes numbers, and its types do not. */
+/** Fastify accepts numbers, although its types do not. */
 type Trust = FastifyServerOptions['trustProxy'] | number
 
-/** Whose address counts under each setting of `trustProxy`. */
+/** Tests of the address that is counted under each setting of `trustProxy`. */
 export function fastifyProxies(make: typeof fastify): void {
   describe('trustProxy', () => proxies(make))
 }
@@ -42,7 +42,7 @@ function proxies(make: typeof fastify): void {
     ['a hook', hooked],
     ['the plugin', plugged],
   ])('with %s,', (_what, built) => {
-    test('of addresses counts the client that the proxy saw, whatever it claims', async () => {
+    test('of addresses counts the client address that the proxy saw, whatever the client claims', async () => {
       const made = await built('loopback')
       expect(await from(made, '6.6.6.6, 203.0.113.1')).toBe(200)
       expect(await from(made, '7.7.7.7, 203.0.113.1')).toBe(429)
@@ -50,14 +50,14 @@ function proxies(make: typeof fastify): void {
       expect(warnings.codes).toEqual([])
     })
 
-    test('unset counts the proxy, and warns once', async () => {
+    test('unset counts the address of the proxy, and warns once', async () => {
       const made = await built()
       expect(await from(made, '203.0.113.1')).toBe(200)
       expect(await from(made, '203.0.113.2')).toBe(429)
       expect(warnings.codes).toEqual(['SLUICE_UNTRUSTED_PROXY'])
     })
 
-    test('of everyone is warned about once, and junk counts as the socket', async () => {
+    test('of all proxies is warned about once, and an invalid address counts as the socket address', async () => {
       const made = await built(true)
       expect(await from(made, '203.0.113.1')).toBe(200)
       expect(await from(made, 'not-an-ip:injected|key')).toBe(200)
@@ -65,7 +65,7 @@ function proxies(make: typeof fastify): void {
       expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ALL_PROXIES', 'SLUICE_BAD_ADDRESS'])
     })
 
-    test('of a number is warned about once where Fastify trusts nobody then, and counts the client where not', async () => {
+    test('of a number is warned about once if this version of Fastify then trusts no proxy, and counts the client otherwise', async () => {
       const made = await built(1)
       const trusting = made.version.startsWith('4.')
       expect(await from(made, '6.6.6.6, 203.0.113.1')).toBe(200)
@@ -73,7 +73,7 @@ function proxies(make: typeof fastify): void {
       expect(warnings.codes).toEqual(trusting ? [] : ['SLUICE_TRUSTS_NO_PROXY'])
     })
 
-    test('that throws counts the socket', async () => {
+    test('that throws counts the socket address', async () => {
       const made = await built(() => {
         throw new Error('no list of proxies')
       })
@@ -85,7 +85,7 @@ function proxies(make: typeof fastify): void {
   test.each([
     [true, 'SLUICE_TRUSTS_ALL_PROXIES'],
     [1, 'SLUICE_TRUSTS_NO_PROXY'],
-  ])('of %s is warned about when the plugin is registered, before a request comes', async (trust, code) => {
+  ])('of %s is warned about when the plugin is registered, before the first request', async (trust, code) => {
     const { version } = await plugged(trust)
     expect(warnings.codes).toEqual(trust === 1 && version.startsWith('4.') ? [] : [code])
   })

@@ -3,7 +3,7 @@ import { runProgram } from '../leaks/program.ts'
 
 type Outcomes = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-test('what a handler throws or rejects with ends behind every limiter as it ends without one', async () => {
+test('an error that a handler throws or rejects with is handled the same with and without a limiter', async () => {
   const outcomes = (await runProgram('handler-errors')) as Outcomes
   const alone = Object.entries(outcomes).map(([handler, { nothing }]) => `${handler}: ${nothing}`)
   expect(alone).toEqual([

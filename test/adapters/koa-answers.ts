@@ -12,13 +12,13 @@ const ok: Middleware = (ctx) => {
   ctx.body = 'ok'
 }
 
-/** How denials and errors meet Koa's own way to answer. */
+/** How denials and errors work with Koa's way of responding. */
 export function koaAnswers(make: typeof Koa): void {
   describe('a denial', () => denials(make))
   describe('an error of the application behind a limiter', () => errors(make))
 }
 
-/** The second answer of an application that lets one request pass. */
+/** Returns the second response of an application whose limit is one request. */
 async function denied(app: Koa, method: 'get' | 'head' = 'get'): Promise<request.Response> {
   const callback = app.callback()
   await request(callback).get('/')
@@ -26,7 +26,7 @@ async function denied(app: Koa, method: 'get' | 'head' = 'get'): Promise<request
 }
 
 function denials(Make: typeof Koa): void {
-  test('is no error of the application', async () => {
+  test('is not reported as an error of the application', async () => {
     const heard: unknown[] = []
     const app = new Make().use(rateLimit(once)).use(ok)
     app.on('error', (error) => heard.push(error))
@@ -55,7 +55,7 @@ function denials(Make: typeof Koa): void {
         ctx.length = 3
       },
     ],
-  ])('takes the place of what an earlier middleware answered: %s', async (_what, answer) => {
+  ])('replaces the response of an earlier middleware: %s', async (_what, answer) => {
     const app = new Make()
     app.use(async (ctx, next) => {
       await answer(ctx, next)
@@ -67,7 +67,7 @@ function denials(Make: typeof Koa): void {
     expect(body.title).toBe('Quota Exceeded')
   })
 
-  test('takes the place of a stream, which is destroyed', async () => {
+  test('replaces a stream, which is destroyed', async () => {
     const streams: PassThrough[] = []
     const app = new Make()
     app.use((ctx, next) => {
@@ -81,7 +81,7 @@ function denials(Make: typeof Koa): void {
     await until(() => streams.every(({ destroyed }) => destroyed))
   })
 
-  test.each(['get', 'head'] as const)('of %s is sent where Koa was told to send nothing', async (method) => {
+  test.each(['get', 'head'] as const)('of %s is sent even if `ctx.respond` is false', async (method) => {
     const app = new Make()
     app.use((ctx, next) => {
       ctx.respond = false
@@ -96,7 +96,7 @@ function denials(Make: typeof Koa): void {
     expect(text?.length ?? 0).toBe(method === 'get' ? 143 : 0)
   })
 
-  test('of HEAD tells the length of a body that is not sent', async () => {
+  test('of HEAD has the length of the body that is not sent', async () => {
     const { status, headers, text } = await denied(new Make().use(rateLimit(once)).use(ok), 'head')
     expect([status, headers['content-length'], text]).toEqual([429, '143', undefined])
   })
@@ -115,13 +115,13 @@ function denials(Make: typeof Koa): void {
         ctx.body = 'slow down'
       },
     ],
-  ])('may be an own one, in the idiom of Koa: %s', async (_what, answer) => {
+  ])('may have a custom response, in the style of Koa: %s', async (_what, answer) => {
     const app = new Make().use(rateLimit({ ...once, denied: answer })).use(ok)
     const { status, text, headers } = await denied(app)
     expect([status, text, headers['retry-after']]).toEqual([429, 'slow down', '60'])
   })
 
-  test('whose own answer throws by ctx.throw is the usual one', async () => {
+  test('has the default response if the custom one throws with ctx.throw', async () => {
     const app = new Make().use(rateLimit({ ...once, denied: (ctx) => ctx.throw(429, 'no') })).use(ok)
     const warnings = new Warnings()
     warnings.listen()
@@ -139,7 +139,7 @@ function errors(Make: typeof Koa): void {
     return app
   }
 
-  test('is answered by Koa, which erases every header, and the request is counted', async () => {
+  test('is answered by Koa, which removes every header, and the request is counted', async () => {
     const app = silent().use(rateLimit({ ...once, limit: 2 }))
     app.use(failing)
     const { status, text, headers } = await denied(app)
@@ -148,7 +148,7 @@ function errors(Make: typeof Koa): void {
     expect([after.status, after.headers.ratelimit]).toEqual([429, '"default";r=0;t=60'])
   })
 
-  test('keeps the headers where a middleware of the application answers it', async () => {
+  test('keeps the headers if a middleware of the application answers it', async () => {
     const app = silent()
     app.use(async (ctx, next) => {
       try {
@@ -169,7 +169,7 @@ function errors(Make: typeof Koa): void {
     ['a limiter whose key comes later', rateLimit({ limit: 9, window: '1m', key: async () => 'all' })],
     ['a cap', inflightLimit({ limit: 9 })],
     ['a cap that waits for the handler', inflightLimit({ limit: 9, holdUntil: 'handler' })],
-  ])('is the very one that it was: %s', async (_what, limit) => {
+  ])('is passed on unchanged: %s', async (_what, limit) => {
     const fault = new Error('a fault of the application')
     const heard: unknown[] = []
     const app = new Make().use(limit)

@@ -30,7 +30,7 @@ function send(response: Koa.Response, { status, headers = {}, body = '' }: Reply
   response.body = body
 }
 
-/** Builds the contract's application on an empty one of Koa. */
+/** Builds the contract's application on an empty Koa application. */
 export function koaApp(app: Koa, description: AppDescription): RequestListener {
   const { headers = {}, limits, routes, builtPerRequest } = description
   const limiter = builtPerRequest ? built : onceEach(built)

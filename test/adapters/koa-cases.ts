@@ -14,7 +14,7 @@ const ok: Middleware = (ctx) => {
 }
 const once = { limit: 1, window: '1m' } as const
 
-/** What holds of Koa alone, in both its versions. */
+/** Tests that apply only to Koa, run for both versions. */
 export function koaCases(make: typeof Koa): void {
   describe('a limiter', () => places(make))
   describe('a key by route', () => routes(make))
@@ -35,7 +35,7 @@ function routed(app: Koa, router: Router): Koa {
 }
 
 function places(Make: typeof Koa): void {
-  test('limits the routes of its router alone', async () => {
+  test('limits only the routes of its router', async () => {
     const app = new Make()
     const router = new Router({ prefix: '/v1' })
     router.use(rateLimit(once))
@@ -45,7 +45,7 @@ function places(Make: typeof Koa): void {
     expect(await statuses(app, '/v1/a', '/v1/b', '/free', '/free')).toEqual([200, 429, 200, 200])
   })
 
-  test('limits its route alone, and stands beside one of the application', async () => {
+  test('limits only its own route, and works next to an application-wide limiter', async () => {
     const app = new Make()
     app.use(rateLimit({ name: 'all', limit: 3, window: '1m', algorithm: 'fixed-window' }))
     const router = new Router()
@@ -57,7 +57,7 @@ function places(Make: typeof Koa): void {
     expect(denied.body['violated-policies']).toEqual(['all'])
   })
 
-  test('shows what it knows in ctx.state, also to middleware before it', async () => {
+  test('exposes its decision in ctx.state, also to middleware before it', async () => {
     const seen: unknown[] = []
     const app = new Make()
     app.use(async (ctx, next) => {
@@ -79,7 +79,7 @@ function places(Make: typeof Koa): void {
     ])
   })
 
-  test('lets applications that name the type of their state name what it puts there', async () => {
+  test('exports the type of its state, for applications that declare a state type', async () => {
     const app = new Make<{ readonly user: string } & SluiceState>()
     app.use((ctx, next) => {
       Object.assign(ctx.state, { user: 'anna' })
@@ -87,14 +87,14 @@ function places(Make: typeof Koa): void {
     })
     app.use(rateLimit({ ...once, key: (ctx) => ctx.state.user as string }))
     app.use((ctx) => {
-      // @ts-expect-error a name that nobody gave
+      // @ts-expect-error the state has no property of this name
       const nobody: unknown = ctx.state.sluce
       ctx.body = `${ctx.state.user} ${ctx.state.sluice?.decision?.binding.remaining} ${nobody}`
     })
     expect((await request(app.callback()).get('/')).text).toBe('anna 0 undefined')
   })
 
-  test('is given the context, by its key, its costs and when it settles', async () => {
+  test('passes the context to key, cost and settle functions', async () => {
     const settled: unknown[] = []
     const app = new Make()
     const settle = (ctx: Koa.Context, response: Koa.Response): number => {
@@ -129,11 +129,11 @@ function routes(Make: typeof Koa): void {
     return routed(new Make(), router)
   }
 
-  test.each(spellings)('counts %s with every other spelling', async (spelling) => {
+  test.each(spellings)('counts %s together with every other spelling', async (spelling) => {
     expect(await statuses(login(), '/api/login/7', spelling, '/api/other')).toEqual([200, 429, 200])
   })
 
-  test('counts a request in absolute form with every other spelling', async () => {
+  test('counts a request in absolute form together with every other spelling', async () => {
     const { port, close } = await running(login().callback())
     const client = await RawClient.to(port)
     client.send('GET /api/login/7 HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -143,11 +143,11 @@ function routes(Make: typeof Koa): void {
     await close()
   })
 
-  test('in router.use counts all routes of the router as one', async () => {
+  test('in router.use counts all routes of the router under one key', async () => {
     expect(await statuses(login({ inRouter: true }), '/api/login/7', '/api/other')).toEqual([200, 429])
   })
 
-  test('keeps routes and methods apart, but HEAD and GET together', async () => {
+  test('counts routes and methods separately, but HEAD and GET together', async () => {
     const router = new Router()
     const limit = rateLimit({ ...once, key: byAll(byRoute(), byIp()) })
     router.get('/a', limit, ok).post('/a', limit, ok)
@@ -158,14 +158,14 @@ function routes(Make: typeof Koa): void {
     expect((await request(app.callback()).head('/b')).status).toBe(429)
   })
 
-  test('counts requests without a route as one', async () => {
+  test('counts all requests without a route under one key', async () => {
     const app = new Make().use(rateLimit({ ...once, key: byRoute() }))
     expect(await statuses(app, '/no', '/where')).toEqual([404, 429])
   })
 }
 
 function wrapped(Make: typeof Koa): void {
-  test('limits its handler, which may hand on', async () => {
+  test('limits its handler, which may call next', async () => {
     const app = new Make()
     const handler: Middleware = (ctx, next) => (ctx.query.on ? next() : ok(ctx, next))
     app.use(rateLimit({ limit: 2, window: '1m', key: byHeader('x-user') }).wrap(handler))
@@ -177,7 +177,7 @@ function wrapped(Make: typeof Koa): void {
     expect((await request(app.callback()).get('/')).status).toBe(429)
   })
 
-  test('gives a handler of a route what its router put into the context', async () => {
+  test('passes route handlers the context that their router extended', async () => {
     const router = new Router()
     const limit = rateLimit(once)
     router.get(

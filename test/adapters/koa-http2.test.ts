@@ -10,7 +10,7 @@ import { Koa2 } from './koa2.ts'
 test.each([
   ['Koa 3', Koa],
   ['Koa 2', Koa2],
-])('%s over HTTP/2 answers a denial of the same bytes, and nothing is warned about', async (_name, Make) => {
+])('%s over HTTP/2 sends a denial with the same bytes, and prints no warning', async (_name, Make) => {
   const warnings = new Warnings()
   warnings.listen()
   const app = new Make()

@@ -6,7 +6,7 @@ import request from 'supertest'
 
 type KoaOptions = ConstructorParameters<typeof Koa>[0]
 
-/** Whose address counts under each setting of `app.proxy`. */
+/** Tests of the address that is counted under each setting of `app.proxy`. */
 export function koaProxies(make: typeof Koa): void {
   describe('app.proxy', () => proxies(make))
 }
@@ -27,7 +27,7 @@ function proxies(Make: typeof Koa): void {
   const from = async (made: ReturnType<typeof app>, forwarded: string, name = 'X-Forwarded-For') =>
     (await request(made).get('/').set(name, forwarded)).status
 
-  test('with one address counts the client that the proxy saw, whatever it claims', async () => {
+  test('with one address counts the client address that the proxy saw, whatever the client claims', async () => {
     const made = app({ proxy: true, maxIpsCount: 1 })
     expect(await from(made, '6.6.6.6, 203.0.113.1')).toBe(200)
     expect(await from(made, '7.7.7.7, 203.0.113.1')).toBe(429)
@@ -35,7 +35,7 @@ function proxies(Make: typeof Koa): void {
     expect(warnings.codes).toEqual([])
   })
 
-  test('unset counts the proxy, and warns once', async () => {
+  test('unset counts the address of the proxy, and warns once', async () => {
     const made = app({})
     expect(await from(made, '203.0.113.1')).toBe(200)
     expect(await from(made, '203.0.113.2')).toBe(429)
@@ -53,7 +53,7 @@ function proxies(Make: typeof Koa): void {
     },
   )
 
-  test('with a header of its own counts what that says, and no warning is given', async () => {
+  test('with a custom header counts the address in that header, without a warning', async () => {
     const made = app({ proxy: true, proxyIpHeader: 'X-Real-IP' })
     expect(await from(made, '203.0.113.1', 'X-Real-IP')).toBe(200)
     expect(await from(made, '203.0.113.1', 'X-Real-IP')).toBe(429)
@@ -63,7 +63,7 @@ function proxies(Make: typeof Koa): void {
     expect(warnings.codes).toEqual([])
   })
 
-  test('is not asked where the application says the address itself', async () => {
+  test('is ignored if the application provides the address itself', async () => {
     const made = new Make()
     made.use((ctx, next) => {
       ctx.request.ip = ctx.get('x-client')

@@ -25,7 +25,7 @@ const OWN = { ...SLOW, name: 'own', delayMs: 30, maxDelayMs: 30 } as const
 const RATE = { limit: 9, window: '1m', algorithm: 'fixed-window' } as const
 const servers: Server[] = []
 
-/** The least that serves a layer: every path is its own, named by the layers here. */
+/** A minimal framework for a layer: each path is the name of a route. */
 async function serve(layers: Readonly<Record<string, Layer>>): Promise<(path: string) => Promise<string>> {
   const server = createServer(async (req, res) => {
     const exchange = new BareExchange(req, res, req, res)
@@ -63,7 +63,7 @@ function codeOf(build: () => unknown): string {
 }
 
 describe('a slow-down of a part', () => {
-  /** How long a request to a route waits, wait by wait. */
+  /** Returns the delays of one request to a route, in order. */
   async function waits(route: Options): Promise<readonly number[]> {
     const clock = new HurriedClock()
     const app = LimitLayer.none<IncomingMessage, ServerResponse>().below({ slowDown: { ...SLOW, clock } }, 'app')
@@ -84,7 +84,7 @@ describe('a slow-down of a part', () => {
     expect(await waits(route)).toEqual(expected)
   })
 
-  test('may say other data on one backend in every part, and counts apart', () => {
+  test('may have different options in every part on one backend, and is counted separately', () => {
     const backend = memoryBackend()
     const none = LimitLayer.none<IncomingMessage, ServerResponse>()
     const app = none.below({ slowDown: { ...SLOW, backend } }, 'app')
@@ -117,7 +117,7 @@ describe('a layer', () => {
     expect(watcher.acquired).toBe(1)
   })
 
-  test('of a route with nothing above it may say other data on one backend than another route', async () => {
+  test('of a route without a parent may have other options on one backend than another route', async () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     const none = LimitLayer.none<IncomingMessage, ServerResponse>()
     const ask = await serve({
@@ -128,7 +128,7 @@ describe('a layer', () => {
     expect(seen).toEqual(['200 "default";r=0;t=60', '200 "default";r=1;t=60', '429 "default";r=0;t=60 default'])
   })
 
-  test('has what is shared where nothing above it says otherwise', async () => {
+  test('uses the shared options unless a parent layer overrides them', async () => {
     const [shared, own] = [new FakeClock(), new FakeClock({ nowMs: 500 })]
     const watcher = new Watcher()
     const none = LimitLayer.none<IncomingMessage, ServerResponse>([], sharing({ clock: shared, observers: [watcher] }))
@@ -143,7 +143,7 @@ describe('a layer', () => {
     expect(await Promise.all(answers)).toEqual(['200', '200'])
   })
 
-  test('that is closed closes what is below it, lets all go on that wait, and gives every name back once', async () => {
+  test('that is closed closes its child layers, ends all waits, and releases every name once', async () => {
     const clock = new FakeClock()
     const backend = memoryBackend({ clock })
     const none = LimitLayer.none<IncomingMessage, ServerResponse>()
@@ -152,7 +152,7 @@ describe('a layer', () => {
     const ask = await serve({ '/': app, '/route': route })
     const answers = [ask('/'), ask('/route')]
     await until(() => clock.pending === 2)
-    // the same application once more in this process: both hold the names
+    // a second copy of the application in this process: both hold the names
     const twin = none.below({ rateLimit: { ...RATE, backend, clock, shared: true } }, 'app')
     for (let time = 0; time < 3; time++) app.close()
     expect(await Promise.all(answers)).toEqual(['200 "default";r=8;t=60', '200 "default";r=4;t=60'])
@@ -164,7 +164,7 @@ describe('a layer', () => {
     expect(codeOf(other('app'))).toBe('none')
   })
 
-  test('that is refused leaves nothing of its other limits behind', () => {
+  test('that is rejected leaves none of its other limits registered', () => {
     const backend = memoryBackend()
     const none = LimitLayer.none<IncomingMessage, ServerResponse>()
     const wrong: readonly Options[] = [

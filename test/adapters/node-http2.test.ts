@@ -33,7 +33,7 @@ afterEach(async () => {
   await once(server, 'close')
 })
 
-test('node:http2 is answered a denial of the same bytes, without a header that HTTP/2 knows not', async () => {
+test('a denial over node:http2 has the same bytes, without headers that HTTP/2 forbids', async () => {
   await denying()
   const stream = session.request({ ':path': '/', ':method': 'POST', 'content-length': '100000' })
   stream.on('error', () => {})
@@ -58,7 +58,7 @@ test('node:http2 is answered a denial of the same bytes, without a header that H
 test.each<[string, (stream: ClientHttp2Stream) => unknown]>([
   ['reset its stream', (stream) => stream.close(constants.NGHTTP2_CANCEL)],
   ['destroyed its session', () => session.destroy()],
-])('a denial that comes after a client of node:http2 %s is no error', async (_what, leave) => {
+])('a denial after a client of node:http2 %s is not an error', async (_what, leave) => {
   let closed = 0
   let denied = 0
   const waiting: ((key: string) => void)[] = []
@@ -72,7 +72,7 @@ test.each<[string, (stream: ClientHttp2Stream) => unknown]>([
   await until(() => closed === 1)
   waiting[0]('late')
   await until(() => denied === 1)
-  // what went wrong behind it would come up by now
+  // a late error would have surfaced by now
   await new Promise(setImmediate)
   expect(warnings.codes).toEqual([])
 })

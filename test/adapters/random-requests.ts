@@ -3,12 +3,12 @@ import type { SeededRandom } from '@sluice/testkit'
 import { askForStatus } from './ask-for-status.ts'
 
 const AT_ONCE = 8
-// a CONNECT is no request to an application
+// CONNECT requests do not reach an application
 const methods = METHODS.filter((method) => method !== 'CONNECT')
 const usual = ['GET', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH']
 const letters = ['a', 'b', 'Z', '7', '-', '.', '~', ':', '@', ';', '*', '(', '%2F', '%61', '%E2%82%AC', '%00', '%zz']
 
-/** Sends requests that nobody foresaw, after one of each that was. In `paths` a `*` is whatever a client likes. */
+/** Sends random requests, after one regular request of each kind. A `*` in `paths` stands for any text. */
 export async function askRandomly(
   port: number,
   paths: readonly string[],
@@ -24,7 +24,7 @@ export async function askRandomly(
       method: random.pick([random.pick(usual), random.pick(methods)]),
       path: spelt(random.pick(paths), random),
     }))
-    // one that a framework does not answer is no fault here
+    // a request that the framework leaves unanswered is not a failure of this test
     await Promise.allSettled(some.map((one) => askForStatus(port, one, agent)))
   }
   agent.destroy()

@@ -6,7 +6,7 @@ import * as nest from '@sluice/nest'
 import * as nodeHttp from '@sluice/node-http'
 import * as words from '@sluice/node-http/words'
 
-/** Made for each framework anew. */
+/** Exports that are created separately for each framework. */
 const LIMITERS = [
   ...['createSluice', 'inflightLimit', 'rateLimit', 'slowDown'],
   ...['InflightLimit', 'RateLimit', 'SlowDown'],
@@ -21,12 +21,12 @@ describe.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
   ['fastify', fastify, ['sluice']],
   ['nest', nest, OF_NEST],
 ])('@sluice/%s', (_name, exported, ofTheFramework) => {
-  test('exports the words that all have, its limiters, and what only its framework has', () => {
+  test('exports the names common to all adapters, its limiters, and the names specific to its framework', () => {
     const expected = [...Object.keys(words), ...LIMITERS, ...ofTheFramework]
     expect(Object.keys(exported).sort()).toEqual(expected.sort())
   })
 
-  test('exports the same values under these words', () => {
+  test('exports the same values under the common names', () => {
     for (const [word, value] of Object.entries(words)) expect({ word, value: exported[word] }).toEqual({ word, value })
   })
 })

@@ -13,8 +13,8 @@ describe.each(algorithmNames)('a key that %s adopts', (algorithm) => {
     return key
   }
 
-  test('is denied where nothing was left, and good as new at its reset, plus 1 ms at most', () => {
-    // a bucket of which less is missing than one unit lasts has something left
+  test('is denied if nothing was left, and is fully reset at its reset time, plus 1 ms at most', () => {
+    // a bucket that lacks less than one unit still has something left
     const bucket = algorithm === 'gcra' || algorithm === 'token-bucket'
     for (const resetAfterMs of bucket ? [50_001, 60_000, 90_000.25] : [1, 7.25, 1_000, 59_999, 60_000]) {
       const key = adopt(limit, resetAfterMs)
@@ -28,7 +28,7 @@ describe.each(algorithmNames)('a key that %s adopts', (algorithm) => {
     }
   })
 
-  test('has left what the other backend knew, or less', () => {
+  test('has at most as much left as the other backend reported', () => {
     for (let used = 0; used <= limit; used++) {
       const { remaining } = adopt(used, 30_000).peek(1_000.5, 0)
       expect(remaining).toBeLessThanOrEqual(algorithm === 'gcra' || algorithm === 'token-bucket' ? limit : limit - used)
@@ -36,13 +36,13 @@ describe.each(algorithmNames)('a key that %s adopts', (algorithm) => {
     }
   })
 
-  test('is new where nothing was used or the reset has passed', () => {
+  test('is new if nothing was used or the reset has passed', () => {
     for (const key of [adopt(0, 30_000), adopt(0, 0), adopt(limit, 0), adopt(3, -5)]) {
       expect(key.peek(1_000.5, limit)).toMatchObject({ allowed: true, remaining: limit, resetAfterMs: 0 })
     }
   })
 
-  test('keeps nothing of what its cells held before', () => {
+  test('discards the previous contents of its cells', () => {
     const key = keyOf({ algorithm, limit, windowMs })
     key.take(900, limit)
     key.adopt(1_000.5, 2, 30_000)

@@ -1,12 +1,12 @@
 import type { CompiledPolicy } from '@sluice/limiter-core'
 import { PolicyDriver, type SeededRandom } from '@sluice/testkit'
 
-/** A stretch of an attack: takes a share of what is left, over and over. */
+/** A phase of an attack: repeatedly takes a share of the remaining units. */
 interface Stretch {
   readonly fromMs: number
   readonly toMs: number
   readonly everyMs: number
-  /** 1 takes all that is left, 0 one unit. */
+  /** Share of the remaining units to take: 1 takes all of them, 0 takes one unit. */
   readonly share: number
 }
 
@@ -36,7 +36,7 @@ export function worstWindow(compiled: CompiledPolicy, attack: Attack): number {
   return worst / limit
 }
 
-/** Attacks that are known to hurt one algorithm or another, where the search begins. */
+/** Known attacks on individual algorithms, from which the search starts. */
 function openings(windowMs: number): Attack[] {
   const whole = { everyMs: 1, share: 1 }
   return [
@@ -53,7 +53,7 @@ function openings(windowMs: number): Attack[] {
   ]
 }
 
-/** Climbs from the known attacks and from random ones to the worst it can find. */
+/** Searches by hill climbing, from the known attacks and from random ones, for the worst attack. */
 export function worstAttack(compiled: CompiledPolicy, random: SeededRandom, climbs: number, tries: number): number {
   const { windowMs } = compiled.policy
   const starts = openings(windowMs)

@@ -3,7 +3,7 @@ import { assertSameVerdict, baseSeed, PolicyDriver, referenceModel } from '@slui
 import fc from 'fast-check'
 import { anyHistory, type Event, exactPolicy, unitsOf } from './any-policy.ts'
 
-/** Fails, with the shortest history found, where an algorithm differs from its reference model. */
+/** Fails, with the shortest history found, if an algorithm differs from its reference model. */
 export function assertEqualsModel(algorithm: AlgorithmName, numRuns: number, maxLength: number): void {
   const times = fc.constantFrom(1, 2, 1_024)
   fc.assert(

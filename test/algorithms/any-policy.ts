@@ -22,7 +22,7 @@ export function anyPolicy(algorithm: AlgorithmName): fc.Arbitrary<Policy> {
   return fc.oneof(fc.record(plain), fc.record({ ...plain, slices: fc.integer({ min: 1, max: 60 }) }))
 }
 
-/** Windows that slices divide and units that last no odd thousandth of a ms: where doubles and models must agree. */
+/** Windows divisible into slices, and units that last whole microseconds: doubles and models must agree on these. */
 export function exactPolicy(algorithm: AlgorithmName): fc.Arbitrary<Policy> {
   return anyPolicy(algorithm).map((policy) => ({ ...policy, windowMs: wholeSlices(policy) }))
 }
@@ -31,18 +31,18 @@ function wholeSlices({ windowMs, slices = 1 }: Policy): number {
   return Math.max(1, Math.round(windowMs / slices)) * slices
 }
 
-/** What happens to a key: ms to wait first, then the units to take, peek at, or move at an earlier take. */
+/** An event of a key: ms to wait first, then the units to take, to peek at, or to adjust an earlier take by. */
 export interface Event {
   readonly waitMs: number
   readonly kind: 'take' | 'peek' | 'adjust'
-  /** A part of the capacity, from 0 to 1, or one unit, none, or one more than fits. */
+  /** A share of the capacity from 0 to 1, or one unit, no units, or one unit more than fits. */
   readonly size: number | 'one' | 'none' | 'all' | 'too much'
-  /** adjust: a refund; of the take made so many takes ago. */
+  /** For `adjust`: whether it is a refund, and how many takes ago the adjusted take was made. */
   readonly refund: boolean
   readonly back: number
 }
 
-/** Waits as parts of a window, so that histories stay interesting for every window when they shrink. */
+/** Waits are shares of a window, so that shrunk histories stay meaningful for every window. */
 export function anyHistory(maxLength: number): fc.Arbitrary<readonly Event[]> {
   const part = fc.oneof(
     fc.constant(0),
@@ -59,7 +59,7 @@ export function anyHistory(maxLength: number): fc.Arbitrary<readonly Event[]> {
   return fc.array(event, { maxLength })
 }
 
-/** Whole units of an event under a policy. */
+/** Returns the whole units of an event under a policy. */
 export function unitsOf(size: Event['size'], capacity: number): number {
   if (size === 'one') return 1
   if (size === 'none') return 0

@@ -15,7 +15,7 @@ function steps(algorithm: AlgorithmName, before: number, after: number) {
 }
 
 describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
-  test('it frees nobody who is at the old limit, or over the new one', () =>
+  test('a client at the old limit, or over the new one, stays denied', () =>
     eachSeed(100, (random) => {
       const [before, after] = [1 + random.whole(60), 1 + random.whole(60)]
       const [old, current] = steps(algorithm, before, after)
@@ -28,7 +28,7 @@ describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
       else expect(remaining).toBe(Math.max(0, after - used))
     }))
 
-  test('it jails nobody longer than a window, two where epochs are weighed, and as the new rate drains where it drains', () =>
+  test('no client is denied longer than a window (two for weighted epochs; a bucket drains at the new rate)', () =>
     eachSeed(100, (random) => {
       const [before, after] = [1 + random.whole(60), 1 + random.whole(60)]
       const [old, current] = steps(algorithm, before, after)
@@ -39,13 +39,13 @@ describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
         key.take(now, 1 + random.whole(before))
       }
       const { retryAfterMs, resetAfterMs } = key.under(current).peek(now, 1)
-      // a bucket works off its units at the new rate: 60 units at 1 a window take 60 windows, and nobody is freed early
+      // a bucket drains at the new rate: 60 units at 1 per window take 60 windows, and no client is admitted earlier
       const drains = algorithm === 'token-bucket' ? Math.ceil(before / after) : 1
       expect(retryAfterMs).toBeLessThanOrEqual(Math.max(drains, algorithm === 'sliding-window' ? 2 : 1) * windowMs)
       expect(resetAfterMs).toBeLessThanOrEqual(Math.max(drains, 2) * windowMs)
     }))
 
-  test('while processes of both run, all of them together let nobody have more than the larger one promises', () =>
+  test('while processes with both limits run, together they admit no more than the larger limit allows', () =>
     eachSeed(50, (random) => {
       const [before, after] = [1 + random.whole(60), 1 + random.whole(60)]
       const both = steps(algorithm, before, after)
@@ -66,7 +66,7 @@ describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
       }
     }))
 
-  test('the key goes on under the new limit as any other', () => {
+  test('the key then behaves like any other key under the new limit', () => {
     const [old, current] = steps(algorithm, 10, 4)
     const key = new PolicyDriver(old)
     key.take(0, 10)
@@ -79,7 +79,7 @@ describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
 })
 
 describe('when the number of slices changes', () => {
-  test('the counts do not meet: a different number of cells is another arena', () => {
+  test('the counts are separate: a different number of cells uses another arena', () => {
     const two = algorithms['sliding-window'].compile(policyOf({ algorithm: 'sliding-window', limit: 5, slices: 2 }))
     const three = algorithms['sliding-window'].compile(policyOf({ algorithm: 'sliding-window', limit: 5, slices: 3 }))
     expect(two.cells).not.toBe(three.cells)

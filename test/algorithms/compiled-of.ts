@@ -1,7 +1,7 @@
 import { algorithms, type CompiledPolicy, type Policy } from '@sluice/limiter-core/backend'
 import { PolicyDriver } from '@sluice/testkit'
 
-/** A policy of 1 s unless said. */
+/** A policy with a window of 1 s by default. */
 export function policyOf(policy: Partial<Policy> & Pick<Policy, 'algorithm' | 'limit'>): Policy {
   return { name: 'test', windowMs: 1_000, ...policy }
 }

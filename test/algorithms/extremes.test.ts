@@ -13,7 +13,7 @@ function largestLimit(algorithm: AlgorithmName, windowMs: number): number {
   return algorithm === 'gcra' ? windowMs : largest
 }
 
-/** The variants that are counted in other ways. */
+/** The policy variants that use different counting code. */
 const shapes: readonly (Partial<Policy> & Pick<Policy, 'algorithm'>)[] = [
   ...algorithmNames.map((algorithm) => ({ algorithm })),
   { algorithm: 'sliding-window', slices: 2 },
@@ -45,7 +45,7 @@ describe.each(shapes)('%j', (shape) => {
     expect(key.take(5 + retryAfterMs, limit).allowed).toBe(true)
   })
 
-  test('answers within a moment, however much debt was charged and however long it lasts', () => {
+  test('answers quickly, however much debt was charged and however long it lasts', () => {
     for (const windowMs of [1_000, tenYears]) {
       for (const limit of [1, largestLimit(algorithm, windowMs)]) {
         const key = keyOf({ ...shape, limit, windowMs })
@@ -60,7 +60,7 @@ describe.each(shapes)('%j', (shape) => {
     }
   })
 
-  test('admits no more than promised in the time that passed, however readings of the clock jump back', () => {
+  test('admits no more than promised for the elapsed time, even if clock readings jump back', () => {
     const random = seededRandom(baseSeed())
     const limit = 50
     const key = keyOf({ ...shape, limit, windowMs: 10_000 })
@@ -76,15 +76,18 @@ describe.each(shapes)('%j', (shape) => {
     expect(admitted).toBeGreaterThan(0)
   })
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])('answers a reading of %d too', (now) => {
-    const key = keyOf({ ...shape, limit: 4, windowMs: 1_000 })
-    key.take(5, 4)
-    for (const cost of [1, 4, 5]) expect(typeof key.take(now, cost).allowed).toBe('boolean')
-    key.adjust(now, 5, now)
-    expect(typeof key.take(10, 1).allowed).toBe('boolean')
-  })
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    'accepts a clock reading of %d',
+    (now) => {
+      const key = keyOf({ ...shape, limit: 4, windowMs: 1_000 })
+      key.take(5, 4)
+      for (const cost of [1, 4, 5]) expect(typeof key.take(now, cost).allowed).toBe('boolean')
+      key.adjust(now, 5, now)
+      expect(typeof key.take(10, 1).allowed).toBe('boolean')
+    },
+  )
 
-  test('is free again a step and two windows after the clock stepped back', () => {
+  test('admits again a step and two windows after the clock stepped back', () => {
     const key = keyOf({ ...shape, limit: 4, windowMs: 1_000 })
     key.take(100_000, 4)
     const back = 40_000
@@ -94,7 +97,7 @@ describe.each(shapes)('%j', (shape) => {
 })
 
 describe('gcra', () => {
-  test('is refused below 1 ms per unit, and keeps 1 ms per unit', () => {
+  test('rejects rates above one unit per ms, and enforces one unit per ms', () => {
     const compile = (limit: number) => algorithms.gcra.compile(policyOf({ algorithm: 'gcra', limit }))
     expect(() => compile(1_001)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_POLICY' }))
     const key = new PolicyDriver(compile(1_000))
@@ -105,7 +108,7 @@ describe('gcra', () => {
 })
 
 describe('sliding-log', () => {
-  test('is refused above 128 units, with another way to go', () => {
+  test('rejects limits above 128 units, and suggests an alternative', () => {
     const compile = () => algorithms['sliding-log'].compile(policyOf({ algorithm: 'sliding-log', limit: 129 }))
     expect(compile).toThrow(
       expect.objectContaining({ code: 'SLUICE_BAD_POLICY', message: expect.stringContaining('slices') }),
@@ -114,7 +117,7 @@ describe('sliding-log', () => {
 })
 
 describe('sliding-window', () => {
-  test.each([0, -1, 1.5, 61, Number.NaN])('is refused with %d slices', (slices) => {
+  test.each([0, -1, 1.5, 61, Number.NaN])('rejects %d slices', (slices) => {
     const compile = () =>
       algorithms['sliding-window'].compile(policyOf({ algorithm: 'sliding-window', limit: 9, slices }))
     expect(compile).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_POLICY' }))
@@ -122,7 +125,7 @@ describe('sliding-window', () => {
 })
 
 describe('token-bucket', () => {
-  test('names what is left at once, however many units a microsecond is worth', () => {
+  test('reports the remaining units quickly, however many units drain in a microsecond', () => {
     const key = keyOf({ algorithm: 'token-bucket', limit: largest, windowMs: 1_000 })
     expect(key.take(0, 5_000_000_000).allowed).toBe(true)
     const { remaining } = key.peek(0, 1)

@@ -6,15 +6,15 @@ const buckets = ['token-bucket', 'gcra'] as const
 const limit = 8
 
 describe('a late charge', () => {
-  test.each(buckets)('becomes debt under %s, and is worked off before anything fits', (algorithm) => {
+  test.each(buckets)('becomes debt under %s, which must drain before another unit fits', (algorithm) => {
     const key = keyOf({ algorithm, limit: 10, windowMs: 10_000 })
     key.take(0, 10)
     expect(key.adjust(60_000, 25, 0)).toBe(25)
     expect(key.peek(60_000, 1)).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 16_000 })
   })
 
-  // three of 3,333.3… ms are no 3 units again when divided
-  test.each(buckets)('finds its place in full under %s, whatever a unit lasts', (algorithm) => {
+  // 3 × 3,333.3… ms, divided again, does not give exactly 3 units
+  test.each(buckets)('is charged in full under %s, however long a unit lasts', (algorithm) => {
     for (let units = 1; units <= 100; units++) {
       for (const every of [3, 7, 9, 11, 13]) {
         expect(keyOf({ algorithm, limit: every, windowMs: 10_000 }).adjust(5, units, 5)).toBe(units)
@@ -22,7 +22,7 @@ describe('a late charge', () => {
     }
   })
 
-  test('is dropped under windows that have passed', () => {
+  test('is dropped if its window has passed', () => {
     for (const algorithm of windows) {
       const key = keyOf({ algorithm, limit })
       key.take(0, 1)
@@ -32,7 +32,7 @@ describe('a late charge', () => {
     }
   })
 
-  test('counts in the window that is still open', () => {
+  test('counts in a window that is still open', () => {
     for (const algorithm of windows) {
       const key = keyOf({ algorithm, limit })
       key.take(0, 1)

@@ -6,7 +6,7 @@ const windows = ['1s', '10s', '1m', '15m', '1h', '1d'] as const
 const limits = [1, 2, 3, 5, 10, 20, 31, 32, 33, 40, 64, 100, 333, 1_000, 10_000]
 const ROUNDS = 20
 
-/** What a client gets, in limits, who asks until it is denied and then waits the seconds of `Retry-After`. */
+/** Units admitted, in limits, for a client that sends until it is denied and then waits the `Retry-After` seconds. */
 function share(policy: Omit<PolicyInput, 'backend'>): { share: number; longestMs: number } {
   const clock = new FakeClock({ nowMs: 1_000 })
   const limiter = createLimiter({ policies: [policy], clock })
@@ -23,13 +23,16 @@ function share(policy: Omit<PolicyInput, 'backend'>): { share: number; longestMs
   return { share: taken / ROUNDS / policy.limit, longestMs: longestMs / windowMs }
 }
 
-// a unit of the burst was free only after W × (1 + 1 / L), and then one at a time
-test.each(windows)('under any limit in %s an obedient client gets all of it, and never waits longer', (window) => {
-  for (const limit of limits) {
-    expect({ limit, ...share({ limit, window, algorithm: 'sliding-window' }) }).toEqual({
-      limit,
-      share: 1,
-      longestMs: 1,
-    })
-  }
-})
+// a unit of the burst was available only after W × (1 + 1 / L), and then one at a time
+test.each(windows)(
+  'under any limit in %s, a client that obeys Retry-After gets the full limit and never waits longer than needed',
+  (window) => {
+    for (const limit of limits) {
+      expect({ limit, ...share({ limit, window, algorithm: 'sliding-window' }) }).toEqual({
+        limit,
+        share: 1,
+        longestMs: 1,
+      })
+    }
+  },
+)

@@ -16,21 +16,21 @@ describe.each(streams)('on $name', (stream) => {
     expect(worstWindow).toBeLessThanOrEqual(1)
   })
 
-  test('slices let nothing through over the limit, and turn away less under it the more there are', () => {
+  test('sliced windows admit nothing over the limit, and wrongly deny less the more slices there are', () => {
     const [two, ten, sixty] = [2, 10, 60].map((slices) => judged(`sliding-window, ${slices} slices`, stream))
     expect([two, ten, sixty].map(({ wronglyAllowed }) => wronglyAllowed)).toEqual([0, 0, 0])
     expect(ten.wronglyDenied).toBeLessThan(two.wronglyDenied)
     expect(sixty.wronglyDenied).toBeLessThan(ten.wronglyDenied)
   })
 
-  test('weighted epochs let through less over the limit than fixed windows do', () => {
+  test('weighted epochs admit less over the limit than fixed windows', () => {
     const weighted = judged('sliding-window', stream)
     const fixed = judged('fixed-window', stream)
     expect(weighted.wronglyAllowed).toBeLessThan(fixed.wronglyAllowed)
     expect(weighted.worstWindow).toBeLessThanOrEqual(fixed.worstWindow)
-    // in all, weighing costs or gains a client a few percent at most
+    // in total, weighting costs or gains a client a few percent at most
     expect(Math.abs(weighted.admitted - 1)).toBeLessThan(0.15)
-    // near 1 where clients do not come in bursts as large as a third of their limit
+    // near 1 unless clients send bursts as large as a third of their limit
     expect(weighted.worstWindow).toBeLessThan(stream.name.includes('bursts') ? 1.7 : 1.25)
   })
 })

@@ -12,19 +12,19 @@ import { compiledOf } from './compiled-of.ts'
 
 type Shape = Partial<Policy> & Pick<Policy, 'algorithm' | 'limit'>
 
-/** What a policy did to a stream, beside an exact count of what it had admitted in the window before each request. */
+/** Decisions of a policy on a stream, compared with an exact count of its admitted requests in each sliding window. */
 export interface Judgement {
-  /** Parts of all requests: let through over the limit, turned away under it (were it by one unit). */
+  /** Shares of all requests: admitted over the limit, and denied under it (even by one unit). */
   readonly wronglyAllowed: number
   readonly wronglyDenied: number
-  /** What was admitted in all, in terms of what an exact log admits of the same stream. */
+  /** Total admitted, relative to what an exact log admits of the same stream. */
   readonly admitted: number
-  /** The most admitted in a window, in limits: for the worst key, and for the middle one of those that were denied. */
+  /** Most admitted in a window, in limits: for the worst key, and for the median of the keys that were denied. */
   readonly worstWindow: number
   readonly middleWindow: number
 }
 
-/** Times of what was admitted, and how many of them are in the window that ends now. */
+/** Times of admitted requests, and how many of them are in the window that ends now. */
 class Admitted {
   readonly #times: number[] = []
   #from = 0
@@ -97,17 +97,17 @@ export const streams: readonly {
   arrivals(random: SeededRandom, count: number): ReturnType<typeof traffic>
 }[] = [
   {
-    // 200 requests a second: some dozen clients want more than the limit, the busiest 12 times as much
+    // 200 requests a second: a dozen clients send more than the limit, the busiest 12 times as much
     name: 'Zipf, 10,000 clients',
     arrivals: (random, count) => traffic(count, poissonGaps(random, 5), zipfKeys(random, 10_000)),
   },
   {
-    // 50 requests a second: two clients want more than the limit, 2.5 and 1.2 times as much
+    // 50 requests a second: two clients send more than the limit, 2.5 and 1.2 times as much
     name: 'Zipf, 100,000 clients, two of them over their limit',
     arrivals: (random, count) => traffic(count, poissonGaps(random, 20), zipfKeys(random, 100_000)),
   },
   {
-    // every client wants 90 % of its limit, and now and then more by chance
+    // every client sends 90 % of its limit on average, and sometimes more by chance
     name: 'Poisson at 0.9 limits',
     arrivals: (random, count) => traffic(count, poissonGaps(random, 60_000 / 90 / 50), () => random.whole(50)),
   },

@@ -7,19 +7,19 @@ const WINDOWS = { '1s': 1_000, '1m': 60_000, '1h': 3_600_000 } as const
 type Window = keyof typeof WINDOWS
 const LIMITS = [1, 2, 3, 5, 10, 31, 32, 33, 64, 100, 333, 1_000, 10_000]
 
-/** What a response tells: what is left, and in how many seconds it is more. */
+/** The `RateLimit` values of a response: units left, and seconds until more are available. */
 interface Told {
   readonly r: number
   readonly t: number
 }
 
-/** How long a client waits after a response, in ms. */
+/** Returns how long a client waits after a response, in ms. */
 type Pace = (told: Told) => number
 
-/** Asks on as long as anything is left. */
+/** Sends without waiting as long as units are left. */
 const inBursts: Pace = ({ r, t }) => (r === 0 ? t * 1_000 : 0)
 
-/** What is left, and the unit that comes at the end, evenly over the time. */
+/** Spreads the remaining units, and the one that becomes available at the end, evenly over the time. */
 const evenly: Pace = ({ r, t }) => (t * 1_000) / (r + 1)
 
 const headers = compileHeaders({})
@@ -29,7 +29,7 @@ function told(decision: Decision): Told {
   return { r: Number(r), t: Number(t) }
 }
 
-/** What a client gets who reads nothing but `RateLimit`, in limits; and how often it is denied. */
+/** Units that a client gets if it reads only `RateLimit`, in limits, and how often it is denied. */
 function paced(pace: Pace, limit: number, window: Window, algorithm: AlgorithmName | undefined) {
   const clock = new FakeClock({ nowMs: 1_000 })
   const limiter = createLimiter({ policies: [{ limit, window, ...(algorithm && { algorithm }) }], clock })
@@ -53,7 +53,7 @@ function expectAllOf(pace: Pace, limits: readonly number[], window: Window, algo
   }
 }
 
-/** Limits that an algorithm keeps. */
+/** Limits that an algorithm supports. */
 function limitsOf(algorithm: AlgorithmName | undefined, window: Window): number[] {
   const most = algorithm === 'sliding-log' ? 128 : algorithm === 'gcra' ? WINDOWS[window] : Number.POSITIVE_INFINITY
   return LIMITS.filter((limit) => limit <= most)
@@ -64,13 +64,16 @@ const ALGORITHMS = [undefined, 'fixed-window', 'sliding-window', 'sliding-log', 
 describe.each(ALGORITHMS.map((algorithm) => [algorithm ?? 'the default', algorithm] as const))(
   'a client that reads nothing but `r` and `t` of %s gets all of its limit and is never denied',
   (_name, algorithm) => {
-    test.each(['1s', '1m', '1h'] as const)('where it waits `t` once nothing is left of a limit in %s', (window) => {
-      expectAllOf(inBursts, limitsOf(algorithm, window), window, algorithm)
-    })
+    test.each(['1s', '1m', '1h'] as const)(
+      'a client that waits `t` once nothing is left of a limit in %s',
+      (window) => {
+        expectAllOf(inBursts, limitsOf(algorithm, window), window, algorithm)
+      },
+    )
 
-    // whole seconds are no measure to spread requests over one of them
-    test.each(['1m', '1h'] as const)('where it spreads what is left over `t`, in %s', (window) => {
-      // two epochs of few units give an even client less than a limit: 0.67 of 2, whatever it is told
+    // whole seconds are too coarse to spread requests over one second
+    test.each(['1m', '1h'] as const)('a client that spreads the remaining units over `t`, in %s', (window) => {
+      // two epochs of few units give a steady client less than its limit: 0.67 of 2, whatever the headers say
       const least = algorithm === 'sliding-window' ? 33 : 1
       expectAllOf(
         evenly,

@@ -2,7 +2,7 @@ import type { Policy } from '@sluice/limiter-core'
 
 type Shape = Partial<Policy> & Pick<Policy, 'algorithm' | 'limit'>
 
-/** What is promised in any window, in limits, and what an attack is known to get of it. */
+/** Promised maximum in any window, in limits, and the share that a known attack gets. */
 export const promises: readonly (readonly [string, Shape, number, number])[] = [
   ['fixed-window', { algorithm: 'fixed-window', limit: 100 }, 2, 1.99],
   ['sliding-window', { algorithm: 'sliding-window', limit: 100 }, 2, 1.97],

@@ -11,7 +11,7 @@ const limit = 8
 describe.each(algorithmNames)('a refund under %s', (algorithm) => {
   const policy = policyOf({ algorithm, limit })
 
-  test('gives back at once what was taken at once', () => {
+  test('immediately returns units that were just taken', () => {
     const key = keyOf({ algorithm, limit })
     key.take(100, 5)
     expect(key.adjust(100, -3, 100)).toBe(-3)
@@ -25,14 +25,14 @@ describe.each(algorithmNames)('a refund under %s', (algorithm) => {
     expect([...key.cells.subarray(key.at, key.at + key.compiled.cells)].every((cell) => cell === 0)).toBe(true)
   })
 
-  test('lifts no key above its capacity, however large it is', () => {
+  test('never raises a key above its capacity, however large the refund is', () => {
     const key = keyOf({ algorithm, limit })
     key.take(100, 2)
     expect(key.adjust(100, -1_000, 100)).toBe(-2)
     expect(key.peek(100, limit)).toMatchObject({ remaining: limit, resetAfterMs: 0 })
   })
 
-  test('gives nothing back for a take that is older than everything counted', () => {
+  test('returns nothing for a take that is older than everything counted', () => {
     const key = keyOf({ algorithm, limit })
     key.take(0, 4)
     const later = 10 * policy.windowMs
@@ -43,7 +43,7 @@ describe.each(algorithmNames)('a refund under %s', (algorithm) => {
 })
 
 describe.each(windows)('a refund under %s', (algorithm) => {
-  test('never lets more through in its windows than without the take it belongs to', () =>
+  test('never admits more in its windows than if its take had not happened', () =>
     eachSeed(60, (random) => {
       const { admitted, refunded } = takeAndRefund(policyOf({ algorithm, limit }), random)
       const net = admitted.map(({ at, units }, index) => ({ at, units: units - (refunded[index] ?? 0) }))
@@ -53,7 +53,7 @@ describe.each(windows)('a refund under %s', (algorithm) => {
 })
 
 describe.each(['fixed-window', 'sliding-log'] as const)('a refund under %s', (algorithm) => {
-  test('finds nothing once the window of its take has passed', () => {
+  test('returns nothing once the window of its take has passed', () => {
     const key = keyOf({ algorithm, limit })
     key.take(0, 4)
     key.take(1_000, 4)
@@ -63,7 +63,7 @@ describe.each(['fixed-window', 'sliding-log'] as const)('a refund under %s', (al
 })
 
 describe('a refund under sliding-window', () => {
-  test('finds its take for a window, also in the epoch before, and not beyond', () => {
+  test('finds its take for one window, also in the previous epoch, but no longer', () => {
     const key = keyOf({ algorithm: 'sliding-window', limit })
     key.take(0.125, 2)
     key.take(900.125, 2)
@@ -75,8 +75,8 @@ describe('a refund under sliding-window', () => {
     expect(key.adjust(2_000.125, -1, 1_000.125)).toBeCloseTo(0, 9)
   })
 
-  // 60 s after a start with a fraction, doubles round the start of the next window to either side of it
-  test.each([1, 3, 7, 60])('finds the take that opened its window, whatever rounds on the way: slices %i', (slices) =>
+  // 60 s after a fractional start, the next window start is rounded up or down by double arithmetic
+  test.each([1, 3, 7, 60])('finds the take that opened its window despite rounding: slices %i', (slices) =>
     eachSeed(300, (random) => {
       const windowMs = 60_000
       const key = keyOf({ algorithm: 'sliding-window', limit, windowMs, slices })
@@ -93,7 +93,7 @@ describe('a refund under sliding-window', () => {
     }),
   )
 
-  test.each([1, 2])('is taken off the slice of its take and no other: slices %i', (slices) => {
+  test.each([1, 2])('is subtracted only from the slice of its take: slices %i', (slices) => {
     const key = keyOf({ algorithm: 'sliding-window', limit, slices })
     key.take(0, 3)
     key.take(1_000, 3)
@@ -104,10 +104,10 @@ describe('a refund under sliding-window', () => {
 })
 
 describe.each(buckets)('a refund under %s', (algorithm) => {
-  test('never leaves less used than if its take had not been', () =>
+  test('never leaves less used than if its take had not happened', () =>
     eachSeed(400, (random) => againstCounterfactual(algorithm, random)))
 
-  test('gives back only what cannot have drained since', () => {
+  test('returns only the units that cannot have drained since', () => {
     const key = keyOf({ algorithm, limit: 10, windowMs: 10_000 })
     key.take(0, 6)
     expect(key.adjust(2_000, -6, 0)).toBeCloseTo(-4, 9)
@@ -117,7 +117,7 @@ describe.each(buckets)('a refund under %s', (algorithm) => {
   })
 })
 
-/** Takes at random and refunds some takes later; what was taken when, and what of it was given back. */
+/** Takes at random and refunds some takes later. Returns what was taken when, and how much was refunded. */
 function takeAndRefund(policy: Policy, random: SeededRandom) {
   const key = new PolicyDriver(algorithms[policy.algorithm].compile(policy))
   const admitted: { at: number; units: number }[] = []
@@ -141,7 +141,7 @@ function mostInAWindow(taken: readonly { at: number; units: number }[], windowMs
   return Math.max(0, ...taken.map(from))
 }
 
-/** Two histories that differ in one take: refunded in one, never made in the other. */
+/** Two histories that differ in one take: in one it is refunded, in the other it never happened. */
 function againstCounterfactual(algorithm: AlgorithmName, random: SeededRandom): void {
   const policy = policyOf({ algorithm, limit: 1 + random.whole(40), burst: 1 + random.whole(40) })
   const compiled = algorithms[algorithm].compile(policy)

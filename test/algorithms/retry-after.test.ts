@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { algorithmNames, anyHistory, anyPolicy, type Event, unitsOf } from './any-policy.ts'
 import { keyOf } from './compiled-of.ts'
 
-/** Lives a history from a fractional start, then answers when it ended. */
+/** Replays a history from a fractional start and returns when it ended. */
 function live(key: PolicyDriver, policy: Policy, history: readonly Event[], startMs: number): number {
   let now = startMs
   for (const { waitMs, kind, size, refund } of history) {
@@ -18,7 +18,7 @@ function live(key: PolicyDriver, policy: Policy, history: readonly Event[], star
 }
 
 describe.each(algorithmNames)('%s', (algorithm) => {
-  test('passes at the ms that it names and not one earlier, at whatever fraction of a ms it is asked', () => {
+  test('admits exactly retryAfterMs later and not 1 ms earlier, at any fraction of a ms', () => {
     const start = fc.double({ min: 0, max: 1e7, noNaN: true })
     const share = fc.double({ min: 0, max: 1, noNaN: true })
     const inputs = [anyPolicy(algorithm), anyHistory(25), start, share] as const
@@ -37,7 +37,7 @@ describe.each(algorithmNames)('%s', (algorithm) => {
     )
   })
 
-  test('goes on to fit once it fits, and is as good as new at its reset', () => {
+  test('keeps admitting once a request fits, and is fully reset at its reset time', () => {
     fc.assert(
       fc.property(anyPolicy(algorithm), anyHistory(25), (policy, history) => {
         const key = new PolicyDriver(algorithms[algorithm].compile(policy))
@@ -59,7 +59,7 @@ describe.each(algorithmNames)('%s', (algorithm) => {
     )
   })
 
-  test('names a wait of at least 1 ms even when less than 1 ms is missing', () => {
+  test('reports a wait of at least 1 ms even if less than 1 ms is missing', () => {
     const key = keyOf({ algorithm, limit: 1, windowMs: 1_000 })
     key.take(0.25, 1)
     const missing = 0.125

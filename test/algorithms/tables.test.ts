@@ -83,7 +83,7 @@ const tables: readonly (readonly [string, Partial<Policy> & Pick<Policy, 'algori
       [2_000, 5, true, 0, 0, 500],
     ],
   ],
-  // the vectors of redis-cell and throttled, and a last row that both get wrong: an old key and an impossible cost
+  // the test vectors of redis-cell and throttled, and a last row that both get wrong: an old key and an impossible cost
   [
     'gcra: 5 in 5 s',
     { algorithm: 'gcra', limit: 5, windowMs: 5_000 },

@@ -6,16 +6,16 @@ import { promises } from './promises.ts'
 
 const measured: string[] = []
 
-describe('in any window an adversary gets', () => {
-  test.each(promises)('of %s no more than is promised', (name, shape, promised, known) => {
+describe('in any window, an adversary gets', () => {
+  test.each(promises)('no more from %s than is promised', (name, shape, promised, known) => {
     const worst = worstAttack(compiledOf(shape), seededRandom(baseSeed()), 6, 60)
     measured.push(`${name}: worst window found ${worst.toFixed(3)} limits, promised at most ${promised}`)
-    // the attack is worth nothing if it does not find what is known to be there
+    // the search is worthless if it does not find the known worst case
     expect(worst).toBeGreaterThanOrEqual(known)
     expect(worst).toBeLessThanOrEqual(promised)
   })
 
-  test('of sliding-window 1.999 limits, and no more, by a burst at the end of an epoch and the weight after it', () => {
+  test('at most 1.999 limits from sliding-window, by a burst at the end of an epoch and the weighted count after it', () => {
     const compiled = compiledOf({ algorithm: 'sliding-window', limit: 10_000, windowMs: 60_000 })
     const worst = worstWindow(compiled, [
       { fromMs: 0, toMs: 0, everyMs: 1, share: 0 },

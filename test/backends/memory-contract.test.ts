@@ -5,6 +5,6 @@ import { PromisedBackend } from '../contracts/promised-backend.ts'
 
 describe('memoryBackend', () => backendContract({ describe, test }, (clock) => memoryBackend({ clock })))
 
-// the contract itself must not depend on answers that are at hand at once
+// the contract must not depend on synchronous results
 describe('a backend that answers later', () =>
   backendContract({ describe, test }, (clock) => new PromisedBackend(clock as FakeClock)))

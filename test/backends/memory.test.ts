@@ -25,7 +25,7 @@ describe('maxBytes', () => {
     expect(backend.takeAll([charge(backend, minute, 'a')]).verdicts[0].remaining).toBe(4)
   })
 
-  test('bounds what is kept, and the limit of those who came last holds all the same', () => {
+  test('bounds the memory used, and the limits of the newest keys are still enforced', () => {
     const backend = memoryBackend({ maxBytes: 65_536, clock: new FakeClock() })
     for (let key = 0; key < 20_000; key++) {
       for (let takes = 0; takes < 6; takes++) {
@@ -36,14 +36,14 @@ describe('maxBytes', () => {
   })
 })
 
-test('an unknown option is refused', () => {
+test('an unknown option is rejected', () => {
   expect(() => memoryBackend({ maxbytes: 2 ** 20 } as object)).toThrow(
     expect.objectContaining({ code: 'SLUICE_BAD_OPTION', message: expect.stringContaining('"maxbytes"') }),
   )
 })
 
 describe('several charges in one take', () => {
-  test('are all taken or none, over policies and keys', () => {
+  test('are taken all or not at all, across policies and keys', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     backend.takeAll([charge(backend, log, 'team', 4)])
     const both = [charge(backend, minute, 'user'), charge(backend, log, 'team', 2)]
@@ -51,14 +51,14 @@ describe('several charges in one take', () => {
     expect(backend.peekAll(both).verdicts.map(({ remaining }) => remaining)).toEqual([5, 1])
   })
 
-  test('take no advisory one where an enforced one denies', () => {
+  test('do not take an advisory charge if an enforced one is denied', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     backend.takeAll([charge(backend, log, 'a', 5)])
     backend.takeAll([charge(backend, minute, 'a', 1, true), charge(backend, log, 'a')])
     expect(backend.peekAll([charge(backend, minute, 'a')]).verdicts[0].remaining).toBe(5)
   })
 
-  test('take no advisory one where another advisory one would deny', () => {
+  test('do not take an advisory charge if another advisory one would be denied', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     backend.takeAll([charge(backend, log, 'a', 5)])
     backend.takeAll([
@@ -70,7 +70,7 @@ describe('several charges in one take', () => {
     expect(backend.peekAll([charge(backend, bucket, 'a')]).verdicts[0].remaining).toBe(4)
   })
 
-  test('count an advisory one exactly as an enforced one alone would be', () => {
+  test('count an advisory charge exactly as a single enforced one', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     for (let takes = 0; takes < 20; takes++) {
       const [shadow] = backend.takeAll([charge(backend, minute, 'shadow', 2, true)]).verdicts
@@ -93,21 +93,21 @@ describe('the lateCharge event', () => {
     return events
   }
 
-  test('names policy, key and the units that found no window', () => {
+  test('reports policy, key and the units whose window had passed', () => {
     expect(told(minute, 60_000, 3)).toEqual([['lateCharge', { policy: 'minute', key: 'a', units: 3 }]])
     expect(told(log, 60_000, 3)).toEqual([['lateCharge', { policy: 'log', key: 'a', units: 3 }]])
   })
 
-  test('names only those units of a charge that found no place', () => {
+  test('reports only the units of a charge that were dropped', () => {
     expect(told(log, 10_000, 5)).toEqual([['lateCharge', { policy: 'log', key: 'a', units: 2 }]])
   })
 
-  test('does not come for a charge in time, for a bucket, or for a refund', () => {
+  test('is not emitted for a charge in time, for a bucket, or for a refund', () => {
     expect([told(minute, 59_999, 3), told(bucket, 600_000, 3), told(minute, 60_000, -3)]).toEqual([[], [], []])
     expect(told({ ...bucket, algorithm: 'gcra', limit: 7 }, 600_000, 3)).toEqual([])
   })
 
-  test('is no longer told to an observer that has left', () => {
+  test('is not sent to an observer that has unsubscribed', () => {
     const backend = memoryBackend({ clock: new FakeClock({ nowMs: 100_000 }) })
     const events: unknown[] = []
     const stop = backend.observe?.({ event: (name) => events.push(name) })
@@ -119,7 +119,7 @@ describe('the lateCharge event', () => {
 })
 
 describe('time', () => {
-  test('is the reading that the caller hands in, and the clock is not read then', () => {
+  test('is the reading passed by the caller, and the clock is not read', () => {
     const fake = new FakeClock()
     let reads = 0
     const clock: Clock = {
@@ -147,7 +147,7 @@ describe('time', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('may step on the wall without changing an answer', () => {
+  test('is unaffected by steps of the wall clock', () => {
     const answers = [0, 3_600_000, -3_600_000].map((stepMs) => {
       const clock = new FakeClock()
       const backend = memoryBackend({ clock })

@@ -5,13 +5,13 @@ import { root } from '../repository.ts'
 
 const artifacts = join(root, '.artifacts')
 
-/** The compiler settings under which the same controllers are compiled, and are to behave the same. */
+/** Compiler settings under which the controllers are compiled and must behave the same. */
 export const settings = ['standard', 'legacy', 'metadata'] as const
 export type Setting = (typeof settings)[number]
 
-/** Controllers as tsc compiles them under one of the settings; loaded beside the packages' source. */
+/** Controllers compiled by tsc under one of the settings, loaded with the packages' source. */
 export class CompiledControllers implements Disposable {
-  /** What tsc had to say of them. */
+  /** Diagnostics that tsc reported for the controllers. */
   readonly complaints: readonly string[]
   readonly #folder: string
 
@@ -28,7 +28,7 @@ export class CompiledControllers implements Disposable {
     const { output } = await run(process.execPath, [tsc, '-p', tsconfig, '--outDir', folder], root)
     writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
     if (setting === 'metadata') await import('reflect-metadata')
-    // what it says of the packages is said once, where the whole repository is checked
+    // diagnostics of the packages are reported when the whole repository is type-checked
     return new CompiledControllers(
       folder,
       output.split('\n').filter((line) => /^(test\/decorators|error)/.test(line)),

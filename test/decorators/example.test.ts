@@ -30,20 +30,20 @@ afterAll(async () => {
 const statuses = async (asked: readonly Promise<Response>[]): Promise<number[]> =>
   (await Promise.all(asked)).map(({ status }) => status).sort()
 
-test('the example lists reports five times in ten seconds', async () => {
+test('the example allows listing reports five times in ten seconds', async () => {
   const asked = Array.from({ length: 6 }, () => fetch(`${url}/reports`))
   expect(await statuses(asked)).toEqual([200, 200, 200, 200, 200, 429])
 })
 
-test('the example builds two reports at once, and the answer is sent before the work is done', async () => {
+test('the example builds two reports at once, and responds before the work is done', async () => {
   const build = (name: string): Promise<Response> => fetch(`${url}/reports/${name}`, { method: 'POST' })
   expect(await statuses([build('a'), build('b'), build('c')])).toEqual([202, 202, 503])
 })
 
-test('the example delays the fifth search by 200 ms, and denies none', async () => {
+test('the example delays the fifth search by 200 ms, and denies no search', async () => {
   const askedAt = performance.now()
   const asked = Array.from({ length: 5 }, () => fetch(`${url}/search?name=a`))
   expect(await statuses(asked)).toEqual(Array(5).fill(200))
-  // a timer of Node may be early by a fraction of a millisecond
+  // a Node timer may fire a fraction of a millisecond early
   expect(performance.now() - askedAt).toBeGreaterThan(198)
 })

@@ -4,13 +4,13 @@ import request, { type Response } from 'supertest'
 import { CompiledControllers, type Setting } from './compiled-controllers.ts'
 import type * as Controllers from './controllers/express.ts'
 
-/** The Express controllers, compiled under one setting, with classes, limiters and a time of their own for each test. */
+/** The Express controllers, compiled under one setting, with separate classes, limiters and clock for each test. */
 export class ExpressStage {
   readonly warnings = new Warnings()
   clock = new FakeClock()
-  /** Times that a method waited for `finish`. */
+  /** Number of method calls that waited for `finish`. */
   begun = 0
-  /** Ends what methods wait for. */
+  /** Resolves the promises that methods wait for. */
   finish: () => void = () => {}
   readonly #setting: Setting
   #compiled: CompiledControllers | undefined
@@ -63,7 +63,7 @@ export function appOf(routes: Readonly<Record<string, RequestHandler>>): Express
   return app.use(failed)
 }
 
-/** An application whose paths are the names of methods. */
+/** Builds an application whose paths are the names of methods. */
 export function serving(users: object, ...names: readonly string[]): Express {
   const methods = users as Record<string, RequestHandler>
   return appOf(Object.fromEntries(names.map((name) => [`/${name}`, methods[name].bind(users)])))
@@ -75,7 +75,7 @@ export async function statuses(app: Express, ...paths: readonly string[]): Promi
   return seen
 }
 
-/** The policies and what is left of each, as an answer lists them. */
+/** Returns the policies and their remaining units, as listed in a response. */
 export function left({ headers }: Response): string {
   return String(headers.ratelimit).replace(/;t=\d+/g, '')
 }

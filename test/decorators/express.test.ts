@@ -13,7 +13,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
   afterEach(() => stage.strike())
   afterAll(() => stage.close())
 
-  test('a method is limited, told its this, and answers again when the client comes back as told', async () => {
+  test('a method is limited, keeps its this, and admits a client that waits as long as Retry-After says', async () => {
     const app = serving(new stage.classes.Users('anna'), 'list')
     const passed = await request(app).get('/list')
     expect([passed.text, left(passed)]).toEqual(['users of anna', '"default";r=1'])
@@ -33,7 +33,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     expect(await statuses(anna, '/list', '/stacked')).toEqual([429, 200])
   })
 
-  test('what an async method rejects with goes where it would go without a limit', async () => {
+  test('the rejection of an async method is handled as without a limit', async () => {
     const users = new stage.classes.Users('anna')
     const app = appOf({ '/:id': (req, res, next) => users.find(req as never, res, next) })
     const failed = await request(app).get('/0')
@@ -42,16 +42,16 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     expect(await statuses(app, '/7')).toEqual([429])
   })
 
-  test('stacked decorators all count, the uppermost first', async () => {
+  test('all stacked decorators count, the topmost first', async () => {
     const app = serving(new stage.classes.Users('anna'), 'stacked')
     expect(left(await request(app).get('/stacked'))).toBe('"outer";r=0, "inner";r=4')
     expect(left(await request(app).get('/stacked'))).toBe('"outer";r=0')
     stage.clock.advance(120_000)
-    // the denied one never came to the inner limiter
+    // the denied request never reached the inner limiter
     expect(left(await request(app).get('/stacked'))).toBe('"outer";r=0, "inner";r=3')
   })
 
-  test('a cap waits for the promise of the method, too', async () => {
+  test('a cap also waits for the promise of the method', async () => {
     const app = serving(new stage.classes.Users('anna'), 'work')
     expect((await request(app).get('/work')).text).toBe('begun')
     expect(await statuses(app, '/work')).toEqual([503])
@@ -60,7 +60,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     expect(await statuses(app, '/work')).toEqual([200])
   })
 
-  test('a cap that was made before shows what is held, and frees it once', async () => {
+  test('a cap created beforehand reports held permits, and releases each once', async () => {
     const { limiter } = stage.classes.places
     const app = serving(new stage.classes.Users('anna'), 'workOnAPlace')
     expect(left(await request(app).get('/workOnAPlace'))).toBe('"default";r=8')
@@ -86,7 +86,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
   test.each([
     ['with next', 3],
     ['without next', 2],
-  ])('what a delayed method throws comes to the error handler, called %s', async (_how, handedOn) => {
+  ])('an error thrown by a delayed method reaches the error handler, called %s', async (_how, handedOn) => {
     const users = new stage.classes.Users('anna')
     const app = appOf({ '/': (...args) => users.failLate(...(args.slice(0, handedOn) as typeof args)) })
     const pending = stage.clock.pending
@@ -98,7 +98,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     expect(await failed).toEqual([500, 'too late'])
   })
 
-  test('a limiter that was made before is shared by the methods that name it, and can be asked and reset', async () => {
+  test('a limiter created beforehand is shared by the methods that use it, and can be inspected and reset', async () => {
     const app = serving(new stage.classes.Users('anna'), 'one', 'two')
     const { limiter } = stage.classes.shared
     expect(await statuses(app, '/one', '/two', '/two')).toEqual([200, 200, 429])
@@ -108,7 +108,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     stage.classes.shared.close()
   })
 
-  test('a decorator that stands on two methods makes a limiter for each', async () => {
+  test('a decorator applied to two methods creates a limiter for each', async () => {
     const app = serving(new stage.classes.Users('anna'), 'three', 'four')
     expect(await statuses(app, '/three', '/three', '/four', '/four')).toEqual([200, 429, 200, 429])
   })
@@ -129,7 +129,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     expect(await statuses(app, '/?free', '/?free', '/', '/', '/', '/?free')).toEqual([200, 200, 200, 200, 429, 200])
   })
 
-  test('names and numbers of parameters are those of the methods', () => {
+  test('wrapped methods keep their names and parameter counts', () => {
     const { Users } = stage.classes
     const { list, find, greeting } = Users.prototype
     expect([list, find, greeting, Users.version].map(({ name, length }) => [name, length])).toEqual([
@@ -140,7 +140,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     ])
   })
 
-  test('a call that shows no request runs uncounted, and is warned about once', async () => {
+  test('a call without a request runs uncounted, and is warned about once', async () => {
     const users = new stage.classes.Users('anna')
     const app = serving(users, 'greeting')
     expect([users.greeting(), users.greeting()]).toEqual(['hello from anna', 'hello from anna'])
@@ -152,7 +152,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     expect(await statuses(app, '/greeting', '/greeting')).toEqual([200, 429])
   })
 
-  test('SLUICE_MODE=off lets stand-ins for requests through, without a warning', async () => {
+  test('SLUICE_MODE=off accepts mock requests without a warning', async () => {
     process.env.SLUICE_MODE = 'off'
     try {
       await stage.set()
@@ -167,7 +167,7 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     }
   })
 
-  test('the types that the compiler emits are found at the method', () => {
+  test('type metadata that the compiler emits is found on the method', () => {
     const { getMetadata } = Reflect as { getMetadata?(key: string, target: object, name: string): unknown[] }
     const found = getMetadata?.('design:paramtypes', stage.classes.Users.prototype, 'list')
     expect(found?.length).toBe(setting === 'metadata' ? 2 : undefined)

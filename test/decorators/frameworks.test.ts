@@ -10,7 +10,7 @@ import type { Gate } from './controllers/gate.ts'
 import type * as KoaControllers from './controllers/koa.ts'
 import type * as NodeHttpControllers from './controllers/node-http.ts'
 
-/** The methods that the controllers of all frameworks have. */
+/** The methods common to the controllers of all frameworks. */
 type Routes<Handler> = Readonly<Record<'list' | 'work' | 'slow' | 'fail', Handler>>
 type Listen = (compiled: CompiledControllers, clock: FakeClock, gate: Gate) => Promise<RequestListener>
 
@@ -33,14 +33,14 @@ const frameworks: Readonly<Record<string, Listen>> = {
     app.silent = true
     app.use((ctx, next) => {
       const method = ctx.path.slice(1) as keyof typeof users
-      // a context is enough for who needs no next
+      // handlers that do not use next need only a context
       return method === 'slow' ? users.slow(ctx, next) : (users[method] as (ctx: unknown) => unknown).call(users, ctx)
     })
     return app.callback()
   },
   Fastify: async (compiled, clock, gate) => {
     const { fastifyControllers } = await compiled.load<typeof FastifyControllers>('fastify')
-    // one of them asks for a narrower request than any route gives
+    // one handler declares a narrower request type than any route provides
     const users = new (fastifyControllers(clock, gate))() as object as Routes<RouteHandlerMethod>
     const app = fastify()
     for (const path of ['list', 'work', 'slow', 'fail'] as const) app.get(`/${path}`, users[path].bind(users as never))
@@ -78,7 +78,7 @@ describe.each(settings)('under %s decorators', (setting) => {
 
     const get = (path: string): request.Test => request(server).get(path)
 
-    test('has methods that are limited, keep their this, and answer again when the client comes back as told', async () => {
+    test('has methods that are limited, keep their this, and admit a client that waits as long as Retry-After says', async () => {
       const passed = await get('/list')
       expect([passed.status, passed.text]).toEqual([200, `users of ${framework}`])
       expect(passed.headers['ratelimit-policy']).toBe('"outer";q=2;w=60, "inner";q=5;w=60')
@@ -98,7 +98,7 @@ describe.each(settings)('under %s decorators', (setting) => {
     })
 
     test('has a slowed method that runs when its delay is over', async () => {
-      // what comes after the method in Koa has nothing to say
+      // middleware after the method in Koa has no effect
       expect((await get('/slow')).text).toBe(`slow ${framework}`)
       const pending = clock.pending
       const second = get('/slow').then(({ text }) => text)
@@ -109,7 +109,7 @@ describe.each(settings)('under %s decorators', (setting) => {
       expect(await second).toBe(`slow ${framework}`)
     })
 
-    test('has a method whose rejection ends where it would without a limit', async () => {
+    test('has a method whose rejection is handled as without a limit', async () => {
       expect([(await get('/fail')).status, (await get('/fail')).status, (await get('/fail')).status]).toEqual([
         500, 500, 429,
       ])

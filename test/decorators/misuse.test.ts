@@ -8,7 +8,7 @@ type Misuse = keyof typeof misuses
 const accessor = (kind: string, legacy: string) => ({ standard: kind, legacy, metadata: legacy })
 const everywhere = (got: string) => ({ standard: got, legacy: got, metadata: got })
 
-/** What each is told it got. */
+/** The received value that each error names. */
 const got: Readonly<Record<Misuse, Readonly<Record<(typeof settings)[number], string>>>> = {
   'a getter': accessor('a getter', 'an accessor'),
   'a setter': accessor('a setter', 'an accessor'),
@@ -34,8 +34,8 @@ describe.each(settings)('a decorator under the setting %s', (setting) => {
   }, 60_000)
   afterAll(() => compiled[Symbol.dispose]())
 
-  test.each(Object.keys(got) as Misuse[])('refuses %s with what it got and what it expected', (misuse) => {
-    // only the value of a field is not seen before there is an instance
+  test.each(Object.keys(got) as Misuse[])('rejects %s and names the expected and the received target', (misuse) => {
+    // only the value of a field is unknown until an instance is created
     const define = (): object =>
       misuse === 'a field of no handler' ? new (controllers.misuses[misuse]())() : controllers.misuses[misuse]()
     expect(define).toThrow(
@@ -46,13 +46,13 @@ describe.each(settings)('a decorator under the setting %s', (setting) => {
     )
   })
 
-  test('wraps a field that holds a handler where it is shown one, and else says what to write', () => {
+  test('wraps a field that holds a handler if the decorator receives it, and otherwise explains what to write', () => {
     const define = (): object => new (controllers.handlerField())()
     if (setting === 'standard') expect(define()).toMatchObject({ list: expect.any(Function) })
     else expect(define).toThrow(/SLUICE_BAD_OPTION: @RateLimit list: .*write list\(…\) \{ … \} instead of list = /)
   })
 
-  test('has types that take handlers and refuse what is none, which is refused without types, too', async () => {
+  test('accepts only handlers, both at compile time and at run time', async () => {
     expect(compiled.complaints).toEqual([])
     const loaded = compiled.load<{ readonly Typed: typeof Typed }>('typed')
     await expect(loaded).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })

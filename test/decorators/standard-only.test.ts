@@ -20,12 +20,12 @@ afterAll(() => compiled[Symbol.dispose]())
 const serving = (handler: RequestHandler): Express => express().get('/', handler)
 const statusOf = async (app: Express): Promise<number> => (await request(app).get('/')).status
 
-test('a field that holds a handler is limited, needs no bind, and shares its limiter among instances', async () => {
+test('a field that holds a handler is limited, needs no bind, and shares its limiter with all instances', async () => {
   expect((await request(serving(new Users('anna').list)).get('/')).text).toBe('users of anna')
   expect(await statusOf(serving(new Users('bert').list))).toBe(429)
 })
 
-test('stacked decorators of a field all count, the lowermost first: it is the last to see the value', async () => {
+test('all stacked decorators of a field count, the lowest first, because it wraps the value last', async () => {
   const { headers } = await request(serving(new Users('anna').list)).get('/')
   expect(headers['ratelimit-policy']).toBe('"lower";q=5;w=3600, "upper";q=1;w=60')
 })

@@ -2,7 +2,7 @@ import { type Clock, createSluice } from '@sluice/express'
 import type { NextFunction, Request, Response } from 'express'
 import type { Gate } from './gate.ts'
 
-// in a function, so that each test has classes, limiters and a time of its own
+// in a function, so that each test has its own classes, limiters and clock
 export function expressControllers(clock: Clock, gate: Gate) {
   const { InflightLimit, inflightLimit, RateLimit, rateLimit, SlowDown } = createSluice({ clock })
   const shared = rateLimit({ name: 'shared', limit: 2, window: '1m' })
@@ -88,7 +88,7 @@ export function expressControllers(clock: Clock, gate: Gate) {
       next()
     }
 
-    // callers inside of the application hand in what they like
+    // callers inside the application may pass any arguments
     @RateLimit({ limit: 1, window: '1m' })
     greeting(_req?: Request, res?: Response): string {
       res?.send('hello')

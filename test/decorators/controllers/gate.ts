@@ -1,4 +1,4 @@
-/** Work that is in progress until a test lets it end. */
+/** Work that stays in progress until a test finishes it. */
 export interface Gate {
   open(): Promise<void>
 }

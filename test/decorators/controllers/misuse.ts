@@ -1,12 +1,12 @@
 import { InflightLimit, RateLimit, SlowDown } from '@sluice/express'
 
-/** No type stands in the way of what JavaScript would do. */
+/** Untyped, so that tests can make the mistakes that JavaScript allows. */
 type Untyped = (value: unknown, context?: unknown, descriptor?: unknown) => never
 const untyped = (decorator: unknown): Untyped => decorator as Untyped
 const limited = (options: unknown = { limit: 1, window: '1m' }): Untyped =>
   untyped((RateLimit as unknown as (options: unknown) => unknown)(options))
 
-/** Each defines a class whose decorators stand where they must not. */
+/** Functions that each define a class with a decorator in an unsupported place. */
 export const misuses = {
   'a getter': () => {
     class Users {
@@ -94,7 +94,7 @@ export const misuses = {
   },
 } satisfies Record<string, () => new () => object>
 
-/** Standard decorators wrap its value; the others are not shown it. */
+/** Standard decorators can wrap the value of a field; legacy decorators do not receive it. */
 export function handlerField(): new () => object {
   class Users {
     @limited()

@@ -1,7 +1,7 @@
 import { type Clock, createSluice } from '@sluice/express'
 import type { Request, RequestHandler, Response } from 'express'
 
-/** What only standard decorators can decorate: fields, and what is private. */
+/** Members that only standard decorators can decorate: fields and private methods. */
 export function standardControllers(clock: Clock) {
   const { RateLimit } = createSluice({ clock })
 

@@ -9,11 +9,11 @@ interface SignedIn extends Request {
 const plan = { limit: 1, window: '1m' } as const
 const strict: LimitDecorator<readonly [Request, Response, NextFunction]> = RateLimit(plan)
 
-// @ts-expect-error its methods are decorated, not the class
+// @ts-expect-error methods can be decorated, classes cannot
 @RateLimit(plan)
 class Whole {}
 
-/** What the types accept and refuse, the same under every compiler setting. */
+/** Uses that the types accept and reject, the same under every compiler setting. */
 export class Typed {
   readonly whole: Whole = new Whole()
 
@@ -38,7 +38,7 @@ export class Typed {
   @PlainRateLimit(plan)
   plain(_req: import('node:http').IncomingMessage, _res: import('node:http').ServerResponse): void {}
 
-  // @ts-expect-error no request comes first
+  // @ts-expect-error the first parameter is not a request
   @RateLimit(plan)
   byId(_id: number): void {}
 
@@ -46,21 +46,21 @@ export class Typed {
   @RateLimit(plan)
   failed(_error: Error, _req: Request, _res: Response, _next: NextFunction): void {}
 
-  // @ts-expect-error no method
+  // @ts-expect-error not a method
   @RateLimit(plan)
   get size(): number {
     return 0
   }
 
-  // @ts-expect-error holds no handler
+  // @ts-expect-error the field does not hold a handler
   @RateLimit(plan)
   count = 3
 
-  // @ts-expect-error a name of another library
+  // @ts-expect-error an option name of another library
   @RateLimit({ limit: 1, windowMs: 60_000 })
   misspelt(_req: Request, _res: Response): void {}
 
-  // @ts-expect-error a cap is no limit of rates
+  // @ts-expect-error a cap is not a rate limit
   @RateLimit(inflightLimit({ limit: 1 }))
   mixed(_req: Request, _res: Response): void {}
 
