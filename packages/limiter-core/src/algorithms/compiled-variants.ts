@@ -120,7 +120,7 @@ function fittingOf(
   if (perMs === 0) return cost
   const room = Math.max(0, ceiling - compiled.resetAfterMs(cells, at + from, now) * perMs)
   if (cost <= room) return cost
-  // 0 means that all charges have fitted
+  // a cell of 0 means that all charges have fitted
   cells[at + from + compiled.cells] = now || Number.MIN_VALUE
   return room
 }

@@ -1,6 +1,6 @@
 import type { AlgorithmName, Backend } from '../contracts.ts'
 
-/** Up to this limit, a log with one timestamp per unit needs little memory; it is exact. */
+/** Largest limit for which the exact `sliding-log` is the default: one timestamp per unit still needs little memory. */
 const LARGEST_DEFAULT_LOG = 32
 
 /**

@@ -40,7 +40,7 @@ export function alwaysFits(policy: Policy, larger: Policy): boolean {
   return most + perMs * reachMs(larger) <= larger.limit
 }
 
-/** Returns the smallest number such that any interval admits at most this many units plus the rate times its length. */
+/** Returns a bound: any interval admits at most this many units plus the rate times the length of the interval. */
 function mostAtOnce(policy: Policy): number {
   const { algorithm, slices = 1 } = policy
   // one limit just before the end of a window and one just after

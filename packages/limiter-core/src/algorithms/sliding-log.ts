@@ -133,8 +133,8 @@ export const slidingLog: Algorithm = {
     if (largestLimit > LARGEST_LOG) {
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': limit: expected at most ${LARGEST_LOG} for sliding-log (in all plans and overrides), ` +
-          `received ${largestLimit}; use sliding-window with slices`,
+        `policy '${policy.name}': limit: expected at most ${LARGEST_LOG} for sliding-log ` +
+          `(in all plans and overrides), received ${largestLimit}; use sliding-window with slices`,
       )
     }
     return new CompiledSlidingLog(policy, largestLimit, chargedBeside)

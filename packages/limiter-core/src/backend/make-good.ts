@@ -24,7 +24,7 @@ export function makeGood(
   if (fitting > 0) raise(compiled, cells, at, now, fitting, resetAfterMs)
 }
 
-/** Whether `makeGood` would change the cells. */
+/** Whether the cells lack a part of the known usage. */
 export function isMissing(
   compiled: CompiledPolicy,
   cells: Float64Array,
@@ -41,8 +41,8 @@ function admittedUnits({ uncounted, unsure, upTo }: Admitted, used: number): num
 }
 
 /**
- * Adds units to the usage of a key. A used key is charged at the current time. The cells of an unused key are written
- * with the known reset time, as are cells that cannot be charged, for example because their clock was ahead.
+ * Adds units to the usage of a key. A used key is charged at the current time. If the key is unused, or cannot be
+ * charged because its clock was ahead, its cells are written with the known reset time.
  */
 function raise(
   compiled: CompiledPolicy,

@@ -3,8 +3,8 @@ import type { AnsweredVerdict } from './verdict.ts'
 /** Result of a backend call that reads or changes several charges. */
 export interface Answer {
   /**
-   * One verdict per charge, in the order of the charges. If several backends are combined, charges that were not read
-   * after a denial have no verdict.
+   * Verdicts of the charges, in the same order. If several backends are combined, charges after a denial may have no
+   * verdict.
    */
   readonly verdicts: readonly AnsweredVerdict[]
   /** Clock reading of the backend at which the charges were decided. */
@@ -15,6 +15,6 @@ export interface Answer {
   readonly counted: boolean
   /** `counted` of each verdict. Present only if several backends answered together. */
   readonly countedEach?: readonly boolean[] | undefined
-  /** What produced the answer: `memory`, `redis`, `local`, ... */
+  /** Name of the backend or failure rule that answered: `memory`, `redis`, `local`, ... */
   readonly source: string
 }

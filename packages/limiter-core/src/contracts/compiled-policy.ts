@@ -58,7 +58,7 @@ export interface CompiledPolicy {
   keptMs?(cells: Float64Array, at: number, now: number): number
 }
 
-/** One cell layout of a policy that has different forms in different plans. */
+/** A cell layout of a policy that has different forms in different plans. */
 export interface PolicyVariant {
   readonly compiled: CompiledPolicy
   /** Offset of the variant's cells within the cells of all variants. */

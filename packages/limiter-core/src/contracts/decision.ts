@@ -25,6 +25,6 @@ export interface Decision {
   readonly counted: boolean
   /** `counted` of each verdict. Present only if several backends answered together. */
   readonly countedEach?: readonly boolean[] | undefined
-  /** What made the decision: `memory`, `redis`, `local`, ... Several sources are joined by `+`. */
+  /** Name of the backend or failure rule that decided: `memory`, `redis`, `local`, ... Several are joined by `+`. */
   readonly source: string
 }

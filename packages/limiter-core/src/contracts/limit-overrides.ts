@@ -2,7 +2,7 @@ import type { MetricSource } from './metric-source.ts'
 
 /** Limits of single keys that replace the limit of a policy. Created by `limitOverrides`. */
 export interface LimitOverrides extends MetricSource {
-  /** What applies to keys without an override: the limit of the policy, or no limit at all. */
+  /** Whether keys without an override get the limit of the policy or are not limited. */
   readonly others: 'policy' | 'exempt'
   /** Largest limit that a key may ever have; Infinity if limits are loaded. */
   readonly largestLimit: number

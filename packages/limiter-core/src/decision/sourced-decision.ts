@@ -2,7 +2,7 @@ import type { Policy } from '../contracts.ts'
 import { SoleDecision } from './sole-decision.ts'
 import { atTheLatest } from './verdict.ts'
 
-/** The decision of one enforced policy by a backend other than memory. It is also a valid answer to the charge. */
+/** A `SoleDecision` whose values are known when it is created. It is also a valid answer to its charge. */
 export class SourcedDecision extends SoleDecision {
   readonly policy: Policy
   readonly remaining: number

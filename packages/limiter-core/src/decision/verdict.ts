@@ -106,7 +106,7 @@ export function plainDecision(decision: Decision): Decision {
   }
 }
 
-/** Returns a copy of a verdict with plain properties, including those that a backend may omit. Does not validate. */
+/** Returns a copy of a verdict with plain properties, and adds properties that a backend may omit. */
 export function plainVerdict(verdict: AnsweredVerdict): PolicyVerdict {
   const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, fund } = verdict
   const { availableAfterMs = atTheLatest(retryAfterMs, resetAfterMs) } = verdict

@@ -11,7 +11,7 @@ export interface OverriddenKeys {
   readonly others: LimitOverrides['others']
 }
 
-/** Limits of single keys that the owner may replace. */
+/** Stores the limits of single keys and calls the policies that use them before the limits change. */
 export class KeyLimits implements LimitOverrides {
   readonly others: LimitOverrides['others']
   readonly largestLimit: number

@@ -18,7 +18,7 @@ export class PolicyVariants {
   readonly #forms: readonly (readonly Policy[])[]
   readonly #largestOverride: number
 
-  /** `largestOverride` is the largest override limit of any plan; 0 if there are no overrides. */
+  /** `largestOverride` is the largest override limit of any plan, or 0. */
   constructor(policies: readonly Policy[], largestOverride = 0) {
     const byForm = new Map<string, Policy[]>()
     for (const policy of policies) byForm.set(formOf(policy), [...(byForm.get(formOf(policy)) ?? []), policy])
