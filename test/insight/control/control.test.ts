@@ -39,7 +39,7 @@ test('a policy is in shadow for 15 minutes, and then enforced again by itself', 
   expect(insight.controls()).toEqual([])
   expect(allowed('other', 3)).toEqual([true, true, false])
   expect(insight.audit().map(({ event, text }) => [event, text])).toEqual([
-    ['ended', "ended: policy 'minute' switched to shadow"],
+    ['ended', "expired: policy 'minute' switched to shadow"],
     ['begun', "ops: policy 'minute' switched to shadow (a launch)"],
   ])
   await insight.close()
@@ -64,10 +64,10 @@ test('a limit is changed within the bounds that the code states, and not otherwi
   await insight.control({ action: 'limit', policy: 'minute', limit: 1 })
   expect(allowed('other', 2)).toEqual([true, false])
   await expect(insight.control({ action: 'limit', policy: 'minute', limit: 5 })).rejects.toThrow(
-    /expected 1 to 4 for 'minute'/,
+    /expected an integer from 1 to 4 for policy 'minute'/,
   )
   await expect(insight.control({ action: 'limit', policy: 'hour', limit: 5 })).rejects.toThrow(
-    /a policy of createInsight/,
+    /a policy with bounds in createInsight/,
   )
   expect(insight.controls()).toHaveLength(2)
   await insight.close()
@@ -165,7 +165,7 @@ test('an audit sink hears each line; one that throws hears no more', async () =>
 test('at most 100 changes hold at once', async () => {
   const { insight, clock } = watched()
   for (let n = 0; n < 100; n++) await insight.control({ action: 'block', key: `key ${n}`, duration: '1m' })
-  await expect(insight.control({ action: 'block', key: 'one more' })).rejects.toThrow(/beyond 100/)
+  await expect(insight.control({ action: 'block', key: 'one more' })).rejects.toThrow(/at most 100 changes/)
   clock.advance(3 * MINUTES)
   await insight.control({ action: 'block', key: 'one more' })
   expect(insight.controls()).toHaveLength(1)

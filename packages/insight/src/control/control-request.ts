@@ -88,10 +88,8 @@ function limitOf(policy: string, limit: unknown, { bounds }: ControlLimits): num
   }
   if (Number.isInteger(limit) && bounds.admits(policy, limit as number)) return limit as number
   const received = typeof limit === 'number' ? String(limit) : typeof limit
-  throw new SluiceError(
-    'SLUICE_BAD_LIMIT',
-    `control: limit: expected an integer from ${allowed.min} to ${allowed.max} for policy '${policy}', received ${received}`,
-  )
+  const expected = `an integer from ${allowed.min} to ${allowed.max} for policy '${policy}'`
+  throw new SluiceError('SLUICE_BAD_LIMIT', `control: limit: expected ${expected}, received ${received}`)
 }
 
 function durationMs({ duration }: ControlRequest): number {

@@ -77,7 +77,8 @@ function usedCell({ isExempt, used, limit }: PolicyExplanation): HTMLElement {
 
 function answerText({ isExempt, asked }: PolicyExplanation): string {
   if (isExempt || asked.allowed) return '✓ allowed'
-  return asked.retryAfterMs === null ? '✕ can never be allowed' : `✕ denied, retry in ${duration(asked.retryAfterMs)}`
+  if (asked.retryAfterMs === null) return '✕ can never be allowed'
+  return `✕ denied, retry in ${duration(asked.retryAfterMs)}`
 }
 
 function denialsTable(denials: readonly DenialSnapshot[]): HTMLElement {

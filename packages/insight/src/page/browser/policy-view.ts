@@ -77,11 +77,8 @@ function shadowText({ total }: PolicySnapshot): HTMLElement | undefined {
   const decisions = total.allowed + total.denied + total.shadowDenied
   if (total.shadowDenied === 0) return undefined
   const share = percent(total.shadowDenied / decisions)
-  return element(
-    'p',
-    {},
-    `If this policy were enforced, it would have denied ${count(total.shadowDenied)} more requests (${share} of ${count(decisions)}).`,
-  )
+  const denials = `${count(total.shadowDenied)} more requests (${share} of ${count(decisions)})`
+  return element('p', {}, `If this policy were enforced, it would have denied ${denials}.`)
 }
 
 function outcomesTable({ perSecond, total }: PolicySnapshot): HTMLElement {

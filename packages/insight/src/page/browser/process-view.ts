@@ -9,7 +9,7 @@ export function processesTable(processes: readonly ProcessSnapshot[], isWhole = 
   const rows = processes.map((process) => {
     const { host, pid, version, startedAt, lastAt, uptimeMs, memoryBytes, isSelf } = process
     return [
-      element('span', {}, foreign(`${host ?? ''} ${pid}`.trim()), isSelf ? ' (this process)' : ''),
+      element('span', {}, foreign(`${host ?? ''} ${pid}`.trim()), isSelf ? ' (self)' : ''),
       element('time', { title: `${dateTimeText(startedAt)}, ${utcText(startedAt)}` }, duration(uptimeMs)),
       moment(lastAt, timeText(lastAt)),
       bytes(memoryBytes),
