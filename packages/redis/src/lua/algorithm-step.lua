@@ -1,4 +1,5 @@
--- Follows an algorithm: the step that `exact-reader` creates from it.
+-- End of a constructor of `exact-reader`: returns the functions of the preceding algorithm as a step (a compiled
+-- policy).
 
 return {
   capacity = capacity, cells = cells, layout = layout, waitMs = waitMs, spend = spend, adjust = adjust,

@@ -1,6 +1,5 @@
--- `availableAfterMs` of limiter-core in Lua, for a key at which `cost` waits for `wait`: often the same wait. Otherwise
--- `waitMs` is called, with the remaining parameters as its last arguments. Waits are written as numbers; -1 means
--- never.
+-- `availableAfterMs` of limiter-core in Lua. `wait` is the known wait of `cost`, which is returned if it is the same.
+-- Otherwise calls `waitMs`, with the remaining parameters as its last arguments.
 
 local function availableAfterMs(capacity, waitMs, c, left, cost, wait, ...)
   if left >= capacity then return 0 end
@@ -8,4 +7,5 @@ local function availableAfterMs(capacity, waitMs, c, left, cost, wait, ...)
   return waitMs(c, now, left + 1, ...)
 end
 
+-- waits in replies are integers; -1 means never
 local function waitOf(ms) return ms == huge and -1 or ms end

@@ -1,11 +1,12 @@
--- Adds a batch of messages to a topic, once, and returns the batches that others have added since.
+-- Adds a batch of messages to a topic, once, and returns the batches that other processes have added since.
 --
--- KEYS: the two of `channel-once`; the stream. ARGV: its seven; ms and bytes that the topic retains; bytes after which
--- a reply is long enough; the batch. Stored about the topic: the ids of the last batch that was added and the last that
--- was dropped, and its size in bytes.
+-- KEYS: the two keys of `channel-once`; the stream.
+-- ARGV: the seven arguments of `channel-once`; ms and bytes that the topic retains; number of bytes after which a reply
+-- takes no further messages; the batch.
+-- Fields of the topic: `last` and `lost`, the ids of the last added and the last discarded batch; `bytes`, its size.
 --
--- Returns the birth of the topic, the reader's new position, 1 if it missed something, 1 if there is more; then one
--- string per batch.
+-- Returns the birth of the topic, the new position of the reader, 1 if the reader missed messages, 1 if there are more;
+-- then one string per batch.
 
 local stream, batch = KEYS[3], ARGV[11]
 local cutoff = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[8])
@@ -23,10 +24,10 @@ end
 
 local topic = redis.call('HMGET', KEYS[2], 'last', 'lost', 'bytes')
 local last, lost, bytes = topic[1] or '0-0', topic[2] or '0-0', tonumber(topic[3] or 0)
--- nothing was added for so long that the stream expired
+-- the stream has expired, because nothing was added for longer than `retainMs`
 if redis.call('EXISTS', stream) == 0 then lost, bytes = last, 0 end
 
--- ids go up even where the clock steps back
+-- ids increase even if the clock is set back
 local function nextId()
   local ms, number = parts(last)
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -52,7 +53,7 @@ end
 
 local missed = reborn or (known ~= '' and older(position, lost))
 if older(position, lost) then position = lost end
--- a replica that took over had not received all of it
+-- a replica that was promoted had not received all batches
 if older(last, position) then position, missed = last, true end
 local reply = { born, position, missed and 1 or 0, 0 }
 local size, enough = 0, tonumber(ARGV[10])

@@ -1,18 +1,20 @@
--- Start of the channel scripts: whether the batch of this writer is new, and whether the reader can continue from its
--- position. `count` stores the number of a new batch; it must be the first write, which a full server refuses as a
--- whole.
+-- Start of the channel scripts. Determines whether the batch of this writer is new (`fresh`), and whether the reader
+-- can continue from its position. `count` stores the number of a new batch. It must be the first write, so that a
+-- server that refuses writes refuses the batch as a whole.
 --
--- KEYS: number of the last counted batch of this writer; data about the topic. ARGV: number of the batch (0: none is
--- sent), writer, position of the reader (empty: at the start), birth of the topic as the reader knows it (empty:
--- unknown), 1 if news are wanted, ms for which the number of a batch is remembered, ms for which a topic without
--- additions is kept.
+-- KEYS: number of the last applied batch of this writer; hash of the topic.
+-- ARGV: number of the batch, or 0 if none is sent; writer; position of the reader, or '' for the beginning; birth of
+-- the topic as the reader knows it, or '' if unknown; 1 if the reader wants new data; ms for which the number of a
+-- batch is stored; ms after which a topic without additions expires.
+--
+-- The birth of a topic is a unique string that is created with its data.
 
 local writer, position, known = ARGV[2], ARGV[3], ARGV[4]
 local wanted, keptMs = ARGV[5] == '1', ARGV[7]
 local time = redis.call('TIME')
 local born = redis.call('HGET', KEYS[2], 'born') or ''
 local fresh = tonumber(ARGV[1]) > tonumber(redis.call('GET', KEYS[1]) or 0)
--- after a server lost its data, the topic and its readers start again
+-- if the server has lost its data, the topic has another birth and readers start from the beginning
 local reborn = known ~= '' and known ~= born
 if known ~= born or position == '' then position = '0-0' end
 

@@ -1,26 +1,30 @@
--- Adds a batch of amounts to sums, once, and returns the sums that have changed since. Every change has a version, and
--- the position of a reader is between two versions. Sums that have not changed for as long as a topic is kept are
--- deleted, and the oldest ones if there are too many: some with each batch, in the order of their versions, so that one
--- version describes everything deleted.
+-- Adds a batch of amounts to sums, once, and returns the sums that have changed since. Every change has a version; the
+-- position of a reader is the last version that it has received.
 --
--- KEYS: the two of `channel-once`; the sums; the version of the last change of each. ARGV: its seven; most sums in a
--- reply; most sums in total; then name and amount of each sum.
+-- Each batch also deletes some sums: those that have not changed for as long as a topic is kept, and the oldest ones if
+-- there are too many. They are deleted in the order of their versions, so that one version (`forgotten`) tells readers
+-- which sums are gone.
 --
--- Returns the birth of the sums, the reader's new position, 1 if its knowledge is outdated, 1 if there is more; then
--- the version up to which sums were deleted, and name, value and version of each sum.
+-- KEYS: the two keys of `channel-once`; hash of the sums; sorted set of the version of each sum.
+-- ARGV: the seven arguments of `channel-once`; maximum number of sums in a reply; maximum number of sums; then the name
+-- and the amount of each sum.
+--
+-- Returns the birth of the sums, the new position of the reader, 1 if the reader must discard its values, 1 if there
+-- are more; then the version up to which sums were deleted, and the name, value and version of each changed sum.
 
 local sums, versions = KEYS[3], KEYS[4]
 local most, atMost = tonumber(ARGV[8]), tonumber(ARGV[9])
 local topic = redis.call('HMGET', KEYS[2], 'version', 'forgotten')
 local version, forgotten = tonumber(topic[1] or 0), tonumber(topic[2] or 0)
 if position == '0-0' then position = '0' end
--- a replica that took over had not received all of it
+-- a replica that was promoted had not received all changes
 if tonumber(position) > version then position, reborn = '0', true end
--- versions follow the time, so that they also increase after a replica took over
+-- versions are at least the time in microseconds, so that they increase even after the promotion of a replica
 local now = time[1] * 1000000 + time[2]
 local expired = now - keptMs * 1000
 
--- the oldest, up to a version or so many, and no more at a time than a batch has. True where some are left
+-- deletes the oldest sums: those up to the version `upTo`, and at least `count`, but at most `most` per call. Returns
+-- true if the maximum was reached, so that more may be left
 local function forget(upTo, count)
   local first = redis.call('ZRANGE', versions, 0, 0, 'WITHSCORES')
   if not first[1] or (tonumber(first[2]) > upTo and count <= 0) then return false end
@@ -46,7 +50,7 @@ if fresh then
       redis.call('HDEL', sums, name)
     end
     version = version + 1
-    -- a sum that would overflow stays unchanged, and does not stop the others
+    -- `pcall`, because the overflow of one sum must not prevent the changes of the other sums
     redis.pcall('HINCRBY', sums, name, ARGV[at + 1])
     redis.call('ZADD', versions, version, name)
   end

@@ -1,7 +1,7 @@
--- Variables of a batch of decisions. Followed optionally by `refuse-leased`, then by `exact-batch`.
+-- Variables of `exact-batch`. A separate file, so that `refuse-leased` can be inserted between the two.
 
 local steps, charges, waits = {}, {}, {}
--- by key: the current cells, the error message if it is unusable, the step that writes it, and its resetAfterMs if
--- known
+-- by key: current cells, number of the error message if the value is unusable, policy that writes the key, and its
+-- resetAfterMs if it has been computed
 local cells, broken, written, resets = {}, {}, {}, {}
 local messages, out, size = {}, { stamp }, 1

@@ -1,13 +1,16 @@
--- Follows the algorithms: runs a batch of decisions over KEYS; each key is read and written once.
+-- Runs a batch of takes, peeks and adjustments. Each key is read and written once.
 --
--- ARGV: as in `exact-head` and `make-good`; then groups of equal decisions: how many, operation, for an adjustment
--- takenAt and the id under which it is applied once, number of charges, and for each charge the number of its step, on
--- its first use its algorithm and constants, its cost, and its kind: 0 enforced, 1 advisory, plus 2 if knowledge about
--- the key follows, as `readKnown` reads it. KEYS are those of all charges in this order.
+-- KEYS: the cells of each charge, in the order of ARGV.
+-- ARGV: the arguments of `exact-head` and `make-good`; then for each run of requests that differ only in their keys:
+--   number of requests; operation ('take', 'peek' or 'adjust'); for an adjustment takenAt and the idempotency id;
+--   number of charges per request; then for each charge:
+--     number of the policy, and on its first use its algorithm and constants; cost;
+--     kind: 0 enforced or 1 advisory, plus 2 if prior usage follows, as `readKnown` reads it
 --
--- Returns one string of numbers separated by spaces: the time; then for each charge the remaining units, the wait (-1:
--- never), resetAfterMs and availableAfterMs, and for an adjustment additionally the units that it moved, now or
--- earlier. A decision with an unusable key is '!' and the number of a message; the messages follow on separate lines.
+-- Returns one string of numbers, separated by spaces: the time; then for each charge, for an adjustment first the units
+-- that were applied (now or by an earlier call with the same id), and always the remaining units, the wait in ms (-1:
+-- never), resetAfterMs and availableAfterMs. A request with an unusable key is '!' and the number of a message instead;
+-- the messages follow on separate lines.
 
 local function readCharges(count)
   for j = 1, count do
@@ -35,7 +38,7 @@ end
 
 local first = 0
 
--- most runs are this: takes of one enforced charge each, of which nothing is known from before
+-- fast path for most runs: takes of one enforced charge each, without prior usage
 local function takePlainly(decisions, step, cost)
   local waitMs, spend, numbersOf = step.waitMs, step.spend, step.numbersOf
   for n = first + 1, first + decisions do
@@ -134,7 +137,7 @@ while at < #ARGV do
   end
 end
 
--- an error of the first write, such as OOM or READONLY, ends the script before anything is written
+-- if Redis refuses writes (OOM, READONLY), the first write fails and the script ends without an effect
 for key, step in pairs(written) do
   local c = cells[key]
   store(key, c, step.layout, step.keptMs and step.keptMs(c, now) or resets[key] or step.resetAfterMs(c, now))

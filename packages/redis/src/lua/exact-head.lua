@@ -1,7 +1,10 @@
--- Start of each script: the functions used by the algorithms, with the same names as in TypeScript, then the time and
--- the deadline. ARGV[1] is the deadline, or `=` and a time to use instead of the server's, or ''. After the deadline
--- the script returns 'late' and the time, and does nothing. `stamp` is the time in replies, seconds:microseconds of the
--- server: an existing string, while a number would have to be formatted.
+-- Start of most scripts: functions that the algorithms use, with the same names as in TypeScript; the time; and the
+-- check of the deadline.
+--
+-- ARGV[1]: the deadline in ms of server time, or `=` and a time in ms to use instead of the server's, or ''.
+--
+-- After the deadline the script returns 'late' and the time, and does nothing. `stamp` is the time in replies, in the
+-- form seconds:microseconds, because concatenating the strings of TIME is faster than formatting a number.
 
 local KEYS, ARGV, call, format = KEYS, ARGV, redis.call, string.format
 local floor, ceil, min, max, huge = math.floor, math.ceil, math.min, math.max, math.huge
@@ -16,6 +19,6 @@ if deadline then
 elseif ARGV[1] ~= '' then
   now = tonumber(string.sub(ARGV[1], 2))
   stamp = format('%.17g', now)
-  -- keys must not expire by the server's time
+  -- with another clock, keys must not expire early by the server's clock: they live ten minutes longer
   longer = 600000
 end

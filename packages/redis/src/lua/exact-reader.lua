@@ -1,4 +1,5 @@
--- Precedes algorithms whose steps are created from arguments: reads the next number of ARGV.
+-- Reads the following arguments. `readStep` creates a step (a compiled policy) from its algorithm and constants; the
+-- algorithms that follow this file add their constructors to `algorithms`.
 
 local algorithms = {}
 local at = 1

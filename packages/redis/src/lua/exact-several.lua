@@ -1,6 +1,8 @@
--- A take of charges with different keys and without prior knowledge: what `exact-batch` does, at a lower cost.
+-- Runs one take whose charges have different keys and no prior usage. Same result as `exact-batch`, but faster.
 --
--- ARGV from the second on: for each charge its algorithm and constants, its cost, and 1 if it is advisory, otherwise 0.
+-- KEYS: the cells of each charge.
+-- ARGV: the argument of `exact-head`; then for each charge its algorithm and constants, its cost, and 1 if it is
+-- advisory, otherwise 0.
 
 local steps, costs, advisory, cells, waits = {}, {}, {}, {}, {}
 local vetoed, allFit = false, true

@@ -1,5 +1,7 @@
--- A single take of one policy, after its algorithm, whose constants are locals, as is `cost`. Returns the same as
+-- Runs one take of one charge. The constants of the policy and `cost` are local variables. Same result as
 -- `exact-batch`.
+--
+-- KEYS: the cells.
 
 local c, message = load(KEYS[1], cells, layout)
 if not c then return stamp .. ' !1\n' .. message end

@@ -1,7 +1,7 @@
--- How the cells of a key are read and written. A log has as many cells as units, and no layout. Returns the cells, or
--- nil and the reason.
+-- Reads and writes the cells of a key: doubles in little-endian order. `cells` is their number and `layout` their
+-- struct format; both are nil for a log, which has as many cells as units.
 
--- the cells, or nil and the reason
+-- returns the cells, or nil and an error message
 local function load(key, cells, layout)
   local value = redis.pcall('GET', key)
   if not value then

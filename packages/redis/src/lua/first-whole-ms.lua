@@ -1,4 +1,4 @@
--- `firstWholeMs` and `wholeMsUntil` of limiter-core, in Lua; most guesses are right, and need no closure.
+-- `firstWholeMs` and `wholeMsUntil` of limiter-core in Lua. Most guesses are right, and are checked without a closure.
 
 local function halfWay(low, high) return low + floor((high - low) / 2) end
 

@@ -1,30 +1,33 @@
--- Reports how many places a process holds of some keys, and requests more. Each key is a hash with a field per process,
--- `places end`, with the end of its lease in server ms. A report replaces the previous one, so that the next call
--- repairs a lost call or a server that lost its data.
+-- Records how many places a process holds of some keys, and grants more. Each key is a hash with one field per process:
+-- `places end`, where `end` is the end of its lease in ms of server time. A report replaces the previous report, so the
+-- next call repairs a lost call or a server that has lost its data.
 --
--- A process that gets less than it requested has a second field, `waits:process`: the places that it lacks, those of
--- its smallest wish, since when it waits, when it last asked, and the time between its calls (0 after the first). While
--- it can be expected to ask again, processes that hold more leave places to it, and among equals those that have waited
--- less: a max-min division of what all of them use. A process that releases places and requests as many in the same
--- call leaves them to waiting processes; any other leaves a place free for at most its patience.
+-- A process that receives fewer places than it requested has a second field, `waits:process`, with five numbers: the
+-- places that it lacks; the places of its smallest request; since when it waits; when it last called; the time between
+-- its calls (0 after the first call). As long as it can be expected to call again, processes that hold more places
+-- leave free places to it, and so do processes that hold as many but have not waited as long. The result is a max-min
+-- fair division of the places. A process that releases places and requests as many in the same call leaves them to
+-- waiting processes; any other process leaves a place free for at most its patience.
 --
--- KEYS: one per cap and key. ARGV: deadline or time as in `exact-head`, process, lease (ms); then for each key: places
--- held, 1 if its lease may have expired, limit, patience (ms), number of wishes, and for each wish the places it takes
--- and how many equal ones there are.
+-- KEYS: one hash per key of a cap.
+-- ARGV: the deadline or time, as in `exact-head`; process; duration of a lease in ms; then for each key: held places; 1
+-- if their lease may have expired, otherwise 0; limit; patience in ms; number of runs of requests with the same weight;
+-- for each run the weight and the number of requests.
 --
--- Returns 1 if it was late and did nothing, otherwise 0, and the time; then for each key: the places that are kept of
--- those held (or the error of this key), the places of all processes, and for each wish how many were granted.
+-- Returns 1 if the call was late and did nothing, otherwise 0; the time; then for each key: the number of held places
+-- that the process keeps, or the error of this key; the places of all processes; for each run the number of granted
+-- requests.
 
--- a process that asks less often does not count as waiting: denied clients retry after one second
+-- a process that calls less often does not count as waiting; denied clients retry after one second
 local WAITS_MS = 2000
--- how late a call may be, however frequent they are
+-- time for which the next call of a waiting process is expected at least, even if it calls more often
 local LATE_MS = 5
 local floor, ceil, min, max, format, match = math.floor, math.ceil, math.min, math.max, string.format, string.match
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + time[2] / 1000
 local given = match(ARGV[1], '^=(.*)$')
 local now = tonumber(given) or clock
--- under a time that is not the server's, keys outlive their leases by ten minutes
+-- with another clock, keys must not expire early by the server's clock: they live ten minutes longer
 local spare = given and 600000 or 0
 local process, lease = ARGV[2], tonumber(ARGV[3])
 local deadline = tonumber(ARGV[1])
@@ -41,8 +44,8 @@ local function waitOf(value)
   }
 end
 
--- the content of a key: the places of other processes and of this one, who waits, and when the last entry ends. Expired
--- and foreign fields are deleted
+-- reads a key: the places of other processes (`places`) and of this one (`before`), the waiting processes, and the time
+-- when the last entry ends. Deletes expired and unknown fields. Returns nil and the error if that fails
 local function read(key)
   local fields = redis.pcall('HGETALL', key)
   if fields.err then return nil, fields.err end
@@ -77,7 +80,7 @@ local function read(key)
   return state
 end
 
--- the waits of other processes that can be expected to ask again soon enough
+-- waiting processes, other than this one, whose next call can be expected within the patience
 local function expected(waits, patience)
   local list = {}
   for _, wait in ipairs(waits) do
@@ -88,7 +91,7 @@ local function expected(waits, patience)
   return list
 end
 
--- the places that others are to have before a process that holds so many gets more
+-- number of places to leave to waiting processes before a process with `held` places, waiting since `since`, gets more
 local function leftTo(waits, held, since)
   local places = 0
   for _, wait in ipairs(waits) do
@@ -98,7 +101,7 @@ local function leftTo(waits, held, since)
   return places
 end
 
--- how many of so many equal wishes are granted
+-- number of requests of the same weight that are granted
 local function fitting(waits, free, held, since, weight, count)
   local fewest, most = 0, max(0, min(count, floor(free / weight)))
   if #waits == 0 then return most end
@@ -110,17 +113,17 @@ local function fitting(waits, free, held, since, weight, count)
   return fewest
 end
 
--- what is stored for a process that lacks places. Once it was served, its wait starts again
+-- value to store for a process that lacks places. Its wait starts again after a grant
 local function waitNow(own, served, lacks, least)
   local every = own and now - own.asked or 0
-  -- rises at once, and falls slowly
+  -- a moving average that increases at once and decreases slowly
   if own then every = max(every, (3 * own.every + every) / 4) end
   local since = own and not served and own.since or now
   return format('%.0f %.0f %.3f %.3f %.3f', lacks, least, since, now, every)
 end
 
--- returns the error, if there is one. wait: the value to store; false if this process no longer waits; nil if nothing
--- was requested
+-- stores the places of this process; returns the error, if any. `wait`: value of its `waits:` field; false to delete
+-- the field; nil to leave it unchanged
 local function write(key, state, places, wait)
   local done
   if places == 0 then done = redis.pcall('HDEL', key, process)
@@ -130,11 +133,11 @@ local function write(key, state, places, wait)
     state.last = max(state.last, ends)
   end
   if type(done) == 'table' then return done.err end
-  -- a denial counts even if memory is full and the wait cannot be stored
+  -- errors are ignored: the denial is valid even if the wait cannot be stored because memory is full
   if wait and type(redis.pcall('HSET', key, 'waits:' .. process, wait)) == 'number' then
     state.last = max(state.last, now + WAITS_MS)
   elseif wait == false then redis.pcall('HDEL', key, 'waits:' .. process) end
-  -- the key need not expire earlier because of released places, unless only waiting processes are left
+  -- after a release the expiry of the key can stay as it is, unless only waiting processes are left
   if state.last == 0 or (places == 0 and state.places > 0 and not wait) then return nil end
   done = redis.pcall('PEXPIRE', key, format('%.0f', ceil(state.last - now) + spare))
   return type(done) == 'table' and done.err or nil

@@ -1,14 +1,15 @@
--- The lease ledger, after the algorithms, with the same results as `MemoryLedger`.
+-- The lease ledger, with the same results as `MemoryLedger`.
 --
--- KEYS: for each request the key of its cells, as in the exact backend, and the key of its leases: seven doubles per
--- owner, its number, units, end, seq, base, the units charged since base, and once it has ended the units charged then.
--- ARGV: as in `exact-head` and `make-good`, then fraction; then for each request the number of its step, on its first
--- use its algorithm and constants, the duration of a lease and the ms after which everything that it may hold is
--- forgotten; its owner, seq, base, spent, keep, want, demand, minimum, need; 1 if knowledge about the key follows, as
--- `readKnown` reads it, otherwise 0.
+-- KEYS: for each request its cells, as in the exact backend, and its leases. The leases are seven doubles per owner:
+-- owner, leased units, end of the lease, seq, base, units charged since base, and the units that were charged when the
+-- lease ended without a report (`settled`).
+-- ARGV: the arguments of `exact-head` and `make-good`; fraction; then for each request:
+--   number of its policy, and on its first use its algorithm and constants, the duration of its leases in ms, and
+--   `forgetsMs` of the policy; owner, seq, base, spent, keep, want, demand, minimum and need of the request; 1 if prior
+--   usage follows, as `readKnown` reads it, otherwise 0
 --
--- Returns one string of numbers separated by spaces: the time; then for each request the granted, free and charged
--- units, the wait (-1: never), the reset and when fewer units are charged, or '!' and the number of a message; the
+-- Returns one string of numbers, separated by spaces: the time; then for each request the granted, free and charged
+-- units, the wait in ms (-1: never), resetAfterMs and availableAfterMs, or '!' and the number of a message. The
 -- messages follow on separate lines.
 
 local fraction = number()
@@ -24,7 +25,7 @@ end
 local FIELDS = 7
 local RECORD = '<ddddddd'
 
--- numbers of a key that holds nothing else, or a message why it does not
+-- returns the doubles of a key, or nil and an error message if the value is invalid
 local function numbers(key, size)
   local value = redis.pcall('GET', key)
   if type(value) == 'table' then return nil, value.err end
@@ -56,10 +57,10 @@ local function writeCells(key, step, c)
   redis.call('SET', key, struct.pack(step.layout, unpack(c)), 'PX', format('%d', ttl))
 end
 
--- units charged in the name of an owner are remembered until it can no longer report them
+-- whether the ledger must remember units that it charged, because the owner may still report them
 local function isOwed(lease) return lease.settled > 0 or lease.charged > 0 end
 
--- kept until everything charged at the end of the last lease is forgotten
+-- leases are stored until the last one has ended and, if units are leased, until their charge would have expired
 local function writeLeases(key, step, c, leases)
   if #leases == 0 then
     redis.call('DEL', key)
@@ -82,8 +83,8 @@ local function moves(step, c, units, takenAt)
   return moved ~= 0 or changed
 end
 
--- expired leases are charged completely in the order in which they end, unless the key was reset since. The charge is
--- remembered until the owner reports what it spent
+-- charges expired leases completely, in the order of their ends, unless the key was reset after the end. The charge is
+-- remembered until the owner reports the units that it really spent
 local function settle(key, step, c, leases)
   local ended, alive, charged = {}, {}, false
   for _, lease in ipairs(leases) do
@@ -127,7 +128,7 @@ local function lend(leases, ask, units)
   lease.seq, lease.base, lease.charged, lease.settled = ask.seq, ask.base, ask.spent, 0
 end
 
--- charges what the owner spent beyond its charged leases; it then holds what it keeps
+-- charges the spent units of the owner that have not been charged yet; the owner then leases the units that it keeps
 local function tell(key, c, leases, lease, ask)
   local step = ask.step
   local charged = ask.known and makeGood(key, step, c, ask.known) or false
@@ -173,7 +174,7 @@ local function answer(ask, cellsKey, leasesKey)
   local leases
   if c then leases, message = readLeases(leasesKey) end
   if not c or not leases then
-    -- the value of another shape reads as empty, or not at all
+    -- the value is not a count of this policy
     messages[#messages + 1] = message
     out[#out + 1] = '!' .. #messages
     return

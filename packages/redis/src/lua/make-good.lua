@@ -1,14 +1,18 @@
--- `makeGood` of limiter-core in Lua, and the marks that invalidate older knowledge. A mark is stored next to the cells
--- of a key that was reset or refunded, and lives as long as older knowledge may matter. Its four doubles: the time up
--- to which all knowledge is void; when units were last refunded, and by which server: only there may knowledge from an
--- earlier server not be counted yet; when the mark ends.
+-- Restores usage that the server has lost or never received, like `makeGood` of limiter-core, and stores marks that
+-- invalidate older reports of usage.
 --
--- The second of ARGV is the number of the server as its clients know it.
+-- A mark is stored next to the cells of a key that was reset or refunded, for as long as older reports may arrive. Its
+-- four doubles are: the time up to which all prior usage is invalid (reset); the time of the last refund; the number of
+-- the server that applied it; the time at which the mark ends. Usage that was reported before a refund may include the
+-- refunded units, so it is invalid too, except on the server that applied the refund: there it may come from an earlier
+-- server whose counts have not been restored yet.
+--
+-- ARGV[2]: the number of the server, as its clients compute it from its identity; 0 if unknown.
 
 local server = number()
 local MARK = '<dddd'
 
--- the time up to which all knowledge about a key is void, and up to which reports are
+-- returns the time up to which units admitted without the server are invalid, and the one up to which `used` is
 local function voidUntil(key)
   local mark = redis.pcall('GET', key .. ':mark')
   if type(mark) ~= 'string' or #mark ~= 32 then return 0, 0 end
@@ -16,7 +20,7 @@ local function voidUntil(key)
   return void, backBy == server and void or max(void, backAt)
 end
 
--- by key that was given units back: after how many ms it would have been as good as new
+-- by refunded key: milliseconds until it would have been unused without the refund
 local givenBack = {}
 local function gaveBack(key, resetAfterMs)
   givenBack[key] = max(givenBack[key] or 0, resetAfterMs)
@@ -27,12 +31,12 @@ local function storeMark(key, void, endsAt)
   return redis.pcall('SET', key .. ':mark', struct.pack(MARK, void, now, server, endsAt), 'PX', ttl, 'GET')
 end
 
--- by name: the cells that a key would have from reports alone, its step, and since when it is reported: later knowledge
--- comes from counts of this server
+-- by name: the cells that a key would have from reports alone, its policy, and the time of the first report. Usage that
+-- is known from a later time was counted by this server
 local reportedCells = {}
--- Knowledge of several processes describes one count of which each knows a part: the largest part counts once, in
--- addition to what was counted here since. If the server, or the time of the knowledge, is unknown, the key itself is
--- that count.
+-- Processes that report usage of a key describe the same lost count, of which each knows a part. The largest part is
+-- restored once, in addition to what this server has counted since. Reports are therefore compared with cells of their
+-- own. If the server or the time of the usage is unknown, they are compared with the cells of the key itself.
 local function cellsReported(key, step, c, known)
   if server == 0 or known.usedAt >= ALWAYS then return c, ALWAYS end
   local name = key .. ':told:' .. format('%.0f', server)
@@ -46,7 +50,7 @@ local function cellsReported(key, step, c, known)
     cells = { struct.unpack('<' .. string.rep('d', count), value, 9) }
     cells[count + 1] = nil
   else
-    -- the cells of a key may be followed by an extra value of unpack
+    -- `c` may have one more element, which `struct.unpack` returns after the cells
     for i = 1, step.cells or #c do cells[i] = c[i] end
   end
   reportedCells[name] = { cells = cells, step = step, since = since }
@@ -86,7 +90,7 @@ end
 local function addReported(step, c, missing, known)
   local used = usedUnits(step, c) + missing
   raise(step, c, missing, known.resetAfterMs)
-  -- the key was in debt, or its window would restart too early
+  -- true if the key was in debt, or if its window would end too early
   if step.resetAfterMs(c, now) < known.resetAfterMs then step.adopt(c, now, used, known.resetAfterMs) end
 end
 
@@ -96,7 +100,7 @@ local function readKnown()
   return known
 end
 
--- whether anything was missing
+-- returns whether usage was restored
 local function makeGood(key, step, c, known)
   local changed = false
   local void, reportedVoid = voidUntil(key)

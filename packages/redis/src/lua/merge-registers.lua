@@ -1,10 +1,11 @@
--- Merges registers into those of a day: at each position the larger character is kept. Merging is idempotent, so lost,
--- late or duplicated calls can be repeated without a number.
+-- Merges HyperLogLog registers into those of a day by keeping the larger character at each position. Merging is
+-- idempotent, so calls can be repeated safely.
 --
--- KEYS: the day. ARGV: for how many ms it is kept from now on; most names per day; then names and their registers
--- alternately. Registers of another length replace those that are stored.
+-- KEYS: hash of the day.
+-- ARGV: ms after which the hash expires; maximum number of names per day; then the name and the registers of each
+-- entry. Registers replace stored registers of a different length.
 --
--- Returns the stored registers of each name; for a name without room, those that were sent.
+-- Returns the merged registers of each entry; if the maximum number of names is reached, the received registers.
 
 local day, names = KEYS[1], redis.call('HLEN', KEYS[1])
 local most = tonumber(ARGV[2])

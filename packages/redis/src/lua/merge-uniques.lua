@@ -1,11 +1,10 @@
--- Merges a HyperLogLog into the shared one. Merging is idempotent, so lost, late or duplicated calls can be repeated
--- without a number.
+-- Merges a HyperLogLog into the shared one. Merging is idempotent, so calls can be repeated safely.
 --
--- KEYS: the HyperLogLog; its birth; two temporary names, free before and after. ARGV: writer; until when it lives, in
--- ms of server time, or 0; ms that it lives from now on if that is 0; the registers to merge, as latin1 characters, or
--- empty.
+-- KEYS: the HyperLogLog; its birth (a unique string that is created with it); two temporary keys, deleted at the end.
+-- ARGV: writer; expiry time in ms of server time, or 0; if it is 0, ms until expiry; the HyperLogLog to merge, as
+-- latin1 characters, or ''.
 --
--- Returns the birth, or nothing if there is none; the count; the server time in ms.
+-- Returns the birth, or '' if the HyperLogLog does not exist; the count; the server time in ms.
 
 local uniques, birth, given, wide = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local time = redis.call('TIME')
@@ -20,7 +19,7 @@ local function expire()
   redis.call('PEXPIREAT', birth, at)
 end
 
--- characters over 127 come as two bytes of UTF-8
+-- decodes a character above 127, which clients encode as two bytes of UTF-8
 local function byte(two)
   local first, second = string.byte(two, 1, 2)
   return string.char((first - 194) * 64 + second)
@@ -33,7 +32,8 @@ if ARGV[4] ~= '' then
   if bytes + #news < 600 or bytes == 12304 or #news == 12304 then
     merged = redis.pcall('PFMERGE', uniques, given)
   else
-    -- sparse ones are walked from their start for each register: with a dense one among them the result is dense
+    -- merging into the sparse form walks it from the start for each register, so an empty dense HyperLogLog is merged
+    -- too, which makes the result dense
     redis.call('SET', wide, 'HYLL' .. string.rep('\0', 12300), 'PX', 60000)
     merged = redis.pcall('PFMERGE', uniques, given, wide)
   end

@@ -1,4 +1,5 @@
--- Follows an algorithm without a faster version: everything about a key in a reply besides the wait.
+-- `numbersOf` for algorithms that have no faster version: returns the remaining units, resetAfterMs and
+-- availableAfterMs of a key.
 
 local function numbersOf(c, now, cost, wait)
   local left = remaining(c, now)

@@ -1,6 +1,6 @@
 import type { CompiledPolicy, PolicyVariant } from '@sluice/limiter-core'
 
-/** The algorithms as Lua distinguishes them. */
+/** Algorithms of the Lua scripts. `sliding-window` is `two-epoch-window` or, with several slices, `sliced-window`. */
 export type LuaAlgorithm =
   | 'fixed-window'
   | 'two-epoch-window'
@@ -9,10 +9,10 @@ export type LuaAlgorithm =
   | 'token-bucket'
   | 'gcra'
 
-/** An algorithm and the constants of a policy, in the order in which its Lua reads them. */
+/** Algorithm and constants of a policy, in the order in which the Lua code reads them. */
 type PolicyArgs = readonly [LuaAlgorithm | 'variants', ...string[]]
 
-/** The Lua names of an algorithm's constants, in the order of `stepArgs`. */
+/** Lua names of the constants of each algorithm, in the order of `policyArgs`. */
 export const constantNames: Readonly<Record<LuaAlgorithm, readonly string[]>> = {
   'fixed-window': ['capacity', 'windowMs'],
   'two-epoch-window': ['capacity', 'windowMs'],
@@ -24,6 +24,7 @@ export const constantNames: Readonly<Record<LuaAlgorithm, readonly string[]>> = 
 
 const argsByPolicy = new WeakMap<CompiledPolicy, PolicyArgs>()
 
+/** Returns the script arguments of a policy, computed once. */
 export function policyArgs(compiled: CompiledPolicy): PolicyArgs {
   let args = argsByPolicy.get(compiled)
   if (!args) {
@@ -33,13 +34,13 @@ export function policyArgs(compiled: CompiledPolicy): PolicyArgs {
   return args
 }
 
-/** The algorithms that the Lua of a policy needs. */
+/** Returns the algorithms that a script needs for a policy, including those of its variants. */
 export function algorithmsOf(compiled: CompiledPolicy): readonly (LuaAlgorithm | 'variants')[] {
   const [name] = policyArgs(compiled)
   return [name, ...(compiled.variants ?? []).flatMap((variant) => algorithmsOf(variant.compiled))]
 }
 
-/** For a policy without variants. */
+/** Returns the algorithm of a policy without variants. */
 export function algorithmOf(compiled: CompiledPolicy): LuaAlgorithm {
   return policyArgs(compiled)[0] as LuaAlgorithm
 }
@@ -54,7 +55,7 @@ function variantsArgs(all: readonly PolicyVariant[]): PolicyArgs {
   return ['variants', String(all.length), ...each]
 }
 
-/** `beside`: others charge the same cells without a check. */
+/** `beside`: whether other variants charge the same cells without checking this policy. */
 function plainArgs(compiled: CompiledPolicy, beside: boolean): readonly [LuaAlgorithm, ...string[]] {
   const [algorithm, ...constants] = constantsOf(compiled, beside)
   return [algorithm, ...constants.map(String)]

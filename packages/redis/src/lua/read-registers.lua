@@ -1,3 +1,5 @@
--- All names of a day and their registers, by turns. KEYS: the day.
+-- Returns the names of a day, each followed by its registers.
+--
+-- KEYS: hash of the day.
 
 return redis.call('HGETALL', KEYS[1])

@@ -1,5 +1,5 @@
--- Precedes `exact-batch`: keys with leased units are refused like unusable ones. Leases are stored next to the cells of
--- their key, in its slot.
+-- Inserted before `exact-batch`: treats keys with leases as unusable, so that their requests fail with `LEASED`. Leases
+-- are stored next to the cells of their key, in the same slot.
 
 local leases = {}
 for i = 1, #KEYS do leases[i] = KEYS[i] .. ':leases' end

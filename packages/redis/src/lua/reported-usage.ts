@@ -1,21 +1,22 @@
-/** What to report about a key; times are server times. */
+/** `PriorUsage` of a key as a script receives it, with times on the server's clock. */
 export interface ReportedUsage {
-  /** 0 if the server knows it. */
+  /** Units that a server once reported as used; 0 if the server still counts them. */
   readonly used: number
   readonly resetAfterMs: number
-  /** When this server, or the previous one, reported `used`. */
+  /** Time at which this server, or its predecessor, reported `used`. */
   readonly usedAt: number
+  /** `uncounted`, `unsure` and `upTo` of `Admitted`. */
   readonly uncounted: number
   readonly unsure: number
   readonly upTo: number
-  /** When the last unit was admitted that was not counted. */
+  /** Time of the last unit that was admitted without the server; 0 if there is none. */
   readonly admittedAt: number
 }
 
-/** Time of knowledge that is always trusted: later than any other. */
+/** Value of `usedAt` for usage that must always be restored: later than any time. */
 export const ALWAYS: number = 2 ** 52
 
-/** Returns the arguments as `make-good.lua` reads them. */
+/** Returns the arguments that `readKnown` in `make-good.lua` reads. */
 export function reportArgs({
   used,
   resetAfterMs,

@@ -1,7 +1,10 @@
--- Deletes KEYS, once per id, and leaves a mark next to each, as `make-good` reads them: earlier knowledge is void.
+-- Resets keys, once per id: deletes their cells and stores a mark for each that invalidates earlier reports of usage.
 --
--- ARGV: as in `exact-head`, then the id; then for each key for how many ms earlier knowledge may be reported. Returns
--- 'late' and the time if the deadline has passed, otherwise the time.
+-- KEYS: the cells of each key.
+-- ARGV: the argument of `exact-head`; the idempotency id; for each key the ms during which earlier usage of the key may
+-- still be reported.
+--
+-- Returns the time, or 'late' and the time if the deadline has passed.
 
 for i, key in ipairs(KEYS) do
   if not doneBefore(key, ARGV[2]) then

@@ -1,7 +1,7 @@
--- What was done to a key under an id is remembered next to it, in its slot, until the last moment at which the command
--- may arrive.
+-- Records the result of a command for a key under its idempotency id, next to the key and in the same slot, for as long
+-- as the command may arrive again.
 
--- by name: what is to be remembered
+-- results to store at the end of the script, by name
 local done = {}
 local function doneBefore(key, id)
   local name = key .. ':done:' .. id

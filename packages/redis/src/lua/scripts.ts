@@ -4,7 +4,7 @@ import * as lua from './generated.ts'
 import { algorithmOf, algorithmsOf, constantNames, type LuaAlgorithm } from './policy-args.ts'
 import { ALWAYS } from './reported-usage.ts'
 
-// Every script of the package, and of which .lua files each is put together, in that order.
+// All scripts of the package. Each is the concatenation of the listed .lua files, in that order.
 
 export const serverTime: Script = scriptOf('server-time', lua.serverTime)
 export const channelMessages: Script = scriptOf('channel-messages', lua.channelOnce, lua.channelMessages)
@@ -16,63 +16,63 @@ export const mergeUniques: Script = scriptOf('merge-uniques', lua.mergeUniques)
 export const mergeRegisters: Script = scriptOf('merge-registers', lua.mergeRegisters)
 export const readRegisters: Script = scriptOf('read-registers', lua.readRegisters)
 
-// the record must outlive the deadline, which clients compute from clock offsets known to the millisecond
+// the record must outlive the deadline of the command, which may be wrong by the error of the estimated clock offset
 const runOnce = `${locals(['REMEMBERED_MS'], [IDEMPOTENT_MS + 1_000])}\n${lua.runOnce}`
 const makeGood = `${locals(['ALWAYS'], [ALWAYS])}\n${lua.makeGood}`
 const leaseLedger = `${locals(['SETTLED_MS'], [SETTLED_MS])}\n${lua.leaseLedger}`
 
 export const resetScript: Script = scriptOf('reset', lua.exactHead, runOnce, lua.reset)
 
-/** Decides batches for these policies, without reports and refunds. */
+/** Returns the script for batches over these policies in which no request reports usage or refunds units. */
 export function exactScript(policies: Iterable<CompiledPolicy>): Script {
   const { exactStore, withoutMarks, exactBatchState, exactBatch } = lua
   return scriptOver('exact', policies, exactStore, runOnce, withoutMarks, exactBatchState, exactBatch)
 }
 
-/** Decides any batch over these policies. */
+/** Returns the script for any batch over these policies. */
 export function exactMindingScript(policies: Iterable<CompiledPolicy>): Script {
   const { exactStore, exactBatchState, exactBatch } = lua
   return scriptOver('exact-minding', policies, exactStore, runOnce, makeGood, exactBatchState, exactBatch)
 }
 
-/** Decides batches of takes for these policies, of keys without leases. */
+/** Returns the script for batches of takes over these policies, which refuses keys with leases. */
 export function unleasedScript(policies: Iterable<CompiledPolicy>): Script {
   const { exactStore, withoutMarks, exactBatchState, refuseLeased, exactBatch } = lua
   return scriptOver('unleased', policies, exactStore, runOnce, withoutMarks, exactBatchState, refuseLeased, exactBatch)
 }
 
-/** Takes one decision over these policies. */
+/** Returns the script for a single take over several policies with different keys. */
 export function severalScript(policies: Iterable<CompiledPolicy>): Script {
   return scriptOver('exact-several', policies, lua.exactStore, lua.exactSeveral)
 }
 
-/** Maintains the leases of keys of these policies. */
+/** Returns the script of the lease ledger for these policies. */
 export function leaseScript(policies: Iterable<CompiledPolicy>): Script {
   return scriptOver('leases', policies, makeGood, leaseLedger)
 }
 
-/** Adds up what processes took from keys of these policies. */
+/** Returns the script of the sync ledger for these policies. */
 export function syncScript(policies: Iterable<CompiledPolicy>): Script {
   return scriptOver('sync', policies, lua.exactStore, makeGood, lua.syncLedger)
 }
 
 /**
- * Takes one decision of one policy, which has no variants. ARGV from the second on: its constants, and its cost unless that
- * is 1.
+ * Returns the script for a single take of one policy without variants. Its arguments after the time are the constants
+ * of the policy and, unless it is 1, the cost.
  */
 export function soleScript(compiled: CompiledPolicy): Script {
   return soleBehind('exact-sole', [], compiled)
 }
 
-/** Like `soleScript`, for a key without leases. */
+/** Like `soleScript`, but the script refuses a key with leases. */
 export function unleasedSoleScript(compiled: CompiledPolicy): Script {
   return soleBehind('unleased-sole', [lua.refuseLeasedSole], compiled)
 }
 
 interface AlgorithmText {
-  /** Values derived from the constants; `waitMs`, `spend`, `remaining`, `resetAfterMs` and `numbersOf`. */
+  /** Code for takes: derived constants, `waitMs`, `spend`, `remaining`, `resetAfterMs` and `numbersOf`. */
   readonly takes: readonly string[]
-  /** `adjust` and `adopt`. */
+  /** Code for adjustments: `adjust` and `adopt`. */
   readonly moves: string
 }
 
@@ -87,14 +87,14 @@ const algorithms: Readonly<Record<LuaAlgorithm, AlgorithmText>> = {
 
 const scripts = new Map<string, Script>()
 
-/** A name always has the same script text. */
+/** Returns the script with this name, created once. The name determines the text. */
 function known(name: string, make: () => readonly string[]): Script {
   const script = scripts.get(name) ?? scriptOf(name, ...make())
   scripts.set(name, script)
   return script
 }
 
-/** A driver behind the algorithms of these policies, which it makes as it reads them. */
+/** Returns a script that creates compiled policies from its arguments, and then runs `driver`. */
 function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...driver: readonly string[]): Script {
   const names = [...new Set(Array.from(policies, algorithmsOf).flat())].sort()
   return known(`${driverName}:${names.join('+')}`, () => {
@@ -103,7 +103,7 @@ function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...d
   })
 }
 
-/** A script for one algorithm, whose constants are locals. */
+/** Returns a script for one policy, whose constants are local variables. */
 function soleBehind(driverName: string, refusal: readonly string[], compiled: CompiledPolicy): Script {
   const name = algorithmOf(compiled)
   return known(`${driverName}:${name}`, () => {
@@ -117,7 +117,7 @@ function soleBehind(driverName: string, refusal: readonly string[], compiled: Co
   })
 }
 
-/** Code that creates a policy from the following arguments. */
+/** Returns Lua code of a function that creates a compiled policy from the next arguments. */
 function makerOf(name: LuaAlgorithm | 'variants'): string {
   const head = `algorithms['${name}'] = function()`
   if (name === 'variants') return textOf(head, lua.variants, lua.numbersOf, lua.variantsStep, 'end')

@@ -1,5 +1,9 @@
--- Returns the time; the eviction policy, if memory is limited; and the identity of the server: its run id, replication
--- history, and number of flushes. '' if that may not be read.
+-- Returns the time of the server and its identity.
+--
+-- KEYS: any key of the server; not used.
+--
+-- Returns: seconds; microseconds; the eviction policy, or '' if memory is not limited; the identity, which is the run
+-- id, the replication id and the numbers of FLUSHALL and FLUSHDB calls, or '' if INFO is not permitted.
 
 local t = redis.call('TIME')
 local function info(section)

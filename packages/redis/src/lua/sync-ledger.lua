@@ -1,20 +1,22 @@
--- What all processes took from keys, after the algorithms and `make-good`, with the same results as `MemorySyncLedger`.
--- A batch counts once, however often it arrives with its number. A batch that follows lost batches does not count and
--- stores no number: it is sent again with the next number and the knowledge about its keys.
+-- Adds up the units that all processes took, with the same results as `MemorySyncLedger`. A batch counts once, even if
+-- it arrives several times with its number. If batches before it are missing, it does not count and its number is not
+-- stored; the process sends it again with the next number and the prior usage of its keys.
 --
--- KEYS: the number of the last counted batch of this process and partition; then the cells of each key, as in the exact
--- backend. ARGV: as in `exact-head` and `make-good`; the number of the batch, for how many ms it is remembered, 1 if it
--- follows a loss, otherwise 0; then for each key the number of its step, on its first use its algorithm and constants,
--- and up to how many ms late its units may be charged to a window, 0 if they drain; 1 if knowledge about the key
--- follows, as `readKnown` reads it, otherwise 0; the number of takes, and the instant and units of each.
+-- KEYS: number of the last counted batch of this process and partition; then the cells of each key, as in the exact
+-- backend.
+-- ARGV: the arguments of `exact-head` and `make-good`; number of the batch; ms for which the number is stored; 1 if the
+-- batch follows a loss, otherwise 0; then for each key:
+--   number of its policy, and on its first use its algorithm and constants, and the maximum delay in ms up to which
+--   late units are charged to the current window (0 for algorithms that drain); 1 if prior usage follows, as
+--   `readKnown` reads it, otherwise 0; number of takes, and the time and units of each take
 --
--- Returns one string of numbers separated by spaces: the time, the number of the previous batch, then the cells of each
--- key, or '!' and the number of a message; the messages follow on separate lines.
+-- Returns one string of numbers, separated by spaces: the time; the number of the last counted batch before this call;
+-- then the cells of each key, or '!' and the number of a message. The messages follow on separate lines.
 
 local batch, rememberedMs, afterLoss = number(), number(), number() == 1
 local last = tonumber(call('GET', KEYS[1]) or 0)
 local isNew = batch > last and (afterLoss or batch <= last + 1)
--- the first write: a server that accepts no writes refuses the whole batch
+-- the first write of the script, so that a server that refuses writes refuses the batch as a whole
 if isNew then call('SET', KEYS[1], format('%.17g', batch), 'PX', format('%d', rememberedMs)) end
 
 local steps, formats, latest = {}, {}, {}
@@ -32,10 +34,10 @@ local function count(key, step, c, takes, known)
   for i = 1, #takes, 2 do
     local units, takenAt = takes[i + 1], min(now, takes[i])
     local before = units < 0 and (step.keptMs or step.resetAfterMs)(c, now)
-    -- draining units drain from the time of their take
+    -- if the algorithm drains, charges as of the time of the take, so that the units have drained since
     local drains = units > 0 and latest[step] == 0
     local moved, variantsChanged = step.adjust(c, drains and takenAt or now, units, takenAt)
-    -- a window that another process opened a moment later counts them as well
+    -- the window may have been opened by another process after the take; the units are then charged to it now
     if units > moved and now - takenAt < latest[step] then
       moved = moved + step.adjust(c, now, units - moved, now)
     end

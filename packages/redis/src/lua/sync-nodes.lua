@@ -1,7 +1,7 @@
--- Returns how many processes report: each stores its name and the time.
+-- Records this process as active and returns the number of active processes.
 --
--- KEYS: their names by the time of their last report. ARGV: the name of this process, and for how many ms a process
--- counts.
+-- KEYS: sorted set of process ids by the time of their last call.
+-- ARGV: id of this process; ms after its last call for which a process counts as active.
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000

@@ -1,4 +1,4 @@
--- Replaces `make-good` if nothing is reported and nothing refunded: defines the names that `exact-batch` refers to and
--- does not use then.
+-- Replaces `make-good` in scripts for requests without prior usage and refunds: declares the names that `exact-batch`
+-- refers to but does not call in that case.
 
 local storeMarks, readKnown, makeGood, gaveBack = false

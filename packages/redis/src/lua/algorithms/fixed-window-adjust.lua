@@ -1,4 +1,4 @@
--- Follows `fixed-window`: adjusts the units of a key without a take.
+-- `adjust` and `adopt` of `fixed-window`.
 
 local function adjust(c, now, units, takenAt)
   local before = used(c, now)

@@ -1,4 +1,4 @@
--- `fixed-window` of limiter-core, in Lua: number for number the same. Cells: start of the window, units used in it.
+-- `fixed-window` of limiter-core in Lua, with identical results. Cells: start of the window, units used in it.
 
 local cells, layout = 2, '<dd'
 

@@ -1,4 +1,4 @@
--- Follows `gcra`: adjusts the units of a key without a take.
+-- `adjust` and `adopt` of `gcra`.
 
 local function adjust(c, now, units, takenAt)
   local debt = debtMs(c, now)

@@ -1,4 +1,4 @@
--- `gcra` of limiter-core, in Lua: number for number the same. Cells: theoretical arrival time of the next unit.
+-- `gcra` of limiter-core in Lua, with identical results. Cells: theoretical arrival time of the next unit.
 
 local cells, layout = 1, '<d'
 local unitMs = windowMs / limit
@@ -13,7 +13,7 @@ local function fitsBehind(debt, cost) return debt + cost * unitMs <= aheadMs + E
 
 local function fits(c, now, cost) return fitsBehind(debtMs(c, now), cost) end
 
--- of a cost that does not fit
+-- wait of a cost that does not fit
 local function delayMs(c, now, cost, debt)
   if cost > capacity then return huge end
   return firstWholeFit(fits, c, now, cost, debt + cost * unitMs - aheadMs - EPSILON_MS)

@@ -1,4 +1,4 @@
--- Follows `sliced-window`: adjusts the units of a key without a take.
+-- `adjust` and `adopt` of `sliced-window`.
 
 local function adjust(c, now, units, takenAt)
   local passed = passedAt(c, now)

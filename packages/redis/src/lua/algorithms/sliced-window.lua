@@ -1,16 +1,16 @@
--- `sliding-window` of several slices of limiter-core, in Lua: number for number the same. Cells: start of the newest
--- slice, units by slice, the newest first, one slice more than the window has.
+-- `sliding-window` with several slices of limiter-core in Lua, with identical results. Cells: start of the newest
+-- slice, then the units of each slice, the newest first; one slice more than the window has.
 
 local kept = sliceCount + 1
 local cells, layout = kept + 1, '<' .. string.rep('d', kept + 1)
 local sliceMs = windowMs / sliceCount
 
--- how many slices began since the newest one that is stored
+-- number of slices that have started since the newest stored slice
 local function passedAt(c, now) return max(0, floor((now - c[1]) / sliceMs)) end
 
 local function startAt(c, passed) return c[1] + passed * sliceMs end
 
--- the units that are of this age by now, the newest 1
+-- units of the slice with this age; the current slice has age 1
 local function unitsOf(c, passed, age) return age > passed and c[age - passed + 1] or 0 end
 
 local function sum(c, passed)

@@ -1,4 +1,4 @@
--- Follows `sliding-log`: adjusts the units of a key without a take.
+-- `adjust` and `adopt` of `sliding-log`.
 
 local function adjust(c, now, units, takenAt)
   if takenAt + windowMs <= now then return 0 end

@@ -1,6 +1,6 @@
--- `sliding-log` of limiter-core in Lua, with identical results. Cells: the timestamps of the taken units from the
--- oldest to the newest, as many as there are. There is no ring and no spare room, so that limits can change between
--- takes. `beside` is 1 if others charge without a check.
+-- `sliding-log` of limiter-core in Lua, with identical results. Cells: the timestamps of the taken units, from the
+-- oldest to the newest, without a ring buffer or spare room, so that limits can change between takes. `room` is the
+-- maximum number of timestamps. `beside` is 1 if other variants charge the same cells without checking this policy.
 
 local cells, layout = nil, nil
 

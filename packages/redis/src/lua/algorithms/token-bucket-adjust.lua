@@ -1,4 +1,4 @@
--- Follows `token-bucket`: adjusts the units of a key without a take.
+-- `adjust` and `adopt` of `token-bucket`.
 
 local function adjust(c, now, units, takenAt)
   local used = usedAt(c, now)

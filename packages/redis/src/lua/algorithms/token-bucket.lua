@@ -1,5 +1,5 @@
--- `token-bucket` of limiter-core, in Lua: number for number the same. Cells: units used and not yet refilled, when
--- that was so.
+-- `token-bucket` of limiter-core in Lua, with identical results. Cells: units that were used and not yet refilled, and
+-- the time of that number.
 
 local cells, layout = 2, '<dd'
 local perMs = limit / windowMs
@@ -9,7 +9,7 @@ local function usedAt(c, now) return max(0, c[1] - max(0, now - c[2]) * perMs) e
 
 local function fits(c, now, cost) return usedAt(c, now) + cost <= capacity + epsilon end
 
--- of a cost that does not fit
+-- wait of a cost that does not fit
 local function delayMs(c, now, cost, used)
   if cost > capacity then return huge end
   return firstWholeFit(fits, c, now, cost, (used + cost - capacity) / perMs)

@@ -1,4 +1,4 @@
--- Follows `two-epoch-window`: adjusts the units of a key without a take.
+-- `adjust` and `adopt` of `two-epoch-window`.
 
 local function movePrevious(start, previous, last, now, units, takenAt)
   local before = max(previous, -previous)

@@ -1,6 +1,6 @@
--- `sliding-window` of one slice of limiter-core, in Lua: number for number the same. Cells: start of the current
--- epoch, units in it, units in the epoch before (below 0: they count whole), time of a last unit: of the epoch before
--- while that has units.
+-- `sliding-window` with one slice of limiter-core in Lua, with identical results. Cells: start of the current epoch,
+-- units of the current epoch, units of the previous epoch (negative if they count completely), and the time of the last
+-- unit: of the previous epoch if that has units, otherwise of the current epoch.
 
 local cells, layout = 4, '<dddd'
 
@@ -35,7 +35,7 @@ local function settle(c, now)
   return start, current, previous, last
 end
 
--- in addition to what is carried over from the previous epoch
+-- whether units fit in addition to those carried over from the previous epoch
 local function fitsBeside(carried, units) return carried + units * windowMs <= capacity * windowMs end
 
 local function fits(c, now, cost)
@@ -43,7 +43,7 @@ local function fits(c, now, cost)
   return fitsBeside(unitMsOf(start, previous, last, now), current + cost)
 end
 
--- of a cost that does not fit; behind it the rolled cells
+-- wait of a cost that does not fit, from cells returned by `roll`
 local function delayMs(c, now, cost, start, current, previous, last)
   if cost > capacity then return huge end
   local room = capacity - cost
@@ -75,7 +75,7 @@ local function spend(c, now, cost)
 end
 
 local function remainingRolled(start, current, previous, last, now)
-  -- no step wrote that, and with such numbers the search below might not end
+  -- cells that this algorithm has not written: the search below might not end
   if not (current >= 0 and previous > -huge and previous < huge and last <= start + windowMs) then return 0 end
   local carried = unitMsOf(start, previous, last, now)
   local units = max(0, floor(capacity - current - carried / windowMs))

@@ -1,4 +1,4 @@
--- Follows `variants` and `numbers-of`: the step that `exact-reader` creates from them.
+-- End of the constructor of a policy with variants: returns its functions as a step (a compiled policy).
 
 return {
   capacity = capacity, cells = size, layout = layout, waitMs = waitMs, remaining = remaining,

@@ -1,6 +1,7 @@
--- `VariantsStep` of limiter-core in Lua, with identical results. Reads the number of variants, and for each its role,
--- perMs, ceiling, algorithm and constants. Cells: those of each variant in sequence, followed for a draining variant by
--- the time when a charge last found no room; a variant with as many cells as units is preceded by their number.
+-- `CompiledVariants` of limiter-core in Lua, with identical results. Reads the number of variants, and for each variant
+-- its role, perMs, ceiling, algorithm and constants. Cells: the cells of each variant in sequence. The cells of a
+-- variant that drains are followed by the time when a charge last did not fit completely. The cells of a log are
+-- preceded by their number.
 
 local all, own = {}, nil
 local size, layout = 0, nil
@@ -15,7 +16,7 @@ for i = 1, number() do
 end
 if size then layout = '<' .. string.rep('d', size) end
 
--- cells by variant, stored with those of the key: all steps for a key divide them in the same way
+-- cells by variant, cached in the cells of the key: all policies with the same key divide the cells in the same way
 local function parts(c)
   if c.parts then return c.parts end
   local cut, from = {}, 0
@@ -47,7 +48,7 @@ local function join(c)
   for i = #c, to + 1, -1 do c[i] = nil end
 end
 
--- units of a cost for which a variant has room that is charged
+-- units of a cost that fit a charged variant below its ceiling; records the time if not all of them fit
 local function fittingOf(variant, part, now, cost)
   if variant.perMs == 0 then return cost end
   local room = max(0, variant.ceiling - variant.step.resetAfterMs(part, now) * variant.perMs)
@@ -56,7 +57,7 @@ local function fittingOf(variant, part, now, cost)
   return room
 end
 
--- whether a take may have been charged less than it cost
+-- whether the variant may have been charged less than the cost of a take
 local function mayBeUncharged(variant, part, takenAt)
   local fullAt = variant.perMs > 0 and part[variant.count] or 0
   return fullAt ~= 0 and takenAt <= fullAt
