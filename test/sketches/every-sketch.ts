@@ -2,12 +2,12 @@ import type { Sketch } from '@sluice/sketches'
 
 export type Sketches = typeof import('@sluice/sketches')
 
-/** One class of the family, of a copy of the package that the test names. */
+/** A sketch class, of a copy of the package that the test chooses. */
 export interface SketchClass {
   readonly name: string
-  /** Which kind its bytes say they are; undefined where they are not ours. */
+  /** Returns the kind that is recorded in the bytes, or undefined if they are not bytes of a sketch. */
   readonly kind: number | undefined
-  /** An empty one. */
+  /** Creates an empty sketch. */
   make(from: Sketches): Sketch<never>
   read(from: Sketches, bytes: Uint8Array): Sketch<never>
   feed(sketch: Sketch<never>, key: string, at: number): void
@@ -30,7 +30,7 @@ function sketchClass<S extends Sketch<S>>(
   return { name, kind, ...of } as unknown as SketchClass
 }
 
-/** All that have `merge`, `toBytes` and `fromBytes`. */
+/** All classes that have `merge`, `toBytes` and `fromBytes`. */
 export const everySketch: readonly SketchClass[] = [
   sketchClass('CountMin', 1, {
     make: ({ CountMin }) => new CountMin({ width: 16, depth: 2, ...seeded }),
@@ -109,7 +109,7 @@ export const everySketch: readonly SketchClass[] = [
   }),
 ]
 
-/** What a stream of 200 keys makes, some of them often, the keys of every width. */
+/** Returns a sketch of a stream of 200 keys of all character widths, some of them frequent. */
 export function fedSketch(one: SketchClass, from: Sketches): Sketch<never> {
   const sketch = one.make(from)
   for (let at = 1; at <= 200; at++) one.feed(sketch, `${at % 3 ? 'key' : 'ключ'} ${at % 37}`, at)

@@ -5,7 +5,7 @@ import { everySketch, fedSketch } from './every-sketch.ts'
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Bytes of a release are read by the next one, and processes of both count together: a change needs another version. */
+/** The next release reads bytes of this one, and processes of both count together: a change needs another version. */
 const FORMATS: Readonly<Record<string, string>> = {
   CountMin: '24a978b53200a546bd09d5c9acc1fe9012c9e0e41c2ab2fcba66fe3b6ebcd4b5',
   Estimator: '401ad81ba84c5408189540deb9eb2cd9e638b8f88a9d442ab94bbe013728e92f',
@@ -25,17 +25,17 @@ const FORMATS: Readonly<Record<string, string>> = {
 }
 
 describe.each(everySketch.map((one) => [one.name, one] as const))('the bytes of %s', (name, one) => {
-  test('are those of every release that came before', () => {
+  test('equal those of every earlier release', () => {
     expect(sha256(fedSketch(one, sketches).toBytes())).toBe(FORMATS[name])
   })
 
-  test('are read as what wrote them', () => {
+  test('are read back by the class that wrote them', () => {
     const bytes = fedSketch(one, sketches).toBytes()
     expect(sha256(one.read(sketches, bytes).toBytes())).toBe(FORMATS[name])
   })
 })
 
-test('each kind has a number of its own, and the second version has not come yet', () => {
+test('each kind has its own number, and all formats are still at version 1', () => {
   const ours = everySketch.filter(({ kind }) => kind !== undefined)
   const heads = ours.map((one) => [...one.make(sketches).toBytes().subarray(0, 8)])
   expect(heads).toEqual(ours.map(({ kind }) => [...Buffer.from('SLSK'), kind, 1, 0, 0]))
@@ -52,7 +52,7 @@ test.each([
     '5ba295784511549b86870bc8dee8e3531b5118a668721693519c4bfcb1674729',
   ],
   ['32 bits in shared memory', { shared: true }, '34b33b7a78e50482ec928835b5e2009f4b303e0fa29ec7719ddbe6717a4f9a5a'],
-] as const)('count-min with cells of %s keeps its bytes', (_, options, hash) => {
+] as const)('CountMin with cells of %s keeps its bytes', (_, options, hash) => {
   const sketch = new sketches.CountMin({ width: 60, depth: 5, seed, ...options })
   for (let key = -50; key < 50; key++) sketch.add(key, 9)
   expect(sha256(sketch.toBytes())).toBe(hash)
@@ -61,7 +61,7 @@ test.each([
 test.each([
   ['sparse', 3_000, 'ccdf438d5bfede635cdf0248e95a9dbbe5d92112644bcad03949884f78a002eb'],
   ['dense', 0, '1f516a6ab32b34cc7a9a75a509493133df350115cdc2262c6a597cbdcc0c8724'],
-] as const)('RedisHyperLogLog keeps its bytes where it is %s', (_, sparseMaxBytes, hash) => {
+] as const)('RedisHyperLogLog keeps its bytes when it is %s', (_, sparseMaxBytes, hash) => {
   const sketch = new sketches.RedisHyperLogLog({ sparseMaxBytes })
   for (let key = 0; key < 300; key++) sketch.add(key)
   expect(sha256(sketch.toBytes())).toBe(hash)
@@ -70,7 +70,7 @@ test.each([
 test.each([
   ['k1', '58458acd42aaa37db3dab7b81d565316c4dcd4a6426cbebfd2a8a5dce081e31c'],
   ['k2', 'fc89f6e43cc8e726894784d003a0ee64332c1579e24841e0254db6ea32983ed5'],
-] as const)('TDigest of scale %s keeps its bytes once it is folded', (scale, hash) => {
+] as const)('TDigest of scale %s keeps its bytes after compression', (scale, hash) => {
   const sketch = new sketches.TDigest({ compression: 20, scale })
   for (let value = 0; value < 500; value++) sketch.add((value * 389) % 500)
   sketch.compress()

@@ -10,15 +10,15 @@ const HISTORY: SketchBackendOptions = { history: { unit: '1s', keep: '1m' } }
 interface Bench {
   readonly backend: Backend<Answer>
   readonly clock: FakeClock
-  readonly told: unknown[]
+  readonly reported: unknown[]
 }
 
 function bench(options: SketchBackendOptions = {}): Bench {
   const clock = new FakeClock({ nowMs: 1_000 })
   const backend = sketchBackend({ ...options, clock, seed: 'sixteen secret bytes' })
-  const told: unknown[] = []
-  backend.observe?.({ event: (name, data) => told.push([name, data]) } satisfies Observer)
-  return { backend, clock, told }
+  const reported: unknown[] = []
+  backend.observe?.({ event: (name, data) => reported.push([name, data]) } satisfies Observer)
+  return { backend, clock, reported }
 }
 
 function take({ backend }: Bench, key: string, cost: number): number {
@@ -36,7 +36,7 @@ function remaining({ backend }: Bench, key: string): number {
 }
 
 describe('a refund', () => {
-  test('goes back to the slot of its take alone', () => {
+  test('changes only the slot of its take', () => {
     const scene = bench()
     const first = take(scene, 'a', 4)
     scene.clock.advance(MINUTE / 2)
@@ -45,19 +45,19 @@ describe('a refund', () => {
     expect(remaining(scene, 'a')).toBe(7)
   })
 
-  test('of more than was taken gives back no more than is counted of the key', () => {
+  test('larger than the take releases at most the units counted for the key', () => {
     const scene = bench({ bytes: 65_536 })
     const now = scene.clock.now()
     for (let key = 0; key < 1_500; key++) adjust(scene, `other ${key}`, 5, now)
     for (let key = 0; key < 1_500; key++) {
       adjust(scene, `key ${key}`, 1, now)
-      // with noise nobody can tell how much of what is counted is the key's own
+      // with noise, the units of the key cannot be reported apart from the units of other keys
       if (remaining(scene, `key ${key}`) === 9) adjust(scene, `key ${key}`, -50, now)
     }
     for (let key = 0; key < 1_500; key++) expect(remaining(scene, `other ${key}`)).toBeLessThanOrEqual(5)
   })
 
-  test('to a slot that is gone is dropped', () => {
+  test('for an expired slot is ignored', () => {
     const scene = bench()
     const first = take(scene, 'a', 4)
     scene.clock.advance(2 * MINUTE)
@@ -69,13 +69,13 @@ describe('a refund', () => {
   test.each([
     ['conservative', { conservative: true }],
     ['with a history', HISTORY],
-  ])('is dropped and told of once where counts cannot be taken back: %s', (_name, options) => {
+  ])('is ignored and reported as a late charge if counts cannot be decreased: %s', (_name, options) => {
     const scene = bench(options)
     const takenAt = take(scene, 'a', 4)
     adjust(scene, 'a', -1, takenAt)
     adjust(scene, 'a', -2, takenAt)
     expect(remaining(scene, 'a')).toBe(6)
-    expect(scene.told).toEqual([['lateCharge', { policy: policy.name, key: 'a', units: -1 }]])
+    expect(scene.reported).toEqual([['lateCharge', { policy: policy.name, key: 'a', units: -1 }]])
   })
 })
 
@@ -86,19 +86,19 @@ describe('a late charge', () => {
     scene.clock.advance(MINUTE / 2)
     adjust(scene, 'a', 6, first)
     expect(remaining(scene, 'a')).toBe(3)
-    // the oldest slot, half of it outside
+    // half of the oldest slot is outside of the window
     scene.clock.advance((3 * MINUTE) / 4)
     expect(remaining(scene, 'a')).toBe(6)
-    expect(scene.told).toEqual([])
+    expect(scene.reported).toEqual([])
   })
 
-  test('to a slot that is gone is dropped and told of', () => {
+  test('for an expired slot is ignored and reported', () => {
     const scene = bench()
     const first = take(scene, 'a', 1)
     scene.clock.advance(2 * MINUTE)
     adjust(scene, 'a', 6, first)
     expect(remaining(scene, 'a')).toBe(10)
-    expect(scene.told).toEqual([['lateCharge', { policy: policy.name, key: 'a', units: 6 }]])
+    expect(scene.reported).toEqual([['lateCharge', { policy: policy.name, key: 'a', units: 6 }]])
   })
 })
 
@@ -107,26 +107,20 @@ describe('a reset', () => {
     ['linear', {}],
     ['conservative', { conservative: true }],
     ['with a history', HISTORY],
-  ])(
-    'makes a key as good as new, which then is counted exactly, and takes nothing from others: %s',
-    (_name, options) => {
-      const scene = bench({ ...options, bytes: options === HISTORY ? 4 * 2 ** 20 : 65_536 })
-      // without asking, since noise would deny some
-      for (let key = 0; key < 3_000; key++) adjust(scene, `other ${key}`, 1 + (key % 10), scene.clock.now())
-      for (let key = 0; key < 20; key++) scene.backend.resetAll([chargeOf(scene.backend, policy, `other ${key}`)])
-      for (let key = 0; key < 20; key++) {
-        expect(scene.backend.peekAll([chargeOf(scene.backend, policy, `other ${key}`)]).verdicts[0].resetAfterMs).toBe(
-          0,
-        )
-        take(scene, `other ${key}`, 4)
-        expect(remaining(scene, `other ${key}`)).toBe(6)
-      }
-      for (let key = 20; key < 3_000; key++)
-        expect(remaining(scene, `other ${key}`)).toBeLessThanOrEqual(9 - (key % 10))
-    },
-  )
+  ])('starts a key at zero with exact counts, and changes no other keys: %s', (_name, options) => {
+    const scene = bench({ ...options, bytes: options === HISTORY ? 4 * 2 ** 20 : 65_536 })
+    // adjust instead of take, since noise would deny some takes
+    for (let key = 0; key < 3_000; key++) adjust(scene, `other ${key}`, 1 + (key % 10), scene.clock.now())
+    for (let key = 0; key < 20; key++) scene.backend.resetAll([chargeOf(scene.backend, policy, `other ${key}`)])
+    for (let key = 0; key < 20; key++) {
+      expect(scene.backend.peekAll([chargeOf(scene.backend, policy, `other ${key}`)]).verdicts[0].resetAfterMs).toBe(0)
+      take(scene, `other ${key}`, 4)
+      expect(remaining(scene, `other ${key}`)).toBe(6)
+    }
+    for (let key = 20; key < 3_000; key++) expect(remaining(scene, `other ${key}`)).toBeLessThanOrEqual(9 - (key % 10))
+  })
 
-  test('gives no more than one limit again', () => {
+  test('allows at most one extra limit', () => {
     const scene = bench()
     take(scene, 'a', 10)
     scene.backend.resetAll([chargeOf(scene.backend, policy, 'a')])
@@ -137,7 +131,7 @@ describe('a reset', () => {
     take(scene, 'a', 1)
   })
 
-  test('leaves nothing to refund of what went before', () => {
+  test('makes earlier takes impossible to refund', () => {
     const scene = bench()
     const before = take(scene, 'a', 6)
     scene.clock.advance(10)
@@ -147,7 +141,7 @@ describe('a reset', () => {
     expect(remaining(scene, 'a')).toBe(7)
   })
 
-  test('is kept for a bounded number of keys: beyond it the one reset first counts again', () => {
+  test('is stored for a bounded number of keys, and the oldest resets are dropped first', () => {
     const scene = bench({ bytes: 65_536 })
     for (let key = 0; key < 500; key++) take(scene, `key ${key}`, 10)
     for (let key = 0; key < 500; key++) {
@@ -161,7 +155,7 @@ describe('a reset', () => {
   })
 })
 
-test('what a caller knows of a key counts until its slot has left, and longer than told', () => {
+test('known usage from the caller counts until its slot expires, which can be longer than its resetAfterMs', () => {
   const scene = bench()
   const known = { ...chargeOf(scene.backend, policy, 'a'), known: { used: 9, resetAfterMs: 5_000 } }
   expect(scene.backend.takeAll([known]).verdicts[0].remaining).toBe(0)
@@ -173,7 +167,7 @@ test('what a caller knows of a key counts until its slot has left, and longer th
   expect(remaining(scene, 'b')).toBe(10)
 })
 
-test('several charges of one key and count in one call are asked of the same counts, and all taken', () => {
+test('several charges of one key and counter in one call are checked against the same counts, and all are taken', () => {
   const { backend } = bench()
   const charge = chargeOf(backend, policy, 'a', 6)
   const { verdicts } = backend.takeAll([charge, charge])
@@ -183,7 +177,7 @@ test('several charges of one key and count in one call are asked of the same cou
   ])
 })
 
-test('counts of other names are apart, also for a key written like a name', () => {
+test('counters with different names are separate, even for a key that equals a counter name', () => {
   const clock = new FakeClock()
   const backend = sketchBackend({ clock })
   const policies = [{ name: 'one', limit: 5, window: '1m' } as const]

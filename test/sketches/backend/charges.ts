@@ -3,7 +3,7 @@ import { openedCounter } from '@sluice/testkit'
 
 export const MINUTE = 60_000
 
-/** A policy of one minute, its name made of its shape. */
+/** Creates a policy of one minute. Its name is derived from its options. */
 export function policyOf(shape: Partial<Policy> = {}): Policy {
   const policy = { algorithm: 'sliding-window', limit: 7, windowMs: MINUTE, ...shape } as const
   return { name: [policy.algorithm, policy.limit, policy.slices ?? 1].join('-'), ...policy }
@@ -13,7 +13,7 @@ export function chargeOf(backend: Backend, policy: Policy, key: string, cost = 1
   return { key, counter: openedCounter(backend, 'sketch', policy), cost, advisory }
 }
 
-/** The part of verdicts that is compared. */
+/** Returns the fields of verdicts that the tests compare. */
 export function plain(verdicts: readonly AnsweredVerdict[]): readonly object[] {
   return verdicts.map(({ policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }) => {
     return { policy: policy.name, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }

@@ -2,21 +2,21 @@ import { describe, expect, test } from '@jest/globals'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { backendContract } from '@sluice/testkit'
 
-// wide enough that no two of the contract's keys meet
+// wide enough that no two keys of the contract collide
 describe.each([16, 32] as const)('sketchBackend, cells of %d bits', (cells) =>
   backendContract({ describe, test }, (clock) => sketchBackend({ clock, cells }), {
-    // the windows of all keys begin together: `grid-model.test.ts` has the model of that
+    // the windows of all keys begin together: `grid-model.test.ts` models this
     ownModels: true,
-    // without a history there is one window
+    // without a history, every policy has the same window
     oneWindow: true,
     except: {
       'takes over what a caller knows of a key where it knows less itself':
-        'units lie in slots that all keys share, so what another backend knew lasts until its slot has left, not for the ms that are told: `known.test.ts`',
+        'all keys share their slots, so known usage from the caller lasts until its slot expires, which can be longer than the reported ms: `adjusting.test.ts`',
     },
   }),
 )
 
-test('an exception from a claim that the contract has not is a mistake', () => {
+test('an exception for a claim that does not exist is an error', () => {
   const runner = { describe: () => {}, test: () => {} }
   expect(() => backendContract(runner, () => sketchBackend(), { except: { 'flies to the moon': 'no fuel' } })).toThrow(
     RangeError,

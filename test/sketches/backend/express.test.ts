@@ -6,7 +6,7 @@ import { FakeClock } from '@sluice/testkit'
 import express from 'express'
 import request from 'supertest'
 
-/** Two requests that pass, one that is denied, and one a window later, as a client sees them. */
+/** Responses as a client receives them: two requests that pass, one that is denied, and one a window later. */
 async function seen(clock: FakeClock, backend: Backend): Promise<unknown[]> {
   const app = express()
   app.use(rateLimit({ limit: 2, window: '1m', algorithm: 'fixed-window', backend, clock, key: () => 'a' }))
@@ -21,7 +21,7 @@ async function seen(clock: FakeClock, backend: Backend): Promise<unknown[]> {
   return answers
 }
 
-test('Express answers with the golden headers of a limit in memory', async () => {
+test('Express sends the same headers as with the memory backend', async () => {
   const clocks = [new FakeClock(), new FakeClock()]
   const answers = await seen(clocks[0], sketchBackend({ clock: clocks[0] }))
   const ok = { status: 200, policy: '"default";q=2;w=60', retryAfter: undefined, type: 'text/html; charset=utf-8' }

@@ -17,11 +17,11 @@ const shapes = [1, 2, 3, 5].flatMap((slots) => [
   ...(slots > 1 ? [{ slots, policy: policyOf({ limit: 50, slices: slots }) }] : []),
 ])
 
-describe('a wide sketchBackend answers as exact counts do', () => {
+describe('a wide sketchBackend answers like exact counts', () => {
   test.each(shapes)('$slots slots, $policy.name', ({ slots, policy }) =>
     eachSeed(RUNS, (random) => {
       const clock = new FakeClock({ nowMs: random.pick([0, 1_000, 12_345.5]) })
-      // places drawn from a seed: a collision of 2^-50 chance would be the same every time
+      // cells drawn from a fixed seed: a collision with a chance of 2^-50 would be the same in every run
       const backend = sketchBackend({ clock, slots, seed: 'sixteen secret bytes' })
       sameAsModel(backend, clock, policy, slots, random)
     }),

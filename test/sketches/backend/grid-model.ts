@@ -1,11 +1,11 @@
 import type { Charge, CountedKey, Policy, PolicyVerdict } from '@sluice/limiter-core'
 
-/** Units of one key by the number of their slot. */
+/** Units of one key by slot number. */
 type Slots = Map<number, number>
 
 /**
- * What `sketchBackend` answers where no two keys meet: every key exactly, in slots that begin for all of them with the
- * first count. Slow, and written without a look at the backend. Times are multiples of half a ms.
+ * A slow model of what `sketchBackend` answers if no two keys collide: every key is counted exactly, in slots that
+ * begin for all keys with the first count. It shares no code with the backend. Times are multiples of half a ms.
  */
 export class GridModel {
   readonly #windowMs: number
@@ -45,7 +45,7 @@ export class GridModel {
     })
   }
 
-  /** Counts units, whatever the limit. */
+  /** Counts units without checking the limit. */
   count({ key, counter }: CountedKey, at: number, units: number): void {
     if (units <= 0 && this.#origin === undefined) return
     this.#origin ??= at
@@ -75,7 +75,7 @@ export class GridModel {
     const fits = (afterMs: number, units: number): boolean => this.#fits(slots, policy, now + afterMs, units)
     const retryAfterMs =
       cost === 0 ? 0 : cost > policy.limit ? Number.POSITIVE_INFINITY : firstTrue((ms) => fits(ms, cost))
-    // one past the largest that fits
+    // one more than the largest cost that fits
     const remaining = fits(0, policy.limit) ? policy.limit : Math.max(0, firstTrue((units) => !fits(0, units)) - 1)
     return {
       policy,
@@ -88,7 +88,7 @@ export class GridModel {
     }
   }
 
-  // both sides times the window, so that everything is whole
+  // both sides multiplied by the window, so that all numbers are integers
   #fits(slots: Slots, policy: Policy, at: number, cost: number): boolean {
     const running = this.#slotAt(at)
     const elapsed = (at - (this.#origin ?? at)) * this.#slots - running * this.#windowMs
@@ -116,7 +116,7 @@ export class GridModel {
   }
 }
 
-/** The smallest whole number of 0 or more for which it holds; it never turns false again. */
+/** Returns the smallest integer from 0 for which `holds` is true. `holds` must stay true for all larger integers. */
 function firstTrue(holds: (n: number) => boolean): number {
   if (holds(0)) return 0
   let high = 1

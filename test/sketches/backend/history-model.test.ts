@@ -12,7 +12,7 @@ const shapes = [
   { name: 'day', limit: 400, windowMs: 86_400 * SECOND },
 ] as const
 
-/** What each key took, and when: nothing is ever forgotten. */
+/** Every take of a key with its time. Takes are never removed. */
 class ExactLog {
   readonly #taken = new Map<string, { readonly at: number; readonly units: number }[]>()
 
@@ -20,7 +20,7 @@ class ExactLog {
     this.#taken.set(key, [...(this.#taken.get(key) ?? []).slice(-1_000), { at, units }])
   }
 
-  /** Units taken in the last `ms`. */
+  /** Returns the units taken in the last `ms`. */
   within(key: string, ms: number, now: number): number {
     const mine = this.#taken.get(key) ?? []
     return mine.reduce((sum, { at, units }) => (at > now - ms ? sum + units : sum), 0)
@@ -37,7 +37,10 @@ function stepMs(random: SeededRandom): number {
   ])?.() as number
 }
 
-/** A unit of a second, a day kept, and policies of four windows on each request, beside the exact log. */
+/**
+ * A backend with units of a second and one day of history, with policies of four windows on each request, compared with
+ * the exact log.
+ */
 function walk(random: SeededRandom, slices: number, steps: number): { allowed: number; denied: number } {
   const clock = new FakeClock({ nowMs: 1_234.5 })
   const history = { unit: '1s', keep: '1d', blocksPerLevel: BLOCKS_PER_LEVEL } as const
@@ -62,7 +65,7 @@ function walk(random: SeededRandom, slices: number, steps: number): { allowed: n
       const most = slices === 1 ? 2 * limit - 1 : limit
       if (allowed) expect({ step, name, tooMany: used(windowMs) + units > most }).toMatchObject({ tooMany: false })
       if (verdicts[index].allowed) continue
-      // what counts whole began at most half a window and a unit before it
+      // a unit that counts completely began at most half a window and a unit earlier
       const reachMs = windowMs * (1 + 2 / BLOCKS_PER_LEVEL) + SECOND
       expect({ step, name, wronged: used(reachMs) + units <= limit }).toMatchObject({ wronged: false })
     }
@@ -71,11 +74,11 @@ function walk(random: SeededRandom, slices: number, steps: number): { allowed: n
   return seen
 }
 
-describe('a history with policies of a second, a minute, an hour and a day on each request', () => {
+describe('a history with a policy per second, minute, hour and day on each request', () => {
   test.each([
-    ['whole blocks: never more than a limit', 2],
+    ['whole blocks: at most one limit', 2],
     ['weighted blocks: less than two limits', 1],
-  ])('%s in any window, and nobody is denied for what is older than half a window', (_name, slices) =>
+  ])('admit %s in any window, and takes older than one and a half windows do not cause denials', (_name, slices) =>
     eachSeed(2, (random) => {
       const { allowed, denied } = walk(random, slices, 2_500)
       expect(Math.min(allowed, denied)).toBeGreaterThan(100)

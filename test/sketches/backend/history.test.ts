@@ -6,7 +6,7 @@ import { chargeOf } from './charges.ts'
 
 const SECOND = 1_000
 const KEYS = ['a', 'b', 'c'] as const
-// as many windows as a shop has: a burst, a minute, an odd one, an hour
+// a typical set of windows: a short burst, a minute, an uneven one, an hour
 const policies: readonly Policy[] = [
   { name: 'burst', algorithm: 'sliding-window', limit: 12, windowMs: 5 * SECOND, slices: 2 },
   { name: 'minute', algorithm: 'sliding-window', limit: 40, windowMs: 60 * SECOND, slices: 2 },
@@ -14,7 +14,7 @@ const policies: readonly Policy[] = [
   { name: 'hour', algorithm: 'sliding-window', limit: 400, windowMs: 3_600 * SECOND, slices: 2 },
 ]
 
-describe('windows of any length over one history', () => {
+describe('windows of different lengths over one history', () => {
   test.each([
     ['wide', 4 * 2 ** 20, 0],
     ['full of other keys', 2 ** 18, 200],
@@ -51,7 +51,7 @@ describe('windows of any length over one history', () => {
     }),
   )
 
-  test('a denied request may come back when it is told to, where no other key is near', () => {
+  test('admit a denied request after its retryAfterMs, if no other keys collide', () => {
     const clock = new FakeClock({ nowMs: 500 })
     const backend = sketchBackend({ clock, history: { unit: '1s', keep: '1h' }, seed: 'sixteen secret bytes' })
     for (const policy of policies) {
@@ -63,7 +63,7 @@ describe('windows of any length over one history', () => {
     }
   })
 
-  test('forget what is older: after its window and half of it, a key is free again', () => {
+  test('forget older takes: a key is free again after one and a half windows', () => {
     for (const policy of policies) {
       const clock = new FakeClock()
       const backend = sketchBackend({ clock, history: { unit: '1s', keep: '1h' } })
@@ -75,7 +75,7 @@ describe('windows of any length over one history', () => {
     }
   })
 
-  test('a clock that is set back forgets nothing, and goes on', () => {
+  test('keep their counts and continue if the clock is set back', () => {
     const clock = new FakeClock()
     const backend = sketchBackend({ clock, history: { unit: '1s', keep: '1m' } })
     const [, minute] = policies

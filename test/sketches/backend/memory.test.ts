@@ -7,13 +7,13 @@ interface Taken {
   readonly flooded: number
 }
 
-test('all buffers together stay within the bytes, from the first moment on, whatever comes', async () => {
+test('all buffers together stay within the configured bytes at all times, for any traffic', async () => {
   const taken = await childResult<Taken[]>('sketches/backend/children/memory.ts', { timeoutMs: 60_000 })
   expect(taken).toHaveLength(14)
   for (const { bytes, atOnce, flooded } of taken) {
     expect(atOnce).toBeLessThanOrEqual(bytes)
     expect(flooded).toBeLessThanOrEqual(bytes)
-    // and are made of them: a history takes powers of two
+    // and use most of the bytes: a history takes powers of two
     expect(atOnce).toBeGreaterThan(bytes / 3)
   }
 }, 60_000)

@@ -17,14 +17,14 @@ const shapes: readonly (readonly [string, SketchBackendOptions, Policy])[] = [
   ['8 bits that fill up', { cells: 8 }, policyOf({ limit: 254 })],
 ]
 
-/** A take of a key that was allowed, of which some may be given back. */
+/** An admitted take of a key. Some of its units may be refunded. */
 interface Taken {
   readonly charge: Charge
   readonly at: number
   left: number
 }
 
-describe('a sketchBackend that is full of other keys never counts one too low', () => {
+describe('a sketchBackend full of other keys never counts a key too low', () => {
   test.each(shapes)('%s', (_name, options, policy) =>
     eachSeed(2, (random, seed) => {
       const clock = new FakeClock({ nowMs: 1_000 })
@@ -32,9 +32,9 @@ describe('a sketchBackend that is full of other keys never counts one too low', 
       const scene = new Scene(backend, clock, new GridModel(MINUTE, options.slots ?? 2), policy)
       let noisy = 0
       for (let round = 0; round < 60; round++) noisy += scene.step(random)
-      // else nothing was tested
+      // otherwise the test would not exercise any noise
       expect(noisy).toBeGreaterThan(10)
-      scene.comesBack()
+      scene.expectExactRetry()
     }),
   )
 })
@@ -54,7 +54,7 @@ class Scene {
     this.#policy = policy
   }
 
-  /** Something happens; answers for how many keys noise was seen. */
+  /** Runs a random step and returns for how many keys noise was observed. */
   step(random: SeededRandom): number {
     for (let flood = 0; flood < NOISE_A_STEP; flood++) {
       const charge = chargeOf(this.#backend, this.#policy, `flood ${this.#flooded++}`, 1 + random.whole(3))
@@ -73,8 +73,11 @@ class Scene {
     return KEYS.filter((one) => this.#isNoisy(one)).length
   }
 
-  /** Where nothing else comes, a denied cost passes at the ms that it was told, and not one earlier. */
-  comesBack(): void {
+  /**
+   * Checks that a denied cost is admitted exactly at its `retryAfterMs`, and not one ms earlier, if there is no other
+   * traffic.
+   */
+  expectExactRetry(): void {
     for (const cost of [this.#policy.limit, Math.ceil(this.#policy.limit / 2)]) {
       for (let flood = 0; flood < 2_000; flood++)
         this.#backend.takeAll([chargeOf(this.#backend, this.#policy, `flood ${flood}`, 3)])
@@ -93,7 +96,7 @@ class Scene {
     const charge = chargeOf(this.#backend, this.#policy, key, 1 + random.whole(40))
     const [{ allowed }] = this.#backend.takeAll([charge]).verdicts
     const [exact] = this.#model.peek([charge], this.#clock.now())
-    // whoever passes here passes with exact counts
+    // an admitted take is also admitted by exact counts
     expect(exact.allowed || !allowed).toBe(true)
     if (allowed) this.#count(charge, random)
   }
@@ -103,7 +106,7 @@ class Scene {
     if (random.whole(4) === 0) this.#taken.push({ charge, at: this.#clock.now(), left: charge.cost })
   }
 
-  /** Gives back a part of what was taken, once. */
+  /** Refunds a part of each recorded take, once. */
   #refund(random: SeededRandom): void {
     for (const taken of this.#taken.splice(0, 200)) {
       const units = 1 + random.whole(taken.left)
@@ -125,7 +128,7 @@ class Scene {
     const charge = chargeOf(this.#backend, this.#policy, key)
     this.#backend.resetAll([charge])
     this.#model.forget(charge)
-    // a refund of what was forgiven would be taken from what comes
+    // refunding a take from before the reset would reduce later takes
     this.#taken.splice(0, this.#taken.length, ...this.#taken.filter((taken) => taken.charge.key !== key))
   }
 

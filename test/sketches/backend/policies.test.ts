@@ -6,7 +6,7 @@ import { codeOf } from '../contract/sketch-contract.ts'
 const history: SketchBackendOptions = { history: { unit: '1s', keep: '1h' } }
 const perMinute: PolicyInput = { limit: 10, window: '1m' }
 
-/** What building a limiter says. */
+/** Returns the message of the error that building a limiter throws. */
 function refusal(options: SketchBackendOptions, ...policies: PolicyInput[]): string {
   try {
     createLimiter({ policies, backend: sketchBackend(options) })
@@ -16,13 +16,23 @@ function refusal(options: SketchBackendOptions, ...policies: PolicyInput[]): str
   }
 }
 
-describe('a policy that a sketchBackend cannot keep is refused when the limiter is built', () => {
+describe('a policy that a sketchBackend does not support is rejected when the limiter is built', () => {
   test.each<[string, SketchBackendOptions, PolicyInput, RegExp]>([
     ['a log', {}, { ...perMinute, algorithm: 'sliding-log' }, /SLUICE_BAD_POLICY: .* got sliding-log/],
     ['a bucket', {}, { ...perMinute, algorithm: 'token-bucket' }, /SLUICE_BAD_POLICY: .* got token-bucket/],
     ['gcra', {}, { ...perMinute, algorithm: 'gcra' }, /SLUICE_BAD_POLICY: .* got gcra/],
-    ['other slices than slots', {}, { ...perMinute, slices: 3 }, /SLUICE_BAD_POLICY: .* got slices: 3, .* here 2/],
-    ['a limit above its cells', {}, { ...perMinute, limit: 65_535 }, /SLUICE_BAD_POLICY: .* at most 65534.*cells: 32/],
+    [
+      'slices that differ from the slots',
+      {},
+      { ...perMinute, slices: 3 },
+      /SLUICE_BAD_POLICY: .* got slices: 3, .* here 2/,
+    ],
+    [
+      'a limit above the cell capacity',
+      {},
+      { ...perMinute, limit: 65_535 },
+      /SLUICE_BAD_POLICY: .* at most 65534.*cells: 32/,
+    ],
     [
       'a limit above 8 bits',
       { cells: 8 },
@@ -35,9 +45,14 @@ describe('a policy that a sketchBackend cannot keep is refused when the limiter 
       { ...perMinute, algorithm: 'fixed-window' },
       /SLUICE_BAD_POLICY: .* all that a history keeps/,
     ],
-    ['a window beyond the history', history, { ...perMinute, window: '2h' }, /SLUICE_BAD_POLICY: .* up to 3600000 ms/],
     [
-      'a window of no whole units',
+      'a window longer than the history',
+      history,
+      { ...perMinute, window: '2h' },
+      /SLUICE_BAD_POLICY: .* up to 3600000 ms/,
+    ],
+    [
+      'a window that is not a multiple of the unit',
       history,
       { ...perMinute, window: '1500ms' },
       /SLUICE_BAD_POLICY: .* multiple of 1000/,
@@ -46,7 +61,7 @@ describe('a policy that a sketchBackend cannot keep is refused when the limiter 
     expect(refusal(options, policy)).toMatch(message)
   })
 
-  test('a second window without a history', () => {
+  test('rejects a second window without a history', () => {
     const two: PolicyInput[] = [perMinute, { ...perMinute, name: 'hour', window: '1h' }]
     expect(refusal({}, ...two)).toMatch(
       /SLUICE_BAD_POLICY: policy 'hour': expected a window of .* received 3600000 ms; use the history option/,
@@ -54,7 +69,7 @@ describe('a policy that a sketchBackend cannot keep is refused when the limiter 
     expect(refusal(history, ...two)).toBe('kept')
   })
 
-  test('and leaves its name to the next limiter', () => {
+  test('does not reserve its name: the next limiter can use the name', () => {
     const backend = sketchBackend()
     const options = { backend, scope: 'shop' }
     const bad = { ...perMinute, name: 'bad', algorithm: 'gcra' } as const
@@ -62,36 +77,36 @@ describe('a policy that a sketchBackend cannot keep is refused when the limiter 
     expect(codeOf(() => createLimiter({ ...options, policies: [{ ...perMinute, limit: 20 }] }))).toBe('nothing')
   })
 
-  test('among policies on several backends too', () => {
+  test('is also rejected among policies on several backends', () => {
     const log = { ...perMinute, name: 'log', algorithm: 'sliding-log', backend: sketchBackend() } as const
     const build = () => createLimiter({ policies: [perMinute, log], backend: memoryBackend() })
     expect(codeOf(build)).toBe('SLUICE_BAD_POLICY')
   })
 })
 
-describe('options are refused when the backend is made', () => {
+describe('invalid options are rejected when the backend is created', () => {
   test.each<[string, unknown, string]>([
-    ['an unknown one', { byte: 1 }, 'SLUICE_BAD_OPTION'],
+    ['an unknown option', { byte: 1 }, 'SLUICE_BAD_OPTION'],
     ['none', null, 'SLUICE_BAD_OPTION'],
     ['too few bytes', { bytes: 65_535 }, 'SLUICE_BAD_OPTION'],
     ['a fraction of a byte', { bytes: 65_536.5 }, 'SLUICE_BAD_OPTION'],
-    ['bytes without end', { bytes: Number.POSITIVE_INFINITY }, 'SLUICE_BAD_OPTION'],
+    ['infinite bytes', { bytes: Number.POSITIVE_INFINITY }, 'SLUICE_BAD_OPTION'],
     ['no slots', { slots: 0 }, 'SLUICE_BAD_OPTION'],
-    ['more slots than are any use', { slots: 61 }, 'SLUICE_BAD_OPTION'],
+    ['too many slots', { slots: 61 }, 'SLUICE_BAD_OPTION'],
     ['cells of 12 bits', { cells: 12 }, 'SLUICE_BAD_OPTION'],
     ['a short seed', { seed: 'short' }, 'SLUICE_BAD_OPTION'],
     ['a number as seed', { seed: 7 }, 'SLUICE_BAD_OPTION'],
     ['a rate of 0', { falseDenialRate: 0 }, 'SLUICE_BAD_OPTION'],
-    ['conservative by text', { conservative: 'yes' }, 'SLUICE_BAD_OPTION'],
-    ['slots beside a history', { ...history, slots: 2 }, 'SLUICE_BAD_OPTION'],
-    ['a history without end', { history: { unit: '1s' } }, 'SLUICE_BAD_DURATION'],
-    ['a history of no whole units', { history: { unit: '1s', keep: '1500ms' } }, 'SLUICE_BAD_OPTION'],
+    ['conservative as a string', { conservative: 'yes' }, 'SLUICE_BAD_OPTION'],
+    ['slots together with a history', { ...history, slots: 2 }, 'SLUICE_BAD_OPTION'],
+    ['an infinite history', { history: { unit: '1s' } }, 'SLUICE_BAD_DURATION'],
+    ['a history that is not a multiple of the unit', { history: { unit: '1s', keep: '1500ms' } }, 'SLUICE_BAD_OPTION'],
     [
-      'a history that no bytes hold',
+      'a history that does not fit into the bytes',
       { bytes: 65_536, history: { unit: '1ms', keep: '1d', blocksPerLevel: 64 } },
       'SLUICE_BAD_OPTION',
     ],
-    ['a clock that is none', { clock: {} }, 'SLUICE_BAD_OPTION'],
+    ['an invalid clock', { clock: {} }, 'SLUICE_BAD_OPTION'],
   ])('%s', (_what, options, code) => {
     expect(codeOf(() => sketchBackend(options as SketchBackendOptions))).toBe(code)
   })

@@ -34,8 +34,8 @@ function scene(options: SketchBackendOptions, ...policies: SyncLimiterOptions['p
 }
 
 /**
- * Honest clients use half of their limit in a flood of `keys` within an hour: the share of them that was denied when the
- * alarm came, -1 where it did not, and in the end.
+ * Honest clients use half of their limit during a flood of `keys` within an hour. Returns the share of honest clients
+ * that were denied when the alarm was raised (-1 if it was not raised), and at the end.
  */
 function flood({ allows, clock, told }: ReturnType<typeof scene>, limit: number, keys: number) {
   const wronged = new Set<number>()
@@ -52,7 +52,7 @@ function flood({ allows, clock, told }: ReturnType<typeof scene>, limit: number,
   return { atAlarm, wronged: wronged.size / HONEST }
 }
 
-describe('observers hear saturated before more honest clients are denied than the stated share', () => {
+describe('observers receive "saturated" before more honest clients are denied than the configured rate', () => {
   test.each<[string, SketchBackendOptions, number, number]>([
     ['linear, limit 20', {}, 20, 60_000],
     ['linear, limit 100', {}, 100, 180_000],
@@ -65,7 +65,7 @@ describe('observers hear saturated before more honest clients are denied than th
       const { atAlarm, wronged } = flood(made, limit, keys)
       const { told } = made
       const rate = options.falseDenialRate ?? 0.01
-      // else there was nothing to warn of
+      // otherwise there was no reason to warn
       expect(wronged).toBeGreaterThan(rate)
       expect(atAlarm).toBeGreaterThanOrEqual(0)
       expect(atAlarm).toBeLessThanOrEqual(rate)
@@ -76,13 +76,13 @@ describe('observers hear saturated before more honest clients are denied than th
   )
 })
 
-test('nobody is warned while there is room', () => {
+test('there is no warning while the cells have room', () => {
   const { atAlarm, wronged } = flood(scene({ seed: 'sixteen secret bytes' }, { limit: 100, window: '1h' }), 100, 2_000)
   expect(atAlarm).toBe(-1)
   expect(wronged).toBeLessThan(0.01)
 })
 
-test('each policy is told of by its own limit, once a slot', () => {
+test('each policy is reported with its own limit, once per slot', () => {
   const { allows, clock, told } = scene(
     { seed: 'sixteen secret bytes' },
     { name: 'small', limit: 20, window: '1h' },
@@ -95,7 +95,7 @@ test('each policy is told of by its own limit, once a slot', () => {
   }
 })
 
-test('a watch that has ended hears nothing, and counts go on as they would', () => {
+test('a closed observer receives no events, and counting continues unchanged', () => {
   const watched = scene({ seed: 'sixteen secret bytes' }, { limit: 20, window: '1h' })
   const alone = scene({ seed: 'sixteen secret bytes' }, { limit: 20, window: '1h' })
   alone.stop?.()

@@ -21,7 +21,7 @@ function used(backend: Backend<Answer>, key: string): number {
   return policy.limit - backend.peekAll([chargeOf(backend, policy, key)]).verdicts[0].remaining
 }
 
-/** Of keys that nobody has taken from, those for which something is counted. */
+/** Returns the keys without takes for which units are counted nevertheless. */
 function noisy(backend: Backend<Answer>, keys: readonly string[]): string[] {
   return keys.filter((key) => used(backend, key) > 0)
 }
@@ -32,25 +32,25 @@ function flood(backend: Backend<Answer>, units = 1): void {
   for (let n = 0; n < 2_000; n++) take(backend, `flood ${n}`, units)
 }
 
-describe('places of keys', () => {
-  test('are drawn anew for each slot: who meets the others in one does not in the next', () => {
+describe('cells of keys', () => {
+  test('are drawn again for each slot: keys that collide in one slot do not collide in the next', () => {
     const { backend, clock } = bench()
     flood(backend)
     const first = noisy(backend, strangers)
-    // a whole window and a slot: nothing of the first flood is left
+    // after a window and a slot, the units of the first flood are gone
     clock.advance(MINUTE + HALF)
     expect(noisy(backend, strangers)).toEqual([])
     flood(backend)
     const second = noisy(backend, strangers)
     const both = second.filter((key) => first.includes(key))
     expect(first.length).toBeGreaterThan(100)
-    // nothing of the first flood is left in the cells
+    // the cells hold no units of the first flood
     expect(second.length).toBeLessThan(1.5 * first.length)
-    // as many as chance gives, where the same places would give all of them
+    // as many collisions as expected by chance; with the same cells, all keys would collide
     expect(both.length).toBeLessThan((3 * first.length * second.length) / strangers.length + 10)
   })
 
-  test('are the same for the same seed, slot after slot, and others for another', () => {
+  test('are the same for the same seed in every slot, and different for another seed', () => {
     const seen = [SEED, SEED, 'another sixteen bytes', undefined].map((seed) => {
       const { backend, clock } = bench({ seed })
       flood(backend)
@@ -63,11 +63,11 @@ describe('places of keys', () => {
     expect(new Set(seen).size).toBe(3)
   })
 
-  test('cannot be found by who knows the code and not the seed: keys that meet under one seed do not under another', () => {
+  test('cannot be predicted without the seed: keys that collide under one seed do not collide under another', () => {
     const victim = 'victim'
     const known = bench({ seed: 'a seed that somebody guesses' }).backend
     take(known, victim, 100)
-    // what an attacker finds on a machine of his own
+    // what an attacker finds on their own machine
     const meeting = Array.from({ length: 200_000 }, (_, n) => `forged ${n}`).filter((key) => used(known, key) > 0)
     const { backend } = bench({ seed: undefined })
     for (const key of meeting) take(backend, key)
@@ -75,8 +75,8 @@ describe('places of keys', () => {
   })
 })
 
-describe('cells that are full', () => {
-  test('deny, and stay full whatever is given back', () => {
+describe('full cells', () => {
+  test('deny, and stay full whatever is refunded', () => {
     const { backend, clock } = bench({ cells: 8 })
     backend.adjustAll([chargeOf(backend, policy, 'a', 2 ** 53 - 1)], clock.now())
     backend.adjustAll([chargeOf(backend, policy, 'a', -(2 ** 53 - 1))], clock.now())
@@ -88,7 +88,7 @@ describe('cells that are full', () => {
     expect(take(backend, 'a')).toBe(true)
   })
 
-  test('never begin again at 0', () => {
+  test('never wrap around to 0', () => {
     const { backend, clock } = bench({ cells: 8 })
     for (let charges = 0; charges < 300; charges++) {
       backend.adjustAll([chargeOf(backend, policy, 'a', 1)], clock.now())
@@ -97,8 +97,8 @@ describe('cells that are full', () => {
   })
 })
 
-describe('costs and readings that are none', () => {
-  test('a cost above the limit never fits and counts nothing, up to 2^53 - 1', () => {
+describe('invalid costs and clock readings', () => {
+  test('a cost above the limit never fits and is not counted, up to 2^53 - 1', () => {
     const { backend } = bench()
     for (const cost of [101, 65_536, 2 ** 32, 2 ** 53 - 1]) {
       const [{ allowed, retryAfterMs }] = backend.takeAll([chargeOf(backend, policy, 'a', cost)]).verdicts
@@ -107,7 +107,7 @@ describe('costs and readings that are none', () => {
     expect(used(backend, 'a')).toBe(0)
   })
 
-  test('a reading that is no number is that of its own clock, and else the latest', () => {
+  test('an invalid reading is replaced by the backend clock, or by the latest reading if the clock is invalid too', () => {
     const { backend, clock } = bench()
     for (const now of [Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINITY, 2 ** 60]) {
       expect(backend.takeAll([chargeOf(backend, policy, 'a')], { now }).takenAt).toBe(1_000)
@@ -121,14 +121,14 @@ describe('costs and readings that are none', () => {
   })
 
   test.each([1, 20_000, 10 * MINUTE, 2 ** 50])(
-    'a clock that is set back by %d ms forgets nothing, and goes on',
+    'a clock that is set back by %d ms keeps all counts and continues',
     (ms) => {
       const { backend, clock } = bench()
       const at = (now: number): boolean =>
         backend.takeAll([chargeOf(backend, policy, 'a', 60)], { now }).verdicts[0].allowed
       const later = clock.now() + ms
       expect([at(later), at(later - ms), at(later - ms + 1)]).toEqual([true, false, false])
-      // and is free once a window and a slot have passed by the clock as it is now, or as it was
+      // and is free once a window and a slot have passed, by the clock before or after the change
       expect(at(later + 2 * MINUTE)).toBe(true)
       if (ms > 2 * MINUTE) {
         expect(at(later - ms)).toBe(false)
@@ -137,7 +137,7 @@ describe('costs and readings that are none', () => {
     },
   )
 
-  test('a refund or a charge at no time is one now', () => {
+  test('a refund or a late charge without a valid time applies now', () => {
     const { backend } = bench()
     backend.adjustAll([chargeOf(backend, policy, 'a', 9)], Number.NaN)
     backend.adjustAll([chargeOf(backend, policy, 'a', -4)], Number.NaN)
@@ -145,7 +145,7 @@ describe('costs and readings that are none', () => {
   })
 })
 
-test('a quiet year shifts no slot', () => {
+test('a year without traffic does not shift the slots', () => {
   const { backend, clock } = bench()
   take(backend, 'a')
   clock.advance(365 * 24 * 3_600_000 + 7_000)

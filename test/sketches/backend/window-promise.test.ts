@@ -9,7 +9,7 @@ const LIMIT = 100
 const CLIMBS = 4
 const TRIES = 25
 
-/** A stretch of an attack: takes a share of what is left, over and over. */
+/** A stretch of an attack that repeatedly takes a share of the remaining units. */
 interface Stretch {
   readonly fromMs: number
   readonly toMs: number
@@ -21,7 +21,7 @@ type Shape = Partial<Policy>
 const sliding: Shape = { algorithm: 'sliding-window' }
 const history: SketchBackendOptions = { history: { unit: '100ms', keep: '2s' }, bytes: 2 ** 20 }
 
-// what is promised, and what an attack is known to get of it
+// the promised maximum, and the units that a known attack gets, both in limits
 const promises: readonly (readonly [string, SketchBackendOptions, Shape, number, number])[] = [
   ['one slice, 2 slots', {}, sliding, 2, 1.9],
   ['one slice, 1 slot', { slots: 1 }, sliding, 2, 1.9],
@@ -34,12 +34,12 @@ const promises: readonly (readonly [string, SketchBackendOptions, Shape, number,
 ]
 const measured: string[] = []
 
-describe('in any window an adversary gets', () => {
-  test.each(promises)('of %s no more than is promised', (name, options, shape, promised, known) => {
+describe('the most that an attacker gets in any window', () => {
+  test.each(promises)('is within the promise for %s', (name, options, shape, promised, known) => {
     const policy: Policy = { name: 'p', algorithm: 'sliding-window', limit: LIMIT, windowMs: WINDOW_MS, ...shape }
     const worst = worstAttack((attack) => worstWindow(options, policy, attack), seededRandom(baseSeed()))
     measured.push(`sketchBackend, ${name}: worst window found ${worst.toFixed(3)} limits, promised at most ${promised}`)
-    // the attack is worth nothing if it does not find what is known to be there
+    // the attack must at least find the known worst case
     expect(worst).toBeGreaterThanOrEqual(known)
     expect(worst).toBeLessThanOrEqual(promised)
   })
@@ -90,7 +90,8 @@ function worstAttack(judge: (attack: readonly Stretch[]) => number, random: Seed
   return worst
 }
 
-// one unit, so that the slots begin; a burst just before a boundary of slots or of windows; all that comes free after it
+// one unit to start the slots; a burst just before a boundary of slots or of windows; then every unit that becomes
+// available
 const openings: readonly (readonly Stretch[])[] = [499, 999].map((burstMs) => [
   { fromMs: 0, toMs: 0, everyMs: 1, share: 0 },
   { fromMs: burstMs, toMs: burstMs, everyMs: 1, share: 1 },

@@ -4,7 +4,7 @@ import { codeOf, type SketchEvent, sketchContract } from '../contract/sketch-con
 
 const seed = new SketchSeed('one seed for all of them')
 const other = new SketchSeed('and another one for strangers')
-// 512 cells and many hashes: the keys of a run fill a third of them
+// 512 cells and many hashes: the keys of a run fill a third of the cells
 const options = { capacity: 20, errorRate: 0.001, seed }
 const asked = ['red', 'blue', 'green', '', '__proto__', 'naïve', '\ud800', 7, -1, 'never', ...Array(20).keys()]
 
@@ -87,22 +87,22 @@ describe.each([
     ['a negative rate', { capacity: 1, errorRate: -0.01 }],
     ['a rate of NaN', { capacity: 1, errorRate: Number.NaN }],
     ['an unknown option', { capacity: 1, falsePositiveRate: 0.01 }],
-    ['a seed that is none', { capacity: 1, seed: 5 }],
+    ['an invalid seed', { capacity: 1, seed: 5 }],
     ['more than 512 MiB', { capacity: 2 ** 31 - 1, errorRate: 0.01 }],
-  ])('refuses %s before it takes memory', (_what, given) => {
+  ])('rejects %s before it allocates memory', (_what, given) => {
     expect(codeOf(() => new Filter(given as never))).toBe('SLUICE_BAD_OPTION')
   })
 
-  test('refuses a seed that is too short', () => {
+  test('rejects a seed that is too short', () => {
     expect(codeOf(() => new Filter({ capacity: 1, seed: 'short' }))).toBe('SLUICE_BAD_SEED')
   })
 
-  test('says how many bytes it takes, which are those that it writes', () => {
+  test('reports its size in bytes, which equals the length of its serialized bytes', () => {
     const filter = new Filter({ capacity: 1000 })
     expect(filter.bytes).toBe(filter.toBytes().length)
   })
 
-  test('has the seed of this process unless told another', () => {
+  test('uses the seed of this process by default', () => {
     const filter = new Filter({ capacity: 100 })
     filter.add('red')
     const copy = new Filter({ capacity: 100 })

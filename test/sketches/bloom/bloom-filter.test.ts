@@ -17,7 +17,7 @@ describe.each([
   ['BlockedBloomFilter', BlockedBloomFilter],
   ['CountingBloomFilter', CountingBloomFilter],
 ] as const)('%s', (_name, Filter) => {
-  test('never says no of a key that was added, also when it is far too full', () => {
+  test('never reports an added key as absent, even if it is far too full', () => {
     fc.assert(
       fc.property(fc.array(key, { maxLength: 400 }), (keys) => {
         const filter = new Filter({ capacity: 10, seed })
@@ -28,44 +28,44 @@ describe.each([
     )
   })
 
-  test('answers true to the first add of a key, and false to every later one', () => {
+  test('returns true for the first add of a key, and false for every later add', () => {
     const filter = new Filter({ capacity: 10_000, errorRate: 1e-6, seed })
     for (let n = 0; n < 1000; n++) expect(filter.add(`key ${n}`)).toBe(true)
     for (let n = 0; n < 1000; n++) expect(filter.add(`key ${n}`)).toBe(false)
   })
 
-  test('says no of everything while it is empty', () => {
+  test('reports every key as absent while it is empty', () => {
     const filter = new Filter({ capacity: 1000, seed })
     expect([filter.size, filter.falsePositiveRate]).toEqual([0, 0])
     for (let n = 0; n < 1000; n++) expect(filter.has(n)).toBe(false)
   })
 
-  test.each([1, 10, 1000, 30_000])('estimates that it holds %i keys to within 2 % and one', (count) => {
+  test.each([1, 10, 1000, 30_000])('estimates its size of %i keys to within 2 % plus one', (count) => {
     const filter = new Filter({ capacity: 20_000, seed })
     for (let n = 0; n < count; n++) filter.add(n)
     for (let n = 0; n < count; n++) filter.add(n)
     expect(Math.abs(filter.size - count)).toBeLessThan(0.02 * count + 1)
   })
 
-  test('has a rate of 1 and an endless size once every cell is taken', () => {
+  test('reports a rate of 1 and an infinite size once every cell is taken', () => {
     const filter = new Filter({ capacity: 1, seed })
     for (let n = 0; n < 5000; n++) filter.add(n)
     expect([filter.size, filter.falsePositiveRate]).toEqual([Number.POSITIVE_INFINITY, 1])
     expect(filter.has('never added')).toBe(true)
   })
 
-  test('states a rate that is at most the one that was asked for', () => {
+  test('states a rate that is at most the configured rate', () => {
     for (const expected of [1, 7, 50, 1000, 123_456, 10_000_000]) {
       for (const falsePositiveRate of [0.5, 0.1, 0.01, 1e-4, 1e-8]) {
         const filter = new Filter({ capacity: expected, errorRate: falsePositiveRate, seed })
         expect(filter.statedRate).toBeLessThanOrEqual(falsePositiveRate)
-        // less is for small ones, which are a line of 512 at least
+        // small filters can be better, since they take at least one line of 512 bits
         if (expected > 100_000) expect(filter.statedRate).toBeGreaterThan(falsePositiveRate * 0.99)
       }
     }
   })
 
-  test('counts what a merge brought', () => {
+  test('counts the keys of a merged filter', () => {
     const [mine, yours] = [new Filter({ capacity: 10_000, seed }), new Filter({ capacity: 10_000, seed })]
     for (let n = 0; n < 6000; n++) (n < 3000 ? mine : yours).add(n)
     mine.merge(yours as never)
@@ -75,24 +75,24 @@ describe.each([
 })
 
 describe('BloomFilter', () => {
-  // by hand: -k n / ln(1 - p^(1/k)) for the k that makes least of it, in lines of 512
+  // computed by hand: the k with the smallest -k n / ln(1 - p^(1/k)), in lines of 512
   test.each([
     [1_000_000, 0.01, 9_593_344, 7],
     [1_000_000, 0.001, 14_377_984, 10],
     [10_000_000, 0.01, 95_929_856, 7],
-  ])('for %i keys at %f it has %i bits, of which a key sets %i', (expected, falsePositiveRate, bits, hashes) => {
+  ])('for %i keys at %f has %i bits, of which a key sets %i', (expected, falsePositiveRate, bits, hashes) => {
     const filter = new BloomFilter({ capacity: expected, errorRate: falsePositiveRate, seed })
     expect([filter.bits, filter.hashes]).toEqual([bits, hashes])
   })
 
-  test('takes 512 MiB at most, and says what it would have taken', () => {
+  test('takes at most 512 MiB, and reports the size that it would have needed', () => {
     expect(() => new BloomFilter({ capacity: 1e9, seed })).toThrow(/takes? 119\d{7} bytes/)
     expect(codeOf(() => new CountingBloomFilter({ capacity: 2e8, seed }))).toBe('SLUICE_BAD_OPTION')
   })
 })
 
-describe('the size of a filter of RedisBloom', () => {
-  // its documentation: 9.585 bits a key and 7 hashes at 1 %, 14.378 and 10 at 0.1 %, 19.170 and 14 at 0.01 %
+describe('the size of a RedisBloom filter', () => {
+  // from its documentation: 9.585 bits a key and 7 hashes at 1 %, 14.378 and 10 at 0.1 %, 19.170 and 14 at 0.01 %
   test.each([
     [0.01, 9.585, 7],
     [0.001, 14.378, 10],
@@ -108,7 +108,7 @@ describe('the size of a filter of RedisBloom', () => {
   })
 
   test.each([{}, { capacity: 0 }, { capacity: 1, errorRate: 2 }, { capacity: 1, seed: 'no' }])(
-    'refuses %p',
+    'rejects %p',
     (options) => {
       expect(codeOf(() => redisBloomSize(options as never))).toBe('SLUICE_BAD_OPTION')
     },

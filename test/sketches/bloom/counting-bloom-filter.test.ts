@@ -8,7 +8,7 @@ const small = (): CountingBloomFilter => new CountingBloomFilter({ capacity: 20,
 const deeds = fc.array(fc.record({ key: fc.nat(40), adds: fc.boolean() }), { maxLength: 300 })
 
 describe('removing from a counting Bloom filter', () => {
-  test('never makes it say no of a key that was added more often than removed', () => {
+  test('never makes a key absent that was added more often than removed', () => {
     fc.assert(
       fc.property(deeds, (run) => {
         const filter = small()
@@ -25,7 +25,7 @@ describe('removing from a counting Bloom filter', () => {
     )
   })
 
-  test('leaves the bytes of what is still in, where no counter was full', () => {
+  test('restores the bytes of a filter with only the remaining keys, if no counter was full', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(10_000), { maxLength: 60 }), fc.nat(60), (keys, split) => {
         const [all, rest] = [small(), small()]
@@ -38,7 +38,7 @@ describe('removing from a counting Bloom filter', () => {
     )
   })
 
-  test('empties it, also of keys that meet one counter twice', () => {
+  test('empties the filter, even for keys that map to one counter twice', () => {
     const empty = small().toBytes()
     const filter = small()
     for (let key = 0; key < 2000; key++) {
@@ -50,7 +50,7 @@ describe('removing from a counting Bloom filter', () => {
     expect(filter.size).toBe(0)
   })
 
-  test('answers false and changes nothing where the key is not in', () => {
+  test('returns false and changes nothing if the key is absent', () => {
     const filter = small()
     for (let key = 0; key < 30; key++) filter.add(key)
     const [before, size] = [filter.toBytes(), filter.size]
@@ -71,7 +71,7 @@ describe('a full counter of a counting Bloom filter', () => {
     for (let n = 0; n < count; n++) run()
   }
 
-  test('counts to 14 exactly', () => {
+  test('counts exactly up to 14', () => {
     const filter = new CountingBloomFilter({ capacity: 1000, seed })
     times(14, () => filter.add('red'))
     times(13, () => expect(filter.remove('red')).toBe(true))
@@ -80,14 +80,14 @@ describe('a full counter of a counting Bloom filter', () => {
     expect(filter.has('red')).toBe(false)
   })
 
-  test.each([15, 16, 40])('stays full: a key that came %i times is never gone', (count) => {
+  test.each([15, 16, 40])('stays full: a key added %i times can no longer be removed', (count) => {
     const filter = new CountingBloomFilter({ capacity: 1000, seed })
     times(count, () => filter.add('red'))
     times(100, () => expect(filter.remove('red')).toBe(true))
     expect(filter.has('red')).toBe(true)
   })
 
-  test('spills into no other one', () => {
+  test('does not overflow into its neighbours', () => {
     const filter = new CountingBloomFilter({ capacity: 1000, seed })
     times(20, () => filter.add('red'))
     expect(filter.size).toBeCloseTo(1, 1)
@@ -95,7 +95,7 @@ describe('a full counter of a counting Bloom filter', () => {
     expect(nibbles).toEqual(Array(filter.hashes).fill(15))
   })
 
-  test('comes of a merge as well', () => {
+  test('can also result from a merge', () => {
     const parts = [10, 10].map((count) => {
       const filter = new CountingBloomFilter({ capacity: 1000, seed })
       times(count, () => filter.add('red'))

@@ -10,7 +10,7 @@ const integers: KeyOf = (n) => n
 const addresses: KeyOf = (n) => `10.${(n >>> 16) & 255}.${(n >>> 8) & 255}.${n & 255}`
 const users: KeyOf = (n) => `user:${String(n).padStart(10, '0')}`
 
-/** What part of `asks` keys that follow the added ones it takes for one of them. */
+/** The share of `asks` absent keys, following the added ones, that the filter reports as present. */
 function measuredRate(filter: Filter, keyOf: KeyOf, keys: number, asks: number): number {
   for (let n = 0; n < keys; n++) filter.add(keyOf(n))
   let wrong = 0
@@ -22,7 +22,7 @@ function meanOf(rates: readonly number[]): number {
   return rates.reduce((sum, rate) => sum + rate, 0) / rates.length
 }
 
-/** Within three deviations of the mean, as the runs themselves spread. */
+/** Expects the mean to be within three deviations, computed from the spread of the runs. */
 function expectMean(rates: readonly number[], stated: number): void {
   const mean = meanOf(rates)
   const variance = rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / (rates.length - 1)
@@ -47,30 +47,30 @@ describe.each([
   ],
 ] as const)('%s', (name, make) => {
   test.each([
-    ['integers in a row', integers],
-    ['addresses in a row', addresses],
+    ['consecutive integers', integers],
+    ['consecutive addresses', addresses],
     ['numbered users', users],
-  ])('is wrong about the stated part of other keys: 10,000 %s, 12 seeds', (_what, keyOf) => {
+  ])('has the stated rate of false positives: 10,000 %s, 12 seeds', (_what, keyOf) => {
     const rates = Array.from({ length: 12 }, (_, n) =>
       measuredRate(make(10_000, 0.01, seedOf(n)), keyOf, 10_000, 20_000),
     )
     expectMean(rates, make(10_000, 0.01, seedOf(0)).statedRate)
   })
 
-  test('and of few keys: 100 of them in 200 small filters', () => {
+  test('has the stated rate for few keys: 100 of them in 200 small filters', () => {
     const rates = Array.from({ length: 200 }, (_, n) => measuredRate(make(100, 0.02, seedOf(n)), integers, 100, 2000))
-    // so few keys are spread over their blocks more evenly than the stated rate reckons with
+    // so few keys are spread over their blocks more evenly than the stated rate assumes
     if (name === 'BlockedBloomFilter') expect(meanOf(rates)).toBeLessThan(make(100, 0.02, seedOf(0)).statedRate)
     else expectMean(rates, make(100, 0.02, seedOf(0)).statedRate)
   })
 
-  test('and of very few at one in 100,000, where keys that share two cells by chance must not share all', () => {
+  test('has a rate of one in 100,000 for very few keys, where two keys that share two cells must not share all cells', () => {
     let wrong = 0
     for (let n = 0; n < 40; n++) wrong += measuredRate(make(50, 1e-5, seedOf(n)), integers, 50, 20_000) * 20_000
     expect(wrong).toBeLessThan(40 * 20_000 * 1e-5)
   })
 
-  test('and of a million', () => {
+  test('has the stated rate for a million keys', () => {
     const filter = make(1_000_000, 0.01, seedOf(1))
     const stated = filter.statedRate
     const asks = 400_000
@@ -79,14 +79,14 @@ describe.each([
     expect(Math.abs(rate - filter.falsePositiveRate)).toBeLessThan(3 * Math.sqrt(stated / asks))
   })
 
-  test('knows its rate when it is overfull', () => {
+  test('reports its real rate when it is overfull', () => {
     const filter = make(10_000, 0.01, seedOf(2))
     const rate = measuredRate(filter, users, 20_000, 50_000)
     expect(rate).toBeGreaterThan(0.1)
     expect(Math.abs(rate - filter.falsePositiveRate)).toBeLessThan(4 * Math.sqrt(rate / 50_000))
   })
 
-  test('a stranger who sought keys of false answers under a seed of their own has none of them here', () => {
+  test('false positives found under another seed do not work here', () => {
     const [theirs, ours] = [make(10_000, 0.01, seedOf(3)), make(10_000, 0.01, seedOf(4))]
     for (let n = 0; n < 10_000; n++) for (const filter of [theirs, ours]) filter.add(users(n))
     const sought: SketchKey[] = []
@@ -95,7 +95,7 @@ describe.each([
     expect(wrong).toBeLessThan(2000 * 0.01 + 3 * Math.sqrt(2000 * 0.01))
   })
 
-  test('who knows the seed forges them at will: the seed is a secret', () => {
+  test('false positives can be forged by an attacker who has the seed: the seed is a secret', () => {
     const [theirs, ours] = [make(10_000, 0.01, seedOf(5)), make(10_000, 0.01, seedOf(5))]
     for (let n = 0; n < 10_000; n++) for (const filter of [theirs, ours]) filter.add(users(n))
     const sought: SketchKey[] = []

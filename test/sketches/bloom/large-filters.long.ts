@@ -10,12 +10,13 @@ describe.each([
   ['BlockedBloomFilter', BlockedBloomFilter],
 ] as const)('a large %s', (_name, Filter) => {
   test.each([
-    ['10 million integers in a row', 1e7, (n: number): SketchKey => n],
-    ['10 million addresses in a row', 1e7, address],
-    // as many as have only 32 bits of their hash in common by chance: what hangs on one half of it shows
-    ['100 million integers in a row', 1e8, (n: number): SketchKey => n],
+    ['10 million consecutive integers', 1e7, (n: number): SketchKey => n],
+    ['10 million consecutive addresses', 1e7, address],
+    // so many keys that some share 32 bits of their hash by chance: exposes a filter that depends on only half of the
+    // hash
+    ['100 million consecutive integers', 1e8, (n: number): SketchKey => n],
   ])(
-    'is wrong about the stated part of the keys that follow %s',
+    'has the stated rate of false positives for the keys that follow %s',
     (_what, expected, keyOf) => {
       const filter = new Filter({ capacity: expected, seed: seedOf(0) })
       for (let n = 0; n < expected; n++) filter.add(keyOf(n))
@@ -30,7 +31,7 @@ describe.each([
   )
 })
 
-test('each of 3 · 2³⁰ bits is as likely as any other, though 32 bits of a hash do not divide by 3', () => {
+test('uses each of 3 · 2³⁰ bits equally often, although 2³² is not divisible by 3', () => {
   const filter = new BloomFilter({ capacity: 336_000_000, seed: seedOf(1) })
   expect(filter.bits / 2 ** 30).toBeGreaterThan(2.99)
   expect(filter.bits / 2 ** 30).toBeLessThan(3.01)

@@ -3,7 +3,7 @@ interface Hostile {
   readonly bytes: Uint8Array
 }
 
-/** What no honest sketch is, made of an honest one with the header of `SketchBuffer`. */
+/** Invalid variants of the bytes of a valid sketch with the header of `SketchBuffer`. */
 export function hostileBytes(honest: Uint8Array): Hostile[] {
   const changed = (what: string, change: (view: DataView) => void): Hostile => {
     const bytes = honest.slice()
@@ -13,7 +13,7 @@ export function hostileBytes(honest: Uint8Array): Hostile[] {
   const lengths = [0, 1, 4, 15, 16, 63, 64, honest.length - 1].filter((length) => length < honest.length)
   return [
     ...lengths.map((length) => ({ what: `cut to ${length} bytes`, bytes: honest.slice(0, length) })),
-    { what: 'a byte too many', bytes: new Uint8Array([...honest, 0]) },
+    { what: 'an extra byte', bytes: new Uint8Array([...honest, 0]) },
     { what: 'twice', bytes: new Uint8Array([...honest, ...honest]) },
     changed('another magic', (view) => view.setUint32(0, 0x4b534c54, true)),
     changed('the magic of another byte order', (view) => view.setUint32(0, 0x4b534c53, false)),

@@ -3,28 +3,28 @@ import type { Sketch } from '@sluice/sketches'
 import fc from 'fast-check'
 import { hostileBytes } from './hostile-bytes.ts'
 
-/** One thing that happens to a sketch. `amount`: 1 to 9, for those that weigh. */
+/** An event that a sketch counts. `amount`: 1 to 9, ignored by sketches without weights. */
 export interface SketchEvent {
   readonly key: string
   readonly amount: number
 }
 
-/** A member of the family, made small enough that its cells collide. */
+/** A sketch class under test, configured so small that its cells collide. */
 export interface SketchSubject<S extends Sketch<S>> {
-  /** A new one. All of them have one shape and one seed. */
+  /** Creates an empty sketch. All of them have the same shape and seed. */
   make(): S
-  /** Others with which it must not be merged: of another shape, of another seed. */
+  /** Create sketches that must not be merged with it: of another shape, of another seed. */
   readonly strangers: readonly (() => S)[]
   feed(sketch: S, event: SketchEvent): void
   fromBytes(bytes: Uint8Array): S
-  /** All that can be asked of it, as plain values. */
+  /** Returns the answers to all queries, as plain values. */
   answers(sketch: S): unknown
-  /** Merging two is one that was fed both streams, to the bit. Without it only what is told here holds. */
+  /** Whether merging two sketches equals one sketch that was fed both streams, to the bit. */
   readonly mergesExactly: boolean
-  /** Merging the same one twice is merging it once. */
+  /** Whether merging the same sketch twice equals merging it once. */
   readonly idempotent: boolean
-  /** What a merge in another order may change: `answers` unless said. */
-  laxly?(sketch: S): unknown
+  /** Returns the answers that a merge in another order may change. Default: `answers`. */
+  looseAnswers?(sketch: S): unknown
 }
 
 const keys = fc.constantFrom('red', 'blue', 'green', '', '__proto__', 'naïve', '\ud800', 'x'.repeat(700))
@@ -35,7 +35,7 @@ const events = fc.array(
   },
 )
 
-/** What every sketch keeps. */
+/** Claims that every sketch must fulfil. */
 export function sketchContract<S extends Sketch<S>>(name: string, subject: SketchSubject<S>): void {
   const fed = (...streams: readonly (readonly SketchEvent[])[]): S => {
     const sketch = subject.make()
@@ -47,10 +47,10 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
     for (const part of parts) sketch.merge(part)
     return sketch
   }
-  const laxly = (sketch: S): unknown => (subject.laxly ?? subject.answers)(sketch)
+  const looseAnswers = (sketch: S): unknown => (subject.looseAnswers ?? subject.answers)(sketch)
 
-  describe(`${name} keeps the contract of sketches`, () => {
-    test('is read back from its bytes as it was, and goes on as it would have', () => {
+  describe(`${name} fulfils the sketch contract`, () => {
+    test('is restored from its bytes and continues like the original', () => {
       fc.assert(
         fc.property(events, events, (before, after) => {
           const sketch = fed(before)
@@ -63,14 +63,14 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
       )
     })
 
-    test('hands out bytes that are its own no more', () => {
+    test('returns bytes that are independent of the sketch', () => {
       const sketch = fed([{ key: 'red', amount: 3 }])
       const before = subject.answers(sketch)
       sketch.toBytes().fill(0xff)
       expect(subject.answers(sketch)).toEqual(before)
     })
 
-    test('is read from a Buffer within a larger one, and keeps nothing of it', () => {
+    test('is read from a Buffer within a larger one, and copies the bytes', () => {
       const sketch = fed([{ key: 'red', amount: 3 }])
       const bytes = sketch.toBytes()
       const whole = Buffer.alloc(bytes.length + 16)
@@ -80,7 +80,7 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
       expect(subject.answers(read)).toEqual(subject.answers(sketch))
     })
 
-    test('is as good as new once it is cleared', () => {
+    test('equals a new sketch once it is cleared', () => {
       fc.assert(
         fc.property(events, events, (before, after) => {
           const sketch = fed(before)
@@ -96,26 +96,26 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
       fc.assert(
         fc.property(events, events, events, (a, b, c) => {
           const [x, y, z] = [fed(a), fed(b), fed(c)]
-          expect(laxly(merged(y, x))).toEqual(laxly(merged(x, y)))
-          expect(laxly(merged(x, merged(y, z)))).toEqual(laxly(merged(merged(x, y), z)))
+          expect(looseAnswers(merged(y, x))).toEqual(looseAnswers(merged(x, y)))
+          expect(looseAnswers(merged(x, merged(y, z)))).toEqual(looseAnswers(merged(merged(x, y), z)))
         }),
       )
     })
 
-    test('leaves what it merges as it was, also itself', () => {
+    test('does not change the merged sketch, even when merging with itself', () => {
       fc.assert(
         fc.property(events, events, (a, b) => {
           const [x, y] = [fed(a), fed(b)]
           const before = y.toBytes()
           x.merge(y)
           expect(y.toBytes()).toEqual(before)
-          expect(laxly(merged(y))).toEqual(laxly(y))
+          expect(looseAnswers(merged(y))).toEqual(looseAnswers(y))
         }),
       )
     })
 
     if (subject.mergesExactly) {
-      test('merging is one sketch that was fed both streams', () => {
+      test('merging two sketches equals one sketch that was fed both streams', () => {
         fc.assert(
           fc.property(events, events, (a, b) => {
             expect(merged(fed(a), fed(b)).toBytes()).toEqual(fed(a, b).toBytes())
@@ -125,7 +125,7 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
     }
 
     if (subject.idempotent) {
-      test('merging one twice is merging it once', () => {
+      test('merging a sketch twice equals merging it once', () => {
         fc.assert(
           fc.property(events, events, (a, b) => {
             const [x, y] = [fed(a), fed(b)]
@@ -137,7 +137,7 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
       })
     }
 
-    test('refuses to merge what is another, and stays as it is', () => {
+    test('rejects merging an incompatible sketch, and stays unchanged', () => {
       for (const stranger of subject.strangers) {
         const sketch = fed([{ key: 'red', amount: 2 }])
         const before = sketch.toBytes()
@@ -146,7 +146,7 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
       }
     })
 
-    test('refuses hostile bytes by a code, before it takes memory for them', () => {
+    test('rejects hostile bytes with an error code, before it allocates memory', () => {
       const honest = fed(Array.from({ length: 40 }, (_, n) => ({ key: `key ${n}`, amount: 1 + (n % 9) }))).toBytes()
       for (const { what, bytes } of hostileBytes(honest)) {
         expect({ what, code: codeOf(() => subject.fromBytes(bytes)) }).toEqual({
@@ -156,7 +156,7 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
       }
     })
 
-    test('reads whatever bit is turned, or refuses: it never answers with another error, nor hangs', () => {
+    test('reads bytes with any flipped bit or rejects them with an error code, and never hangs', () => {
       const honest = fed(Array.from({ length: 40 }, (_, n) => ({ key: `key ${n}`, amount: 1 + (n % 9) }))).toBytes()
       fc.assert(
         fc.property(
@@ -182,7 +182,7 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
   })
 }
 
-/** The code of what `run` throws; `nothing`, or what it threw where it has no code. */
+/** Returns the code of the error that `run` throws, the error itself if it has no code, or `nothing`. */
 export function codeOf(run: () => unknown): string {
   try {
     run()

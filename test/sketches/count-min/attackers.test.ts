@@ -3,7 +3,10 @@ import { CountMin } from '@sluice/sketches'
 
 const victim = '198.51.100.7'
 
-/** Keys that meet the victim in all rows of `sketch`, found by trying: who has the seed has the sketch. */
+/**
+ * Finds keys by trial that collide with the victim in all rows of `sketch`. This is what an attacker with the seed can
+ * do.
+ */
 function forgeries(sketch: CountMin, count: number): string[] {
   const keys: string[] = []
   sketch.clear()
@@ -15,8 +18,8 @@ function forgeries(sketch: CountMin, count: number): string[] {
   return keys
 }
 
-describe('an attacker who knows the seed', () => {
-  test('has the victim counted as often as they like, by keys found in less than a second', () => {
+describe('an attacker who has the seed', () => {
+  test('can raise the count of the victim at will, with keys found in less than a second', () => {
     const options = { width: 64, depth: 3, seed: 'a seed that leaked out' }
     const keys = forgeries(new CountMin(options), 3)
     const sketch = new CountMin(options)
@@ -25,7 +28,7 @@ describe('an attacker who knows the seed', () => {
   })
 })
 
-describe('an attacker who knows the code and not the seed', () => {
+describe('an attacker who has the code but not the seed', () => {
   const shape = { width: 16, depth: 2 }
   const chance = 1 / 16 ** 2
   const own = forgeries(new CountMin({ ...shape, seed: 'the seed of an attacker' }), 200)
@@ -40,12 +43,12 @@ describe('an attacker who knows the code and not the seed', () => {
     return hits / (seeds * keys.length)
   }
 
-  test('meets the victim no more often with forged keys than by chance', () => {
+  test('collides with the victim no more often with forged keys than by chance', () => {
     // five standard deviations of 100,000 tries
     expect(Math.abs(hits(own) - chance)).toBeLessThan(5 * Math.sqrt(chance / (seeds * own.length)))
   })
 
-  test('has no better keys in those that meet under many seeds', () => {
+  test('gains nothing from keys that collide under many seeds', () => {
     const many = Array.from({ length: 20 }, (_, n) => new CountMin({ ...shape, seed: `guessed seed number ${n}` }))
     for (const sketch of many) sketch.add(victim)
     const ranked = Array.from({ length: 20_000 }, (_, n) => `203.0.${n}`)
@@ -58,7 +61,7 @@ describe('an attacker who knows the code and not the seed', () => {
   })
 })
 
-test('a sketch without a seed has one that its process drew, and shares it with the others there', () => {
+test('a sketch without a seed uses the random seed of its process, which all its sketches share', () => {
   const [one, other] = [new CountMin({ width: 64, depth: 3 }), new CountMin({ width: 64, depth: 3 })]
   one.add(victim)
   other.merge(one)

@@ -22,7 +22,7 @@ const shapes = fc.record({
   cells: fc.constantFrom<CellBits>(8, 16, 32),
 })
 
-/** The exact counts. */
+/** Exact counts of the events. */
 function counted(...deeds: readonly (readonly Deed[])[]): Map<string, number> {
   const counts = new Map<string, number>(keys.map((key) => [key, 0]))
   for (const { key, amount } of deeds.flat()) counts.set(key, (counts.get(key) ?? 0) + amount)
@@ -50,15 +50,15 @@ describe('the matrix of the article, 3 rows of 4 columns', () => {
   const sketch = foundSketch()
   for (const key of 'red blue blue red red red blue red'.split(' ')) sketch.add(key)
 
-  test('holds what the article shows', () => {
+  test('has the cells shown in the article', () => {
     expect(cellsOf(sketch)).toEqual([3, 5, 0, 0, 0, 0, 8, 0, 5, 0, 0, 3])
   })
 
-  test('says that red was seen 5 times and blue 3', () => {
+  test('counts red 5 times and blue 3 times', () => {
     expect([sketch.estimate('red'), sketch.estimate('blue'), sketch.total]).toEqual([5, 3, 8])
   })
 
-  /** The first of our seeds under which red and blue have the cells of the article. */
+  /** Returns a sketch under the first seed that gives red and blue the cells of the article. */
   function foundSketch(): CountMin {
     for (let n = 0; ; n++) {
       const made = new CountMin({ width: 4, depth: 3, seed: `seed ${n} of the article` })
@@ -73,7 +73,7 @@ describe('the matrix of the article, 3 rows of 4 columns', () => {
 })
 
 describe('an estimate', () => {
-  test.each([true, false])('is never too small, and full at most (conservative: %s)', (conservative) => {
+  test.each([true, false])('is never too small, and at most the cell maximum (conservative: %s)', (conservative) => {
     fc.assert(
       fc.property(shapes, streams(300), (shape, deeds) => {
         const sketch = fed({ ...shape, conservative }, deeds)
@@ -97,14 +97,14 @@ describe('an estimate', () => {
     )
   })
 
-  test.each([true, false])('is never too small after what was added is removed (shared: %s)', (shared) => {
+  test.each([true, false])('is never too small after added keys are removed (shared: %s)', (shared) => {
     fc.assert(
       fc.property(shapes, streams(300), streams(300), (shape, kept, removed) => {
         const sketch = fed({ ...shape, shared }, kept, removed)
         for (const { key, amount } of removed) sketch.remove(key, amount)
         expectNoneTooSmall(sketch, counted(kept))
         expect(sketch.total).toBe(sum(kept))
-        // without a full cell it is as if it had never been there
+        // without full cells, the bytes equal those of a sketch that never counted the removed keys
         if (!cellsOf(sketch).includes(FULL[shape.cells])) {
           expect(sketch.toBytes()).toEqual(fed(shape, kept).toBytes())
         }
@@ -112,7 +112,7 @@ describe('an estimate', () => {
     )
   })
 
-  test('is what add answers, and what remove answers', () => {
+  test('is what add and remove return', () => {
     fc.assert(
       fc.property(shapes, fc.boolean(), streams(300), (shape, conservative, deeds) => {
         const sketch = new CountMin({ ...shape, conservative, seed })
@@ -123,7 +123,7 @@ describe('an estimate', () => {
     )
   })
 
-  test('is larger nowhere when it is conservative', () => {
+  test('is never larger with conservative counting', () => {
     fc.assert(
       fc.property(shapes, streams(300), (shape, deeds) => {
         const linear = fed(shape, deeds)
@@ -134,7 +134,7 @@ describe('an estimate', () => {
     )
   })
 
-  test('is smaller by much where it is conservative and cells are few', () => {
+  test('is much smaller with conservative counting if there are few cells', () => {
     const deeds = Array.from({ length: 4_000 }, (_, n) => ({ key: `key ${(n * n) % 997}`, amount: 1 }))
     const error = (conservative: boolean): number => {
       const sketch = fed({ width: 128, depth: 4, conservative }, deeds)
@@ -158,7 +158,7 @@ describe('a full cell', () => {
     expect([sketch.estimate('a'), sketch.total]).toEqual([0, 0])
   })
 
-  test('is where a sum ends that is larger, also of a merge', () => {
+  test('is the result of any larger sum, including the sum of a merge', () => {
     const sketch = fed({ width: 4, depth: 2 }, [{ key: 'a', amount: 2 ** 31 }])
     sketch.merge(sketch, 2 ** 31 - 1)
     expect([sketch.estimate('a'), sketch.total]).toEqual([2 ** 32 - 1, 2 ** 62])
@@ -166,7 +166,7 @@ describe('a full cell', () => {
 })
 
 describe('a merge', () => {
-  test('with a negative weight takes out what was merged', () => {
+  test('with a negative weight removes what was merged', () => {
     fc.assert(
       fc.property(streams(300), streams(300), fc.boolean(), (mine, theirs, shared) => {
         const options = { width: 8, depth: 3, shared }
@@ -181,7 +181,7 @@ describe('a merge', () => {
     )
   })
 
-  test('that would take out more than there is changes nothing', () => {
+  test('that would remove more than was counted changes nothing', () => {
     fc.assert(
       fc.property(streams(300), streams(300), fc.constantFrom<CellBits>(8, 32), (mine, theirs, cells) => {
         const sketch = fed({ width: 3, depth: 3, cells }, mine)
@@ -193,7 +193,7 @@ describe('a merge', () => {
     )
   })
 
-  test('goes from shared memory to memory of its own and back', () => {
+  test('works between shared and private memory, in both directions', () => {
     const deeds = [{ key: 'red', amount: 300 }]
     for (const cells of [8, 32] as const) {
       const [own, shared] = [false, true].map((shared) => fed({ width: 8, depth: 2, cells, shared }, deeds))
@@ -205,7 +205,7 @@ describe('a merge', () => {
     }
   })
 
-  test.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '1', null])('refuses the weight %p', (weight) => {
+  test.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '1', null])('rejects the weight %p', (weight) => {
     const sketch = fed({ width: 8, depth: 2 }, [{ key: 'red', amount: 1 }])
     expect(codeOf(() => sketch.merge(sketch, weight as number))).toBe('SLUICE_BAD_AMOUNT')
     expect(sketch.total).toBe(1)
@@ -213,7 +213,7 @@ describe('a merge', () => {
 })
 
 describe('an inner product', () => {
-  test('is never too small, and the sum of squares where nothing meets', () => {
+  test('is never too small, and equals the sum of squares if no keys collide', () => {
     fc.assert(
       fc.property(shapes, streams(300), streams(300), (shape, mine, theirs) => {
         const [a, b] = [counted(mine), counted(theirs)]
@@ -228,13 +228,13 @@ describe('an inner product', () => {
     expect(sketch.innerProduct(sketch)).toBe(squares.reduce((sum, { amount }) => sum + amount ** 2, 0))
   })
 
-  test('is Infinity where full cells leave no row that could tell', () => {
+  test('is Infinity if every row has full cells', () => {
     const full = fed({ width: 1, depth: 2, cells: 8 }, [{ key: 'a', amount: 300 }])
     expect(full.innerProduct(full)).toBe(Number.POSITIVE_INFINITY)
     expect(full.innerProduct(new CountMin({ width: 1, depth: 2, cells: 8, seed }))).toBe(0)
   })
 
-  test('is refused by conservative sketches, whose cells hold less than the keys in them', () => {
+  test('is rejected by conservative sketches, whose cells hold less than the sum of their keys', () => {
     const deeds = [
       { key: 'a', amount: 5 },
       { key: 'b', amount: 5 },

@@ -18,8 +18,8 @@ function exact(deeds: readonly (readonly [number, number])[], low: number, high:
 const deedsOf = (bits: number): fc.Arbitrary<[number, number][]> =>
   fc.array(fc.tuple(fc.integer({ min: 0, max: 2 ** bits - 1 }), fc.integer({ min: 0, max: 9 })), { maxLength: 60 })
 
-describe('a range', () => {
-  test('of a small domain is exact, each of them', () => {
+describe('a range count', () => {
+  test('is exact for every range of a small domain', () => {
     fc.assert(
       fc.property(deedsOf(5), (deeds) => {
         const sketch = fed({ bits: 5, width: 16, depth: 2 }, deeds)
@@ -31,7 +31,7 @@ describe('a range', () => {
     )
   })
 
-  test.each([8, 32, 52])('of %i bits is never too small, and never more than all', (bits) => {
+  test.each([8, 32, 52])('with cells of %i bits is never too small, and never more than the total', (bits) => {
     fc.assert(
       fc.property(deedsOf(bits), fc.integer({ min: 0, max: 2 ** bits - 1 }), fc.nat(300), (deeds, low, more) => {
         const sketch = fed({ bits, width: 7, depth: 2 }, deeds)
@@ -43,7 +43,7 @@ describe('a range', () => {
     )
   })
 
-  test('is exact where cells are many, at the edges of the domain too', () => {
+  test('is exact with many cells, including the edges of the domain', () => {
     for (const bits of [1, 31, 32, 33, 52]) {
       const last = 2 ** bits - 1
       const deeds = [
@@ -69,7 +69,7 @@ describe('a range', () => {
     }
   })
 
-  test('is all that was counted where a cell is full, since nobody knows what it held', () => {
+  test('is the total if a cell is full, since the real count is unknown', () => {
     const sketch = fed({ bits: 32, width: 1_024, depth: 4 }, [
       [2 ** 31, 2 ** 33],
       [5, 1],
@@ -79,7 +79,7 @@ describe('a range', () => {
     expect(sketch.range(0, 2 ** 32 - 1)).toBe(2 ** 33 + 1)
   })
 
-  test('after a merge is that of both', () => {
+  test('after a merge is the count of both streams', () => {
     const [a, b] = [fed({ bits: 20, width: 64, depth: 4 }, [[7, 1]]), fed({ bits: 20, width: 64, depth: 4 }, [[9, 2]])]
     a.merge(b)
     expect([a.range(7, 9), a.range(8, 9), a.total]).toEqual([3, 2, 3])
@@ -93,12 +93,12 @@ describe('a range', () => {
     [Number.NaN, 3],
     [0, Number.POSITIVE_INFINITY],
     ['1', 3],
-  ])('from %p to %p is refused', (low, high) => {
+  ])('from %p to %p is rejected', (low, high) => {
     const sketch = fed({ bits: 8, width: 4, depth: 2 }, [[1, 1]])
     expect(codeOf(() => sketch.range(low as number, high))).toBe('SLUICE_BAD_AMOUNT')
   })
 
-  test('counts no key outside of the domain', () => {
+  test('ignores keys outside of the domain', () => {
     const sketch = new CountRange({ bits: 8, width: 4, depth: 2, seed })
     for (const key of [-1, 256, 0.5, Number.NaN, '7', undefined]) {
       expect(codeOf(() => sketch.add(key as number))).toBe('SLUICE_BAD_AMOUNT')
@@ -106,11 +106,11 @@ describe('a range', () => {
     expect(sketch.total).toBe(0)
   })
 
-  test.each([0, 53, 1.5, null])('of %p bits is refused', (bits) => {
+  test.each([0, 53, 1.5, null])('of %p bits is rejected', (bits) => {
     expect(codeOf(() => new CountRange({ bits: bits as number, width: 4, depth: 2 }))).toBe('SLUICE_BAD_OPTION')
   })
 
-  test('tells its error: 2 e / width for each depth that is not exact', () => {
+  test('reports its error: 2 e / width for each depth that is not exact', () => {
     const sketch = new CountRange({ width: 1_024, depth: 4 })
     expect([sketch.bits, sketch.epsilon]).toEqual([32, (2 * 20 * Math.E) / 1_024])
     expect(new CountRange({ bits: 12, width: 1_024, depth: 4 }).epsilon).toBe(0)

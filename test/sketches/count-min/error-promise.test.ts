@@ -6,7 +6,7 @@ const EVENTS = 10_000
 const KEYS = 2_000
 const SEEDS = 5
 
-/** How often each key is counted. */
+/** The exact count of each key. */
 type Stream = Map<SketchKey, number>
 
 function drawn(draw: () => SketchKey): Stream {
@@ -22,7 +22,7 @@ function equal(keyAt: (n: number) => SketchKey): Stream {
   return new Map(Array.from({ length: KEYS }, (_, n) => [keyAt(n), EVENTS / KEYS]))
 }
 
-/** Keys that meet `victim` in all rows of a sketch whose seed the attacker drew. */
+/** Forges keys that collide with `victim` in all rows of a sketch whose seed the attacker chose. */
 function forged(victim: string, random: SeededRandom): Stream {
   const own = new CountMin({ width: 8, depth: 3, seed: `the seed of an attacker ${random.whole(2 ** 32)}` })
   own.add(victim)
@@ -31,7 +31,7 @@ function forged(victim: string, random: SeededRandom): Stream {
   return new Map(keys.map((key) => [key, EVENTS / 200]))
 }
 
-/** Zeros but for one bit of 125 characters of 16 bits. */
+/** Returns texts of 125 characters of 16 bits in which a single bit is set. */
 const oneBitApart = equal((n) =>
   String.fromCharCode(...Array.from({ length: KEYS / 16 }, (_, i) => (i === n >> 4 ? 1 << (n & 15) : 0))),
 )
@@ -39,11 +39,11 @@ const oneBitApart = equal((n) =>
 const streams: Readonly<Record<string, (random: SeededRandom) => Stream>> = {
   Zipf: (random) => drawn(zipfKeys(random, KEYS)),
   uniform: (random) => drawn(uniformKeys(random, KEYS)),
-  'integers in a row': () => equal((n) => n),
+  'consecutive integers': () => equal((n) => n),
   'integers far apart': () => equal((n) => n * 2 ** 32),
-  'texts in a row': () => equal((n) => `user-${n}`),
+  'consecutive texts': () => equal((n) => `user-${n}`),
   'keys that differ in one bit': () => oneBitApart,
-  'one key that has half of it all': () => new Map([...equal((n) => n), ['heavy', EVENTS]]),
+  'one key that is half of the stream': () => new Map([...equal((n) => n), ['heavy', EVENTS]]),
   'keys forged under another seed': (random) => forged('victim', random),
 }
 
@@ -76,7 +76,7 @@ describe.each(Object.entries(streams))('over a stream of %s', (_, stream) => {
   })
 })
 
-describe('two given keys meet in all rows with chance width^-depth', () => {
+describe('two given keys collide in all rows with probability width^-depth', () => {
   test.each([
     [16, 2],
     [8, 3],
@@ -98,7 +98,7 @@ describe('two given keys meet in all rows with chance width^-depth', () => {
   })
 })
 
-test('ranges keep the promised error', async () => {
+test('range counts keep the promised error', async () => {
   let wrong = 0
   await eachSeed(SEEDS, (random, seed) => {
     const sketch = new CountRange({ bits: 32, width: 1_024, depth: 4, seed: `error promise of ranges, seed ${seed}` })
@@ -111,6 +111,6 @@ test('ranges keep the promised error', async () => {
       if (error > sketch.epsilon * EVENTS) wrong++
     }
   })
-  // 2 L e^-depth is 0.73 for 20 depths that are not exact: the bound of a union, far from what happens
+  // 2 L e^-depth is 0.73 for 20 depths that are not exact: a union bound, far above the real failure rate
   expect(wrong / (50 * SEEDS)).toBeLessThanOrEqual(0.02)
 })

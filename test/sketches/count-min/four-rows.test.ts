@@ -2,19 +2,23 @@ import { describe, expect, test } from '@jest/globals'
 import { type CellBits, CountMin, Estimator, SketchSeed } from '@sluice/sketches'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 
-// Four rows of a power of two have code of their own: here their cells are counted by the words of the documentation
+// Sketches with four rows of a power of two have specialized code. These tests compute their cells as the documentation
+// describes.
 const WIDTH = 8
 const HEADER_BYTES = 64
 const seed = new SketchSeed('the seed of four rows')
 const keys = ['red', 'blue', 'green', '', 'naïve', '\ud800', 'x'.repeat(700), 7, -1, 2 ** 40, 'one more']
 
-/** The cells that `key` has: row i has the i-th 16 bits of the hash, the low ones first. */
+/** The cells of `key`: row i uses the i-th 16 bits of the hash, the low ones first. */
 function cellsOf(key: string | number): number[] {
   const { low, high } = seed.hashOf(key)
   return [low, low >>> 16, high, high >>> 16].map((bits, row) => row * WIDTH + (bits & (WIDTH - 1)))
 }
 
-/** Small ones, what fills a cell of 8, 16 or 32 bits to the brim and past it, and what fits none. */
+/**
+ * Draws small amounts, amounts that fill a cell of 8, 16 or 32 bits exactly or overflow it, and amounts that fit into
+ * no cell.
+ */
 function drawAmount(random: SeededRandom): number {
   const edge = [0, 1, 250, 255, 256, 65_530, 65_535, 65_536, 2 ** 31 - 2, 2 ** 31, 2 ** 32 - 2, 2 ** 32, 2 ** 53 - 1]
   return random.whole(3) > 0 ? random.whole(4) : edge[random.whole(edge.length)]
@@ -45,9 +49,9 @@ function compare(random: SeededRandom, { full, conservative = false, add, cells 
 const ARRAYS = { 8: Uint8Array, 16: Uint16Array, 32: Uint32Array }
 
 describe('four rows of a power of two', () => {
-  describe.each<CellBits>([8, 16, 32])('of %i bits', (bits) => {
+  describe.each<CellBits>([8, 16, 32])('with cells of %i bits', (bits) => {
     test.each([false, true])(
-      'count each key in its four cells, up to what a cell holds (conservative: %s)',
+      'count each key in its four cells, up to the cell maximum (conservative: %s)',
       async (kind) => {
         await eachSeed(20, (random) => {
           const sketch = new CountMin({ width: WIDTH, depth: 4, cells: bits, conservative: kind, seed })

@@ -10,7 +10,7 @@ const estimates = (sketch: CountMin | RedisBloomCountMin): unknown => [
 ]
 
 const members: Readonly<Record<string, CountMinOptions>> = {
-  'CountMin, 4 rows of pieces of the hash': { width: 16, depth: 4, seed },
+  'CountMin, 4 rows of hash pieces': { width: 16, depth: 4, seed },
   'CountMin, 3 rows of 11 cells': { width: 11, depth: 3, seed },
   'CountMin, 8 bits': { width: 4, depth: 2, seed, cells: 8 },
   'CountMin, 16 bits': { width: 8, depth: 6, seed, cells: 16 },
@@ -55,7 +55,7 @@ sketchContract<RedisBloomCountMin>('RedisBloomCountMin', {
   idempotent: false,
 })
 
-// the length and the first character of a text, so that keys of the stream meet and neighbour
+// the length and the first character of a text, so that keys of the stream are equal or adjacent
 const numberOf = (key: string): number => (key.length * 256 + (key.charCodeAt(0) || 0)) % 2 ** 12
 
 sketchContract<CountRange>('CountRange', {

@@ -1,8 +1,8 @@
 const MULTIPLIER = 0x5bd1e995
 
 /**
- * Other bytes with the same MurmurHash2 under every seed. The first word adds another top bit; a product by an odd
- * number leaves the top bit where it is, and the second word adds it once more. Of 8 bytes or more.
+ * Returns other bytes with the same MurmurHash2 under every seed. It flips the top bit of what the first word adds. A
+ * product by an odd number keeps a flipped top bit, and the second word flips it back. Takes 8 bytes or more.
  */
 export function murmurTwin(key: Uint8Array): Uint8Array {
   const twin = key.slice()
@@ -22,7 +22,7 @@ function unmixed(word: number): number {
   return Math.imul(once ^ (once >>> 24), inverse) >>> 0
 }
 
-/** Of an odd number mod 2³², by Newton's iteration. */
+/** Returns the inverse of an odd number mod 2³², by Newton's iteration. */
 function inverseOf(odd: number): number {
   let result = odd
   for (let i = 0; i < 5; i++) result = Math.imul(result, 2 - Math.imul(odd, result))

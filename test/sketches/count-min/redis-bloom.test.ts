@@ -20,7 +20,7 @@ describe('MurmurHash2', () => {
     expect(hashOf(text, seed)).toBe(hash)
   })
 
-  test('is what its definition says, for any bytes and any seed', () => {
+  test('matches its definition for any bytes and any seed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 30 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }), (bytes, seed) => {
         expect(murmurHash2(bytes, bytes.length, seed)).toBe(definedMurmur2(bytes, seed))
@@ -28,13 +28,13 @@ describe('MurmurHash2', () => {
     )
   })
 
-  test('reads so many bytes and no more', () => {
+  test('reads exactly the given length', () => {
     expect(murmurHash2(bytesOf('hello, and more'), 5, 0)).toBe(3_848_350_155)
   })
 })
 
-describe('the answers of RedisBloom', () => {
-  test('to CMS.INITBYDIM 5 2 and three times the same CMS.INCRBY, until a cell is full', () => {
+describe('CountMin answers like RedisBloom', () => {
+  test('to CMS.INITBYDIM 5 2 and three identical CMS.INCRBY, until a cell is full', () => {
     const sketch = new RedisBloomCountMin({ width: 5, depth: 2 })
     const amounts = { a: 2 ** 31 - 1, b: 10, c: 7, d: 5 }
     expect(added(sketch, amounts)).toEqual([2_147_483_647, 10, 17, 5])
@@ -68,7 +68,7 @@ describe('a key', () => {
     ['€'.repeat(2_000), bytesOf('€'.repeat(2_000))],
     ['x'.repeat(100_000), bytesOf('x'.repeat(100_000))],
     ['\ud800', '\ufffd'],
-  ])('is its UTF-8 bytes: %p', (key, same) => {
+  ])('is hashed as UTF-8 bytes: %p', (key, same) => {
     const [one, other] = [key, same].map((counted) => {
       const sketch = new RedisBloomCountMin({ width: 1009, depth: 7 })
       sketch.add(counted, 3)
@@ -94,20 +94,20 @@ describe('CMS.MERGE', () => {
     return [['foo', 'bar', 'baz', 'gone'].map((key) => sketch.estimate(key)), sketch.total]
   }
 
-  test('replaces what was there by the weighted sum', () => {
+  test('replaces the target by the weighted sum', () => {
     expect(merged([a, b])).toEqual([[7, 6, 10, 0], 23])
     expect(merged([a, b], [1, 2])).toEqual([[9, 9, 11, 0], 29])
     expect(merged([a, b], [2, 3])).toEqual([[16, 15, 21, 0], 52])
     expect(merged([])).toEqual([[0, 0, 0, 0], 0])
   })
 
-  test('takes negative weights where all cells stay whole, in any order', () => {
+  test('accepts negative weights if all cells stay in range, in any order', () => {
     expect(merged([a, b], [1, -1])).toEqual([[3, 0, 8, 0], 11])
     expect(merged([b, a], [-1, 1])).toEqual([[3, 0, 8, 0], 11])
     expect(merged([a, b, a], [-5, -1, 6])).toEqual([[3, 0, 8, 0], 11])
   })
 
-  test('into one of its sources counts that one too', () => {
+  test('into one of its sources counts that source too', () => {
     const sketch = RedisBloomCountMin.fromBytes(a.toBytes())
     sketch.mergeAll([sketch, b, sketch], [2, 1, -1])
     expect([sketch.estimate('foo'), sketch.total]).toEqual([7, 23])
@@ -128,31 +128,31 @@ describe('CMS.MERGE', () => {
   })
 
   test.each([[[1]], [[1, 2, 3]], [[1, 0.5]], [[1, Number.NaN]], [[1, 2 ** 20 + 1]]])(
-    'refuses the weights %j',
+    'rejects the weights %j',
     (weights) => {
       expect(codeOf(() => merged([a, b], weights))).toBe('SLUICE_BAD_AMOUNT')
     },
   )
 })
 
-describe('a forger who knows the algorithm and no seed', () => {
+describe('an attacker who knows the algorithm but not the seed', () => {
   const victim = bytesOf('198.51.100.7')
   const twin = murmurTwin(victim)
 
-  test('writes down a key that meets the victim under every seed of murmur', () => {
+  test('can compute a key that collides with the victim under every seed of murmur', () => {
     expect(twin).not.toEqual(victim)
     const seeds = Array.from({ length: 10_000 }, (_, n) => (n * 0x9e3779b1) >>> 0)
     const apart = seeds.filter((seed) => murmurHash2(twin, 12, seed) !== murmurHash2(victim, 12, seed))
     expect(apart).toEqual([])
   })
 
-  test('has the victim counted in RedisBloom, however many rows it has', () => {
+  test('raises the count of the victim in RedisBloom, however many rows it has', () => {
     const sketch = new RedisBloomCountMin({ width: 2000, depth: 32 })
     sketch.add(twin, 1_000)
     expect(sketch.estimate('198.51.100.7')).toBe(1_000)
   })
 
-  test('and gains nothing from a count-min with a seed', () => {
+  test('gains nothing against a CountMin with a seed', () => {
     const hit = Array.from(
       { length: 1_000 },
       (_, n) => new CountMin({ width: 2048, depth: 4, seed: `seed number ${n} of us` }),
@@ -162,7 +162,7 @@ describe('a forger who knows the algorithm and no seed', () => {
   })
 })
 
-/** MurmurHash2 once more, in bigints: slow, and no line shared with the package. */
+/** A second implementation of MurmurHash2, in bigints: slow, and without any code of the package. */
 function definedMurmur2(bytes: Uint8Array, seed: number): number {
   const m = 0x5bd1e995n
   const times = (a: bigint): bigint => BigInt.asUintN(32, a * m)

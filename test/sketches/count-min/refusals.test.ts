@@ -25,18 +25,18 @@ describe('construction', () => {
     [{ width: 8 }],
     [null],
     [undefined],
-  ])('refuses %p', (wrong) => {
+  ])('rejects %p', (wrong) => {
     expect(codeOf(() => new CountMin(wrong as CountMinOptions))).toBe('SLUICE_BAD_OPTION')
   })
 
-  test('says why a shared sketch needs a seed, and a short seed is none', () => {
+  test('explains why a shared sketch needs a long seed', () => {
     expect(() => new CountMin({ width: 8, depth: 2, shared: true })).toThrow(
       'threads share a sketch by an explicit seed',
     )
     expect(codeOf(() => new CountMin({ ...options, seed: 'short' }))).toBe('SLUICE_BAD_SEED')
   })
 
-  test('from an error has the size of the paper', () => {
+  test('from an error rate uses the size of the paper', () => {
     const sketch = CountMin.fromError(0.001, 0.01, { seed })
     expect([sketch.width, sketch.depth]).toEqual([2719, 5])
     expect(sketch.epsilon).toBeLessThanOrEqual(0.001)
@@ -46,23 +46,23 @@ describe('construction', () => {
     })
   })
 
-  test.each([0, 1, -1, 2, Number.NaN, '0.1', undefined])('from an error of %p is refused', (wrong) => {
+  test.each([0, 1, -1, 2, Number.NaN, '0.1', undefined])('from an error of %p is rejected', (wrong) => {
     expect(codeOf(() => CountMin.fromError(wrong as number, 0.1))).toBe('SLUICE_BAD_OPTION')
     expect(codeOf(() => CountMin.fromError(0.1, wrong as number))).toBe('SLUICE_BAD_OPTION')
     expect(codeOf(() => RedisBloomCountMin.fromError(wrong as number, 0.1))).toBe('SLUICE_BAD_OPTION')
     expect(codeOf(() => RedisBloomCountMin.fromError(0.1, wrong as number))).toBe('SLUICE_BAD_OPTION')
   })
 
-  test('from an error that no sketch has is refused before memory is taken', () => {
+  test('from an error that is too small is rejected before memory is allocated', () => {
     expect(codeOf(() => CountMin.fromError(1e-9, 0.1))).toBe('SLUICE_BAD_OPTION')
     expect(codeOf(() => new CountRange({ bits: 52, width: 2 ** 24, depth: 32 }))).toBe('SLUICE_BAD_OPTION')
   })
 })
 
-describe('a wrong amount', () => {
+describe('an invalid amount', () => {
   const wrong = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1', null, 1n]
 
-  test.each(wrong)('%p is refused, and nothing is changed', (amount) => {
+  test.each(wrong)('%p is rejected, and changes nothing', (amount) => {
     for (const shape of [{}, { shared: true }, { cells: 8 }, { conservative: true }] as const) {
       const sketch = new CountMin({ ...options, ...shape })
       sketch.add('a', 5)
@@ -80,7 +80,7 @@ describe('a wrong amount', () => {
 })
 
 describe('remove', () => {
-  test.each([false, true])('refuses more than a key can have been counted (shared: %s)', (shared) => {
+  test.each([false, true])('rejects more than the key can have been counted (shared: %s)', (shared) => {
     const sketch = new CountMin({ ...options, shared })
     sketch.add('a', 5)
     const before = sketch.toBytes()
@@ -90,7 +90,7 @@ describe('remove', () => {
     expect(codeOf(() => sketch.remove('a'))).toBe('SLUICE_BAD_AMOUNT')
   })
 
-  test('refuses more than there is in all where the cells of a key are full', () => {
+  test('rejects more than the total if the cells of a key are full', () => {
     const sketch = new CountMin({ ...options, cells: 8 })
     sketch.add('a', 300)
     expect(codeOf(() => sketch.remove('a', 301))).toBe('SLUICE_BAD_AMOUNT')
@@ -98,7 +98,7 @@ describe('remove', () => {
     expect(codeOf(() => sketch.remove('a'))).toBe('SLUICE_BAD_AMOUNT')
   })
 
-  test('and a negative weight are refused by a conservative sketch', () => {
+  test('and negative weights are rejected by a conservative sketch', () => {
     const sketch = new CountMin({ ...options, conservative: true })
     sketch.add('a', 5)
     expect(codeOf(() => sketch.remove('a'))).toBe('SLUICE_SKETCH_UNSUPPORTED')
@@ -107,11 +107,11 @@ describe('remove', () => {
   })
 })
 
-describe('any key', () => {
+describe('every kind of key', () => {
   const strange = ['', '\0', '__proto__', '\ud800', '\udfff', 'x'.repeat(2 ** 20), -0, 2 ** 53, -(2 ** 53), 1.5]
   const rare: unknown[] = [Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, 7n, {}, new Uint8Array(9)]
 
-  test('is counted on its own', () => {
+  test('is counted separately', () => {
     const sketch = new CountMin({ width: 65_536, depth: 4, seed })
     const all = [...strange, ...rare] as SketchKey[]
     expect(all.map((key) => sketch.add(key, 3))).toEqual(all.map(() => 3))
@@ -129,17 +129,17 @@ describe('hostile bytes', () => {
   }
 
   test.each<[string, (view: DataView) => void]>([
-    ['no cells of these bits', (view) => view.setUint32(24, 12, true)],
-    ['flags that nobody knows', (view) => view.setUint32(28, 4, true)],
+    ['cells that do not match the bits', (view) => view.setUint32(24, 12, true)],
+    ['unknown flags', (view) => view.setUint32(28, 4, true)],
     ['the flag of shared memory', (view) => view.setUint32(28, 2, true)],
-    ['a total that is none', (view) => view.setFloat64(32, Number.NaN, true)],
+    ['an invalid total', (view) => view.setFloat64(32, Number.NaN, true)],
     ['a negative total', (view) => view.setFloat64(32, -1, true)],
-    ['half a total', (view) => view.setFloat64(32, 0.5, true)],
-  ])('are refused: %s', (_, change) => {
+    ['a fractional total', (view) => view.setFloat64(32, 0.5, true)],
+  ])('are rejected: %s', (_, change) => {
     expect(codeOf(() => CountMin.fromBytes(changed(change), { seed }))).toBe('SLUICE_BAD_BYTES')
   })
 
-  test('with a total beyond reason are merged all the same', () => {
+  test('with an implausible total can still be merged', () => {
     const huge = CountMin.fromBytes(
       changed((view) => view.setFloat64(32, 1e300, true)),
       { seed },
@@ -151,7 +151,7 @@ describe('hostile bytes', () => {
     }
   })
 
-  test('are refused under another seed, and in shared memory that no sketch made', () => {
+  test('are rejected under another seed, and in shared memory that does not contain a sketch', () => {
     expect(codeOf(() => CountMin.fromBytes(bytes))).toBe('SLUICE_SKETCH_MISMATCH')
     const memory = new SharedArrayBuffer(bytes.length)
     new Uint8Array(memory).set(bytes)
@@ -165,7 +165,7 @@ describe('hostile bytes', () => {
     expect(codeOf(() => new CountMin(options).buffer)).toBe('SLUICE_SKETCH_UNSUPPORTED')
   })
 
-  test('of a range with a count that is none are refused', () => {
+  test('of a range counter with an invalid count are rejected', () => {
     const range = new CountRange({ bits: 4, width: 8, depth: 2, seed }).toBytes()
     new DataView(range.buffer).setFloat64(64 + 8, -1, true)
     expect(codeOf(() => CountRange.fromBytes(range, { seed }))).toBe('SLUICE_BAD_BYTES')

@@ -11,7 +11,7 @@ const seed = 'a seed that all threads know'
 const program = join(import.meta.dirname, 'children/hammer.ts')
 const hook = join(root, 'test/services/typescript-hook.cjs')
 
-/** Runs two threads at once over one buffer, until both are done. */
+/** Runs two threads at the same time over one buffer, until both have finished. */
 async function hammered(buffer: SharedArrayBuffer): Promise<void> {
   const ready = new SharedArrayBuffer(4)
   const workers = [0, 1].map((thread) => {
@@ -34,7 +34,7 @@ describe('two threads that share a sketch', () => {
     [32, 2048],
     [16, 64],
     [8, 64],
-  ])('lose no count, and no cell of %i bits overflows', async (cells, width) => {
+  ])('lose no counts, and no cell of %i bits overflows', async (cells, width) => {
     const options = { width, depth: 4, cells, seed }
     const shared = new CountMin({ ...options, shared: true })
     await hammered(shared.buffer)
@@ -44,7 +44,7 @@ describe('two threads that share a sketch', () => {
     expect(shared.toBytes()).toEqual(alone.toBytes())
   })
 
-  test('see what the other counted', () => {
+  test('observe the counts of each other', () => {
     const mine = new CountMin({ width: 64, depth: 4, seed, shared: true })
     const theirs = CountMin.attach(mine.buffer, { seed })
     theirs.add('red', 5)

@@ -2,14 +2,14 @@ import type { Channel } from '@sluice/limiter-core'
 
 type Receive = (bytes: Uint8Array) => unknown
 
-/** Channels of processes in one process: what one publishes all others receive at once. */
+/** Connects the channels of several simulated processes: a published message is delivered to all others at once. */
 export class Hub {
-  /** What publishing throws, while it is set. */
+  /** While set, publishing throws this error. */
   broken: Error | undefined
   readonly #members = new Set<{ readonly of: object; readonly topic: string; readonly receive: Receive }>()
   #received: unknown[] = []
 
-  /** A channel of one more process. */
+  /** Creates the channel of another process. */
   join(): Channel {
     const of = {}
     return {
@@ -28,7 +28,7 @@ export class Hub {
     }
   }
 
-  /** All that was delivered has been handled. */
+  /** Resolves when all delivered messages have been handled. */
   async settled(): Promise<void> {
     await Promise.all(this.#received.splice(0))
   }

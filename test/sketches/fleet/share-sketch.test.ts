@@ -17,12 +17,12 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((shared) => shared.close()))
 })
 
-/** Processes that share counts, with one clock and what their observers heard. */
+/** Processes that share counts, with one clock and the events of their observers. */
 function fleet(size: number, options: Partial<ShareSketchOptions<CountMin>> = {}) {
   const hub = new Hub()
   const clock = new FakeClock()
-  const told: unknown[] = []
-  const observers = [{ event: (name: string, data: object) => void told.push({ name, ...data }) }]
+  const reported: unknown[] = []
+  const observers = [{ event: (name: string, data: object) => void reported.push({ name, ...data }) }]
   const members = Array.from({ length: size }, () =>
     shareSketch(hub.join(), { ...counts, clock, observers, ...options }),
   )
@@ -31,7 +31,7 @@ function fleet(size: number, options: Partial<ShareSketchOptions<CountMin>> = {}
     for (const member of members) await member.flush()
     await hub.settled()
   }
-  return { hub, clock, told, members, exchange }
+  return { hub, clock, reported, members, exchange }
 }
 
 function fed(keys: readonly string[]): CountMin {
@@ -40,7 +40,7 @@ function fed(keys: readonly string[]): CountMin {
   return sketch
 }
 
-test('all processes have what all of them counted, each of it once', () =>
+test('all processes have the counts of all processes, each count once', () =>
   eachSeed(10, async (random: SeededRandom) => {
     const { members, exchange } = fleet(3)
     const keys: string[] = []
@@ -55,7 +55,7 @@ test('all processes have what all of them counted, each of it once', () =>
     }
   }))
 
-test('sends with each tick of the clock, and nothing where nothing is new', async () => {
+test('sends with each tick of the clock, and only if there are new counts', async () => {
   const { hub, clock, members } = fleet(2)
   const sent: number[] = []
   hub.join().subscribe('counts', (bytes) => void sent.push(bytes.length))
@@ -70,7 +70,7 @@ test('sends with each tick of the clock, and nothing where nothing is new', asyn
   expect(Math.max(...sent)).toBeLessThan(100)
 })
 
-test('begins anew with each window, and keeps the one before', async () => {
+test('starts empty with each window, and keeps the previous window', async () => {
   const { clock, members, exchange } = fleet(2, { window: '1m' })
   const seen = (): number[][] =>
     members.map(({ fleet: now, previous }) => [now.estimate('red'), previous.estimate('red')])
@@ -108,11 +108,11 @@ test('begins anew with each window, and keeps the one before', async () => {
   ])
 })
 
-test('takes what comes from a clock that is a window ahead, and tells of what comes from further', async () => {
+test('accepts counts from a clock one window ahead, and reports counts from further ahead', async () => {
   const hub = new Hub()
   const clocks = [0, 60_000, 600_000].map((aheadMs) => new FakeClock({ wallMs: Date.UTC(2026, 0, 1) + aheadMs }))
-  const told: unknown[] = []
-  const observers = [{ event: (_: string, data: object) => void told.push(data) }]
+  const reported: unknown[] = []
+  const observers = [{ event: (_: string, data: object) => void reported.push(data) }]
   const members = clocks.map((clock) => shareSketch(hub.join(), { ...counts, clock, observers, window: '1m' }))
   opened.push(...members)
   for (const member of members) {
@@ -121,13 +121,13 @@ test('takes what comes from a clock that is a window ahead, and tells of what co
     await hub.settled()
   }
   expect(members.map((member) => member.fleet.estimate('red'))).toEqual([1, 1, 1])
-  expect(told.filter((data) => 'late' in (data as object))).toHaveLength(4)
+  expect(reported.filter((data) => 'late' in (data as object))).toHaveLength(4)
   clocks[0].advance(60_000)
   await members[0].flush()
   expect([members[0].fleet.estimate('red'), members[0].previous.estimate('red')]).toEqual([1, 1])
 })
 
-test('counts on where it is when the wall clock is set back by a little', async () => {
+test('keeps counting in the current window if the wall clock is set back slightly', async () => {
   const { clock, members, exchange } = fleet(2, { window: '1m' })
   members[0].own.add('red')
   await exchange()
@@ -137,12 +137,12 @@ test('counts on where it is when the wall clock is set back by a little', async 
   expect(members.map((member) => member.fleet.estimate('red'))).toEqual([2, 2])
 })
 
-test('keeps what a channel does not take, and sends it with the next tick', async () => {
-  const { hub, told, members, exchange } = fleet(2)
+test('keeps counts that the channel rejects, and sends them with the next tick', async () => {
+  const { hub, reported, members, exchange } = fleet(2)
   hub.broken = new Error('too large')
   members[0].own.add('red', 3)
   await exchange()
-  expect(told).toEqual([{ name: 'sync', topic: 'counts', unsent: 'Error: too large' }])
+  expect(reported).toEqual([{ name: 'sync', topic: 'counts', unsent: 'Error: too large' }])
   expect(members.map((member) => member.fleet.estimate('red'))).toEqual([0, 0])
   hub.broken = undefined
   members[0].own.add('red')
@@ -150,10 +150,10 @@ test('keeps what a channel does not take, and sends it with the next tick', asyn
   expect(members.map((member) => member.fleet.estimate('red'))).toEqual([4, 4])
 })
 
-test('tells of messages that it cannot read, warns of them once, and stays as it is', async () => {
+test('reports unreadable messages to observers, warns about them once, and stays unchanged', async () => {
   const warnings = new Warnings()
   warnings.listen()
-  const { hub, told, members, exchange } = fleet(1)
+  const { hub, reported, members, exchange } = fleet(1)
   members[0].own.add('red')
   await exchange()
   const stranger = new SketchSeed('another secret of the fleet')
@@ -170,14 +170,14 @@ test('tells of messages that it cannot read, warns of them once, and stays as it
   for (const message of bytes) void channel.publish('counts', message)
   await hub.settled()
   await other.close()
-  const codes = told.map((data) => (data as { unread?: unknown }).unread)
+  const codes = reported.map((data) => (data as { unread?: unknown }).unread)
   expect(codes.sort()).toEqual([...Array(4).fill('SLUICE_BAD_BYTES'), 'SLUICE_SKETCH_MISMATCH'])
   expect(members[0].fleet.estimate('red')).toBe(1)
   expect(warnings.codes.filter((code) => code === 'SLUICE_SKETCH_UNREADABLE')).toHaveLength(1)
   warnings.stop()
 })
 
-test('sends the rest when it is closed, and hears nothing more', async () => {
+test('sends the remaining counts when it is closed, and receives no more messages', async () => {
   const { hub, clock, members } = fleet(2)
   members[0].own.add('red')
   await members[0].close()
@@ -190,7 +190,7 @@ test('sends the rest when it is closed, and hears nothing more', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('shares what counts, ranks, tells apart and measures', async () => {
+test('shares every kind of sketch', async () => {
   const hub = new Hub()
   const clock = new FakeClock()
   const uniques = [1, 2].map(() =>
@@ -236,12 +236,12 @@ test.each([
   ['no make', { ...counts, make: undefined }, 'SLUICE_BAD_OPTION'],
   ['no read', { ...counts, read: 'fromBytes' }, 'SLUICE_BAD_OPTION'],
   [
-    'a read under another seed',
+    'a read function with another seed',
     { ...counts, read: (bytes: Uint8Array) => CountMin.fromBytes(bytes) },
     'SLUICE_SKETCH_MISMATCH',
   ],
   ['a window of 60 for 60 s', { ...counts, window: 60 }, 'SLUICE_BAD_DURATION'],
   ['a tick of 0', { ...counts, tickMs: 0 }, 'SLUICE_BAD_DURATION'],
-])('refuses %s', (_, options, code) => {
+])('rejects %s', (_, options, code) => {
   expect(codeOf(() => shareSketch(new Hub().join(), options as never))).toBe(code)
 })

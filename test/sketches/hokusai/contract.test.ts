@@ -64,7 +64,7 @@ describe.each<[string, (options: HokusaiOptions) => AnyHokusai]>([
 ])('%s over time', (_name, make) => {
   const merge = (into: AnyHokusai, other: AnyHokusai) => (into as HokusaiTime).merge(other as HokusaiTime)
 
-  test('merging two streams is one sketch that was fed both, whichever is further in time', async () => {
+  test('merging two sketches equals one sketch that was fed both, whichever of them is later in time', async () => {
     await eachSeed(60, (random) => {
       const parts = [make({ ...tiny, width: 16, retainMs: 160 }), make({ ...tiny, width: 16, retainMs: 160 })]
       const whole = make({ ...tiny, width: 16, retainMs: 160 })
@@ -84,7 +84,7 @@ describe.each<[string, (options: HokusaiOptions) => AnyHokusai]>([
     })
   })
 
-  test('merging with itself doubles it', () => {
+  test('merging with itself doubles the counts', () => {
     const sketch = make(tiny)
     for (const now of [0, 5, 12, 30]) sketch.add('x', 2, now)
     const twice = make(tiny)
@@ -93,7 +93,7 @@ describe.each<[string, (options: HokusaiOptions) => AnyHokusai]>([
     expect(sketch.toBytes()).toEqual(twice.toBytes())
   })
 
-  test('merging an empty one only lets time go on', () => {
+  test('merging an empty sketch only advances the time', () => {
     const sketch = make(tiny)
     sketch.add('x', 2, 5)
     const empty = make(tiny)
@@ -108,14 +108,14 @@ describe.each<[string, (options: HokusaiOptions) => AnyHokusai]>([
   test.each([
     ['a time before the first', 32, -1],
     ['half a unit', 32, 0.5],
-    ['a time that is none', 32, Number.NaN],
+    ['an invalid time', 32, Number.NaN],
     ['a time that is too late', 32, 2 ** 52],
-    ['a first count after the last', 40, 99],
-    ['a first count before all', 40, -3],
-    ['a total that is none', 64, Number.NaN],
+    ['a first count later than the last', 40, 99],
+    ['a first count before the earliest time', 40, -3],
+    ['an invalid total', 64, Number.NaN],
     ['a negative total', 64, -1],
-    ['an endless total', 64, Number.POSITIVE_INFINITY],
-  ])('bytes with %s are refused', (_what, at, value) => {
+    ['an infinite total', 64, Number.POSITIVE_INFINITY],
+  ])('bytes with %s are rejected', (_what, at, value) => {
     const sketch = make(tiny)
     sketch.add('x', 2, 55)
     const bytes = sketch.toBytes()
@@ -126,15 +126,15 @@ describe.each<[string, (options: HokusaiOptions) => AnyHokusai]>([
 
   test.each([
     ['no columns', 16, 0],
-    ['a width that is no power of two', 16, 3],
+    ['a width that is not a power of two', 16, 3],
     ['no rows', 20, 0x100],
     ['33 rows', 20, 0x121],
     ['no blocks', 20, 2],
     ['65 blocks a level', 20, 2 | (65 << 8)],
     ['no unit', 24, 0],
     ['nothing kept', 28, 0],
-    ['more kept than there is time', 28, 2 ** 32 - 1],
-  ])('bytes with %s are refused', (_what, at, word) => {
+    ['more kept units than have passed', 28, 2 ** 32 - 1],
+  ])('bytes with %s are rejected', (_what, at, word) => {
     const bytes = make(tiny).toBytes()
     new DataView(bytes.buffer).setUint32(at, word, true)
     const Kind = make(tiny).constructor as typeof HokusaiTime

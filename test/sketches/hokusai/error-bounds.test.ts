@@ -5,7 +5,7 @@ import { eachSeed, type SeededRandom, uniformKeys, zipfKeys } from '@sluice/test
 const UNITS = 70
 const KEYS = 400
 const options: Omit<HokusaiOptions, 'seed'> = { width: 128, depth: 3, unitMs: 1, retainMs: 64 }
-/** With three rows a bound may be broken by e^-3 of the keys. */
+/** With three rows, e^-3 of the keys may exceed a bound. */
 const MAY_FAIL = Math.exp(-3)
 
 type Stream = (random: SeededRandom, unit: number) => readonly number[]
@@ -33,7 +33,7 @@ const streams: [string, (random: SeededRandom) => Stream][] = [
 ]
 
 describe.each(streams)('a %s stream', (_name, make) => {
-  test('keeps every promise on errors', async () => {
+  test('keeps every promised error bound', async () => {
     await eachSeed(3, (random, seed) => {
       const drawUnit = make(random)
       const sized = { ...options, seed: `sketches of the test seed ${seed}` }
@@ -53,7 +53,10 @@ describe.each(streams)('a %s stream', (_name, make) => {
   })
 })
 
-/** Windows that begin where a block does: at most e · N / 128 too large, N being what was counted in the window. */
+/**
+ * Errors of windows that begin at the start of a block: at most e · N / 128 too large, where N is the count of the
+ * window.
+ */
 function windowErrors(sketch: HokusaiTime, exact: readonly Float64Array[]) {
   const found = { under: 0, tooFar: [] as unknown[] }
   for (const { from } of sketch.blocks()) {
@@ -71,7 +74,7 @@ function windowErrors(sketch: HokusaiTime, exact: readonly Float64Array[]) {
   return found
 }
 
-/** A unit of age a: at most e · N · 2^floor(log2 a) / 128 too large, N being what was counted in it. */
+/** Errors of a unit of age a: at most e · N · 2^floor(log2 a) / 128 too large, where N is the count of the unit. */
 function unitErrors(sketch: HokusaiItem | Hokusai, exact: readonly Float64Array[]) {
   const found = { under: 0, tooFar: [] as unknown[] }
   for (let age = 0; age <= 64; age++) {
@@ -89,7 +92,7 @@ function unitErrors(sketch: HokusaiItem | Hokusai, exact: readonly Float64Array[
   return found
 }
 
-/** Whether interpolation is further off than the direct answer, over all keys and units. */
+/** Whether interpolation has a larger error than the direct answer, over all keys and units. */
 function interpolationWorsens(sketch: Hokusai, exact: readonly Float64Array[]): boolean {
   let direct = 0
   let interpolated = 0

@@ -6,7 +6,7 @@ const seed = 'a seed of sixteen bytes or more'
 const small: HokusaiOptions = { width: 64, depth: 3, unitMs: 1, retainMs: 64, seed }
 
 describe('time, item and joint aggregation of one stream', () => {
-  test('answer like time aggregation of its windows, and like the better of both of its units', async () => {
+  test('joint answers windows like time aggregation, and units like the better of time and item aggregation', async () => {
     await eachSeed(6, (random) => {
       const [joint, time, item] = [new Hokusai(small), new HokusaiTime(small), new HokusaiItem(small)]
       const key = zipfKeys(random, 300)
@@ -34,7 +34,7 @@ describe('time, item and joint aggregation of one stream', () => {
     })
   })
 
-  test('what is interpolated is min M · A / B, B folded from the block that holds the unit, A to its width', async () => {
+  test('an interpolated count is min M · A / B, where B is folded from the block of the unit to the width of A', async () => {
     // a mirror with plain arrays, whose columns are read from a sketch that counted one key
     await eachSeed(4, (random) => {
       const sketch = new Hokusai(small)
@@ -82,7 +82,7 @@ describe('time, item and joint aggregation of one stream', () => {
     })
   }, 20_000)
 
-  test('the heavy are told by what was counted in their unit, not by its number', () => {
+  test('heavy keys are detected by the count of their unit, not by the unit number', () => {
     const far = 1_000_000
     const sketch = new Hokusai(small)
     // 100 of 400: far above e · 400 / 64 = 17, far below e · 1,000,000 / 64
@@ -95,13 +95,13 @@ describe('time, item and joint aggregation of one stream', () => {
 
   test('products of two large counts do not overflow', () => {
     const sketch = new Hokusai({ ...small, width: 4096 })
-    // both light in their unit, and their cells so full that a product needs more than 32 bits
+    // both are light in their unit, and their cells are so full that a product needs more than 32 bits
     for (let unit = 0; unit < 8; unit++) {
       sketch.add('x', 1_000_000, unit)
       for (let key = 0; key < 3000; key++) sketch.add(key, 1_000_000, unit)
     }
     sketch.advance(8)
-    // each unit is the same: an eighth of the block is the unit
+    // all units are equal: a unit is an eighth of the block
     for (let unit = 0; unit < 8; unit++) {
       const found = sketch.interpolated('x', unit) as number
       expect(found).toBeGreaterThanOrEqual(1_000_000 - 1e-3)
@@ -109,7 +109,7 @@ describe('time, item and joint aggregation of one stream', () => {
     }
   })
 
-  test('is 0 where the block has nothing, and not NaN', () => {
+  test('an interpolated count is 0, not NaN, if the block is empty', () => {
     const sketch = new Hokusai(small)
     sketch.add('x', 1, 0)
     sketch.advance(8)
@@ -117,9 +117,9 @@ describe('time, item and joint aggregation of one stream', () => {
     expect(sketch.interpolated('x', 5)).toBe(0)
   })
 
-  test('can be too small: no limit may rest on it', () => {
+  test('an interpolated count can be too small, so limits must not use it', () => {
     const sketch = new Hokusai(small)
-    // every key in one unit alone: as if its time told nothing, it has its share in all four of the block
+    // each key occurs in one unit only: interpolation spreads it evenly over all four units of the block
     for (let unit = 0; unit < 4; unit++) for (let key = unit; key < 64; key += 4) sketch.add(key, 1, unit)
     sketch.advance(4)
     const ones = Array.from({ length: 16 }, (_, n) => 4 * n + 1)
@@ -127,7 +127,7 @@ describe('time, item and joint aggregation of one stream', () => {
     expect(ones.filter((key) => (sketch.unit(key, 1) as number) < 1)).toEqual([])
   })
 
-  test('interpolates after a merge, a clearing and a reading like one that counted all by itself', () => {
+  test('interpolates after a merge, clear() and deserialization like a sketch that counted everything', () => {
     const parts = [new Hokusai(small), new Hokusai(small)]
     const whole = new Hokusai(small)
     const cleared = new Hokusai(small)
@@ -156,7 +156,7 @@ describe('time, item and joint aggregation of one stream', () => {
     }
   })
 
-  test('takes the bytes it said', () => {
+  test('takes the reported bytes', () => {
     const sketch = new Hokusai(small)
     for (let unit = 0; unit < 200; unit++) sketch.add(unit, 1, unit)
     expect(sketch.toBytes().length).toBe(Hokusai.bytesFor(small))
@@ -168,7 +168,9 @@ function inBlock(T: number, level: number, unit: number): boolean {
   return end - 2 ** level <= unit && unit < end
 }
 
-/** The columns of a key in three rows of 64: the last cells of an item aggregation are those of its running unit. */
+/**
+ * The columns of a key in three rows of 64: the last cells of an item aggregation are the cells of its running unit.
+ */
 function columnsOf(key: number): number[] {
   const sketch = new HokusaiItem({ ...small, retainMs: 1 })
   sketch.add(key, 1, 0)

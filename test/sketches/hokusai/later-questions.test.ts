@@ -3,7 +3,7 @@ import { Hokusai, HokusaiTime } from '@sluice/sketches'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 
 const seed = Buffer.alloc(16, 'later')
-/** Amounts of which two or more fill a cell are among them. */
+/** Includes amounts of which two or more fill a cell. */
 const AMOUNTS = [1, 1, 2, 5, 100, 2 ** 31, 2 ** 32 - 1]
 
 interface Scene {
@@ -27,7 +27,7 @@ function counted(random: SeededRandom): Scene {
   return { sketch, unitMs, retainMs, now }
 }
 
-test('a question about a later time changes nothing, and is answered as if that had come', () =>
+test('a query for a later time changes nothing, and is answered as if the time had advanced', () =>
   eachSeed(300, (random) => {
     const { sketch, unitMs, retainMs, now } = counted(random)
     const before = sketch.toBytes()
@@ -58,7 +58,7 @@ test('a question about a later time changes nothing, and is answered as if that 
     expect(Buffer.compare(sketch.toBytes(), before)).toBe(0)
   }))
 
-test('so it is for time and item aggregation at once', () =>
+test('the same holds for time and item aggregation together', () =>
   eachSeed(50, (random) => {
     const sketch = new Hokusai({ width: 32, depth: 3, seed, unitMs: 5, retainMs: 80 })
     let now = 0

@@ -6,7 +6,7 @@ import { codeOf } from '../contract/sketch-contract.ts'
 const seed = 'a seed of sixteen bytes or more'
 const small: HokusaiTimeOptions = { width: 256, depth: 3, unitMs: 1, retainMs: 64, seed }
 
-/** Counts 'x' once in each unit before `units`, and lets unit `units` run. */
+/** Counts 'x' once in each unit before `units`, and starts unit `units`. */
 function ticked(units: number, options: HokusaiTimeOptions = small): HokusaiTime {
   const sketch = new HokusaiTime(options)
   for (let unit = 0; unit < units; unit++) sketch.add('x', 1, unit)
@@ -43,12 +43,12 @@ describe('time aggregation', () => {
         [0, 8],
       ],
     ],
-  ])('keeps the blocks of theorem 4 when unit %i runs', (units, expected) => {
+  ])('keeps the blocks of theorem 4 when unit %i begins', (units, expected) => {
     expect(spans(ticked(units)).filter(([, to]) => to > 0)).toEqual(expected)
     for (const { from, to, total } of ticked(units).blocks()) expect(total).toBe(to - from)
   })
 
-  test('block j holds what happened in [T - δ - 2^j, T - δ), δ = T mod 2^j, at every T up to 64', () => {
+  test('block j covers [T - δ - 2^j, T - δ), δ = T mod 2^j, at every T up to 64', () => {
     const sketch = new HokusaiTime(small)
     const mismatches: unknown[] = []
     for (let T = 0; T <= 64; T++) {
@@ -64,12 +64,12 @@ describe('time aggregation', () => {
     expect(mismatches).toEqual([])
   })
 
-  test('answers 5 · (n - k) from tick k on after n ticks of five events, and 0 for a key that never came', () => {
+  test('returns 5 · (n - k) from tick k on after n ticks of five events, and 0 for an unknown key', () => {
     const sketch = new HokusaiTime(small)
     for (let n = 1; n <= 32; n++) {
       for (let event = 0; event < 5; event++) sketch.add('x', 1, n - 1)
       for (let k = 0; k < n; k++) {
-        // a part that begins before tick k is left out, or counts whole: between them lies the answer
+        // a part that begins before tick k is left out or counted completely: the answer lies between the two
         expect(sketch.last('x', n - k, n, 'none')).toBeLessThanOrEqual(5 * (n - k))
         expect(sketch.last('x', n - k, n)).toBeGreaterThanOrEqual(5 * (n - k))
         expect(sketch.last('x', n - k, n, 'weighted')).toBeCloseTo(5 * (n - k), 9)
@@ -82,7 +82,7 @@ describe('time aggregation', () => {
     }
   })
 
-  test('the first event of a unit is counted, in that unit', () => {
+  test('the first event of a unit is counted in that unit', () => {
     const sketch = new HokusaiTime(small)
     sketch.add('x', 7, 9)
     sketch.add('x', 1, 10)
@@ -91,7 +91,7 @@ describe('time aggregation', () => {
     expect(sketch.unit('x', 9)).toBe(7)
   })
 
-  test('units are those of the clock: an event at their first ms is in them, one at their last ms too', () => {
+  test('units follow the clock: events at the first and at the last ms of a unit are counted in it', () => {
     const sketch = new HokusaiTime({ ...small, unitMs: 1000, retainMs: 60_000 })
     sketch.add('x', 1, 1_999.999)
     expect(sketch.running).toBe(1)
@@ -109,7 +109,7 @@ describe('time aggregation', () => {
     expect(sketch.unit('x', 20)).toBe(6)
   })
 
-  test('a gap of any length leaves the state of ending unit by unit', async () => {
+  test('a gap of any length has the same result as ending each unit separately', async () => {
     await eachSeed(60, (random) => {
       const options = { ...small, retainMs: 1 + random.whole(40), blocksPerLevel: 1 + random.whole(4) }
       const jumps = new HokusaiTime(options)
@@ -129,7 +129,7 @@ describe('time aggregation', () => {
     })
   })
 
-  test('a gap of 2^40 units takes no work of that order, and forgets all', () => {
+  test('a gap of 2^40 units takes little work, and removes all counts', () => {
     const sketch = ticked(100)
     sketch.advance(2 ** 40)
     expect(sketch.last('x', 64, 2 ** 40)).toBe(0)
@@ -137,7 +137,7 @@ describe('time aggregation', () => {
     expect(sketch.last('x', 1, 2 ** 40 + 2)).toBe(3)
   })
 
-  test('no count is lost or counted twice: the parts of the past add up to all there was', async () => {
+  test('no count is lost or counted twice: the parts of the past add up to the total', async () => {
     await eachSeed(20, (random) => {
       const retainMs = 1 + random.whole(90)
       // one cell: every part counts all keys
@@ -157,8 +157,8 @@ describe('time aggregation', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('bytes are known before, and never change', () => {
+describe('retention', () => {
+  test('the size in bytes is known in advance, and never changes', () => {
     for (const blocksPerLevel of [1, 2, 5]) {
       const options = { ...small, retainMs: 1000, blocksPerLevel }
       const sketch = new HokusaiTime(options)
@@ -169,7 +169,7 @@ describe('what is kept', () => {
     }
   })
 
-  test('one sketch for each doubling of the history, and one for the running unit', () => {
+  test('keeps one sketch for each doubling of the history, and one for the running unit', () => {
     const cells = (retainMs: number) => {
       const bytes = HokusaiTime.bytesFor({ ...small, retainMs })
       return Math.floor((bytes - 64) / (4 * 256 * 3))
@@ -177,7 +177,7 @@ describe('what is kept', () => {
     expect([1, 2, 3, 4, 5, 64, 65, 4096].map(cells)).toEqual([2, 3, 4, 4, 5, 8, 9, 14])
   })
 
-  test('blocks that are all older than retainMs are gone, and counted', () => {
+  test('removes blocks that are entirely older than retainMs, and counts them in culled', () => {
     const sketch = new HokusaiTime({ ...small, retainMs: 6 })
     for (let now = 0; now < 8; now++) sketch.add('x', 1, now)
     expect(sketch.culled).toBe(0)
@@ -202,7 +202,7 @@ describe('what is kept', () => {
     expect(sketch.culled).toBe(0)
   })
 
-  test('no unit within retainMs is ever missing', () => {
+  test('always keeps the units within retainMs', () => {
     const mismatches: unknown[] = []
     for (const blocksPerLevel of [1, 2, 3, 7]) {
       for (let retainMs = 1; retainMs <= 40; retainMs++) {
@@ -221,7 +221,7 @@ describe('what is kept', () => {
 
 describe('amounts, times and options', () => {
   test.each([Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY, 2 ** 53])(
-    'an amount of %p is refused, and nothing changes',
+    'an amount of %p is rejected, and changes nothing',
     (amount) => {
       const sketch = ticked(5)
       const before = sketch.toBytes()
@@ -231,7 +231,7 @@ describe('amounts, times and options', () => {
   )
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, 2 ** 52 + 1, undefined, 'soon'])(
-    'a time of %p is refused, and nothing changes',
+    'a time of %p is rejected, and changes nothing',
     (now) => {
       const sketch = ticked(5)
       const before = sketch.toBytes()
@@ -242,7 +242,7 @@ describe('amounts, times and options', () => {
     },
   )
 
-  test.each([Number.NaN, -1, 0.5])('%p units are refused', (units) => {
+  test.each([Number.NaN, -1, 0.5])('%p units are rejected', (units) => {
     expect(codeOf(() => ticked(5).last('x', units, 5))).toBe('SLUICE_BAD_AMOUNT')
     expect(codeOf(() => ticked(5).unit('x', units))).toBe('SLUICE_BAD_AMOUNT')
   })
@@ -265,13 +265,13 @@ describe('amounts, times and options', () => {
     [{ width: 2 ** 24, depth: 32 }],
     [{ windowMs: 5 }],
     [{ seed: 5 }],
-  ])('the options %p are refused', (wrong) => {
+  ])('the options %p are rejected', (wrong) => {
     const options = { ...small, ...wrong } as HokusaiTimeOptions
     expect(codeOf(() => new HokusaiTime(options))).toBe('SLUICE_BAD_OPTION')
     if (!('seed' in wrong)) expect(codeOf(() => HokusaiTime.bytesFor(options))).toBe('SLUICE_BAD_OPTION')
   })
 
-  test('keys of any kind are keys', () => {
+  test('accepts keys of any kind', () => {
     const sketch = new HokusaiTime({ ...small, width: 4096 })
     const keys = ['', '__proto__', '\ud800', 'x'.repeat(100_000), 7, '7', -0, 2 ** 53, Number.NaN, new Uint8Array(900)]
     keys.forEach((key, n) => {
@@ -281,7 +281,7 @@ describe('amounts, times and options', () => {
     expect(keys.map((key) => sketch.last(key, 9, 4))).toEqual(keys.map((_, n) => n + 1))
   })
 
-  test('a full cell counts no more, and stays full in every block that holds it', () => {
+  test('a full cell stays full in every block that contains it', () => {
     const sketch = new HokusaiTime(small)
     const full = 2 ** 32 - 1
     sketch.add('x', 2 ** 53 - 1, 4)
@@ -289,14 +289,14 @@ describe('amounts, times and options', () => {
     expect(sketch.last('x', 0, 4)).toBe(full)
     sketch.add('x', 5, 5)
     sketch.advance(8)
-    // [4, 8) without [6, 8): what is full may not be made smaller by a difference
+    // [4, 8) without [6, 8): a full cell must not be made smaller by a difference
     expect(sketch.unit('x', 4)).toBe(full)
     for (const units of [3, 4, 7]) expect(sketch.last('x', units, 8)).toBeGreaterThanOrEqual(full)
     sketch.advance(16)
     expect(sketch.last('x', 16, 16)).toBeGreaterThanOrEqual(full)
   })
 
-  test('counts of 2^31 in two blocks do not wrap in their sum', () => {
+  test('counts of 2^31 in two blocks do not overflow in their sum', () => {
     const sketch = new HokusaiTime(small)
     for (const now of [0, 1, 2, 3]) sketch.add('x', 2 ** 31, now)
     expect(sketch.last('x', 4, 4)).toBeGreaterThanOrEqual(4 * 2 ** 31)

@@ -5,7 +5,7 @@ import { codeOf } from '../contract/sketch-contract.ts'
 import { boundariesOf } from './block-boundaries.ts'
 
 const seed = 'a seed of sixteen bytes or more'
-// 4 x 1024 cells for three keys: none shares all of its cells
+// 4 x 1024 cells for three keys: no key shares all of its cells
 const roomy: HokusaiTimeOptions = { width: 1024, depth: 4, unitMs: 1, retainMs: 300, seed }
 
 describe.each([
@@ -46,17 +46,17 @@ describe.each([
     }
   }
 
-  test('counted whole they are never too small, and what is cut is counted once', () => expect(wrong.whole).toEqual([]))
-  test('without what is cut they are never too large', () => expect(wrong.none).toEqual([]))
-  test('weighted they have the share of the units inside', () => expect(wrong.weighted).toEqual([]))
-  test('those that begin where a block does are exact', () => {
+  test('whole: never too small, and cut blocks are counted once', () => expect(wrong.whole).toEqual([]))
+  test('none: without cut blocks, never too large', () => expect(wrong.none).toEqual([]))
+  test('weighted: cut blocks count by their share of units inside', () => expect(wrong.weighted).toEqual([]))
+  test('windows that begin at the start of a block are exact', () => {
     expect(wrong.exact).toEqual([])
     expect(exact).toBeGreaterThan(1000)
   })
-  test('counted whole they begin too early by 2 n / blocks at most', () => expect(wrong.far).toEqual([]))
+  test('whole: windows begin too early by at most 2 n / blocks', () => expect(wrong.far).toEqual([]))
 })
 
-test('nothing is spread over time before the first count', () => {
+test('no counts are spread over the time before the first count', () => {
   const sketch = new HokusaiTime(roomy)
   for (const unit of [1001, 1002, 1003]) sketch.add('x', 5, unit)
   sketch.advance(1004)
@@ -66,7 +66,7 @@ test('nothing is spread over time before the first count', () => {
 })
 
 describe('the block of a unit', () => {
-  test('holds it, for each of the 2,080 pairs of T and u up to 64', () => {
+  test('contains it, for each of the 2,080 pairs of T and u up to 64', () => {
     const sketch = new HokusaiTime({ ...roomy, retainMs: 64 })
     let pairs = 0
     let naive = 0
@@ -76,7 +76,7 @@ describe('the block of a unit', () => {
       sketch.advance(T)
       for (let unit = 0; unit < T; unit++) {
         pairs++
-        // the smallest j with T - δ - 2^j <= u < T - δ, and what block j - 1 has of it taken off
+        // the smallest j with T - δ - 2^j <= u < T - δ, without what block j - 1 covers
         const level = [0, 1, 2, 3, 4, 5, 6].findIndex((j) => holds(T, j, unit)) as number
         const boundaries = boundariesOf(sketch.blocks(), T)
         const at = boundaries.findLastIndex((boundary) => boundary <= unit)
@@ -90,7 +90,7 @@ describe('the block of a unit', () => {
       }
     }
     expect(wrong).toEqual([])
-    // floor(log2 age), as the rule is often told, names a block that is another one
+    // floor(log2 age), the commonly stated rule, would select another block
     expect({ pairs, naive }).toEqual({ pairs: 2080, naive: 579 })
   })
 })
@@ -103,7 +103,7 @@ function holds(T: number, level: number, unit: number): boolean {
 describe('windows in ms', () => {
   const options = { ...roomy, unitMs: 10, retainMs: 1000 }
 
-  test('hold every event that is younger than they are long, whatever the ms', async () => {
+  test('include every event younger than their length, at any ms', async () => {
     await eachSeed(30, (random) => {
       const blocksPerLevel = 1 + random.whole(4)
       const sketch = new HokusaiTime({ ...options, blocksPerLevel })
@@ -117,13 +117,13 @@ describe('windows in ms', () => {
         sketch.aim('x')
         const found = sketch.aimedWindow(windowMs, now)
         expect(found).toBeGreaterThanOrEqual(between(now - windowMs))
-        // a unit at the start may be in it with one ms, and blocks begin too early as said
+        // a unit at the start may be included because of a single ms, and blocks begin too early as described above
         expect(found).toBeLessThanOrEqual(between(now - windowMs - 10 - (2 * (windowMs + 10)) / blocksPerLevel))
       }
     })
   })
 
-  test('longer ones than what is kept are refused, since their start is forgotten', () => {
+  test('longer than the retention are rejected, since their start is no longer known', () => {
     const sketch = new HokusaiTime({ ...options, retainMs: 995 })
     sketch.aim('x')
     expect(sketch.aimedWindow(1000, 5)).toBe(0)
@@ -134,7 +134,7 @@ describe('windows in ms', () => {
     }
   })
 
-  test('a clock that steps back asks about the start of the running unit', () => {
+  test('use the start of the running unit if the clock steps back', () => {
     const sketch = new HokusaiTime(options)
     sketch.add('x', 4, 75)
     sketch.aim('x')
@@ -143,7 +143,7 @@ describe('windows in ms', () => {
 })
 
 describe('the wait until a window has room', () => {
-  test('ends at the first ms at which it has, if nothing comes', async () => {
+  test('ends at the first ms with room, if no other events are counted', async () => {
     await eachSeed(40, (random) => {
       const unitMs = random.pick([1, 4, 10])
       const blocksPerLevel = 1 + random.whole(4)
@@ -165,7 +165,7 @@ describe('the wait until a window has room', () => {
     })
   })
 
-  test('is 0 where there is room, Infinity for less than nothing', () => {
+  test('is 0 if there is room, and Infinity for a limit below zero', () => {
     const sketch = new HokusaiTime(roomy)
     sketch.add('x', 3, 10)
     sketch.aim('x')
@@ -174,7 +174,7 @@ describe('the wait until a window has room', () => {
     for (const most of [-1, Number.NaN]) expect(sketch.aimedWaitMs(most, 5, 10)).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test('is never too short where keys share cells', async () => {
+  test('is never too short if keys share cells', async () => {
     await eachSeed(30, (random) => {
       const sketch = new HokusaiTime({ ...roomy, width: 4, depth: 2, retainMs: 60 })
       let now = random.whole(300)
@@ -188,7 +188,7 @@ describe('the wait until a window has room', () => {
   })
 })
 
-/** Found by trying every ms on a copy. */
+/** Finds the wait by trying every ms on a copy. */
 function firstFit(
   sketch: HokusaiTime,
   { windowMs, most, now }: { windowMs: number; most: number; now: number },
@@ -210,7 +210,7 @@ describe('the parts of a window', () => {
     expect(sketch.partsFromMs(85)).toBe(0)
   })
 
-  test('begin at the first count where the oldest block began before it, and where that begins otherwise', () => {
+  test('begin at the first count if the oldest block began earlier, and otherwise at the start of the oldest block', () => {
     const sketch = new HokusaiTime({ ...roomy, unitMs: 10, retainMs: 640 })
     const parts = new Float64Array(2 * sketch.maxParts)
     sketch.add('x', 1, 75)
@@ -218,7 +218,7 @@ describe('the parts of a window', () => {
     sketch.aim('x')
     expect([sketch.aimedParts(parts, 155), sketch.partsFromMs(155)]).toEqual([5, 70])
     sketch.advance(2000)
-    // [128, 192) is the oldest block, after two of its length
+    // [128, 192) is the oldest block; two blocks of its length were removed
     expect([sketch.partsFromMs(2000), sketch.culled]).toEqual([1280, 2])
   })
 })

@@ -24,9 +24,9 @@ describe('item aggregation', () => {
     expect(sketch.widthAt(age)).toBe(64 / 2 ** folds)
   })
 
-  // up to four rows each has 16 bits of the hash to itself, more are hashed twice: both must nest
+  // up to four rows use 16 bits of the hash each, more rows are hashed twice: both must nest
   test.each([3, 5])(
-    'folded so often its %i rows are the full ones, summed where columns agree in their low bits',
+    'after these folds, its %i rows equal the full rows, summed over columns that agree in their low bits',
     (depth) => {
       const sketch = new HokusaiItem({ ...small, width: 16, depth, retainMs: 16 })
       const keys = Array.from({ length: 60 }, (_, n) => `key ${n}`)
@@ -48,7 +48,7 @@ describe('item aggregation', () => {
     },
   )
 
-  test('the first event of a unit is counted in it, and a clock that steps back counts into the running one', () => {
+  test('the first event of a unit is counted in it, and a clock that steps back counts into the running unit', () => {
     const sketch = new HokusaiItem({ ...small, width: 4096 })
     sketch.add('x', 7, 9)
     sketch.add('x', 1, 10)
@@ -56,7 +56,7 @@ describe('item aggregation', () => {
     expect([sketch.unit('x', 9), sketch.unit('x', 10), sketch.unitTotal(10)]).toEqual([7, 3, 3])
   })
 
-  test('every unit is there until it is older than is kept, with its total, and is never too small', async () => {
+  test('every unit is available with its total during the retention, and is never too small', async () => {
     await eachSeed(12, (random) => {
       const retainMs = 1 + random.whole(64)
       const sketch = new HokusaiItem({ ...small, retainMs })
@@ -91,7 +91,7 @@ describe('item aggregation', () => {
     })
   })
 
-  test('folds lose no count: one column holds the total of its unit', () => {
+  test('folding loses no counts: one column holds the total of its unit', () => {
     const sketch = new HokusaiItem({ ...small, width: 8, retainMs: 8 })
     for (let key = 0; key < 100; key++) sketch.add(key, 3, 0)
     sketch.advance(8)
@@ -99,7 +99,7 @@ describe('item aggregation', () => {
     expect([sketch.unit('never', 0), sketch.unitTotal(0)]).toEqual([300, 300])
   })
 
-  test('a gap of any length leaves the state of ending unit by unit', async () => {
+  test('a gap of any length has the same result as ending each unit separately', async () => {
     await eachSeed(60, (random) => {
       const options = { ...small, width: 64, retainMs: 1 + random.whole(64) }
       const jumps = new HokusaiItem(options)
@@ -118,7 +118,7 @@ describe('item aggregation', () => {
     })
   })
 
-  test('a gap of 2^40 units takes no work of that order, and forgets all', () => {
+  test('a gap of 2^40 units takes little work, and removes all counts', () => {
     const sketch = new HokusaiItem(small)
     for (let unit = 0; unit < 100; unit++) sketch.add('x', 1, unit)
     sketch.advance(2 ** 40)
@@ -132,7 +132,7 @@ describe('item aggregation', () => {
     expect(sketch.culled).toBe(2 ** 40 - 64)
   })
 
-  test('takes a sketch for each doubling of the history, one for the running unit, and a total a unit', () => {
+  test('takes one sketch for each doubling of the history, one for the running unit, and one total per unit', () => {
     for (const [retainMs, sketches] of [
       [1, 2],
       [2, 3],
@@ -157,14 +157,14 @@ describe('item aggregation', () => {
     expect(sketch.unit(1, 0)).toBe(2 ** 32 - 1)
   })
 
-  test('more units than a row has cells are refused, since the oldest would have less than one', () => {
+  test('more units than cells in a row are rejected, since the oldest unit would have less than one cell', () => {
     expect(codeOf(() => new HokusaiItem({ ...small, retainMs: 65 }))).toBe('SLUICE_BAD_OPTION')
     expect(new HokusaiItem({ width: 64, depth: 3, unitMs: 5, seed }).retainUnits).toBe(64)
     expect(new HokusaiItem({ width: 8192, depth: 1, unitMs: 5, seed }).retainUnits).toBe(4096)
     expect(codeOf(() => new HokusaiItem({ ...small, blocksPerLevel: 2 } as HokusaiOptions))).toBe('SLUICE_BAD_OPTION')
   })
 
-  test('amounts and times that are none are refused, and nothing changes', () => {
+  test('invalid amounts and times are rejected, and change nothing', () => {
     const sketch = new HokusaiItem(small)
     sketch.add('x', 1, 5)
     const before = sketch.toBytes()
@@ -181,7 +181,7 @@ describe('item aggregation', () => {
   })
 })
 
-/** The columns of a key in rows of 16, read from the bytes of a sketch that counted nothing else. */
+/** The columns of a key in rows of 16, read from the bytes of a sketch that counted only this key. */
 function columnsOf(key: string, depth: number): number[] {
   const sketch = new HokusaiItem({ ...small, width: 16, depth, retainMs: 1 })
   sketch.add(key, 1, 0)

@@ -24,7 +24,7 @@ for (const precision of [4, 9]) {
 }
 
 describe('HyperLogLog', () => {
-  test('counts nothing as 0, and a few exactly but for a rare one too few', async () => {
+  test('counts 0 keys as 0, and a few keys exactly except in rare cases', async () => {
     await eachSeed(40, (_, n) => {
       const sketch = new HyperLogLog({ seed: new SketchSeed(`the seed of test ${n}`) })
       expect(sketch.count()).toBe(0)
@@ -35,7 +35,7 @@ describe('HyperLogLog', () => {
     })
   })
 
-  test('says of a key whether it is news, and of one that it saw that it is none', () => {
+  test('add returns true for a new key, and false for a known key', () => {
     const sketch = new HyperLogLog({ seed })
     const keys = ['red', '', 'naïve', '\ud800', '__proto__', 'x'.repeat(1_000_000), 7, '7', -0.5, Number.NaN, 2 ** 53]
     const news = keys.map((key) => sketch.add(key))
@@ -45,7 +45,7 @@ describe('HyperLogLog', () => {
     expect([sketch.add(0), sketch.add(-0), sketch.add(new Uint8Array(0))]).toEqual([true, false, false])
   })
 
-  test('counts keys of other processes only under their seed', () => {
+  test('counts keys of other processes only if the seed is the same', () => {
     const [one, same, stranger] = [seed, new SketchSeed('the seed of these tests'), other].map(
       (of) => new HyperLogLog({ seed: of }),
     )
@@ -56,7 +56,7 @@ describe('HyperLogLog', () => {
     expect(codeOf(() => HyperLogLog.fromBytes(one.toBytes()))).toBe('SLUICE_SKETCH_MISMATCH')
   })
 
-  test('refuses ranks that no key has, and counts full registers as Infinity', () => {
+  test('rejects invalid ranks, and counts full registers as Infinity', () => {
     for (const precision of [4, 14, 18]) {
       const bytes = new HyperLogLog({ precision, seed }).toBytes()
       bytes.fill(65 - precision, 64)
@@ -66,7 +66,7 @@ describe('HyperLogLog', () => {
     }
   })
 
-  test('refuses options that are none', () => {
+  test('rejects invalid options', () => {
     for (const precision of [3, 19, 4.5, Number.NaN, '14', {}]) {
       expect(codeOf(() => new HyperLogLog({ precision: precision as number }))).toBe('SLUICE_BAD_OPTION')
     }

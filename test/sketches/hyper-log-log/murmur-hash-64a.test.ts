@@ -12,7 +12,7 @@ function halves(seed: bigint): [number, number] {
 }
 
 describe('MurmurHash64A', () => {
-  test('has the published hash of a under the seed of Redis', () => {
+  test('has the published hash of "a" under the seed of Redis', () => {
     const hash = new MurmurHash64A(Number(REDIS_SEED))
     hash.text('a')
     expect(resultOf(hash)).toBe(0x53d2470a9b43b1a7n)
@@ -31,7 +31,7 @@ describe('MurmurHash64A', () => {
     })
   })
 
-  test('hashes text as its UTF-8 form, of any length and whatever is in it', async () => {
+  test('hashes text in its UTF-8 form, of any length and content', async () => {
     const hash = new MurmurHash64A(Number(REDIS_SEED))
     await eachSeed(300, (random, n) => {
       const characters = random.pick([
@@ -46,7 +46,7 @@ describe('MurmurHash64A', () => {
     })
   })
 
-  test('takes another seed for each key, also one that is a hash', () => {
+  test('uses a new seed for each key, also a seed that is a hash itself', () => {
     const hash = new MurmurHash64A(...halves(0xc6a4a7935bd1e995n))
     hash.text('key')
     const first = murmurOf(Buffer.from('key'), 0xc6a4a7935bd1e995n)
@@ -57,7 +57,7 @@ describe('MurmurHash64A', () => {
     expect(resultOf(hash)).toBe(murmurOf(Buffer.from('key'), first))
   })
 
-  test('is no secret: whoever knows the seed has a key for each hash', async () => {
+  test('is not secure: an attacker who has the seed can compute a key for each hash', async () => {
     const hash = new MurmurHash64A(Number(REDIS_SEED))
     await eachSeed(50, (random) => {
       const wanted = (BigInt(random.whole(2 ** 32)) << 32n) | BigInt(random.whole(2 ** 32))

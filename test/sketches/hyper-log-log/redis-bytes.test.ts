@@ -23,7 +23,7 @@ interface History {
   readonly sparseMaxBytes?: number
 }
 
-/** Adds some keys at a time, and counts now and then. */
+/** Adds a few keys at a time, and counts from time to time. */
 async function run(random: SeededRandom, name: string, { key, steps, sparseMaxBytes }: History): Promise<Twins> {
   const twins = new Twins(client, name, sparseMaxBytes)
   const among = random.pick([20, 400, 3_000, 100_000])
@@ -40,8 +40,8 @@ function formOf({ local }: Pick<Twins, 'local'>): string {
   return local.toBytes()[4] === 0 ? 'dense' : 'sparse'
 }
 
-describe('RedisHyperLogLog has the bytes of a real Redis', () => {
-  test('after each PFADD and PFCOUNT of histories that stay sparse, in which runs are cut and joined', async () => {
+describe('RedisHyperLogLog has the same bytes as real Redis', () => {
+  test('after each PFADD and PFCOUNT of histories that stay sparse, in which runs are split and joined', async () => {
     const forms = new Set<string>()
     await eachSeed(20, async (random) => {
       forms.add(formOf(await run(random, 'twin', { key: modestKey, steps: 150 })))
@@ -49,7 +49,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     expect(forms).toContain('sparse')
   })
 
-  test('after each of histories that go dense, be it by their bytes or by a rank over 32', async () => {
+  test('after each step of histories that become dense, by their length or by a rank over 32', async () => {
     const forms = new Set<string>()
     await eachSeed(10, async (random) => {
       forms.add(formOf(await run(random, 'twin', { key: anyKey, steps: 250 })))
@@ -57,7 +57,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     expect(forms).toContain('dense')
   })
 
-  test('whatever hll-sparse-max-bytes the server has', async () => {
+  test('for any hll-sparse-max-bytes of the server', async () => {
     for (const sparseMaxBytes of [0, 16, 18, 19, 20, 21, 100, 1_000, 2_999, 20_000]) {
       await eachSeed(1, async (random) => {
         await run(random, 'twin', { key: modestKey, steps: 120, sparseMaxBytes })
@@ -65,7 +65,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     }
   })
 
-  test('of 1 to 100,000 keys, and counts as it does, within the bar that Redis sets itself', async () => {
+  test('for 1 to 100,000 keys, with the same counts, within the error that the tests of Redis accept', async () => {
     for (const key of [(n: number) => String(n), (n: number) => `element:${n}`]) {
       const twins = new Twins(client, 'twin')
       let n = 0
@@ -78,7 +78,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     }
   })
 
-  test('with each rank that a key can have: 32 is the last that stays sparse', async () => {
+  test('for each possible rank: 32 is the last rank that stays sparse', async () => {
     for (let rank = 1; rank <= 51; rank++) {
       const twins = new Twins(client, 'twin')
       twins.add([redisKey(0, rank), redisKey(16_383, rank), redisKey(12_345, rank)])
@@ -88,7 +88,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     }
   })
 
-  test('where a run is cut at its start, in its middle, at its end, and becomes one with its neighbours again', async () => {
+  test('if a run is split at its start, in its middle or at its end, and joined with its neighbours again', async () => {
     const twins = new Twins(client, 'twin')
     for (const rank of [1, 2, 3]) {
       for (const first of [0, 63, 64, 65, 1_000, 16_380]) {
@@ -99,7 +99,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     await twins.done()
   })
 
-  test('where a few registers side by side rise and rise, so that Redis leaves runs apart that it could join', async () => {
+  test('if a few adjacent registers keep rising, so that Redis leaves runs apart that it could join', async () => {
     await eachSeed(12, async (random) => {
       const twins = new Twins(client, 'twin')
       const first = random.pick([0, 100, 16_384 - 24])
@@ -110,7 +110,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     })
   })
 
-  test('where a sparse form is longer than the server allows now: it stays until it would grow', async () => {
+  test('if a sparse form is longer than the server now allows: it stays sparse until it would grow', async () => {
     const grown = new Twins(client, 'twin')
     for (let register = 0; register < 200; register += 2) grown.add([redisKey(register, 3)])
     await grown.done()
@@ -125,7 +125,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     expect(formOf({ local })).toBe('dense')
   })
 
-  test('where runs came that Redis does not write, but reads: it joins those that it looks at', async () => {
+  test('if it reads runs that Redis does not write: it joins the runs that it visits', async () => {
     const { header, zeros } = { header: '48594c4c010000000000000000000080', zeros: '7fef' }
     const bytes = Buffer.from(`${header}${'80'.repeat(16)}${zeros}`, 'hex')
     for (let register = 0; register < 20; register++) {
@@ -139,7 +139,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     }
   })
 
-  test('after PFMERGE of sparse ones, dense ones, both, into nothing and with itself', async () => {
+  test('after PFMERGE of sparse and dense sketches, into an empty one and with itself', async () => {
     const sparse = { key: modestKey, steps: 60 }
     const dense = { key: anyKey, steps: 60, sparseMaxBytes: 100 }
     const nearlyDense = { key: modestKey, steps: 60, sparseMaxBytes: 500 }
@@ -162,7 +162,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     }
   })
 
-  test('with registers that are nearly full, whose count no client of JavaScript reads to the last digit', async () => {
+  test('with registers that are nearly full, whose count exceeds the number precision of JavaScript', async () => {
     await eachSeed(5, async (random) => {
       const local = new RedisHyperLogLog()
       const least = random.pick([38, 41, 44])
@@ -175,7 +175,7 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
     })
   })
 
-  test('with full registers, of which it counts -2^63', async () => {
+  test('with full registers, whose count Redis reports as -2^63', async () => {
     const local = new RedisHyperLogLog()
     for (let register = 0; register < 16_384; register++) local.add(redisKey(register, 51))
     await client.set('full', Buffer.from(local.toBytes()))
@@ -185,8 +185,8 @@ describe('RedisHyperLogLog has the bytes of a real Redis', () => {
   })
 })
 
-describe('a real Redis takes the bytes of RedisHyperLogLog', () => {
-  test('by SET, and counts, adds and merges on', async () => {
+describe('real Redis accepts the bytes of RedisHyperLogLog', () => {
+  test('by SET, and continues to count, add and merge', async () => {
     await eachSeed(10, async (random) => {
       const local = new RedisHyperLogLog()
       const size = random.pick([0, 1, 50, 1_000, 30_000])
@@ -200,7 +200,7 @@ describe('a real Redis takes the bytes of RedisHyperLogLog', () => {
     })
   })
 
-  test('and the other way round: read from GET it goes on as the server does', async () => {
+  test('and RedisHyperLogLog accepts the bytes of GET, and continues like the server', async () => {
     await eachSeed(10, async (random) => {
       const steps = random.pick([1, 20, 200])
       const { name, local } = await run(random, 'twin', { key: random.pick([modestKey, anyKey]), steps })

@@ -11,7 +11,7 @@ for (const sparseMaxBytes of [3_000, 60]) {
     feed: (sketch, { key }) => sketch.add(key),
     fromBytes: (bytes) => RedisHyperLogLog.fromBytes(bytes, { sparseMaxBytes }),
     answers: (sketch) => sketch.count(),
-    // to the register, but the runs of the sparse form depend on the order of the keys
+    // the registers are equal, but the runs of the sparse form depend on the order of the keys
     mergesExactly: false,
     idempotent: true,
   })
@@ -20,7 +20,7 @@ for (const sparseMaxBytes of [3_000, 60]) {
 const hex = (sketch: RedisHyperLogLog): string => Buffer.from(sketch.toBytes()).toString('hex')
 
 describe('RedisHyperLogLog', () => {
-  test('has the published bytes of a, and of a, b, c before and after they are counted', () => {
+  test('has the published bytes of "a", and of "a", "b", "c" before and after counting', () => {
     const sketch = new RedisHyperLogLog()
     sketch.add('a')
     expect(hex(sketch)).toBe('48594c4c010000000000000000000080' + '71a6844e57')
@@ -58,7 +58,7 @@ describe('RedisHyperLogLog', () => {
     expect(sketch.toBytes().length).toBe(1_923)
   })
 
-  test('counts the same be it sparse or dense', () => {
+  test('counts the same in sparse and in dense form', () => {
     const [sparse, dense] = [20_000, 0].map((sparseMaxBytes) => new RedisHyperLogLog({ sparseMaxBytes }))
     for (let n = 0; n < 20_000; n++) {
       for (const sketch of [sparse, dense]) sketch.add(`key ${n}`)
@@ -67,7 +67,7 @@ describe('RedisHyperLogLog', () => {
     expect([sparse.toBytes()[4], dense.toBytes()[4]]).toEqual([1, 0])
   })
 
-  test('merged it has the registers of one that saw both streams, and dense the bytes', async () => {
+  test('has the registers of both streams after a merge, and also their bytes if it is dense', async () => {
     await eachSeed(20, (random) => {
       const made = [0, 0, 0].map(() => new RedisHyperLogLog({ sparseMaxBytes: 0 }))
       const [one, other, both] = made
@@ -81,7 +81,7 @@ describe('RedisHyperLogLog', () => {
     })
   })
 
-  test('tells what it has beyond another one: no more, no less', () => {
+  test('reports exactly the registers that another sketch lacks', () => {
     const [one, other, both] = [new RedisHyperLogLog(), new RedisHyperLogLog(), new RedisHyperLogLog()]
     expect(one.beyond(other)).toBeUndefined()
     for (let n = 0; n < 3_000; n++) {
@@ -97,7 +97,7 @@ describe('RedisHyperLogLog', () => {
     expect(other.beyond(other)).toBeUndefined()
   })
 
-  test('is at the mercy of whoever chooses keys, since everybody knows its seed; a seed of its own helps', () => {
+  test('can be manipulated by chosen keys, since its seed is public; a secret seed prevents this', () => {
     const [redis, keyed] = [new RedisHyperLogLog(), new HyperLogLog()]
     for (let register = 0; register < 16_384; register++) {
       redis.add(redisKey(register, 45))
@@ -115,7 +115,7 @@ describe('RedisHyperLogLog', () => {
     expect(Math.abs(seen.count() - 1_000)).toBeLessThan(50)
   })
 
-  test('does not believe a count that bytes bring along, and keeps it as it is', () => {
+  test('does not trust the cached count in given bytes, but keeps it unchanged', () => {
     const sketch = new RedisHyperLogLog()
     sketch.add('red')
     const bytes = sketch.toBytes()
@@ -130,7 +130,7 @@ describe('RedisHyperLogLog', () => {
   })
 
   test.each([new Uint8Array(20_000), Buffer.alloc(20_000)])(
-    'reads what lies anywhere in other bytes, and is another',
+    'reads bytes at any offset of a larger buffer, and copies them',
     (larger) => {
       for (const size of [0, 50, 5_000]) {
         const sketch = new RedisHyperLogLog()
@@ -146,7 +146,7 @@ describe('RedisHyperLogLog', () => {
   )
 })
 
-describe('RedisHyperLogLog refuses', () => {
+describe('RedisHyperLogLog rejects', () => {
   const header = [0x48, 0x59, 0x4c, 0x4c, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80]
   const sparse = (...runs: number[]): Uint8Array => Uint8Array.from([...header, ...runs])
   const zeros = [0x7f, 0xff]
@@ -163,27 +163,27 @@ describe('RedisHyperLogLog refuses', () => {
     ['a part of a header', Uint8Array.from(header.slice(0, 15))],
     ['a header alone', sparse()],
     ['another magic', Uint8Array.from([0x48, 0x59, 0x4c, 0x4d, ...header.slice(4), ...zeros])],
-    ['a form that is neither', Uint8Array.from([...header.slice(0, 4), 2, ...header.slice(5), ...zeros])],
-    ['something in the reserved bytes', Uint8Array.from([...header.slice(0, 5), 1, ...header.slice(6), ...zeros])],
+    ['an unknown encoding', Uint8Array.from([...header.slice(0, 4), 2, ...header.slice(5), ...zeros])],
+    ['nonzero reserved bytes', Uint8Array.from([...header.slice(0, 5), 1, ...header.slice(6), ...zeros])],
     ['runs of one register too few', sparse(0x7f, 0xfe)],
     ['runs of one register too many', sparse(...zeros, 0x00)],
-    ['a run that begins before the last register and ends behind it', sparse(0x7f, 0xfe, 0x81)],
+    ['a run that extends beyond the last register', sparse(0x7f, 0xfe, 0x81)],
     ['a run that is cut in its middle', sparse(0x7f, 0xfe, 0x7f)],
-    ['a run of two bytes of which one is there', sparse(0x7f)],
+    ['a run of two bytes with only one byte', sparse(0x7f)],
     ['sixteen million runs', new Uint8Array(16_000_000).fill(0x80).map((byte, at) => header[at] ?? byte)],
     ['a dense form that is a byte too short', dense.toBytes().subarray(0, 12_303)],
     ['a dense form that is a byte too long', Uint8Array.from([...dense.toBytes(), 0])],
-    ['a dense form said to be sparse', changed(4, 1)],
+    ['a dense form marked as sparse', changed(4, 1)],
     ['a rank of 52', changed(16, 52)],
     ['a rank of 63 in the last register', changed(12_303, 0xfc)],
     ['no bytes', 'HYLL' as unknown as Uint8Array],
     ['other bytes', new Uint16Array(8) as unknown as Uint8Array],
-    ['nothing at all', undefined as unknown as Uint8Array],
+    ['an empty array', undefined as unknown as Uint8Array],
   ])('%s', (_what, bytes) => {
     expect(codeOf(() => RedisHyperLogLog.fromBytes(bytes))).toBe('SLUICE_BAD_BYTES')
   })
 
-  test('no forms that Redis does not write and yet reads', () => {
+  test('no encodings that Redis can read but does not write', () => {
     const unjoined = sparse(0x00, 0x00, 0x40, 0x00, 0x84, 0x84, 0x7f, 0xfa - 1)
     const read = RedisHyperLogLog.fromBytes(unjoined.map((byte, at) => (at === unjoined.length - 1 ? 0xfa : byte)))
     expect(read.count()).toBe(2)
@@ -191,7 +191,7 @@ describe('RedisHyperLogLog refuses', () => {
     expect(Math.abs(read.count() - 5_002)).toBeLessThan(200)
   })
 
-  test('options that are none', () => {
+  test('invalid options', () => {
     for (const sparseMaxBytes of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '3000']) {
       expect(codeOf(() => new RedisHyperLogLog({ sparseMaxBytes } as never))).toBe('SLUICE_BAD_OPTION')
     }

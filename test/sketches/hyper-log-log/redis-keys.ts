@@ -10,15 +10,15 @@ const kinds: readonly ((n: number) => string)[] = [
   (n) => `\ud800${n}`,
 ]
 
-/** One of `among` keys of each kind; once in 3,000 one with a rank that only forging brings about. */
+/** Draws a key from `among` keys of each kind; once in 3,000 a key with a rank that only forging can produce. */
 export function anyKey(random: SeededRandom, among: number): string | Uint8Array {
   if (random.whole(3_000) === 0) return redisKey(random.whole(16_384), 28 + random.whole(24))
   return random.pick(kinds)(random.whole(among))
 }
 
-/** As `anyKey`, without those that end the sparse form at once. */
+/** Like `anyKey`, without keys that end the sparse form at once. */
 export function modestKey(random: SeededRandom, among: number): string | Uint8Array {
-  // registers side by side and few ranks, so that runs are cut and joined all the time
+  // adjacent registers and few ranks, so that runs are split and joined all the time
   if (random.whole(3) === 0) return redisKey(random.whole(300), 1 + random.whole(4), BigInt(random.whole(9)))
   if (random.whole(500) === 0) return redisKey(random.whole(16_384), 25 + random.whole(8))
   return random.pick(kinds)(random.whole(among))

@@ -5,7 +5,10 @@ import { sent } from './redis-keys.ts'
 
 export type Key = string | Uint8Array
 
-/** A HyperLogLog here and one in Redis, to which the same happens; `done` sends it all and compares every step of it. */
+/**
+ * A HyperLogLog here and one in Redis that receive the same operations. `done` sends the operations and compares the
+ * result of every step.
+ */
 export class Twins {
   readonly name: string
   readonly local: RedisHyperLogLog
@@ -36,7 +39,7 @@ export class Twins {
     this.#compare()
   }
 
-  /** `other` is done. */
+  /** `done` must have been called on `other`. */
   merge(other: Twins): void {
     this.local.merge(other.local)
     this.#expect(this.#calls.pfmerge(this.name, other.name), 'OK')
@@ -66,7 +69,7 @@ export class Twins {
   }
 }
 
-/** What differs shall be legible, be it 12 KB. */
+/** Shows the first difference in a readable form, even in 12 KB. */
 function sameBytes(redis: Buffer, local: Buffer, at: number): void {
   if (redis.equals(local)) return
   const from = redis.findIndex((byte, index) => byte !== local[index])

@@ -6,9 +6,9 @@ import { FakeClock, inflightContract } from '@sluice/testkit'
 const forms: [string, SketchInflightOptions][] = [
   ['the sketch alone', {}],
   ['two stages, from half of the limit on', { trigger: 0.5 }],
-  ['two stages, from the second place on', { trigger: 1 }],
+  ['two stages, from the second permit on', { trigger: 1 }],
   ['two stages, of which the second is never reached', { trigger: 100 }],
-  ['one row of a width that is no power of two', { rows: 1, slots: 1_000_003 }],
+  ['one row whose width is not a power of two', { rows: 1, slots: 1_000_003 }],
   ['eight rows', { rows: 8, slots: 500, trigger: 2 }],
 ]
 
@@ -33,21 +33,24 @@ describe('caps on one backend', () => {
   const limiterOn = (backend: ReturnType<typeof sketchInflight>, name: string, limit: number): InflightLimiter =>
     createInflightLimiter({ name, limit, backend, shared: true })
 
-  test.each(forms)('of different names do not meet, and of one name do: %s', async (_, form) => {
-    const backend = sketchInflight(form)
-    const [report, login, again] = [
-      limiterOn(backend, 'report', 2),
-      limiterOn(backend, 'login', 3),
-      limiterOn(backend, 'report', 2),
-    ]
-    await report.acquire('k')
-    await again.acquire('k')
-    expect(await report.acquire('k')).toBeUndefined()
-    await login.acquire('k')
-    expect([await report.count('k'), await again.count('k'), await login.count('k')]).toEqual([2, 2, 1])
-  })
+  test.each(forms)(
+    'with different names are separate, and with the same name share their counts: %s',
+    async (_, form) => {
+      const backend = sketchInflight(form)
+      const [report, login, again] = [
+        limiterOn(backend, 'report', 2),
+        limiterOn(backend, 'login', 3),
+        limiterOn(backend, 'report', 2),
+      ]
+      await report.acquire('k')
+      await again.acquire('k')
+      expect(await report.acquire('k')).toBeUndefined()
+      await login.acquire('k')
+      expect([await report.count('k'), await again.count('k'), await login.count('k')]).toEqual([2, 2, 1])
+    },
+  )
 
-  test('of one name and different places do not meet', () => {
+  test('with one name and different places are separate', () => {
     const backend = sketchInflight()
     const [a, b] = [
       { name: 'inflight', place: 'a', limit: 1 },
@@ -58,7 +61,7 @@ describe('caps on one backend', () => {
     expect(backend.acquire('k', { cap: a })).toHaveProperty('allowed', false)
   })
 
-  test('bring the limit, and a new one finds what the last of its name still holds', async () => {
+  test('define the limit, and a new cap finds the permits of an earlier cap with its name', async () => {
     const backend = sketchInflight({ trigger: 1 })
     const first = limiterOn(backend, 'report', 4)
     const held = [await first.acquire('k'), await first.acquire('k'), await first.acquire('k')]
@@ -70,13 +73,13 @@ describe('caps on one backend', () => {
     expect(await second.count('k')).toBe(3)
   })
 
-  test('without one nobody knows the limit', () => {
+  test('are required, since the limit is unknown without one', () => {
     const attempt = (): unknown => sketchInflight().acquire('k')
     expect(attempt).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_LIMIT' }))
   })
 })
 
-test('a weight that is none is refused before anything has changed', () => {
+test('an invalid weight is rejected before anything has changed', () => {
   const backend = sketchInflight()
   const cap = { name: 'report', limit: 5 }
   for (const weight of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -85,7 +88,7 @@ test('a weight that is none is refused before anything has changed', () => {
   expect(backend.count?.('k', cap)).toBe(0)
 })
 
-test('two permits of different bounds run out each by its own', () => {
+test('two permits with different bounds expire independently', () => {
   const clock = new FakeClock()
   const backend = sketchInflight({ clock, trigger: 1 })
   const short = { name: 'short', limit: 5, maxHoldMs: 100 }
@@ -100,7 +103,7 @@ test('two permits of different bounds run out each by its own', () => {
   expect(clock.pending).toBe(0)
 })
 
-test('what came back in time is waited for no more', () => {
+test('the timers of released permits are removed', () => {
   const clock = new FakeClock()
   const backend = sketchInflight({ clock })
   const cap = { name: 'report', limit: 5, maxHoldMs: 1_000 }
@@ -124,7 +127,7 @@ test.each<[string, object]>([
   ['clock', { clock: {} }],
   ['observers', { observers: {} }],
   ['limit', { limit: 5 }],
-])('refuses an option by its name: %s', (name, options) => {
+])('rejects an option by its name: %s', (name, options) => {
   expect(() => sketchInflight(options)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   expect(() => sketchInflight(options)).toThrow(name)
 })

@@ -21,7 +21,7 @@ const forms: [string, SketchInflightOptions][] = [
   ['the sketch alone', {}],
   ['two stages by share', { trigger: 0.5 }],
   ['two stages by count', { trigger: 2 }],
-  ['two stages from the first place but one on', { trigger: 1 }],
+  ['two stages, from the last permit but one on', { trigger: 1 }],
 ]
 
 test.each(forms)('no key holds more than its limit, though all of them collide: %s', (_, form) =>
@@ -40,7 +40,7 @@ test.each(forms)('no key holds more than its limit, though all of them collide: 
     expect(given).toBeGreaterThan(0)
     while (held.length > 0) giveBack(held, random)
     for (const cap of caps) for (const key of keys) expect(backend.count?.(key, cap)).toBe(0)
-    // nothing is left in any cell: each key may have all of its limit
+    // all cells are empty: each key can use its full limit
     for (const cap of caps) {
       for (const key of keys) {
         expect(place(backend, held, { cap, key, weight: cap.limit })).toBe(true)
@@ -50,7 +50,7 @@ test.each(forms)('no key holds more than its limit, though all of them collide: 
   }),
 )
 
-test.each(forms)('a key that shares no cell gets its limit, to the last place: %s', (_, form) =>
+test.each(forms)('a key that shares no cell gets its full limit: %s', (_, form) =>
   eachSeed(10, (random, seed) => {
     const backend = sketchInflight({ ...form, seed: `the seed of run ${seed} of a test` })
     const held: Held[] = []

@@ -8,13 +8,13 @@ const SLOTS = 8192
 const FRESH = 10_000
 const seed = 'the seed of this test'
 
-// n keys hold one place each; what the docs say a key sees that holds none
+// n keys hold one permit each; the documented chance and mean of the noise for a key without permits
 test.each([
   [1_000, 0.0002, 0.0002],
   [8_192, 0.1597, 0.1646],
   [10_000, 0.247, 0.2614],
   [100_000, 1, 8.7227],
-])('what a key sees of %i others is what the arithmetic says', (n, chance, mean) => {
+])('the noise of %i other keys matches the documented formula', (n, chance, mean) => {
   const inflight = new Inflight({ seed })
   for (let key = 0; key < n; key++) inflight.incr(`key ${key}`)
   let sum = 0
@@ -29,7 +29,7 @@ test.each([
   expect(Math.abs(sum / FRESH - mean)).toBeLessThan(0.03 + mean / 50)
 })
 
-/** Of their limit, the share of places that keys do not get which hold nothing, while n others hold one place each. */
+/** The share of their limit that keys without permits cannot use, while n other keys hold one permit each. */
 function missing(options: SketchInflightOptions, limit: number, n: number): number {
   const cap = { name: 'report', limit }
   const backend = sketchInflight({ seed, ...options })
@@ -47,18 +47,18 @@ function placesGot(backend: InflightBackend, key: string, cap: Cap): number {
   return permits.length
 }
 
-test('a low trigger keeps from the cells what they have no room for', () => {
+test('a low trigger keeps permits out of the cells that do not fit there', () => {
   expect(missing({}, 10, 100_000)).toBeGreaterThan(0.7)
   expect(missing({ trigger: 0.5 }, 10, 100_000)).toBeLessThan(0.6)
   expect(missing({ trigger: 1 }, 10, 100_000)).toBeLessThan(0.15)
 })
 
-test('with room for eight times what is in flight next to nothing is missing', () => {
+test('with room for eight times the calls in flight, almost no permits are missing', () => {
   expect(missing({ slots: 2 ** 17 }, 10, 16_384)).toBeLessThan(0.0005)
   expect(missing({}, 10, 1_024)).toBeLessThan(0.0005)
 })
 
-test('observers are told once others hold half of a limit in the cells of one key in a hundred', () => {
+test('observers are notified once other keys hold half of a limit in the cells of one key in a hundred', () => {
   const clock = new FakeClock()
   const events: [string, Readonly<Record<string, unknown>>][] = []
   const observers = [
@@ -72,7 +72,7 @@ test('observers are told once others hold half of a limit in the cells of one ke
   const deny = (): void => {
     expect(backend.acquire('key 0', { cap, weight: 4 })).toHaveProperty('allowed', false)
   }
-  // 4,000 places: others hold 2 in about one key of 18,000
+  // 4,000 permits: other keys hold 2 in about one key of 18,000
   fill(0, 4_000)
   deny()
   expect(events).toEqual([])

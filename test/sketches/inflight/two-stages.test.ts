@@ -3,7 +3,7 @@ import type { Cap, InflightBackend, Permit } from '@sluice/limiter-core'
 import { sketchInflight } from '@sluice/sketches/limits'
 import { FakeClock } from '@sluice/testkit'
 
-// one cell, which all keys share: what the second stage does not count, everybody sees
+// one cell, which all keys share: every key observes what the second stage does not count
 const shared = { rows: 1, slots: 1, seed: 'the seed of this test' }
 const cap: Cap = { name: 'report', limit: 10 }
 
@@ -22,8 +22,8 @@ function free(backend: InflightBackend, key: string): number {
   return permits.length
 }
 
-describe('what a key holds above the trigger', () => {
-  test('is not charged to others, and without a trigger it is', () => {
+describe('permits of a key above the trigger', () => {
+  test('are not charged to other keys, unlike without a trigger', () => {
     for (const [trigger, left] of [
       [undefined, 0],
       [3, 7],
@@ -36,18 +36,18 @@ describe('what a key holds above the trigger', () => {
     }
   })
 
-  test('is all of it where one permit weighs more', () => {
+  test('are all of its permits if a single permit weighs more than the trigger', () => {
     const backend = sketchInflight({ ...shared, trigger: 3 })
     taken(backend, 'heavy', 1, 4)
     expect(free(backend, 'other')).toBe(10)
   })
 })
 
-describe('a key that was counted exactly', () => {
-  test('is charged with no more of others than there was when it came', () => {
+describe('a key that is counted exactly', () => {
+  test('is charged with the noise of other keys at the time of its first exact permit at most', () => {
     const backend = sketchInflight({ ...shared, trigger: 4 })
     taken(backend, 'early', 2)
-    // 2 of others, 2 of its own, and from here on it is exact
+    // 2 of other keys, 2 of its own, and exact from here on
     taken(backend, 'key', 5)
     expect(backend.count?.('key', cap)).toBe(7)
     taken(backend, 'late', 1)
@@ -56,7 +56,7 @@ describe('a key that was counted exactly', () => {
     expect(backend.acquire('key', { cap })).toHaveProperty('allowed', false)
   })
 
-  test('is charged with less as soon as the sketch says less', () => {
+  test('is charged with less noise as soon as the sketch reports less', () => {
     const backend = sketchInflight({ ...shared, trigger: 4 })
     const early = taken(backend, 'early', 3)
     taken(backend, 'key', 3)
@@ -66,7 +66,7 @@ describe('a key that was counted exactly', () => {
     expect(free(backend, 'key')).toBe(7)
   })
 
-  test('gets back what it held from before, whatever others hold there by then', () => {
+  test('recovers its earlier permits, whatever other keys hold by then', () => {
     const backend = sketchInflight({ ...shared, trigger: 4 })
     const first = taken(backend, 'key', 4)
     taken(backend, 'key', 2)
@@ -75,13 +75,13 @@ describe('a key that was counted exactly', () => {
       permit.release()
     }
     taken(backend, 'late', 3)
-    // 1 of the first four, and 2 given since: the 4 in the cell are mostly those of the other one
+    // 1 of the first four, and 2 taken later: the 4 in the cell are mostly from the other key
     expect(backend.count?.('key', cap)).toBe(3)
     first[3].release()
     expect(backend.count?.('key', cap)).toBe(2)
   })
 
-  test('leaves when what it was given has come back, and is what the sketch says again', () => {
+  test('is removed when its exact permits are released, and is then counted by the sketch again', () => {
     const backend = sketchInflight({ ...shared, trigger: 4 })
     const first = taken(backend, 'key', 4)
     const exact = taken(backend, 'key', 2)
@@ -95,7 +95,7 @@ describe('a key that was counted exactly', () => {
   })
 })
 
-test('what is lost is given back to the stage that counted it', () => {
+test('an expired permit is released in the stage that counted it', () => {
   const clock = new FakeClock()
   const backend = sketchInflight({ ...shared, trigger: 2, clock })
   const bound: Cap = { ...cap, maxHoldMs: 1_000 }
@@ -105,7 +105,7 @@ test('what is lost is given back to the stage that counted it', () => {
   expect([backend.count?.('key', bound), backend.count?.('other', bound)]).toEqual([0, 0])
 })
 
-test('a count that a cell cannot hold is denied, so that all of it comes back', () => {
+test('a count that a cell cannot hold is denied, so that every release can be applied', () => {
   const backend = sketchInflight(shared)
   const large: Cap = { name: 'units', limit: 2 ** 40 }
   const most = backend.acquire('key', { cap: large, weight: 2 ** 31 - 2 }) as Permit
@@ -116,7 +116,7 @@ test('a count that a cell cannot hold is denied, so that all of it comes back', 
   expect(backend.count?.('key', large)).toBe(0)
 })
 
-test('the second stage counts beyond what a cell holds', () => {
+test('the second stage counts beyond the cell maximum', () => {
   const backend = sketchInflight({ ...shared, trigger: 5 })
   const large: Cap = { name: 'units', limit: 2 ** 40 }
   const permits = [1, 2].map(() => backend.acquire('key', { cap: large, weight: 2 ** 39 }) as Permit)
@@ -126,7 +126,7 @@ test('the second stage counts beyond what a cell holds', () => {
   expect(backend.count?.('key', large)).toBe(0)
 })
 
-test.each(['__proto__', '\u0000', '\ud800', 'constructor', ''])('a key is only a key: %j', (key) => {
+test.each(['__proto__', '\u0000', '\ud800', 'constructor', ''])('any string can be a key: %j', (key) => {
   const backend = sketchInflight({ trigger: 1 })
   const permits = taken(backend, key, 10)
   expect(backend.acquire(key, { cap })).toHaveProperty('allowed', false)

@@ -14,7 +14,7 @@ beforeEach(() => {
   process.on('unhandledRejection', hear)
 })
 afterEach(async () => {
-  // a rejection that nobody handles is told of after the microtasks of its turn
+  // unhandled rejections are reported after the microtasks of their turn
   await new Promise((resolve) => setImmediate(resolve))
   process.off('unhandledRejection', hear)
   warnings.stop()
@@ -41,21 +41,21 @@ const broken: readonly (readonly [string, KeyListOptions['exact'], string])[] = 
     'ECONNREFUSED',
   ],
   ['rejects', () => Promise.reject(gone), 'ECONNREFUSED'],
-  ['rejects with nothing', () => Promise.reject(undefined), 'ERROR'],
+  ['rejects with undefined', () => Promise.reject(undefined), 'ERROR'],
   [
-    'throws what has no text',
+    'throws a value without text',
     () => {
       throw Object.create(null)
     },
     'ERROR',
   ],
-  ['answers neither true nor false', () => undefined as unknown as boolean, 'SLUICE_BAD_OPTION'],
-  ['promises neither true nor false', async () => 1 as unknown as boolean, 'SLUICE_BAD_OPTION'],
+  ['returns neither true nor false', () => undefined as unknown as boolean, 'SLUICE_BAD_OPTION'],
+  ['resolves to neither true nor false', async () => 1 as unknown as boolean, 'SLUICE_BAD_OPTION'],
   [
     'is a thenable that throws',
     () =>
       ({
-        // biome-ignore lint/suspicious/noThenProperty: libraries hand in such things for promises
+        // biome-ignore lint/suspicious/noThenProperty: libraries return such values as promises
         then() {
           throw gone
         },
@@ -65,7 +65,7 @@ const broken: readonly (readonly [string, KeyListOptions['exact'], string])[] = 
 ]
 
 describe.each(broken)('an exact stage that %s', (_what, exact, cause) => {
-  test('leaves whom the filter knows on a block list, and off an allow list', async () => {
+  test('denies keys that the filter of a block list contains, and does not admit keys of an allow list', async () => {
     const { block, allow } = failing(exact)
     expect(await block.has('ann')).toBe(true)
     expect(await allow.has('ann')).toBe(false)
@@ -80,12 +80,12 @@ describe.each(broken)('an exact stage that %s', (_what, exact, cause) => {
     })
   })
 
-  test('does as the user says who says something else', async () => {
+  test('is answered by the onError option if it is set', async () => {
     expect(await failing(exact, { onError: 'absent' }).block.has('ann')).toBe(false)
     expect(await failing(exact, { onError: 'present' }).allow.has('ann')).toBe(true)
   })
 
-  test('is heard of by observers and on stderr', async () => {
+  test('is reported to observers and on stderr', async () => {
     const { block, watcher } = failing(exact, { name: 'blocked users' })
     await block.has('ann')
     expect(watcher.events).toEqual([
@@ -113,10 +113,10 @@ describe.each(broken)('an exact stage that %s', (_what, exact, cause) => {
   })
 })
 
-describe('an exact stage that is slow', () => {
+describe('a slow exact stage', () => {
   const never = (): Promise<boolean> => new Promise(() => {})
 
-  test('is waited for 50 ms, and not longer', async () => {
+  test('is awaited for 50 ms', async () => {
     const { block, allow, clock, watcher } = failing(never)
     const answers: boolean[] = []
     const waits = [block.has('ann'), allow.has('ann')].map((wait) =>
@@ -132,7 +132,7 @@ describe('an exact stage that is slow', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('is waited for as long as the user says', async () => {
+  test('is awaited for the configured deadline', async () => {
     const { block, clock } = failing(never, { deadlineMs: '2s', onError: 'absent' })
     const wait = block.has('ann')
     clock.advance(1999)
@@ -141,7 +141,7 @@ describe('an exact stage that is slow', () => {
     expect(await wait).toBe(false)
   })
 
-  test('may answer, or fail, when nobody waits any more', async () => {
+  test('may answer or fail after the deadline without effect', async () => {
     for (const late of [Promise.resolve(false), Promise.reject(gone)]) {
       let go = (): void => {}
       const gate = new Promise<void>((resolve) => {
@@ -157,7 +157,7 @@ describe('an exact stage that is slow', () => {
     }
   })
 
-  test('is not called any more after ten failures, but once a second, until it answers', async () => {
+  test('is called only once a second after ten failures, until it answers', async () => {
     let calls = 0
     let works = false
     const { block, clock, watcher } = failing(() => {
@@ -188,7 +188,7 @@ describe('an exact stage that is slow', () => {
     expect(warnings.codes).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED'])
   })
 
-  test('is let go by close, which ends the timer and is no failure', async () => {
+  test('is released by close, which stops the timer and does not count as a failure', async () => {
     const { block, clock, watcher } = failing(never)
     const wait = block.has('ann')
     block.close()
@@ -197,7 +197,7 @@ describe('an exact stage that is slow', () => {
     expect(watcher.events).toEqual([])
   })
 
-  test('does not harm who watches badly', async () => {
+  test('ignores observers that throw', async () => {
     const { block } = failing(
       () => {
         throw gone

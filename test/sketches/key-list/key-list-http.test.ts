@@ -9,8 +9,8 @@ const warnings = new Warnings()
 beforeEach(() => warnings.listen())
 afterEach(() => warnings.stop())
 
-describe('lists on an Express app', () => {
-  test('an allow list skips a limit by the promise of its answer', async () => {
+describe('key lists on an Express app', () => {
+  test('an allow list skips a limit based on the promise of its answer', async () => {
     const partners = new Set(['key-of-a-partner'])
     const list = allowList({ capacity: 1000, exact: async (key) => partners.has(key) })
     list.addAll(partners)
@@ -27,7 +27,7 @@ describe('lists on an Express app', () => {
     expect(await statuses('another key')).toEqual([200, 429, 429])
   })
 
-  test('an allow list whose database is down limits its members like others', async () => {
+  test('an allow list whose database is down limits its members like other clients', async () => {
     const list = allowList({ capacity: 10, exact: () => Promise.reject(new Error('down')) })
     list.add('partner')
     const app = express()
@@ -52,7 +52,7 @@ describe('lists on an Express app', () => {
     ['answers', async () => true],
     ['is down', () => Promise.reject(new Error('down'))],
   ])(
-    'a block list of users and contents answers 403 to that user for that content while its database %s',
+    'a block list of users and contents responds 403 to that user for that content while its database %s',
     async (_what, exact) => {
       const app = appWithBlocked(exact)
       const statusOf = async (user: string, content: string): Promise<number> =>

@@ -12,7 +12,7 @@ const warnings = new Warnings()
 beforeEach(() => warnings.listen())
 afterEach(() => warnings.stop())
 
-/** A list of `users`, and what was asked of its exact stage. */
+/** A list of `users`, and the keys that its exact stage was called with. */
 function listOf(users: readonly string[], options: Partial<KeyListOptions> = {}) {
   const asked: string[] = []
   const exact = (key: string): boolean => {
@@ -24,7 +24,7 @@ function listOf(users: readonly string[], options: Partial<KeyListOptions> = {})
   return { list, asked }
 }
 
-/** The first user who is not on `list` and whom its filter takes for one who is. */
+/** The first user that is not on `list` but is reported as present by its filter. */
 function takenForOne(list: KeyList): string {
   for (let n = 0; ; n++) {
     const { positives } = list.stats
@@ -33,8 +33,8 @@ function takenForOne(list: KeyList): string {
   }
 }
 
-describe('a list of keys', () => {
-  test('says no at once and asks nobody about keys that it does not hold', () => {
+describe('a key list', () => {
+  test('returns false for absent keys synchronously, without calling the exact stage', () => {
     const { list, asked } = listOf(['ann', 'bob'])
     expect([list.has('carl'), list.has(''), list.has('Ann')]).toEqual([false, false, false])
     expect(asked).toEqual([])
@@ -48,14 +48,14 @@ describe('a list of keys', () => {
     })
   })
 
-  test('asks about keys that it holds, and answers at once where that does', () => {
+  test('calls the exact stage for present keys, and answers synchronously if the exact stage does', () => {
     const { list, asked } = listOf(['ann', 'bob'])
     expect([list.has('ann'), list.has('bob')]).toEqual([true, true])
     expect(asked).toEqual(['ann', 'bob'])
     expect(list.stats).toMatchObject({ asked: 2, passedByFilter: 0, positives: 2, falsePositives: 0 })
   })
 
-  test('has the last word of the exact stage, also of a key that was taken off the list', async () => {
+  test('follows the exact stage, even for a key that was removed from the list', async () => {
     const users = new Set(['ann'])
     const list = allowList({ capacity: 10, exact: async (key) => users.has(key) })
     list.addAll(users)
@@ -65,7 +65,7 @@ describe('a list of keys', () => {
     expect(list.stats).toMatchObject({ asked: 2, positives: 2, falsePositives: 1 })
   })
 
-  test('never says no by itself of a key that was added, whatever the key', async () => {
+  test('never reports an added key as absent without the exact stage, whatever the key', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.double(), fc.bigInt()), { maxLength: 300 }),
@@ -79,19 +79,19 @@ describe('a list of keys', () => {
     )
   })
 
-  test.each(hostileKeys.map((key) => [key]))('holds %j as a key like others', (key) => {
+  test.each(hostileKeys.map((key) => [key]))('handles %j like any other key', (key) => {
     const { list } = listOf([key])
     expect(list.has(key)).toBe(true)
     expect(list.has(`${key} `)).toBe(false)
   })
 
-  test('takes a number for its text', () => {
+  test('treats a number like its text', () => {
     const { list } = listOf(['7'])
     expect([list.has(7), list.has(7n), list.has('7'), list.has('07')]).toEqual([true, true, true, false])
   })
 
   test.each([[undefined], [null], [{}], [['ann']], [Symbol('ann')], [Object.create(null)], [true]])(
-    'says no of %p, which is no key, and takes none in',
+    'returns false for %p, which is not a key, and does not add it',
     (key) => {
       const { list } = listOf(['ann', 'undefined', 'null', '[object Object]', 'true'])
       expect(list.has(key as never)).toBe(false)
@@ -99,7 +99,7 @@ describe('a list of keys', () => {
     },
   )
 
-  test('asks about few of the keys that it does not hold', () => {
+  test('calls the exact stage for only a few absent keys', () => {
     const users = Array.from({ length: 1000 }, (_, n) => `user ${n}`)
     const { list, asked } = listOf(users)
     for (let n = 0; n < 20_000; n++) expect(list.has(`stranger ${n}`)).toBe(false)
@@ -110,7 +110,7 @@ describe('a list of keys', () => {
     expect(list.bytes).toBe(list.toBytes().length)
   })
 
-  test('adds what comes of a database, row by row', async () => {
+  test('adds the rows of a database one by one', async () => {
     const list = blockList({ capacity: 100, exact: () => true })
     async function* rows(): AsyncGenerator<string | number> {
       yield 'ann'
@@ -122,7 +122,7 @@ describe('a list of keys', () => {
     expect(list.has('dora')).toBe(true)
   })
 
-  test('keeps what it has where the rows break off, and says so', async () => {
+  test('keeps the added rows if the source fails, and reports the error', async () => {
     const list = blockList({ capacity: 100, exact: () => true })
     async function* rows(): AsyncGenerator<string> {
       yield 'ann'
@@ -132,13 +132,13 @@ describe('a list of keys', () => {
     expect(list.has('ann')).toBe(true)
   })
 
-  test.each([['ann'], [undefined], [null], [7]])('does not take %p for many keys', (keys) => {
+  test.each([['ann'], [undefined], [null], [7]])('does not accept %p as many keys', (keys) => {
     const { list } = listOf([])
     expect(codeOf(() => list.addAll(keys as never))).toBe('SLUICE_BAD_KEY')
     expect(list.has('a')).toBe(false)
   })
 
-  test('tells pairs apart that would be one text', () => {
+  test('keeps pairs apart that would be equal when concatenated', () => {
     const { list } = listOf([joinedKey('user:1', '2'), joinedKey('a', 'b', 'c')])
     expect(list.has(joinedKey('user:1', 2))).toBe(true)
     for (const other of [
@@ -151,7 +151,7 @@ describe('a list of keys', () => {
     }
   })
 
-  test('writes its filter, and another list of the seed reads it or adds it to its own', () => {
+  test('writes its filter, and another list with the same seed can load or merge it', () => {
     const { list } = listOf(['ann', 'bob'])
     const [read, merged] = [listOf(['carl']).list, listOf(['carl']).list]
     read.load(list.toBytes())
@@ -166,7 +166,7 @@ describe('a list of keys', () => {
     expect(holds(merged)).toEqual([true, true, true])
   })
 
-  test('reads a filter of another size, and does not add one to its own', () => {
+  test('loads a filter of another size, but does not merge it', () => {
     const large = listOf(['ann'], { capacity: 100_000 }).list
     const { list } = listOf(['carl'])
     expect(codeOf(() => list.merge(large.toBytes()))).toBe('SLUICE_SKETCH_MISMATCH')
@@ -174,7 +174,7 @@ describe('a list of keys', () => {
     expect(list.bytes).toBe(large.bytes)
   })
 
-  test('refuses hostile bytes and those of another seed, and stays as it is', () => {
+  test('rejects hostile bytes and bytes of another seed, and stays unchanged', () => {
     const { list } = listOf(['ann'])
     const before = list.toBytes()
     const stranger = listOf(['bob'], { seed: 'quite another secret seed' }).list.toBytes()
@@ -201,18 +201,22 @@ describe('a list of keys', () => {
     ['a deadline of 2 minutes', { capacity: 10, exact: () => true, deadlineMs: '2m' }, 'SLUICE_BAD_DURATION'],
     ['a memory without a time', { capacity: 10, exact: () => true, remember: {} }, 'SLUICE_BAD_DURATION'],
     ['a memory of 0 ms', { capacity: 10, exact: () => true, remember: { forMs: 0 } }, 'SLUICE_BAD_OPTION'],
-    ['a memory of no keys', { capacity: 10, exact: () => true, remember: { forMs: 9, keys: 0 } }, 'SLUICE_BAD_OPTION'],
+    [
+      'a memory without keys',
+      { capacity: 10, exact: () => true, remember: { forMs: 9, keys: 0 } },
+      'SLUICE_BAD_OPTION',
+    ],
     ['an unknown option', { capacity: 10, exact: () => true, kind: 'block' }, 'SLUICE_BAD_OPTION'],
-    ['a clock that is none', { capacity: 10, exact: () => true, clock: {} }, 'SLUICE_BAD_OPTION'],
-    ['observers that are none', { capacity: 10, exact: () => true, observers: {} }, 'SLUICE_BAD_OPTION'],
+    ['an invalid clock', { capacity: 10, exact: () => true, clock: {} }, 'SLUICE_BAD_OPTION'],
+    ['invalid observers', { capacity: 10, exact: () => true, observers: {} }, 'SLUICE_BAD_OPTION'],
     ['a short seed', { capacity: 10, exact: () => true, seed: 'short' }, 'SLUICE_BAD_SEED'],
-  ])('refuses %s', (_what, options, code) => {
+  ])('rejects %s', (_what, options, code) => {
     for (const list of [blockList, allowList]) expect(codeOf(() => list(options as never))).toBe(code)
   })
 })
 
-describe('a list that remembers', () => {
-  test('asks once in the time that it was told, of those on it and of those who are not', () => {
+describe('a list with the remember option', () => {
+  test('calls the exact stage once within the configured time, for present and absent keys', () => {
     const clock = new FakeClock()
     const { list, asked } = listOf(['ann'], { clock, remember: { forMs: 1000 } })
     const stranger = takenForOne(listOf(['ann'], { capacity: 1, errorRate: 0.5 }).list)
@@ -228,13 +232,13 @@ describe('a list that remembers', () => {
     expect(asked).toHaveLength(3)
   })
 
-  test('remembers nothing unless told to', () => {
+  test('remembers nothing by default', () => {
     const { list, asked } = listOf(['ann'])
     for (let n = 0; n < 3; n++) list.has('ann')
     expect(asked).toHaveLength(3)
   })
 
-  test('asks anew about a key that was added since, also where a no was on its way', async () => {
+  test('calls the exact stage again for a key that was added since, even if a negative answer was pending', async () => {
     const users = new Set<string>()
     const answers: ((answer: boolean) => void)[] = []
     const exact = (): Promise<boolean> => new Promise((resolve) => answers.push(resolve))
@@ -252,7 +256,7 @@ describe('a list that remembers', () => {
     expect(answers).toHaveLength(2)
   })
 
-  test('forgets a no of a key that is added', () => {
+  test('forgets a negative answer of a key that is added', () => {
     const users = ['ann']
     const { list } = listOf([], { exact: (key) => users.includes(key), remember: { forMs: '1h' } })
     list.add('bob')
@@ -262,7 +266,7 @@ describe('a list that remembers', () => {
     expect(list.has('bob')).toBe(true)
   })
 
-  test('forgets what it knows when told to, and when its filter changes', () => {
+  test('forgets all answers on request, and when its filter changes', () => {
     const { list, asked } = listOf(['ann'], { remember: { forMs: '1h' } })
     const changes = [() => list.forgetAnswers(), () => list.load(list.toBytes()), () => list.merge(list.toBytes())]
     for (const change of changes) {
@@ -273,12 +277,12 @@ describe('a list that remembers', () => {
     expect(asked).toHaveLength(3)
   })
 
-  test('remembers no more keys than it was told, the oldest goes first, and no long ones', () => {
+  test('remembers at most the configured number of keys, drops the oldest first, and does not remember long keys', () => {
     const users = ['ann', 'bob', 'carl', 'x'.repeat(257)]
     const { list, asked } = listOf(users, { remember: { forMs: '1h', keys: 2 } })
     for (const key of users) list.has(key)
     for (const key of users) list.has(key)
-    // ann is asked about again, in whose place bob goes, and so on
+    // the answer for ann has been replaced by the answer for bob, so the exact stage is called again, and so on
     expect(asked).toEqual([...users, ...users])
     list.has('bob')
     list.has('carl')

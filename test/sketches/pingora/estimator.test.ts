@@ -56,7 +56,7 @@ describe('the tests of pingora-limits, 8 rows of 8 slots', () => {
   })
 })
 
-test('never answers less than what was counted of a key and not taken back, in any width', () =>
+test('never returns less than the count of a key minus its removals, at any width', () =>
   eachSeed(40, (random, seedOfRun) => {
     const rows = 1 + random.whole(6)
     const slots = 1 + random.whole(30)
@@ -81,7 +81,7 @@ test('never answers less than what was counted of a key and not taken back, in a
     for (const key of exact.keys()) expect(estimator.get(key)).toBe(0)
   }))
 
-test('errs by N / slots on average at most, and by more than e · N / slots as seldom as promised', () => {
+test('has an error of at most N / slots on average, and exceeds e · N / slots as rarely as promised', () => {
   const rows = 2
   const slots = 256
   const estimator = new Estimator({ rows, slots, seed })
@@ -99,7 +99,7 @@ test('errs by N / slots on average at most, and by more than e · N / slots as s
   expect(far / keys).toBeLessThan(Math.exp(-rows))
 })
 
-test('takes text, numbers and bytes as keys, and tells them apart', () => {
+test('accepts text, numbers and bytes as keys, and distinguishes them', () => {
   const estimator = new Estimator({ seed })
   const keys: SketchKey[] = [7, '7', new Uint8Array([7]), -7, 7.5, 2 ** 53, '', '\ud800', '\udc00', '__proto__']
   keys.forEach((key, index) => {
@@ -110,10 +110,10 @@ test('takes text, numbers and bytes as keys, and tells them apart', () => {
   expect([estimator.get(-0), estimator.get(0), estimator.get(Number.NaN)]).toEqual([0, 0, 0])
 })
 
-describe('at the edges of its cells', () => {
+describe('at the limits of its cells', () => {
   const one = (): Estimator => new Estimator({ rows: 2, slots: 1, seed })
 
-  test('a count that is full stays full, whatever is taken back, until it is reset', () => {
+  test('a full count stays full until it is reset, whatever is removed', () => {
     const estimator = one()
     expect(estimator.incr('a', MOST - 1)).toBe(MOST - 1)
     expect(estimator.incr('a')).toBe(MOST)
@@ -124,7 +124,7 @@ describe('at the edges of its cells', () => {
     expect(estimator.get('a')).toBe(0)
   })
 
-  test('less than nothing may be left, down to -2³¹ and no further, and it rises again from there', () => {
+  test('a count can fall below zero, down to -2³¹, and rise again from there', () => {
     const estimator = one()
     estimator.decr('a', 2 ** 31)
     expect(estimator.get('a')).toBe(-(2 ** 31))
@@ -135,7 +135,7 @@ describe('at the edges of its cells', () => {
     expect(estimator.incr('a', 5)).toBe(5 - 2 ** 31)
   })
 
-  test('merging does not go round either', () => {
+  test('merging does not overflow either', () => {
     const [full, low] = [one(), one()]
     full.incr('a', MOST)
     low.decr('a', 2 ** 31)
@@ -148,12 +148,12 @@ describe('at the edges of its cells', () => {
   })
 })
 
-test('is 64 bytes and 4 for each cell, and its bytes are its state', () => {
+test('takes 64 bytes plus 4 for each cell, and its bytes are its state', () => {
   expect(new Estimator({ rows: 3, slots: 1_000 }).toBytes()).toHaveLength(64 + 12_000)
   expect(new Estimator().toBytes()).toHaveLength(64 + 4 * 4 * 1_024)
 })
 
-test('refuses a wrong amount before anything has changed', () => {
+test('rejects a wrong amount before anything has changed', () => {
   const estimator = new Estimator()
   for (const amount of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1' as unknown as number]) {
     expect(codeOf(() => estimator.incr('a', amount))).toBe('SLUICE_BAD_AMOUNT')
@@ -171,12 +171,12 @@ test.each<[string, object]>([
   ['slots', { slots: 2 ** 24 + 1 }],
   ['slots', { slots: 1.5 }],
   ['hashes', { hashes: 4 }],
-])('refuses an option by its name: %s', (name, options) => {
+])('rejects an option by its name: %s', (name, options) => {
   expect(() => new Estimator(options)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   expect(() => new Estimator(options)).toThrow(name)
 })
 
-test('bytes of a shape that they do not have are refused, whichever it is', () => {
+test('rejects bytes whose length does not match their shape', () => {
   const honest = new Estimator({ rows: 2, slots: 6, seed }).toBytes()
   const shaped = (...shape: number[]): Uint8Array => {
     const bytes = honest.slice()
@@ -187,7 +187,7 @@ test('bytes of a shape that they do not have are refused, whichever it is', () =
     return bytes
   }
   expect(Estimator.fromBytes(shaped(6, 2, 0, 0), { seed }).slots).toBe(6)
-  // 12 cells all of them, and one that overflows 32 bits to 12
+  // 12 cells in total, and a shape that overflows 32 bits to 12
   for (const shape of [
     [6, 2, 1, 0],
     [6, 2, 0, 1],

@@ -15,7 +15,7 @@ test('the test of pingora-limits, inflight_count: 1, 3, then 2, then 1 of a fres
 })
 
 describe('a permit', () => {
-  test('takes back what it counted once, however often it is released', () => {
+  test('releases its count once, however often it is released', () => {
     const inflight = new Inflight()
     inflight.incr('a', 5)
     const permit = inflight.incr('a', 2)
@@ -25,7 +25,7 @@ describe('a permit', () => {
     expect(inflight.get('a')).toBe(5)
   })
 
-  test('cannot count twice, nor be released with another count than its own', () => {
+  test('releases what it counted, even if its count is overwritten', () => {
     const inflight = new Inflight()
     const permit = inflight.incr('a', 2)
     expect(Object.keys(permit)).toEqual(['count'])
@@ -35,18 +35,18 @@ describe('a permit', () => {
     expect(inflight.get('a')).toBe(0)
   })
 
-  test('keeps no key: what was asked is free while the permit is held', () => {
+  test('does not depend on the key object, which can be changed while the permit is held', () => {
     const inflight = new Inflight()
     const bytes = new Uint8Array([1, 2, 3])
     const permit = inflight.incr(bytes)
-    // had it kept them, it would now release another key
+    // if the permit had kept the bytes, it would now release another key
     bytes.fill(9)
     expect([inflight.get(new Uint8Array([1, 2, 3])), inflight.get(bytes)]).toEqual([1, 0])
     permit.release()
     expect(inflight.get(new Uint8Array([1, 2, 3]))).toBe(0)
   })
 
-  test('of nothing is one too', () => {
+  test('can have the amount 0', () => {
     const inflight = new Inflight()
     const permit = inflight.incr('a', 0)
     expect(permit.count).toBe(0)
@@ -55,7 +55,7 @@ describe('a permit', () => {
   })
 })
 
-test('never answers less than what is in flight, and 0 everywhere once all of it came back', () =>
+test('never returns less than the amount in flight, and 0 for every key once all permits are released', () =>
   eachSeed(40, (random, seed) => {
     const slots = 1 + random.whole(20)
     const inflight = new Inflight({ rows: 1 + random.whole(5), slots, seed: `the seed of run ${seed} of a test` })
@@ -79,7 +79,7 @@ test('never answers less than what is in flight, and 0 everywhere once all of it
     for (let key = 0; key < 30; key++) expect(inflight.get(`key ${key}`)).toBe(0)
   }))
 
-test('a count that is full stays full: what it was no longer knows is never too small', () => {
+test('a full count stays full, so that unknown counts are never too small', () => {
   const inflight = new Inflight()
   const most = inflight.incr('a', 2 ** 31 - 1)
   const more = inflight.incr('a', 10)
@@ -88,7 +88,7 @@ test('a count that is full stays full: what it was no longer knows is never too 
   expect(inflight.get('a')).toBe(2 ** 31 - 1)
 })
 
-test('refuses wrong amounts and options by their code', () => {
+test('rejects wrong amounts and options with an error code', () => {
   const inflight = new Inflight()
   for (const value of [-1, 1.5, Number.NaN]) {
     expect(codeOf(() => inflight.incr('a', value))).toBe('SLUICE_BAD_AMOUNT')

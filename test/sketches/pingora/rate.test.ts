@@ -55,7 +55,7 @@ describe('the tests of pingora-limits, to the last digit', () => {
 })
 
 describe('intervals', () => {
-  test('begin at the first call that comes an interval or more after the last one began, to the millisecond', () => {
+  test('begin at the first call an interval or more after the start of the last one, to the millisecond', () => {
     const { clock, rate } = everySecond()
     rate.observe('a', 5)
     clock.advance(999)
@@ -77,7 +77,7 @@ describe('intervals', () => {
     }
   })
 
-  test('are turned by any call of any key', () => {
+  test('advance with a call of any key', () => {
     const { clock, rate } = everySecond()
     rate.observe('a', 5)
     clock.advance(1_000)
@@ -86,7 +86,7 @@ describe('intervals', () => {
     expect(rate.rate('a')).toBe(0)
   })
 
-  test('after a quiet gap go on from the call that ended it, which counts what was before as if it had just been', () => {
+  test('after a gap continue from the call that ended it, which treats the previous counts as the last interval', () => {
     const { clock, rate } = everySecond()
     rate.observe('a', 4)
     clock.advance(1_500)
@@ -103,7 +103,7 @@ describe('intervals', () => {
     expect(rate.rate('a')).toBe(0)
   })
 
-  test('are per second, however long they are', () => {
+  test('are measured per second, however long they are', () => {
     const clock = new FakeClock()
     const rate = new Rate({ intervalMs: 250, clock })
     rate.observe('a', 10)
@@ -112,7 +112,7 @@ describe('intervals', () => {
   })
 })
 
-test('no event is lost at a turn: every one is in the interval it is told to be in, and then in the rate', () =>
+test('no event is lost between intervals: every event is counted in its reported interval, and then in the rate', () =>
   eachSeed(30, (random) => {
     const { clock, rate } = everySecond()
     let beganAt = 0
@@ -133,14 +133,14 @@ test('no event is lost at a turn: every one is in the interval it is told to be 
     }
   }))
 
-test('a reading that is handed in counts like one of its clock', () => {
+test('an explicit reading counts like a reading of the clock', () => {
   const rate = new Rate({ intervalMs: 1_000, clock: new FakeClock({ nowMs: 10_000 }) })
   rate.observe('a', 3, 10_500)
   expect(rate.rate('a', 11_499)).toBe(3)
   expect(rate.rateWith('a', proportionalRate, 11_749)).toBe(2.25)
 })
 
-test('a clock that steps back, or reads nonsense, changes nothing', () => {
+test('a clock that steps back or returns an invalid reading changes nothing', () => {
   const rate = new Rate({ intervalMs: 1_000, clock: new FakeClock({ nowMs: 5_000 }) })
   rate.observe('a', 3)
   rate.observe('a', 4, 6_000)
@@ -151,20 +151,20 @@ test('a clock that steps back, or reads nonsense, changes nothing', () => {
   expect(rate.rate('a', 7_000)).toBe(4)
 })
 
-test('a clock that reads nonsense at first is no worse', () => {
+test('a clock whose first reading is invalid works too', () => {
   const readings = [Number.NaN, 100, 1_100]
   const rate = new Rate({ intervalMs: 1_000, clock: { now: () => readings.shift() as number } })
   expect([rate.observe('a', 2), rate.rate('a')]).toEqual([2, 2])
 })
 
-test('what a calculation asks of the same rate does not change what it was told', () => {
+test('rate queries inside a custom calculation do not change its input', () => {
   const { rate } = everySecond()
   rate.observe('a', 3)
   const answer = rate.rateWith('a', ({ currentSamples }) => [rate.observe('b', 7), currentSamples])
   expect(answer).toEqual([7, 3])
 })
 
-test('refuses a wrong amount before anything has changed', () => {
+test('rejects a wrong amount before anything has changed', () => {
   const { clock, rate } = everySecond()
   rate.observe('a', 2)
   clock.advance(1_000)
@@ -187,7 +187,7 @@ test.each<[string, object]>([
   ['rows', { rows: 0 }],
   ['slots', { slots: -1 }],
   ['window', { window: '1s' }],
-])('refuses an option by its name: %s', (name, options) => {
+])('rejects an option by its name: %s', (name, options) => {
   const attempt = (): Rate => new Rate({ intervalMs: 1_000, clock: new FakeClock(), ...(options as object) })
   expect(attempt).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   expect(attempt).toThrow(name)

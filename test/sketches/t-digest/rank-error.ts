@@ -1,8 +1,8 @@
 import type { TDigest } from '@sluice/sketches'
 
 /**
- * How far a quantile is off, as a share of all ranks: from `q` to the ranks of the two values of the stream that the
- * answer lies between, or of the one that it is. `sorted`: the whole stream.
+ * Returns the error of a quantile as a share of all ranks: the distance from `q` to the ranks of the answer, or of the
+ * two values of the stream around it. `sorted`: the whole stream.
  */
 export function rankError(digest: TDigest, sorted: Float64Array, q: number): number {
   const answer = digest.quantile(q)
@@ -14,7 +14,7 @@ export function rankError(digest: TDigest, sorted: Float64Array, q: number): num
   return Math.max(0, least - rank, rank - most) / sorted.length
 }
 
-/** How many values are less than `x`, or as large. */
+/** Counts the values less than `x`, or less than or equal to `x`. */
 function countBelow(sorted: Float64Array, x: number, orEqual: boolean): number {
   let low = 0
   let high = sorted.length

@@ -1,7 +1,7 @@
 import { TDigest } from '@sluice/sketches'
 import { type SketchSubject, sketchContract } from '../contract/sketch-contract.ts'
 
-/** Some number that a key always gets: of both signs, whole ones and others, often equal ones of other keys. */
+/** Returns a number derived from the key: of both signs, integers and fractions, often equal for different keys. */
 function numberOf(key: string): number {
   let value = 0
   for (let at = 0; at < key.length; at++) value = (value * 31 + key.charCodeAt(at)) % 1009
@@ -21,8 +21,11 @@ function answers(digest: TDigest): unknown {
   }
 }
 
-/** What stays where centroids were made in another order. What quantiles may then differ by: t-digest-errors.test.ts. */
-function laxly(digest: TDigest): unknown {
+/**
+ * The answers that do not depend on the order of centroids. For the possible difference of quantiles see
+ * t-digest-errors.test.ts.
+ */
+function looseAnswers(digest: TDigest): unknown {
   const centroids = digest.centroids()
   const [first, last] = [centroids[0], centroids.at(-1)]
   return {
@@ -49,8 +52,8 @@ function subject(compression: number, scale: 'k1' | 'k2'): SketchSubject<TDigest
   }
 }
 
-// 500 values wait before the first fold: these answers are the same in any order, to the bit
-sketchContract('A t-digest whose values all wait', subject(100, 'k2'))
+// 500 values are buffered before the first compression: these answers are the same in any order, to the bit
+sketchContract('A t-digest with all values buffered', subject(100, 'k2'))
 sketchContract('A t-digest of the other scale', subject(100, 'k1'))
-// 50 wait, so that three streams are folded on the way
-sketchContract('A t-digest that folds on the way', { ...subject(10, 'k2'), laxly })
+// 50 values are buffered, so that three streams are compressed on the way
+sketchContract('A t-digest that compresses on the way', { ...subject(10, 'k2'), looseAnswers })

@@ -9,7 +9,7 @@ const COMPRESSION = 100
 const shares = [0.5, 0.9, 0.99, 0.999] as const
 const scales = ['k2', 'k1'] as const
 
-/** What is stated: a rank errs by no more than one centroid may weigh there, as a share of all; and by one value. */
+/** The documented error: at most the weight of one centroid at that rank, as a share of all ranks, plus one value. */
 function statedError(scale: (typeof scales)[number], q: number, count: number): number {
   const z = 4 * Math.log(count / COMPRESSION) + 24
   const centroid =
@@ -17,14 +17,16 @@ function statedError(scale: (typeof scales)[number], q: number, count: number): 
   return centroid + 1 / count
 }
 
-/** How many times what is stated the quantiles of `digest` err, at most. `sorted`: its stream. */
+/** Returns the largest error of the quantiles of `digest`, divided by the documented error. `sorted`: its stream. */
 function worstError(digest: TDigest, sorted: Float64Array): number {
   return Math.max(...shares.map((q) => rankError(digest, sorted, q) / statedError(digest.scale, q, sorted.length)))
 }
 
 interface Stream {
   readonly name: string
-  /** What part of the stated error it stays within: all of it where values were chosen to do harm. */
+  /**
+   * The share of the documented error that the stream must stay within: all of it if the values were chosen to do harm.
+   */
   readonly within: number
   open(random: SeededRandom): (n: number) => number
 }
@@ -42,12 +44,12 @@ const streams: readonly Stream[] = [
 ]
 
 describe.each(scales)('with scale %s and compression 100', (scale) => {
-  test.each(streams)('quantiles err by no more than is stated, merged or not: $name', async ({ open, within }) => {
+  test.each(streams)('quantiles stay within the documented error, merged or not: $name', async ({ open, within }) => {
     await eachSeed(2, (random) => {
       const next = open(random)
       const values = Float64Array.from({ length: LENGTH }, (_, n) => next(n))
       const whole = new TDigest({ scale })
-      // of different length, and of different stretches of the stream
+      // of different lengths, from different parts of the stream
       const parts = Array.from({ length: PARTS }, () => new TDigest({ scale }))
       for (const [n, value] of values.entries()) {
         whole.add(value)
@@ -65,7 +67,7 @@ describe.each(scales)('with scale %s and compression 100', (scale) => {
     })
   })
 
-  test('two digests merged are the same either way within what is stated, and weigh the same', async () => {
+  test('two digests merged in either order agree within the documented error, and have the same weight', async () => {
     await eachSeed(10, (random) => {
       const [x, y] = [new TDigest({ scale }), new TDigest({ scale })]
       const values = Float64Array.from({ length: 20_000 }, () => random.next() ** 3)
@@ -87,7 +89,7 @@ describe.each(scales)('with scale %s and compression 100', (scale) => {
     })
   })
 
-  test('values of any weight are the same as values that came so often', async () => {
+  test('weighted values equal values that are added that many times', async () => {
     await eachSeed(10, (random) => {
       const digest = new TDigest({ scale })
       const all: number[] = []
@@ -104,8 +106,8 @@ describe.each(scales)('with scale %s and compression 100', (scale) => {
   })
 })
 
-describe('its size is bounded', () => {
-  test.each(scales)('whatever is added and however it weighs: %s', async (scale) => {
+describe('a t-digest has a bounded size', () => {
+  test.each(scales)('whatever values and weights are added: %s', async (scale) => {
     await eachSeed(3, (random) => {
       for (const compression of [10, 25, 100]) {
         const digest = new TDigest({ compression, scale })
@@ -120,7 +122,7 @@ describe('its size is bounded', () => {
     })
   })
 
-  test('64 bytes and 16 for each centroid once it is compressed', () => {
+  test('of 64 bytes plus 16 for each centroid after compression', () => {
     const digest = new TDigest()
     for (let n = 0; n < 100_000; n++) digest.add(Math.sin(n))
     digest.compress()

@@ -16,7 +16,7 @@ function digestOf(of: TDigestOptions, values: readonly (readonly [number, number
 }
 
 describe('a t-digest of any values', () => {
-  test('has quantiles that rise with the share, from its least value to its largest', () => {
+  test('has quantiles that rise with the share, from its minimum to its maximum', () => {
     fc.assert(
       fc.property(options, rows, fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (of, values, drawn) => {
         const digest = digestOf(of, values)
@@ -46,7 +46,7 @@ describe('a t-digest of any values', () => {
     )
   })
 
-  test('finds a value again by its share, where no value weighs much', async () => {
+  test('maps a value to its share and back, if no value has a large weight', async () => {
     await eachSeed(5, (random) => {
       const digest = new TDigest()
       for (let n = 0; n < 20_000; n++) digest.add(random.next())
@@ -58,7 +58,7 @@ describe('a t-digest of any values', () => {
     })
   })
 
-  test('answers the same later, whether or not it was asked before', async () => {
+  test('gives the same later answers, whether or not it was queried before', async () => {
     await eachSeed(5, (random) => {
       const [asked, left] = [new TDigest({ compression: 20 }), new TDigest({ compression: 20 })]
       for (let n = 0; n < 3_000; n++) {
@@ -73,7 +73,7 @@ describe('a t-digest of any values', () => {
     })
   })
 
-  test('answers the same in whatever order its values wait', () => {
+  test('gives the same answers for any order of its buffered values', () => {
     fc.assert(
       fc.property(rows, (values) => {
         const backwards = values.slice().reverse()
@@ -82,7 +82,7 @@ describe('a t-digest of any values', () => {
     )
   })
 
-  test('answers the same after it was compressed as before', () => {
+  test('gives the same answers before and after compression', () => {
     fc.assert(
       fc.property(options, rows, (of, values) => {
         const digest = digestOf(of, values)
@@ -95,7 +95,7 @@ describe('a t-digest of any values', () => {
     )
   })
 
-  test('folds from the upper end every other time: what it folds the mirrored values to from the lower one', () => {
+  test('compresses from the upper end every other time, as it compresses the mirrored values from the lower end', () => {
     const values = Array.from({ length: 90 }, (_, n) => n * n + 1)
     const [upper, lower] = [new TDigest({ compression: 20 }), new TDigest({ compression: 20 })]
     upper.add(0)
@@ -110,7 +110,7 @@ describe('a t-digest of any values', () => {
     expect(mirrored.map(({ weight }) => weight)).not.toEqual(lower.centroids().map(({ weight }) => weight))
   })
 
-  test('holds numbers as far apart as there are', () => {
+  test('keeps numbers that are as far apart as possible', () => {
     const digest = new TDigest({ compression: 10 })
     const ends = [-Number.MAX_VALUE, Number.MAX_VALUE, 5e-324, -5e-324, 0, -0]
     for (let n = 0; n < 6_000; n++) digest.add(ends[n % ends.length] ?? 0)
@@ -122,7 +122,7 @@ describe('a t-digest of any values', () => {
     expect([digest.min, digest.max, shares[0], shares[6]]).toEqual([-Number.MAX_VALUE, Number.MAX_VALUE, 0, 1])
   })
 
-  test('does not tell the two zeros apart', () => {
+  test('does not distinguish the two zeros', () => {
     const digest = digestOf({}, [[-0, 1]])
     expect(Object.is(digest.quantile(0.5), 0)).toBe(true)
   })
@@ -139,17 +139,17 @@ describe('a t-digest of any values', () => {
   })
 })
 
-describe('a t-digest refuses', () => {
+describe('a t-digest rejects', () => {
   const hostile = [Number.NaN, Infinity, -Infinity, '3', undefined, null, {}, 3n, Symbol('x')] as unknown as number[]
 
-  test('values that are no finite number, and stays as it was', () => {
+  test('values that are not finite numbers, and stays unchanged', () => {
     const digest = digestOf({}, [[1, 1]])
     const before = digest.toBytes()
     for (const value of hostile) expect(codeOf(() => digest.add(value))).toBe('SLUICE_BAD_AMOUNT')
     expect(digest.toBytes()).toEqual(before)
   })
 
-  test('weights that are no whole number from 1, and stays as it was', () => {
+  test('weights that are not integers from 1, and stays unchanged', () => {
     const digest = digestOf({}, [[1, 1]])
     const before = digest.toBytes()
     const wrong = [...hostile.filter((weight) => weight !== undefined), 0, -1, 0.5, 2 ** 53]
@@ -157,7 +157,7 @@ describe('a t-digest refuses', () => {
     expect(digest.toBytes()).toEqual(before)
   })
 
-  test('more than 2^53 - 1 in all, by adding and by merging, and stays as it was', () => {
+  test('a total above 2^53 - 1, by adding and by merging, and stays unchanged', () => {
     const digest = digestOf({}, [[1, Number.MAX_SAFE_INTEGER - 1]])
     const before = digest.toBytes()
     expect(codeOf(() => digest.add(2, 2))).toBe('SLUICE_BAD_AMOUNT')
@@ -167,14 +167,14 @@ describe('a t-digest refuses', () => {
     expect(digest.count).toBe(Number.MAX_SAFE_INTEGER)
   })
 
-  test('shares out of 0 to 1, and values that are no number', () => {
+  test('shares outside of 0 to 1, and values that are not numbers', () => {
     const digest = digestOf({}, [[1, 1]])
     for (const q of [...hostile, -0.01, 1.01]) expect(codeOf(() => digest.quantile(q))).toBe('SLUICE_BAD_AMOUNT')
     const noNumbers = hostile.filter((x) => x !== Infinity && x !== -Infinity)
     for (const x of noNumbers) expect(codeOf(() => digest.cdf(x))).toBe('SLUICE_BAD_AMOUNT')
   })
 
-  test('options that it does not know', () => {
+  test('unknown options', () => {
     const wrong = [
       null,
       3,
@@ -186,7 +186,7 @@ describe('a t-digest refuses', () => {
     }
   })
 
-  test('bytes that no digest wrote: values out of order, weights of nothing, numbers that are none', () => {
+  test('bytes that no digest wrote: unsorted values, zero weights, invalid numbers', () => {
     const digest = digestOf(
       {},
       Array.from({ length: 20 }, (_, n) => [n, 1]),

@@ -1,8 +1,8 @@
-/** What came of each key, counted in a `Map`. */
+/** The amount of each key, counted in a `Map`. */
 export interface ExactCounts {
   readonly total: number
   of(key: string): number
-  /** The `n` that came most, most first; equal ones by key. */
+  /** Returns the `n` most frequent keys, most frequent first, equal ones by key. */
   top(n: number): string[]
 }
 

@@ -1,13 +1,13 @@
 /**
- * A mistake to hold ourselves against: a tracker of the k most counted keys whose heap gets a new entry whenever a
- * shown key comes again. Its counts are exact; only the heap is wrong.
+ * A wrong implementation for comparison: a tracker of the k most frequent keys whose heap gets a new entry whenever a
+ * shown key is added again. Its counts are exact; only the heap is wrong.
  */
 export class HeapOfEveryCount {
   readonly #k: number
   readonly #counts = new Map<string, number>()
-  /** Sorted by count, then by key, the least first. */
+  /** Sorted by count, then by key, the smallest first. */
   readonly #entries: { readonly count: number; readonly key: string }[] = []
-  /** Which keys it takes for being in the heap. */
+  /** Keys that it considers to be in the heap. */
   readonly shown = new Set<string>()
 
   constructor(k: number) {
@@ -24,13 +24,13 @@ export class HeapOfEveryCount {
     if (this.shown.has(key) || this.#entries.length < this.#k) this.#push(count, key)
     else if (count > this.#entries[0].count) {
       const [expelled] = this.#entries.splice(0, 1)
-      // other entries of it may be left
+      // other entries of the key may remain
       this.shown.delete(expelled.key)
       this.#push(count, key)
     }
   }
 
-  /** The keys of its `k` largest entries. */
+  /** Returns the keys of its `k` largest entries. */
   top(): string[] {
     return this.#entries
       .slice(-this.#k)

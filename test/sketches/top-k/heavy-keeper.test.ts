@@ -10,7 +10,7 @@ type Event = readonly [key: string, amount: number]
 const SEED = new SketchSeed('one seed for all of these tests')
 const KEYS = Array.from({ length: 12 }, (_, n) => `key ${n}`)
 const stream = fc.array(fc.tuple(fc.constantFrom(...KEYS), fc.integer({ min: 1, max: 9 })), { maxLength: 80 })
-/** So small that all keys meet. */
+/** A shape that is so small that all keys collide. */
 const shape = fc.record({
   k: fc.integer({ min: 1, max: 5 }),
   width: fc.integer({ min: 1, max: 6 }),
@@ -33,13 +33,13 @@ function expectNeverTooMuch(sketch: HeavyKeeper, events: readonly Event[]): void
   for (const { key, count } of shown) expect([key, sketch.estimate(key)]).toEqual([key, count])
 }
 
-// of the generator, in the bytes of a sketch
+// state of the generator, in the bytes of a sketch
 const STATE_AT = 48
 
-/** Of two buckets one that is shown has one, and two others share the other. */
+/** Two of the buckets: a shown key owns one, and two other keys share the other. */
 function neighbours(): { shown: string; owner: string; stranger: string } {
   const [shown] = KEYS
-  // whoever has the bucket of one that came more has no count
+  // a key whose bucket belongs to a more frequent key has no count
   const apart = KEYS.filter(
     (key) =>
       fed({ k: 1, width: 2, depth: 1, decay: 1 }, [
@@ -51,9 +51,9 @@ function neighbours(): { shown: string; owner: string; stranger: string } {
   return { shown, owner, stranger }
 }
 
-/** The chance of each count of the one who comes, told unit by unit. */
+/** The probability of each count of a new key, computed unit by unit. */
 function countChances(held: number, units: number, decay: number): number[] {
-  // what is left of the owner, or, below 0, what the stranger has
+  // the remaining count of the owner, or, below 0, the count of the new key
   let chances = new Map([[held, 1]])
   for (let unit = 0; unit < units; unit++) {
     const next = new Map<number, number>()
@@ -74,7 +74,7 @@ function countChances(held: number, units: number, decay: number): number[] {
 }
 
 describe('HeavyKeeper', () => {
-  test('never says more of a key than came of it, merged or not, and shows none twice', () => {
+  test('never counts a key too high, merged or not, and does not list a key twice', () => {
     fc.assert(
       fc.property(shape, stream, stream, stream, (options, a, b, c) => {
         const sketch = fed(options, a)
@@ -89,7 +89,7 @@ describe('HeavyKeeper', () => {
     )
   })
 
-  test('misses nothing of a key from the moment on that it is shown', () => {
+  test('counts a key exactly from the moment on that it is listed', () => {
     fc.assert(
       fc.property(shape, stream, (options, events) => {
         const sketch = fed(options, [['shown', 1_000]], events)
@@ -100,7 +100,7 @@ describe('HeavyKeeper', () => {
     )
   })
 
-  test('answers who had to make way, and nobody else does', () => {
+  test('returns the key that was evicted, and evicts no other key', () => {
     fc.assert(
       fc.property(shape, stream, (options, events) => {
         const sketch = fed(options)
@@ -126,7 +126,7 @@ describe('HeavyKeeper', () => {
     )
   })
 
-  test('shows the same whichever of two is merged into the other', () => {
+  test('lists the same keys whichever sketch is merged into the other', () => {
     fc.assert(
       fc.property(shape, stream, stream, (options, a, b) => {
         const [ab, ba] = [fed(options, a), fed(options, b)]
@@ -138,7 +138,7 @@ describe('HeavyKeeper', () => {
     )
   })
 
-  test('finds over nodes who is first on none of them', () => {
+  test('finds the most frequent key over all nodes, even if it is not first on any node', () => {
     const nodes = Array.from({ length: 10 }, (_, node) =>
       fed({ k: 3 }, [
         [`busy on ${node}`, 60],
@@ -154,7 +154,7 @@ describe('HeavyKeeper', () => {
   test.each([
     ['one by one', 1],
     ['in one amount', 12],
-  ])('a stranger takes a bucket as often as decay^n says, when its units come %s', (_, amount) => {
+  ])('a new key takes a bucket with probability decay^n, if its units are added %s', (_, amount) => {
     const [held, units, decay, trials] = [4, 12, 0.8, 4_000]
     const { shown, owner, stranger } = neighbours()
     const start = fed({ k: 1, width: 2, depth: 1, decay }, [
@@ -175,10 +175,10 @@ describe('HeavyKeeper', () => {
     }
   })
 
-  test('with decay 1 an amount counts as its units do, one by one', () => {
+  test('with decay 1, an amount counts like its units one by one', () => {
     fc.assert(
       fc.property(shape, stream, (options, events) => {
-        // who is shown stays so, and what is compared is the table
+        // a listed key stays listed, and the test compares the table
         const start: Event = ['shown', 10_000]
         const units = events.flatMap(([key, amount]) => Array<Event>(amount).fill([key, 1]))
         const plain = { ...options, k: 1, decay: 1 }
@@ -187,13 +187,13 @@ describe('HeavyKeeper', () => {
     )
   })
 
-  test('a key that came as often as the least one shown has to come once more', () => {
+  test('a key with the same count as the least listed key must be added once more to be listed', () => {
     const sketch = fed({ k: 1 }, [['a', 3]])
     expect([sketch.add('b', 3), sketch.top()]).toEqual([undefined, [{ key: 'a', count: 3 }]])
     expect([sketch.add('b', 1), sketch.top()]).toEqual(['a', [{ key: 'b', count: 4 }]])
   })
 
-  test('refuses wrong options', () => {
+  test('rejects wrong options', () => {
     const wrong: unknown[] = [
       { k: 0 },
       { k: 2 ** 20 + 1 },
@@ -215,7 +215,7 @@ describe('HeavyKeeper', () => {
     expect(codeOf(() => new HeavyKeeper({ k: 1, seed: 'short' }))).toBe('SLUICE_BAD_SEED')
   })
 
-  test('refuses wrong amounts before it changes anything', () => {
+  test('rejects wrong amounts before it changes anything', () => {
     const sketch = fed({ k: 2 }, [['a', 5]])
     const before = sketch.toBytes()
     for (const amount of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1', null, 1n]) {
@@ -229,8 +229,8 @@ describe('HeavyKeeper', () => {
   })
 })
 
-describe('HeavyKeeper reads no bytes that contradict themselves', () => {
-  // of two buckets: fingerprints at 64, counts at 72; of two keys counts at 80, lengths at 96, characters at 104
+describe('HeavyKeeper rejects inconsistent bytes', () => {
+  // with two buckets: fingerprints at 64, counts at 72; with two keys: counts at 80, lengths at 96, characters at 104
   const honest = (): DataView => {
     const events: Event[] = [
       ['a', 5],
@@ -240,17 +240,17 @@ describe('HeavyKeeper reads no bytes that contradict themselves', () => {
   }
   const changes: Record<string, (view: DataView) => void> = {
     'a total below its counts': (view) => view.setFloat64(32, 4, true),
-    'an endless total': (view) => view.setFloat64(32, Number.POSITIVE_INFINITY, true),
-    'a decay that there is not': (view) => view.setFloat64(40, 1.5, true),
-    'a generator beyond its states': (view) => view.setFloat64(48, 2 ** 32, true),
-    'more keys than are shown': (view) => view.setFloat64(56, 3, true),
+    'an infinite total': (view) => view.setFloat64(32, Number.POSITIVE_INFINITY, true),
+    'a decay out of range': (view) => view.setFloat64(40, 1.5, true),
+    'an invalid generator state': (view) => view.setFloat64(48, 2 ** 32, true),
+    'more keys than k': (view) => view.setFloat64(56, 3, true),
     'fewer keys than their bytes': (view) => view.setFloat64(56, 1, true),
-    'keys that are no number': (view) => view.setFloat64(56, Number.NaN, true),
+    'keys that are not numbers': (view) => view.setFloat64(56, Number.NaN, true),
     'a bucket above the total': (view) => view.setUint32(72, 8, true),
     'a key of count 0': (view) => view.setFloat64(80, 0, true),
     'a key above the total': (view) => view.setFloat64(88, 8, true),
     'one key twice': (view) => view.setUint8(104, view.getUint8(105)),
-    'a key that is longer than any': (view) => view.setUint32(96, 257, true),
+    'a key longer than the maximum': (view) => view.setUint32(96, 257, true),
   }
   test.each(Object.entries(changes))('%s', (_, change) => {
     const view = honest()

@@ -19,7 +19,7 @@ describe.each([
     read: (bytes: Uint8Array) => HeavyKeeper.fromBytes(bytes, { seed: SEED }),
   },
 ])('$name', ({ make, read }) => {
-  test('counts every hostile key for itself, also through bytes and merges', () => {
+  test('counts every hostile key separately, also through bytes and merges', () => {
     const sketch = make(hostileKeys.length)
     for (const [n, key] of hostileKeys.entries()) sketch.add(key, n + 1)
     const copy = read(sketch.toBytes())
@@ -31,7 +31,7 @@ describe.each([
     expect(sketch.top().map(({ key }) => key)).toEqual(expect.arrayContaining(short))
   })
 
-  test('keeps 300 characters of a megabyte, and tells it from others that begin like it', () => {
+  test('keeps 300 characters of a megabyte, and distinguishes keys with the same beginning', () => {
     const sketch = make(8)
     const long = 'x'.repeat(MEGABYTE)
     const alike = [long, `${long}y`, 'x'.repeat(257), `${'x'.repeat(300)}\ud800`, `${'x'.repeat(300)}\ud801`]
@@ -41,7 +41,7 @@ describe.each([
     expect(sketch.toBytes().length).toBeLessThan(make(8).toBytes().length + 8 * 650)
   })
 
-  test('a key that is spelt like a long one as it is shown is another key', () => {
+  test('a key that equals the shortened form of a long key is a different key', () => {
     const sketch = make(8)
     const long = 'x'.repeat(1_000)
     sketch.add(long, 5)
@@ -50,13 +50,13 @@ describe.each([
     expect([sketch.estimate(long), sketch.estimate(shown)]).toEqual([5, 3])
   })
 
-  test('a key of 256 characters is shown as it is', () => {
+  test('a key of 256 characters is listed unchanged', () => {
     const sketch = make(2)
     sketch.add('é'.repeat(256))
     expect(sketch.top(1)[0].key).toBe('é'.repeat(256))
   })
 
-  test('holds nothing of the long text that a key was cut from', () => {
+  test('keeps no reference to the long text that a key was cut from', () => {
     const sketch = make(64)
     const before = usedAfterGc()
     for (let n = 0; n < 40; n++) {
@@ -67,7 +67,7 @@ describe.each([
     expect(sketch.top().length).toBe(40)
   })
 
-  test('counts as its text what is no string', () => {
+  test('counts a non-string key as its text', () => {
     const sketch = make(4)
     for (const key of [7, '7', 7n]) sketch.add(key as string)
     expect(sketch.estimate('7')).toBe(3)

@@ -15,23 +15,23 @@ function feed<C extends Contender>(contender: C, keys: readonly string[]): C {
 
 const shown = (sketch: SpaceSaving | HeavyKeeper, n: number): string[] => sketch.top(n).map(({ key }) => key)
 
-describe('a key that comes again rises where it is, and has no second entry', () => {
+describe('a key that is added again keeps a single entry', () => {
   const stream = [...Array<string>(10).fill('first'), ...Array<string>(8).fill('second'), 'third']
 
-  test('a heap with an entry for every count loses the second of two', () => {
+  test('a heap with an entry for every count loses the second of two keys', () => {
     const tracker = feed(new HeapOfEveryCount(2), stream)
     expect(tracker.top()).toEqual(['first', 'first'])
-    // an old entry of the first one made way, and with it went the mark that it is shown
+    // an old entry of the first key was evicted, and the mark that the key is listed was removed with it
     expect(tracker.shown.has('first')).toBe(false)
     expect(tracker.entries).toBeGreaterThan(2)
   })
 
-  test('SpaceSaving and HeavyKeeper show both', () => {
+  test('SpaceSaving and HeavyKeeper list both', () => {
     expect(shown(feed(new SpaceSaving({ capacity: 3 }), stream), 2)).toEqual(['first', 'second'])
     expect(shown(feed(new HeavyKeeper({ k: 2, seed: 'a seed of this test' }), stream), 2)).toEqual(['first', 'second'])
   })
 
-  test('on a skewed stream that heap shows one key in all of its places, ours the ten that came most', async () => {
+  test('on a skewed stream that heap lists one key in all of its places, while both sketches list the most frequent keys', async () => {
     await eachSeed(3, (random) => {
       const draw = zipfKeys(random, 1_000, 1.2)
       const keys = Array.from({ length: 4_000 }, () => `client ${draw()}`)

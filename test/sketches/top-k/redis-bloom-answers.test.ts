@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals'
 import { HeavyKeeper } from '@sluice/sketches'
 import { eachSeed } from '@sluice/testkit'
 
-// with decay 1 nothing is drawn; where keys are counted still depends on the seed, and with it whether bar keeps a bucket
+// with decay 1 nothing is random; the buckets of keys still depend on the seed, and with them whether "bar" keeps a
+// bucket
 const shape = { k: 3, width: 10, depth: 3, decay: 1 }
 
 function answers(seed: string): { expelled: (string | undefined)[][]; counts: number[]; top: string[] } {
@@ -16,7 +17,7 @@ function answers(seed: string): { expelled: (string | undefined)[][]; counts: nu
   }
 }
 
-test("the answers that RedisBloom's own tests expect of TOPK.INCRBY, COUNT and LIST", () => {
+test('gives the answers that the tests of RedisBloom expect of TOPK.INCRBY, COUNT and LIST', () => {
   expect(answers('a seed of these answers')).toEqual({
     expelled: [
       [undefined, undefined, undefined],
@@ -27,7 +28,7 @@ test("the answers that RedisBloom's own tests expect of TOPK.INCRBY, COUNT and L
   })
 })
 
-test('under every seed they are the same but for what is left of bar, which is shown no more', async () => {
+test('gives the same answers under every seed, except the remaining count of "bar", which is no longer listed', async () => {
   await eachSeed(200, (_, seed) => {
     const { expelled, counts, top } = answers(`a seed of these answers ${seed}`)
     expect(expelled[1]).toEqual([undefined, 'bar'])

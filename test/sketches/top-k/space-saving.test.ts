@@ -16,7 +16,7 @@ function fed(capacity: number, ...streams: readonly (readonly Event[])[]): Space
   return sketch
 }
 
-/** All that is promised of a sketch which saw `events`, by whatever merges. */
+/** Expects all documented guarantees of a sketch which counted `events`, through any merges. */
 function expectBounds(sketch: SpaceSaving, events: readonly Event[]): void {
   const truth = exactly(events)
   const share = sketch.total / sketch.capacity
@@ -43,7 +43,7 @@ function expectGuarantees(sketch: SpaceSaving, n: number, count: (key: string) =
 }
 
 describe('SpaceSaving', () => {
-  test('gives a new key the place of the least one, with the count of that one as its error', () => {
+  test('a new key replaces the least key, and takes its count as the error', () => {
     const sketch = fed(2, [
       ['a', 5],
       ['b', 2],
@@ -56,7 +56,7 @@ describe('SpaceSaving', () => {
     expect([sketch.estimate('b'), sketch.error('b'), sketch.floor, sketch.total]).toEqual([2, 2, 2, 8])
   })
 
-  test('is exact, and says so, until the first key has to go', () => {
+  test('is exact, and reports so, until the first key is evicted', () => {
     const sketch = fed(3, [
       ['a', 5],
       ['b', 2],
@@ -70,7 +70,7 @@ describe('SpaceSaving', () => {
     expect([sketch.estimate('z'), sketch.error('z'), sketch.floor]).toEqual([0, 0, 0])
   })
 
-  test('keeps its bounds for every stream, and its counts sum up to the stream', () => {
+  test('keeps its bounds for every stream, and its counts sum up to the total', () => {
     fc.assert(
       fc.property(capacity, stream, (k, events) => {
         const sketch = fed(k, events)
@@ -81,7 +81,7 @@ describe('SpaceSaving', () => {
     )
   })
 
-  test('keeps its bounds through merges of merged ones that went on counting', () => {
+  test('keeps its bounds through merges of merged sketches that continue to count', () => {
     fc.assert(
       fc.property(capacity, fc.array(stream, { minLength: 5, maxLength: 5 }), (k, [a, b, c, d, e]) => {
         const left = fed(k, a)
@@ -99,7 +99,7 @@ describe('SpaceSaving', () => {
     )
   })
 
-  test('answers the same whichever of two is merged into the other, and what one that was merged into none does', () => {
+  test('gives the same answers whichever sketch is merged into the other, and a merge into an empty sketch changes no answers', () => {
     fc.assert(
       fc.property(capacity, stream, stream, (k, a, b) => {
         const [ab, ba, alone] = [fed(k, a), fed(k, b), fed(k)]
@@ -112,7 +112,7 @@ describe('SpaceSaving', () => {
     )
   })
 
-  test('merging is exact where both have room for all keys', () => {
+  test('merging is exact if both sketches have room for all keys', () => {
     fc.assert(
       fc.property(stream, stream, (a, b) => {
         const sketch = fed(KEYS.length, a)
@@ -122,7 +122,7 @@ describe('SpaceSaving', () => {
     )
   })
 
-  test('orders equal counts by error, then by the units of their keys', () => {
+  test('orders equal counts by error, then by the UTF-16 units of their keys', () => {
     const sketch = fed(3, [
       ['b', 2],
       ['gone', 1],
@@ -133,7 +133,7 @@ describe('SpaceSaving', () => {
     expect(sketch.top().map(({ count }) => count)).toEqual([2, 2, 2])
   })
 
-  test('shows as many as are asked for, or as there are', () => {
+  test('lists the requested number of keys, or all keys if there are fewer', () => {
     const sketch = fed(5, [
       ['a', 1],
       ['b', 1],
@@ -142,7 +142,7 @@ describe('SpaceSaving', () => {
     expect([-1, 0.5, Number.NaN].map((n) => codeOf(() => sketch.top(n)))).toEqual(Array(3).fill('SLUICE_BAD_AMOUNT'))
   })
 
-  test('refuses a wrong amount, and a total beyond 2^53 - 1, before it changes anything', () => {
+  test('rejects a wrong amount, and a total beyond 2^53 - 1, before it changes anything', () => {
     const sketch = fed(2, [
       ['a', 5],
       ['b', 1],
@@ -159,7 +159,7 @@ describe('SpaceSaving', () => {
     expect(sketch.estimate('a')).toBe(Number.MAX_SAFE_INTEGER - 1)
   })
 
-  test('refuses a wrong capacity', () => {
+  test('rejects a wrong capacity', () => {
     for (const wrong of [0, -1, 1.5, Number.NaN, 2 ** 20 + 1, '8', undefined]) {
       expect([wrong, codeOf(() => new SpaceSaving({ capacity: wrong as number }))]).toEqual([
         wrong,
@@ -170,8 +170,8 @@ describe('SpaceSaving', () => {
   })
 })
 
-describe('SpaceSaving reads no bytes that contradict themselves', () => {
-  // two keys of one character: counts at 64 and 72, errors at 80 and 88, lengths at 96 and 100, characters at 104
+describe('SpaceSaving rejects inconsistent bytes', () => {
+  // with two keys of one character: counts at 64 and 72, errors at 80 and 88, lengths at 96 and 100, characters at 104
   const honest = (): DataView => {
     const bytes = fed(2, [
       ['a', 5],
@@ -182,20 +182,20 @@ describe('SpaceSaving reads no bytes that contradict themselves', () => {
   }
   const changes: Record<string, (view: DataView) => void> = {
     'a count of 0': (view) => view.setFloat64(64, 0, true),
-    'a count that is not whole': (view) => view.setFloat64(64, 3.5, true),
-    'a count that is no number': (view) => view.setFloat64(72, Number.NaN, true),
+    'a fractional count': (view) => view.setFloat64(64, 3.5, true),
+    'a count that is not a number': (view) => view.setFloat64(72, Number.NaN, true),
     'a count above the total': (view) => view.setFloat64(72, 9, true),
-    'counts that are more than the total together': (view) => view.setFloat64(72, 8, true),
-    'a count below what a lost key may have': (view) => view.setFloat64(64, 1, true),
-    'an error above that': (view) => view.setFloat64(80, 3, true),
+    'counts whose sum exceeds the total': (view) => view.setFloat64(72, 8, true),
+    'a count below the floor of evicted keys': (view) => view.setFloat64(64, 1, true),
+    'an error above the floor': (view) => view.setFloat64(80, 3, true),
     'an error below 0': (view) => view.setFloat64(88, -1, true),
-    'an endless total': (view) => view.setFloat64(32, Number.POSITIVE_INFINITY, true),
+    'an infinite total': (view) => view.setFloat64(32, Number.POSITIVE_INFINITY, true),
     'a floor below 0': (view) => view.setFloat64(40, -1, true),
     'one key twice': (view) => view.setUint8(104, view.getUint8(105)),
-    'a key that is longer than any': (view) => view.setUint32(96, 257, true),
+    'a key longer than the maximum': (view) => view.setUint32(96, 257, true),
     'keys that are longer than their bytes': (view) => view.setUint32(96, 2, true),
     'a wide key in the place of a narrow one': (view) => view.setUint32(96, 0x8000_0001, true),
-    'more keys than places': (view) => view.setUint32(16, 1, true),
+    'more keys than capacity': (view) => view.setUint32(16, 1, true),
   }
   test.each(Object.entries(changes))('%s', (_, change) => {
     const view = honest()

@@ -9,7 +9,7 @@ const names = Array.from({ length: KEYS }, (_, n) => `client ${n}`)
 interface Stream {
   readonly keys: readonly string[]
   readonly counts: ReadonlyMap<string, number>
-  /** The count of the tenth: whoever has it is one of the ten. */
+  /** Count of the tenth key: every key with at least this count is one of the ten. */
   readonly tenth: number
 }
 
@@ -27,8 +27,8 @@ function recallAndError(shown: readonly { key: string; count: number }[], { coun
   return [found, Math.max(...shown.map(({ key, count }) => Math.abs(count - truth(key)) / truth(key)))]
 }
 
-describe('of 100,000 clients, the n-th n times as rare as the first', () => {
-  test('SpaceSaving finds the ten first with 200 counters, and proves it with 1,000', async () => {
+describe('with 100,000 clients, where the n-th is n times as rare as the first', () => {
+  test('SpaceSaving finds the first ten with 200 counters, and proves it with 1,000', async () => {
     await eachSeed(2, (random) => {
       const stream = zipf(random)
       const [small, large] = [200, 1_000].map((capacity) => new SpaceSaving({ capacity }))
@@ -43,7 +43,7 @@ describe('of 100,000 clients, the n-th n times as rare as the first', () => {
     })
   })
 
-  test('HeavyKeeper finds the ten first with 128 × 3 buckets, each count within one percent', async () => {
+  test('HeavyKeeper finds the first ten with 128 × 3 buckets, each count within one percent', async () => {
     await eachSeed(2, (random, seed) => {
       const stream = zipf(random)
       const sketch = new HeavyKeeper({ k: 10, seed: `a seed of this test ${seed}` })
@@ -55,7 +55,7 @@ describe('of 100,000 clients, the n-th n times as rare as the first', () => {
     })
   })
 
-  test('both find them when four nodes saw a quarter each', async () => {
+  test('both find the first ten if four nodes counted a quarter each', async () => {
     await eachSeed(1, (random) => {
       const stream = zipf(random)
       const nodes = Array.from({ length: 4 }, () => ({
@@ -77,7 +77,7 @@ describe('of 100,000 clients, the n-th n times as rare as the first', () => {
   })
 })
 
-test('a flood of keys that come once hides nobody from SpaceSaving who comes more often than N/k', () => {
+test('a flood of keys that occur once does not hide keys from SpaceSaving that occur more often than N/k', () => {
   const sketch = new SpaceSaving({ capacity: 100 })
   let n = 0
   for (let round = 0; round < 1_000; round++) {

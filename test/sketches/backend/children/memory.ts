@@ -1,7 +1,7 @@
 import { createLimiter } from '@sluice/limiter-core'
 import { sketchBackend } from '@sluice/sketches/limits'
 
-// bytes of buffers that a backend of each kind takes, at once and after a flood of keys
+// bytes of buffers that a backend of each kind takes, right after its creation and after a flood of keys
 const kinds = [
   {},
   { cells: 8 },
@@ -10,7 +10,7 @@ const kinds = [
   { history: { unit: '1s', keep: '1d' } },
 ] as const
 const collect = global.gc as () => void
-// kept, so that nothing is given back while another one is measured
+// keeps every backend alive, so that no memory is released during a measurement
 const kept: object[] = []
 const buffers = (): number => {
   collect()

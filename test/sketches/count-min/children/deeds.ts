@@ -4,7 +4,7 @@ import { seededRandom, zipfKeys } from '@sluice/testkit'
 const HOT = 600_000
 const ZIPF = 100_000
 
-/** What the n-th thread counts: one hot key, a Zipf stream, and some of both that it takes back. */
+/** The events of the n-th thread: one hot key, a Zipf stream, and the removal of some of both. */
 export function count(sketch: CountMin, thread: number): void {
   const draw = zipfKeys(seededRandom(1_000 + thread), 5_000)
   for (let n = 0; n < HOT; n++) sketch.add('hot')

@@ -2,11 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { CountMin } from '@sluice/sketches'
 import { count } from './deeds.ts'
 
-/** What a thread is told. */
+/** The instructions for a thread. */
 export interface Hammering {
   readonly buffer: SharedArrayBuffer
   readonly seed: string
-  /** Where threads say that they are there: none begins before `threads` are. */
+  /** Shared counter of started threads: no thread begins before the counter reaches `threads`. */
   readonly ready: SharedArrayBuffer
   readonly threads: number
   readonly thread: number
