@@ -98,11 +98,9 @@ function redisUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const fits = parsed && /^rediss?:$/.test(parsed.protocol) && parsed.hostname && /^(\/\d*)?$/.test(parsed.pathname)
   if (fits) return url
+  const expected = 'redis://host:6379/0, rediss://… or the absolute path of a socket'
   const received = parsed ? 'another kind of URL' : 'a string that is not a URL'
-  throw new SluiceError(
-    'SLUICE_BAD_OPTION',
-    `createRedis: target: expected redis://host:6379/0, rediss://… or the absolute path of a socket, received ${received}`,
-  )
+  throw new SluiceError('SLUICE_BAD_OPTION', `createRedis: target: expected ${expected}, received ${received}`)
 }
 
 /** Returns the socket timeout in ms, with its default. Throws `SLUICE_BAD_DURATION` if it is invalid. */

@@ -22,8 +22,9 @@ export interface EntityKeyOptions {
    */
   readonly secret?: string | Uint8Array | undefined
   /**
-   * Which client keys are stored as hashes. `long`: empty keys, keys over 64 bytes, keys that begin with `#`, and keys
-   * with braces, control characters or lone surrogates. `all`: every key, which requires a `secret`. Default: `long`.
+   * Selects the client keys that are stored as hashes. `long`: empty keys, keys over 64 bytes, keys that begin with
+   * `#`, and keys with braces, control characters or lone surrogates. `all`: every key, which requires a `secret`.
+   * Default: `long`.
    */
   readonly hashKeys?: 'long' | 'all' | undefined
   /**

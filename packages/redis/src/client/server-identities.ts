@@ -11,7 +11,7 @@ interface Server {
   readonly identity: string
   /** Usage that this process has learned since this time was counted by this server. */
   readonly since: number
-  /** Time since which another server may reply under the same name; undefined if there is no doubt. */
+  /** Time since which another server may reply under the same name; undefined if the identity is certain. */
   doubtedAt: number | undefined
 }
 

@@ -40,7 +40,7 @@ export interface TimedCall<R extends TimedReply> {
 export interface TimedCallsOptions {
   readonly runner: ScriptRunner
   readonly clock: Clock
-  /** For tests: a clock in ms that replaces the server's clock. */
+  /** Clock in ms that replaces the server's clock in tests. */
   readonly serverTime: (() => number) | undefined
 }
 

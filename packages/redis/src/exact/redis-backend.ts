@@ -18,7 +18,7 @@ export interface RedisBackendOptions extends EntityKeyOptions {
   /** Process clock, used only for deadlines; counts use the server's clock. Default: the system clock. */
   readonly clock?: Clock | undefined
   /**
-   * For tests: a clock in ms that replaces the server's clock. Redis keys then expire ten minutes later (in server
+   * Clock in ms that replaces the server's clock in tests. Redis keys then expire ten minutes later (in server
    * time) than their counts, and the server does not check deadlines. Default: the server's clock.
    */
   readonly serverTime?: (() => number) | undefined

@@ -108,7 +108,7 @@ export class InflightTable implements InflightBackend {
     return this.#standstill.answerOf(wish, () => holding.answerWishHere(wish))
   }
 
-  /** Returns the number of places that all processes hold; those of this process while Redis is unavailable. */
+  /** Returns the number of held places: of all processes, or of this process alone while Redis is unavailable. */
   count(key: string, cap: Cap = this.#defaultCap()): MaybePromise<number> {
     const holding = this.#holdingOf(key, cap)
     if (this.#decidesAlone(holding)) return holding.places

@@ -13,7 +13,7 @@ export interface PermitTableOptions extends Omit<KeyPermitsDeps, 'holdTimes' | '
 export class PermitTable {
   readonly #options: PermitTableOptions
   readonly #deps: KeyPermitsDeps
-  /** By Redis key. */
+  /** Entries by Redis key. */
   readonly #all = new Map<string, KeyPermits>()
 
   constructor(options: PermitTableOptions) {

@@ -46,7 +46,7 @@ export interface RedisInflightOptions extends EntityKeyOptions {
   /** Receive `backendFailed` and `breaker` events when Redis fails and recovers. Default: none. */
   readonly observers?: readonly Observer[] | undefined
   readonly clock?: Clock | undefined
-  /** For tests: a clock in epoch ms that replaces the server's clock. */
+  /** Clock in epoch ms that replaces the server's clock in tests. */
   readonly serverTime?: (() => number) | undefined
 }
 

@@ -35,7 +35,7 @@ export function leaseLedgerCall(
 }
 
 export interface LeaseLedgerReply extends TimedReply {
-  /** One grant or failure per request, in the same order; empty if the call was late. */
+  /** A grant or a failure for each request, in the same order; empty if the call was late. */
   readonly grants: readonly (LeaseGrant | RedisFailure)[]
 }
 

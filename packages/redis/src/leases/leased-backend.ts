@@ -27,7 +27,7 @@ import { unleasedForm } from './unleased-form.ts'
 export interface LeasedBackendOptions extends EntityKeyOptions, LeaseOptions {
   /** Process clock, which determines when the leases of this process end. Default: the system clock. */
   readonly clock?: Clock | undefined
-  /** For tests: a clock in ms that replaces the server's clock, as in `redisBackend`. */
+  /** Clock in ms that replaces the server's clock in tests, as in `redisBackend`. */
   readonly serverTime?: (() => number) | undefined
 }
 

@@ -1,4 +1,4 @@
--- Merges HyperLogLog registers into those of a day by keeping the larger character at each position. Merging is
+-- Merges HyperLogLog registers into the registers of a day by keeping the larger character at each position. Merging is
 -- idempotent, so calls can be repeated safely.
 --
 -- KEYS: hash of the day.

@@ -34,7 +34,7 @@ export function policyArgs(compiled: CompiledPolicy): PolicyArgs {
   return args
 }
 
-/** Returns the algorithms that a script needs for a policy, including those of its variants. */
+/** Returns the algorithms that a script needs for a policy and its variants. */
 export function algorithmsOf(compiled: CompiledPolicy): readonly (LuaAlgorithm | 'variants')[] {
   const [name] = policyArgs(compiled)
   return [name, ...(compiled.variants ?? []).flatMap((variant) => algorithmsOf(variant.compiled))]

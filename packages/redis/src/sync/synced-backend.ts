@@ -45,7 +45,7 @@ export interface SyncedBackendOptions extends EntityKeyOptions, SyncOptions {
   readonly onBackendError?: BackendErrorRule | undefined
   /** Process clock. Default: the system clock. */
   readonly clock?: Clock | undefined
-  /** For tests: a clock in ms that replaces the server's clock, as in `redisBackend`. */
+  /** Clock in ms that replaces the server's clock in tests, as in `redisBackend`. */
   readonly serverTime?: (() => number) | undefined
 }
 
