@@ -57,7 +57,7 @@ describe('the checks of counters report nothing', () => {
     ['if durable calls fail in time', { call: { kind: 'durable', ms: WAIT_MS, code: UNANSWERED } }],
     [
       'if plain calls fail, and the fault is meant to cause this',
-      { call: { code: UNANSWERED }, expected: { refuses: 'if a process was stalled' } },
+      { call: { code: UNANSWERED }, expected: { refuses: 'in a process' } },
     ],
   ])('%s', (_, one) => {
     expect(missesOf(one)).toEqual([])

@@ -10,13 +10,13 @@ import { chargeOf, MINUTE, plain, policyOf } from '../../sketches/backend/charge
 const YEAR = 365 * 24 * 60 * MINUTE
 const history = { unit: '1s', keep: '10m' } as const
 
-/** Ms from now to some other time: slots and windows away, and further than anything is kept. */
+/** Offsets in milliseconds to other times: slots away, windows away, and beyond any retention. */
 function away(random: SeededRandom): number {
   const ms = random.pick([1, 1_000, 5_999, 6_000, MINUTE / 2, MINUTE, MINUTE + 1, 3 * MINUTE, YEAR, 200_000 * YEAR])
   return random.pick([ms, -ms]) + random.whole(3)
 }
 
-// counts of all keys were erased, since the time of all stood where the question was
+// regression: a peek at a future time erased the counts of all keys
 const fixed: Partial<Policy> = { algorithm: 'fixed-window' }
 describe.each<[string, SketchBackendOptions, readonly Partial<Policy>[]]>([
   ['ten slots', { slots: 10 }, [{}, { slices: 10 }, fixed]],
@@ -27,16 +27,16 @@ describe.each<[string, SketchBackendOptions, readonly Partial<Policy>[]]>([
     { history },
     [1_000, 7_000, MINUTE, 10 * MINUTE].flatMap((windowMs) => [{ windowMs }, { windowMs, slices: 2 }]),
   ],
-])('a sketchBackend of %s', (_name, options, shapes) => {
+])('a sketchBackend with %s', (_name, options, shapes) => {
   const policies = shapes.map((shape, index) => policyOf({ name: `${index}`, limit: 9, ...shape }))
 
-  test('answers as one that nobody asked about another time, and what a take would answer then', () =>
+  test('gives the same answers whether or not peeks at other times happen, and a peek answers like a take at that time', () =>
     eachSeed(40, (random) => {
       const clock = new FakeClock({ nowMs: random.pick([0, 1_234.5, YEAR]) })
       const [asked, twin] = [1, 2].map(() =>
         sketchBackend({ bytes: 2 ** 20, seed: 'sixteen secret bytes', clock, ...options }),
       )
-      /** One key of each policy, by random: the same ones of either backend. */
+      /** Random charges with one key for each policy, identical for both backends. */
       const randomCharges = (cost: number) => {
         const keys = policies.map(() => `key ${random.whole(3)}`)
         return (backend: Backend) => policies.map((policy, index) => chargeOf(backend, policy, keys[index], cost))
@@ -57,7 +57,7 @@ describe.each<[string, SketchBackendOptions, readonly Partial<Policy>[]]>([
     }))
 })
 
-test('a peek of a sketchBackend says nothing of which windows it has', () => {
+test('a peek of a sketchBackend does not fix its window', () => {
   const backend = sketchBackend({ clock: new FakeClock() })
   const minute = chargeOf(backend, policyOf({ windowMs: MINUTE }), 'key')
   backend.peekAll([minute])
@@ -66,8 +66,8 @@ test('a peek of a sketchBackend says nothing of which windows it has', () => {
   expect(backend.takeAll([hour]).verdicts[0].allowed).toBe(true)
 })
 
-// the tail of what was evicted began its time there, so that nothing in it ever ended
-test('a flood is forgotten in time though somebody first asked about the far future', () => {
+// regression: the tail of evicted keys started its clock at the time of the peek, so nothing in it ever expired
+test('a flood expires on time even if a peek at the far future came first', () => {
   const { clock, limiter } = scene([{ algorithm: 'fixed-window', limit: 10, window: '1h' }], 64 * KIB)
   limiter.peek('anybody', 1, { now: clock.now() + 3 * YEAR })
   for (let key = 0; key < 6_000; key++) limiter.take(`flood ${key}`, 10)
@@ -77,8 +77,8 @@ test('a flood is forgotten in time though somebody first asked about the far fut
   expect(denied).toBe(0)
 })
 
-// the key's used part was written as it would be then, and the key was up for eviction
-test('a denied key stays denied through a flood though someone peeked at its future', () => {
+// regression: a peek stored the usage that the key would have in the future, so the key was evicted early
+test('a denied key stays denied through a flood even if a peek at its future came first', () => {
   const { limiter } = scene([{ algorithm: 'fixed-window', limit: 10, window: '1h' }], 64 * KIB)
   limiter.take('attacker', 10)
   limiter.peek('attacker', 1, { now: 2 * 60 * MINUTE })
@@ -86,8 +86,8 @@ test('a denied key stays denied through a flood though someone peeked at its fut
   expect(limiter.take('attacker').allowed).toBe(false)
 })
 
-// the lease was charged whole, as if it had ended, and then what was spent of it once more
-test('a lease goes on though somebody asked about a time after its end', () => {
+// regression: the lease was charged in full as if it had ended, and later charged again for what was spent
+test('a lease continues after a peek at a time after its end', () => {
   const clock = new FakeClock({ nowMs: 1_000 })
   const terms = { fraction: 0.1, leaseMs: 2_000 }
   const ledger = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
@@ -100,14 +100,14 @@ test('a lease goes on though somebody asked about a time after its end', () => {
   ask(1, { want: 10, demand: 10 })
   const remaining = (afterMs: number) =>
     ledger.peekAll([{ ...counted, cost: 1 }], { now: clock.now() + afterMs }).verdicts[0].remaining
-  // on lease now, charged soon, forgotten after the window
+  // the lease: active, ended, and after the window
   expect([0, 10_000, 3 * MINUTE].map(remaining)).toEqual([90, 90, 100])
   ask(2, { spent: 3 })
   expect(remaining(0)).toBe(97)
 })
 
-// what a backend said of another time was taken for what it says now, and its clock for one that runs otherwise
-test('what a backend answers of another time is not what is known of a key when it fails', () => {
+// regression: an answer about another time was taken as the current state and as a clock difference
+test('an answer about another time is not used as the usage of a key when the backend fails', () => {
   const clock = new FakeClock({ nowMs: 1_000 })
   let fails = false
   const front = frontBackend('custom', memoryBackend({ clock }), (ask) => {

@@ -3,8 +3,9 @@ import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { KIB } from '../../floods/scene.ts'
 
-// readings 8.7 years from the backend's own all had one tick: nothing expired, and what was displaced was forgotten
-test('a denied key stays denied through a flood where the limiter reads epoch time and the backend does not', () => {
+// regression: readings 8.7 years away from the backend's clock shared one tick, so nothing expired and evicted keys
+// were lost
+test('a denied key stays denied through a flood if the limiter reads epoch time and the backend does not', () => {
   const clock = new FakeClock({ nowMs: Date.UTC(2026, 0, 1) })
   const backend = memoryBackend({ maxBytes: 64 * KIB })
   const limiter = createLimiter({

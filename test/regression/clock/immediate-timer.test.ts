@@ -13,13 +13,13 @@ const atOnce: Clock = {
     return () => {}
   },
 }
-// as of a user without types
+// like the clock of a user without type checks
 const withoutCancel = { ...still, after: (_ms: number, run: () => void) => void setImmediate(run) } as unknown as Clock
 
 test.each<[string, Clock]>([
-  ['runs what it is given at once', atOnce],
-  ['returns nothing to cancel', withoutCancel],
-])('slowDown lets requests go on by a clock that %s', async (_how, clock) => {
+  ['runs callbacks at once', atOnce],
+  ['returns no cancel function', withoutCancel],
+])('slowDown releases requests if the clock %s', async (_how, clock) => {
   const limit = slowDown({ after: 0, window: '1m', delayMs: 10, maxDelayMs: 50, clock })
   const server = createServer(limit.wrap((_req, res) => res.end('through')))
   await once(server.listen(0, '127.0.0.1'), 'listening')

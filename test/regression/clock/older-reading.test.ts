@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { everyAlgorithm, MIB, scene } from '../../floods/scene.ts'
 
-// a token bucket wrote the older reading down, and drained the same time again
-test.each(everyAlgorithm)('%s: readings that go to and fro admit no more than the limit', (algorithm) => {
+// regression: a token bucket stored the older reading, and drained the same time twice
+test.each(everyAlgorithm)('%s: readings that jump back and forth admit no more than the limit', (algorithm) => {
   const { limiter } = scene([{ algorithm, limit: 100, window: '1m' }], MIB)
   let admitted = 0
   for (let ask = 0; ask < 1_000; ask++) {
@@ -11,7 +11,7 @@ test.each(everyAlgorithm)('%s: readings that go to and fro admit no more than th
   expect(admitted).toBe(100)
 })
 
-test.each(everyAlgorithm)('%s: a new key is new before the start of the clock too', (algorithm) => {
+test.each(everyAlgorithm)('%s: a new key is empty before the start of the clock, too', (algorithm) => {
   const { limiter } = scene([{ algorithm, limit: 100, window: '1m' }], MIB)
   expect(limiter.take('key', 100, { now: -1e9 }).allowed).toBe(true)
 })

@@ -14,7 +14,7 @@ const lookalikes: readonly object[] = [
   { mark, line: 1, counters: [], calls: [undefined, 4], answers: [undefined, 4] },
 ]
 
-test.each(lookalikes)('%j is no call that a primary answers', (message) => {
+test.each(lookalikes)('%j is not treated as a call to the primary', (message) => {
   expect(new ClusterServer(terms, undefined, clock).answer(message)).toBeUndefined()
 })
 
@@ -31,7 +31,7 @@ test.each([
   expect(answer?.answers).toEqual([{ id: 1, error: expect.any(String) }])
 })
 
-test('a worker hears such messages, and then its answers', async () => {
+test('a worker ignores foreign messages, and receives its answers', async () => {
   const primary = new PairedPrimary(terms, clock)
   const backend = primary.worker()
   const policy = { name: 'x', algorithm: 'fixed-window', limit: 20, windowMs: 60_000 } as const

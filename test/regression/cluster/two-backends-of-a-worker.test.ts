@@ -11,12 +11,12 @@ function charge(backend: Backend, limit: number): Charge {
   return { key: 'k', counter: openedCounter(backend, `limit-${limit}`, policy), cost: 1 }
 }
 
-// leased, and asked of the primary as it is
+// one policy that is leased, and one that is sent to the primary each time
 test.each([
   [500, 1_000],
   [5, 20],
 ])(
-  'two backends of one worker that ask in one turn are each told of their own counts, %d and %d',
+  'two backends of one worker that send requests in one turn receive their own counts, %d and %d',
   async (few, many) => {
     const primary = new PairedPrimary(terms, clock)
     const port = primary.port()

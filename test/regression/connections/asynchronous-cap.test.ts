@@ -33,7 +33,7 @@ afterEach(async () => {
   expect(watcher.fewestHeld).toBe(0)
 })
 
-/** Answers that come when the test says so. */
+/** Answers that arrive when the test releases them. */
 class Answers {
   readonly #waiting: (() => void)[] = []
   #open = false
@@ -48,7 +48,7 @@ class Answers {
       else this.#waiting.push(() => resolve(make()))
     })
 
-  /** The oldest one comes now. */
+  /** Releases the oldest answer. */
   one(): void {
     this.#waiting.shift()?.()
   }
@@ -61,7 +61,7 @@ class Answers {
 
 type Later = (answers: Answers) => Partial<ConnectionLimitOptions>
 
-/** What may come later. */
+/** Options that can be asynchronous. */
 const LATER: Readonly<Record<string, Later>> = {
   key: ({ later }) => ({ key: () => later(() => 'all') }),
   skip: ({ later }) => ({ skip: () => later(() => false) }),
@@ -73,7 +73,7 @@ const LATER: Readonly<Record<string, Later>> = {
 
 interface Kind {
   readonly make: (hear: () => void) => Server
-  /** A client that speaks at once, and tells what it heard of the server's own answer. */
+  /** A client that sends at once, and records what it received from the server behind the cap. */
   readonly speak: (port: number) => { readonly heard: () => string; readonly closed: () => boolean; destroy(): void }
 }
 
@@ -159,41 +159,38 @@ const cases = Object.entries(KINDS).flatMap(([kind, how]) =>
   Object.entries(LATER).map(([what, later]) => [kind, what, how, later] as const),
 )
 
-describe.each(cases)(
-  'a server of node:%s whose cap has a %s that comes later',
-  (_kind, _what, { make, speak }, later) => {
-    test('says nothing before it is there, and serves one of twenty', async () => {
-      const answers = new Answers()
-      let begun = 0
-      const port = await limited(
-        make(() => begun++),
-        { limit: 1, ...later(answers) },
-      )
-      const told: unknown[] = []
-      server.on('connection', (socket) => told.push(socket))
-      const spoken = Array.from({ length: 20 }, () => speak(port))
-      clients.push(...spoken)
-      await until(() => answers.waiting === 20, { what: 'all twenty to wait' })
-      // whatever was to be read by now would have been
-      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
-      expect([begun, told.length, ...spoken.map(({ heard }) => heard())]).toEqual([0, 0, ...Array(20).fill('')])
-      answers.open()
-      await until(() => spoken.filter(({ closed }) => closed()).length === 19, { what: 'nineteen to be closed' })
-      const [served] = spoken.filter(({ closed }) => !closed())
-      await until(() => served.heard().includes('hello'), { what: 'the one to be served' })
-      expect(spoken.filter(({ heard }) => heard() !== '')).toEqual([served])
-      expect([told.length, watcher.acquired, watcher.denied]).toEqual([1, 1, 19])
-      served.destroy()
-      await until(() => watcher.held === 0, { what: 'the place to come back' })
-      const next = speak(port)
-      clients.push(next)
-      await until(() => next.heard().includes('hello'), { what: 'the next one to be served' })
-    })
-  },
-)
+describe.each(cases)('a server of node:%s whose cap has an asynchronous %s', (_kind, _what, { make, speak }, later) => {
+  test('sends nothing before the answer arrives, and serves one client of twenty', async () => {
+    const answers = new Answers()
+    let begun = 0
+    const port = await limited(
+      make(() => begun++),
+      { limit: 1, ...later(answers) },
+    )
+    const told: unknown[] = []
+    server.on('connection', (socket) => told.push(socket))
+    const spoken = Array.from({ length: 20 }, () => speak(port))
+    clients.push(...spoken)
+    await until(() => answers.waiting === 20, { what: 'all twenty to wait' })
+    // enough time for the server to have read everything
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+    expect([begun, told.length, ...spoken.map(({ heard }) => heard())]).toEqual([0, 0, ...Array(20).fill('')])
+    answers.open()
+    await until(() => spoken.filter(({ closed }) => closed()).length === 19, { what: 'nineteen to be closed' })
+    const [served] = spoken.filter(({ closed }) => !closed())
+    await until(() => served.heard().includes('hello'), { what: 'the one to be served' })
+    expect(spoken.filter(({ heard }) => heard() !== '')).toEqual([served])
+    expect([told.length, watcher.acquired, watcher.denied]).toEqual([1, 1, 19])
+    served.destroy()
+    await until(() => watcher.held === 0, { what: 'the place to come back' })
+    const next = speak(port)
+    clients.push(next)
+    await until(() => next.heard().includes('hello'), { what: 'the next one to be served' })
+  })
+})
 
-describe('what a client says while its connection waits', () => {
-  test('is not lost: an upload, byte for byte, more than any buffer holds', async () => {
+describe('data that a client sends while its connection waits', () => {
+  test('is not lost: an upload, byte for byte, larger than any buffer', async () => {
     const answers = new Answers()
     const { body, uploads, http } = uploadServer()
     const port = await limited(http, { limit: 1, key: () => answers.later(() => 'all') })
@@ -212,7 +209,7 @@ describe('what a client says while its connection waits', () => {
     await until(() => watcher.held === 0, { what: 'the place to come back' })
   })
 
-  test('is not lost: pipelined requests, and an end behind them', async () => {
+  test('is not lost: pipelined requests and the end of the stream after them', async () => {
     const answers = new Answers()
     const urls: unknown[] = []
     const http = createHttpServer((req, res) => {
@@ -232,7 +229,7 @@ describe('what a client says while its connection waits', () => {
     await until(() => watcher.held === 0, { what: 'the place to come back' })
   })
 
-  test('is there for a listener that reads later, as it would be without a cap', async () => {
+  test('is available to a listener that reads later, as without a cap', async () => {
     const answers = new Answers()
     const sockets: Socket[] = []
     const port = await limited(
@@ -257,7 +254,7 @@ describe('what a client says while its connection waits', () => {
   })
 })
 
-test('an upload that asks first, and does not wait for the answer, arrives whole behind a key that comes later', async () => {
+test('an upload with Expect: 100-continue that does not wait for the answer arrives complete with an asynchronous key', async () => {
   const answers = new Answers()
   const { body, uploads, http } = uploadServer()
   const guard = guardContinue(http, {
@@ -279,40 +276,43 @@ test('an upload that asks first, and does not wait for the answer, arrives whole
   client.leave()
 })
 
-describe('a client that leaves while its connection waits', () => {
+describe('a client that disconnects while its connection waits', () => {
   const leaving: readonly (readonly [string, string, (client: RawClient) => void])[] = [
     ['resets', '', (client) => void client.socket.resetAndDestroy()],
     ['ends', '', (client) => void client.socket.end()],
     ['resets in the middle of a request', GET, (client) => void client.socket.resetAndDestroy()],
   ]
 
-  test.each(leaving)('%s: nobody hears of it, and its place goes to the next', async (_how, first, leave) => {
-    const answers = new Answers()
-    let told = 0
-    const http = createHttpServer((_req, res) => res.end('hello')).on('connection', () => told++)
-    const port = await limited(http, { limit: 1, ...LATER.backend(answers) })
-    const gone = await RawClient.to(port)
-    await new Promise<void>((sent) => gone.socket.write(first, () => sent()))
-    await until(() => answers.waiting === 1, { what: 'it to wait' })
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
-    const open = connections()
-    leave(gone)
-    await until(() => open() === 0, { what: 'the server to see it' })
-    answers.one()
-    await until(() => watcher.acquired === 1 && watcher.held === 0, { what: 'the place to come back' })
-    expect(told).toBe(0)
-    answers.open()
-    const next = await RawClient.to(port)
-    clients.push(next.socket)
-    next.send(GET)
-    await next.hears('hello')
-    next.leave()
-    await until(() => watcher.held === 0, { what: 'the place to come back' })
-  })
+  test.each(leaving)(
+    '%s: is not passed to the server, and its permit goes to the next client',
+    async (_how, first, leave) => {
+      const answers = new Answers()
+      let told = 0
+      const http = createHttpServer((_req, res) => res.end('hello')).on('connection', () => told++)
+      const port = await limited(http, { limit: 1, ...LATER.backend(answers) })
+      const gone = await RawClient.to(port)
+      await new Promise<void>((sent) => gone.socket.write(first, () => sent()))
+      await until(() => answers.waiting === 1, { what: 'it to wait' })
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+      const open = connections()
+      leave(gone)
+      await until(() => open() === 0, { what: 'the server to see it' })
+      answers.one()
+      await until(() => watcher.acquired === 1 && watcher.held === 0, { what: 'the place to come back' })
+      expect(told).toBe(0)
+      answers.open()
+      const next = await RawClient.to(port)
+      clients.push(next.socket)
+      next.send(GET)
+      await next.hears('hello')
+      next.leave()
+      await until(() => watcher.held === 0, { what: 'the place to come back' })
+    },
+  )
 })
 
 describe('a wait', () => {
-  test('is bounded: a connection of which nobody says anything is closed after five seconds', async () => {
+  test('is limited: a connection whose answer is still missing is closed after five seconds', async () => {
     const clock = new FakeClock()
     const answers = new Answers()
     const port = await limited(createNetServer(), { limit: 1, clock, ...LATER.backend(answers) })
@@ -326,12 +326,12 @@ describe('a wait', () => {
     await client.closed()
     expect([client.heard, clock.pending, warnings.codes]).toEqual(['', 0, ['SLUICE_BACKEND_FAILED']])
     expect(warnings.texts[0]).toContain("limiter 'connections': a connection was closed")
-    // the place that comes all the same goes straight back
+    // a permit that arrives later is released at once
     answers.open()
     await until(() => watcher.acquired === 1 && watcher.held === 0, { what: 'the place to come back' })
   })
 
-  test('of one connection holds up no other', async () => {
+  test('of one connection does not delay other connections', async () => {
     const answers = new Answers()
     const key = (socket: Socket) => (socket.remoteAddress === '127.0.0.1' ? answers.later(() => 'slow') : 'quick')
     const port = await limited(
@@ -349,7 +349,7 @@ describe('a wait', () => {
     await until(() => watcher.held === 0, { what: 'the place to come back' })
   })
 
-  test('that ends with a listener that throws costs that connection alone', async () => {
+  test('that ends with a throwing listener affects only that connection', async () => {
     let throws = true
     const net = createNetServer((socket) => {
       if (throws) throw new Error('no room in the list')
@@ -371,7 +371,7 @@ describe('a wait', () => {
 })
 
 describe('several caps', () => {
-  test('are asked in the order in which they were added, and what a later one refuses has its place back', async () => {
+  test('are checked in the order in which they were added, and earlier permits are released if a later cap denies', async () => {
     const asked: string[] = []
     const answers = new Answers()
     const ask = (name: string, later: boolean) => (): string | Promise<string> => {
@@ -400,7 +400,7 @@ describe('several caps', () => {
     await until(() => first.held + watcher.held + third.held === 0, { what: 'all places to come back' })
   })
 
-  test('leave the server as it was once all of them have ended, and stay beneath what others put over it', async () => {
+  test('restore the server once all are closed, and keep wrappers that others added on top', async () => {
     const net = createNetServer((socket) => void socket.on('error', () => {}).resume())
     const port = await limited(net, { limit: 9 })
     const [second, third] = [
@@ -424,7 +424,7 @@ describe('several caps', () => {
     expect(third.limiter.count()).toBe(0)
   })
 
-  test('are gone where all of them ended: the emit of the server is its own again', async () => {
+  test('are removed when all are closed: the server has its original emit again', async () => {
     server = createNetServer()
     const limits = ['a', 'b'].map((name) => limitConnections(server, { limit: 1, name }))
     for (const limit of limits) limit.close()
@@ -433,7 +433,7 @@ describe('several caps', () => {
   })
 })
 
-/** Keeps what it is sent; and something to send that no buffer holds. */
+/** A server that stores uploads, and a body larger than any buffer. */
 function uploadServer() {
   const body = Buffer.alloc(1_000_000, 'sluice')
   const uploads: Buffer[] = []

@@ -10,8 +10,8 @@ import { fastify } from 'fastify'
 import { createMocks, createRequest, createResponse } from 'node-mocks-http'
 import serverlessHttp from 'serverless-http'
 
-// adapters of serverless functions, injected requests and mocks carry a request by no socket: an object with an address,
-// or an emitter that cannot be read, stands in its place
+// Adapters of serverless functions, injected requests and mocks have no real socket: instead they have an object with
+// an address, or an emitter that cannot be read.
 
 jest.useFakeTimers({ advanceTimers: true, doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
 
@@ -40,7 +40,7 @@ const serverless: Record<string, (app: Express) => Invoke> = {
 }
 
 describe.each(Object.entries(serverless))('%s', (_name, adapt) => {
-  test('limits, and takes the permit of each request back', async () => {
+  test('limits, and releases the permit of each request', async () => {
     const cap = inflightLimit({ limit: 1 })
     const app = express()
       .use(cap, rateLimit({ limit: 3, window: '1m' }))
@@ -55,7 +55,7 @@ describe.each(Object.entries(serverless))('%s', (_name, adapt) => {
   })
 })
 
-test('an injected request may take longer than connections go without a look', async () => {
+test('an injected request may take longer than the interval of connection checks', async () => {
   const app = fastify()
   await app.register(sluice, { inflightLimit: { limit: 1 } })
   let answer: (() => void) | undefined
@@ -74,8 +74,8 @@ test('an injected request may take longer than connections go without a look', a
 describe('mocks of a request and its response', () => {
   test.each([
     ['without a socket', undefined],
-    ['with an empty one', {}],
-  ])('%s reach the handler, and give their permit back', async (_how, socket) => {
+    ['with an empty socket', {}],
+  ])('%s reach the handler, and release their permit', async (_how, socket) => {
     const cap = inflightLimit({ limit: 1 })
     for (let asked = 0; asked < 2; asked++) {
       const { req, res } = createMocks<Request, Response>(

@@ -10,7 +10,7 @@ async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await turn()
 }
 
-/** A ledger that answers in the next turn, and what stands in its way at the moment. */
+/** A ledger that answers in the next turn, with the faults that a test sets. */
 function slowLedger() {
   const clock = new FakeClock()
   const gates = new Map<TableCall, () => Promise<void>>()
@@ -23,7 +23,7 @@ function slowLedger() {
   return { clock, ledger, gates, table: ledger.plain.open('default') }
 }
 
-/** Settled within so many turns, or not. */
+/** Whether the promise settles within the given number of turns. */
 async function settles(promise: Promise<unknown>): Promise<boolean> {
   let isSettled = false
   promise.then(
@@ -38,7 +38,7 @@ async function settles(promise: Promise<unknown>): Promise<boolean> {
   return isSettled
 }
 
-/** Goes on counting until it is stopped. */
+/** Counts continuously until it is stopped. */
 function load(count: () => Promise<unknown>): () => Promise<void> {
   let isOver = false
   const loop = async (): Promise<void> => {
@@ -61,12 +61,12 @@ describe('batches of counters', () => {
       string,
       (counters: ReturnType<typeof createCounters>) => Promise<unknown>,
     ])[]) {
-      test(`${name} is answered while others go on counting, durable: ${durable}`, async () => {
+      test(`${name} is answered while other calls keep counting, durable: ${durable}`, async () => {
         const { clock, ledger } = slowLedger()
         const counters = createCounters({ ledger, clock, maxBatch: 2 })
         const stop = load(async () => {
           await counters.increment('a', 1, { durable })
-          // what is durable waits for a turn by itself
+          // a durable call waits a turn anyway
           if (!durable) await turn()
         })
         await turns(10)
@@ -77,7 +77,7 @@ describe('batches of counters', () => {
     }
   }
 
-  test('plain units go out while each batch has a durable one of the same id', async () => {
+  test('plain units are written even if each batch has a durable unit of the same id', async () => {
     const { clock, ledger, table } = slowLedger()
     const counters = createCounters({ ledger, clock })
     let durable = 0
@@ -94,7 +94,7 @@ describe('batches of counters', () => {
     expect((await table.read(['a'])).entries[0]?.value).toBe(1_000_000 + durable)
   })
 
-  test('a process with batches of one id goes on while that id is reset', async () => {
+  test('a process with batches of one id continues while that id is reset', async () => {
     const { clock, ledger, gates } = slowLedger()
     const counters = createCounters({ ledger, clock, maxBatch: 1 })
     let asks = 0
@@ -109,7 +109,7 @@ describe('batches of counters', () => {
     await counters.close()
   })
 
-  test('a group that counts late, after its caller was told so, stays away where there was a reset since', async () => {
+  test('a group that is counted late, after its call was rejected, stays removed by a reset in between', async () => {
     const { clock, ledger, gates, table } = slowLedger()
     const counters = createCounters({ ledger, clock, waitMs: 100, flushMs: 10_000 })
     await counters.read('a')
@@ -129,7 +129,7 @@ describe('batches of counters', () => {
     await counters.close()
   })
 
-  test('room is left for whichever of what is undecided counts', async () => {
+  test('capacity is reserved for every undecided unit that may count', async () => {
     const { clock, ledger } = slowLedger()
     const counters = createCounters({ ledger, clock })
     const most = Number.MAX_SAFE_INTEGER
@@ -145,7 +145,7 @@ describe('batches of counters', () => {
     await counters.close()
   })
 
-  test('an entry stays while a group of no units waits for it', async () => {
+  test('an entry stays while a group of zero units waits for it', async () => {
     const { clock, ledger, gates, table } = slowLedger()
     const counters = createCounters({ ledger, clock, maxEntries: 1 })
     await counters.read('a')
@@ -179,7 +179,7 @@ describe('batches of counters', () => {
     expect((await table.read(['a'])).entries[0]?.value).toBe(3)
   })
 
-  test('what is counted after a reset that got no answer stays, whenever that reset was done', async () => {
+  test('units counted after a reset without an answer are kept, whenever that reset was applied', async () => {
     const { clock, ledger, gates, table } = slowLedger()
     const counters = createCounters({ ledger, clock, flushMs: 10_000 })
     await counters.increment('a', 3)
@@ -197,7 +197,7 @@ describe('batches of counters', () => {
     await counters.close()
   })
 
-  test('a late answer does not stand in the place of what was counted meanwhile', async () => {
+  test('a late answer does not replace units that were counted meanwhile', async () => {
     const clock = new FakeClock()
     let answer: (() => void) | undefined
     const ledger = new HeldLedger(clock, {
@@ -222,7 +222,7 @@ describe('batches of counters', () => {
     await counters.close()
   })
 
-  test('new ids are read together where the ledger is slow, however many there are', async () => {
+  test('new ids are read together if the ledger is slow, however many there are', async () => {
     const { clock, ledger, gates } = slowLedger()
     const counters = createCounters({ ledger, clock })
     let [reading, most, reads] = [0, 0, 0]
@@ -243,7 +243,7 @@ describe('batches of counters', () => {
     await counters.close()
   })
 
-  test('an id that waits for the reads of others is refused after waitMs', async () => {
+  test('an id that waits for other reads is rejected after waitMs', async () => {
     const { clock, ledger, gates } = slowLedger()
     const counters = createCounters({ ledger, clock, waitMs: 100 })
     gates.set('read', () => new Promise(() => {}))
@@ -262,10 +262,10 @@ describe('batches of counters', () => {
   })
 })
 
-describe('a ledger that came back from a backup', () => {
+describe('a ledger that was restored from a backup', () => {
   const clock = new FakeClock()
 
-  /** Of a process that counted 15 before a backup that has 5 took the place of its ledger. */
+  /** Counters of a process that counted 15 before its ledger was restored to 5. */
   async function countersOfBackup() {
     let current = new MemoryLedger(clock).open('a')
     const ledger: CounterLedger = {
@@ -286,7 +286,7 @@ describe('a ledger that came back from a backup', () => {
     return counters
   }
 
-  test('is what its readers see', async () => {
+  test('determines what readers see', async () => {
     const counters = await countersOfBackup()
     expect((await counters.read('a', { maxAgeMs: 0 })).value).toBe(5)
     await counters.increment('a', 2)
@@ -294,7 +294,7 @@ describe('a ledger that came back from a backup', () => {
     await counters.close()
   })
 
-  test.each([true, false])('is what its writers see, who read nothing: durable %s', async (durable) => {
+  test.each([true, false])('determines what processes see that only write: durable %s', async (durable) => {
     const counters = await countersOfBackup()
     const { value } = await counters.increment('a', 2, { durable })
     expect(value).toBe(durable ? 7 : 17)

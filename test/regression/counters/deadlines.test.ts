@@ -11,7 +11,7 @@ import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
 const WAIT_MS = 100
 
-/** A ledger in which each call waits until somebody lets it go on. */
+/** A ledger in which each call waits until the test releases it. */
 function stoppedLedger() {
   const waiting: (readonly [call: TableCall, goOn: () => void])[] = []
   const ledger = new HeldLedger(systemClock, {
@@ -22,7 +22,7 @@ function stoppedLedger() {
   return { ledger, waitsFor, goOn: () => waiting.shift()?.[1]() }
 }
 
-/** What a call rejected with, once it did. */
+/** The error of a rejected call, once it rejects. */
 function rejectionOf(call: Promise<unknown>): { code?: unknown } {
   const rejection: { code?: unknown } = {}
   call.catch(({ code }: { readonly code?: unknown }) => {
@@ -47,7 +47,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
     return use(redisCounters(client, options)).finally(() => client.disconnect())
   }
 
-  test('though the ledger took most of it to read', async () => {
+  test('even if the ledger took most of that time to read', async () => {
     const clock = new FakeClock()
     const { ledger, waitsFor, goOn } = stoppedLedger()
     const counters = createCounters({ ledger, clock, waitMs: WAIT_MS })
@@ -61,7 +61,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
     expect(rejection.code).toBe('SLUICE_COUNTERS_UNAVAILABLE')
   })
 
-  test('before Redis, of an id that Redis does not know either', async () => {
+  test('before Redis, for an id that Redis does not have either', async () => {
     const clock = new FakeClock()
     const { ledger, waitsFor } = stoppedLedger()
     await inRedis({ name: 'unknown', ledger, clock, waitMs: WAIT_MS }, async (counters) => {
@@ -73,12 +73,12 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
     })
   })
 
-  test('before Redis, and is answered where only what comes after it takes longer', async () => {
+  test('before Redis, and is answered if only later steps take longer', async () => {
     const clock = new FakeClock()
     const { ledger, waitsFor, goOn } = stoppedLedger()
     await inRedis({ name: 'counted', ledger, clock, waitMs: WAIT_MS }, async (counters) => {
       const receipt = counters.increment('a', 1, { token: 't' })
-      // of Redis, and of what goes past it
+      // the calls of Redis, and of the call that bypasses it
       for (const call of ['read', 'read', 'apply'] as const) {
         await waitsFor(call)
         goOn()
@@ -89,7 +89,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
     })
   })
 
-  test('before Redis, where Redis has to ask for totals again and again', async () => {
+  test('before Redis, if Redis needs totals repeatedly', async () => {
     const clock = new FakeClock()
     const { ledger, waitsFor, goOn } = stoppedLedger()
     await inRedis({ name: 'again', ledger, clock, waitMs: WAIT_MS, partitions: 1 }, async (counters) => {
@@ -98,7 +98,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
         await waitsFor('read')
         clock.advance(WAIT_MS * 0.6)
         if (reads === 0) {
-          // what was read belongs to an epoch that is over
+          // the totals that were read belong to an old epoch
           await redis.client().flushall()
           goOn()
         }
@@ -108,7 +108,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
     })
   })
 
-  test('and so does every other one while Redis answers nothing, be its client what it may', async () => {
+  test('and so does every other call while Redis does not answer, whatever its client', async () => {
     const client = redis.client()
     const ledger = new MemoryLedger(systemClock)
     const counters = redisCounters(client, { name: 'stopped', ledger, waitMs: 5 * WAIT_MS, flushMs: '1h' })
@@ -120,7 +120,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
         await rejected(rejection)
         expect(rejection.code).toBe('SLUICE_COUNTERS_UNAVAILABLE')
       }
-      // what goes past Redis needs none
+      // calls that bypass Redis do not need an answer from it
       expect((await counters.increment('a', 1, { token: 't' })).counted).toBe(true)
     } finally {
       redis.resume()
@@ -131,8 +131,8 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
   })
 })
 
-/** A PostgreSQL whose first answer never comes, as on a connection that is gone without a word. */
-test('counters go on where the first statement of a process is never answered', async () => {
+/** A PostgreSQL whose first answer never arrives, as on a connection that died silently. */
+test('counters continue if the first statement of a process is never answered', async () => {
   let statements = 0
   const sql: SqlRunner = {
     query: async (text) => {

@@ -7,7 +7,7 @@ import { FakeClock, seededRandom } from '@sluice/testkit'
 import { GossipFleet } from '../../counters/gossip/gossip-fleet.ts'
 
 describe('gossip', () => {
-  test('ends, and asks others, though peers() gave no answer', async () => {
+  test('closes, and contacts replicas, even if peers() never answers', async () => {
     const clock = new FakeClock()
     let isHung = true
     const peers = (): [] | Promise<never> => (isHung ? new Promise<never>(() => {}) : [])
@@ -22,9 +22,9 @@ describe('gossip', () => {
     expect(await settledSoon(closed)).toBe(true)
   })
 
-  test('what others forgot and one keeps stands in the way of nothing, and is not sent again and again', async () => {
+  test('entries that others have forgotten and one replica keeps block nothing, and are not sent repeatedly', async () => {
     const fleet = new GossipFleet(seededRandom(1))
-    // of the second, which has no channel, the third hears what the first wrote
+    // the third replica has received writes of the second, which has no channel
     const [first, keeper, third] = [fleet.start(), fleet.start(), fleet.start()]
     const texts: string[] = []
     gossipChannel(third, { retainMs: '10s' }).subscribe('news', (bytes) => texts.push(String(bytes.length)))
@@ -47,7 +47,7 @@ describe('gossip', () => {
     await fleet.stop()
   })
 
-  test('tells of a message that came too late, though another replica had kept it', async () => {
+  test('reports a message that arrived too late, even if another replica had kept it', async () => {
     const fleet = new GossipFleet(seededRandom(1))
     const [first, , away] = [fleet.start(), fleet.start(), fleet.start()]
     const events: unknown[] = []
@@ -60,7 +60,7 @@ describe('gossip', () => {
     fleet.part((index) => index === 2)
     channel.publish('news', Buffer.from('b'))
     await fleet.run(15_000, 50)
-    // the one that is left never forgets so soon
+    // the remaining replica must not forget before the others
     fleet.kill(first)
     fleet.heal()
     await fleet.run(3_000)
@@ -69,7 +69,7 @@ describe('gossip', () => {
     await fleet.stop()
   })
 
-  test('asks an address at which this replica answered once, where there is no other: others may answer there', async () => {
+  test('contacts an address that this replica answered before if it is the only one, because other replicas may answer there', async () => {
     const clock = new FakeClock()
     const other = createGossip({ peers: [], clock })
     let asked = 0
@@ -84,7 +84,7 @@ describe('gossip', () => {
     await Promise.all([node.close(), other.close()])
   })
 
-  test('refuses to write what no message can carry', async () => {
+  test('rejects writes that do not fit into a message', async () => {
     const node = createGossip({ peers: [], clock: new FakeClock() })
     const refused = { code: 'SLUICE_BAD_MESSAGE' }
     expect(() => node.write('other:1', 'x'.repeat(70_000))).toThrow(expect.objectContaining(refused))
@@ -93,7 +93,7 @@ describe('gossip', () => {
     await node.close()
   })
 
-  test('keeps no parts of a message that no channel may send', async () => {
+  test('does not keep parts of a message that no channel may send', async () => {
     const fleet = new GossipFleet(seededRandom(1))
     const [from, to] = [fleet.start(), fleet.start()]
     const sizes: number[] = []
@@ -105,7 +105,7 @@ describe('gossip', () => {
     await fleet.stop()
   })
 
-  test('a replica that asks itself is not one that holds what it counted', async () => {
+  test('a replica that contacts itself is not counted as a holder of its entries', async () => {
     const clock = new FakeClock()
     const peers: GossipPeer[] = []
     const node = createGossip({ peers, clock })
@@ -121,7 +121,7 @@ describe('gossip', () => {
     await node.close()
   })
 
-  test('answers behind a parser of bodies', async () => {
+  test('answers behind a body parser', async () => {
     const node = createGossip({ peers: [], secret: 'a secret of the whole fleet', clock: new FakeClock() })
     const server = createServer(async (req, res) => {
       const chunks: Buffer[] = []

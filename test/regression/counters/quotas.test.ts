@@ -25,7 +25,7 @@ interface LabQuota {
   readonly carryOver?: number
 }
 
-/** Processes over one table in memory, each behind faults of its own. */
+/** Several processes over one table in memory, each with its own faults. */
 class Lab {
   readonly clock = new FakeClock({ wallMs: Date.UTC(2026, 10, 2) })
   readonly servers = new BehindTable(
@@ -46,7 +46,7 @@ class Lab {
     return { quotas, limiter }
   }
 
-  /** Moves the clock in steps, in each of which the database has its turn. */
+  /** Advances the clock in steps, and lets the database work after each step. */
   async advance(ms: number): Promise<void> {
     for (let moved = 0; moved < ms; moved += 50) {
       for (let i = 0; i < 3; i++) await turn()
@@ -68,7 +68,7 @@ class Lab {
 }
 
 describe('a write without an answer', () => {
-  test('that comes when its account was read meanwhile is not counted twice', async () => {
+  test('that answers after its account was read again is not counted twice', async () => {
     const lab = new Lab()
     let arrive = (): void => {}
     let isHeld = false
@@ -91,7 +91,7 @@ describe('a write without an answer', () => {
     await lab.of(quotas.close())
   })
 
-  test('and does not stand, is no sign of a server that was behind', async () => {
+  test('that was lost is not taken as a sign of a lagging server', async () => {
     const lab = new Lab()
     let fails = false
     const { quotas } = lab.join({ before: (call) => (fails && call === 'commit' ? NEVER : undefined) })
@@ -103,7 +103,7 @@ describe('a write without an answer', () => {
     })
     fails = false
     await lab.advance(6_000)
-    // what another process did is not to be joined with what this one knew before
+    // work of another process must not be merged with the old state of this process
     await lab.of(other.quotas.reserve('a', 3, { id: 'r', forMs: '1h', ...NAMES }))
     await lab.of(other.quotas.void('a', 'r', NAMES))
     await lab.of(other.quotas.reserve('a', 4, { id: 's', forMs: '1h', ...NAMES }))
@@ -112,7 +112,7 @@ describe('a write without an answer', () => {
     await lab.of(other.quotas.close())
   })
 
-  test('about one token leaves what is known of other accounts alone', async () => {
+  test('with one token does not affect other accounts', async () => {
     const lab = new Lab()
     let fails = false
     const { quotas } = lab.join({ before: (call) => (fails && call === 'usedToken' ? NEVER : undefined) })
@@ -129,7 +129,7 @@ describe('a write without an answer', () => {
 })
 
 describe('a take', () => {
-  test('that is answered at the very end of its deadline is given back', async () => {
+  test('that is answered at the very end of its deadline is refunded', async () => {
     const lab = new Lab()
     let isSlow = true
     const { quotas, limiter } = lab.join(
@@ -149,7 +149,7 @@ describe('a take', () => {
 })
 
 describe('a reservation', () => {
-  test('that has ended is refused under its id, also where its units would not fit any more', async () => {
+  test('that has ended is rejected under its id, even if its units would not fit now', async () => {
     const lab = new Lab()
     const { quotas } = lab.join()
     await lab.of(quotas.reserve('a', 40, { id: 'r', ...NAMES }))
@@ -162,7 +162,7 @@ describe('a reservation', () => {
 })
 
 describe('close', () => {
-  test('charges all that is owed, however many keys that are', async () => {
+  test('charges all pending units, for any number of keys', async () => {
     const lab = new Lab()
     let fails = true
     const { quotas, limiter } = lab.join({ before: () => (fails ? Promise.reject(new Error('away')) : undefined) })
@@ -176,7 +176,7 @@ describe('close', () => {
     await lab.of(reader.close())
   })
 
-  test('ends while the database is away, and says what is lost', async () => {
+  test('completes while the database is unavailable, and reports what is lost', async () => {
     const lab = new Lab()
     const events: unknown[] = []
     const observers = [{ event: (name: string, details: unknown) => void (name === 'quota' && events.push(details)) }]
@@ -191,12 +191,12 @@ describe('close', () => {
 
 describe('after close nothing is sent, and no timer is left,', () => {
   test.each<[string, keyof QuotaTable]>([
-    ['a tick asked what is due', 'due'],
+    ['a tick read the due accounts', 'due'],
     ['an account was read', 'read'],
     ['a change was written', 'commit'],
     ['a notice was delivered', 'delivered'],
-    ['somebody looked for notices', 'undelivered'],
-  ])('though %s that is answered later', async (_, held) => {
+    ['a process looked for notices', 'undelivered'],
+  ])('even if %s and the answer arrives later', async (_, held) => {
     const lab = new Lab()
     const sent: string[] = []
     const answers: (() => void)[] = []
@@ -222,7 +222,7 @@ describe('after close nothing is sent, and no timer is left,', () => {
     expect(sent.slice(before)).toEqual([])
     expect(answers.length).toBeGreaterThan(0)
     limiter.close()
-    // the breaker of the limiter forgets by itself
+    // the breaker of the limiter resets itself
     await lab.advance(60_000)
     expect(lab.clock.pending).toBe(0)
   })
@@ -233,7 +233,7 @@ describe('a lease', () => {
   const leaseTerms = { leaseMs: 10_000, fraction: 0.5 }
   const ask = { key: 'a', counter: undefined as never, base: 0, spent: 0, minimum: 1, need: 1 }
 
-  test('of a period that is over is not kept beside what others have of the next one', () => {
+  test('of an expired period is not kept next to the leases of the next one', () => {
     const state = emptyState()
     const midnight = Date.UTC(2026, 10, 3)
     const before = new QuotaAccount(state, terms, midnight - 3_000).open(100)
@@ -241,14 +241,14 @@ describe('a lease', () => {
     expect(askLease(before, asked, leaseTerms)).toMatchObject({ granted: 50, leaseMs: 3_000 })
     const after = new QuotaAccount(state, terms, midnight + 10).open(100)
     expect(after.take(80)).toBe(true)
-    // asked before midnight, and late
+    // requested before midnight, and answered late
     const late = askLease(after, { ...ask, owner: 1, seq: 2, keep: 50, want: 0, demand: 0 }, leaseTerms)
     expect(late).toMatchObject({ leaseMs: 0 })
     expect(after.pendingIn(after.current)).toBe(0)
     expect(after.free).toBe(20)
   })
 
-  test('that was reported after all is not credited at the cost of another one', async () => {
+  test('that was reported after all is not credited at the expense of another lease', async () => {
     const lab = new Lab()
     const other = lab.join({}, { limit: 1_000 })
     let isAway = false
@@ -272,8 +272,8 @@ describe('a lease', () => {
   })
 })
 
-describe('units that are owed', () => {
-  test('are charged to the period in which they passed, though its account was never opened', async () => {
+describe('pending units', () => {
+  test('are charged to the period in which they were passed, even if its account was never opened', async () => {
     const lab = new Lab()
     let isAway = true
     const before = () => (isAway ? Promise.reject(new Error('away')) : undefined)
@@ -283,7 +283,7 @@ describe('units that are owed', () => {
     await lab.of(limiter.take('a', 2))
     isAway = false
     await lab.advance(20_000)
-    // 20 were left of the day before
+    // 20 were left of the previous day
     expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ period: '2026-11-03', used: 2, carried: 20 })
     const range = { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 9), by: 'day', ...NAMES } as const
     const days = await lab.of(quotas.usage('a', range))
@@ -295,8 +295,8 @@ describe('units that are owed', () => {
   })
 })
 
-describe('top-ups that have ended', () => {
-  test('are forgotten when there are many, and what they gave stays', () => {
+describe('expired top-ups', () => {
+  test('are removed when there are many, and their spent units stay counted', () => {
     const terms = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0 }
     const state = emptyState()
     const from = Date.UTC(2026, 10, 2)
@@ -315,7 +315,7 @@ describe('top-ups that have ended', () => {
 })
 
 describe('a notice', () => {
-  test('names the key as the limiter was asked for it', async () => {
+  test('has the key as it was passed to the limiter', async () => {
     const lab = new Lab()
     const keys: string[] = []
     const { quotas, limiter } = lab.join({}, { limit: 1, onUsed: ({ key }) => void keys.push(key) })
@@ -326,17 +326,18 @@ describe('a notice', () => {
   })
 })
 
-describe('a failover to a server that was behind', () => {
+describe('a failover to a lagging server', () => {
   const range = { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 11, 1), by: 'month', ...NAMES } as const
 
-  test('loses no use that a process knows of, in the balance and in the journal, however many of them know', async () => {
+  test('loses no usage that a process has, in the balance and in the journal, however many processes have it', async () => {
     const lab = new Lab()
     const [one, other] = [lab.join(), lab.join()]
     for (const { limiter } of [one, other]) for (let i = 0; i < 3; i++) await lab.of(limiter.take('a'))
     lab.servers.cutOff()
     for (let i = 0; i < 4; i++) for (const { limiter } of [one, other]) await lab.of(limiter.take('a'))
     lab.servers.failOver()
-    // both know more than the server, and write at once, first who knows most: what is refused is not written again on top
+    // both processes have more than the server and write at once, the one with more first: the rejected write is not
+    // repeated on top
     const takes = [other, one].map(({ limiter }) => limiter.take('a'))
     expect((await lab.of(Promise.all(takes))).every(({ counted }) => counted)).toBe(true)
     expect(await lab.of(one.quotas.balance('a', NAMES))).toMatchObject({ used: 16, left: 34 })
@@ -344,7 +345,7 @@ describe('a failover to a server that was behind', () => {
     for (const { quotas } of [one, other]) await lab.of(quotas.close())
   })
 
-  test('adds up what processes charged of which none knew what the others did last', async () => {
+  test("adds up charges of processes that had not seen each other's last charges", async () => {
     const lab = new Lab()
     const [one, other] = [lab.join(), lab.join()]
     for (const { limiter } of [one, other]) for (let i = 0; i < 3; i++) await lab.of(limiter.take('a'))
@@ -359,7 +360,7 @@ describe('a failover to a server that was behind', () => {
     for (const { quotas } of [one, other]) await lab.of(quotas.close())
   })
 
-  test('writes over nothing that another process wrote there under the version that it knows', async () => {
+  test('does not overwrite what another process wrote there with the same version', async () => {
     const lab = new Lab()
     const [one, other] = [lab.join(), lab.join()]
     await lab.of(other.limiter.take('a'))
@@ -367,7 +368,7 @@ describe('a failover to a server that was behind', () => {
     lab.servers.cutOff()
     for (let i = 0; i < 3; i++) await lab.of(one.limiter.take('a'))
     lab.servers.failOver()
-    // from the same version, as often
+    // from the same version, with the same number of changes
     for (let i = 0; i < 3; i++) await lab.of(other.limiter.take('a'))
     await lab.of(one.limiter.take('a'))
     expect(await lab.of(one.quotas.balance('a', NAMES))).toMatchObject({ used: 9, left: 41 })
@@ -375,7 +376,7 @@ describe('a failover to a server that was behind', () => {
     for (const { quotas } of [one, other]) await lab.of(quotas.close())
   })
 
-  test('counts again what a process did that is gone, where another one saw it', async () => {
+  test('restores charges of a dead process that another process had seen', async () => {
     const lab = new Lab()
     const [gone, other] = [lab.join(), lab.join()]
     await lab.of(other.limiter.take('a'))
@@ -387,7 +388,7 @@ describe('a failover to a server that was behind', () => {
     for (const { quotas } of [gone, other]) await lab.of(quotas.close())
   })
 
-  test('keeps what was reserved there since, and frees what was posted before', async () => {
+  test('keeps later reservations, and frees reservations that were already posted', async () => {
     const lab = new Lab()
     const [one, other] = [lab.join(), lab.join()]
     await lab.of(one.quotas.reserve('a', 5, { id: 'posted', forMs: '1h', ...NAMES }))
@@ -402,7 +403,7 @@ describe('a failover to a server that was behind', () => {
     for (const { quotas } of [one, other]) await lab.of(quotas.close())
   })
 
-  test('gives back once what is refunded again under the token of a refund that was lost', async () => {
+  test('refunds once if a lost refund is retried with its token', async () => {
     const lab = new Lab()
     const [one, other] = [lab.join(), lab.join()]
     for (let i = 0; i < 10; i++) await lab.of(one.limiter.take('a'))
@@ -416,7 +417,7 @@ describe('a failover to a server that was behind', () => {
     for (const { quotas } of [one, other]) await lab.of(quotas.close())
   })
 
-  test('pays lost use from the top-up that was lost with it', async () => {
+  test('charges lost usage to the top-up that was lost with it', async () => {
     const lab = new Lab()
     const { quotas, limiter } = lab.join()
     await lab.of(limiter.take('a', 45))
@@ -424,13 +425,13 @@ describe('a failover to a server that was behind', () => {
     await lab.of(quotas.topUp('a', 20, { token: 'invoice-1', ...NAMES }))
     await lab.of(limiter.take('a', 15))
     lab.servers.failOver()
-    // before anybody looked at what the server has
+    // before any process has read the state of the server
     expect(await lab.of(quotas.topUp('a', 20, { token: 'invoice-1', ...NAMES }))).toBe(false)
     expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ used: 60, toppedUp: 10, topUpLeft: 10, left: 10 })
     await lab.of(quotas.close())
   })
 
-  test('counts a top-up and a reservation of which it knew nothing once under their tokens', async () => {
+  test('counts a missing top-up and a missing reservation once when they are retried with their tokens', async () => {
     const lab = new Lab()
     const { quotas } = lab.join()
     await lab.of(quotas.balance('a', NAMES))

@@ -7,7 +7,9 @@ import { HeldLedger } from '../../counters/fuzz/held-ledger.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
-/** A ledger that can forget how far its writers had got, as PostgreSQL does with those that sent nothing for a week. */
+/**
+ * A ledger that can forget the progress of its writers, as PostgreSQL does for writers that sent nothing for a week.
+ */
 class ForgetfulLedger implements CounterLedger {
   readonly durable = false
   readonly #plain = new MemoryLedger(systemClock)
@@ -49,7 +51,7 @@ describe('counters in Redis', () => {
   })
   afterAll(() => redis.stop())
 
-  test('a partition goes on where the ledger has forgotten its epoch, as after a week without a unit', async () => {
+  test('a partition continues if the ledger has forgotten its epoch, as after a week without units', async () => {
     const ledger = new ForgetfulLedger()
     const client = redis.client()
     const counters = redisCounters(client, { name: `r${++made}`, ledger, partitions: 1 })
@@ -63,7 +65,7 @@ describe('counters in Redis', () => {
     client.disconnect()
   })
 
-  test('a total that is only read is read anew after expireMs', async () => {
+  test('a total that is only read is read again after expireMs', async () => {
     const ledger = new MemoryLedger(systemClock)
     const client = redis.client()
     const name = `r${++made}`
@@ -77,7 +79,7 @@ describe('counters in Redis', () => {
     client.disconnect()
   })
 
-  test('closing while the ledger is away ends the timers of what went past Redis', async () => {
+  test('closing while the ledger is unavailable ends the timers of calls that bypassed Redis', async () => {
     const clock = new FakeClock()
     const away = (): never => {
       throw new Error('away')
@@ -135,7 +137,7 @@ describe('counters in Redis', () => {
       await new Promise<void>((resolve) => systemClock.after(1, resolve))
     }
     expect(await Promise.all(receipts)).toEqual(ids.map(() => ({ value: 2, durable: false, counted: true })))
-    // of totals that Redis is to have
+    // of totals that Redis needs
     expect(most).toBe(1)
     await counters.close()
     client.disconnect()

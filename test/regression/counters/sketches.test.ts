@@ -6,13 +6,13 @@ const HOUR_MS = 3_600_000
 const MIDNIGHT = Date.UTC(2026, 4, 4)
 
 describe('stored sketches', () => {
-  test('of a day that is gone are undefined by hour, before and after rows are deleted', async () => {
+  test('of an earlier day are undefined by hour, before and after rows are deleted', async () => {
     const clock = new FakeClock({ wallMs: MIDNIGHT + 20 * HOUR_MS })
     const counters = uniqueCounters({ ledger: new MemoryLedger(clock), clock, days: 1 })
     const then = clock.wall()
     await counters.add('page', 'anna', { durable: true })
     expect(await counters.hour('page', { now: then })).toBe(1)
-    // ten hours later it is another day
+    // ten hours later is another day
     clock.advance(10 * HOUR_MS)
     expect(await counters.hour('page', { now: then })).toBeUndefined()
     await counters.compact()
@@ -20,7 +20,7 @@ describe('stored sketches', () => {
     await counters.close()
   })
 
-  test('are merged in each hour, also after a clock that was ahead for a moment', async () => {
+  test('are merged in each hour, even after a clock that was ahead for a moment', async () => {
     const clock = new FakeClock({ wallMs: MIDNIGHT })
     const ledger = new MemoryLedger(clock)
     const rowsOf = (day: number) =>
@@ -35,14 +35,14 @@ describe('stored sketches', () => {
       await settled()
       clock.advance(HOUR_MS)
     }
-    // the hours before the last one are one row
+    // the hours before the last one are merged into one row
     expect(await rowsOf(MIDNIGHT / HOUR_MS / 24)).toHaveLength(2)
     expect(await counters.day('page', { now: MIDNIGHT })).toBe(5)
     await counters.close()
   })
 })
 
-/** Lets promises settle that wait for nothing but each other. */
+/** Resolves after promises that depend only on each other have settled. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await Promise.resolve()
 }

@@ -10,7 +10,7 @@ const twice = { limit: 2, window: '1m', key: byRoute() } as const
 const ok: RequestHandler = (_req, res) => {
   res.send('ok')
 }
-// a CONNECT is no request to an application
+// a CONNECT is not a request to an application
 const methods = METHODS.filter((method) => method !== 'CONNECT')
 
 async function passed(app: Express, asked: readonly Asked[]): Promise<number> {
@@ -32,8 +32,8 @@ describe.each([
   test.each<[string, string | RegExp | readonly (string | RegExp)[]]>([
     ['a parameter', '/teams/:team'],
     ['a regular expression', /^\/teams\/[^/]+/],
-    ['one of several', ['/groups/:group', '/teams/:team', /^\/t/]],
-  ])('counts every value of a mount that is %s with every other one', async (_what, mount) => {
+    ['one of several paths', ['/groups/:group', '/teams/:team', /^\/t/]],
+  ])('counts every value of a mount path that is %s together', async (_what, mount) => {
     const app = make()
     const router = make.Router()
     router.get('/members/:id', rateLimit(twice), ok)
@@ -46,7 +46,7 @@ describe.each([
     ).toBe(2)
   })
 
-  test('counts every value of a mount with every other one where nobody knows who called the router', async () => {
+  test('counts every value of a mount path together if the caller of the router is unknown', async () => {
     const app = make()
     const router = make.Router()
     router.get('/members/:id', rateLimit(twice), ok)
@@ -59,7 +59,7 @@ describe.each([
     ).toBe(2)
   })
 
-  test('counts every value of the mount of an application with every other one', async () => {
+  test('counts every value of the mount path of an application together', async () => {
     const app = make()
     const part = make()
     const router = make.Router()
@@ -73,7 +73,7 @@ describe.each([
     ).toBe(2)
   })
 
-  test('counts a router that is mounted twice, also in itself, as one', async () => {
+  test('counts a router that is mounted twice, even within itself, as one', async () => {
     const app = make()
     const router = make.Router()
     router.get('/:id', rateLimit(twice), ok)
@@ -87,7 +87,7 @@ describe.each([
     ).toBe(2)
   })
 
-  test.each(['written', 'no longer to be found'])('keeps mounts apart, where their patterns are %s', async (known) => {
+  test.each(['written', 'that can no longer be found'])('separates mounts with patterns %s', async (known) => {
     const app = make()
     const limit = rateLimit(twice)
     for (const mount of ['/users', '/posts', '/:other']) {
@@ -98,7 +98,7 @@ describe.each([
     const { stack } = (app as unknown as { _router?: Stacked; router: Stacked })[
       make === express4 ? '_router' : 'router'
     ] as Stacked
-    // as Express 5.0 to 5.2 do, which keep no pattern
+    // like Express 5.0 to 5.2, which keep no pattern
     if (known !== 'written') for (const layer of stack) Reflect.deleteProperty(layer, 'rawPath')
     expect(
       await passed(

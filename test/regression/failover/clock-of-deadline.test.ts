@@ -4,13 +4,13 @@ import { closeWards, openBreaker, settled, type Ward, ward } from '../../failove
 afterEach(closeWards)
 
 const readings: [string, (one: Ward) => number][] = [
-  ['was taken before a slow key was looked up', ({ clock }) => clock.now() - 200],
+  ['was taken before a slow key function', ({ clock }) => clock.now() - 200],
   ['is a date', ({ clock }) => clock.now() + 1.7e12],
-  ['is no number', () => Number.NaN],
-  ['has no end', () => Number.POSITIVE_INFINITY],
+  ['is not a number', () => Number.NaN],
+  ['is infinite', () => Number.POSITIVE_INFINITY],
 ]
 
-test.each(readings)('a backend that is back is found, where the reading of the clock %s', async (_name, reading) => {
+test.each(readings)('a recovered backend is detected if the clock reading %s', async (_name, reading) => {
   const one = ward()
   const limiter = one.limiter()
   await openBreaker(one, limiter)

@@ -38,10 +38,10 @@ const view: RequestView = { raw: {}, ip: '192.0.2.1', method: 'GET', route: '/',
 type Verdict = Record<string, unknown>
 type Answered = Record<string, unknown> & { verdicts: Verdict[] }
 
-/** What a verdict answers. */
+/** What a verdict contains. */
 type Asked = Pick<Charge, 'advisory'> & { readonly counter: Pick<Counter, 'compiled'> }
 
-/** A good answer to these charges: whatever is asked is allowed. */
+/** A valid answer to the charges, which allows everything. */
 function good(charges: readonly Asked[]): Answered {
   const numbers = { allowed: true, remaining: 1, retryAfterMs: 0, resetAfterMs: 1_000 }
   const verdicts = charges.map(({ counter: { compiled }, advisory }) => ({
@@ -56,60 +56,60 @@ const verdict =
   (change: Verdict) =>
   (answer: Answered): unknown => ({ ...answer, verdicts: answer.verdicts.map((one) => ({ ...one, ...change })) })
 
-/** What somebody's backend may answer, made of a good answer. */
+/** Answers that a third-party backend may return, made from a valid answer. */
 const NONSENSE: Readonly<Record<string, (answer: Answered) => unknown>> = {
   nothing: () => undefined,
   null: () => null,
   'a number': () => 7,
-  'a text': () => 'OK',
+  'a string': () => 'OK',
   'a function': () => () => {},
   'an empty object': () => ({}),
   'an empty list': () => [],
-  'the verdicts alone': ({ verdicts }) => verdicts,
-  'no verdicts': ({ verdicts: _none, ...rest }) => rest,
+  'only the verdicts': ({ verdicts }) => verdicts,
+  'missing verdicts': ({ verdicts: _none, ...rest }) => rest,
   'verdicts that are null': (answer) => ({ ...answer, verdicts: null }),
-  'verdicts that are a text': (answer) => ({ ...answer, verdicts: 'x' }),
+  'verdicts that are a string': (answer) => ({ ...answer, verdicts: 'x' }),
   'an empty list of verdicts': (answer) => ({ ...answer, verdicts: [] }),
-  'a verdict too many': (answer) => ({ ...answer, verdicts: [...answer.verdicts, answer.verdicts[0]] }),
+  'an extra verdict': (answer) => ({ ...answer, verdicts: [...answer.verdicts, answer.verdicts[0]] }),
   'a verdict that is null': (answer) => ({ ...answer, verdicts: answer.verdicts.map(() => null) }),
   'a verdict that is a number': (answer) => ({ ...answer, verdicts: answer.verdicts.map(() => 1) }),
-  'holes for verdicts': (answer) => ({ ...answer, verdicts: new Array(answer.verdicts.length) }),
+  'a sparse list of verdicts': (answer) => ({ ...answer, verdicts: new Array(answer.verdicts.length) }),
   'a verdict of another policy': verdict({ policy: { name: 'default', limit: 4, windowMs: 60_000 } }),
-  'a verdict of no policy': verdict({ policy: undefined }),
+  'a verdict without a policy': verdict({ policy: undefined }),
   'a remaining of NaN': verdict({ remaining: Number.NaN }),
   'a remaining of -1': verdict({ remaining: -1 }),
   'a remaining of 0.5': verdict({ remaining: 0.5 }),
   'a remaining above the limit': verdict({ remaining: 1_000_000 }),
-  'a remaining that is a text': verdict({ remaining: '1' }),
-  'no remaining': verdict({ remaining: undefined }),
-  'a wait of NaN': verdict({ allowed: false, retryAfterMs: Number.NaN }),
-  'a wait of -1': verdict({ allowed: false, retryAfterMs: -1 }),
-  'a wait that is a text': verdict({ allowed: false, retryAfterMs: '1000' }),
-  'a denial without a wait': verdict({ allowed: false, retryAfterMs: undefined }),
-  'a denial with a wait of 0': verdict({ allowed: false, retryAfterMs: 0 }),
-  'an allowance with a wait': verdict({ allowed: true, retryAfterMs: 1_000 }),
-  'an allowance that is 1': verdict({ allowed: 1 }),
+  'a remaining that is a string': verdict({ remaining: '1' }),
+  'a missing remaining': verdict({ remaining: undefined }),
+  'a retry time of NaN': verdict({ allowed: false, retryAfterMs: Number.NaN }),
+  'a retry time of -1': verdict({ allowed: false, retryAfterMs: -1 }),
+  'a retry time that is a string': verdict({ allowed: false, retryAfterMs: '1000' }),
+  'a denial without a retry time': verdict({ allowed: false, retryAfterMs: undefined }),
+  'a denial with a retry time of 0': verdict({ allowed: false, retryAfterMs: 0 }),
+  'an allowed verdict with a retry time': verdict({ allowed: true, retryAfterMs: 1_000 }),
+  'an allowed of 1': verdict({ allowed: 1 }),
   'a reset of NaN': verdict({ resetAfterMs: Number.NaN }),
-  'an endless reset': verdict({ resetAfterMs: Number.POSITIVE_INFINITY }),
+  'an infinite reset': verdict({ resetAfterMs: Number.POSITIVE_INFINITY }),
   'a reset of -1': verdict({ resetAfterMs: -1 }),
-  'no reset': verdict({ resetAfterMs: undefined }),
+  'a missing reset': verdict({ resetAfterMs: undefined }),
   'more after NaN': verdict({ availableAfterMs: Number.NaN }),
   'more after -1': verdict({ availableAfterMs: -1 }),
-  'more after a text': verdict({ availableAfterMs: '1000' }),
+  'more after a string': verdict({ availableAfterMs: '1000' }),
   'more after null': verdict({ availableAfterMs: null }),
   'shadow for light, and light for shadow': (answer) => ({
     ...answer,
     verdicts: answer.verdicts.map((one) => ({ ...one, shadow: !one.shadow })),
   }),
   'a time of NaN': (answer) => ({ ...answer, takenAt: Number.NaN }),
-  'no time': (answer) => ({ ...answer, takenAt: undefined }),
-  'an answer that does not say whether it counted': (answer) => ({ ...answer, counted: undefined }),
-  'an answer of nobody': (answer) => ({ ...answer, source: undefined }),
-  'times that are no list': (answer) => ({ ...answer, takenAts: 5 }),
+  'a missing time': (answer) => ({ ...answer, takenAt: undefined }),
+  'an answer without counted': (answer) => ({ ...answer, counted: undefined }),
+  'an answer without a source': (answer) => ({ ...answer, source: undefined }),
+  'times that are not a list': (answer) => ({ ...answer, takenAts: 5 }),
   'a time of NaN for each': (answer) => ({ ...answer, takenAts: answer.verdicts.map(() => Number.NaN) }),
   'one time too few': (answer) => ({ ...answer, takenAts: [] }),
-  'counts for each that are none': (answer) => ({ ...answer, countedEach: answer.verdicts.map(() => 'yes') }),
-  'what throws when it is looked at': () =>
+  'invalid counted values': (answer) => ({ ...answer, countedEach: answer.verdicts.map(() => 'yes') }),
+  'an object that throws on access': () =>
     new Proxy(
       {},
       {
@@ -121,9 +121,9 @@ const NONSENSE: Readonly<Record<string, (answer: Answered) => unknown>> = {
     ),
 }
 
-/** How an answer comes. */
+/** How the answer is delivered. */
 const WAYS: Readonly<Record<string, (answer: unknown) => unknown>> = {
-  'at once': (answer) => answer,
+  synchronously: (answer) => answer,
   'in a promise': (answer) => Promise.resolve(answer),
   'in a thenable that calls back twice': (answer) => ({
     // biome-ignore lint/suspicious/noThenProperty: it is what is tested
@@ -139,12 +139,12 @@ interface Odd {
   readonly watcher: Watcher
 }
 
-/** A backend that answers so in every call. */
+/** A backend that gives the same answer in every call. */
 function odd(nonsense: (answer: Answered) => unknown, way: (answer: unknown) => unknown, more?: Partial<Backend>): Odd {
   return { backend: oddBackend((charges) => way(nonsense(good(charges))), more), watcher: new Watcher() }
 }
 
-/** Whose counters take so. */
+/** A backend whose counters take in this way. */
 function opening(take: (compiled: CompiledPolicy) => unknown): Pick<Backend, 'open'> {
   return { open: (compiled, name) => ({ compiled, name, take: () => take(compiled) as never }) }
 }
@@ -153,59 +153,62 @@ function causes({ watcher }: Odd): unknown[] {
   return watcher.events.filter(({ name }) => name === 'backendFailed').map(({ data }) => data.cause)
 }
 
-describe.each(Object.entries(WAYS))('a backend that answers %s', (_way, way) => {
+describe.each(Object.entries(WAYS))('a backend that returns %s', (_way, way) => {
+  test.each(Object.entries(NONSENSE))('%s is replaced by the failure rule in every call', async (what, nonsense) => {
+    const one = odd(nonsense, way)
+    const limiter = createLimiter({ policies: [POLICY], backend: one.backend, observers: [one.watcher] })
+    const decisions = [
+      await limiter.take('key'),
+      await limiter.take({ default: 'key' }),
+      await limiter.peek('key'),
+      await limiter.charge('key', 1),
+    ]
+    expect(decisions).toMatchObject(
+      [3, 2, 2, 1].map((remaining) => ({ allowed: true, counted: false, source: 'local', binding: { remaining } })),
+    )
+    expect(new Set(causes(one))).toEqual(new Set([what.startsWith('what throws') ? 'ERROR' : 'MALFORMED']))
+    await limiter.take('key')
+    expect(await limiter.take('key')).toMatchObject({ allowed: false, counted: false })
+  })
+
   test.each(Object.entries(NONSENSE))(
-    '%s is answered for by the failure rule in every call',
-    async (what, nonsense) => {
-      const one = odd(nonsense, way)
-      const limiter = createLimiter({ policies: [POLICY], backend: one.backend, observers: [one.watcher] })
-      const decisions = [
-        await limiter.take('key'),
-        await limiter.take({ default: 'key' }),
-        await limiter.peek('key'),
-        await limiter.charge('key', 1),
-      ]
-      expect(decisions).toMatchObject(
-        [3, 2, 2, 1].map((remaining) => ({ allowed: true, counted: false, source: 'local', binding: { remaining } })),
-      )
-      expect(new Set(causes(one))).toEqual(new Set([what.startsWith('what throws') ? 'ERROR' : 'MALFORMED']))
-      await limiter.take('key')
-      expect(await limiter.take('key')).toMatchObject({ allowed: false, counted: false })
+    '%s is replaced, too, if the backend answers synchronously',
+    async (_what, nonsense) => {
+      const one = odd(nonsense, way, { synchronous: true })
+      const limiter = createLimiter({ policies: [POLICY], backend: one.backend })
+      expect(await limiter.take('key')).toMatchObject({ allowed: true, counted: false, source: 'local' })
     },
   )
 
-  test.each(Object.entries(NONSENSE))('%s is so where it says that it answers at once', async (_what, nonsense) => {
-    const one = odd(nonsense, way, { synchronous: true })
-    const limiter = createLimiter({ policies: [POLICY], backend: one.backend })
-    expect(await limiter.take('key')).toMatchObject({ allowed: true, counted: false, source: 'local' })
-  })
-
-  test.each(Object.entries(NONSENSE))('%s is so for a single charge, and for a request', async (_what, nonsense) => {
-    const take = (compiled: CompiledPolicy): unknown => {
-      const answer = nonsense(good([{ counter: { compiled } }]))
-      const isAnswer = typeof answer === 'object' && answer !== null && Array.isArray((answer as Answered).verdicts)
-      if (!isAnswer) return way(answer)
-      // as a backend makes a decision of an answer that it has not looked at
-      return way(new RequestDecision(answer as never))
-    }
-    const one = odd(nonsense, way, opening(take))
-    const rate = new RateGate({ ...POLICY, backend: one.backend, partitionKey: { secret: 'known to the servers' } })
-    const { decision, entries } = (await rate.check(view)) as RateCheck<unknown, unknown>
-    expect(decision).toMatchObject({ allowed: true, counted: false, source: 'local' })
-    expect(entries[0].rateItems).toMatch(/^"default";r=3;t=60;pk=/)
-    const slow = new SlowDownGate({ after: 1, window: '1m', delayMs: 10, maxDelayMs: 100, backend: one.backend })
-    expect(await slow.check(view)).toMatchObject({ delayMs: 0, decision: { counted: false } })
-    expect(await slow.check(view)).toMatchObject({ delayMs: 10, decision: { counted: false } })
-  })
+  test.each(Object.entries(NONSENSE))(
+    '%s is replaced, too, for a single charge and for a request',
+    async (_what, nonsense) => {
+      const take = (compiled: CompiledPolicy): unknown => {
+        const answer = nonsense(good([{ counter: { compiled } }]))
+        const isAnswer = typeof answer === 'object' && answer !== null && Array.isArray((answer as Answered).verdicts)
+        if (!isAnswer) return way(answer)
+        // like a decision of a backend that did not check the answer
+        return way(new RequestDecision(answer as never))
+      }
+      const one = odd(nonsense, way, opening(take))
+      const rate = new RateGate({ ...POLICY, backend: one.backend, partitionKey: { secret: 'known to the servers' } })
+      const { decision, entries } = (await rate.check(view)) as RateCheck<unknown, unknown>
+      expect(decision).toMatchObject({ allowed: true, counted: false, source: 'local' })
+      expect(entries[0].rateItems).toMatch(/^"default";r=3;t=60;pk=/)
+      const slow = new SlowDownGate({ after: 1, window: '1m', delayMs: 10, maxDelayMs: 100, backend: one.backend })
+      expect(await slow.check(view)).toMatchObject({ delayMs: 0, decision: { counted: false } })
+      expect(await slow.check(view)).toMatchObject({ delayMs: 10, decision: { counted: false } })
+    },
+  )
 })
 
-describe('a backend beside another', () => {
+describe('a backend next to another one', () => {
   const two = (backend: Backend) => [
     { ...POLICY, name: 'near', backend: memoryBackend() },
     { ...POLICY, name: 'far', backend },
   ]
 
-  test.each(Object.entries(NONSENSE))('that answers with %s leaves the other one as it is', async (_what, nonsense) => {
+  test.each(Object.entries(NONSENSE))('that returns %s does not change the other backend', async (_what, nonsense) => {
     const one = odd(nonsense, (answer) => Promise.resolve(answer))
     const limiter = createLimiter({ policies: two(one.backend), scope: 'api' })
     expect(await limiter.take('key')).toMatchObject({ allowed: true, countedEach: [true, false], counted: false })
@@ -213,7 +216,7 @@ describe('a backend beside another', () => {
     expect(peeked.verdicts.map(({ remaining }) => remaining)).toEqual([3, 3])
   })
 
-  test('has its units back where the other one is part of one backend', () => {
+  test('is refunded if the other backend is part of a combined backend', () => {
     const memory = memoryBackend()
     const { backend } = odd(NONSENSE.null, (answer) => answer)
     const chargeOf = (home: Backend, name: string): Charge => {
@@ -231,7 +234,7 @@ describe('a backend beside another', () => {
     expect(memory.peekAll([near])).toMatchObject({ verdicts: [{ remaining: 4 }] })
   })
 
-  test('may leave out charges behind a denial, and no others', async () => {
+  test('may omit charges after a denial, and no others', async () => {
     const first = (allowed: boolean) => (answer: Answered) => ({
       ...answer,
       verdicts: [{ ...answer.verdicts[0], allowed, retryAfterMs: allowed ? 0 : 500 }],
@@ -247,7 +250,7 @@ describe('a backend beside another', () => {
   })
 })
 
-test('a good answer is taken, at once and later, and in shadow', async () => {
+test('a valid answer is accepted, synchronous and asynchronous, and in shadow mode', async () => {
   for (const way of Object.values(WAYS)) {
     const one = odd((answer) => answer, way)
     for (const mode of ['enforce', 'shadow'] as const) {
@@ -264,7 +267,7 @@ test('a good answer is taken, at once and later, and in shadow', async () => {
   }
 })
 
-test('a decision that claims other numbers than its verdicts is made anew of them', async () => {
+test('a decision whose numbers differ from its verdicts is computed again from the verdicts', async () => {
   const take = (compiled: CompiledPolicy) => {
     const answer = good([{ counter: { compiled } }])
     return { ...answer, binding: answer.verdicts[0], allowed: false, retryAfterMs: Number.NaN }
@@ -274,7 +277,7 @@ test('a decision that claims other numbers than its verdicts is made anew of the
   expect(await limiter.take('key')).toMatchObject({ allowed: true, retryAfterMs: 0, counted: true })
 })
 
-test('a backend that answers nonsense is left alone after ten answers, and found again', async () => {
+test('a backend that returns nonsense receives no more calls after ten answers, and is detected again', async () => {
   const clock = new FakeClock()
   let asked = 0
   let answersWell = false
@@ -295,41 +298,38 @@ describe('a ledger of leases', () => {
   const GRANTS: Readonly<Record<string, (grant: LeaseGrant) => unknown>> = {
     nothing: () => undefined,
     null: () => null,
-    'a text': () => 'OK',
+    'a string': () => 'OK',
     'an empty list': () => [],
     'a list of null': () => [null],
-    'a list of texts': () => ['10'],
-    'more than was asked for': (grant) => [{ ...grant, granted: 1e9 }],
+    'a list of strings': () => ['10'],
+    'more than requested': (grant) => [{ ...grant, granted: 1e9 }],
     'a grant of NaN': (grant) => [{ ...grant, granted: Number.NaN }],
     'a negative grant': (grant) => [{ ...grant, granted: -1 }],
-    'a grant in a text': (grant) => [{ ...grant, granted: '10' }],
-    'no charged units': (grant) => [{ ...grant, charged: undefined }],
-    'no free units': (grant) => [{ ...grant, free: undefined }],
-    'a wait of NaN': (grant) => [{ ...grant, retryAfterMs: Number.NaN }],
-    'an endless reset': (grant) => [{ ...grant, resetAfterMs: Number.POSITIVE_INFINITY }],
+    'a grant as a string': (grant) => [{ ...grant, granted: '10' }],
+    'missing charged units': (grant) => [{ ...grant, charged: undefined }],
+    'missing free units': (grant) => [{ ...grant, free: undefined }],
+    'a retry time of NaN': (grant) => [{ ...grant, retryAfterMs: Number.NaN }],
+    'an infinite reset': (grant) => [{ ...grant, resetAfterMs: Number.POSITIVE_INFINITY }],
     'less charged after NaN': (grant) => [{ ...grant, availableAfterMs: Number.NaN }],
     'a time of NaN': (grant) => [{ ...grant, now: Number.NaN }],
   }
 
-  test.each(Object.entries(GRANTS))(
-    'that answers with %s is answered for by the failure rule',
-    async (_what, answer) => {
-      for (const way of Object.values(WAYS)) {
-        const grant = { granted: 1, free: 0, charged: 0, retryAfterMs: 0, resetAfterMs: 1_000, now: 0 }
-        const ledger = { ask: () => way(answer(grant)) as never }
-        const { backend: exact } = odd(NONSENSE.null, (one) => one)
-        const terms = { leaseMs: 2_000, fraction: 0.1 }
-        const backend = new LeasingBackend({ name: 'leased', exact, ledger, terms })
-        const policy = { limit: 100, window: '1m', algorithm: 'fixed-window' } as const
-        const limiter = createLimiter({ policies: [policy], backend })
-        const decisions = await Promise.all([limiter.take('key'), limiter.take('key'), limiter.take('other')])
-        expect(decisions.map(({ allowed, counted, source }) => [allowed, counted, source])).toEqual(
-          Array(3).fill([true, false, 'local']),
-        )
-        await backend.close()
-      }
-    },
-  )
+  test.each(Object.entries(GRANTS))('that returns %s is replaced by the failure rule', async (_what, answer) => {
+    for (const way of Object.values(WAYS)) {
+      const grant = { granted: 1, free: 0, charged: 0, retryAfterMs: 0, resetAfterMs: 1_000, now: 0 }
+      const ledger = { ask: () => way(answer(grant)) as never }
+      const { backend: exact } = odd(NONSENSE.null, (one) => one)
+      const terms = { leaseMs: 2_000, fraction: 0.1 }
+      const backend = new LeasingBackend({ name: 'leased', exact, ledger, terms })
+      const policy = { limit: 100, window: '1m', algorithm: 'fixed-window' } as const
+      const limiter = createLimiter({ policies: [policy], backend })
+      const decisions = await Promise.all([limiter.take('key'), limiter.take('key'), limiter.take('other')])
+      expect(decisions.map(({ allowed, counted, source }) => [allowed, counted, source])).toEqual(
+        Array(3).fill([true, false, 'local']),
+      )
+      await backend.close()
+    }
+  })
 })
 
 describe('a backend of permits', () => {
@@ -337,15 +337,15 @@ describe('a backend of permits', () => {
     nothing: () => undefined,
     null: () => null,
     true: () => true,
-    'a text': () => 'OK',
+    'a string': () => 'OK',
     'an empty object': () => ({}),
-    'an allowance': () => ({ allowed: true }),
-    'a denial that is 0': () => ({ allowed: 0 }),
-    'a permit whose release is no function': () => ({ release: true }),
+    'an allowed answer': () => ({ allowed: true }),
+    'a denial of 0': () => ({ allowed: 0 }),
+    'a permit whose release is not a function': () => ({ release: true }),
   }
 
   test.each(Object.entries(PERMITS))(
-    'that answers with %s has failed: the request passes, and is told',
+    'that returns %s counts as failed: the request passes, and the failure is reported',
     async (_what, make) => {
       for (const way of Object.values(WAYS)) {
         const watcher = new Watcher()
@@ -376,7 +376,7 @@ describe('a Redis', () => {
     '1 x y z',
   ]
 
-  test.each(REPLIES)('that answers a script with %p is answered for by the failure rule', async (reply) => {
+  test.each(REPLIES)('that answers a script with %p is replaced by the failure rule', async (reply) => {
     const runner = { run: async () => reply }
     const policies = [{ ...POLICY }, { ...POLICY, name: 'second' }]
     for (const mine of [policies.slice(1), policies]) {

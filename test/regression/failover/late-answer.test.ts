@@ -6,7 +6,9 @@ import { frontBackend } from '../../contracts/front-backend.ts'
 const LIMIT = 100
 const DEADLINE_MS = 50
 
-/** A backend that counts what it is asked for at once, unless it is lost, and whose answers come when they are let through. */
+/**
+ * A backend that counts requests at once, unless they are lost, and whose answers arrive when the test releases them.
+ */
 function slowWay() {
   const clock = new FakeClock({ nowMs: 1_000 })
   const underWay: (() => void)[] = []
@@ -40,7 +42,7 @@ function settled(): Promise<void> {
 }
 
 describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
-  'a take by %s whose answer is late',
+  'a take with %s whose answer is late',
   (algorithm) => {
     async function scene() {
       const way = slowWay()
@@ -50,7 +52,7 @@ describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', '
       await way.arrive()
       await first
       const used = async (): Promise<number> => {
-        // tells what the backend may lack
+        // sends usage that the backend may lack
         for (const ask of [() => limiter.take('key', 0), () => limiter.take('key', 0)]) {
           const asked = ask()
           await way.arrive()
@@ -63,7 +65,7 @@ describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', '
       return { way, limiter, used }
     }
 
-    test.each([false, true])('is counted once, where another one was on its way behind it (lost: %s)', async (lost) => {
+    test.each([false, true])('is counted once if another take was in flight behind it (lost: %s)', async (lost) => {
       const { way, limiter, used } = await scene()
       way.loses(lost)
       const late = limiter.take('key', 3)
@@ -77,7 +79,7 @@ describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', '
       expect(await used()).toBe(9)
     })
 
-    test('is counted once, where a refund was on its way behind it', async () => {
+    test('is counted once if a refund was in flight behind it', async () => {
       const { way, limiter, used } = await scene()
       const before = limiter.take('key', 10)
       await way.arrive()
@@ -92,7 +94,7 @@ describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', '
       expect(await used()).toBe(14)
     })
 
-    test('is counted once, where whoever told of it was late, too', async () => {
+    test('is counted once if the call that reported it was late, too', async () => {
       const { way, limiter, used } = await scene()
       const late = limiter.take('key', 3)
       way.clock.advance(DEADLINE_MS)

@@ -10,7 +10,7 @@ afterEach(() => {
   forgetWarnings()
 })
 
-test('a backend that fails and comes back five times a second costs two lines a second', () => {
+test('a backend that fails and recovers five times a second causes two lines a second', () => {
   const clock = new FakeClock()
   const log = new FailureLog('flapping', clock)
   for (let times = 0; times < 15; times++) {
@@ -24,7 +24,7 @@ test('a backend that fails and comes back five times a second costs two lines a 
   expect(warnings.codes).toEqual([...pair, ...pair, ...pair])
 })
 
-test('an outage that begins within a second of the last line is told of, though nothing is called any more', () => {
+test('an outage that begins within a second of the last line is reported, even if there are no further calls', () => {
   const clock = new FakeClock()
   const log = new FailureLog('dead', clock)
   log.failed('CONNECTION', new Error('it broke'))

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 
-/** A process whose way to Redis breaks, and what is charged there. */
+/** A process whose connection to Redis breaks, and the units charged there. */
 async function bench(algorithm: AlgorithmName, leased = false) {
   const policy = { name: 'tokens', limit: leased ? 1_000 : 120, window: '1h', algorithm } as const
   const options = { scope: `jobs-${scopes++}`, policy }
@@ -43,7 +43,7 @@ async function bench(algorithm: AlgorithmName, leased = false) {
   return { member, charged, breaks, heals: () => proxy.accept() }
 }
 
-describe.each(algorithms)('by %s, ten jobs that reserve 12 of 120', (algorithm) => {
+describe.each(algorithms)('with %s, ten jobs that reserve 12 of 120', (algorithm) => {
   test.each([0, 12])('and use 2 are charged 2 each, with %d failures since', async (failures) => {
     const { member, charged, breaks, heals } = await bench(algorithm)
     const reserved: Decision[] = []
@@ -56,7 +56,7 @@ describe.each(algorithms)('by %s, ten jobs that reserve 12 of 120', (algorithm) 
     }
     await heals()
     await member.takeUntilCounted('another key')
-    // what has come back in part counts as whole in a bucket
+    // partially refilled units count as whole in a bucket
     await eventually(async () => (await charged()) <= 21, { what: 'a charge of what was used' })
     expect(await charged()).toBeGreaterThanOrEqual(20)
     await member.takeUntilCounted('another key')
@@ -64,7 +64,7 @@ describe.each(algorithms)('by %s, ten jobs that reserve 12 of 120', (algorithm) 
     await member.close()
   })
 
-  test('while Redis is away, and settle when it is back, are charged what they used', async () => {
+  test('while Redis is down, and settle when it is back, are charged what they used', async () => {
     const { member, charged, breaks, heals } = await bench(algorithm)
     await member.take('key', 1, 0)
     await breaks()
@@ -78,7 +78,7 @@ describe.each(algorithms)('by %s, ten jobs that reserve 12 of 120', (algorithm) 
     expect(await charged()).toBeGreaterThanOrEqual(69)
     for (const taken of reserved.slice(5)) await member.limiter.charge('key', -10, taken)
     await member.takeUntilCounted('another key')
-    // a log finds what is given back by its instant, and these units have that of their telling
+    // a log finds refunded units by their time, and these units have the time of the report
     if (algorithm !== 'sliding-log') {
       await eventually(async () => (await charged()) <= 21, { what: 'a charge of what was used' })
     }
@@ -89,10 +89,10 @@ describe.each(algorithms)('by %s, ten jobs that reserve 12 of 120', (algorithm) 
 
 // a log is not leased
 test.each(algorithms.filter((one) => one !== 'sliding-log'))(
-  'of leases by %s that were told to Redis, what is given back meanwhile comes back',
+  'with leases and %s that were reported to Redis, later refunds are applied',
   async (algorithm) => {
     const { member, charged, breaks, heals } = await bench(algorithm, true)
-    // a window begins with what is charged first
+    // a window starts with its first charge
     await member.take('key', 1)
     await eventually(async () => (await charged()) >= 1, { what: 'a charge' })
     const reserved: Decision[] = []

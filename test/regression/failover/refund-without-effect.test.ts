@@ -4,7 +4,7 @@ import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward,
 
 afterEach(closeWards)
 
-/** Units of the key that the backend was told of, at most. */
+/** Maximum number of units of the key that were reported to the backend. */
 function mostTold({ patient }: Ward): number {
   const known = patient.heard.flatMap(({ charges }) => charges.map((charge) => charge.known?.used ?? 0))
   return Math.max(0, ...known)
@@ -16,17 +16,17 @@ async function used(limiter: Limiter): Promise<number> {
 }
 
 describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
-  'by %s',
+  'with %s',
   (algorithm) => {
     const policy = { limit: 20, window: '365d', algorithm } as const
 
     test.each([0, 12])(
-      'refunds that a backend did not hear make it know of no more use than it told (after %d failures)',
+      'refunds that a backend did not receive do not increase the reported usage (after %d failures)',
       async (failures) => {
         const one = ward()
         const limiter = one.limiter('local', policy)
         const first = await limiter.take('key', 4)
-        // what is adopted forgets when its units were taken
+        // adopted usage has no times of its units
         one.clock.advance(5)
         await limiter.take('key', 6)
         one.clock.advance(1_000)

@@ -6,7 +6,7 @@ import { settled } from '../../leases/settled.ts'
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 
-/** A limiter that leases from a ledger that answers when it is let. */
+/** A limiter that leases from a ledger whose answers are released by the test. */
 class Bench {
   readonly clock = new FakeClock({ nowMs: 1_000 })
   readonly watcher = new Watcher()
@@ -50,11 +50,11 @@ function warned<T>(run: () => Promise<T>): Promise<T> {
   return run().finally(() => warnings.stop())
 }
 
-describe('an answer that comes 4 ms after the deadline', () => {
+describe('an answer that arrives 4 ms after the deadline', () => {
   test.each([
-    ['all at once', 0],
+    ['at once', 0],
     ['one after the other', 0.2],
-  ])('opens no breaker, though twenty wait for it who came %s', (_how, everyMs) =>
+  ])('opens no breaker, even if twenty requests wait for it that came %s', (_how, everyMs) =>
     warned(async () => {
       const bench = new Bench()
       const limiter = bench.limiter()
@@ -76,7 +76,7 @@ describe('an answer that comes 4 ms after the deadline', () => {
   )
 })
 
-test('a ledger that answers nobody for 250 ms opens it', () =>
+test('a ledger that answers no request for 250 ms opens it', () =>
   warned(async () => {
     const bench = new Bench()
     const limiter = bench.limiter()
@@ -90,7 +90,7 @@ test('a ledger that answers nobody for 250 ms opens it', () =>
     expect(bench.breaker()).toEqual(['open'])
   }))
 
-test('what is held on lease is spent while the breaker is open, and then what the rule gives', () =>
+test('while the breaker is open leased units are spent first, then the rule applies', () =>
   warned(async () => {
     const bench = new Bench()
     const limiter = bench.limiter()

@@ -13,11 +13,11 @@ const broken = (fail: () => never | Promise<never>): Backend => ({
   synchronous: true,
 })
 
-// what the memory had taken stood, though the request as a whole was not counted
+// regression: units taken in memory stayed taken, although the request as a whole was not counted
 test.each([
   ['throws', down],
   ['rejects', rejects],
-])('the memory has its units back where another backend beside it %s', async (_how, fail) => {
+])('the memory backend is refunded if another backend next to it %s', async (_how, fail) => {
   const memory: Backend<Answer> = memoryBackend()
   const away = broken(fail)
   const chargeOf = (backend: Backend, name: string): Charge => {
@@ -38,7 +38,7 @@ test.each([
 test.each([
   ['throws', down],
   ['rejects', rejects],
-])('a limiter has an answer for the policy whose backend %s, and what the memory took stands', async (_how, fail) => {
+])('a limiter decides about the policy whose backend %s, and keeps the units taken in memory', async (_how, fail) => {
   const near = { name: 'near', limit: 5, window: '1m', backend: memoryBackend() } as const
   const far = { name: 'far', limit: 5, window: '1m', backend: broken(fail) } as const
   const limiter = createLimiter({ scope: 'api', policies: [near, far] })

@@ -3,7 +3,7 @@ import { closeWards, openBreaker, settled, ward } from '../../failover/patient.t
 
 afterEach(closeWards)
 
-test('a limiter that is closed while its call is on trial leaves the next trial to the others', async () => {
+test('a limiter that is closed during its trial call leaves the next trial call to others', async () => {
   const one = ward()
   const [closed, other] = [one.limiter(), one.limiter()]
   await openBreaker(one, closed)

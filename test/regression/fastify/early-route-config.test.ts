@@ -10,8 +10,8 @@ beforeEach(() => warnings.listen())
 afterEach(() => warnings.stop())
 
 test.each<[string, FastifyRouteLimits]>([
-  ['is bad, and its phase with it', { phase: 'preHandler', rateLimit: { limit: 0, window: '1m' } }],
-  ['has a phase that is none', { phase: 'onSend' as never }],
+  ['has an invalid limit and phase', { phase: 'preHandler', rateLimit: { limit: 0, window: '1m' } }],
+  ['has an invalid phase', { phase: 'onSend' as never }],
   [
     'cannot be read',
     {
@@ -21,14 +21,14 @@ test.each<[string, FastifyRouteLimits]>([
     },
   ],
 ])(
-  'a config from before the plugin that %s is ignored, and its requests are limited as all others',
+  'a route config from before the plugin that %s is ignored, and its requests are limited like all others',
   async (_how, said) => {
     const made = app()
     let hooked = 0
     made.post('/', { ...limits(said), preValidation: async () => void hooked++ }, async () => 'ok')
     await limited(made)
     expect(await statuses(made, 'POST /', 'POST /')).toEqual([200, 429])
-    // denied before the body is read, as the application says
+    // denied before the body is read, as configured by the application
     expect(hooked).toBe(1)
     expect(warnings.codes).toHaveLength(1)
   },

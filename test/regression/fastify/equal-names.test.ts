@@ -7,16 +7,16 @@ import { limited, limits, opened, statuses } from '../../adapters/fastify-inject
 const ok = async (): Promise<string> => 'ok'
 const rate = (limit: number) => ({ rateLimit: { limit, window: '1m' } }) as const
 
-// on a backend of the user's a count is known by the name of its part, and other data under one name is refused
+// on a backend of the user, counts use the name of the plugin scope, and other data under the same name is rejected
 describe.each([
   ['5', fastify],
   ['4', fastify4 as unknown as typeof fastify],
-])('Fastify %s counts apart on one backend', (_version, make) => {
+])('Fastify %s counts separately on one backend', (_version, make) => {
   const app = opened(make)
 
   test.each([
-    ['of their own', rate(1), rate(2)],
-    ['of one object', rate(1), undefined],
+    ['with separate objects', rate(1), rate(2)],
+    ['with a shared object', rate(1), undefined],
   ])('the versions of a route, with options %s', async (_whose, one, other = one) => {
     const made = await limited(app(), { backend: memoryBackend() })
     made.get('/a', { constraints: { version: '1.0.0' }, ...limits(one) }, ok)
@@ -28,14 +28,14 @@ describe.each([
     expect(asked).toEqual([200, 429, 200])
   })
 
-  test('two routes that differ in a slash at their end', async () => {
+  test('two routes that differ in a trailing slash', async () => {
     const made = await limited(app(), { backend: memoryBackend() })
     made.get('/a', limits(rate(1)), ok)
     made.get('/a/', limits(rate(2)), ok)
     expect(await statuses(made, '/a', '/a', '/a/', '/a/', '/a/')).toEqual([200, 429, 200, 200, 429])
   })
 
-  test('a part and a part of it without a prefix of its own', async () => {
+  test('a plugin scope and its child scope without a prefix', async () => {
     const made = await limited(app(), { backend: memoryBackend() })
     const inner = async (part: FastifyInstance): Promise<void> => {
       await limited(part, rate(1))
@@ -51,7 +51,7 @@ describe.each([
     expect(await statuses(made, ...asked)).toEqual([200, 429, 200, 200, 429])
   })
 
-  test('what an application says the first time, the second and the third', async () => {
+  test('the first, second and third registration of an application', async () => {
     const made = await limited(app(), { backend: memoryBackend(), ...rate(3) })
     await limited(made, rate(2))
     await limited(made, rate(1))

@@ -16,7 +16,7 @@ async function findsUser(request: OfUser): Promise<void> {
   request.user = request.headers['x-user'] as string
 }
 
-/** Statuses of two users, who ask in turn. */
+/** Statuses for two users who send requests in turn. */
 async function asked(app: FastifyInstance, url = '/'): Promise<number[]> {
   const all: number[] = []
   for (const name of ['ann', 'bob', 'ann', 'bob']) {
@@ -27,7 +27,7 @@ async function asked(app: FastifyInstance, url = '/'): Promise<number[]> {
 
 const EACH_ONCE = [200, 200, 429, 429]
 
-/** Where a user may write the hook that finds out who asks, each after the plugin. */
+/** Places for the user's hook that identifies the client, all after the plugin. */
 const HOOKS: Readonly<Record<string, (app: FastifyInstance) => unknown>> = {
   'by a hook that is added before the route': (app) => {
     app.addHook('preHandler', findsUser)
@@ -39,12 +39,12 @@ const HOOKS: Readonly<Record<string, (app: FastifyInstance) => unknown>> = {
   },
   'by a hook of the route': (app) => app.get('/', { preHandler: findsUser }, async () => 'ok'),
   'by several hooks of the route': (app) => app.get('/', { preHandler: [async () => {}, findsUser] }, async () => 'ok'),
-  'by a hook of a child': (app) =>
+  'by a hook of a child scope': (app) =>
     app.register(async (child) => {
       child.get('/', async () => 'ok')
       child.addHook('preHandler', findsUser)
     }),
-  'by a plugin that gives hooks to routes': (app) => {
+  'by a plugin that adds hooks to routes': (app) => {
     app.addHook('onRoute', (route) => {
       route.preHandler = [route.preHandler ?? [], findsUser].flat()
     })
@@ -55,11 +55,11 @@ const HOOKS: Readonly<Record<string, (app: FastifyInstance) => unknown>> = {
 describe.each([
   ['5', fastify],
   ['4', fastify4 as unknown as typeof fastify],
-])('limits of Fastify %s that are asked as preHandler', (_version, make) => {
+])('limits of Fastify %s that run as preHandler', (_version, make) => {
   const app: Make = opened(make)
   const late = (options: object = {}) => limited(app(), { phase: 'preHandler', rateLimit: ONCE, ...options })
 
-  test.each(Object.entries(HOOKS))('know what was found out %s', async (_where, add) => {
+  test.each(Object.entries(HOOKS))('can use what was set %s', async (_where, add) => {
     const warnings = new Warnings()
     warnings.listen()
     const made = await late()
@@ -69,7 +69,7 @@ describe.each([
     expect(warnings.codes).toEqual([])
   })
 
-  test('of one route, and of a part', async () => {
+  test('of a single route and of a plugin scope', async () => {
     const made = await limited(app(), {})
     made.get('/', limits({ ...LATE, rateLimit: ONCE }), async () => 'ok')
     await made.register(async (child) => {
@@ -81,7 +81,7 @@ describe.each([
     expect(await asked(made, '/part')).toEqual(EACH_ONCE)
   })
 
-  test('are asked once: for a GET and its HEAD, for a prefix with and without its slash, and behind callNotFound', async () => {
+  test('run once: for a GET and its HEAD, for a prefix with and without its slash, and after callNotFound', async () => {
     const watcher = new Watcher()
     const made = await late({ rateLimit: { limit: 9, window: '1m', observers: [watcher] } })
     made.get('/', { preHandler: findsUser }, async () => 'ok')
@@ -112,7 +112,7 @@ describe.each([
     ])
   })
 
-  test('deny before the handler runs, also where the backend answers later', async () => {
+  test('deny before the handler runs, even if the backend answers later', async () => {
     let ran = 0
     const key = async (request: object) => (request as OfUser).user
     const made = await late({ rateLimit: { ...ONCE, key } })
@@ -125,7 +125,7 @@ describe.each([
     expect(ran).toBe(2)
   })
 
-  test('hold places as long as others do: until the response is over, or the handler is done', async () => {
+  test('hold permits as long as in other phases: until the response ends or the handler is done', async () => {
     for (const holdUntil of ['response', 'handler'] as const) {
       const made = await late({ rateLimit: undefined, inflightLimit: { limit: 1, holdUntil } })
       let open = (): void => {}
@@ -147,7 +147,7 @@ describe.each([
     }
   })
 
-  test('delay, and show handlers what was counted', async () => {
+  test('delay requests, and show handlers the counts', async () => {
     const clock = new FakeClock()
     const slowDown = { after: 1, window: '1m', delayMs: 100, maxDelayMs: 100, clock } as const
     const made = await late({ slowDown, rateLimit: { limit: 9, window: '1m', clock } })

@@ -35,7 +35,7 @@ describe.each([
       ['GET', 'HEAD', 'POST'],
     ],
     [
-      'router.all behind a get',
+      'router.all after a get',
       (router) => {
         const limit = ofKoa(twice)
         router.get('/a', limit, ok).all('/a', limit, ok)
@@ -84,7 +84,7 @@ describe.each([
   })
 
   test.each(['before', 'after'])(
-    'holds what a route of several methods says for the HEAD of its GET, too (%s the plugin)',
+    'applies the config of a route with several methods to the HEAD of its GET, too (%s the plugin)',
     async (when) => {
       const app = opened()
       const config = { sluice: { rateLimit: { limit: 2, window: '1m' } } } as const

@@ -3,7 +3,7 @@ import { type RateCheck, RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 import { viewOf } from '../../keys/request-view.ts'
 
-test('a part under a clock of its own shares the memory of what is above it: a denial shows every policy as it is', () => {
+test('a plugin scope with its own clock shares the memory of its parent: a denial shows every policy correctly', () => {
   const fixed = { window: '1m', algorithm: 'fixed-window' } as const
   const app = new RateGate({ ...fixed, name: 'api', limit: 9, clock: new FakeClock() })
   const part = app.below({ options: { ...fixed, name: 'own', limit: 1 }, routeScope: 'part' })

@@ -15,10 +15,13 @@ const handler = (): PromiseLike<string> =>
   }) as PromiseLike<string>
 
 test.each<[string, () => typeof handler]>([
-  ['that waits for its handler', () => handler],
-  ['of its own', () => inflightLimit({ limit: 1 }).wrap(handler)],
-  ['of its own that is slow to decide', () => inflightLimit({ limit: 1, key: async () => 'all' }).wrap(handler)],
-])('a query that runs when it is awaited runs once behind a cap %s', async (_which, of) => {
+  ['around the handler', () => handler],
+  ['on the route', () => inflightLimit({ limit: 1 }).wrap(handler)],
+  [
+    'on the route with an asynchronous decision',
+    () => inflightLimit({ limit: 1, key: async () => 'all' }).wrap(handler),
+  ],
+])('a query that runs when it is awaited runs once with a cap %s', async (_which, of) => {
   runs = 0
   const made = await limited(app(), { inflightLimit: { name: 'all', limit: 1, holdUntil: 'handler' } })
   made.get('/', of())

@@ -8,11 +8,11 @@ import express from 'express'
 import { fastify } from 'fastify'
 import Koa from 'koa'
 
-/** What `req.sluice` says behind limiters of these modes, of which the first is the nearest to its end. */
+/** The value of `req.sluice` after limiters with the given modes, of which the first has the fewest requests left. */
 type Ask = (modes: readonly Mode[]) => Promise<RequestSluice>
 type Mode = 'enforce' | 'shadow'
 
-/** Limits of 1, 2, 3 … requests a minute: of those that are used once the first has the least left. */
+/** Limits of 1, 2, 3, ... requests a minute, so that after one request each the first limiter has the fewest left. */
 function optionsOf(modes: readonly Mode[]) {
   return modes.map((mode, index) => ({ name: `${mode} ${index}`, limit: index + 1, window: '1m', mode }) as const)
 }
@@ -67,11 +67,11 @@ const frameworks: Readonly<Record<string, Ask>> = {
   },
 }
 
-describe.each(Object.entries(frameworks))('behind several limiters of %s', (_framework, ask) => {
+describe.each(Object.entries(frameworks))('after several limiters of %s', (_framework, ask) => {
   test.each<[string, readonly Mode[], string]>([
-    ['one in shadow that is nearer its end does not bind', ['shadow', 'enforce'], 'enforce 1'],
-    ['wherever it stands', ['shadow', 'enforce', 'shadow', 'enforce'], 'enforce 1'],
-    ['those in shadow bind among themselves', ['shadow', 'shadow'], 'shadow 0'],
+    ['a shadow limiter with fewer requests left is not the binding one', ['shadow', 'enforce'], 'enforce 1'],
+    ['at any position', ['shadow', 'enforce', 'shadow', 'enforce'], 'enforce 1'],
+    ['among shadow limiters the one with the fewest requests left is binding', ['shadow', 'shadow'], 'shadow 0'],
   ])('%s', async (_what, modes, binding) => {
     const { decision, decisions } = await ask(modes)
     expect(decision?.binding.policy.name).toBe(binding)

@@ -4,7 +4,7 @@ import express from 'express'
 import request from 'supertest'
 
 test.each([2 ** 53, 1e308, Number.POSITIVE_INFINITY])(
-  'a cost of %p never fits, and is not taken for 1',
+  'a cost of %p never fits, and is not replaced by 1',
   async (cost) => {
     const app = express()
     app.use(rateLimit({ limit: 10, window: '1m', cost: () => cost }))

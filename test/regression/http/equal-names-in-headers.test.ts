@@ -20,7 +20,7 @@ interface Shown {
   readonly violated: readonly string[] | undefined
 }
 
-/** What clients see of each request, one after the other. */
+/** What clients see for each of several requests in turn. */
 async function shown(app: RequestListener, ...paths: readonly string[]): Promise<Shown[]> {
   const server = createServer(app).listen(0, '127.0.0.1')
   servers.push(server)
@@ -58,7 +58,7 @@ describe('two limiters without a name on one request', () => {
       .use('/login', rateLimit({ ...once1m, limit: 1 })),
   )
 
-  test('have names of their own in each field, and in a denial', async () => {
+  test('have distinct names in each header field and in a denial', async () => {
     const [first, other, denied] = await shown(app, '/login', '/', '/login')
     expect(first).toMatchObject({ policies: ['default 9', 'default-2 1'], rates: ['default 8', 'default-2 0'] })
     expect(other).toMatchObject({ policies: ['default 9'], rates: ['default 7'] })
@@ -71,7 +71,7 @@ describe('two limiters without a name on one request', () => {
   })
 })
 
-test('a limiter keeps its name where the one before it did not count the request', async () => {
+test('a limiter keeps its name if the one before it did not count the request', async () => {
   const app = ends(
     express()
       .use(rateLimit({ ...once1m, limit: 9, skip: (req) => req.query.skip !== undefined }))
@@ -82,7 +82,7 @@ test('a limiter keeps its name where the one before it did not count the request
   expect(skipped.policies).toEqual(['default-2 5'])
 })
 
-test('no name is taken that another limiter has, and a name may hold anything', async () => {
+test('no limiter gets the name of another one, and a name may contain any character', async () => {
   const odd = 'a", "b\\'
   const app = ends(
     express()
@@ -94,7 +94,7 @@ test('no name is taken that another limiter has, and a name may hold anything', 
   expect(policies).toEqual([`${odd}-2 9`, `${odd} 8`, `${odd}-3 7`])
 })
 
-test('caps of one name, and a cap with the name of a policy, are told apart as well', async () => {
+test('caps with the same name, and a cap named like a policy, get distinct names, too', async () => {
   const app = ends(
     express()
       .use(rateLimit({ ...once1m, limit: 9, name: 'report' }))
@@ -106,8 +106,8 @@ test('caps of one name, and a cap with the name of a policy, are told apart as w
   expect(policies).toEqual(['report 9', 'report-3 1'])
 })
 
-describe('on a backend that is given', () => {
-  test('two routes of 3 a minute without a name are refused, and named ones have 3 each', async () => {
+describe('on a backend from the options', () => {
+  test('two routes of 3 a minute without a name are rejected, and named routes have 3 each', async () => {
     const backend: Backend<Answer> = memoryBackend({ clock })
     const sluice = createSluice({ backend, clock })
     const app = express()

@@ -12,8 +12,8 @@ import { UpgradeSite } from '../../sockets/upgrade-site.ts'
 
 const partner = byHeader('x-api-key', { missing: 'exempt' })
 
-describe('an attacker leaves out the header whose absence exempts', () => {
-  test('of one policy of a list: the limit by address holds', async () => {
+describe('an attacker omits the header whose absence exempts', () => {
+  test('from one policy of a list: the limit by address still applies', async () => {
     const app = express()
     const policies = [
       { name: 'address', limit: 2, window: '1m', key: byIp() },
@@ -31,13 +31,13 @@ describe('an attacker leaves out the header whose absence exempts', () => {
   describe.each([
     ['5', fastify],
     ['4', fastify4 as unknown as typeof fastify],
-  ])('of a route of Fastify %s', (_version, make) => {
+  ])('from a limit on a route of Fastify %s', (_version, make) => {
     const app = opened(make)
 
     test.each([
       ['key', { key: partner as never }],
       ['skip', { skip: (req: { headers: object }) => !('x-api-key' in req.headers) }],
-    ])('by its %s: the limit of the application holds', async (_by, by) => {
+    ])('by its %s: the limit of the application still applies', async (_by, by) => {
       const made = await limited(app(), { rateLimit: { limit: 2, window: '1m' } })
       const own = { rateLimit: { name: 'partner', limit: 9, window: '1m', ...by } } as const
       made.get('/', limits(own), async () => 'ok')
@@ -48,7 +48,7 @@ describe('an attacker leaves out the header whose absence exempts', () => {
   })
 })
 
-test('an upgrade whose key exempts it from one policy, or from one cap, is held by the others', async () => {
+test('an upgrade whose key exempts it from one policy, or from one cap, is still subject to the others', async () => {
   const clock = new FakeClock()
   const address = { name: 'address', limit: 2, window: '1m' } as const
   const rates = { policies: [address, { ...address, name: 'partner', key: partner as never }], clock }
@@ -76,7 +76,7 @@ interface Said {
   readonly mode?: 'shadow'
 }
 
-/** What a list of policies answers whose own keys say so, at once or later. */
+/** Decision for a list of policies with their own keys, synchronous or asynchronous. */
 async function answer(said: readonly Said[], later: boolean) {
   const window = { limit: 5, window: '1m', algorithm: 'fixed-window' } as const
   const policies = said.map(({ key, ...one }) => ({ ...window, ...one, key: later ? async () => key : () => key }))
@@ -97,8 +97,8 @@ function named(name: string): (verdict: { readonly policy: { readonly name: stri
 describe.each([
   ['at once', false],
   ['later', true],
-])('what keys of a list say %s', (_when, later) => {
-  test('exempts from the policies that asked them, and from no other', async () => {
+])('keys of a list that return their results %s', (_when, later) => {
+  test('exempt from their own policies, and from no others', async () => {
     const { check, left } = await answer(
       [
         { name: 'a', key: EXEMPT },
@@ -113,7 +113,7 @@ describe.each([
     expect(left).toEqual({ a: 5, b: 4, c: 5 })
   })
 
-  test('exempts from all where all say so, and nothing is counted', async () => {
+  test('exempt from all policies if all of them exempt, and nothing is counted', async () => {
     const { check, left } = await answer(
       [
         { name: 'a', key: EXEMPT },
@@ -129,7 +129,7 @@ describe.each([
     ['before', [DENY, EXEMPT, 'me']],
     ['between', [EXEMPT, DENY, 'me']],
     ['behind', ['me', EXEMPT, DENY]],
-  ])('denies where one says DENY %s others, and nothing is counted', async (_where, keys) => {
+  ])('deny if one returns DENY %s others, and nothing is counted', async (_where, keys) => {
     const said = keys.map((key, index) => ({ name: 'abc'[index], key: key as Key }))
     const { check, left } = await answer(said, later)
     const denying = said.filter(({ key }) => key === DENY).map(({ name }) => name)
@@ -140,7 +140,7 @@ describe.each([
     expect(left).toEqual({ a: 5, b: 5, c: 5 })
   })
 
-  test('denies nobody where a policy in shadow says DENY; it is shown, and those that are enforced are counted', async () => {
+  test('do not deny if a policy in shadow mode returns DENY; this is shown, and enforced policies are counted', async () => {
     const { check, left } = await answer(
       [
         { name: 'planned', key: DENY, mode: 'shadow' },
@@ -154,7 +154,7 @@ describe.each([
       ['planned', true, false],
       ['today', false, true],
     ])
-    // as enforce would have counted none of them
+    // because in enforce mode the request would have been counted by none of them
     expect(left).toEqual({ planned: 5, today: 4, beside: 5 })
   })
 })

@@ -3,7 +3,7 @@ import { inflightLimit } from '@sluice/express'
 import express, { type RequestHandler } from 'express'
 import request from 'supertest'
 
-test('a query that runs when it is awaited runs once behind a cap that waits for its handler', async () => {
+test('a query that runs when it is awaited runs once with a cap around the handler', async () => {
   let runs = 0
   const query = {
     // biome-ignore lint/suspicious/noThenProperty: it is one on purpose

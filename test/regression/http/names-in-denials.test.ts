@@ -12,7 +12,7 @@ import { nestApp } from '../../nest/nest-app.ts'
 const clock = new FakeClock()
 const unnamed = { window: '1m', algorithm: 'fixed-window', clock } as const
 
-test('in the error that Express sees', async () => {
+test('in the error that Express receives', async () => {
   const app = express()
   app.use(expressLimit({ ...unnamed, limit: 9 }), expressLimit({ ...unnamed, limit: 1, next: true }))
   app.get('/', (_req, res) => {
@@ -26,7 +26,7 @@ test('in the error that Express sees', async () => {
   expect([text, headers.ratelimit]).toEqual(['SLUICE_DENIED: denied by default-2', '"default-2";r=0;t=60'])
 })
 
-test('in the exception of Nest', async () => {
+test('in the exception that Nest receives', async () => {
   const seen: unknown[] = []
   class Filter implements ExceptionFilter<SluiceDenied> {
     catch(denied: SluiceDenied): never {

@@ -43,12 +43,12 @@ const caps: readonly [string, () => Partial<Parameters<typeof inflightLimit>[0]>
 ]
 
 test.each(caps)(
-  'of 400 that come at once a cap of 2 %s lets 2 run, and 2 requests beside them',
+  'of 400 concurrent preflights and requests, a cap of 2 %s allows 2 preflights and 2 requests',
   async (_of, options) => {
     const watcher = new Watcher()
     const work: ServerResponse[] = []
     const given = options()
-    // it looks at no method, as many do
+    // the handler ignores the method, like many handlers
     const handler = inflightLimit({ limit: 2, observers: [watcher], ...given }).wrap((_req, res) => void work.push(res))
     app = await running(handler)
     const { port } = app
@@ -77,10 +77,10 @@ const rates: readonly [string, () => Backend][] = [
   ['a sketch', () => sketchBackend({ bytes: 2 ** 20 }) as Backend],
   ['Redis', () => redisBackend(client, { prefix: ownPrefix() })],
   ['leases', () => leasedBackend(client, { prefix: ownPrefix() })],
-  ['this process, as its backend is away', () => failingBackend(dead, 'away')],
+  ['in this process, as its backend is unavailable', () => failingBackend(dead, 'away')],
 ]
 
-test.each(rates)('as many preflights pass as requests may where the counts are in %s', async (_where, made) => {
+test.each(rates)('as many preflights as requests are allowed if the counts are in %s', async (_where, made) => {
   const backend = made()
   const limit = rateLimit({ limit: 40, window: '1h', algorithm: 'fixed-window', backend, deadlineMs: 5_000 })
   app = await running(limit.wrap((_req, res) => res.end('run')))

@@ -10,7 +10,7 @@ const DENIED = { limit: 1, window: '1m', cost: () => 2 } as const
 let close = async (): Promise<unknown> => undefined
 afterEach(() => close())
 
-test('an own answer of Express with another status is sent with the reason of that status', async () => {
+test('a custom answer of Express with another status has the reason phrase of that status', async () => {
   const app = express()
   app.use(rateLimit({ ...DENIED, denied: (_req, res) => res.status(403).send('no') }))
   const server = createServer(app)
@@ -19,7 +19,7 @@ test('an own answer of Express with another status is sent with the reason of th
   await expectForbidden((server.address() as AddressInfo).port)
 })
 
-test('an own answer of Fastify with another status is sent with the reason of that status', async () => {
+test('a custom answer of Fastify with another status has the reason phrase of that status', async () => {
   const app = fastify({ forceCloseConnections: true })
   close = () => app.close()
   app.addHook('onRequest', fastifyRateLimit({ ...DENIED, denied: (_request, reply) => reply.code(403).send('no') }))

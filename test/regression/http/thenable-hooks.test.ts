@@ -4,13 +4,15 @@ import { Watcher } from '@sluice/testkit'
 import { oddBackend } from '../../contracts/odd-backend.ts'
 import { viewOf } from '../../keys/request-view.ts'
 
-/** As queries of some databases are: no promise, no `catch`, and it may call back more than once. */
+/**
+ * A thenable like the queries of some databases: not a promise, without `catch`, and it may call back more than once.
+ */
 function thenable<T>(...values: readonly T[]): Promise<T> {
   // biome-ignore lint/suspicious/noThenProperty: it is one on purpose
   return { then: (resolve: (value: T) => void) => values.forEach((value) => void resolve(value)) } as never
 }
 
-test('a hook may answer any thenable: its first value counts, once', async () => {
+test('a hook may return any thenable: its first value is used, once', async () => {
   const watcher = new Watcher()
   const guard = new RateGate({
     plans: { free: [{ limit: 10, window: '1m' }], pro: [{ limit: 100, window: '1m' }] },
@@ -25,7 +27,7 @@ test('a hook may answer any thenable: its first value counts, once', async () =>
   expect([watcher.decisions.length, watcher.events]).toEqual([1, []])
 })
 
-test('a backend may answer any thenable', async () => {
+test('a backend may return any thenable', async () => {
   const watcher = new Watcher()
   const verdict = { shadow: false, allowed: true, remaining: 1, retryAfterMs: 0, resetAfterMs: 1 }
   const backend = oddBackend(([{ counter }]) => {

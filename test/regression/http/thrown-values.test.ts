@@ -7,7 +7,7 @@ import { failingBackend } from '@sluice/testkit'
 const thrown: Readonly<Record<string, unknown>> = {
   'a symbol': Symbol('thrown'),
   'an object without a prototype': Object.create(null),
-  'an object whose text throws': {
+  'an object whose toString throws': {
     toString() {
       throw new Error('toString')
     },
@@ -15,38 +15,38 @@ const thrown: Readonly<Record<string, unknown>> = {
 }
 const view: RequestView = { ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined, raw: {} }
 
-// a warning was built of what was thrown, and building it threw: a 500, or an unhandled rejection
+// regression: building a warning from the thrown value threw, which led to a 500 or an unhandled rejection
 describe.each(Object.keys(thrown))('%s', (name) => {
   const boom = (): never => {
     throw thrown[name]
   }
 
-  test.each(['key', 'cost', 'skip'])('thrown by %s is answered by the fallback', (hook) => {
+  test.each(['key', 'cost', 'skip'])('thrown by %s is handled by the fallback', (hook) => {
     forgetWarnings()
     const guard = new RateGate({ limit: 5, window: '1m', [hook]: boom })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true } })
   })
 
-  test.each(['key', 'cost', 'skip'])('with which %s rejects is answered by the fallback', async (hook) => {
+  test.each(['key', 'cost', 'skip'])('as the rejection of %s is handled by the fallback', async (hook) => {
     forgetWarnings()
     const guard = new RateGate({ limit: 5, window: '1m', [hook]: () => Promise.reject(thrown[name]) })
     expect(await guard.check(view)).toMatchObject({ decision: { allowed: true } })
   })
 
-  test('thrown by a backend is answered by the failure rule', () => {
+  test('thrown by a backend is handled by the failure rule', () => {
     const backend = failingBackend(boom, 'broken')
     const guard = new RateGate({ limit: 5, window: '1m', backend })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true, counted: false, source: 'local' } })
   })
 
-  test('thrown by a backend that says it answers at once is answered by the failure rule, at once', () => {
+  test('thrown by a synchronous backend is handled by the failure rule, synchronously', () => {
     forgetWarnings()
     const backend = { ...failingBackend(boom, 'broken'), synchronous: true }
     const guard = new RateGate({ limit: 5, window: '1m', backend })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true, counted: false, source: 'local' } })
   })
 
-  test('thrown by an observer changes no answer', () => {
+  test('thrown by an observer does not change the answer', () => {
     forgetWarnings()
     const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], observers: [{ decided: boom }] })
     expect(limiter.take('key').allowed).toBe(true)

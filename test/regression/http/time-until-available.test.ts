@@ -38,7 +38,7 @@ const SHAPES: readonly Shape[] = [
   { algorithm: 'gcra', limit: 5, window: '15m' },
 ]
 
-/** `r` and `t` of the only item of `RateLimit`. */
+/** `r` and `t` of the only item of the `RateLimit` header. */
 function told(decision: Decision): { readonly r: number; readonly t: number } {
   const [{ params }] = parseList(linesOf([entryOf(decision)]).RateLimit)
   return params as unknown as { r: number; t: number }
@@ -50,7 +50,7 @@ function retryAfter({ retryAfterMs }: Decision): number {
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 
-/** Backends that tell the first ms at which more is left, whatever was done to the key. */
+/** Backends that report the exact first millisecond at which more units are left. */
 const EXACT: Readonly<Record<string, (clock: FakeClock) => MaybePromise<Backend>>> = {
   memory: (clock) => memoryBackend({ clock }),
   Redis: async (clock) => {
@@ -60,7 +60,7 @@ const EXACT: Readonly<Record<string, (clock: FakeClock) => MaybePromise<Backend>
   },
 }
 
-/** Backends that may only guess it. */
+/** Backends that estimate the first millisecond at which more units are left. */
 const OTHERS: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
   sketches: (clock) => sketchBackend({ clock }),
   leases: (clock) => {
@@ -77,9 +77,9 @@ const OTHERS: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
 const about = ({ algorithm, limit, window, slices, burst }: Shape): string =>
   [algorithm, limit, window, slices, burst].filter((part) => part !== undefined).join(' ')
 
-describe.each(Object.entries(EXACT))('counted by %s', (_name, backendOf) => {
+describe.each(Object.entries(EXACT))('with counts in %s', (_name, backendOf) => {
   test.each(SHAPES.map((shape) => [about(shape), shape] as const))(
-    '%s: `t` is the first second at which more than `r` is left',
+    '%s: `t` is the first second at which more than `r` units are left',
     (_about, shape) =>
       eachSeed(3, async (random) => {
         const clock = new FakeClock({ nowMs: 1_000 })
@@ -110,9 +110,9 @@ describe.each(Object.entries(EXACT))('counted by %s', (_name, backendOf) => {
   )
 })
 
-describe.each(Object.entries(OTHERS))('counted by %s', (_name, backendOf) => {
+describe.each(Object.entries(OTHERS))('with counts in %s', (_name, backendOf) => {
   test.each([3, 1_000])(
-    '`t` of a limit of %d is told of every answer, and is `Retry-After` of a denial of one unit',
+    '`t` of a limit of %d is present in every answer, and equals `Retry-After` of a denial of one unit',
     async (limit) => {
       const clock = new FakeClock({ nowMs: 1_000 })
       const policies = [{ limit, window: '1m', algorithm: 'fixed-window' }] as const
@@ -136,7 +136,7 @@ describe.each(Object.entries(OTHERS))('counted by %s', (_name, backendOf) => {
   )
 })
 
-describe('a backend that does not tell when more is left', () => {
+describe('a backend that does not report when more units are left', () => {
   const without = (clock: FakeClock, flat: boolean): Backend<Answer> => {
     const untold = ({ verdicts, ...answer }: Answer): Answer => ({
       ...answer,
@@ -144,7 +144,7 @@ describe('a backend that does not tell when more is left', () => {
     })
     const backend = frontBackend('older', memoryBackend({ clock }), (ask) => untold(ask()))
     if (!flat) return backend
-    // a decision that is its own verdict, as a backend in JavaScript may make it
+    // a decision that is its own verdict, as a backend written in JavaScript may return
     const open: Backend<Answer>['open'] = (compiled, name) => {
       const counter = backend.open(compiled, name)
       const take = (key: string, cost: number): Decision => {
@@ -158,7 +158,7 @@ describe('a backend that does not tell when more is left', () => {
     return { ...backend, open }
   }
 
-  test.each([false, true])('has the latest instant at which it may be so told (flat: %p)', (flat) => {
+  test.each([false, true])('leads to the latest possible instant (flat: %p)', (flat) => {
     const clock = new FakeClock({ nowMs: 1_000 })
     const policies = [{ limit: 5, window: '1m', algorithm: 'token-bucket' }] as const
     const limiter = createLimiter({ policies, backend: without(clock, flat), clock })
@@ -171,7 +171,7 @@ describe('a backend that does not tell when more is left', () => {
   })
 })
 
-test('who obeys the draft gets all of a limit, not half of it', () => {
+test('a client that follows the draft uses all of a limit, not half of it', () => {
   const clock = new FakeClock({ nowMs: 1_000 })
   const limiter = createLimiter({ policies: [{ limit: 5, window: '15m', algorithm: 'sliding-window' }], clock })
   let taken = 0
@@ -185,7 +185,7 @@ test('who obeys the draft gets all of a limit, not half of it', () => {
   limiter.close()
 })
 
-test('a decision is written with the time until more is left', () => {
+test('a serialized decision includes the time until more units are left', () => {
   const limiter = createLimiter({ policies: [{ limit: 2, window: '1m' }], clock: new FakeClock() })
   expect(JSON.parse(JSON.stringify(limiter.take('key'))).binding.availableAfterMs).toBe(60_000)
   limiter.close()

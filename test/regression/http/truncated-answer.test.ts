@@ -13,14 +13,14 @@ const half = (res: ServerResponse, length: object): void => {
 
 test.each<[string, (res: ServerResponse) => unknown]>([
   [
-    'throws behind a promised length',
+    'throws after a declared length',
     (res) => {
       half(res, { 'Content-Length': 100 })
       throw new Error('no template')
     },
   ],
   [
-    'rejects behind a promised length',
+    'rejects after a declared length',
     async (res) => {
       half(res, { 'Content-Length': 100 })
       throw new Error('no template')
@@ -33,30 +33,33 @@ test.each<[string, (res: ServerResponse) => unknown]>([
       throw new Error('no template')
     },
   ],
-])('a client learns that an own answer which %s is not whole, and does not wait for the rest', async (_how, answer) => {
-  const warnings = new Warnings()
-  warnings.listen()
-  const limit = rateLimit({ limit: 1, window: '1m', cost: () => 2, denied: (_req, res) => answer(res) })
-  const server = createServer(limit.wrap(() => {})).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const sent = request({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }).end()
-  let whole = false
-  sent.on('error', () => {})
-  sent.on('response', (response) => {
-    response.on('error', () => {})
-    response.resume().once('end', () => {
-      whole = response.complete
+])(
+  'a client detects that a custom answer which %s is incomplete, and does not wait for the rest',
+  async (_how, answer) => {
+    const warnings = new Warnings()
+    warnings.listen()
+    const limit = rateLimit({ limit: 1, window: '1m', cost: () => 2, denied: (_req, res) => answer(res) })
+    const server = createServer(limit.wrap(() => {})).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const sent = request({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }).end()
+    let whole = false
+    sent.on('error', () => {})
+    sent.on('response', (response) => {
+      response.on('error', () => {})
+      response.resume().once('end', () => {
+        whole = response.complete
+      })
     })
-  })
-  await new Promise((resolve) => sent.once('close', resolve))
-  expect(whole).toBe(false)
-  warnings.stop()
-  expect(warnings.codes).toEqual(['SLUICE_HOOK_FAILED'])
-  server.close()
-  server.closeAllConnections()
-})
+    await new Promise((resolve) => sent.once('close', resolve))
+    expect(whole).toBe(false)
+    warnings.stop()
+    expect(warnings.codes).toEqual(['SLUICE_HOOK_FAILED'])
+    server.close()
+    server.closeAllConnections()
+  },
+)
 
-test('a client of node:http2 learns it as well', async () => {
+test('a client of node:http2 detects it as well', async () => {
   const warnings = new Warnings()
   warnings.listen()
   const denied = (_req: IncomingMessage, res: ServerResponse): never => {

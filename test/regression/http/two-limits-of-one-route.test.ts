@@ -5,7 +5,7 @@ import { InflightLimit, type LimitDecorator, RateLimit, SluiceModule, type Sluic
 import { FakeClock } from '@sluice/testkit'
 import { nestApp } from '../../nest/nest-app.ts'
 
-/** Decorated with these in the order in which they are written. */
+/** A method decorated in the given order. */
 function site(...decorators: readonly LimitDecorator[]): Type {
   class Site {
     answer(): string {
@@ -41,20 +41,20 @@ const ONE = { limit: 1, window: '1m', algorithm: 'fixed-window', clock } as cons
 const byUser = (request: { headers: Record<string, string> }) => request.headers['x-user']
 const statuses = (answers: readonly Answered[]) => answers.map(({ status }) => status)
 
-describe('of two limits of rates on one method', () => {
+describe('two rate limits on one method', () => {
   test.each([
     ['mode', { mode: 'shadow' }],
     ['mode off', { mode: 'off' }],
     ['key', { key: byUser }],
     ['skip', { skip: () => true }],
-  ] as const)('the %s of the one is not that of the other', async (_what, own) => {
+  ] as const)('have separate %s options', async (_what, own) => {
     const other = RateLimit({ ...ONE, name: 'other' })
     const odd = RateLimit({ ...ONE, name: 'odd', ...own })
     expect(statuses(await asked(site(odd, other), 2))).toEqual([200, 429])
     expect(statuses(await asked(site(other, odd), 2))).toEqual([200, 429])
   })
 
-  test('the answer of the one is not that of the other', async () => {
+  test('have separate answers', async () => {
     const odd = RateLimit({ ...ONE, limit: 9, name: 'odd', status: 403, headers: 'none' })
     const other = RateLimit({ ...ONE, name: 'other' })
     const [passed, denied] = await asked(site(odd, other), 2)
@@ -62,14 +62,14 @@ describe('of two limits of rates on one method', () => {
     expect(denied).toEqual({ status: 429, policies: ['other'] })
   })
 
-  test('each has what the module says where it says nothing', async () => {
+  test('each use the module options for options that they do not set', async () => {
     const odd = RateLimit({ ...ONE, limit: 9, name: 'odd', key: byUser, status: 403 })
     const other = RateLimit({ limit: 1, window: '1m', name: 'other' })
     const all = { rateLimit: { ...ONE, limit: 9, status: 420, key: () => 'all' } } as const
     expect(statuses(await asked(site(odd, other), 2, all))).toEqual([200, 420])
   })
 
-  test('beside one that is named by the module, another counts as it would alone', async () => {
+  test('next to a named one of the module count the same as alone', async () => {
     const policies = [{ ...ONE, limit: 9, name: 'login', clock: undefined }] as const
     const options = { clock, policies: policies.map(({ clock: _clock, ...policy }) => policy) }
     expect(statuses(await asked(site(RateLimit('login'), RateLimit({ ...ONE, name: 'other' })), 2, options))).toEqual([
@@ -78,7 +78,7 @@ describe('of two limits of rates on one method', () => {
   })
 })
 
-test('of two caps on one method the one in shadow leaves the other enforced', async () => {
+test('of two caps on one method the one in shadow mode leaves the other enforced', async () => {
   const shadow = InflightLimit({ name: 'shadow', limit: 9, mode: 'shadow' })
   const enforced = InflightLimit({ name: 'enforced', limit: 1, key: () => 'all', weight: () => 2 })
   expect(statuses(await asked(site(shadow, enforced), 1))).toEqual([503])

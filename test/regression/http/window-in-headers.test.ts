@@ -11,18 +11,21 @@ test.each<[NonNullable<PolicyInput['algorithm']>, number]>([
   ['sliding-log', 60],
   ['token-bucket', 60],
   ['gcra', 60],
-])('the first request of a key by %s is told t=%d, whatever fraction of a ms the clock reads', (algorithm, seconds) => {
-  const random = seededRandom(baseSeed())
-  const clock = new FakeClock()
-  const limiter = createLimiter({ policies: [{ name: 'api', limit: 1, window: '1m', algorithm }], clock })
-  const shown = new Set<string>()
-  for (let reading = 0; reading < READINGS; reading++) {
-    // a real clock tells millionths of a ms, which no double holds exactly
-    clock.advance(random.whole(1e9) * 1e-6)
-    const first = limiter.take(`key ${reading}`)
-    shown.add(linesOf([entryOf(first)]).RateLimit)
-    expect(limiter.take(`key ${reading}`, 1, { now: first.takenAt }).retryAfterMs).toBe(seconds * 1_000)
-  }
-  expect([...shown]).toEqual([`"api";r=0;t=${seconds}`])
-  limiter.close()
-})
+])(
+  'the first request of a key with %s has t=%d, whatever fraction of a millisecond the clock reads',
+  (algorithm, seconds) => {
+    const random = seededRandom(baseSeed())
+    const clock = new FakeClock()
+    const limiter = createLimiter({ policies: [{ name: 'api', limit: 1, window: '1m', algorithm }], clock })
+    const shown = new Set<string>()
+    for (let reading = 0; reading < READINGS; reading++) {
+      // a real clock has nanosecond fractions, which a double cannot represent exactly
+      clock.advance(random.whole(1e9) * 1e-6)
+      const first = limiter.take(`key ${reading}`)
+      shown.add(linesOf([entryOf(first)]).RateLimit)
+      expect(limiter.take(`key ${reading}`, 1, { now: first.takenAt }).retryAfterMs).toBe(seconds * 1_000)
+    }
+    expect([...shown]).toEqual([`"api";r=0;t=${seconds}`])
+    limiter.close()
+  },
+)

@@ -14,7 +14,7 @@ import type { Handler } from '../../leaks/framework.ts'
 import { frameworks } from '../../leaks/frameworks.ts'
 import { RawClient } from '../../leaks/raw-client.ts'
 
-/** Connections, each of which pipelines two requests: together they fill the cap. */
+/** Connections that pipeline two requests each, which together fill the cap. */
 const CONNECTIONS = 4
 const LIMIT = 2 * CONNECTIONS
 
@@ -22,7 +22,7 @@ const PIPELINED = ['/slow', '/export'].map((path) => `GET ${path} HTTP/1.1\r\nHo
 
 const isFirst = (req: IncomingMessage): boolean => req.url === '/slow'
 
-/** What a handler may wait for that only its response can settle. */
+/** Operations of a handler that only the end of its response can settle. */
 const waits: Readonly<Record<string, (res: ServerResponse) => Promise<unknown>>> = {
   'pipes a source into it': (res) => pipeline(new PassThrough(), res),
   'waits until it is finished': (res) => finished(res),
@@ -47,12 +47,12 @@ describe.each(Object.entries(frameworks))('%s', (_name, framework) => {
     await capped.quiet()
   }
 
-  test.each(Object.entries(waits))('takes a place back from a handler that %s', async (_how, wait) => {
+  test.each(Object.entries(waits))('releases the permit of a handler that %s', async (_how, wait) => {
     await abandon((_req, res) => wait(res).catch(() => {}))
     await capped.allReleased(LIMIT)
   })
 
-  test.each(Object.entries(waits))('also where it %s after the client has left', async (_how, wait) => {
+  test.each(Object.entries(waits))('even if it %s after the client has disconnected', async (_how, wait) => {
     let goOn = (): void => {}
     const left = new Promise<void>((resolve) => {
       goOn = resolve
@@ -98,7 +98,7 @@ describe.each([
   }
   for (const wrapped of [true, false]) {
     const how = wrapped ? 'behind .wrap' : 'behind the plugin'
-    test.each(Object.entries(answers))(`takes a place back ${how} from a handler that %s`, async (_what, handler) => {
+    test.each(Object.entries(answers))(`releases the permit ${how} of a handler that %s`, async (_what, handler) => {
       const watcher = await serve(handler, wrapped)
       const { port } = app.server.address() as AddressInfo
       const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => RawClient.to(port)))

@@ -8,36 +8,33 @@ import { frameworks } from '../../leaks/frameworks.ts'
 
 const SLOW = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'
 const LARGE = 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n'
-/** Its body never comes. */
+/** A request whose body never arrives. */
 const UNFINISHED = 'POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n'
 
-/** The first response never comes, and those behind it are more than Node keeps: it stops reading the connection. */
+/** The first response never ends, and the later ones exceed the buffer of Node, which stops reading the connection. */
 const handler: Handler = (req: IncomingMessage, res: ServerResponse) =>
   req.url === '/slow' ? once(res, 'close') : void res.end(Buffer.alloc(1_000_000))
 
-// timers run on by themselves, and faster where a test says so
+// fast timers, so that the check runs early
 jest.useFakeTimers({ advanceTimers: true, doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
 
 describe.each(Object.entries(frameworks))('%s', (_name, framework) => {
   let capped: CappedServer
   afterEach(() => capped.close())
 
-  test.each([false, true])(
-    'takes back what is held for it within a minute (cap around the handler: %s)',
-    async (wrapped) => {
-      capped = await CappedServer.of(framework, handler, { wrapped })
-      const client = await capped.client()
-      client.send(SLOW + LARGE + UNFINISHED)
-      await until(() => capped.entered === 3)
-      client.leave()
-      await client.closed()
-      expect(capped.watcher.held).toBe(3)
-      jest.advanceTimersByTime(60_000)
-      await capped.allReleased(3)
-    },
-  )
+  test.each([false, true])('releases its permits within a minute (cap around the handler: %s)', async (wrapped) => {
+    capped = await CappedServer.of(framework, handler, { wrapped })
+    const client = await capped.client()
+    client.send(SLOW + LARGE + UNFINISHED)
+    await until(() => capped.entered === 3)
+    client.leave()
+    await client.closed()
+    expect(capped.watcher.held).toBe(3)
+    jest.advanceTimersByTime(60_000)
+    await capped.allReleased(3)
+  })
 
-  test('leaves a client alone that waits for its turn and is written to', async () => {
+  test('does not affect a client that waits for its turn and receives data', async () => {
     let slow: ServerResponse | undefined
     capped = await CappedServer.of(framework, (req, res) => {
       if (req.url !== '/slow') return void res.end(Buffer.alloc(1_000_000))

@@ -58,7 +58,7 @@ async function routed(options: object): Promise<unknown> {
   return app.ready()
 }
 
-/** Wherever the options of a cap may stand. */
+/** All places that accept the options of a cap. */
 const PLACES: Readonly<Record<string, Make>> = {
   createInflightLimiter: ({ limit, maxHoldMs }) => createInflightLimiter({ limit, maxHoldMs }),
   'a cap on redisInflight': ({ limit, maxHoldMs }) =>
@@ -102,13 +102,13 @@ async function codeOf(make: () => unknown): Promise<unknown> {
 
 describe.each(Object.entries(PLACES))('%s', (_where, make) => {
   test.each([0, -1, 0.5, -0, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, Number.MAX_SAFE_INTEGER, '0s', '25d'])(
-    'refuses a hold of %p, which would be none',
+    'rejects a hold of %p, which would have no effect',
     async (maxHoldMs) => {
       expect(await codeOf(() => make({ limit: 2, maxHoldMs: maxHoldMs as never }))).toBe('SLUICE_BAD_DURATION')
     },
   )
 
-  test('takes the shortest and the longest hold', async () => {
+  test('accepts the shortest and the longest hold', async () => {
     for (const maxHoldMs of [1, 2 ** 31 - 1, '1ms', '24d'] as const) {
       expect(await codeOf(() => make({ limit: 2, maxHoldMs }))).toBe('accepted')
     }
@@ -116,13 +116,13 @@ describe.each(Object.entries(PLACES))('%s', (_where, make) => {
 })
 
 describe.each(WEIGHTED)('%s', (_where, make) => {
-  test('refuses a weight above its limit, with which nothing could ever pass', async () => {
+  test('rejects a weight above its limit, which could never be admitted', async () => {
     expect(await codeOf(() => make({ limit: 2, weight: 3 }))).toBe('SLUICE_BAD_LIMIT')
     expect(await codeOf(() => make({ limit: 2, weight: 2 }))).toBe('accepted')
   })
 })
 
-test('limitConnections refuses a weight above its limit, and leaves no listener', async () => {
+test('limitConnections rejects a weight above its limit, and leaves no listener', async () => {
   const server = createServer()
   const before = server.listenerCount('connection')
   expect(await codeOf(() => limitConnections(server, { limit: 2, weight: 3 }))).toBe('SLUICE_BAD_LIMIT')
@@ -138,18 +138,18 @@ const BACKENDS: Readonly<Record<string, () => InflightBackend | undefined>> = {
 }
 
 describe.each(Object.entries(BACKENDS))('a request too heavy for a cap in %s', (_name, backendOf) => {
-  test('is denied at once, and told no time to come back', async () => {
+  test('is denied at once, without a retry time', async () => {
     const guard = new InflightGate({ limit: 2, weight: () => 3, backend: backendOf() })
     expect((await guard.check(view))?.denial).toMatchObject({ status: 503, retryAfterSeconds: undefined })
   })
 
-  test('is told so by the backend itself: no wait helps', () => {
+  test('is denied by the backend without a retry time', () => {
     const cap = { name: 'heavy', limit: 2 }
     const answer = backendOf()?.acquire('key', { weight: 3, cap })
     if (answer) expect(answer).toEqual({ allowed: false, retryAfterMs: Number.POSITIVE_INFINITY })
   })
 
-  test('gets no permit of the limiter, at once, and observers hear of it', () => {
+  test('gets no permit from the limiter, at once, and observers are notified', () => {
     const denied: string[] = []
     const observers = [{ capDenied: (key: string) => denied.push(key) }]
     const cap = createInflightLimiter({ limit: 2, backend: backendOf(), observers })
@@ -158,12 +158,12 @@ describe.each(Object.entries(BACKENDS))('a request too heavy for a cap in %s', (
   })
 })
 
-test('a request whose key is denied is told no time to come back', () => {
+test('a request whose key is denied gets no retry time', () => {
   const guard = new InflightGate({ limit: 2, key: () => DENY, clock: new FakeClock() })
   expect(guard.check(view)).toMatchObject({ denial: { status: 503, retryAfterSeconds: undefined } })
 })
 
-test('a cap in shadow lets what is too heavy pass', () => {
+test('a cap in shadow mode admits a request that is too heavy', () => {
   const guard = new InflightGate({ limit: 2, weight: () => 3, mode: 'shadow' })
   expect(guard.check(view)).toBeUndefined()
 })

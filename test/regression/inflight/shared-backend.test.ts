@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createInflightLimiter, type InflightBackend } from '@sluice/limiter-core'
 
-test('a cap that is closed leaves the backend open that was handed to it', async () => {
+test('a closed cap leaves its backend open if the backend was passed in', async () => {
   let closed = 0
   const backend: InflightBackend = {
     acquire: () => ({ allowed: false, retryAfterMs: 1 }),

@@ -24,7 +24,7 @@ describe.each(overHttp2)('%s over HTTP/2', (name) => {
   let server: Http2Server
   let session: ClientHttp2Session
 
-  /** Serves clients who grant no byte of a response: whatever is written waits. */
+  /** Serves clients that grant no flow-control window, so that all response data waits. */
   const serve = async (handler: Handler, wrapped: boolean): Promise<void> => {
     const cap = inflightLimit({ limit: STREAMS, observers: [watcher] })
     const steps = wrapped ? listener(cap.wrap(handler)) : listener(cap, handler)
@@ -62,7 +62,7 @@ describe.each(overHttp2)('%s over HTTP/2', (name) => {
       true,
     ],
   ])(
-    'takes the place of a stream back that its client closes without an error while %s',
+    'releases the permit of a stream that its client closes without an error while %s',
     async (_what, handler, wrapped) => {
       await serve(handler, wrapped)
       for (const stream of await answered()) stream.close(constants.NGHTTP2_NO_ERROR)
@@ -71,10 +71,10 @@ describe.each(overHttp2)('%s over HTTP/2', (name) => {
     },
   )
 
-  test('lets go of the connection, too, once its client has gone', async () => {
+  test('releases the connection, too, after its client has disconnected', async () => {
     await serve((_req, res) => res.end('some bytes'), false)
     for (const stream of await answered()) stream.close(constants.NGHTTP2_NO_ERROR)
-    // once the server knows, so that the end of the connection is not what tells it
+    // after the server has detected it, so that the end of the connection does not trigger the release
     await new Promise((resolve) => session.ping(resolve))
     session.destroy()
     await until(() => watcher.held === 0, { what: 'held places to come back' })
@@ -88,7 +88,7 @@ describe.each(overHttp2)('%s over HTTP/2', (name) => {
     await until(count, { what: 'the end of the connection' })
   })
 
-  test('leaves a response alone that the server closes itself while its client still reads', async () => {
+  test('does not affect a response that the server closes while its client still reads', async () => {
     const body = Buffer.alloc(100_000, 'a')
     await serve((_req, res) => {
       res.end(body)
@@ -99,7 +99,7 @@ describe.each(overHttp2)('%s over HTTP/2', (name) => {
     stream.on('data', (chunk: Buffer) => {
       heard += chunk.length
     })
-    // longer than a stall may go unnoticed: only then does the client grant what is left
+    // longer than a stall may go undetected: only then does the client grant the rest of the window
     const since = performance.now()
     await until(() => performance.now() - since > 500)
     session.settings({ initialWindowSize: 1_000_000 })

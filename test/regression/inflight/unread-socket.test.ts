@@ -11,7 +11,7 @@ let server: Server
 let limit: UpgradeLimit
 let sockets: Socket[]
 
-// a listener beside the limit that finds no path of its own in the request, and does nothing
+// a listener next to the limit that ignores requests for other paths
 beforeEach(async () => {
   sockets = []
   limit = limitUpgrade({ inflightLimit: { limit: 1 } })
@@ -36,14 +36,14 @@ async function upgrading(): Promise<RawClient> {
 test.each<[string, (client: RawClient) => unknown]>([
   ['leaves', (client) => client.leave()],
   ['ends its side', (client) => client.socket.end()],
-  ['says something, and leaves', (client) => client.socket.end('hello')],
+  ['sends data and disconnects', (client) => client.socket.end('hello')],
   ['sends a megabyte', (client) => client.send('x'.repeat(1e6))],
-])('the place of a client that %s comes back, though no listener took its socket', async (_how, go) => {
+])('the permit of a client that %s is released, even if no listener took its socket', async (_how, go) => {
   go(await upgrading())
   await until(() => limit.caps[0].count() === 0, { what: 'the place to come back' })
 })
 
-test('a listener that takes the socket later gets every byte, in its order', async () => {
+test('a listener that takes the socket later gets every byte, in order', async () => {
   const client = await upgrading()
   for (const word of ['one ', 'two ', 'three ']) {
     const read = sockets[0].bytesRead

@@ -27,7 +27,7 @@ function process(options: InsightOptions = {}, policies: readonly PolicyInput[] 
   return { clock, insight, limiter: limiterOf(), limiterOf }
 }
 
-test('a closed insight steers nobody any more', async () => {
+test('a closed insight no longer changes limiters', async () => {
   const { insight, limiterOf } = process()
   await insight.control({ action: 'mode', policy: 'api', mode: 'off' })
   await insight.close()
@@ -36,7 +36,7 @@ test('a closed insight steers nobody any more', async () => {
   expect(limiterOf().take('key').counted).toBe(true)
 })
 
-test('an insight that changed nothing ends no change of another one', async () => {
+test('an insight without changes does not end a change of another one', async () => {
   const idle = createInsight({ clock: new FakeClock() })
   const { insight, limiterOf } = process()
   await insight.control({ action: 'mode', policy: 'api', mode: 'off' })
@@ -45,7 +45,7 @@ test('an insight that changed nothing ends no change of another one', async () =
   expect(limiter.take('key').source).toBe('off')
 })
 
-test('changes by two insights hold together, and end apart', async () => {
+test('changes by two insights apply together, and end separately', async () => {
   const clock = new FakeClock()
   const other = process({}, [API], clock).insight
   const { insight, limiterOf } = process({}, [API], clock)
@@ -59,7 +59,7 @@ test('changes by two insights hold together, and end apart', async () => {
   expect(limiter.peek('key').binding.policy.limit).toBe(2)
 })
 
-test('the end of a change is in the audit, also where another change comes before the tick', async () => {
+test('the end of a change is in the audit log, even if another change is made before the tick', async () => {
   const { clock, insight } = process()
   await insight.control({ action: 'mode', policy: 'api', mode: 'off', duration: 1_500 })
   clock.advance(1_700)
@@ -68,7 +68,7 @@ test('the end of a change is in the audit, also where another change comes befor
   expect(insight.audit().map(({ event }) => event)).toEqual(['begun', 'ended', 'begun'])
 })
 
-test('a limit that a limiter cannot have takes no other change from it', async () => {
+test('an invalid limit for one limiter does not remove its other changes', async () => {
   const hub = new Hub()
   const clock = new FakeClock()
   const shared = (): InsightOptions => ({ channel: hub.join(), secret: SECRET })
@@ -80,7 +80,7 @@ test('a limit that a limiter cannot have takes no other change from it', async (
   expect(narrow.limiter.peek('key').verdicts.map(({ policy }) => policy.limit)).toEqual([5, 3])
 })
 
-test('a limiter that is built later and cannot have a limit says so', async () => {
+test('a limiter that is created later reports a limit that is invalid for it', async () => {
   const { insight, clock } = process({}, [{ ...LOG, limit: 900, algorithm: 'sliding-window' }])
   await insight.control({ action: 'limit', policy: 'log', limit: 500 })
   const later = createLimiter({ policies: [LOG], clock, observers: [insight] })
@@ -88,7 +88,7 @@ test('a limiter that is built later and cannot have a limit says so', async () =
   expect(insight.audit()[0]).toMatchObject({ event: 'failed' })
 })
 
-test('whoever undoes a change is checked, and no process stops hearing', async () => {
+test('the user who reverts a change is validated, and no process stops receiving changes', async () => {
   const hub = new Hub()
   const clock = new FakeClock()
   const one = process({ channel: hub.join(), secret: SECRET }, [API], clock)
@@ -100,7 +100,7 @@ test('whoever undoes a change is checked, and no process stops hearing', async (
   expect(one.insight.audit()[0].entry.undoneBy?.length).toBe(128)
 })
 
-test('changes that were undone leave room for others', async () => {
+test('reverted changes make room for others', async () => {
   const { insight } = process()
   for (let n = 0; n < 300; n++) {
     const { id } = await insight.control({ action: 'block', key: `key ${n}`, duration: '24h' })
@@ -109,7 +109,7 @@ test('changes that were undone leave room for others', async () => {
   expect(insight.controls()).toEqual([])
 })
 
-test('a hundred blocks of the longest keys reach all processes', async () => {
+test('a hundred blocks of keys of maximum length reach all processes', async () => {
   const hub = new Hub()
   const clock = new FakeClock()
   const one = process({ channel: hub.join(), secret: SECRET }, [API], clock)
@@ -118,7 +118,7 @@ test('a hundred blocks of the longest keys reach all processes', async () => {
   expect(two.insight.controls()).toHaveLength(100)
 })
 
-test('a reset that throws at once rejects nothing that nobody hears', async () => {
+test('a reset that throws synchronously causes no unhandled rejection', async () => {
   const hub = new Hub()
   const clock = new FakeClock()
   const one = process({ channel: hub.join(), secret: SECRET }, [API], clock)
@@ -139,7 +139,7 @@ test('a reset that throws at once rejects nothing that nobody hears', async () =
   expect(two.audit()[0]).toMatchObject({ event: 'failed', text: expect.stringContaining('no reset here') })
 })
 
-test('an audit line is one line, whatever stands in it', async () => {
+test('an audit entry is a single line, whatever it contains', async () => {
   const lines: AuditLine[] = []
   const { insight } = process({ privacy: 'full', control: { audit: (line) => lines.push(line) } })
   const request: ControlRequest = {
@@ -155,13 +155,13 @@ test('an audit line is one line, whatever stands in it', async () => {
     expect(text).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u)
 })
 
-test('explain does not take a cost for allowed that nobody can ask', async () => {
+test('explain does not report an impossible cost as allowed', async () => {
   const { insight } = process()
   const { summary } = await insight.explain('key', { cost: Number.MAX_SAFE_INTEGER })
   expect(summary[0]).toContain('can never be allowed')
 })
 
-test('explain says of a block that it waits for its policy to be enforced', async () => {
+test('explain reports that a block applies only when its policy is enforced', async () => {
   const { insight, limiter } = process()
   await insight.control({ action: 'block', key: 'villain' })
   await insight.control({ action: 'mode', policy: 'api', mode: 'shadow' })
@@ -169,7 +169,7 @@ test('explain says of a block that it waits for its policy to be enforced', asyn
   expect((await insight.explain('villain')).summary[0]).not.toMatch(/^blocked/)
 })
 
-test('a limit that holds elsewhere alone keeps no operator here from a change', async () => {
+test('a limit that exists only in another process does not prevent changes here', async () => {
   const hub = new Hub()
   const clock = new FakeClock()
   const bold = process({ channel: hub.join(), secret: SECRET }, [API], clock)

@@ -21,7 +21,7 @@ function served(options: object) {
   return { operator, app }
 }
 
-test('a policy in shadow denies nobody by the key either', async () => {
+test('a policy in shadow mode does not deny by key either', async () => {
   const { operator, app } = served({ name: 'api', limit: 2, key: () => DENY, ...MINUTE })
   expect((await request(app).get('/')).status).toBe(429)
   operator.steer({ api: { mode: 'shadow' } })
@@ -32,7 +32,7 @@ test('a policy in shadow denies nobody by the key either', async () => {
   expect((await request(app).get('/')).status).toBe(429)
 })
 
-test('a key that one policy in shadow refuses is counted by the others', async () => {
+test('a key that one policy in shadow mode denies is counted by the others', async () => {
   const policies = [
     { name: 'one', limit: 2, key: () => DENY, ...MINUTE },
     { name: 'two', limit: 2, key: () => 'all', ...MINUTE },

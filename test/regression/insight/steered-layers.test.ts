@@ -33,7 +33,7 @@ function layers() {
   return { operator, app, part, ask }
 }
 
-test('of two layers the one that is left speaks, by all headers', () => {
+test('of two layers the remaining one sets all headers', () => {
   const { operator, ask } = layers()
   operator.steer({ part: { mode: 'off' } })
   expect(ask()).toMatchObject({
@@ -72,7 +72,7 @@ test('a block by the policy of one layer is answered by that layer', () => {
   }
 })
 
-test('a policy that two layers share is steered in both, and one that is closed leaves the other steered', () => {
+test('a policy that two layers share is changed in both, and a closed one leaves the other changed', () => {
   const { operator, app, part, ask } = layers()
   operator.steer({ api: { limit: 3 } })
   expect(ask(app)).toMatchObject({ 'RateLimit-Policy': '"api";q=3;w=60', RateLimit: '"api";r=2;t=60' })

@@ -11,7 +11,7 @@ async function passing(limiter: Limiter, key: string): Promise<number> {
 }
 
 test.each(['leasedBackend', 'a worker of a cluster', 'a synced backend', 'memoryBackend'] as const)(
-  'units that are held of one limit are those of another one: %s',
+  'units leased under one limit are valid under another one: %s',
   async (name) => {
     const operator = new Operator()
     const backend = countingBackends[name](new FakeClock({ nowMs: 1_000 }))

@@ -20,7 +20,7 @@ function steered(policies: readonly PolicyInput[]) {
 
 const ALGORITHMS = ['gcra', 'token-bucket', 'fixed-window', 'sliding-window', 'sliding-log'] as const
 
-test.each(ALGORITHMS)('what is refunded while another limit holds is what was taken: %s', (algorithm) => {
+test.each(ALGORITHMS)('a refund under another limit returns what was taken: %s', (algorithm) => {
   const { operator, limiter } = steered([{ ...MINUTE, algorithm }])
   operator.steer({ minute: { limit: 4 } })
   const taken = limiter.take('key', 3)
@@ -28,7 +28,7 @@ test.each(ALGORITHMS)('what is refunded while another limit holds is what was ta
   expect(limiter.charge('key', -3, taken).binding).toMatchObject({ remaining: 4, policy: { limit: 4 } })
 })
 
-test('nothing comes back of a policy that was switched off when the others were taken from', () => {
+test('a policy that was switched off during a take of several policies is not refunded', () => {
   const { operator, limiter } = steered([{ ...MINUTE, algorithm: 'fixed-window' }, HOUR])
   limiter.take('key', 10)
   operator.steer({ minute: { mode: 'off' } })
@@ -38,7 +38,7 @@ test('nothing comes back of a policy that was switched off when the others were 
   expect(limiter.peek('key').verdicts.map(({ remaining }) => remaining)).toEqual([50, 90])
 })
 
-test('nothing comes back of a policy that was switched off alone', () => {
+test('a policy that was switched off during its take is not refunded', () => {
   const { operator, limiter } = steered([{ ...MINUTE, algorithm: 'fixed-window' }])
   limiter.take('key', 10)
   operator.steer({ minute: { mode: 'off' } })
@@ -49,7 +49,7 @@ test('nothing comes back of a policy that was switched off alone', () => {
   expect(limiter.peek('key').binding.remaining).toBe(50)
 })
 
-test('a limiter of a policy that exempts is steered, and off is no exemption', () => {
+test('a limiter with an exempting policy can be changed, and switching it off is not an exemption', () => {
   const overrides = limitOverrides({ limits: { big: 9 }, others: 'exempt' })
   const { operator, limiter } = steered([{ ...MINUTE, algorithm: 'fixed-window', overrides }])
   operator.steer({ minute: { mode: 'off' } })
@@ -60,7 +60,7 @@ test('a limiter of a policy that exempts is steered, and off is no exemption', (
   expect(limiter.peek('big').binding.remaining).toBe(5)
 })
 
-test('whatever changes while requests are under way, refunds give back what was taken and no more', () => {
+test('whatever changes while requests are in flight, refunds return exactly what was taken', () => {
   const random = seededRandom(20_261_123)
   for (const algorithm of ALGORITHMS) {
     const limit = 100

@@ -24,7 +24,7 @@ function keyOf(guard: RateGate<unknown, unknown>, view: RequestView): string | u
   return (guard.check(view) as RateCheck<unknown, unknown>).keys[0]
 }
 
-describe('behind a proxy that writes ports, as Azure does', () => {
+describe('behind a proxy that adds ports, like Azure', () => {
   test.each([
     ['198.51.100.7:5678', '198.51.100.7'],
     ['198.51.100.7:0', '198.51.100.7'],
@@ -32,12 +32,12 @@ describe('behind a proxy that writes ports, as Azure does', () => {
     ['[2001:db8:1:2::9]', '2001:db8:1::/56'],
     ['[::ffff:198.51.100.7]:65535', '198.51.100.7'],
     ['[fe80::1%eth0]:80', 'fe80::/56'],
-  ])('%s is the client %s, and nobody is warned', (ip, key) => {
+  ])('%s is the client %s, without a warning', (ip, key) => {
     expect(keyOf(new RateGate(RATE), behindProxy(ip))).toBe(key)
     expect(warnings.codes).toEqual([])
   })
 
-  test('two clients of Express are two', async () => {
+  test('two clients of Express are two clients', async () => {
     const app = express()
     app.set('trust proxy', 'loopback')
     app.use(rateLimit({ limit: 1, window: '1m' }))
@@ -71,7 +71,7 @@ describe('behind a proxy that writes ports, as Azure does', () => {
     '_hidden',
     '',
     `[${'1'.repeat(10_000)}]:80`,
-  ])('%j is no address: the socket’s other end is counted, and the limiter warns once', (ip) => {
+  ])('%j is not an address: the peer of the socket is counted, and the limiter warns once', (ip) => {
     const guard = new RateGate({ ...RATE, name: 'api' })
     expect([keyOf(guard, behindProxy(ip)), keyOf(guard, behindProxy(ip))]).toEqual([PROXY, PROXY])
     expect(warnings.codes).toEqual(['SLUICE_BAD_ADDRESS'])
@@ -80,23 +80,23 @@ describe('behind a proxy that writes ports, as Azure does', () => {
   })
 })
 
-describe('a warning about addresses comes once for each limiter', () => {
+describe('each limiter warns about addresses once', () => {
   const whole = viewOf({ ip: '2001:db8::1', raw: { ip: '2001:db8::1' } })
   const raw = (request: unknown): string => (request as { ip: string }).ip
 
   test.each<[string, object, RequestView, string]>([
-    ['an address that is none', {}, behindProxy('junk'), 'SLUICE_BAD_ADDRESS'],
+    ['an invalid address', {}, behindProxy('junk'), 'SLUICE_BAD_ADDRESS'],
     [
-      'a Forwarded header that nobody reads',
+      'an unused Forwarded header',
       {},
       behindProxy(PROXY, { forwarded: 'for=198.51.100.7' }),
       'SLUICE_FORWARDED_IGNORED',
     ],
-    ['a key that is a whole IPv6 address', { key: raw }, whole, 'SLUICE_FULL_ADDRESS_KEY'],
-    ['one that comes later', { key: async (request: unknown) => raw(request) }, whole, 'SLUICE_FULL_ADDRESS_KEY'],
-    ['one of a principal', { key: byPrincipal(raw) }, whole, 'SLUICE_FULL_ADDRESS_KEY'],
+    ['a key that is a full IPv6 address', { key: raw }, whole, 'SLUICE_FULL_ADDRESS_KEY'],
+    ['an asynchronous key', { key: async (request: unknown) => raw(request) }, whole, 'SLUICE_FULL_ADDRESS_KEY'],
+    ['a key of an authenticated user', { key: byPrincipal(raw) }, whole, 'SLUICE_FULL_ADDRESS_KEY'],
     [
-      'one of a header',
+      'a key of a header',
       { key: byHeader('cf-connecting-ip') },
       viewOf({ headers: { 'cf-connecting-ip': '2001:DB8:0::1' } }),
       'SLUICE_FULL_ADDRESS_KEY',
@@ -113,22 +113,22 @@ describe('a warning about addresses comes once for each limiter', () => {
   })
 
   test.each<[string, object, RequestView]>([
-    ['byIp with the whole of an address, which is what its user wrote', { key: byIp({ ipv6Prefix: 128 }) }, whole],
-    ['byIp in a key of several parts', { key: byAll(byIp(), byHeader('x-api-key')) }, whole],
-    ['an IPv4 address as it is', { key: () => '198.51.100.7' }, viewOf()],
-    ['an IPv4 address within IPv6', { key: () => '::ffff:198.51.100.7' }, viewOf()],
+    ['byIp with a full-length prefix, as configured by the user', { key: byIp({ ipv6Prefix: 128 }) }, whole],
+    ['byIp in a composed key', { key: byAll(byIp(), byHeader('x-api-key')) }, whole],
+    ['a plain IPv4 address', { key: () => '198.51.100.7' }, viewOf()],
+    ['an IPv4-mapped address', { key: () => '::ffff:198.51.100.7' }, viewOf()],
     ['this machine', { key: () => '::1' }, viewOf()],
     ['a prefix', { key: () => '2001:db8::/56' }, viewOf()],
     ['a key with colons', { key: () => 'team:7:abc' }, viewOf()],
-    ['Forwarded beside an address that was read', {}, behindProxy('198.51.100.7', { forwarded: 'for=198.51.100.7' })],
-    ['Forwarded where the address is not the key', { key: () => 'me' }, behindProxy(PROXY, { forwarded: 'for=_x' })],
+    ['Forwarded next to an address that was read', {}, behindProxy('198.51.100.7', { forwarded: 'for=198.51.100.7' })],
+    ['Forwarded if the key is not the address', { key: () => 'me' }, behindProxy(PROXY, { forwarded: 'for=_x' })],
   ])('and never about %s', async (_what, options, view) => {
     await new RateGate({ ...RATE, ...options }).check(view)
     expect(warnings.codes).toEqual([])
   })
 })
 
-test('IPv4-compatible addresses are addresses of their own', () => {
+test('IPv4-compatible addresses count as separate addresses', () => {
   const rules = compileAddressOptions()
   const keys = ['::198.51.100.7', '::198.51.100.8', '::c633:6407', '::1', '::', '::2'].map((text) =>
     addressKey(text, rules),

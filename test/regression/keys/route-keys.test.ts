@@ -27,7 +27,7 @@ interface Watched {
   readonly paths: readonly string[]
 }
 
-/** All keys of random requests are `expected`, and each of those was counted. */
+/** Checks that random requests produce exactly the `expected` keys, all of them counted. */
 async function holds(make: (observers: readonly Observer[]) => Promise<Watched>, expected: readonly string[]) {
   const keys = new Set<string>()
   const { app, paths } = await make([{ decided: (key) => keys.add(key) }])
@@ -63,7 +63,7 @@ describe.each([
     }
   }
 
-  test('counts no key that the application did not write', async () => {
+  test('counts only keys of routes that the application defined', async () => {
     await holds(app, [
       `GET ${team}/`,
       `POST ${team}/`,
@@ -102,7 +102,7 @@ describe.each([
     return { app: await running(koa.callback()), paths: [...paths, '/re-*', '/*'] }
   }
 
-  test('counts no key that the application did not write', async () => {
+  test('counts only keys of routes that the application defined', async () => {
     await holds(app, [
       'GET /teams/:team{/*rest}',
       'GET /teams/:team',
@@ -146,7 +146,7 @@ describe.each([
     return { app: { port: (made.server.address() as AddressInfo).port, close }, paths }
   }
 
-  test('counts no key that the application did not write', async () => {
+  test('counts only keys of routes that the application defined', async () => {
     await holds(app, [
       'GET /teams/:team',
       'POST /teams/:team',
@@ -170,7 +170,7 @@ describe('node:http', () => {
     await holds(app, ['(no route)'])
   })
 
-  test('counts one key of the methods that a client of HTTP/2 makes up', async () => {
+  test('counts one key for all methods that an HTTP/2 client makes up', async () => {
     const keys = new Set<string>()
     const limit = ofKoa.rateLimit({ ...loose, observers: [{ decided: (key) => keys.add(key) }] })
     const server = createHttp2Server(new Koa().use(limit).callback()).listen(0, '127.0.0.1')

@@ -7,7 +7,7 @@ import { FakeClock } from '@sluice/testkit'
 const TERMS = { fraction: 0.1, leaseMs: 2_000 }
 const turn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve))
 
-/** A process whose ledger may keep its answers to itself. */
+/** A process whose ledger can withhold its answers. */
 function processOf() {
   const clock = new FakeClock()
   const memory = new MemoryLedger('ledger', memoryBackend({ clock }), TERMS, () => clock.now())
@@ -39,8 +39,8 @@ async function closed({ backend, clock }: ReturnType<typeof processOf>): Promise
   await closing
 }
 
-describe('leases of a process that has closed', () => {
-  test('are told of no more, though a ledger that was silent answers after all, and no timer is left', async () => {
+describe('leases of a closed process', () => {
+  test('are not reported again, even if a silent ledger answers later, and no timer is left', async () => {
     const one = processOf()
     await one.limiter.take('a')
     one.state.isSilent = true
@@ -57,7 +57,7 @@ describe('leases of a process that has closed', () => {
     expect(one.clock.pending).toBe(0)
   })
 
-  test('are not asked for again by whoever comes later', async () => {
+  test('are not requested again by later takes', async () => {
     const one = processOf()
     await one.limiter.take('a')
     await closed(one)
@@ -69,7 +69,7 @@ describe('leases of a process that has closed', () => {
     expect(one.asked.length).toBe(before)
   })
 
-  test('are all given back, those of who came while it closed among them', async () => {
+  test('are all returned, including leases of requests that came during close', async () => {
     const one = processOf()
     await one.limiter.take('a')
     const closing = one.backend.close()

@@ -7,7 +7,7 @@ import { settled } from '../../leases/settled.ts'
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 const policy: Policy = { name: 'x', algorithm: 'token-bucket', limit: 10_000, windowMs: 60_000 }
 
-test('while one key fails, leases of others are renewed before anybody has to wait', async () => {
+test('while one key fails, leases of other keys are renewed before any request has to wait', async () => {
   const clock = new FakeClock()
   const counts = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
   const wrongType = Object.assign(new Error('WRONGTYPE'), { code: 'WRONGTYPE', keyOnly: true })
@@ -24,7 +24,7 @@ test('while one key fails, leases of others are renewed before anybody has to wa
     await answer
     await settled()
   }
-  // the first ones, when a lease is small
+  // the first requests, while the lease is small
   expect(waited).toBeLessThan(10)
   await backend.close()
 })

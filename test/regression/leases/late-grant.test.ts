@@ -6,7 +6,7 @@ import { FakeClock } from '@sluice/testkit'
 const terms = { fraction: 0.1, leaseMs: 100 }
 const CAPACITY = 10_000
 
-/** Leases whose answers are on their way for so long. */
+/** Leases whose answers are delayed by the given time. */
 function slowLeases() {
   const clock = new FakeClock({ nowMs: 1_000 })
   const memory = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
@@ -27,7 +27,7 @@ async function settled(): Promise<void> {
 }
 
 test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])(
-  'by %s, who waits for a lease that has ended on its way is asked for once more, and charged once',
+  'with %s, a request that waits for a lease that has ended in flight is sent again once, and charged once',
   async (algorithm) => {
     const { clock, backend, memory, takes } = slowLeases()
     const policies = [{ name: 'year', limit: CAPACITY, window: '365d', algorithm }] as const
@@ -40,7 +40,7 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcr
     await settled()
     clock.advance(10)
     expect(await taken).toMatchObject({ allowed: true, counted: true })
-    // nobody remembers a denial either
+    // denials are not cached either
     const next = limiter.take('key', 30)
     await settled()
     clock.advance(10)
@@ -52,7 +52,7 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcr
     await closed
     const reader = createLimiter({ policies, backend: memory, clock, scope: 'late' })
     const { binding } = await reader.peek('key')
-    // of what is given back to a bucket a part of a unit has drained
+    // a fraction of a unit has drained from what was refunded to a bucket
     expect(CAPACITY - binding.remaining - 50).toBeLessThanOrEqual(1)
     expect(binding.remaining).toBeLessThanOrEqual(CAPACITY - 50)
     reader.close()

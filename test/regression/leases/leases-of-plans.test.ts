@@ -13,7 +13,7 @@ interface Raw {
 
 const TERMS = { fraction: 0.5, leaseMs: 2_000 }
 
-test('while nobody answers, who changes to a smaller plan is denied as the rule says, whatever the larger one has on lease', async () => {
+test('while the ledger does not answer, a client that changes to a smaller plan is denied by the rule, whatever is leased under the larger plan', async () => {
   const clock = new FakeClock()
   const memory = new MemoryLedger('ledger', memoryBackend({ clock }), TERMS, () => clock.now())
   let isAway = false
@@ -39,7 +39,7 @@ test('while nobody answers, who changes to a smaller plan is denied as the rule 
   const ask = async (plan: string, user: string) => guard.check(viewOf<Raw>({ raw: { plan, user } }))
   for (let times = 0; times < 50; times++) expect((await ask('pro', 'ann'))?.decision.source).toBe('leased')
   isAway = true
-  // until nobody calls any more
+  // until there are no more calls
   for (let user = 0; user < 20; user++) await ask('pro', `user ${user}`)
   expect((await ask('pro', 'ann'))?.decision).toMatchObject({ allowed: true, source: 'leased' })
   expect((await ask('free', 'ann'))?.decision).toMatchObject({ allowed: false, source: 'deny' })

@@ -12,7 +12,7 @@ const compiled = algorithms['fixed-window'].compile({
   windowMs: 3_600_000,
 })
 
-test('a key whose ask the ledger never answered is asked for again, and an answer that comes after all grants nothing', async () => {
+test('a key whose request was never answered by the ledger is requested again, and a late answer grants nothing', async () => {
   const clock = new FakeClock({ nowMs: 1_000 })
   const memory = new MemoryLedger('ledger', memoryBackend({ clock }), TERMS, () => clock.now())
   let answerFirst = (): void => {}

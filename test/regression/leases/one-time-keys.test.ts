@@ -36,19 +36,19 @@ const hour: Policy = { name: 'hour', algorithm: 'sliding-window', limit: 100, wi
 const compiled: CompiledPolicy = algorithms['sliding-window'].compile(hour)
 const NAME = 'once/hour'
 
-/** What makes charges of a backend. */
+/** Creates charges of a backend. */
 function chargesOf(backend: Backend): (key: string, cost?: number) => Charge {
   const counter = backend.open(compiled, NAME)
   return (key, cost = 1) => ({ key, counter, cost })
 }
 
-/** How many units Redis has left of a key. */
+/** Units of a key left in Redis. */
 async function remaining(prefix: string, key: string): Promise<number> {
   const exact = redisBackend(client, { prefix })
   return (await exact.peekAll([chargesOf(exact)(key)])).verdicts[0].remaining
 }
 
-/** A runner that counts its calls by script and their keys. */
+/** A runner that counts its calls by script and key. */
 function counting(): { readonly runner: ScriptRunner; readonly calls: string[]; keys: number } {
   const inner = runnerOf(client)
   const counted = {
@@ -71,7 +71,7 @@ async function stored(prefix: string): Promise<string[]> {
 }
 
 describe('keys that are seen once', () => {
-  test('cost as many calls as in redisBackend, and leave what it leaves', async () => {
+  test('cost as many calls as with redisBackend, and leave the same units', async () => {
     const takes = async (make: typeof redisBackend | typeof leasedBackend): Promise<[number, string[]]> => {
       const prefix = randomUUID()
       const { runner, calls } = counting()
@@ -101,13 +101,13 @@ describe('keys that are seen once', () => {
     expect(await stored(prefix)).toEqual([':{a}:once/hour/3600000'])
     await leased.takeAll([charge('a')])
     expect(await stored(prefix)).toEqual([':{a}:once/hour/3600000', ':{a}:once/hour/3600000:leases'])
-    // a lease of several
+    // a lease of several units
     expect(leased.takeAll([charge('a')])).not.toBeInstanceOf(Promise)
     await leased.close?.()
     expect(await remaining(prefix, 'a')).toBe(97)
   })
 
-  test('are not taken from units that another process has on lease', async () => {
+  test('do not take units that another process has leased', async () => {
     const prefix = randomUUID()
     const one = leasedBackend(client, { prefix, fraction: 0.5 })
     const other = leasedBackend(client, { prefix, fraction: 0.5 })
@@ -117,14 +117,14 @@ describe('keys that are seen once', () => {
     const charged = 100 - (await remaining(prefix, 'a'))
     expect(charged).toBeLessThan(11)
     const counter = other.open(compiled, NAME)
-    // exactly those that would fit if nothing was on lease
+    // exactly the keys that would fit if nothing were leased
     expect(await counter.take('a', 100 - charged)).toMatchObject({ allowed: false, source: 'leased' })
     expect(await counter.take('a', 10)).toMatchObject({ allowed: true, source: 'leased' })
     await Promise.all([one.close?.(), other.close?.()])
     expect(await remaining(prefix, 'a')).toBe(79)
   })
 
-  test('are given back where another policy of the request denies', async () => {
+  test('are refunded if another policy of the request denies', async () => {
     const prefix = randomUUID()
     const leased = leasedBackend(client, { prefix })
     const exact = redisBackend(client, { prefix })
@@ -140,7 +140,7 @@ describe('keys that are seen once', () => {
     await leased.close?.()
   })
 
-  test('may be refunded by when they were taken', async () => {
+  test('can be refunded by the time of their take', async () => {
     const prefix = randomUUID()
     const leased = leasedBackend(client, { prefix })
     const charge = chargesOf(leased)
@@ -152,7 +152,7 @@ describe('keys that are seen once', () => {
   })
 })
 
-describe('a key that is asked for 1,000 times a second', () => {
+describe('a key with 1,000 requests a second', () => {
   const large = algorithms['sliding-window'].compile({
     name: 'large',
     algorithm: 'sliding-window',
@@ -160,11 +160,11 @@ describe('a key that is asked for 1,000 times a second', () => {
     windowMs: 3_600_000,
   })
 
-  // twenty tasks in step with each other, and apart; an answer takes up to 14 ms
+  // twenty tasks, in step with each other or not; an answer takes up to 14 ms
   test.each([
-    ['in crowds of twenty', 20, 20, 20],
-    ['one by one', 1, 1, 30],
-  ])('%s waits for Redis at its begin alone', async (_, crowd, everyMs, most) => {
+    ['in groups of twenty', 20, 20, 20],
+    ['one at a time', 1, 1, 30],
+  ])('%s waits for Redis only at the start', async (_, crowd, everyMs, most) => {
     const fleet = new LeasedFleet(seededRandom(1), { fraction: 0.1, leaseMs: 2_000 }, calm)
     const { backend } = fleet.start()
     const counter = backend.open(large, 'large')

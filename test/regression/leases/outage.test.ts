@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])(
-  'by %s, what a process spent of leases that ended while Redis was away is charged once, and the rest given back',
+  'with %s, spent units of leases that ended while Redis was down are charged once, and the rest is returned',
   async (algorithm) => {
     const seed = baseSeed()
     const random = seededRandom(seed)
@@ -58,7 +58,7 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcr
     const charged = await chargedOf(admin, options, 'key')
     process.stdout.write(`SLUICE_SEED=${seed}: ${algorithm}, beyond what was admitted, by outages: ${left.join(' ')}, `)
     process.stdout.write(`at the end ${charged - member.admitted}\n`)
-    // of a bucket a little has drained
+    // a little has drained from a bucket
     expect(charged - member.admitted).toBeLessThanOrEqual(0)
     expect(charged - member.admitted).toBeGreaterThanOrEqual(
       algorithm === 'token-bucket' || algorithm === 'gcra' ? -200 : 0,

@@ -9,14 +9,14 @@ jest.setTimeout(120_000)
 
 const policy = { name: 'hour', limit: 1_000_000, window: '1h' } as const
 
-describe('on a Redis that is well', () => {
+describe('on a healthy Redis', () => {
   let server: RedisServer
   beforeAll(async () => {
     server = await startRedis()
   })
   afterAll(() => server.stop())
 
-  test.each([1, 3])('reconnects of %d processes that lease charge what was admitted, and no more', async (size) => {
+  test.each([1, 3])('reconnects of %d processes that lease charge exactly what was admitted', async (size) => {
     const options = { scope: `fleet-${size}`, policy }
     const admin = server.client()
     const members = await Promise.all(
@@ -38,13 +38,13 @@ describe('on a Redis that is well', () => {
     for (const member of members) await member.takeUntilCounted('key')
     for (const member of members) await member.close()
     process.stdout.write(`charged beyond what was admitted, by reconnects of ${size}: ${left.join(' ')}\n`)
-    // whoever closes gives back what it holds; an ask whose answer was lost may hold a little until its lease ends
+    // a closing process returns its leases; a request with a lost answer may hold a few units until its lease ends
     expect(Math.max(...left)).toBeLessThanOrEqual(0)
     expect(await chargedOf(admin, options, 'key')).toBe(admitted())
   })
 })
 
-test('a master that is killed charges nothing to a key of a healthy shard', async () => {
+test('a killed master causes no charges to a key of a healthy shard', async () => {
   const cluster = await startRedisCluster()
   const options = { scope: 'shard', policy: { ...policy, limit: 100_000 } }
   const client = createRedisCluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port })))

@@ -5,7 +5,7 @@ const PAGE = 1_000
 const PAGES = 300
 const TICK = 2
 
-/** Live keys alone: gives a page for each step that is asked of it. */
+/** Live keys only: releases a page for each requested step. */
 class Pages implements Spender {
   readonly pageBytes = PAGE
   steps = 0
@@ -37,15 +37,15 @@ class Pages implements Spender {
   }
 }
 
-// once a look for expired keys had found nothing, nobody gave way for the next 128 keys of the same tick: then the
-// reserve was spent, and the take that grew next waited for all that others had to move, of up to 33,693 keys
-test('what is taken of the reserve is claimed again by the keys that follow, also within one tick', () => {
+// regression: once a search for expired keys had found none, no page was released for the next 128 keys of the same
+// tick; then the reserve was empty, and the take that needed a page waited until up to 33,693 keys had been moved
+test('the reserve is refilled by the keys that follow, even within one tick', () => {
   const budget = new Budget(PAGES * PAGE)
   const large = new Pages(budget)
   const late = new Pages(budget)
   late.add(1)
   large.add(PAGES - 1 - 6)
-  // looks for expired keys, and finds none
+  // searches for expired keys, and finds none
   expect(budget.grant(large, 4, TICK)).toBe(0)
   for (let growth = 0; growth < 20; growth++) {
     large.steps = 0

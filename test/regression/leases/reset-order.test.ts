@@ -21,7 +21,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** A runner whose asks of leases are held up on their way, while it is told to. */
+/** A runner that delays lease requests on demand. */
 class SlowAsks implements ScriptRunner {
   holds = false
   readonly held: (() => void)[] = []
@@ -34,7 +34,7 @@ class SlowAsks implements ScriptRunner {
 }
 
 test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])(
-  'by %s, what was spent before a reset is not charged after it, whatever is on its way',
+  'with %s, units spent before a reset are not charged after it, whatever is in flight',
   async (algorithm) => {
     const options = {
       scope: `overtaken-${algorithm}`,
@@ -44,13 +44,13 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcr
     const backend = leasedBackend(runner)
     const limiter = createLimiter({ policies: [options.policy], backend, scope: options.scope, deadlineMs: 5_000 })
     for (let taken = 0; taken < 50; taken++) await limiter.take('key')
-    // an ask that tells of what was spent is under way
+    // a request that reports the spent units is in flight
     runner.holds = true
     const looked = limiter.peek('key')
     await until(() => runner.held.length > 0)
     runner.holds = false
     const reset = limiter.reset('key')
-    // a reset that waits for nobody is done by then
+    // a reset that does not wait for others is complete by then
     for (let pings = 0; pings < 10; pings++) await client.ping()
     for (const go of runner.held.splice(0)) go()
     await Promise.all([looked, reset])

@@ -6,7 +6,7 @@ import { FakeClock } from '@sluice/testkit'
 const terms = { fraction: 0.1, leaseMs: 400 }
 const CAPACITY = 10_000
 
-/** A process that leases from a ledger, and a way between them that breaks before asks arrive, or before answers do. */
+/** A process that leases from a ledger. The connection can break before requests arrive or before answers arrive. */
 function scene(algorithm: AlgorithmName) {
   const clock = new FakeClock({ nowMs: 1_000 })
   const memory = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
@@ -28,7 +28,7 @@ function scene(algorithm: AlgorithmName) {
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
-  /** With leases that ended settled. */
+  /** Settles ended leases first. */
   const charged = async (): Promise<number> => CAPACITY - (await reader.peek('key')).binding.remaining
   const breaks = (how: typeof broken): void => {
     broken = how
@@ -36,18 +36,18 @@ function scene(algorithm: AlgorithmName) {
   return { limiter, backend, passes, charged, breaks, close: () => reader.close() }
 }
 
-describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])('by %s', (algorithm) => {
+describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])('with %s', (algorithm) => {
   test.each([
     ['before', 0],
     ['before', 150],
     ['behind', 0],
     ['behind', 150],
   ] as const)(
-    'a key that is quiet is charged what was spent, though its lease ended while the way was broken (%s, after %d ms)',
+    'a quiet key is charged what was spent, even if its lease ended while the connection was broken (%s, after %d ms)',
     async (how, ms) => {
       const { limiter, backend, passes, charged, breaks, close } = scene(algorithm)
       for (let taken = 0; taken < 60; taken++) await limiter.take('key')
-      // in which what was spent is told, and some is left
+      // time in which spent units are reported, and some units are left
       await passes(ms)
       breaks(how)
       await passes(2_000)
@@ -55,7 +55,7 @@ describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 
       await passes(3_000)
       const left = await charged()
       expect(left).toBeGreaterThanOrEqual(60)
-      // of what is given back to a bucket a part of a unit has drained
+      // a fraction of a unit has drained from what was refunded to a bucket
       expect(left).toBeLessThanOrEqual(61)
       limiter.close()
       await backend.close()

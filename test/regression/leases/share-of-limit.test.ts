@@ -7,8 +7,8 @@ const LIMIT = 1_000
 const NODES = 20
 
 /**
- * What was there before: each node may spend a tenth of the limit before it asks anybody, hands its count in when that
- * is used up, lets the request that made it ask pass uncounted, and adds to one total that no window ends.
+ * The earlier scheme: each node may spend a tenth of the limit before its first request, reports its count when that is
+ * used up, lets the request that triggered the report pass uncounted, and adds to one total without a window.
  */
 class PreGrantedNode {
   #budget = LIMIT * 0.1
@@ -32,7 +32,7 @@ class PreGrantedNode {
   }
 }
 
-/** The same nodes on leases. */
+/** The same nodes with leases. */
 function leasingNodes(clock: FakeClock): () => Promise<boolean>[] {
   const terms = { fraction: 0.1, leaseMs: 2_000 }
   const exact = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
@@ -55,16 +55,16 @@ async function admitted(rounds: number, round: () => readonly (boolean | Promise
 }
 
 describe('twenty nodes that share a limit of 1,000', () => {
-  test('admitted more than twice of it where each was given a tenth beforehand, and nothing in the next window', async () => {
+  test('admitted more than twice the limit if each was granted a tenth in advance, and nothing in the next window', async () => {
     const shared = { total: 0 }
     const nodes = Array.from({ length: NODES }, () => new PreGrantedNode(shared))
     const round = (): boolean[] => nodes.map((node) => node.allow())
     expect(await admitted(300, round)).toBeGreaterThan(2 * LIMIT)
-    // there is no window that could end: every node is denied for good, but for what it grants itself
+    // without a window, every node is denied forever, except for what it grants itself
     expect(shared.total).toBeGreaterThan(LIMIT)
   })
 
-  test('admit all of it and no more where they lease, and all of it again in the next window', async () => {
+  test('admit exactly the limit with leases, and the limit again in the next window', async () => {
     const clock = new FakeClock({ nowMs: 1_000 })
     const round = leasingNodes(clock)
     expect(await admitted(300, round)).toBe(LIMIT)

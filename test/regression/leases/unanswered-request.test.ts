@@ -29,7 +29,7 @@ async function now(): Promise<number> {
   return Number(seconds) * 1_000 + Number(micros) / 1_000
 }
 
-/** Whether an ask was granted so many units at least, and their lease has ended. */
+/** Whether a request was granted at least the given number of units, and its lease has ended. */
 async function isOver(scope: string, granted: number): Promise<boolean> {
   const [name] = await admin.keys(`*{key}:${scope}/*:leases`)
   const leases = name === undefined ? null : await admin.getBuffer(name)
@@ -40,10 +40,10 @@ async function isOver(scope: string, granted: number): Promise<boolean> {
   return false
 }
 
-// what a lost ask was granted is charged when that lease ends, and given back when its owner is heard again: meanwhile
-// it looks like units that were counted
+// units of a lost request are charged when their lease ends, and returned when the owner reports again: meanwhile they
+// look like counted units
 test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])(
-  'by %s, a take whose ask has no answer is charged once, whatever became of the ask',
+  'with %s, a take whose request has no answer is charged once, whatever happened to the request',
   async (algorithm) => {
     const options = {
       scope: `asks-${algorithm}`,
@@ -51,7 +51,7 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcr
     }
     const client = createRedis(path.url, { retryStrategy: () => 20 })
     const member = await new Member(client, leasedBackend(client, { leaseMs: 100 }), options).ready()
-    // mostly more than is held after the one before
+    // usually more than is left of the previous lease
     for (const units of [700, 2_000, 6_000]) {
       await member.takeUntilCounted('key')
       await member.limiter.peek('key')

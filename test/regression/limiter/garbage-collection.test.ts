@@ -5,7 +5,7 @@ interface Left {
   readonly bytesEach: number
 }
 
-// the claims of own scopes on the default backend were kept for ever, and so were observers of limiters never closed
+// regression: scopes on the default backend were kept forever, and so were observers of limiters that were never closed
 test('a limiter on the default backend leaves less than 64 bytes behind', async () => {
   const { bytesEach } = await childResult<Left>('hostile/children/dropped-limiters.ts', { args: ['default'] })
   expect(bytesEach).toBeLessThan(64)

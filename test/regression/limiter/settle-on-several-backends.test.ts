@@ -5,7 +5,7 @@ import { closeWards, Patient, serverError, ward } from '../../failover/patient.t
 
 afterEach(closeWards)
 
-/** Two backends, of which the second is dead, and what the first has left of 100. */
+/** Two backends, of which the second is down, and the units of 100 that the first has left. */
 function twoBackends() {
   const one = ward()
   const dead = new Patient(one.clock)
@@ -24,7 +24,7 @@ function twoBackends() {
   return { one, policies, limiter, left }
 }
 
-test('what one backend counted is charged and refunded there, while another one fails', async () => {
+test('units counted by one backend are charged and refunded there while another one fails', async () => {
   const { one, limiter, left } = twoBackends()
   const taken = await limiter.take('key', 10)
   expect([taken.counted, taken.countedEach]).toEqual([false, [true, false]])
@@ -38,7 +38,7 @@ test('what one backend counted is charged and refunded there, while another one 
   expect(await left()).toBe(100)
 })
 
-test('what failed took by the rule is given back by the rule, while another one counts', async () => {
+test('units admitted by the rule for a failed backend are refunded by the rule while another backend counts', async () => {
   const { limiter } = twoBackends()
   const taken = await limiter.take('key', 10)
   await limiter.charge('key', -10, taken)

@@ -11,7 +11,7 @@ function charge(backend: Backend, name: string): Charge {
   return { key: 'a', counter: openedCounter(backend, 'api', policy), cost: 4 }
 }
 
-/** Takes one charge after the other, each a millisecond later, as a backend of several servers does. */
+/** Takes the charges one after the other, each a millisecond later, like a backend of several servers. */
 function oneByOne(): Backend {
   const memory = frontBackend('memory', memoryBackend({ clock }))
   return {
@@ -30,8 +30,8 @@ function oneByOne(): Backend {
   }
 }
 
-describe('of a request that several backends count', () => {
-  /** Charges of three policies, two of which `split` counts, and both backends as one. */
+describe('a request that several backends count', () => {
+  /** Charges of three policies, of which `split` counts two, and a combined backend of both. */
   const scene = (split: Backend, beside: Backend) => {
     const charges = [charge(split, 'first'), charge(split, 'second'), charge(beside, 'other')]
     const homes = [split, split, beside]
@@ -41,17 +41,17 @@ describe('of a request that several backends count', () => {
     }
   }
 
-  test('each policy has the time at which it was taken', async () => {
+  test('has a separate time for the take of each policy', async () => {
     const split = oneByOne()
     const { charges, grouped } = scene(split, { ...oneByOne(), name: 'another' })
     const { takenAts = [] } = await grouped.takeAll(charges)
     expect(takenAts.map((at) => at - takenAts[0])).toEqual([0, 1, 2])
-    // a window begins with its first take: what belongs to an earlier time is not in it
+    // a window starts with its first take, and earlier units are not in it
     const { verdicts } = await split.adjustAll([{ ...charges[1], cost: -4 }], takenAts[1])
     expect(verdicts[0].remaining).toBe(10)
   })
 
-  test('all that one backend took comes back where a later one denies', async () => {
+  test('is refunded in full by one backend if a later one denies', async () => {
     const split = oneByOne()
     const full = frontBackend('memory', memoryBackend({ clock }))
     const denies: Backend = { ...oneByOne(), name: 'full', takeAll: async (asked) => full.takeAll(asked) }

@@ -38,7 +38,7 @@ function codeOf(make: () => unknown): string {
 
 const runner = () => ({ run: () => new Promise<unknown>(() => {}) })
 
-/** Makers of limiters that count in one place. */
+/** Constructors of limiters that count in one place. */
 const RATES: Readonly<Record<string, () => Make>> = {
   'rateLimit of createSluice': () => {
     const { rateLimit } = createSluice({ backend: memoryBackend() })
@@ -56,7 +56,7 @@ const RATES: Readonly<Record<string, () => Make>> = {
     const backend = memoryBackend()
     return ({ name, ...more }) => createLimiter({ policies: [{ ...RATE, ...(name && { name }) }], backend, ...more })
   },
-  'a policy with a backend of its own': () => {
+  'a policy with its own backend': () => {
     const backend = memoryBackend()
     return ({ name, ...more }) => new RateGate({ policies: [{ ...RATE, backend, ...(name && { name }) }], ...more })
   },
@@ -82,7 +82,7 @@ const RATES: Readonly<Record<string, () => Make>> = {
 }
 
 describe.each(Object.entries(RATES))('%s', (_what, makerOf) => {
-  test('is refused where it is the second one without a name in a scope, and told what to write', () => {
+  test('is rejected if it is the second one without a name in a scope, with a hint in the message', () => {
     const make = makerOf()
     make({})
     expect(() => make({})).toThrow(/^SLUICE_UNNAMED_LIMITER: .*name: .*shared: true/)
@@ -92,7 +92,7 @@ describe.each(Object.entries(RATES))('%s', (_what, makerOf) => {
     expect(warnings.codes).toEqual([])
   })
 
-  test('is warned about once where it has the name of another one, and not where it says shared', () => {
+  test('logs one warning if it has the name of another one, unless it sets shared', () => {
     const make = makerOf()
     for (let time = 0; time < 3; time++) make({ name: 'api' })
     expect(warnings.codes).toEqual(['SLUICE_SHARED_COUNT'])
@@ -105,7 +105,7 @@ describe.each(Object.entries(RATES))('%s', (_what, makerOf) => {
   })
 })
 
-/** Makers of caps that count in one place. */
+/** Constructors of caps that count in one place. */
 const CAPS: Readonly<Record<string, () => Make>> = {
   inflightLimit: () => {
     const backend = sketchInflight()
@@ -122,7 +122,7 @@ const CAPS: Readonly<Record<string, () => Make>> = {
 }
 
 describe.each(Object.entries(CAPS))('%s on a backend', (_what, makerOf) => {
-  test('is refused where it is the second one without a name', () => {
+  test('is rejected if it is the second one without a name', () => {
     const make = makerOf()
     make({})
     expect(() => make({})).toThrow(/^SLUICE_UNNAMED_LIMITER: cap '\w+': .*shared: true/)
@@ -135,7 +135,7 @@ describe.each(Object.entries(CAPS))('%s on a backend', (_what, makerOf) => {
   })
 })
 
-test('backends that are made anew for each limiter over one client of Redis are warned about: they may be two releases', () => {
+test('backends created separately for each limiter over one Redis client cause a warning, because they may be two releases', () => {
   const client = runner()
   new RateGate({ ...RATE, backend: redisBackend(client) })
   new RateGate({ ...RATE, backend: leasedBackend(client), shared: true })
@@ -148,7 +148,7 @@ test('backends that are made anew for each limiter over one client of Redis are 
   expect(warnings.texts[1]).toMatch(/^cap 'inflight': .*shared: true/)
 })
 
-test('two services on one Redis are two: under prefixes, scopes of caps and clients of their own', () => {
+test('two services on one Redis are separate: with their own prefixes, scopes of caps and clients', () => {
   const client = runner()
   for (const backend of [redisBackend(client), redisBackend(client, { prefix: 'shop' }), redisBackend(runner())]) {
     new RateGate({ ...RATE, backend })
@@ -162,7 +162,7 @@ test('two services on one Redis are two: under prefixes, scopes of caps and clie
   expect(warnings.codes).toEqual([])
 })
 
-test('one that was closed, or was refused for something else, leaves its name to the next', () => {
+test('a closed limiter, or one that was rejected for another reason, releases its name', () => {
   const backend: Backend<Answer> = memoryBackend()
   for (let time = 0; time < 3; time++) createLimiter({ policies: [RATE], backend }).close()
   const caps = sketchInflight()
@@ -172,7 +172,7 @@ test('one that was closed, or was refused for something else, leaves its name to
   expect(codeOf(() => createLimiter({ policies: [RATE], backend }))).toBe('built')
 })
 
-test('other data under one name is refused whatever the limiters say', () => {
+test('other data under the same name is rejected whatever the options are', () => {
   const backend = memoryBackend()
   createLimiter({ policies: [RATE], backend })
   const other = { policies: [{ ...RATE, limit: 4 }], backend }
@@ -180,7 +180,7 @@ test('other data under one name is refused whatever the limiters say', () => {
   expect(codeOf(() => createLimiter({ ...other, shared: true }))).toBe('SLUICE_DUPLICATE_POLICY')
 })
 
-test('in the memory of the process nothing is refused: each counts by itself, and a scope is there to share', () => {
+test('in the memory of the process nothing is rejected: each limiter counts separately, and a scope is shared on purpose', () => {
   const limiters = [1, 2].map(() => createLimiter({ policies: [RATE] }))
   expect(limiters.map((limiter) => limiter.take('me').binding.remaining)).toEqual([2, 2])
   const shared = [1, 2].map(() => createLimiter({ policies: [RATE], scope: 'unnamed together' }))
@@ -188,7 +188,7 @@ test('in the memory of the process nothing is refused: each counts by itself, an
   expect(warnings.codes).toEqual([])
 })
 
-test.each([5, 'yes', null])('shared: %p is no answer', (shared) => {
+test.each([5, 'yes', null])('shared: %p is invalid', (shared) => {
   const options = { policies: [RATE], shared: shared as never }
   expect(codeOf(() => createLimiter(options))).toBe('SLUICE_BAD_OPTION')
   expect(codeOf(() => createInflightLimiter({ limit: 1, shared: shared as never }))).toBe('SLUICE_BAD_OPTION')

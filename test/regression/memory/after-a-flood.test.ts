@@ -3,10 +3,10 @@ import { childResult } from '../../floods/child.ts'
 import type { Hour } from '../../floods/hours.ts'
 import { KIB } from '../../floods/scene.ts'
 
-// a newcomer adopted what was remembered of others, spent a unit, and was remembered with the sum and a new end:
-// all who made five requests were denied, a day after a flood of a second
+// regression: a new key adopted the remembered usage of others, spent a unit, and was remembered with the sum and a
+// later end: a day after a one-second flood all clients with five requests were denied
 test.concurrent.each(['token-bucket', 'gcra'] as const)(
-  '%s: 18,000 keys that spend all deny nobody from the second hour on',
+  '%s: 18,000 exhausted keys cause no denials from the second hour on',
   async (algorithm) => {
     const args = [algorithm, 512 * KIB, 1, 10, 24].map(String)
     const hours = await childResult<Hour[]>('floods/children/hours.ts', { args, timeoutMs: 60_000 })
@@ -18,9 +18,9 @@ test.concurrent.each(['token-bucket', 'gcra'] as const)(
   60_000,
 )
 
-// a client who spent half on top of a half that was remembered of others was remembered with both
+// regression: a client that spent half on top of a remembered half of others was remembered with both
 test.concurrent.each(['sliding-window', 'sliding-log'] as const)(
-  '%s: clients who spend half, many more than memory holds, do not deny one another',
+  '%s: clients that use half of their limit, many more than memory holds, do not cause denials of each other',
   async (algorithm) => {
     const args = [algorithm, 64 * KIB, 0, 5, 12, 5].map(String)
     const hours = await childResult<Hour[]>('floods/children/hours.ts', { args, timeoutMs: 60_000 })

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { KIB, scene } from '../../floods/scene.ts'
 
 test.each(['token-bucket', 'gcra'] as const)(
-  '%s: a key ten limits in debt waits as long after a flood',
+  '%s: a key with a debt of ten limits waits as long after a flood',
   (algorithm) => {
     const { limiter } = scene([{ algorithm, limit: 10, window: '10s' }], 64 * KIB)
     limiter.charge('debtor', 100)

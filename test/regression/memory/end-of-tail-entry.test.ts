@@ -14,7 +14,7 @@ interface Entry {
 const heaviest = (entries: readonly Entry[]) => Math.max(0, ...entries.map(({ fraction }) => fraction))
 const latest = (entries: readonly Entry[]) => Math.max(0, ...entries.map(({ expiry }) => expiry))
 
-/** A tail of one cell a row, in which all keys meet: what it remembers of any of them at a tick. */
+/** A tail with one cell per row, which all keys share: what it remembers of any of them at a tick. */
 class Meeting {
   readonly #tail = new Tail(1)
 
@@ -28,8 +28,9 @@ class Meeting {
   }
 }
 
-// one entry a cell, raised to the largest fraction and the latest end, was as heavy as one and lasted as long as the other
-test('what meets a lighter key that lasts longer is remembered as heavy until its own end, and then as light', () => {
+// regression: a cell had one entry with the maximum fraction and the latest end, so it was as heavy as one key and
+// lasted as long as another
+test('a heavy key that shares a cell with a lighter, longer one is remembered as heavy until its own end, and then as light', () => {
   const tail = new Meeting()
   tail.add({ fraction: HEAVIEST, expiry: 10 }, 1)
   tail.add({ fraction: HALF, expiry: 60 }, 2)
@@ -38,7 +39,7 @@ test('what meets a lighter key that lasts longer is remembered as heavy until it
   expect(tail.at(61)).toBeUndefined()
 })
 
-test('lighter keys without an end, each a little later, renew no heavier one', () => {
+test('lighter keys without an end, each a little later, do not extend a heavier one', () => {
   const tail = new Meeting()
   tail.add({ fraction: HEAVIEST, expiry: LIFE }, 1)
   for (let tick = 1; tick <= LIFE; tick++) {
@@ -48,7 +49,7 @@ test('lighter keys without an end, each a little later, renew no heavier one', (
   expect(tail.at(LIFE + 1)?.fraction).toBeLessThan(HALF + 20)
 })
 
-test('a lighter one that ends before a heavier one renews nothing that comes later', () => {
+test('a lighter key that ends before a heavier one does not extend later keys', () => {
   const tail = new Meeting()
   tail.add({ fraction: HEAVIEST, expiry: 10 }, 1)
   tail.add({ fraction: 200, expiry: 12 }, 1)
@@ -60,7 +61,7 @@ test('a lighter one that ends before a heavier one renews nothing that comes lat
 describe('keys of any fraction and any end, at any time', () => {
   const seed = baseSeed()
 
-  test(`none is forgotten before its end, and none is remembered a life longer (seed ${seed})`, () => {
+  test(`no key is forgotten before its end, and none is remembered a lifetime longer (seed ${seed})`, () => {
     const random = seededRandom(seed)
     for (let run = 0; run < 200; run++) {
       const tail = new Meeting()
@@ -73,7 +74,7 @@ describe('keys of any fraction and any end, at any time', () => {
         const memory = tail.at(at) ?? { fraction: 0, expiry: 0 }
         const live = entries.filter(({ expiry }) => expiry >= at)
         const lately = entries.filter(({ expiry }) => expiry >= at - LIFE)
-        // a matcher for each would take longer than all of them
+        // one expect call per check would take longer than all checks
         const held = memory.fraction >= heaviest(live) && memory.expiry >= latest(live)
         const ended = memory.fraction <= heaviest(lately) && memory.expiry <= latest(lately)
         if (!held || !ended) expect({ run, at, memory, live, lately }).toMatchObject({ held, ended })

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { childResult } from '../../floods/child.ts'
 
-// an arena asked to give pages back took them again at once, and the one that asked, asked for ever
-test('a policy that comes to a budget full of another policy’s live keys gets its place in bounded time', async () => {
+// regression: an arena that released pages took them again at once, and the requesting arena retried forever
+test("a new policy gets its memory in bounded time if the budget is full of another policy's live keys", async () => {
   const args = [String(2 ** 20), 'gcra', 'fixed-window', 'flood first']
   const { lost } = await childResult<{ lost: number }>('floods/children/shared-budget.ts', { args, timeoutMs: 10_000 })
   expect(lost).toBe(0)

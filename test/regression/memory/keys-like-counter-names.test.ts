@@ -5,21 +5,21 @@ import { FakeClock } from '@sluice/testkit'
 const policies = (algorithm: 'fixed-window' | 'sliding-log') =>
   ['p1', 'p2'].map((name) => ({ name, algorithm, limit: 4, window: '1h' }) as const)
 
-// a count's salt is the hash of its name: hash(p2) ^ salt(p1) = hash(p1) ^ salt(p2) under every seed
-test('under one policy the name of the other, and the other way round, are two counts', () => {
+// the salt of a counter is the hash of its name: hash(p2) ^ salt(p1) = hash(p1) ^ salt(p2) with every seed
+test('a key named like the other policy, and the reverse, are counted separately', () => {
   const limiter = createLimiter({ policies: policies('fixed-window'), backend: memoryBackend() })
   const crossed = { p1: 'default/p2/fixed-window@1', p2: 'default/p1/fixed-window@1' }
   expect(limiter.take(crossed, 2).verdicts.map(({ remaining }) => remaining)).toEqual([2, 2])
 })
 
-test('under each policy its own name is a count of its own', () => {
+test('a key named like its own policy is counted separately under each policy', () => {
   const limiter = createLimiter({ policies: policies('fixed-window'), backend: memoryBackend() })
   const own = { p1: 'default/p1/fixed-window@1', p2: 'default/p2/fixed-window@1' }
   expect(limiter.take(own, 2).verdicts.map(({ remaining }) => remaining)).toEqual([2, 2])
 })
 
-// two charges that fit one by one met in one count, and the second wrote beyond its cells
-test('such keys leave the cells of other keys alone', () => {
+// regression: two charges that fit separately met in one counter, and the second wrote beyond its cells
+test('such keys leave the cells of other keys unchanged', () => {
   const clock = new FakeClock({ nowMs: 5 })
   let wrong = 0
   for (let seed = 0; seed < 60; seed++) {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { MIB, scene } from '../../floods/scene.ts'
 
-test('a flood on a policy of one unit a day denies no newcomer of another policy', () => {
+test('a flood on a policy of one unit a day causes no denials of new keys of another policy', () => {
   const { limiter, clock } = scene(
     [
       { name: 'otp', algorithm: 'fixed-window', limit: 1, window: '1d' },

@@ -3,13 +3,13 @@ import type { PolicyInput } from '@sluice/limiter-core'
 import { childResult } from '../../floods/child.ts'
 import { everyAlgorithm } from '../../floods/scene.ts'
 
-/** Of the clients of each hour, the part that is denied. */
+/** Fraction of the clients of each hour that is denied. */
 interface Denied {
   readonly alone: readonly number[]
   readonly flooded: readonly number[]
 }
 
-/** Plans of one name, and hours after which what a key used under any of them has ended. */
+/** Plans with the same name, and the hours after which usage under all of them has ended. */
 type Plans = readonly [string, number, readonly PolicyInput[]]
 
 const alone = everyAlgorithm.map(
@@ -34,10 +34,11 @@ function policy(
   return { algorithm, limit, window } as PolicyInput
 }
 
-// a client who was taken for a key of the flood left behind what it spent itself with the end of both; and each light key
-// renewed the heavier ones that it met: 33 % of the clients of a bucket, and all of those of some plans, were denied for good
+// regression: a client mistaken for a key of the flood left behind its own usage with the end of both, and each light
+// key extended the heavier keys in its cells: 33 % of the clients of a bucket, and all clients of some plans, were
+// denied forever
 test.concurrent.each([...alone, ...together])(
-  '%s: a flood denies nobody once it has ended, and what met it has, for a day',
+  '%s: a flood causes no denials after it has ended, nor do keys that shared its cells, for a day',
   async (_what, hours, plans) => {
     const args = [JSON.stringify(plans), '24']
     const denied = await childResult<Denied>('floods/children/half-limit-clients.ts', { args })

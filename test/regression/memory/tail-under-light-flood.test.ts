@@ -3,7 +3,7 @@ import { type everyAlgorithm, KIB, scene } from '../../floods/scene.ts'
 
 const WINDOW_MS = 2_000
 
-/** Denied newcomers of the last second, while 5,000 come in each; what came before them spent all at the start. */
+/** Denied new keys in the last second, while 5,000 arrive in each. Earlier keys spent everything at the start. */
 function deniedAtLast(algorithm: (typeof everyAlgorithm)[number]): number {
   const { limiter, clock } = scene([{ algorithm, limit: 100, window: WINDOW_MS }], 64 * KIB)
   let keys = 0
@@ -18,17 +18,17 @@ function deniedAtLast(algorithm: (typeof everyAlgorithm)[number]): number {
   return denied
 }
 
-// each displacement and recall moved the end of what is remembered by up to 256 ms, so that it never came
+// regression: each eviction and recall moved the end of a remembered key by up to 256 ms, so that it never came
 test.each(['fixed-window', 'sliding-window', 'sliding-log'] as const)(
-  '%s: newcomers pass again once the windows of a heavy flood are over',
+  '%s: new keys pass again once the windows of a heavy flood are over',
   (algorithm) => {
     expect(deniedAtLast(algorithm)).toBe(0)
   },
 )
 
-// besides, a newcomer taken for a heavy key spends on top of what is remembered, and is remembered with the sum
+// regression: a new key mistaken for a heavy one spends on top of the remembered usage, and was remembered with the sum
 test.each(['token-bucket', 'gcra'] as const)(
-  '%s: a full tail does not feed on the newcomers it denies',
+  '%s: a full tail does not grow with the new keys that it denies',
   (algorithm) => {
     expect(deniedAtLast(algorithm)).toBe(0)
   },

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { MIB, scene } from '../../floods/scene.ts'
 
-// used units were rounded up on their way into the tail and again on their way out of it: 61 came back as 62
-test('keys at 61 of 100 are still there after their eviction, but for those taken for a key of the flood', () => {
+// regression: usage was rounded up on its way into the tail and again on its way out: 61 came back as 62
+test('keys with 61 of 100 used are restored after their eviction, except those mistaken for a key of the flood', () => {
   const { limiter } = scene([{ algorithm: 'fixed-window', limit: 100, window: '1h' }], MIB)
   for (let key = 0; key < 500; key++) limiter.take(`honest-${key}`, 61)
   for (let key = 0; key < 22_000; key++) limiter.take(`flood-${key}`, 100)

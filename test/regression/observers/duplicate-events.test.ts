@@ -3,7 +3,7 @@ import { memoryBackend } from '@sluice/limiter-core'
 import { RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 
-test('a backend tells an observer of an event once, however many plans its limiter has', () => {
+test('a backend reports an event to an observer once, however many plans its limiter has', () => {
   const clock = new FakeClock()
   const backend = memoryBackend({ maxBytes: 64 * 1024, clock })
   let told = 0
@@ -14,11 +14,11 @@ test('a backend tells an observer of an event once, however many plans its limit
   const plans = { free: [one], pro: [{ ...one, limit: 2 }], team: [{ ...one, limit: 3 }] }
   const guard = new RateGate({ plans, plan: () => 'free', backend, clock, observers: [{ event }] })
   for (let key = 0; key < 5_000; key++) guard.limiter().take(`key-${key}`)
-  // one line a second at most, and the clock stands still
+  // at most one line a second, and the clock does not move
   expect(told).toBe(1)
 })
 
-test('a backend tells an observer of an event once, however many parts of an application have a limit', () => {
+test('a backend reports an event to an observer once, however many plugin scopes of an application have a limit', () => {
   const clock = new FakeClock()
   const backend = memoryBackend({ maxBytes: 64 * 1024, clock })
   let told = 0

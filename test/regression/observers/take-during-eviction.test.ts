@@ -3,8 +3,8 @@ import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { KIB } from '../../floods/scene.ts'
 
-// the table was told of an eviction in the middle of its work, and what the observer took moved keys under its hands
-test('every key keeps its own count though an observer takes and peeks in each event', () => {
+// regression: the table reported an eviction in the middle of its work, and the observer's take moved keys meanwhile
+test('every key keeps its own count even if an observer takes and peeks in each event', () => {
   const clock = new FakeClock()
   const backend = memoryBackend({ clock, maxBytes: 64 * KIB })
   const policy = { algorithm: 'fixed-window', limit: 100, window: '30d' } as const
@@ -27,7 +27,7 @@ test('every key keeps its own count though an observer takes and peeks in each e
   expect(wrong).toBe(0)
 })
 
-test('a late charge answers for its own key though an observer takes another when told of it', () => {
+test('a late charge returns the state of its own key even if an observer takes another key during the event', () => {
   const clock = new FakeClock()
   const limiter = createLimiter({
     policies: [{ algorithm: 'fixed-window', limit: 100, window: '1m' }],

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { KIB, scene } from '../../floods/scene.ts'
 
-// only a limiter's observers were guarded; one on the backend itself broke the take, half done
-test('a take under eviction answers though an observer of the backend throws', () => {
+// regression: only observers of limiters were guarded; an observer of the backend itself aborted the take halfway
+test('a take during an eviction succeeds even if an observer of the backend throws', () => {
   const { backend, limiter, clock } = scene([{ limit: 10, window: '1h' }], 64 * KIB)
   backend.observe?.({
     event() {

@@ -15,12 +15,12 @@ function thrownBy(run: () => unknown): unknown {
 
 const policy = { limit: 1, window: '1m' }
 
-describe('createLimiter refuses', () => {
+describe('createLimiter rejects', () => {
   test.each<[string, object]>([
     ['a misspelt mode', { mode: 'shadwo', policies: [policy] }],
     ['a mode that is a symbol', { mode: Symbol('shadow'), policies: [policy] }],
     ['a policy that is null', { policies: [null] }],
-    ['a hole in the list of policies', { policies: new Array(1) }],
+    ['a sparse list of policies', { policies: new Array(1) }],
     ['a clock without its functions', { clock: {}, policies: [policy] }],
     ['a clock that is a number', { clock: 5, policies: [policy] }],
     ['a clock that is 0', { clock: 0, policies: [policy] }],
@@ -31,11 +31,11 @@ describe('createLimiter refuses', () => {
   })
 })
 
-describe('rateLimit refuses', () => {
+describe('rateLimit rejects', () => {
   test.each<[string, object]>([
     ['a misspelt mode', { ...policy, mode: 'shadwo' }],
-    ['a skip that is no function', { ...policy, skip: 'yes' }],
-    ['plans that are no lists', { plans: { free: 'x' }, plan: () => 'free' }],
+    ['a skip that is not a function', { ...policy, skip: 'yes' }],
+    ['plans that are not lists', { plans: { free: 'x' }, plan: () => 'free' }],
     ['a plan that is null', { plans: { free: null }, plan: () => 'free' }],
     ['a policy of a plan that is null', { plans: { free: [null] }, plan: () => 'free' }],
     ['a policy that is null', { policies: [null] }],

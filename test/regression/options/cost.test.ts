@@ -11,7 +11,7 @@ import { createSluice, guardContinue, limitUpgrade, rateLimit, slowDown } from '
 import { type FastifyPluginAsync, fastify } from 'fastify'
 import { type AppOptions, nestApp } from '../../nest/nest-app.ts'
 
-/** As JavaScript would call it: no type stands in the way. */
+/** Options as in JavaScript, without type checks. */
 // biome-ignore lint/suspicious/noExplicitAny: some of these costs are wrong on purpose
 type Cost = any
 type Make = (cost: Cost) => unknown
@@ -46,7 +46,7 @@ function nestRoute(limit: unknown): AppOptions['controllers'] {
   return [Home]
 }
 
-/** Wherever a cost may stand; a fresh key has 5 units in all of them. */
+/** All places that accept a cost. A fresh key has 5 units in each of them. */
 const PLACES: Readonly<Record<string, Make>> = {
   'rateLimit of node:http': (cost) => rateLimit({ ...POLICY, cost }),
   'rateLimit of Express': (cost) => expressRate({ ...POLICY, cost }),
@@ -59,7 +59,7 @@ const PLACES: Readonly<Record<string, Make>> = {
       ],
     }),
   'all of several policies': (cost) => rateLimit({ cost, policies: [{ ...POLICY, limit: 99, name: 'a' }, POLICY] }),
-  'a policy in shadow': (cost) => rateLimit({ ...POLICY, cost, mode: 'shadow' }),
+  'a policy in shadow mode': (cost) => rateLimit({ ...POLICY, cost, mode: 'shadow' }),
   'a policy of a plan': (cost) => rateLimit({ plans: { free: [{ ...POLICY, cost }] }, plan: () => 'free' }),
   'the smallest of several plans': (cost) =>
     rateLimit({ cost, plans: { free: [POLICY], pro: [{ ...POLICY, limit: 99 }] }, plan: () => 'pro' }),
@@ -75,7 +75,7 @@ const PLACES: Readonly<Record<string, Make>> = {
   '@RateLimit of Express': (cost) => decorated(ExpressRateLimit({ ...POLICY, cost })),
   'the plugin of Fastify': (cost) => onFastify({ rateLimit: { ...POLICY, cost } }),
   'a route of Fastify': (cost) => onFastify({}, { rateLimit: { ...POLICY, cost } }),
-  'a route of Fastify, which has its cost from above': (cost) =>
+  'a route of Fastify with the cost of its application': (cost) =>
     onFastify({ rateLimit: { ...POLICY, limit: 99, cost } }, { rateLimit: { ...POLICY, name: 'own' } }),
   'the module of Nest': (cost) => onNest({ imports: [SluiceModule.forRoot({ rateLimit: { ...POLICY, cost } })] }),
   'a named policy of Nest': (cost) =>
@@ -98,37 +98,37 @@ async function codeOf(make: () => unknown): Promise<unknown> {
 
 describe.each(Object.entries(PLACES))('%s', (_where, make) => {
   test.each<[string, Cost]>([
-    ['of 0, with which nobody is ever denied', 0],
+    ['of 0, with which no request is ever denied', 0],
     ['of -0', -0],
-    ['of more than there is, with which everybody is', 6],
-    ['of more than can be counted', 2 ** 60],
+    ['of more than the limit, with which every request is denied', 6],
+    ['too large to count', 2 ** 60],
     ['that reserves 0', { reserve: 0, settle }],
-    ['that reserves more than there is', { reserve: 6, settle }],
-  ])('refuses a cost %s', async (_what, cost) => {
+    ['that reserves more than the limit', { reserve: 6, settle }],
+  ])('rejects a cost %s', async (_what, cost) => {
     expect(await codeOf(() => make(cost))).toBe('SLUICE_BAD_COST')
   })
 
-  test('takes a cost of all there is, of part of a unit, and of a function', async () => {
+  test('accepts the whole limit as a cost, a fraction of a unit, and a function', async () => {
     for (const cost of [5, 4.5, 0.1, () => 0, () => 99, { reserve: 5, settle }, { reserve: () => 0, settle }]) {
       expect(await codeOf(() => make(cost))).toBe('accepted')
     }
   })
 })
 
-test('what is refused for its cost leaves no name behind', () => {
+test('a limiter that is rejected for its cost does not reserve its name', () => {
   const backend = memoryBackend()
   const options = { ...POLICY, backend, scope: 'api' }
   expect(() => new RateGate({ ...options, cost: 6 })).toThrow('SLUICE_BAD_COST')
   expect(() => new RateGate({ ...options, limit: 6, cost: 6 })).not.toThrow()
 })
 
-test('the message names the policy and what a fresh key has', () => {
+test('the message has the name of the policy and the units of a fresh key', () => {
   expect(() => rateLimit({ ...POLICY, name: 'exports', cost: 6 })).toThrow(
     "policy 'exports': cost: expected at most 5 (more would deny every request), received 6",
   )
 })
 
-test('a take of 0 is a question, and one of more than there is a denial for good', () => {
+test('a take of 0 is a query, and a take above the limit is denied forever', () => {
   const limiter = createLimiter({ policies: [POLICY] })
   expect(limiter.take('key', 0)).toMatchObject({ allowed: true, binding: { remaining: 5 } })
   expect(limiter.take('key', 6)).toMatchObject({ allowed: false, retryAfterMs: Number.POSITIVE_INFINITY })

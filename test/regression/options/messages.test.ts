@@ -15,7 +15,7 @@ const limit = rateLimit as unknown as Untyped
 const policy = { limit: 5, window: '1m' } as const
 const runner = { run: async () => '' }
 
-describe('the message of a mistake names what is right', () => {
+describe('the error message for a mistake has a hint', () => {
   test.each<[string, () => unknown, string]>([
     [
       'a plan without a list',
@@ -23,17 +23,17 @@ describe('the message of a mistake names what is right', () => {
       'plans.free: expected a non-empty array of policies, received an object',
     ],
     [
-      'a cost that is text',
+      'a cost that is a string',
       () => limit({ ...policy, cost: '2' }),
       'expected a number, a function of the request, or { reserve, settle }',
     ],
     [
-      'a limit beside policies',
+      'a limit next to policies',
       () => limit({ limit: 5, policies: [policy] }),
       'received an unknown option "limit"; set it in each policy of policies',
     ],
     [
-      'a window beside plans',
+      'a window next to plans',
       () => limit({ window: '1m', plans: { free: [policy] }, plan: () => 'free' }),
       'received an unknown option "window"; set it in each policy of plans',
     ],
@@ -55,7 +55,7 @@ describe('the message of a mistake names what is right', () => {
       '"keyGenerator"; use key instead',
     ],
     [
-      'failures that do not count',
+      'failures that are not counted',
       () => limit({ ...policy, skipFailedRequests: true }),
       'use cost: { reserve, settle } instead',
     ],
@@ -80,36 +80,36 @@ describe('the message of a mistake names what is right', () => {
       'expected a duration from 100 to 60000 ms,',
     ],
     [
-      'an observer that hears nothing',
+      'an observer without methods',
       () => limit({ ...policy, observers: [{ onDecided() {} }] }),
       'observers[0]: expected an observer with at least one of the methods decided, charged, permitAcquired, ' +
         'permitReleased, capDenied, backendAnswered, limiterOpened, limiterClosed, event, received an object',
     ],
     [
-      'one of a cap',
+      'an observer of a cap without methods',
       () => createInflightLimiter({ limit: 5, observers: [{}] }),
       'observers[0]: expected an observer with at least one of the methods',
     ],
     [
-      'one of a limiter',
+      'an observer of a limiter without methods',
       () => createLimiter({ policies: [policy], observers: [{}] }),
       'observers[0]: expected an observer with at least one of the methods',
     ],
   ])('%s', (_, build, message) => expect(build).toThrow(message))
 
-  test('durations are taken as text wherever ms are', () => {
+  test('durations are accepted as strings wherever milliseconds are', () => {
     expect(() => leasedBackend(runner, { leaseMs: '10s' })).not.toThrow()
     expect(() => redisInflight(runner, { limit: 5, leaseMs: '10s' })).not.toThrow()
   })
 
-  test.each([byAll, byHeader, byIp, byPrincipal, byRoute])('%p without its call is no key', (maker) => {
+  test.each([byAll, byHeader, byIp, byPrincipal, byRoute])('%p without a call is not a key', (maker) => {
     const message = `key: expected a function such as byIp(), received ${maker.name} without a call`
     expect(() => limit({ ...policy, key: maker })).toThrow(message)
     expect(() => (inflightLimit as unknown as Untyped)({ limit: 5, key: maker })).toThrow(message)
   })
 })
 
-describe('a limiter that was not called is refused where it is used', () => {
+describe('a limiter that was not called is rejected where it is used', () => {
   test.each([
     ['Express 5', express],
     ['Express 4', express4],
@@ -131,7 +131,7 @@ describe('a limiter that was not called is refused where it is used', () => {
     expect(() => new Framework().use(koaRateLimit(policy))).not.toThrow()
   })
 
-  test('and by what a request is answered, where a framework does not look', async () => {
+  test('and by its answer to a request, if the framework does not check', async () => {
     const failed = jest.fn()
     const app = express()
     app.get('/', rateLimit as never)

@@ -22,7 +22,7 @@ import { oddBackend } from '../../contracts/odd-backend.ts'
 import { type AppOptions, nestApp } from '../../nest/nest-app.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
-/** As JavaScript would call it: no type stands in the way. */
+/** Options as in JavaScript, without type checks. */
 // biome-ignore lint/suspicious/noExplicitAny: these calls are wrong on purpose
 type Any = any
 type Build = (options: Any) => unknown
@@ -41,7 +41,7 @@ const small = { width: 64, depth: 2 }
 const sketch = { make: () => new sketches.CountMin(small), read: () => new sketches.CountMin(small), topic: 'topic' }
 const settle = (): number => 1
 
-/** What is a secret: each holds a mark that nothing may show. */
+/** Secrets. Each contains a marker that must not appear anywhere. */
 const MARK = /hunter2|sesame|918273645/
 const LONG = 'open-sesame-with-32-characters-and-more'
 const SECRETS: Readonly<Record<string, unknown>> = {
@@ -50,23 +50,23 @@ const SECRETS: Readonly<Record<string, unknown>> = {
   'a login': 'user:hunter2@host:6379',
   'a url': 'rediss://user:hunter2@host:6379/0',
   'a url with a query': 'https://host/?password=hunter2',
-  'text with line breaks': `a\r\nhunter2\r\n${LONG}`,
+  'a string with line breaks': `a\r\nhunter2\r\n${LONG}`,
   bytes: Buffer.from(LONG),
-  'few bytes': Uint8Array.from(Buffer.from('sesame')),
-  'a list of it': [LONG, LONG],
-  'an object with it': { secret: 'hunter2', password: LONG, hunter2: true },
-  'an object with its text': { toString: () => 'hunter2' },
+  'a few bytes': Uint8Array.from(Buffer.from('sesame')),
+  'a list with a secret': [LONG, LONG],
+  'an object with a secret': { secret: 'hunter2', password: LONG, hunter2: true },
+  'an object whose toString returns a secret': { toString: () => 'hunter2' },
   'a symbol': Symbol('hunter2'),
   'an error': new Error('hunter2'),
 }
-/** Options that are secrets or stand for them: not even their numbers are shown. */
+/** Options that are secrets or may contain them: not even numbers are included in messages. */
 const NUMBERLESS = /secret|seed|pass|token|^partitionKey$|^backend$|^client$|^key$/i
 
 interface Owner {
   readonly build: Build
-  /** Good options, to which one bad is added. */
+  /** Valid options, to which one invalid option is added. */
   readonly base?: object
-  /** Where the owner takes names that it does not know. */
+  /** If set, the option that accepts unknown names. */
   readonly names?: readonly string[]
 }
 
@@ -87,7 +87,7 @@ function sketchOwner(build: new (options: Any) => unknown, base: object): Owner 
 
 const ioredis = ['host', 'port', 'username', 'password', 'sentinelPassword', 'name', 'onError', 'tls', 'db'] as const
 
-/** Whoever takes options, of all packages. */
+/** Everything that accepts options, in all packages. */
 const OWNERS: Readonly<Record<string, Owner>> = {
   createLimiter: { build: createLimiter as Build, base: { policies: [POLICY] } },
   'a policy': { build: (policy) => createLimiter({ policies: [policy] }), base: POLICY },
@@ -165,7 +165,7 @@ function lazy(options: Any): Any {
     : options
 }
 
-/** What was thrown, as whoever logs it would see it; undefined where nothing was. */
+/** The error as a logger would show it. Undefined if nothing was thrown. */
 async function thrownBy(run: () => unknown): Promise<string | undefined> {
   try {
     await run()
@@ -184,7 +184,7 @@ async function namesOf({ build, base, names }: Owner): Promise<readonly string[]
 }
 
 describe.each(Object.entries(OWNERS))('%s', (name, owner) => {
-  test('shows no secret that stands for its options, or for the name of one', async () => {
+  test('does not include a secret that was passed as its options, or as an option name', async () => {
     for (const secret of [...Object.values(SECRETS), 918_273_645]) {
       const isAnOption =
         (typeof secret === 'object' && !Array.isArray(secret)) || (name === 'cost' && secret === 918_273_645)
@@ -195,13 +195,13 @@ describe.each(Object.entries(OWNERS))('%s', (name, owner) => {
     }
   })
 
-  test('shows no secret in the place of any of its options', async () => {
+  test('does not include a secret that was passed as any of its options', async () => {
     const names = await namesOf(owner)
     expect(names.length).toBeGreaterThan(0)
     expect(names).not.toContain('')
     for (const option of names) {
       for (const [what, secret] of Object.entries(SECRETS)) {
-        // a short word where a word is expected is a misspelt one
+        // a short string in place of an enum value counts as a misspelling
         if (what === 'a password' && shown(secret, option) !== kindOf(secret)) continue
         const message = (await thrownBy(() => owner.build({ ...owner.base, [option]: secret }))) ?? ''
         expect({ option, what, message }).toEqual({ option, what, message: expect.not.stringMatching(MARK) })
@@ -215,7 +215,7 @@ describe.each(Object.entries(OWNERS))('%s', (name, owner) => {
   })
 })
 
-test('what may be a secret is not among the options whose text is shown', () => {
+test('options that may be secrets are not among the options whose values are shown', () => {
   for (const name of ['secret', 'seed', 'key', 'backend', 'client', 'partitionKey', 'password', 'token', 'url']) {
     for (const option of [name, `redisBackend: ${name}`, `partitionKey.${name}`, `block list ${name}`]) {
       expect(shown('k', option)).toBe('a string of 1 characters')
@@ -228,7 +228,7 @@ test('what may be a secret is not among the options whose text is shown', () => 
   expect(shown('100', "policy 'default': limit")).toBe('"100"')
 })
 
-describe('what stands alone', () => {
+describe('a single value', () => {
   const decorated = express.RateLimit(POLICY) as Any
   const method = { kind: 'method', name: 'logIn', metadata: {}, addInitializer: () => {} }
   const logIn = decorated(function logIn(_user: unknown, _password: unknown) {}, method)
@@ -248,7 +248,7 @@ describe('what stands alone', () => {
     'a server': (secret) => nodeHttp.limitConnections(secret, { limit: 1 }),
     'a server of uploads': (secret) => nodeHttp.guardContinue(secret, { rateLimit: POLICY }),
     'a listener of upgrades': (secret) => nodeHttp.limitUpgrade({ rateLimit: POLICY }, secret),
-    'what a decorator takes': (secret) => (express.RateLimit as Any)(secret),
+    'an argument of a decorator': (secret) => (express.RateLimit as Any)(secret),
     'a key to take': (secret) =>
       createLimiter({ policies: [POLICY] }).take(typeof secret === 'string' ? [secret] : secret),
     'a key of a policy': (secret) => createLimiter({ policies: [POLICY] }).take({ default: [secret] as Any }),
@@ -261,7 +261,7 @@ describe('what stands alone', () => {
     'arguments of a decorated method': (secret) => logIn(secret, secret),
   }
 
-  test.each(Object.entries(ALONE))('is shown nowhere: %s', async (_what, use) => {
+  test.each(Object.entries(ALONE))('is not included in any message: %s', async (_what, use) => {
     for (const secret of Object.values(SECRETS)) {
       forgetWarnings()
       expect((await thrownBy(() => use(secret))) ?? '').not.toMatch(MARK)
@@ -271,7 +271,7 @@ describe('what stands alone', () => {
   })
 })
 
-describe('what comes with a request', () => {
+describe('a value from a request', () => {
   const view = (ip: unknown): RequestView => ({
     raw: {},
     ip: ip as string,
@@ -280,7 +280,7 @@ describe('what comes with a request', () => {
     header: () => undefined,
   })
 
-  test.each(Object.entries(SECRETS))('is shown in no warning: %s', async (_what, secret) => {
+  test.each(Object.entries(SECRETS))('is not included in any warning: %s', async (_what, secret) => {
     const answer = (): Any => secret
     new RateGate({ ...POLICY, key: answer }).check(view('10.0.0.1'))
     new RateGate(POLICY).check(view(secret))
@@ -314,7 +314,7 @@ describe('an error of Redis', () => {
           redisOptions: { password: 'hunter2' },
         }),
     ],
-  ])('shows no password and no key, of %s', async (_what, connect) => {
+  ])('includes no password and no key, of %s', async (_what, connect) => {
     const errors: unknown[] = []
     const client = connect((error) => errors.push(error))
     const observers = [{ event: (_name: string, data: unknown) => errors.push(data) }]
@@ -328,7 +328,7 @@ describe('an error of Redis', () => {
     expect(all).not.toMatch(MARK)
   })
 
-  test('of a script shows no key of a client', async () => {
+  test('of a script includes no key of a client', async () => {
     const errors: unknown[] = []
     const client = redis.createRedis(urlOf(server, 'right'))
     await until(() => client.status === 'ready')

@@ -11,7 +11,7 @@ const clock = new FakeClock()
 const api = { name: 'api', limit: 5, window: '1m', algorithm: 'fixed-window' } as const
 
 describe('a limiter', () => {
-  test('counts on the backend that all share', async () => {
+  test('uses the shared backend', async () => {
     const backend = memoryBackend({ clock })
     const { limiter } = createSluice({ backend })
     const one = limiter({ policies: [api], backend: undefined, shared: true })
@@ -20,14 +20,14 @@ describe('a limiter', () => {
     expect(other.take('a').binding.remaining).toBe(3)
   })
 
-  test('is denied by the rule that all share', async () => {
+  test('is denied by the shared rule', async () => {
     const backend = failingBackend(() => Promise.reject(new Error('nobody is there')))
     const { limiter } = createSluice({ backend, onBackendError: 'deny' })
     expect(await limiter({ policies: [api], onBackendError: undefined }).take('a')).toMatchObject({ source: 'deny' })
   })
 })
 
-test('a part has the options of what is above it', () => {
+test('a plugin scope inherits the options of its parent', () => {
   const said = { ...api, clock, key: () => 'all', status: 420, headers: 'none', skip: () => false } as const
   const app = new RateGate<unknown, unknown>(said as RateLimitOptions)
   const unsaid = { key: undefined, status: undefined, headers: undefined, clock: undefined, backend: undefined }
@@ -45,7 +45,7 @@ test('a part has the options of what is above it', () => {
 describe('a route of Fastify', () => {
   const app = opened(fastify)
 
-  test('has the delays and caps of the application with what they say', async () => {
+  test('combines the delays and caps of the application with its own options', async () => {
     const inflightLimit = { limit: 2, status: 420, weight: () => 1 }
     const made = await limited(app(), { inflightLimit })
     const own = { name: 'own', limit: 1, status: undefined, weight: () => 2 }

@@ -11,7 +11,7 @@ function policy(algorithm: AlgorithmName, limit: number, windowMs = HOUR, more: 
   return { algorithm, limit, windowMs, ...more }
 }
 
-/** For an hour of virtual time: once a minute a request of the larger plan, then what passes under the smaller one. */
+/** Simulates an hour: once a minute a request of the larger plan, then as many as pass under the smaller one. */
 async function alternating(free: PlanPolicy, pro: PlanPolicy): Promise<{ free: number; pro: number }> {
   const clock = new FakeClock()
   const site = new PlanSite({ free, pro }, clock)
@@ -25,20 +25,20 @@ async function alternating(free: PlanPolicy, pro: PlanPolicy): Promise<{ free: n
   return passed
 }
 
-describe('an attacker changes plan now and then', () => {
-  // where they drain 100 are there at once, and 100 more come in an hour
+describe('an attacker who changes plan repeatedly', () => {
+  // buckets have a burst of 100, and 100 more units in an hour
   test.each<[string, number, PlanPolicy, PlanPolicy]>([
     ['buckets', 200, policy('token-bucket', 100), policy('token-bucket', 1_000)],
     ['gcra', 200, policy('gcra', 100), policy('gcra', 1_000)],
-    ['buckets of other windows', 200, policy('token-bucket', 100), policy('token-bucket', 50, MINUTE)],
+    ['buckets with different windows', 200, policy('token-bucket', 100), policy('token-bucket', 50, MINUTE)],
     ['windows', 100, policy('fixed-window', 100), policy('fixed-window', 1_000)],
-    ['windows of other length', 100, policy('fixed-window', 100), policy('fixed-window', 50, MINUTE)],
-    ['sliding windows of other length', 100, policy('sliding-window', 100), policy('sliding-window', 50, MINUTE)],
+    ['windows of different lengths', 100, policy('fixed-window', 100), policy('fixed-window', 50, MINUTE)],
+    ['sliding windows of different lengths', 100, policy('sliding-window', 100), policy('sliding-window', 50, MINUTE)],
     ['sliced windows', 100, policy('sliding-window', 100, HOUR, { slices: 6 }), policy('sliding-window', 50, MINUTE)],
-    ['logs of other length', 100, policy('sliding-log', 100), policy('sliding-log', 50, MINUTE)],
+    ['logs of different lengths', 100, policy('sliding-log', 100), policy('sliding-log', 50, MINUTE)],
     ['a window and a bucket', 100, policy('fixed-window', 100), policy('token-bucket', 1_000)],
     ['a log and a window', 100, policy('sliding-log', 100), policy('fixed-window', 1_000)],
-  ])('%s: what is used under both counts in free, which is 100 an hour', async (_what, most, free, pro) => {
+  ])('%s: usage under both counts in free, with 100 an hour', async (_what, most, free, pro) => {
     const passed = await alternating(free, pro)
     expect(passed.free).toBeGreaterThanOrEqual(most - 2 * passed.pro)
     expect(passed.free).toBeLessThanOrEqual(most === 200 ? 200 - passed.pro : 100)
@@ -53,8 +53,8 @@ const larger: Readonly<Record<AlgorithmName, number>> = {
   gcra: 1_000,
 }
 
-describe.each(algorithmNames)('who is upgraded from %s', (from) => {
-  test.each(algorithmNames)('to %s keeps what is used, and so does who is downgraded', async (to) => {
+describe.each(algorithmNames)('a client that is upgraded from %s', (from) => {
+  test.each(algorithmNames)('to %s keeps its usage, and so does a client that is downgraded', async (to) => {
     const clock = new FakeClock()
     const limit = from === to ? larger[to] : 120
     const plans = { free: policy(from, 100), pro: policy(to, limit) }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { RateGate } from '@sluice/limiter-core/http'
 
-test('a part whose policy stands in several plans gives its name back once, and others keep it', () => {
+test('a plugin scope whose policy is in several plans releases its name once, and other scopes keep it', () => {
   const backend = memoryBackend()
   const plans = {
     free: [{ name: 'quota', limit: 1, window: '1m' }],

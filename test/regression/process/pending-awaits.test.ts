@@ -17,15 +17,15 @@ interface Script {
   readonly script: string
 }
 
-/** Each ends in an await that nothing but a timer of ours ends. */
+/** Each script ends with an await that only a timer of ours can settle. */
 const AWAITED: Readonly<Record<string, Script>> = {
-  'waitFor, of a limit in memory': {
+  'waitFor, with a limit in memory': {
     modules: CORE,
     script: `const limiter = core.createLimiter({ policies: [{ limit: 1, window: '100ms', algorithm: 'fixed-window' }] })
     limiter.take('user')
     await core.waitFor(limiter, 'user', { maxWaitMs: '5s' })`,
   },
-  'every call of a limiter whose backend is silent': {
+  'every call of a limiter whose backend does not answer': {
     modules: CORE,
     script: `${SILENT_BACKEND}
     const limiter = core.createLimiter({ policies: [{ limit: 1, window: '1m' }], backend })
@@ -41,7 +41,7 @@ const AWAITED: Readonly<Record<string, Script>> = {
     app.get('/', async () => 'ok')
     await app.inject('/')`,
   },
-  'the close of leases whose ledger is silent': {
+  'closing leases whose ledger does not answer': {
     modules: REDIS,
     script: `${SILENT}
     const backend = redis.leasedBackend({ run: silent })
@@ -49,14 +49,14 @@ const AWAITED: Readonly<Record<string, Script>> = {
     await limiter.take('user')
     await backend.close()`,
   },
-  'the close of a channel whose Redis is silent': {
+  'closing a channel whose Redis does not answer': {
     modules: REDIS,
     script: `${SILENT}
     const channel = redis.redisChannel({ run: silent }, { closeMs: 100 })
     channel.publish('topic', Buffer.from('bytes'))
     await channel.close()`,
   },
-  'the close of sums and of uniques whose Redis is silent': {
+  'closing sums and uniques whose Redis does not answer': {
     modules: { ...REDIS, ...UNIQUES },
     script: `${SILENT}
     const sums = redis.redisSums({ run: silent }, { name: 'sums', closeMs: 100 })
@@ -66,7 +66,7 @@ const AWAITED: Readonly<Record<string, Script>> = {
     clients.add('one')
     await clients.close()`,
   },
-  'every call of a cap on a silent Redis': {
+  'every call of a cap on a Redis that does not answer': {
     modules: REDIS,
     script: `${SILENT}
     const backend = redis.redisInflight({ run: silent })
@@ -75,7 +75,7 @@ const AWAITED: Readonly<Record<string, Script>> = {
     await cap.count('user')
     await backend.close()`,
   },
-  'a list whose database is silent': {
+  'a list whose database does not answer': {
     modules: { limits: '@sluice/sketches/limits' },
     script: `${SILENT}
     const blocked = limits.blockList({ capacity: 10, exact: silent })
@@ -99,7 +99,7 @@ const AWAITED: Readonly<Record<string, Script>> = {
   },
 }
 
-/** Each leaves open what it opened, and awaits nothing at its end. */
+/** Each script leaves resources open, and awaits nothing at its end. */
 const UNAWAITED: Readonly<Record<string, Script>> = {
   'a take that was answered long before its deadline': {
     modules: CORE,
@@ -113,7 +113,7 @@ const UNAWAITED: Readonly<Record<string, Script>> = {
     const limiter = core.createLimiter({ policies: [{ limit: 1, window: '1m' }], backend, deadlineMs: '60s' })
     await limiter.take('user')`,
   },
-  'a wait that was given up': {
+  'a wait that was cancelled': {
     modules: CORE,
     script: `const limiter = core.createLimiter({ policies: [{ limit: 1, window: '1h' }] })
     limiter.take('user')
@@ -122,7 +122,7 @@ const UNAWAITED: Readonly<Record<string, Script>> = {
     setImmediate(() => given.abort())
     await waited`,
   },
-  'a permit with a bound': {
+  'a permit with a time limit': {
     modules: CORE,
     script: `core.createInflightLimiter({ limit: 1, maxHoldMs: '1h' }).acquire('user')`,
   },
@@ -144,7 +144,7 @@ const UNAWAITED: Readonly<Record<string, Script>> = {
 
 describe.each(FORMATS)('a script in %s', (format) => {
   test.concurrent.each(Object.entries(AWAITED))(
-    'ends when what it awaits has come: %s',
+    'ends when its await settles: %s',
     async (_what, { modules, script }) => {
       const { code, stdout, stderr } = await endOf(format, { modules, script: `${script}\nconsole.log('done')` })
       expect({ code, stdout, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stdout: 'done\n', stderr: '' })
@@ -152,7 +152,7 @@ describe.each(FORMATS)('a script in %s', (format) => {
   )
 
   test.concurrent.each(Object.entries(UNAWAITED))(
-    'ends though it left open: %s',
+    'ends even if it left open: %s',
     async (_what, { modules, script }) => {
       const { code, stdout } = await endOf(format, { modules, script: `${script}\nconsole.log('done')` })
       expect({ code, stdout }).toEqual({ code: 0, stdout: 'done\n' })

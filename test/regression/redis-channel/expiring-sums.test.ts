@@ -31,7 +31,7 @@ function member(prefix: string, options: Partial<RedisSumsOptions> = {}) {
   return { sums, told, exchange }
 }
 
-/** As if these had last changed so long before they did. */
+/** Makes the sums look as if they had last changed this much earlier. */
 async function aged(prefix: string, names: readonly string[], micros: number): Promise<void> {
   const key = `${prefix}:{hits}:versions`
   const scores = await redis.client.zmscore(key, ...names)
@@ -41,8 +41,8 @@ async function aged(prefix: string, names: readonly string[], micros: number): P
 
 const stored = (prefix: string): Promise<Record<string, string>> => redis.client.hgetall(`${prefix}:{hits}:values`)
 
-describe('a sum to which nobody added for a day', () => {
-  test('is forgotten, by Redis and by all processes, while others go on', async () => {
+describe('a sum without additions for a day', () => {
+  test('is removed by Redis and all processes, while others stay', async () => {
     const prefix = redis.prefix()
     const before = member(prefix)
     for (const name of ['old', 'older', 'kept']) before.sums.add(name, 5)
@@ -69,7 +69,7 @@ describe('a sum to which nobody added for a day', () => {
     expect([...one.told, ...other.told]).toEqual([])
   })
 
-  test('begins anew, also where there are more than are forgotten at a time', async () => {
+  test('starts at zero again, even if more sums have expired than are removed at a time', async () => {
     const prefix = redis.prefix()
     const one = member(prefix)
     const names = Array.from({ length: 2_500 }, (_, at) => `name ${at}`)
@@ -92,8 +92,8 @@ describe('a sum to which nobody added for a day', () => {
   })
 })
 
-describe('more sums than may be kept', () => {
-  test('make those go to which nobody added for the longest time, in all processes', async () => {
+describe('more sums than the limit', () => {
+  test('cause the removal of the sums without additions for the longest time, in all processes', async () => {
     const prefix = redis.prefix()
     const [one, other] = [member(prefix, { maxSums: 3 }), member(prefix, { maxSums: 3 })]
     for (const name of ['a', 'b', 'c']) {
@@ -110,7 +110,7 @@ describe('more sums than may be kept', () => {
       expect(['a', 'b', 'c', 'd'].map((name) => sums.get(name))).toEqual([2, 0, 1, 1])
   })
 
-  test('is no flood that fills Redis', async () => {
+  test('do not fill Redis', async () => {
     const prefix = redis.prefix()
     const one = member(prefix, { maxSums: 100 })
     for (let name = 0; name < 5_000; name++) one.sums.add(`name ${name}`, 1)
@@ -121,7 +121,7 @@ describe('more sums than may be kept', () => {
     expect(await redis.client.zcard(`${prefix}:{hits}:versions`)).toBe(100)
   })
 
-  test('must be a number of them', () => {
+  test('require a valid limit', () => {
     const bad = expect.objectContaining({ code: 'SLUICE_BAD_OPTION' })
     for (const maxSums of [0, 1.5, Number.NaN]) {
       expect(() => redisSums(redis.client, { name: 'hits', maxSums })).toThrow(bad)
@@ -129,13 +129,13 @@ describe('more sums than may be kept', () => {
   })
 })
 
-describe('what Redis remembers of a process', () => {
+describe('the state of a process in Redis', () => {
   const leftMs = async (prefix: string): Promise<number> => {
     const [key] = await redis.client.keys(`${prefix}:*:writer:*`)
     return redis.client.pttl(key as string)
   }
 
-  test('ends an hour after a crash', async () => {
+  test('expires an hour after a crash', async () => {
     const prefix = redis.prefix()
     const one = member(prefix)
     one.sums.add('a')
@@ -144,7 +144,7 @@ describe('what Redis remembers of a process', () => {
     expect(await leftMs(prefix)).toBeLessThanOrEqual(3_600_000)
   })
 
-  test('ends a minute after it closed, of sums and of channels', async () => {
+  test('expires a minute after it closed, for sums and channels', async () => {
     const prefix = redis.prefix()
     const one = member(prefix)
     one.sums.add('a')

@@ -5,14 +5,14 @@ import { ownRedis } from '../../redis/channel/own-redis.ts'
 const redis = ownRedis()
 const member = channelMembers(redis)
 
-describe('a receiver that stops and listens anew with each message', () => {
-  test('hears each message once where others listen too', async () => {
+describe('a receiver that unsubscribes and subscribes again with each message', () => {
+  test('receives each message once if there are other receivers', async () => {
     const prefix = redis.prefix()
     const [from, to] = [member(prefix), member(prefix)]
     const heard: string[] = []
     let stop = to.channel.subscribe('news', anew)
     function anew(bytes: Uint8Array): void {
-      // one that listens for ever would hang the process
+      // a receiver that never unsubscribes would keep the process alive
       if (heard.push(Buffer.from(bytes).toString()) > 9) return
       stop()
       stop = to.channel.subscribe('news', anew)
@@ -26,7 +26,7 @@ describe('a receiver that stops and listens anew with each message', () => {
   })
 })
 
-test('who begins to listen when the last one stopped hears what is retained, once', async () => {
+test('a receiver that subscribes when the last one unsubscribed gets retained messages once', async () => {
   const prefix = redis.prefix()
   const [from, to] = [member(prefix), member(prefix)]
   const heard: string[] = []
@@ -41,7 +41,7 @@ test('who begins to listen when the last one stopped hears what is retained, onc
   expect(heard).toEqual(['a', 'b', 'c'])
 })
 
-test('a receiver that another one stopped hears nothing more, not even the message under way', async () => {
+test('a receiver that another receiver unsubscribed gets nothing more, not even the current message', async () => {
   const prefix = redis.prefix()
   const [from, to] = [member(prefix), member(prefix)]
   const heard: string[] = []
@@ -53,7 +53,7 @@ test('a receiver that another one stopped hears nothing more, not even the messa
   expect(heard).toEqual([])
 })
 
-test('a receiver whose promise rejects is told to observers as one that throws', async () => {
+test('a receiver whose promise rejects is reported to observers like one that throws', async () => {
   const prefix = redis.prefix()
   const [from, to] = [member(prefix), member(prefix)]
   const error = new Error('of the receiver')

@@ -35,8 +35,8 @@ describe('on a cluster', () => {
   test.each([
     ['createRedisCluster', () => createRedisCluster(nodes())],
     ['Cluster of ioredis', () => new Cluster(nodes())],
-    ['Cluster that connects late', () => new Cluster(nodes(), { lazyConnect: true })],
-  ])('two backends and caps count from the first call on, over a %s', async (_name, connect) => {
+    ['Cluster with a lazy connection', () => new Cluster(nodes(), { lazyConnect: true })],
+  ])('two backends and caps count from the first call on over a %s', async (_name, connect) => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const client = connect()
     const backends = [1, 2].map(() => redisBackend(client, { prefix: randomUUID() }))
@@ -55,7 +55,7 @@ describe('on a cluster', () => {
     warned.mockRestore()
   })
 
-  test('caps over a runner that does not say that it is of a cluster are counted there from the first call on', async () => {
+  test('caps over a runner without the cluster flag count there from the first call on', async () => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const client = createCluster({ rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
     client.on('error', () => {})
@@ -77,14 +77,14 @@ describe('on a cluster', () => {
   })
 })
 
-test('an attempt is not the first where a connection stood before: nobody waits for it', async () => {
+test('a reconnect is not a first connection: no call waits for it', async () => {
   const server = await startRedis()
   const client = new Redis(server.port, { retryStrategy: () => 1, connectTimeout: 20_000 })
   client.on('error', () => {})
   await once(client, 'ready')
   const backend = redisBackend(client)
   await server.stop()
-  // takes connections, and answers nothing
+  // accepts connections, and never answers
   const silent = createServer(() => {}).listen(server.port, '127.0.0.1')
   await eventually(async () => ['connect', 'connecting'].includes(client.status), { what: 'a later attempt' })
   await eventually(async () => client.status === 'connect', { what: 'a connection that is not ready' })

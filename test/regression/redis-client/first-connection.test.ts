@@ -22,7 +22,7 @@ afterAll(() => server.stop())
 
 const clients = [
   ['createRedis', () => createRedis(`redis://127.0.0.1:${server.port}`)],
-  ['createRedis that connects late', () => createRedis(`redis://127.0.0.1:${server.port}`, { lazyConnect: true })],
+  ['createRedis with a lazy connection', () => createRedis(`redis://127.0.0.1:${server.port}`, { lazyConnect: true })],
   ['ioredis 6', () => new Redis(server.port)],
   ['ioredis 5', () => new Redis5(server.port) as unknown as Redis],
 ] as const
@@ -31,7 +31,7 @@ describe.each([
   ['redisBackend', redisBackend],
   ['leasedBackend', leasedBackend],
 ])('%s', (_name, make) => {
-  test.each(clients)('counts from the first take on, over %s that is still connecting', async (_client, connect) => {
+  test.each(clients)('counts from the first take on over %s that is still connecting', async (_client, connect) => {
     const scope = randomUUID()
     const cold = Array.from({ length: 4 }, connect)
     const limiters = cold.map((client) =>
@@ -48,7 +48,7 @@ describe.each([
     )
     expect(taken.filter(({ counted }) => !counted)).toHaveLength(0)
     const admitted = taken.filter(({ allowed }) => allowed).length
-    // a lease that another process holds is not there for the last ones
+    // units leased to another process are not available to the last takes
     expect(admitted).toBeLessThanOrEqual(1_000)
     expect(admitted).toBeGreaterThanOrEqual(make === redisBackend ? 1_000 : 600)
     await Promise.all(limiters.map((limiter) => limiter.close()))
@@ -56,7 +56,7 @@ describe.each([
   })
 })
 
-test('a cluster that is still connecting counts from the first take on, whatever node a key is of', async () => {
+test('a cluster that is still connecting counts from the first take on, whatever node a key belongs to', async () => {
   const cluster = await startRedisCluster()
   const client = createRedisCluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port })))
   const limiter = createLimiter({
@@ -72,8 +72,8 @@ test('a cluster that is still connecting counts from the first take on, whatever
   await cluster.stop()
 })
 
-describe('a server that is not there', () => {
-  test('is not waited for once an attempt has failed', async () => {
+describe('an unreachable server', () => {
+  test('is not waited for after an attempt has failed', async () => {
     const client = createRedis('redis://127.0.0.1:1')
     const backend = redisBackend(client)
     const charge = { limit: 5, window: '1h' } as const
@@ -87,7 +87,7 @@ describe('a server that is not there', () => {
     client.disconnect()
   })
 
-  test('is waited for until the deadline where it swallows what it is sent', async () => {
+  test('is waited for until the deadline if it drops all data', async () => {
     const silent: Server = createServer(() => {}).listen(0)
     const { port } = silent.address() as { port: number }
     const client = createRedis(`redis://127.0.0.1:${port}`)

@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 describe.each([5, 6] as const)(
-  'a process that stands still for longer than a socket may be silent, on ioredis %i',
+  'a process that is stalled for longer than the socket timeout, on ioredis %i',
   (major) => {
     async function pausedOver(client: Redis | Cluster): Promise<number> {
       let broken = 0
@@ -45,14 +45,14 @@ describe.each([5, 6] as const)(
       return broken
     }
 
-    test('reads the answer that came meanwhile', async () => {
+    test('processes the answer that arrived meanwhile', async () => {
       const client = (await redisOnMajor(major)).createRedis(alone.url, { socketTimeout: SILENT_MS })
       await until(() => client.status === 'ready')
       expect(await pausedOver(client)).toBe(0)
       client.disconnect()
     })
 
-    test('reads the answer of a cluster', async () => {
+    test('processes the answer of a cluster', async () => {
       const nodes = [{ host: '127.0.0.1', port: clustered.port }]
       const client = (await redisOnMajor(major)).createRedisCluster(nodes, {
         redisOptions: { socketTimeout: SILENT_MS },

@@ -5,7 +5,7 @@ import { redisOnMajor } from '../../redis/create-redis/redis-on-major.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
-// each reply of a primary that became a replica closed the connection anew, with a listener and a timer
+// regression: each reply of a demoted primary closed the connection again, with another listener and timer
 
 let server: RedisServer
 let admin: Redis
@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 test.each([5, 6] as const)(
-  'fifty refusals at once close a connection of ioredis %d once, and it comes back',
+  'fifty READONLY errors at once close a connection of ioredis %d once, and it reconnects',
   async (major) => {
     const { createRedis } = await redisOnMajor(major)
     const client = createRedis(server.url)
@@ -35,7 +35,7 @@ test.each([5, 6] as const)(
     await admin.replicaof('NO', 'ONE')
     await eventually(async () => (await client.set('k', 'v').catch(() => '')) === 'OK', { what: 'a new connection' })
     expect(closed).toBe(1)
-    // more than ten, and Node warns of a leak
+    // more than ten listeners, for which Node warns about a leak
     expect(stream.listenerCount('close')).toBeLessThan(10)
     client.disconnect()
   },

@@ -20,10 +20,10 @@ const throws = (): never => {
 
 test.each<[string, unknown]>([
   ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get: throws })],
-  ['an error whose message is no text', Object.assign(new Error(), { message: Symbol('none') })],
-  ['what throws whenever it is looked at', new Proxy({}, { get: throws, getPrototypeOf: throws })],
+  ['an error whose message is not a string', Object.assign(new Error(), { message: Symbol('none') })],
+  ['a value that throws on every access', new Proxy({}, { get: throws, getPrototypeOf: throws })],
   ['nothing', undefined],
-])('a runner may reject with %s, and every decision ends', async (_what, thrown) => {
+])('a runner may reject with %s, and every decision settles', async (_what, thrown) => {
   const backend = redisBackend({ run: () => Promise.reject(thrown) })
   for (const takes of [1, 3]) {
     const settled = await Promise.allSettled(

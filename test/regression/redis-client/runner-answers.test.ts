@@ -27,7 +27,7 @@ afterAll(async () => {
 const policy = { name: 'api', algorithm: 'fixed-window', limit: 100, window: '1h' } as const
 const compiled = algorithms['fixed-window'].compile({ ...policy, windowMs: 3_600_000 })
 
-/** As those of libraries are: it has no `catch`. */
+/** A thenable like those of libraries, without `catch`. */
 class OtherPromise {
   // biome-ignore lint/suspicious/noThenProperty: this is what makes it one
   then(told: (value: string) => void): void {
@@ -35,13 +35,13 @@ class OtherPromise {
   }
 }
 
-/** What a runner may do whose author did not think of it. */
+/** Unusual behavior of runners. */
 const oddities: readonly (readonly [string, () => unknown])[] = [
   ['throws', () => throws(new Error('boom'))],
   ['throws nothing', () => throws(undefined)],
-  ['answers no promise', () => 'text'],
+  ['does not return a promise', () => 'text'],
   ['answers nothing', () => undefined],
-  ['answers a promise of another kind', () => new OtherPromise()],
+  ['returns another kind of promise', () => new OtherPromise()],
 ]
 
 function throws(what: unknown): never {
@@ -53,8 +53,8 @@ const backends = [
   ['leasedBackend', leasedBackend],
 ] as const
 
-describe.each(backends)('%s rejects, and throws nothing', (_name, make) => {
-  test.each(oddities)('where its runner %s', async (_what, run) => {
+describe.each(backends)('%s rejects, and never throws', (_name, make) => {
+  test.each(oddities)('if its runner %s', async (_what, run) => {
     const backend = make({ run } as ScriptRunner)
     const counter = backend.open(compiled, 'count')
     for (const moment of [undefined, { deadlineAt: systemClock.now() + 10_000 }]) {
@@ -69,7 +69,7 @@ describe('a runner whose answers are bytes', () => {
   const run: ScriptRunner['run'] = (script, keys, args) =>
     client.callBuffer('EVAL', script.text, keys.length, ...keys, ...args)
 
-  test.each(backends)('counts, gives back and resets in %s, and warns of nothing', async (_name, make) => {
+  test.each(backends)('counts, refunds and resets in %s, without a warning', async (_name, make) => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const backend = make({ run }, { prefix: randomUUID() })
     const limiter = createLimiter({ policies: [policy], backend, onBackendError: 'deny', deadlineMs: 20_000 })
@@ -84,7 +84,7 @@ describe('a runner whose answers are bytes', () => {
     warned.mockRestore()
   })
 
-  test('holds places', async () => {
+  test('holds permits', async () => {
     const caps = redisInflight({ run }, { prefix: randomUUID(), deadlineMs: 3_000, limit: 2 })
     await caps.acquire('a')
     expect(await caps.count?.('a')).toBe(1)
@@ -92,7 +92,7 @@ describe('a runner whose answers are bytes', () => {
   })
 })
 
-test('a clock that is no number is no answer, and nothing is reckoned with it', async () => {
+test('a server time that is not a number counts as no answer, and is not used', async () => {
   const inner = runnerOf(client)
   let calls = 0
   const run: ScriptRunner['run'] = (...call) =>
@@ -105,7 +105,7 @@ test('a clock that is no number is no answer, and nothing is reckoned with it', 
   await backend.close?.()
 })
 
-test('an answer that never comes keeps nobody from asking a second later', async () => {
+test('an answer that never arrives prevents no call a second later', async () => {
   const clock = new FakeClock()
   const inner = runnerOf(client)
   let calls = 0

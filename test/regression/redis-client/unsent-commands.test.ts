@@ -20,7 +20,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** A runner that loses the question for the time of the server, as long as it is told to. */
+/** A runner that loses requests for the server's time while the test asks for it. */
 class LosingRunner implements ScriptRunner {
   losing = true
   readonly #runner = runnerOf(client)
@@ -32,7 +32,7 @@ class LosingRunner implements ScriptRunner {
 }
 
 test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
-  'by %s, a take that waited in vain for the time of the server is charged, whatever others took meanwhile',
+  "with %s, a take that timed out waiting for the server's time is charged, whatever others took meanwhile",
   async (algorithm) => {
     const policy = { name: 'year', limit: 100, window: '365d', algorithm } as const
     const options = { scope: `never-sent-${algorithm}`, policy }

@@ -23,13 +23,13 @@ beforeEach(() => client.flushall())
 
 afterAll(() => server.stop())
 
-describe('tasks of four processes that contend for a cap', () => {
+describe('tasks of four processes that compete for a cap', () => {
   test.each([
     { tasks: [10, 10, 10, 10], limit: 3 },
     { tasks: [2, 8, 8, 30], limit: 3 },
     { tasks: [10, 10, 10, 10], limit: 12 },
     { tasks: [2, 8, 8, 30], limit: 12 },
-  ])('$tasks for $limit places: all processes get their share, by no more calls than asks', ({ tasks, limit }) =>
+  ])('$tasks for $limit permits: all processes get their share, with no more calls than requests', ({ tasks, limit }) =>
     eachSeed(1, async (random) => {
       const work = { tasks, limit, ms: 800, holdMs: 10, retryMs: 5 }
       const { permits, asks, calls, most } = await contendInFakeTime(runner, random, work)
@@ -42,7 +42,7 @@ describe('tasks of four processes that contend for a cap', () => {
   )
 })
 
-/** Two processes in one time. */
+/** Two processes with a shared clock. */
 function scene(limit: number) {
   const clock = new FakeClock({ nowMs: 1_000_000 })
   const options = { clock, serverTime: () => clock.now(), deadlineMs: 10_000, leaseMs: 60_000 }
@@ -57,7 +57,7 @@ function scene(limit: number) {
     if (!permit) throw new Error('expected a place')
     return permit
   }
-  /** Denied so often, a while apart. */
+  /** Makes the given number of denied requests, some time apart. */
   const waits = async (process: InflightBackend, times: number, everyMs: number, weight = 1): Promise<void> => {
     for (let time = 0; time < times; time++) {
       clock.advance(everyMs)
@@ -67,7 +67,7 @@ function scene(limit: number) {
   return { clock, a, b, ask, held, waits, count: () => b.count?.('k', cap) }
 }
 
-describe('a place that is given back and asked for in one turn', () => {
+describe('a permit that is released and requested in one turn', () => {
   test('goes to the process that waits for it', async () => {
     const { a, b, ask, held, waits } = scene(1)
     const permit = await held(a)
@@ -77,7 +77,7 @@ describe('a place that is given back and asked for in one turn', () => {
     expect(await ask(b)).toBeDefined()
   })
 
-  test('stays where it was if another process asked but once', async () => {
+  test('stays in its process if the other process made only one request', async () => {
     const { a, b, ask, held, waits } = scene(1)
     const permit = await held(a)
     await waits(b, 1, 10)
@@ -85,7 +85,7 @@ describe('a place that is given back and asked for in one turn', () => {
     expect(await ask(a)).toBeDefined()
   })
 
-  test('stays where it was if another process asked long ago', async () => {
+  test('stays in its process if the last request of the other process was long ago', async () => {
     const { clock, a, b, ask, held, waits } = scene(1)
     const permit = await held(a)
     await waits(b, 3, 10)
@@ -95,8 +95,8 @@ describe('a place that is given back and asked for in one turn', () => {
   })
 })
 
-describe('a place that is left to a process which never comes', () => {
-  test('is free again after a quarter of the time for which it was held', async () => {
+describe('a permit that is reserved for a process which makes no more requests', () => {
+  test('is free again after a quarter of its hold time', async () => {
     const { clock, a, b, ask, held, waits } = scene(1)
     const permit = await held(a)
     await waits(b, 2, 400)
@@ -108,7 +108,7 @@ describe('a place that is left to a process which never comes', () => {
     expect(await ask(a)).toBeDefined()
   })
 
-  test('leaves nothing behind', async () => {
+  test('leaves no data behind', async () => {
     const { clock, a, b, held, waits, count } = scene(1)
     const permit = await held(a)
     await waits(b, 3, 10)
@@ -121,8 +121,8 @@ describe('a place that is left to a process which never comes', () => {
   })
 })
 
-describe('a wish for many places', () => {
-  test('gathers them, while another process gives single ones back and asks for them', async () => {
+describe('a request with a large weight', () => {
+  test('collects permits while another process releases and requests single ones', async () => {
     const { clock, a, b, ask, held, waits } = scene(4)
     const light = [await held(a), await held(a), await held(a), await held(a)]
     await waits(b, 2, 10, 3)

@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** A process that will stand still, and one that has patience; together they hold all places. */
+/** A process that will be stalled, and one with a long timeout. Together they hold all permits. */
 async function fleet(leaseMs: number, held: number) {
   const event = (name: string): void => {
     seen.push(name)
@@ -53,12 +53,12 @@ async function acquired(cap: InflightLimiter, times: number): Promise<Permit[]> 
 }
 
 const pauses: [string, number][] = [
-  ['than a socket may be silent', 200],
-  ['than a deadline', 2 * DEADLINE_MS],
+  ['than the socket timeout', 200],
+  ['than the deadline', 2 * DEADLINE_MS],
 ]
 
-describe.each(pauses)('a process that stands still for longer %s', (_, pauseMs) => {
-  test('is answered by the count of all, whether its call was sent before or is sent after', async () => {
+describe.each(pauses)('a process that is stalled for longer %s', (_, pauseMs) => {
+  test('is answered by the shared count, whether its call was sent before or after the stall', async () => {
     const { caps, permits, close } = await fleet(60_000, 5)
     for (const turnsBefore of [0, 1, 2, 3]) {
       const asked = acquired(caps[0], 20)
@@ -73,8 +73,8 @@ describe.each(pauses)('a process that stands still for longer %s', (_, pauseMs) 
   })
 })
 
-describe('a process that stands still for longer than its lease', () => {
-  test('gives out nothing until the count of all says so', async () => {
+describe('a process that is stalled for longer than its lease', () => {
+  test('grants nothing until the shared count admits it', async () => {
     const { caps, permits, close } = await fleet(LEASE_MS, 5)
     const asked = acquired(caps[0], 20)
     standStill(2 * LEASE_MS)
@@ -84,7 +84,7 @@ describe('a process that stands still for longer than its lease', () => {
     await close()
   })
 
-  test('does not take for granted what was granted before it stood still', async () => {
+  test('does not rely on permits granted before the stall', async () => {
     const way = new FaultyRunner(runnerOf(client), () => 'well')
     const pausing = redisInflight(way, { leaseMs: LEASE_MS, deadlineMs: DEADLINE_MS })
     const patient = redisInflight(others, { leaseMs: 60_000, deadlineMs: 10_000 })
@@ -94,15 +94,15 @@ describe('a process that stands still for longer than its lease', () => {
     while (way.underWay === 0) await new Promise((resolve) => setImmediate(resolve))
     standStill(2 * LEASE_MS)
     const other = acquired(caps[1], 20)
-    // who of the two was first nobody knows; together they have all places, once
+    // the order of the two is unknown; together they hold each permit once
     expect((await asked).length + (await other).length).toBe(LIMIT)
     expect(await caps[1].count('k')).toBe(LIMIT)
     await Promise.all([pausing.close?.(), patient.close?.()])
   })
 })
 
-describe('a Redis that is away while a process stands still', () => {
-  test('keeps nobody waiting for longer than two deadlines of the time in which it runs', async () => {
+describe('a Redis that is down while a process is stalled', () => {
+  test('delays no request for longer than two deadlines of running time', async () => {
     const silent = new FaultyRunner(runnerOf(client), () => 'request lost')
     const backend = redisInflight(silent, { leaseMs: 60_000, deadlineMs: DEADLINE_MS })
     const cap = createInflightLimiter({ name: 'cap', limit: LIMIT, backend })

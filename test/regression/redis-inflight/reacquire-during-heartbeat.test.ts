@@ -6,7 +6,7 @@ import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
 const leaseMs = 9_000
-// a heartbeat has four calls of 32 keys under way at most: the last key waits for a fifth
+// a heartbeat has at most four calls of 32 keys in flight, so the last key waits for a fifth
 const MANY = 6 * 32
 
 let server: RedisServer
@@ -17,11 +17,11 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
-/** A way that holds calls of many keys, those of a heartbeat, until they are let go. */
+/** A runner that withholds calls with many keys (heartbeats) until they are released. */
 class HeldWay implements ScriptRunner {
   holds = false
   readonly held: (() => void)[] = []
-  /** Calls of many keys that were answered. */
+  /** Number of answered calls with many keys. */
   renewals = 0
   readonly #way: ScriptRunner
 
@@ -37,7 +37,7 @@ class HeldWay implements ScriptRunner {
   }
 }
 
-test('a place that was given back and acquired anew while a heartbeat was under way stays counted', async () => {
+test('a permit that was released and acquired again during a heartbeat stays counted', async () => {
   const client = server.client()
   await client.ping()
   const way = new HeldWay(runnerOf(client))

@@ -25,7 +25,7 @@ const kinds: readonly (readonly [AlgorithmName, Partial<PolicyInput>])[] = [
   ['gcra', {}],
 ]
 
-/** A process of a release, all of which count under one name. */
+/** A process of one release. All releases use the same name. */
 function release(prefix: string, serverTime: () => number, policy: Omit<PolicyInput, 'name'>) {
   const backend = redisBackend(client, { prefix, serverTime })
   const limiter = createLimiter({
@@ -40,9 +40,9 @@ function release(prefix: string, serverTime: () => number, policy: Omit<PolicyIn
   }
 }
 
-describe.each(kinds)('of %s %j', (algorithm, more) => {
-  test('100 in 20 s and 20 in 1 s under one name, side by side, each keep what they promise', async () => {
-    // where a window of 20 s begins
+describe.each(kinds)('with %s %j', (algorithm, more) => {
+  test('100 in 20 s and 20 in 1 s under one name, side by side, each keep their guarantee', async () => {
+    // the start of a window of 20 s
     let now = 1_700_000_000_000
     const prefix = ownPrefix()
     const old = release(prefix, () => now, { limit: 100, window: '20s', algorithm, ...more })
@@ -53,7 +53,7 @@ describe.each(kinds)('of %s %j', (algorithm, more) => {
       ofOld += await old()
       ofNext += await next()
     }
-    // what drains comes back with time
+    // drained units are available again over time
     const drains = algorithm === 'token-bucket' || algorithm === 'gcra'
     expect(ofOld).toBeLessThanOrEqual(drains ? 145 : 100)
     expect(ofNext).toBeLessThanOrEqual(drains ? 200 : 180)

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** Processes whose turns are random, over a server that comes back empty again and again, until nobody gets anything. */
+/** Processes with random turns on a server that repeatedly restarts empty, until no request is admitted. */
 async function acknowledged(algorithm: AlgorithmName, leased: boolean, seed: number): Promise<number> {
   const random = seededRandom(seed)
   const server = await startRedis()
@@ -55,7 +55,7 @@ describe.each([
   ['leases', true],
 ])('six empty restarts of a server in which a fleet of four %s', (what, leased) => {
   test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
-    'by %s',
+    'with %s',
     async (algorithm) => {
       const seed = baseSeed()
       const units = await acknowledged(algorithm, leased, seed)

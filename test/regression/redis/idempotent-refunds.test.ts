@@ -31,7 +31,7 @@ afterAll(async () => {
 const ran = async (): Promise<number> =>
   Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
 
-/** Whose answer is lost on its way, since the connection breaks, so that ioredis sends the command again. */
+/** Calls whose answer is lost because the connection breaks, so that ioredis sends the command again. */
 async function answeredInVain(
   client: Redis,
   send: () => Promise<unknown>,
@@ -50,7 +50,7 @@ async function answeredInVain(
   expect(client.status).toBe('ready')
 }
 
-/** A backend over a client of a user, with all options as ioredis has them. */
+/** A backend over a client of the user with default ioredis options. */
 async function scene(Client: RedisClass, algorithm: AlgorithmName) {
   const client = new Client(path.port, '127.0.0.1')
   client.on('error', () => {})
@@ -59,7 +59,7 @@ async function scene(Client: RedisClass, algorithm: AlgorithmName) {
   const direct = redisBackend(admin)
   const policy = { name: `once-${made++}`, algorithm, limit: LIMIT, windowMs: 3_600_000 }
   const charge = (cost: number) => [chargeOf(backend, policy, 'key', cost)]
-  // whose scripts the server knows, so that each arrival is one EVALSHA
+  // the server has the scripts, so that each call is one EVALSHA
   const { takenAt } = await backend.takeAll(charge(40))
   for (const cost of [0, 1, -1]) await backend.adjustAll([{ ...charge(cost)[0], key: 'other' }], takenAt)
   await backend.resetAll([{ ...charge(0)[0], key: 'other' }])
@@ -73,7 +73,7 @@ async function scene(Client: RedisClass, algorithm: AlgorithmName) {
 }
 
 describe.each(clients)('over a client of %s with its own options, a command that is sent again', (_, Client) => {
-  test.each(algorithms)('gives units of %s back once', async (algorithm) => {
+  test.each(algorithms)('refunds units of %s once', async (algorithm) => {
     const { client, backend, charge, takenAt, used, close } = await scene(Client, algorithm)
     await answeredInVain(client, () => backend.adjustAll(charge(-10), takenAt))
     expect(await used()).toBe(30)
@@ -97,8 +97,8 @@ describe.each(clients)('over a client of %s with its own options, a command that
   })
 })
 
-describe('an adjustment that is asked for again under its key', () => {
-  test.each(algorithms)('is made once of %s, and answers as it did', async (algorithm) => {
+describe('an adjustment that is repeated with its idempotency key', () => {
+  test.each(algorithms)('is applied once to %s, and returns the first answer', async (algorithm) => {
     const { backend, direct, charge, takenAt, used, close } = await scene(Redis, algorithm)
     const idempotencyKey = newIdempotencyKey(systemClock.now())
     const adjusts = [backend, direct, backend].map((one) => one.adjustAll(charge(-10), takenAt, { idempotencyKey }))
@@ -106,12 +106,12 @@ describe('an adjustment that is asked for again under its key', () => {
     expect(answers.map(({ verdicts }) => verdicts[0].remaining)).toEqual([70, 70, 70])
     await backend.adjustAll(charge(-10), takenAt, { idempotencyKey: newIdempotencyKey(systemClock.now()) })
     await backend.adjustAll(charge(-10), takenAt)
-    // what drains of a bucket meanwhile is not given back as well
+    // units that drain from a bucket meanwhile are not refunded as well
     expect(Math.floor((await used()) / 2)).toBe(5)
     close()
   })
 
-  test('is made once for each of its charges, whatever goes together', async () => {
+  test('is applied once for each of its charges, in any combination', async () => {
     const { backend, charge, used, close } = await scene(Redis, 'fixed-window')
     const idempotencyKey = newIdempotencyKey(systemClock.now())
     const [one] = charge(-10)
@@ -123,7 +123,7 @@ describe('an adjustment that is asked for again under its key', () => {
     close()
   })
 
-  test('is refused once the key is half a minute old', async () => {
+  test('is rejected if the idempotency key is half a minute old', async () => {
     const { backend, charge, takenAt, used, close } = await scene(Redis, 'fixed-window')
     const idempotencyKey = newIdempotencyKey(systemClock.now() - 30_000)
     await expect(backend.adjustAll(charge(-10), takenAt, { idempotencyKey })).rejects.toMatchObject({ code: 'LATE' })
@@ -131,7 +131,7 @@ describe('an adjustment that is asked for again under its key', () => {
     close()
   })
 
-  test('leaves a small key for half a minute', async () => {
+  test('stores a small key for half a minute', async () => {
     const { backend, charge, takenAt, close } = await scene(Redis, 'fixed-window')
     await backend.adjustAll(charge(-10), takenAt, { idempotencyKey: { id: 'its-id', issuedAt: systemClock.now() } })
     const names = await admin.keys('*:done:its-id')

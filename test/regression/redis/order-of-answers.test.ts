@@ -20,13 +20,13 @@ afterAll(async () => {
   await server.stop()
 })
 
-// the probe of a breaker is the first call of such a process, and has no deadline: nobody asked who the server is
+// the breaker's probe is the first call of such a process, and has no deadline, so the server was not identified before
 describe.each([
   ['counts exactly', false],
   ['leases', true],
-])('a process that %s and began without Redis', (_what, leased) => {
+])('a process that %s and started without Redis', (_what, leased) => {
   test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])(
-    'tells a Redis that comes back empty what the one before had counted, by %s',
+    'reports the counts of the previous Redis to one that restarts empty, with %s',
     async (algorithm) => {
       const policy = { name: 'year', limit: 100, window: '365d', algorithm } as const
       const options = { scope: `first-${algorithm}-${leased}`, policy }

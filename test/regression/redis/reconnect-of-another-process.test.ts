@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Two processes of a fleet, and what is charged to their key. */
+/** Two processes of a fleet, and the charged units of their key. */
 async function pair(algorithm: string, more: Partial<PolicyInput>, leased: boolean) {
   const policy = { name: 'hour', limit: 120, window: '1h', algorithm: algorithm as AlgorithmName, ...more } as const
   const options = { scope: `pair-${scopes++}`, policy }
@@ -40,17 +40,17 @@ async function pair(algorithm: string, more: Partial<PolicyInput>, leased: boole
   return { one, other, charged, close }
 }
 
-/** Of a bucket a part of a unit is new again by now, and another one counts as whole. */
+/** A fraction of a unit has been refilled in a bucket by now, and another fraction counts as a whole unit. */
 function expectNear(got: number, expected: number): void {
   expect(got).toBeGreaterThanOrEqual(expected - 1)
   expect(got).toBeLessThanOrEqual(expected + 1)
 }
 
-describe.each(kinds)('of %s %j', (algorithm, more) => {
+describe.each(kinds)('with %s %j', (algorithm, more) => {
   test.each([
     ['counts exactly', false],
     ['leases', true],
-  ])('a reset stands, whoever has another connection since, where a fleet %s', async (_what, leased) => {
+  ])('a reset stays effective, whichever process reconnects, if a fleet %s', async (_what, leased) => {
     const { one, other, charged, close } = await pair(algorithm, more, leased)
     await one.take('key', 20)
     await other.take('key', 10)
@@ -63,12 +63,12 @@ describe.each(kinds)('of %s %j', (algorithm, more) => {
     const { admitted } = one
     await close()
     const left = await charged()
-    // what was spent of a lease and not told yet is told after the reset
+    // units spent from a lease and not reported yet are reported after the reset
     expect(left).toBeLessThanOrEqual(admitted + 1 + (leased ? 20 : 0))
     expect(left).toBeGreaterThanOrEqual(admitted - 1)
   })
 
-  test('units that were given back stay so, whoever has another connection since', async () => {
+  test('refunded units stay refunded, whichever process reconnects', async () => {
     const { one, other, charged, close } = await pair(algorithm, more, false)
     const reserved: Decision[] = []
     for (let job = 0; job < 5; job++) reserved.push(await other.limiter.take('key', 8))
@@ -84,7 +84,7 @@ describe.each(kinds)('of %s %j', (algorithm, more) => {
   })
 })
 
-test('ten reconnects of a fleet that reserves and settles leave what was used', async () => {
+test('ten reconnects of a fleet that reserves and settles leave exactly the used units', async () => {
   const { one, other, charged, close } = await pair('fixed-window', { limit: 100_000 }, false)
   let used = 0
   for (let cut = 0; cut < 10; cut++) {

@@ -36,7 +36,7 @@ const policies: Policy[] = [
 ]
 const numbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300, -1e300, -1, 0.5, 2 ** 53]
 
-test.each(policies)('whatever bytes stand for the cells of $name, an answer comes', async (policy) => {
+test.each(policies)('a call answers, whatever bytes are stored in the cells of $name', async (policy) => {
   const { client, redis } = await backend()
   await eachSeed(100, async (random) => {
     const charge = chargeOf(redis, policy, 'key', random.pick([1, 50, 100]))
@@ -52,7 +52,7 @@ test.each(policies)('whatever bytes stand for the cells of $name, an answer come
   })
 })
 
-test('a debt that is no exact sum of its slices ends', async () => {
+test('a debt that is not an exact sum of its slices ends', async () => {
   const { redis } = await backend()
   const policy: Policy = { name: 'slices', algorithm: 'sliding-window', limit: 10, windowMs, slices: 2 }
   const charge = chargeOf(redis, policy, 'key')

@@ -18,7 +18,7 @@ function optionsOf(algorithm: AlgorithmName): MemberOptions {
   return { scope: 'births', policy: { name: 'hour', limit: 120, window: '1h', algorithm } }
 }
 
-/** A primary, a replica of it behind a path of its own, and the address under which processes find the one that counts. */
+/** A primary, a replica behind its own network path, and the address at which processes find the current primary. */
 async function pairOfServers() {
   const master = await startRedis({ args: ['--repl-diskless-sync-delay', '0'] })
   const link = await startProxy(master.port)
@@ -45,8 +45,8 @@ async function member(url: string, options: MemberOptions): Promise<Member> {
   return made
 }
 
-describe.each(algorithms)('a replica that takes over, by %s', (algorithm) => {
-  test('is told what it lacks, and nothing of what was reset or given back', async () => {
+describe.each(algorithms)('a promoted replica, with %s', (algorithm) => {
+  test('receives the usage that it lacks, and nothing that was reset or refunded', async () => {
     const options = optionsOf(algorithm)
     const { master, link, replica, address, promote } = await pairOfServers()
     const [one, other] = [await member(address.url, options), await member(address.url, options)]
@@ -54,7 +54,7 @@ describe.each(algorithms)('a replica that takes over, by %s', (algorithm) => {
     for (const key of ['given back', 'reset', 'lost']) await one.take(key, 10)
     await other.limiter.charge('given back', -29, reserved)
     await other.limiter.reset('reset')
-    // WAIT asks about what its own connection wrote: all of it is there, and then nothing more
+    // WAIT covers writes of its own connection: first everything is replicated, then nothing more
     const witness = master.client()
     await witness.set('written last', 1)
     expect(await witness.wait(1, 10_000)).toBe(1)
@@ -67,15 +67,15 @@ describe.each(algorithms)('a replica that takes over, by %s', (algorithm) => {
     const charged = (key: string): Promise<number> => chargedOf(client, options, key)
     const sinceLost = one.admitted
     for (const key of ['given back', 'reset', 'lost']) await one.take(key, 1, 0)
-    // a part of a unit of a bucket is new again by now, and another one counts as whole
+    // a fraction of a unit has been refilled in a bucket by now, and another fraction counts as a whole unit
     expect(Math.abs((await charged('lost')) - 60 - sinceLost)).toBeLessThanOrEqual(1)
     expect(Math.abs((await charged('given back')) - 11)).toBeLessThanOrEqual(1)
     expect(await charged('reset')).toBeLessThanOrEqual(1)
   })
 })
 
-describe.each(algorithms)('a server that comes back empty, by %s', (algorithm) => {
-  test('frees nobody, though others were given units back there before it was told', async () => {
+describe.each(algorithms)('a server that restarts empty, with %s', (algorithm) => {
+  test('frees no key, even if other processes were refunded there before usage was reported', async () => {
     const options = optionsOf(algorithm)
     const server = await startRedis()
     ends.push(() => server.stop())
@@ -97,7 +97,7 @@ describe.each(algorithms)('a server that comes back empty, by %s', (algorithm) =
     expect(charged).toBe(120)
   })
 
-  test('or was flushed is told by each what all of them had used, beside what it counted since', async () => {
+  test('or was flushed receives from each process the usage of all, in addition to its counts since', async () => {
     const options = optionsOf(algorithm)
     const server = await startRedis()
     ends.push(() => server.stop())
@@ -107,14 +107,14 @@ describe.each(algorithms)('a server that comes back empty, by %s', (algorithm) =
     await server.client().flushall()
     await Promise.all([one.reconnect(), other.reconnect()])
     for (const process of [one, other]) await process.takeUntilCounted('of the connection')
-    // who knows less comes first
+    // the process with less usage is first
     await one.take('key', 10)
     await other.take('key', 10)
     const charged = await chargedOf(server.client(), options, 'key')
     expect(Math.abs(charged - 80)).toBeLessThanOrEqual(1)
   })
 
-  test('is not told what was reset there', async () => {
+  test('receives nothing that was reset there', async () => {
     const options = optionsOf(algorithm)
     const server = await startRedis()
     ends.push(() => server.stop())

@@ -24,7 +24,9 @@ afterAll(async () => {
 
 type Listener = Parameters<NonNullable<ScriptRunner['interrupted']>>[0]
 
-/** A runner as one of a cluster, whose slots have moved and who hears of that later: redirected, it names the old server. */
+/**
+ * A runner of a cluster that learns late that slots have moved: after a redirection, it still reports the old server.
+ */
 class RenamingRunner implements ScriptRunner {
   #name = 'first'
   readonly #runner = runnerOf(client)
@@ -43,7 +45,7 @@ class RenamingRunner implements ScriptRunner {
     return () => this.#listeners.delete(listener)
   }
 
-  /** From now on the slots are known to be of another server. */
+  /** Reports from now on that the slots belong to another server. */
   rename(name: string): void {
     for (const listener of this.#listeners) listener('lost', this.#name)
     this.#name = name
@@ -57,7 +59,7 @@ async function later(): Promise<void> {
 }
 
 test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
-  'by %s, what a server counted after it had been told of a key is not added to it again',
+  'with %s, counts of a server that include reported usage are not added to it again',
   async (algorithm) => {
     const policy = { name: 'year', limit: 100, window: '365d', algorithm } as const
     const options = { scope: `renamed-${algorithm}`, policy }

@@ -5,7 +5,7 @@ import { FakeClock } from '@sluice/testkit'
 
 type Told = readonly [atMs: number, data: Readonly<Record<string, unknown>>]
 
-/** Whoever is to be told of `saturated`, and what it was. */
+/** Records the reported `saturated` events. */
 function ear(clock: FakeClock) {
   const told: Told[] = []
   const event = (name: string, data: Readonly<Record<string, unknown>>): void => {
@@ -14,8 +14,8 @@ function ear(clock: FakeClock) {
   return { told, observer: { event } }
 }
 
-// the policy of an hour was told of at each turn of the one of a second
-test('with a history each policy is told of once in half of its own window', () => {
+// regression: the policy of an hour was reported at each turn of the policy of a second
+test('with a history each policy is reported once per half of its own window', () => {
   const clock = new FakeClock()
   const history = { unit: '1s', keep: '1h' } as const
   const backend = sketchBackend({ bytes: 2 ** 18, history, clock, seed: 'sixteen secret bytes' })
@@ -44,8 +44,8 @@ test('with a history each policy is told of once in half of its own window', () 
 })
 
 describe('sketchInflight', () => {
-  // one look a second for all caps: a flood that one of them denied had it each time
-  test('tells of a cap while another one denies a flood', () => {
+  // regression: one check a second was shared by all caps, and a cap with a flood of denials used it each time
+  test('reports a cap while another one denies a flood', () => {
     const clock = new FakeClock()
     const { told, observer } = ear(clock)
     const backend = sketchInflight({ slots: 64, seed: 'sixteen secret bytes', clock, observers: [observer] })
@@ -64,8 +64,8 @@ describe('sketchInflight', () => {
     expect(told.map(([at]) => at)).toEqual(Array.from({ length: 11 }, (_, look) => 1_000 * look))
   })
 
-  // after one reading that was none it looked, and told, at each denial
-  test('looks once a second by a clock that once said nothing, or stepped back', () => {
+  // regression: after one invalid reading it checked and reported at each denial
+  test('checks once a second with a clock that once returned an invalid reading or stepped back', () => {
     let now = 5_000_000
     const told: unknown[] = []
     const event = (_name: string, data: unknown): void => void told.push(data)

@@ -9,9 +9,10 @@ const shapes: readonly (readonly [string, SketchBackendOptions])[] = [
   ['a history', { history: { unit: '1s', keep: '1h' } }],
 ]
 
-// a reset read the backend's own clock, 30 years away from the limiter's, and all counts had left their window
-describe.each(shapes)('a reset by a limiter that reads another clock than its backend, %s', (_name, options) => {
-  test.each([0, 1_000, 1e12])('makes its key new and nobody else, at %d ms', (nowMs) => {
+// regression: a reset used the backend's own clock, 30 years away from the limiter's, and all counts had left their
+// window
+describe.each(shapes)('a reset by a limiter with another clock than its backend, %s', (_name, options) => {
+  test.each([0, 1_000, 1e12])('clears its key and no other, at %d ms', (nowMs) => {
     const clock = new FakeClock({ nowMs })
     const limiter = createLimiter({ policies, backend: sketchBackend(options), clock })
     for (const key of ['a', 'b']) limiter.take(key, 3)
@@ -20,8 +21,8 @@ describe.each(shapes)('a reset by a limiter that reads another clock than its ba
   })
 })
 
-// `'5' <= 2 ** 53`: slots answered NaN, a history threw
-test.each(shapes)('a clock that hands out text is one that says nothing, %s', (_name, options) => {
+// regression: `'5' <= 2 ** 53` is true, so slots answered NaN and a history threw
+test.each(shapes)('a clock that returns strings counts as invalid, %s', (_name, options) => {
   let reading: unknown = 1_000
   const clock = { now: () => reading, wall: () => 0, after: () => () => {} } as unknown as Clock
   const limiter = createLimiter({ policies, backend: sketchBackend({ ...options, clock }) })

@@ -10,8 +10,9 @@ interface Taken {
   readonly units: number
 }
 
-// counted in the running slot, given back to the one before it: from other keys, which were counted too low then
-describe('a refund behind a clock that stepped back takes nothing from other keys', () => {
+// regression: units were counted in the current slot and refunded to the previous one, so that other keys were counted
+// too low
+describe('a refund after a clock stepped back takes nothing from other keys', () => {
   test.each([2, 6])('%d slots, full of keys that share cells', (slots) =>
     eachSeed(3, (random, seed) => {
       const policy = policyOf({ limit: 60_000, slices: slots })
@@ -35,7 +36,7 @@ describe('a refund behind a clock that stepped back takes nothing from other key
         if (what < 60) take(`key ${random.whole(2_000)}`, 1 + random.whole(5))
         else if (what < 90)
           giveBack(backend, random, taken, held, (key, cost) => chargeOf(backend, policy, key, cost), now)
-        // never a whole window on, so that all of it still counts
+        // never a whole window at once, so that all of it still counts
         else now = Math.min(50_000, Math.max(1_000, now + random.whole(2_000) - 900))
       }
       const counted = (key: string): number =>
@@ -60,8 +61,8 @@ function giveBack(
   held.set(back.key, (held.get(back.key) ?? 0) - back.units)
 }
 
-// it said the end of the window in which the clock stood, and the units lay in the next one
-test('the reset of a fixed window is that of the window in which units lie', () => {
+// regression: it returned the end of the clock's current window, and the units were in the next one
+test('the reset time of a fixed window belongs to the window that has the units', () => {
   const policy = policyOf({ algorithm: 'fixed-window', limit: 2 })
   const backend = sketchBackend({ clock: new FakeClock() })
   const at = (now: number) => backend.peekAll([chargeOf(backend, policy, 'a')], { now }).verdicts[0]

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { sketchBackend } from '@sluice/sketches/limits'
 
-// it named the bytes of all, not those that were missing
-test('a history that its bytes do not hold says how many more do', () => {
+// regression: the message had the total bytes, not the missing ones
+test('a history that does not fit into its bytes reports how many more it needs', () => {
   const history = { unit: '1s', keep: '30d', blocksPerLevel: 64 } as const
   let missing = 0
   try {
@@ -15,8 +15,8 @@ test('a history that its bytes do not hold says how many more do', () => {
   expect(() => sketchBackend({ bytes: 2 ** 20 + missing, history })).not.toThrow()
 })
 
-// the message had the name of an option of another class
-test('a history of more units than it can count names its own option', () => {
+// regression: the message had the name of an option of another class
+test('a history with more units than it can count names its own option', () => {
   const build = () => sketchBackend({ history: { unit: '1ms', keep: '365d' } })
   expect(build).toThrow(/SLUICE_BAD_OPTION: history: keep, in units: got 31536000000/)
 })

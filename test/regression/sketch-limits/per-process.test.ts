@@ -18,19 +18,19 @@ afterEach(() => {
   else process.env.pm_id = pm_id
 })
 
-// only the backend by the name of memory was warned of
+// regression: only the backend named memory caused a warning
 test.each<[string, () => Backend]>([
   ['memoryBackend', memoryBackend],
   ['sketchBackend', sketchBackend],
   ['sketchBackend with a history', () => sketchBackend({ history: { unit: '1s', keep: '1m' } })],
-])('a limiter on a %s in a worker warns that each process counts by itself', (_name, make) => {
+])('a limiter on a %s in a worker warns that each process counts separately', (_name, make) => {
   Object.assign(cluster, { isWorker: true })
   process.send = () => true
   createLimiter({ policies: [{ limit: 5, window: '1m' }], backend: make() })
   expect(warnings.codes).toEqual(['SLUICE_MEMORY_IN_CLUSTER'])
 })
 
-test('one on the clusterBackend of a primary, itself a process of pm2, has nothing to warn of', () => {
+test('a limiter on the clusterBackend of a primary that runs under pm2 logs no warning', () => {
   process.env.pm_id = '0'
   const backend = clusterBackend()
   createLimiter({ policies: [{ limit: 5, window: '1m' }], backend }).close()

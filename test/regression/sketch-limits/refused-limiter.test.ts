@@ -9,14 +9,14 @@ type Policies = SyncLimiterOptions['policies']
 const minute: Policies[number] = { name: 'minute', limit: 3, window: '1m' }
 const hour: Policies[number] = { name: 'hour', limit: 3, window: '1h' }
 
-// the first policy bound the window of the backend for good, though its limiter was never built
-describe('a limiter that is refused leaves the window of its sketchBackend to others', () => {
+// regression: the first policy fixed the window of the backend forever, although its limiter was rejected
+describe('a limiter that is rejected leaves the window of its sketchBackend unset', () => {
   test.each<[string, Policies]>([
-    ['of another window', [minute, hour]],
-    ['that no algorithm keeps', [minute, { ...minute, name: 'bucket', algorithm: 'token-bucket' }]],
-    ['that another backend refuses', [minute, { ...hour, limit: 255, backend: sketchBackend({ cells: 8 }) }]],
-    ['that is none', [minute, { ...minute, name: 'late', mode: 'sometimes' } as never]],
-  ])('by a policy %s', (_what, policies) => {
+    ['with another window', [minute, hour]],
+    ['with an unknown algorithm', [minute, { ...minute, name: 'bucket', algorithm: 'token-bucket' }]],
+    ['that another backend rejects', [minute, { ...hour, limit: 255, backend: sketchBackend({ cells: 8 }) }]],
+    ['that is not an object', [minute, { ...minute, name: 'late', mode: 'sometimes' } as never]],
+  ])('for a policy %s', (_what, policies) => {
     const backend = sketchBackend()
     expect(() => createLimiter({ policies, backend })).toThrow(/SLUICE_BAD_(POLICY|OPTION)/)
     expect(createLimiter({ policies: [hour], backend }).take('a').allowed).toBe(true)
@@ -25,7 +25,7 @@ describe('a limiter that is refused leaves the window of its sketchBackend to ot
   test.each<[string, object]>([
     ['a key', { key: 5 }],
     ['a cost', { cost: { reserve: 0, settle: () => 1 } }],
-  ])('by %s, and the names of its counts with it', (_what, wrong) => {
+  ])('for %s, and releases the names of its counts', (_what, wrong) => {
     for (const backend of [sketchBackend(), memoryBackend()]) {
       const api = { name: 'api', backend } as const
       expect(() => rateLimit({ ...api, limit: 100, window: '1m', ...wrong } as never)).toThrow(/SLUICE_BAD_/)
@@ -33,7 +33,7 @@ describe('a limiter that is refused leaves the window of its sketchBackend to ot
     }
   })
 
-  test('by a name that is counted otherwise, and other names with it', () => {
+  test('for a name with other data, and releases its other names', () => {
     const backend = sketchBackend()
     createLimiter({ policies: [minute], backend })
     const twice: Policies = [
@@ -46,7 +46,7 @@ describe('a limiter that is refused leaves the window of its sketchBackend to ot
 })
 
 describe('the window of a sketchBackend', () => {
-  test('is free again once every limiter is closed, as long as nothing was counted', () => {
+  test('is free again once every limiter is closed, unless something was counted', () => {
     const backend = sketchBackend()
     const limiters = [minute, { ...minute, name: 'other' }].map((one) => createLimiter({ policies: [one], backend }))
     limiters[0].close()
@@ -56,7 +56,7 @@ describe('the window of a sketchBackend', () => {
     expect(() => createLimiter({ policies: [hour], backend })).not.toThrow()
   })
 
-  test('stays where something was, and who is closed goes on counting', () => {
+  test('stays if something was counted, and closed limiters keep counting', () => {
     const backend = sketchBackend()
     const limiter = createLimiter({ policies: [minute], backend })
     limiter.take('a', 2)
@@ -66,7 +66,7 @@ describe('the window of a sketchBackend', () => {
   })
 })
 
-test('the alarm of a sketchBackend says nothing of policies that were refused or are closed', () => {
+test('the alarm of a sketchBackend does not include policies of rejected or closed limiters', () => {
   const clock = new FakeClock()
   const backend = sketchBackend({ bytes: 65_536, clock, seed: 'sixteen secret bytes' })
   const tiny = { name: 'tiny', limit: 2, window: '1m' } as const

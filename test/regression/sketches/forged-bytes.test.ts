@@ -17,7 +17,7 @@ function forged(name: string, change: (view: DataView, bytes: Uint8Array) => voi
 
 const float = (at: number, value: number) => (view: DataView) => view.setFloat64(at, value, true)
 const byte = (at: number, value: number) => (view: DataView) => view.setUint8(at, value)
-/** The place of the n-th count of a Space-Saving, which holds 8 keys; its errors are behind them. */
+/** Offset of the n-th count of a Space-Saving sketch with 8 keys. The errors follow the counts. */
 const counted = (n: number): number => 64 + 8 * n
 
 function copied(from: number, to: number, bytes: number) {
@@ -59,12 +59,12 @@ const refused: readonly (readonly [string, string, (view: DataView, bytes: Uint8
   ['HokusaiItem', 'a negative total', float(64, -1)],
 ]
 
-test.each(refused)('%s refuses %s', (name, _, change) => {
+test.each(refused)('%s rejects %s', (name, _, change) => {
   const bytes = forged(name, change)
   expect(codeOf(() => classOf(name).read(sketches, bytes))).toBe('SLUICE_BAD_BYTES')
 })
 
-test('SpaceSaving refuses one key twice', () => {
+test('SpaceSaving rejects a duplicate key', () => {
   const sketch = new SpaceSaving({ capacity: 4 })
   for (const key of ['red', 'sky']) sketch.add(key)
   const bytes = sketch.toBytes()
@@ -72,24 +72,24 @@ test('SpaceSaving refuses one key twice', () => {
   expect(codeOf(() => SpaceSaving.fromBytes(bytes))).toBe('SLUICE_BAD_BYTES')
 })
 
-test('SpaceSaving makes a heap of its own of counts in any order', () => {
+test('SpaceSaving builds its own heap from counts in any order', () => {
   const sketch = new SpaceSaving({ capacity: 3 })
   for (const [at, key] of ['a', 'b', 'c'].entries()) sketch.add(key, at + 1)
   const bytes = sketch.toBytes()
   const view = new DataView(bytes.buffer)
-  // the least one is last now
+  // the smallest one is last now
   for (const [at, count] of [3, 2, 1].entries()) view.setFloat64(64 + 8 * at, count, true)
   const read = SpaceSaving.fromBytes(bytes)
   read.add('d')
   expect(read.top().map(({ key }) => key)).toEqual(['a', 'b', 'd'])
 })
 
-// every cell and number of what is kept is set to the largest, the least and nonsense: what is read must live with it
+// sets every stored cell and number to the maximum, the minimum and nonsense, which readers must tolerate
 describe.each(everySketch.map((one) => [one.name, one] as const))('%s', (_, one) => {
   const patterns = [0x00, 0x7f, 0x80, 0xff, 0xf0, 0x3f]
   const from = one.kind === undefined ? 16 : 32
 
-  test('reads extreme bytes under an honest head, or refuses, and what it reads can be used and written', () => {
+  test('reads or rejects extreme bytes with a valid header, and what it reads can be used and serialized', () => {
     for (const pattern of patterns) {
       for (const start of [from, from + 8, 64]) {
         const bytes = fedSketch(one, sketches).toBytes()
@@ -110,14 +110,14 @@ describe.each(everySketch.map((one) => [one.name, one] as const))('%s', (_, one)
   })
 })
 
-describe('the largest total that bytes can have', () => {
+describe('the largest total that bytes can contain', () => {
   const shape = { width: 4, depth: 2, seed: SEED }
   const most = (bytes: Uint8Array, at: number): Uint8Array => {
     new DataView(bytes.buffer).setFloat64(at, Number.MAX_VALUE, true)
     return bytes
   }
 
-  test('can be merged and written, by CountMin and RedisBloomCountMin', () => {
+  test('can be merged and serialized by CountMin and RedisBloomCountMin', () => {
     for (const [made, read] of [
       [new CountMin(shape), (bytes: Uint8Array) => CountMin.fromBytes(bytes, { seed: SEED })],
       [new RedisBloomCountMin({ width: 4, depth: 2 }), RedisBloomCountMin.fromBytes],
@@ -129,7 +129,7 @@ describe('the largest total that bytes can have', () => {
     }
   })
 
-  test('can be merged and written by CountRange', () => {
+  test('can be merged and serialized by CountRange', () => {
     const sketch = CountRange.fromBytes(most(new CountRange(shape).toBytes(), 64 + 8), { seed: SEED })
     sketch.merge(sketch)
     expect(CountRange.fromBytes(sketch.toBytes(), { seed: SEED }).total).toBe(Number.MAX_VALUE)
@@ -143,7 +143,7 @@ describe('the largest total that bytes can have', () => {
     expect(CountMin.fromBytes(sketch.toBytes(), { seed: SEED }).total).toBe(0)
   })
 
-  test('does not turn a shared sketch back to none', () => {
+  test('does not make a shared sketch unshared', () => {
     const shared = new CountMin({ ...shape, shared: true })
     const large = CountMin.fromBytes(most(new CountMin(shape).toBytes(), 32), { seed: SEED })
     for (let times = 0; times < 5; times++) shared.merge(large)
@@ -152,16 +152,16 @@ describe('the largest total that bytes can have', () => {
   })
 })
 
-test('counts without a total, which would never leave a Hokusai, are refused', () => {
+test('counts without a total, which would never leave a Hokusai, are rejected', () => {
   const sketch = new HokusaiTime({ width: 4, depth: 2, unitMs: 10, retainMs: 40, seed: SEED })
   sketch.add('red', 3, 5)
   const bytes = sketch.toBytes()
-  // the running sketch's
+  // the total of the current sketch
   new DataView(bytes.buffer).setFloat64(64, 0, true)
   expect(codeOf(() => HokusaiTime.fromBytes(bytes, { seed: SEED }))).toBe('SLUICE_BAD_BYTES')
 })
 
-test('a t-digest of the largest weights still folds into its room', () => {
+test('a t-digest with the largest weights still compresses within its capacity', () => {
   for (const scale of ['k1', 'k2'] as const) {
     const digest = new TDigest({ compression: 10, scale })
     for (let at = 0; at < 80; at++) digest.add(at, Math.max(1, Math.floor(2 ** Math.min(at, 46, 79 - at))))
@@ -172,7 +172,7 @@ test('a t-digest of the largest weights still folds into its room', () => {
   }
 })
 
-/** As memory into which another thread writes as soon as its head was read. */
+/** Bytes that another thread changes as soon as their header was read. */
 class ChangingBytes extends Uint8Array {
   override subarray(from?: number, to?: number): Uint8Array<ArrayBuffer> {
     const seen = new Uint8Array(this.slice(from, to))
@@ -181,17 +181,20 @@ class ChangingBytes extends Uint8Array {
   }
 }
 
-test('bytes that another thread changes while they are read are read as they were proved', () => {
+test('bytes that another thread changes while they are read are used as they were validated', () => {
   const honest = new CountMin({ width: 4, depth: 2, seed: SEED }).toBytes()
   const bytes = new ChangingBytes(honest.length)
   bytes.set(honest)
   expect(CountMin.fromBytes(bytes, { seed: SEED }).toBytes()).toEqual(honest)
 })
 
-test.each(everySketch.map((one) => [one.name, one] as const))('%s refuses what only looks like bytes', (_, one) => {
-  const bytes = fedSketch(one, sketches).toBytes()
-  const looks = [new Proxy(bytes, {}), Object.create(bytes), { length: bytes.length }, new DataView(bytes.buffer)]
-  for (const look of [...looks, Uint16Array.from(bytes), bytes.buffer, [...bytes]]) {
-    expect(codeOf(() => one.read(sketches, look as never))).toBe('SLUICE_BAD_BYTES')
-  }
-})
+test.each(everySketch.map((one) => [one.name, one] as const))(
+  '%s rejects values that only resemble bytes',
+  (_, one) => {
+    const bytes = fedSketch(one, sketches).toBytes()
+    const looks = [new Proxy(bytes, {}), Object.create(bytes), { length: bytes.length }, new DataView(bytes.buffer)]
+    for (const look of [...looks, Uint16Array.from(bytes), bytes.buffer, [...bytes]]) {
+      expect(codeOf(() => one.read(sketches, look as never))).toBe('SLUICE_BAD_BYTES')
+    }
+  },
+)

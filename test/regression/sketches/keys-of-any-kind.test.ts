@@ -32,16 +32,16 @@ function revoked(): object {
   return proxy
 }
 
-/** A view whose memory another thread has now. */
+/** A view whose memory was transferred to another thread. */
 function gone<V extends ArrayBufferView>(view: V): V {
   structuredClone(view.buffer, { transfer: [view.buffer as ArrayBuffer] })
   return view
 }
 
 const strange: readonly (readonly [string, unknown])[] = [
-  ['what throws when it is asked for its text', { toString: throws }],
-  ['what has no text', Object.create(null)],
-  ['what has an object for a text', { toString: () => ({}) }],
+  ['an object whose toString throws', { toString: throws }],
+  ['an object without toString', Object.create(null)],
+  ['an object whose toString returns an object', { toString: () => ({}) }],
   ['a revoked proxy', revoked()],
   ['a symbol', Symbol('key')],
   ['a bigint', 2n ** 70n],
@@ -56,20 +56,20 @@ const strange: readonly (readonly [string, unknown])[] = [
   ['a megabyte', 'a'.repeat(2 ** 20)],
   ['a megabyte of wide characters', 'ж'.repeat(2 ** 20)],
   ['a megabyte of bytes', new Uint8Array(2 ** 20)],
-  ['bytes that threads share', new Uint8Array(new SharedArrayBuffer(2_000))],
-  ['bytes whose memory is gone', gone(new Uint8Array(8))],
+  ['bytes shared by threads', new Uint8Array(new SharedArrayBuffer(2_000))],
+  ['bytes with detached memory', gone(new Uint8Array(8))],
   ['a DataView', new DataView(new ArrayBuffer(8))],
-  ['a DataView whose memory is gone', gone(new DataView(new ArrayBuffer(8)))],
+  ['a DataView with detached memory', gone(new DataView(new ArrayBuffer(8)))],
   ['a Uint16Array', Uint16Array.of(1, 500)],
   ['a Float64Array', Float64Array.of(Number.NaN, 1)],
   ['a BigUint64Array', BigUint64Array.of(1n, 2n ** 63n)],
   ['an ArrayBuffer', new ArrayBuffer(8)],
 ]
 
-/** Counts a key and answers how often it was counted; for those that only say whether, 1. */
+/** Counts a key and returns its count, or 1 for sketches that only test membership. */
 const subjects: readonly (readonly [string, () => (key: never) => number | boolean | undefined])[] = [
   ['CountMin', () => counting(new CountMin({ width: 64, depth: 4, seed }))],
-  ['CountMin of an odd shape', () => counting(new CountMin({ width: 60, depth: 5, conservative: true, seed }))],
+  ['CountMin with an unusual shape', () => counting(new CountMin({ width: 60, depth: 5, conservative: true, seed }))],
   ['RedisBloomCountMin', () => counting(new RedisBloomCountMin({ width: 64, depth: 4 }))],
   ['SpaceSaving', () => counting(new SpaceSaving({ capacity: 4 }))],
   ['HeavyKeeper', () => counting(new HeavyKeeper({ k: 4, seed }))],
@@ -199,7 +199,7 @@ const noTimes = [
   gone(new DataView(new ArrayBuffer(1))),
 ]
 
-test('a time that is no number is the first instant of its interval for a Rate', () => {
+test('for a Rate a time that is not a number is the first instant of its interval', () => {
   const rate = new Rate({ intervalMs: 10, clock: { now: () => 5 }, seed })
   for (const [at, none] of noTimes.entries()) {
     expect(rate.observe('red', 1, none as never)).toBe(at + 1)
@@ -207,7 +207,7 @@ test('a time that is no number is the first instant of its interval for a Rate',
   }
 })
 
-test('a time, an amount or a window that is none has a code, whatever it is, and changes nothing', () => {
+test('an invalid time, amount or window has an error code, whatever it is, and changes nothing', () => {
   for (const make of [() => new HokusaiTime(timed), () => new HokusaiItem(timed), () => new Hokusai(timed)]) {
     const sketch = make()
     sketch.add('red', 2, 35)
@@ -215,7 +215,7 @@ test('a time, an amount or a window that is none has a code, whatever it is, and
     for (const none of noTimes) {
       expect(codeOf(() => sketch.add('red', 1, none as never))).toBe('SLUICE_BAD_AMOUNT')
       expect(codeOf(() => sketch.advance(none as never))).toBe('SLUICE_BAD_AMOUNT')
-      // unless it is said
+      // unless it is omitted
       if (none !== undefined) expect(codeOf(() => sketch.add('red', none as never, 35))).toBe('SLUICE_BAD_AMOUNT')
       expect(codeOf(() => sketch.unit('red', none as never))).toBe('SLUICE_BAD_AMOUNT')
     }
@@ -229,7 +229,7 @@ test('a time, an amount or a window that is none has a code, whatever it is, and
   }
 })
 
-test('an amount that is none has a code, whatever it is', () => {
+test('an invalid amount has an error code, whatever it is', () => {
   for (const none of noTimes) {
     if (none === undefined) continue
     for (const add of [

@@ -23,7 +23,7 @@ afterEach(async () => {
   expect(unhandled.splice(0)).toEqual([])
 })
 
-/** A channel that takes what is published when the test says so, or refuses it. */
+/** A channel that accepts or rejects published messages when the test says so. */
 class SlowChannel implements Channel {
   slow = true
   readonly #channel: Channel
@@ -43,7 +43,7 @@ class SlowChannel implements Channel {
     })
   }
 
-  /** Something is published and waits. */
+  /** Waits until a message is published and pending. */
   async asked(): Promise<void> {
     while (this.#waiting.length === 0) await new Promise(setImmediate)
   }
@@ -69,25 +69,25 @@ function member(hub: Hub, clock: FakeClock, options: Partial<ShareSketchOptions<
   return { shared, channel, told }
 }
 
-/** Of `red`: in this window and in the one before. */
+/** Counts of `red` in this window and the previous one. */
 const seen = ({ shared }: { shared: SharedSketch<CountMin> }): number[] => [
   shared.fleet.estimate('red'),
   shared.previous.estimate('red'),
 ]
 
-test('what was counted in a window stays in it everywhere, when the window ends while it is being sent', async () => {
+test('counts stay in their window everywhere, even if the window ends while they are being sent', async () => {
   const [hub, clock] = [new Hub(), new FakeClock()]
   const [slow, other] = [member(hub, clock), member(hub, clock)]
   slow.channel.slow = true
   slow.shared.own.add('red', 3)
   const sent = slow.shared.flush()
   await slow.channel.asked()
-  // of the same window, while that is under way
+  // of the same window, while the first message is in flight
   slow.shared.own.add('red', 4)
   clock.advance(60_000)
   await other.shared.flush()
   const next = slow.shared.flush()
-  // of the window that runs now
+  // of the current window
   slow.shared.own.add('red', 5)
   slow.channel.slow = false
   slow.channel.take()
@@ -100,7 +100,7 @@ test('what was counted in a window stays in it everywhere, when the window ends 
   ])
 })
 
-test('windows begin anew while a channel takes nothing, and it gets what was counted in each', async () => {
+test('new windows start while a channel accepts nothing, and it finally gets the counts of each window', async () => {
   const [hub, clock] = [new Hub(), new FakeClock()]
   const [cut, other] = [member(hub, clock), member(hub, clock)]
   hub.broken = new Error('away')
@@ -115,7 +115,7 @@ test('windows begin anew while a channel takes nothing, and it gets what was cou
   await other.shared.flush()
   await cut.shared.flush()
   await hub.settled()
-  // the two windows before are over for all
+  // the two previous windows are over for all members
   expect([seen(cut), seen(other)]).toEqual([
     [4, 3],
     [4, 3],
@@ -124,7 +124,7 @@ test('windows begin anew while a channel takes nothing, and it gets what was cou
   expect(other.told).toEqual([])
 })
 
-test('a channel that takes nothing for many windows holds the counts of few of them', async () => {
+test('a channel that accepts nothing for many windows holds the counts of few of them', async () => {
   const [hub, clock] = [new Hub(), new FakeClock()]
   const { shared, channel, told } = member(hub, clock)
   channel.slow = true
@@ -135,7 +135,7 @@ test('a channel that takes nothing for many windows holds the counts of few of t
     clock.advance(60_000)
     void shared.flush()
   }
-  // the first is under way, and the last is kept
+  // the first is in flight, and the last is kept
   expect(told.filter((data) => 'late' in data)).toHaveLength(48)
   channel.slow = false
   channel.take()
@@ -145,7 +145,7 @@ test('a channel that takes nothing for many windows holds the counts of few of t
 test.each([
   ['rejects', (channel: SlowChannel) => channel.refuse()],
   ['takes it', (channel: SlowChannel) => channel.take()],
-])('nothing is lost or doubled that is counted while a channel %s late', async (_, end) => {
+])('no count is lost or duplicated while a channel %s late', async (_, end) => {
   const [hub, clock] = [new Hub(), new FakeClock()]
   const [slow, other] = [member(hub, clock, { window: undefined }), member(hub, clock, { window: undefined })]
   slow.channel.slow = true
@@ -163,7 +163,7 @@ test.each([
   expect([slow.shared.fleet.estimate('red'), other.shared.fleet.estimate('red')]).toEqual([12, 12])
 })
 
-test('is closed once, however often it is asked to, and sends nothing afterwards', async () => {
+test('closes once, however often close is called, and sends nothing afterwards', async () => {
   const [hub, clock] = [new Hub(), new FakeClock()]
   const [one, other] = [member(hub, clock), member(hub, clock)]
   one.shared.own.add('red', 2)
@@ -177,7 +177,7 @@ test('is closed once, however often it is asked to, and sends nothing afterwards
   expect(clock.pending).toBe(1)
 })
 
-test('takes what came before it was closed, and nothing that comes afterwards', async () => {
+test('accepts messages that arrived before it was closed, and none afterwards', async () => {
   const [hub, clock] = [new Hub(), new FakeClock()]
   const [one, other] = [member(hub, clock), member(hub, clock)]
   other.shared.own.add('red', 2)
@@ -190,7 +190,7 @@ test('takes what came before it was closed, and nothing that comes afterwards', 
   expect(seen(one)).toEqual([2, 0])
 })
 
-test('a read that throws what is no error is told, and ends nobody', async () => {
+test('a read that throws a value other than an error is reported, and ends no process', async () => {
   const warnings = new Warnings()
   warnings.listen()
   const [hub, clock] = [new Hub(), new FakeClock()]
@@ -214,7 +214,7 @@ test('a read that throws what is no error is told, and ends nobody', async () =>
   warnings.stop()
 })
 
-test('a message that inflates to more than anybody sends is refused, one at a time, and what comes with it is counted', async () => {
+test('a message that decompresses to an impossible size is rejected, one at a time, and other messages are counted', async () => {
   const warnings = new Warnings()
   warnings.listen()
   const [hub, clock] = [new Hub(), new FakeClock()]
@@ -238,12 +238,12 @@ test('a message that inflates to more than anybody sends is refused, one at a ti
   await watching
   expect(seen(one)).toEqual([1, 0])
   expect(one.told.filter((data) => 'unread' in data)).toHaveLength(6)
-  // both members hold one that is being inflated, and garbage of the last
+  // both members hold one message that is being decompressed, and garbage from the last one
   expect(most).toBeLessThan(6 * 64 * 2 ** 20)
   warnings.stop()
 })
 
-test('a sketch that is larger than others would read is refused when it is made', () => {
+test('a sketch larger than other members would read is rejected at construction', () => {
   const make = (): CountMin => new CountMin({ width: 2 ** 24, depth: 5, cells: 8, seed })
   expect(codeOf(() => shareSketch(new Hub().join(), { ...counts, make, clock: new FakeClock() }))).toBe(
     'SLUICE_BAD_OPTION',

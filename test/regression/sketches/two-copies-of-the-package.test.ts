@@ -3,7 +3,7 @@ import * as here from '@sluice/sketches'
 import { codeOf } from '../../sketches/contract/sketch-contract.ts'
 import { everySketch, fedSketch, type SketchClass, type Sketches } from '../../sketches/every-sketch.ts'
 
-/** As the ESM and the CommonJS copy of the package meet in one process: the same classes, twice. */
+/** Simulates the ESM and the CommonJS copy of the package in one process: the same classes, twice. */
 let there = here
 jest.isolateModules(() => {
   there = require('@sluice/sketches') as Sketches
@@ -13,17 +13,17 @@ function throws(): never {
   throw new Error('looked at')
 }
 
-/** What is no sketch of any class, however it looks. */
+/** Values that are not a sketch of any class, but may resemble one. */
 const nonsense: readonly (readonly [string, unknown])[] = [
   ['nothing', undefined],
   ['null', null],
   ['a number', 5],
   ['text', 'sketch'],
   ['an object', {}],
-  ['what says that it has bytes', { toBytes: () => 'bytes' }],
+  ['an object that claims to have bytes', { toBytes: () => 'bytes' }],
   ['a few bytes', { toBytes: () => new Uint8Array(3) }],
   ['what throws', { toBytes: throws }],
-  ['what throws whenever it is looked at', new Proxy({}, { get: throws })],
+  ['an object that throws on every access', new Proxy({}, { get: throws })],
 ]
 
 function merged(one: SketchClass, other: unknown): { code: string; bytes: Uint8Array } {
@@ -38,17 +38,17 @@ test('there are two copies', () => {
 describe.each(everySketch.map((one) => [one.name, one] as const))('%s', (name, one) => {
   const own = fedSketch(one, here).toBytes()
 
-  test('merges one of another copy as one of its own', () => {
+  test('merges a sketch of another copy like one of its own', () => {
     const { code, bytes } = merged(one, fedSketch(one, there))
     expect({ code, bytes }).toEqual(merged(one, fedSketch(one, here)))
     expect(code).toBe('nothing')
   })
 
-  test.each(nonsense)('refuses to merge %s, and stays as it is', (_, other) => {
+  test.each(nonsense)('rejects a merge with %s, and stays unchanged', (_, other) => {
     expect(merged(one, other)).toEqual({ code: 'SLUICE_SKETCH_MISMATCH', bytes: own })
   })
 
-  test('refuses to merge every other class of both copies, and an empty shell of its own', () => {
+  test('rejects a merge with every other class of both copies, and with an empty instance of its own', () => {
     const shell = Object.create(Object.getPrototypeOf(one.make(here)))
     const others = everySketch.filter((other) => other.name !== name)
     for (const other of [shell, ...others.flatMap((stranger) => [stranger.make(here), stranger.make(there)])]) {
@@ -57,7 +57,7 @@ describe.each(everySketch.map((one) => [one.name, one] as const))('%s', (name, o
   })
 })
 
-test('what a copy shares with threads merges into one of the other, and gives its inner product', () => {
+test('a sketch shared with threads merges into one of the other copy, and computes its inner product', () => {
   const shape = { width: 16, depth: 2, seed: 'a seed of sixteen bytes, and more' }
   const shared = new there.CountMin({ ...shape, shared: true })
   shared.add('red', 3)
@@ -68,7 +68,7 @@ test('what a copy shares with threads merges into one of the other, and gives it
   expect(sketch.estimate('red')).toBe(8)
 })
 
-test('RedisHyperLogLog tells what it has beyond one of another copy, and refuses what is none', () => {
+test('RedisHyperLogLog returns the difference to one of another copy, and rejects other values', () => {
   const [sketch, other] = [new here.RedisHyperLogLog(), new there.RedisHyperLogLog()]
   for (const key of ['red', 'blue']) sketch.add(key)
   other.add('red')
@@ -76,7 +76,7 @@ test('RedisHyperLogLog tells what it has beyond one of another copy, and refuses
   for (const [, none] of nonsense) expect(codeOf(() => sketch.beyond(none as never))).toBe('SLUICE_SKETCH_MISMATCH')
 })
 
-test('a SketchSeed of one copy is a seed for the other, and without one both have that of the process', () => {
+test('a SketchSeed of one copy works in the other, and without a seed both use the seed of the process', () => {
   const seed = new there.SketchSeed('a seed of sixteen bytes, and more') as never
   const counted = new here.HyperLogLog({ seed })
   counted.add('red')
@@ -89,29 +89,29 @@ test('a SketchSeed of one copy is a seed for the other, and without one both hav
 
 test.each([
   ['an object', {}],
-  ['what has a hashOf and no id', { hashOf: () => undefined }],
-  ['what has an id that is none', { hashOf: () => undefined, idLow: '1', idHigh: 2 }],
+  ['an object with a hashOf and no id', { hashOf: () => undefined }],
+  ['an object with an invalid id', { hashOf: () => undefined, idLow: '1', idHigh: 2 }],
   ['a function', () => undefined],
-])('a seed that is %s is refused at construction', (_, seed) => {
+])('a seed that is %s is rejected at construction', (_, seed) => {
   expect(codeOf(() => new here.HyperLogLog({ seed: seed as never }))).toBe('SLUICE_BAD_OPTION')
 })
 
-test.each([undefined, null, {}, 5, [undefined]])('RedisBloomCountMin refuses to become the sum of %p', (sources) => {
+test.each([undefined, null, {}, 5, [undefined]])('RedisBloomCountMin rejects the sum of %p', (sources) => {
   const sketch = new here.RedisBloomCountMin({ width: 4, depth: 2 })
   expect(codeOf(() => sketch.mergeAll(sources as never))).toBe('SLUICE_SKETCH_MISMATCH')
 })
 
 test.each([
   [
-    'holes among the weights',
+    'a sparse list of weights',
     (a: never) => [
       [a, a],
       [undefined, 1],
     ],
   ],
   ['real holes', (a: never) => [[a, a], Object.assign([], { 1: 1 })]],
-  ['weights that are no list', (a: never) => [[a, a], 5]],
-] as const)('RedisBloomCountMin refuses %s', (_, given) => {
+  ['weights that are not a list', (a: never) => [[a, a], 5]],
+] as const)('RedisBloomCountMin rejects %s', (_, given) => {
   const sketch = new here.RedisBloomCountMin({ width: 4, depth: 2 })
   sketch.add('red')
   const before = sketch.toBytes()

@@ -12,7 +12,7 @@ function throws(): never {
   throw new Error('looked at')
 }
 
-/** A HyperLogLog whose runs end before all of its registers have one. */
+/** A HyperLogLog whose runs end before they cover all of its registers. */
 const broken = Buffer.from(new RedisHyperLogLog().toBytes()).subarray(0, 17)
 
 type Put = (key: string) => Promise<unknown>
@@ -20,14 +20,14 @@ describe.each<[string, string, Put]>([
   ['a list', '', (key) => redis.client.rpush(key, 'mine')],
   ['text', '', (key) => redis.client.set(key, 'mine')],
   ['no text', '', (key) => redis.client.set(key, '')],
-  ['a HyperLogLog that is broken', '', (key) => redis.client.set(key, broken)],
-  ['a list for its birth', ':born', (key) => redis.client.rpush(key, 'mine')],
-])('where the key has %s already', (_, suffix, put) => {
-  test('add never throws, observers hear of it once, it stays, and all is sent when the key is free again', async () => {
+  ['a corrupt HyperLogLog', '', (key) => redis.client.set(key, broken)],
+  ['a list in place of its creation time', ':born', (key) => redis.client.rpush(key, 'mine')],
+])('if the key already has %s', (_, suffix, put) => {
+  test('add never throws, observers are notified once, the value stays, and all items are sent when the key is free again', async () => {
     const prefix = redis.prefix()
     const key = `${prefix}:{clients}:uniques`
     const { uniques, told, exchange } = member(prefix)
-    // a birth is read where something was counted
+    // a creation time is read where items were counted
     uniques.add('first')
     await exchange(3)
     await redis.client.del(`${key}${suffix}`)
@@ -53,7 +53,7 @@ describe.each<[string, string, Put]>([
   })
 })
 
-test('keys of any kind are counted, with a secret and without', async () => {
+test('keys of any type are counted, with and without a secret', async () => {
   const strange = [
     { toString: throws },
     Object.create(null),
@@ -71,7 +71,7 @@ test('keys of any kind are counted, with a secret and without', async () => {
     const { uniques, exchange } = member(redis.prefix(), { secret })
     for (const key of strange) uniques.add(key as never)
     await exchange(3)
-    // what has no text is one key, however many there are
+    // all keys without a string form are one key
     expect(uniques.count()).toBe(strange.length - 1)
     expect(await redis.client.pfcount(uniques.key as string)).toBe(strange.length - 1)
   }
@@ -81,13 +81,13 @@ test.each([
   ['an empty prefix', { prefix: '' }, 'SLUICE_BAD_OPTION'],
   ['a prefix with braces', { prefix: 'a{b}' }, 'SLUICE_BAD_OPTION'],
   ['a prefix of a kilobyte', { prefix: 'a'.repeat(1_024) }, 'SLUICE_BAD_OPTION'],
-  ['a prefix that is no text', { prefix: Symbol('prefix') }, 'SLUICE_BAD_OPTION'],
+  ['a prefix that is not a string', { prefix: Symbol('prefix') }, 'SLUICE_BAD_OPTION'],
   ['a name with braces', { name: 'a}{b' }, 'SLUICE_BAD_MESSAGE'],
-  ['a name of two lines', { name: 'a\r\nb' }, 'SLUICE_BAD_MESSAGE'],
+  ['a name with a line break', { name: 'a\r\nb' }, 'SLUICE_BAD_MESSAGE'],
   ['no name', { name: undefined }, 'SLUICE_BAD_MESSAGE'],
-  ['a secret that is short', { secret: 'short' }, 'SLUICE_BAD_SEED'],
-  ['a secret that is none', { secret: 5 }, 'SLUICE_BAD_SEED'],
+  ['a short secret', { secret: 'short' }, 'SLUICE_BAD_SEED'],
+  ['a secret that is not a string', { secret: 5 }, 'SLUICE_BAD_SEED'],
   ['null for a secret', { secret: null }, 'SLUICE_BAD_SEED'],
-])('redisUniques refuses %s', (_, options, code) => {
+])('redisUniques rejects %s', (_, options, code) => {
   expect(codeOf(() => redisUniques(redis.client, { name: 'clients', ...options } as never))).toBe(code)
 })

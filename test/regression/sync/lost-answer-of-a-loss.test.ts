@@ -3,7 +3,7 @@ import { SyncedFleet, seededRandom } from '@sluice/testkit'
 
 const policy = { name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window' } as const
 
-test('a ledger that lost its data is told what was known, though the answer that said so got lost', async () => {
+test('a ledger that lost its data receives the known usage, even if the answer that reported the loss was lost', async () => {
   const network = { delayMs: 5 }
   const fleet = new SyncedFleet({ nodes: 1, policy, random: seededRandom(1), network, sync: { floor: 0 } })
   const { ledger } = fleet

@@ -5,7 +5,7 @@ import { LedgerHealth } from '../../../packages/limiter-core/src/sync/ledger-hea
 const SILENT_MS = 3_000
 
 let clock: FakeClock
-/** By partition. */
+/** Indexed by partition. */
 let servers: string[]
 let health: LedgerHealth
 
@@ -16,7 +16,7 @@ beforeEach(() => {
   health = new LedgerHealth({ ledger, silentMs: SILENT_MS, clock, changed: () => {} })
 })
 
-/** An exchange that fails and is sent again, as each tick does. */
+/** An exchange that fails and is sent again, as on each tick. */
 function retry(partition: number, ms: number): void {
   for (let passed = 0; passed < ms; passed += 1_000) {
     health.expect(partition)
@@ -28,20 +28,20 @@ function retry(partition: number, ms: number): void {
 const silent = (): boolean[] => servers.map((_, partition) => health.isSilent(partition))
 const failing = (): boolean[] => servers.map((_, partition) => health.isFailing(partition))
 
-test('a partition that goes from a silent server to one that nobody asks is not silent for ever', () => {
+test('a partition that moves from a silent server to one without requests does not stay silent forever', () => {
   retry(0, SILENT_MS)
   expect([silent(), failing()]).toEqual([
     [true, true, false],
     [true, true, false],
   ])
-  // the server of partition 1 is asked nothing: it cannot answer
+  // the server of partition 1 receives no requests, so it cannot answer
   servers = ['b', 'c', 'b']
   health.expect(0)
   expect(health.answered(0)).toBe(true)
   expect([silent(), failing(), health.isImpaired]).toEqual([[false, false, false], [false, false, false], false])
 })
 
-test('a partition that goes elsewhere while another one still waits is not silent for ever', () => {
+test('a partition that moves while another one still waits does not stay silent forever', () => {
   retry(0, SILENT_MS)
   servers = ['a', 'c', 'b']
   retry(0, SILENT_MS + 1_000)
@@ -51,7 +51,7 @@ test('a partition that goes elsewhere while another one still waits is not silen
   ])
 })
 
-test('a server is not silent since an exchange was answered by the one that took over', () => {
+test('a server is not silent if an exchange was answered by the one that took over', () => {
   health.expect(0)
   servers = ['b', 'a', 'b']
   health.answered(0)
@@ -59,7 +59,7 @@ test('a server is not silent since an exchange was answered by the one that took
   expect(silent()).toEqual([false, false, false])
 })
 
-test('a server that gets its partitions back is waited for anew', () => {
+test('a server that gets its partitions back has the full timeout again', () => {
   health.expect(0)
   servers = ['b', 'b', 'b']
   clock.advance(SILENT_MS - 100)
@@ -73,7 +73,7 @@ test('a server that gets its partitions back is waited for anew', () => {
   expect(silent()).toEqual([true, true, false])
 })
 
-test('a server that gets its partitions back after it was silent falls silent again', () => {
+test('a server that gets its partitions back after it was silent becomes silent again', () => {
   retry(0, SILENT_MS)
   servers = ['b', 'b', 'b']
   health.expect(0)

@@ -5,7 +5,7 @@ import { FakeClock, openedCounter } from '@sluice/testkit'
 import { PendingUsage } from '../../../packages/limiter-core/src/sync/pending-usage.ts'
 import { SyncPartition } from '../../../packages/limiter-core/src/sync/sync-partition.ts'
 
-test('a refund finds its units where the process forgot the key in between, and reports it twice', async () => {
+test('a refund is applied if the process evicted the key in between, and reports it twice in one batch', async () => {
   const clock = new FakeClock({ nowMs: 5_000 })
   const policy = { name: 'api', algorithm: 'fixed-window', limit: 100, windowMs: 3_600_000 } as const
   const counter = openedCounter(memoryBackend({ clock }), 'test', policy)

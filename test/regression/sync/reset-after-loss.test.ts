@@ -3,7 +3,7 @@ import { SyncedFleet, seededRandom } from '@sluice/testkit'
 
 const policy = { name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window' } as const
 
-test('what a process tells of data that was lost does not undo a reset', async () => {
+test('a process that reports usage after a data loss does not undo a reset', async () => {
   const network = { delayMs: 5 }
   const fleet = new SyncedFleet({ nodes: 1, policy, random: seededRandom(1), network, sync: { floor: 0 } })
   const [{ limiter }] = fleet.nodes
@@ -13,7 +13,7 @@ test('what a process tells of data that was lost does not undo a reset', async (
   await fleet.pass(5_000)
   fleet.ledger.lose()
   limiter.take('a', 1)
-  // the answer says that data was lost; what was known of the key is on its way then, and gets lost
+  // the answer reports the data loss; the usage of the key is in flight then, and gets lost
   while (fleet.units('a') === 0) await fleet.pass(1)
   await fleet.pass(6)
   fleet.isCut = true

@@ -3,7 +3,7 @@ import { SyncedFleet, seededRandom } from '@sluice/testkit'
 
 const policy = { name: 'api', limit: 1_000, window: '1h' } as const
 
-test('a reset is done within a second, however busy other keys are', async () => {
+test('a reset is applied within a second, however busy other keys are', async () => {
   const network = { delayMs: 60 }
   const fleet = new SyncedFleet({ nodes: 1, policy, random: seededRandom(1), network, sync: { floor: 0, gapMs: 10 } })
   const [{ limiter }] = fleet.nodes
@@ -22,7 +22,7 @@ test('a reset is done within a second, however busy other keys are', async () =>
   expect(fleet.units('a')).toBe(0)
 })
 
-test('what was sent before a reset and lost on the way does not count after it', async () => {
+test('a report that was sent before a reset and lost does not count after it', async () => {
   const network = { delayMs: 5 }
   const fleet = new SyncedFleet({ nodes: 1, policy, random: seededRandom(1), network, sync: { floor: 0 } })
   const [{ limiter }] = fleet.nodes

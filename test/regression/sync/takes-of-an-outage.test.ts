@@ -11,7 +11,7 @@ test.each(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] as const)(
     for (let ms = 0; ms < 400_000; ms += 150) {
       fleet.isCut = ms >= 20_000 && ms < 300_000
       const { allowed } = random.pick(fleet.nodes).limiter.take('k')
-      // while it lasts a process gives its share alone
+      // during an outage a process admits its local share only
       if (!allowed && ms >= 302_000) denied++
       await fleet.pass(150)
     }
@@ -20,7 +20,7 @@ test.each(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] as const)(
   },
 )
 
-test('what waits of one key does not grow with the outage', async () => {
+test('pending usage of one key does not grow with the outage', async () => {
   const policy = { name: 'api', limit: 1_000, window: '4s' } as const
   const fleet = new SyncedFleet({ nodes: 1, policy, random: seededRandom(1), network: { delayMs: 5 } })
   let most = 0

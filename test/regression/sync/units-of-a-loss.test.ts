@@ -9,7 +9,7 @@ function fleetOf(nodes: number): SyncedFleet {
   return new SyncedFleet({ nodes, policy, random: seededRandom(1), network, sync: { floor: 0 } })
 }
 
-test('units that the new ledger counted are not told as lost ones besides, where others told before', async () => {
+test('units counted by the new ledger are not also reported as lost if others reported before', async () => {
   const fleet = fleetOf(2)
   const [one, other] = fleet.nodes
   one.limiter.take('a', 100)
@@ -25,7 +25,7 @@ test('units that the new ledger counted are not told as lost ones besides, where
   await fleet.close()
 })
 
-test('what was heard of a key since the loss is not told when another partition finds it out', async () => {
+test('usage received since the loss is not reported when another partition detects it', async () => {
   const fleet = fleetOf(1)
   const [{ limiter }] = fleet.nodes
   const keys = Array.from({ length: 20 }, (_, key) => `key ${key}`)

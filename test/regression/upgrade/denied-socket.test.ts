@@ -11,10 +11,10 @@ const departures: readonly (readonly [string, (client: SocketClient) => unknown]
   ['leaves', (client) => client.leave()],
   ['resets', (client) => client.reset()],
   ['ends its side', (client) => client.socket.end()],
-  ['floods, and then leaves', (client) => client.socket.end('x'.repeat(1e6))],
+  ['sends a flood of data, and then disconnects', (client) => client.socket.end('x'.repeat(1e6))],
 ]
 
-test.each(departures)('a client that %s while its denial is written is noticed', async (_how, leave) => {
+test.each(departures)('a client that %s while its denial is written is detected', async (_how, leave) => {
   let asked = 0
   const denied = (): Promise<void> => {
     asked++
@@ -28,7 +28,7 @@ test.each(departures)('a client that %s while its denial is written is noticed',
   await site.close()
 })
 
-test('a denial that waits for the answer of a request before keeps no place of that request', async () => {
+test('a denial that waits for the answer of an earlier request holds no permit for that request', async () => {
   const cap = inflightLimit({ limit: 1 })
   let pending = 0
   const server = createServer(cap.wrap(() => void pending++))

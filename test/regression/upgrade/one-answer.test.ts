@@ -37,18 +37,21 @@ const upgrade: UpgradeListener = (_req, socket) => socket.write('HTTP/1.1 101 Sw
 test.each([
   ['of its own listener', (seen: string[]) => limitUpgrade(counted(), () => void seen.push('upgraded'))],
   ['beside others', () => limitUpgrade(counted())],
-] as const)('one that a limit has denied is not counted by the next, which is %s', async (_which, make) => {
-  const seen: string[] = []
-  server.on(
-    'upgrade',
-    limitUpgrade(none, () => void seen.push('denied')),
-  )
-  const behind = make(seen)
-  server.on('upgrade', behind)
-  expect(await heard()).toMatch(/^HTTP\/1.1 429 (?![\s\S]*HTTP)/)
-  expect([seen, watcher.acquired, watcher.decisions.length]).toEqual([[], 0, 0])
-  behind.close()
-})
+] as const)(
+  'an upgrade that a limit has denied is not counted by the next limit, which is %s',
+  async (_which, make) => {
+    const seen: string[] = []
+    server.on(
+      'upgrade',
+      limitUpgrade(none, () => void seen.push('denied')),
+    )
+    const behind = make(seen)
+    server.on('upgrade', behind)
+    expect(await heard()).toMatch(/^HTTP\/1.1 429 (?![\s\S]*HTTP)/)
+    expect([seen, watcher.acquired, watcher.decisions.length]).toEqual([[], 0, 0])
+    behind.close()
+  },
+)
 
 let watcher: Watcher
 function counted() {
@@ -57,14 +60,14 @@ function counted() {
   return { rateLimit: { limit: 9, window: '1m', observers }, inflightLimit: { limit: 9, observers } } as const
 }
 
-test('one that was upgraded already is cut off, and nothing is written into its stream', async () => {
+test('an upgrade that was already accepted is cut off, and nothing is written into its stream', async () => {
   server.on('upgrade', limitUpgrade({ inflightLimit: { limit: 9 } }, upgrade))
   server.on('upgrade', limitUpgrade(none))
   expect(await heard()).toMatch(/^HTTP\/1.1 101 (?![\s\S]*HTTP)/)
   expect(warnings.texts).toEqual([expect.stringContaining("another 'upgrade' listener before it")])
 })
 
-test('one that was denied while a limit before it waited is not upgraded by that', async () => {
+test('an upgrade that was denied while an earlier limit waited is not accepted by that limit', async () => {
   let asked = 0
   let upgraded = 0
   const key = async (): Promise<string> => {
@@ -75,7 +78,7 @@ test('one that was denied while a limit before it waited is not upgraded by that
     'upgrade',
     limitUpgrade({ rateLimit: { limit: 9, window: '1m', key } }, () => void upgraded++),
   )
-  // long, so that it is still on its way when the first one has its key
+  // long, so that it is still in flight when the first one has its key
   const denied = (_req: IncomingMessage, res: ServerResponse): unknown => res.end('x'.repeat(1e7))
   server.on(
     'upgrade',
