@@ -18,7 +18,7 @@ import { synced } from './rows/synced.ts'
 
 const PAGE = join(root, 'docs/reliability.md')
 const [BEGIN, END] = ['<!-- faults: written by npm run test:faults -->', '<!-- /faults -->']
-const HEAD = ['| row | fault | measured (and what it may be) | holds |', '| --- | --- | --- | --- |']
+const HEAD = ['| Row | Fault | Measured values (bounds) | Passed |', '| --- | --- | --- | --- |']
 
 /** Returns how many rows missed their guarantees. */
 export async function report(): Promise<number> {
