@@ -31,7 +31,7 @@ function ownAnswers(app: Make): void {
       setImmediate(() => reply.send({ own: 1 }))
       return reply
     },
-    'written past Fastify': (_request, reply) => {
+    'written to the raw response': (_request, reply) => {
       reply.hijack()
       reply.raw.writeHead(429, { 'content-type': 'application/json' }).end('{"own":1}')
     },

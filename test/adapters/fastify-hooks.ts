@@ -62,7 +62,7 @@ function places(app: Make): void {
 
 function routes(app: Make): void {
   test.each(['/login/7', '/%6Cogin/7', '/login/%37', '/login/8'])(
-    'counts %s with every other spelling',
+    'counts %s together with every other spelling',
     async (url) => {
       const made = app()
       made.get('/login/:id', { onRequest: rateLimit({ ...once, key: byRoute() }) }, async () => 'ok')

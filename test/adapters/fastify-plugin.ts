@@ -24,7 +24,7 @@ function routed(make: typeof fastify): void {
 
 function covers(app: Make): void {
   test.each(['awaited', 'not awaited'])(
-    '%s covers routes before and after it, children, and what has no route',
+    '%s covers routes before and after it, child plugins, and requests without a route',
     async (how) => {
       const made = app()
       const child = async (part: FastifyInstance): Promise<void> => void part.get('/in', ok)
@@ -71,7 +71,7 @@ function covers(app: Make): void {
     ['an unknown option', { rate: once }],
     ['an unknown phase', { phase: 'onSend' }],
     ['skipLimits that is not an array of names', { skipLimits: 'burst' }],
-    ['a rate in words', { rateLimit: 'many' }],
+    ['a rate that is a string', { rateLimit: 'many' }],
   ])('is rejected with %s', async (_what, options) => {
     const made = app()
     made.register(sluice, options as FastifySluiceOptions)
@@ -114,7 +114,7 @@ function configs(app: Make, warnings: Warnings): void {
   })
 
   test.each<[string, unknown, string]>([
-    ['a window that is no duration', { rateLimit: { limit: 1, window: 'soon' } }, 'SLUICE_BAD_DURATION'],
+    ['a window that is not a duration', { rateLimit: { limit: 1, window: 'soon' } }, 'SLUICE_BAD_DURATION'],
     ['an unknown option', { limit: 1 }, 'SLUICE_BAD_OPTION'],
     ['an unknown phase', { phase: 'onSend' }, 'SLUICE_BAD_OPTION'],
     ['no options', true, 'SLUICE_BAD_OPTION'],

@@ -166,7 +166,7 @@ function errors(Make: typeof Koa): void {
 
   test.each<[string, Koa.Middleware]>([
     ['a limiter', rateLimit({ limit: 9, window: '1m' })],
-    ['a limiter whose key comes later', rateLimit({ limit: 9, window: '1m', key: async () => 'all' })],
+    ['a limiter with an asynchronous key', rateLimit({ limit: 9, window: '1m', key: async () => 'all' })],
     ['a cap', inflightLimit({ limit: 9 })],
     ['a cap that waits for the handler', inflightLimit({ limit: 9, holdUntil: 'handler' })],
   ])('is passed on unchanged: %s', async (_what, limit) => {

@@ -43,7 +43,7 @@ function proxies(Make: typeof Koa): void {
   })
 
   test.each([undefined, 0])(
-    'with %s for maxIpsCount is warned about once, and junk counts as the socket',
+    'with %s for maxIpsCount is warned about once, and an invalid address counts as the socket address',
     async (maxIpsCount) => {
       const made = app({ proxy: true, ...(maxIpsCount !== undefined && { maxIpsCount }) })
       expect(await from(made, '203.0.113.1')).toBe(200)

@@ -73,13 +73,13 @@ describe('a slow-down of a part', () => {
   }
 
   test.each<[string, Options, readonly number[]]>([
-    ['that says nothing is the application’s', {}, [100]],
+    ['without options is that of the application', {}, [100]],
     ['replaces one of the same name, with its clock', { slowDown: { ...SLOW, delayMs: 7, maxDelayMs: 7 } }, [7]],
     ['is removed by false', { slowDown: false }, []],
-    ['is left out by name', { skipLimits: ['slow-down'] }, []],
-    ['is left out with everything', { skipLimits: true }, []],
-    ['of another name stands beside, one wait after the other', { slowDown: OWN }, [100, 30]],
-    ['of its own is left where all those above it are not', { skipLimits: ['slow-down'], slowDown: OWN }, [30]],
+    ['is skipped by name', { skipLimits: ['slow-down'] }, []],
+    ['is skipped together with all limits', { skipLimits: true }, []],
+    ['of another name is added, and its wait follows the other wait', { slowDown: OWN }, [100, 30]],
+    ['of its own applies even if all limits above it are skipped', { skipLimits: ['slow-down'], slowDown: OWN }, [30]],
   ])('%s', async (_what, route, expected) => {
     expect(await waits(route)).toEqual(expected)
   })

@@ -62,17 +62,14 @@ function limitsOf(algorithm: AlgorithmName | undefined, window: Window): number[
 const ALGORITHMS = [undefined, 'fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'] as const
 
 describe.each(ALGORITHMS.map((algorithm) => [algorithm ?? 'the default', algorithm] as const))(
-  'a client that reads nothing but `r` and `t` of %s gets all of its limit and is never denied',
+  'a client that reads only `r` and `t` of %s gets its full limit and is never denied',
   (_name, algorithm) => {
-    test.each(['1s', '1m', '1h'] as const)(
-      'a client that waits `t` once nothing is left of a limit in %s',
-      (window) => {
-        expectAllOf(inBursts, limitsOf(algorithm, window), window, algorithm)
-      },
-    )
+    test.each(['1s', '1m', '1h'] as const)('if it waits `t` once nothing is left of a limit in %s', (window) => {
+      expectAllOf(inBursts, limitsOf(algorithm, window), window, algorithm)
+    })
 
     // whole seconds are too coarse to spread requests over one second
-    test.each(['1m', '1h'] as const)('a client that spreads the remaining units over `t`, in %s', (window) => {
+    test.each(['1m', '1h'] as const)('if it spreads the remaining units over `t`, in %s', (window) => {
       // two epochs of few units give a steady client less than its limit: 0.67 of 2, whatever the headers say
       const least = algorithm === 'sliding-window' ? 33 : 1
       expectAllOf(

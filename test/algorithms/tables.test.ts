@@ -9,7 +9,7 @@ type Row = readonly [number, number, boolean, number, number, number]
 
 const tables: readonly (readonly [string, Partial<Policy> & Pick<Policy, 'algorithm' | 'limit'>, readonly Row[]])[] = [
   [
-    'fixed-window: 3 in a second from the first take on',
+    'fixed-window: 3 in a second, starting with the first take',
     { algorithm: 'fixed-window', limit: 3 },
     [
       [0, 2, true, 1, 0, 1_000],
@@ -24,7 +24,7 @@ const tables: readonly (readonly [string, Partial<Policy> & Pick<Policy, 'algori
     ],
   ],
   [
-    'sliding-window: 4 in a second, the epoch before weighted until its last unit has left',
+    'sliding-window: 4 in a second, the previous epoch weighted until its last unit expires',
     { algorithm: 'sliding-window', limit: 4 },
     [
       [0, 1, true, 3, 0, 1_000],
@@ -44,7 +44,7 @@ const tables: readonly (readonly [string, Partial<Policy> & Pick<Policy, 'algori
     ],
   ],
   [
-    'sliding-window: 4 in a second, two slices, the oldest counted whole',
+    'sliding-window: 4 in a second, two slices, the oldest counted in full',
     { algorithm: 'sliding-window', limit: 4, slices: 2 },
     [
       [0, 1, true, 3, 0, 1_500],

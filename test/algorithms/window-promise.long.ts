@@ -5,7 +5,7 @@ import { compiledOf } from './compiled-of.ts'
 import { promises } from './promises.ts'
 
 test.each(promises)(
-  'an adversary who tries for long gets of %s no more than is promised',
+  'in a long search, an adversary gets no more from %s than is promised',
   (_, shape, promised) => {
     const worst = worstAttack(compiledOf(shape), seededRandom(baseSeed()), 40, 1_000)
     process.stdout.write(`${JSON.stringify(shape)}: worst window found ${worst.toFixed(3)} limits\n`)

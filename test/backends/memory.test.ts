@@ -12,7 +12,7 @@ const bucket: Policy = { name: 'bucket', algorithm: 'token-bucket', limit: 5, wi
 
 describe('maxBytes', () => {
   test.each([0, -1, 65_535, 1.5 * 2 ** 20 + 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '64mb', null])(
-    'is refused with SLUICE_BAD_OPTION and what was expected: %s',
+    'is rejected with SLUICE_BAD_OPTION and the expected value: %s',
     (maxBytes) => {
       expect(() => memoryBackend({ maxBytes: maxBytes as number })).toThrow(
         expect.objectContaining({ code: 'SLUICE_BAD_OPTION', message: expect.stringContaining('65536') }),

@@ -14,7 +14,7 @@ const got: Readonly<Record<Misuse, Readonly<Record<(typeof settings)[number], st
   'a setter': accessor('a setter', 'an accessor'),
   'an accessor': accessor('an accessor', 'an accessor'),
   'a class': accessor('a class', 'a class or the parameter of a constructor'),
-  'a field of no handler': accessor('a field that holds a number', 'a field, whose value'),
+  'a field without a handler': accessor('a field that holds a number', 'a field, whose value'),
   'an error handler': everywhere('4 parameters'),
   'a method, without options': everywhere('no arguments'),
   'a static method, without options': everywhere('no arguments'),
@@ -37,7 +37,7 @@ describe.each(settings)('a decorator under the setting %s', (setting) => {
   test.each(Object.keys(got) as Misuse[])('rejects %s and names the expected and the received target', (misuse) => {
     // only the value of a field is unknown until an instance is created
     const define = (): object =>
-      misuse === 'a field of no handler' ? new (controllers.misuses[misuse]())() : controllers.misuses[misuse]()
+      misuse === 'a field without a handler' ? new (controllers.misuses[misuse]())() : controllers.misuses[misuse]()
     expect(define).toThrow(
       expect.objectContaining({
         code: 'SLUICE_BAD_OPTION',

@@ -5,10 +5,10 @@ import { packages, root } from '../repository.ts'
 /** A fenced block of JavaScript or TypeScript in a page of the documentation. */
 export interface DocBlock {
   readonly page: string
-  /** Where it begins: `README.md:12`. */
+  /** Start of the block, such as `README.md:12`. */
   readonly at: string
   readonly code: string
-  /** Marked `no-run`: type-checked alone, and its first line says why. */
+  /** Whether it is marked `no-run`: it is only type-checked, and its first line gives the reason. */
   readonly runs: boolean
   readonly file: string
 }
@@ -16,7 +16,7 @@ export interface DocBlock {
 const folder = join(root, '.artifacts/doc-blocks')
 const FENCE = /^```(?:ts|js|typescript|javascript)( no-run)?\n([\s\S]*?)^```$/gm
 
-/** Pages whose code must be true. */
+/** Pages whose code blocks are checked. */
 export const pages: readonly string[] = [
   'README.md',
   'ARCHITECTURE.md',
@@ -41,7 +41,7 @@ function blocksOf(page: string): DocBlock[] {
   })
 }
 
-/** Every block, written out as a module of its own beside a tsconfig.json that checks them all. */
+/** Writes each block as a separate module, next to a tsconfig.json that checks all of them. */
 export function writeBlocks(): readonly DocBlock[] {
   const blocks = pages.flatMap(blocksOf)
   rmSync(folder, { recursive: true, force: true })

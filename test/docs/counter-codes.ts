@@ -10,7 +10,7 @@ import { systemClock } from '@sluice/limiter-core/backend'
 import { FolderLock } from '../../packages/counters/src/postgres/folder-lock.ts'
 import type { RuntimeCode } from './runtime-codes.ts'
 
-/** Has what a call rejects with where the test looks for it. */
+/** Records the error of a rejected call for the test. */
 async function rejected(
   run: (counters: Counters) => Promise<unknown>,
   counters: Counters = createCounters(),
@@ -25,7 +25,7 @@ async function rejected(
 const away = { query: () => Promise.reject(Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' })) }
 const withoutTables = { query: () => Promise.reject(Object.assign(new Error('no such table'), { code: '42P01' })) }
 
-/** Codes that counters reject with, and how each comes. */
+/** Error codes of counters, with a function that causes each. */
 export const counterCodes: readonly RuntimeCode[] = [
   ['SLUICE_BAD_COUNTER_ID', () => rejected((counters) => counters.increment(''))],
   ['SLUICE_BAD_DELTA', () => rejected((counters) => counters.increment('page', 1.5))],
@@ -52,7 +52,7 @@ async function isHeldByNobody(): Promise<[]> {
   return []
 }
 
-/** Has what an exchange fails with where the test looks for it. */
+/** Records the error of a failed exchange for the test. */
 async function gossips(exchange: GossipPeer['exchange']): Promise<[]> {
   const event = (_name: string, { reason }: Readonly<Record<string, unknown>>): void => {
     const [, code] = /SluiceError: (SLUICE_\w+): /.exec(String(reason)) ?? []

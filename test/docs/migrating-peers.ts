@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readManifest, root } from '../repository.ts'
 
-/** A library that docs/migrating.md leads away from, and every name of it that its tables must tell of. */
+/** A library that docs/migrating.md migrates from, with every name that its tables must cover. */
 export interface PeerNames {
   readonly library: string
   readonly version: string
@@ -16,13 +16,13 @@ function peer(library: string, names: (read: (path: string) => string) => readon
   return { library, version: readManifest(folder).version, names: [...new Set(names(read))].sort() }
 }
 
-/** Names of the members in the braces that follow `head`, those in braces within left out. */
+/** Names of the members in the braces that follow `head`, without nested members. */
 export function membersOf(declarations: string, head: RegExp): string[] {
   const start = declarations.search(head)
   if (start < 0) throw new Error(`no ${head} in the declarations`)
   const names: string[] = []
   let depth = 0
-  // what is in braces within, and in brackets, is no member of its own
+  // text in nested braces or brackets does not declare a member
   for (const [token, name] of declarations
     .slice(declarations.indexOf('{', start))
     .matchAll(/[{([]|[})\]]|(?<=[\s;{])(?:readonly |get )?(\w+)\??(?=\s*[:(])/g)) {
@@ -47,7 +47,7 @@ const expressRateLimit = peer('express-rate-limit', (read) => {
 
 const expressSlowDown = peer('express-slow-down', (read) => {
   const types = read('dist/index.d.ts')
-  // its options are those of express-rate-limit and its own
+  // its options are the options of express-rate-limit and a few more
   const inherited = membersOf(read('../express-rate-limit/dist/index.d.ts'), /type Options =/)
   return ['type OverriddenOptions =', 'type SlowDownOptions =', 'type SlowDownInfo =']
     .flatMap((head) => membersOf(types, new RegExp(head)))
@@ -55,7 +55,7 @@ const expressSlowDown = peer('express-slow-down', (read) => {
 })
 
 const koaRatelimit = peer('koa-ratelimit', (read) => {
-  // it has no declarations: what its source reads of the options
+  // it has no type declarations: these are the options that its source reads
   const source = read('index.js')
   return [
     ...matches(source, /\bopts\.(\w+)/g),
@@ -85,7 +85,7 @@ const nestjsThrottler = peer('@nestjs/throttler', (read) => {
     ...membersOf(options, /interface ThrottlerAsyncOptions/),
     ...membersOf(decorators, /interface ThrottlerMethodOrControllerOptions/),
     ...matches(decorators, /export declare const (\w+)/g),
-    // what a guard of one's own overrides
+    // methods that a custom guard overrides
     ...matches(read('dist/throttler.guard.d.ts'), /protected (\w+)\(/g),
     ...matches(read('dist/throttler.module.d.ts'), /^\s+static (\w+)/gm),
   ]
@@ -102,7 +102,7 @@ const rateLimiterFlexible = peer('rate-limiter-flexible', (read) => {
   ].filter((name) => name !== 'constructor' && !name.endsWith('Abstract'))
 })
 
-/** In the order of the page. */
+/** Libraries in the order of the page. */
 export const peerNames: readonly PeerNames[] = [
   expressRateLimit,
   expressSlowDown,

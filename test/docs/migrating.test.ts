@@ -13,7 +13,7 @@ interface Row {
 const page = pageText('docs/migrating.md')
 const sections = new Map(page.split(/^## /m).map((section) => [section.split('\n')[0], section]))
 
-/** The rows of all tables of a section: the names in the first cell, and what is said of them. */
+/** The rows of all tables of a section: the names in the first cell, and their description. */
 function rowsOf(section: string): Row[] {
   const tables = [...section.matchAll(/^\|.*\n\|[ :|-]+\n((?:\|.*\n)+)/gm)].map(([, rows]) => rows)
   return tables.flatMap((rows) =>
@@ -32,7 +32,7 @@ describe.each(peerNames)('docs/migrating.md, from $library', ({ library, version
   const rows = rowsOf(section)
   const told = rows.flatMap((row) => row.names)
 
-  test('tells of the version that is installed', () => {
+  test('describes the installed version', () => {
     expect(section).toContain(`${library} ${version}`)
   })
 
@@ -41,11 +41,11 @@ describe.each(peerNames)('docs/migrating.md, from $library', ({ library, version
     expect(names.filter((name) => !told.includes(name))).toEqual([])
   })
 
-  test('has no row for what the library does not declare', () => {
+  test('has no row for a name that the library does not declare', () => {
     expect(told.filter((name) => !names.includes(name))).toEqual([])
   })
 
-  test('answers every row, and gives a reason where there is no counterpart', () => {
+  test('fills in every row, and gives a reason if there is no counterpart', () => {
     for (const row of rows) {
       expect(row).toEqual({ names: expect.any(Array), answer: expect.stringMatching(/\S/) })
       if (/no counterpart/i.test(row.answer)) expect(row.answer).toMatch(/no counterpart, (because|since) \S/i)
@@ -58,14 +58,14 @@ describe.each(peerNames)('docs/migrating.md, from $library', ({ library, version
   })
 })
 
-test('the names of a declaration are its members alone, at its own depth', () => {
+test('the names of a declaration are its direct members only', () => {
   const text =
     'type A = { a: number; readonly b?: { inner: 1 } | string; c(d: number): void; get e(): 1 }; type F = { f: 1 }'
   expect(membersOf(text, /type A =/)).toEqual(['a', 'b', 'c', 'e'])
   expect(() => membersOf(text, /type B =/)).toThrow('no /type B =/')
 })
 
-test('the applications of Nest that docs/migrating.md shows type-check and run', async () => {
+test('the Nest applications in docs/migrating.md type-check and run', async () => {
   const { tsconfig, files } = await writeNestBlocks('docs/migrating.md')
   expect(files).toHaveLength(2)
   expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', tsconfig])).toBe('')

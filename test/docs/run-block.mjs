@@ -1,6 +1,6 @@
-// Runs blocks of the documentation one after the other: node --conditions=@sluice/source run-block.mjs <file> …
-// The servers of each get free ports, are asked for / once, and are closed; at the end nothing may keep the process
-// alive. What they ask of the usual port of Redis goes to REDIS_PORT, and their clients of Redis are closed.
+// Runs blocks of the documentation in order: node --conditions=@sluice/source run-block.mjs <file> …
+// The servers of each block get free ports, receive one request for / and are closed. Connections to the default
+// Redis port go to REDIS_PORT, and Redis clients are closed. At the end nothing may keep the process alive.
 import { once } from 'node:events'
 import { register } from 'node:module'
 import net, { Server } from 'node:net'
@@ -10,7 +10,7 @@ import { createClient } from 'redis'
 
 register('./typescript-hooks.mjs', import.meta.url)
 
-// a call is late where the machine stood still, whatever the block does
+// a call may be late because the machine stalled, whatever the block does
 process.on('warning', (warning) => {
   if (!/ failed: LATE: /.test(warning.message)) fail(`it warned: ${warning}`)
 })
@@ -27,7 +27,7 @@ const { createConnection } = net
 net.createConnection = (options, ...args) =>
   createConnection(options.port === 6379 ? { ...options, port: Number(process.env.REDIS_PORT) } : options, ...args)
 
-/** Where a client of node-redis has its methods from. */
+/** Prototype that provides the methods of a node-redis client. */
 function nodeRedisPrototype() {
   let prototype = createClient()
   while (!Object.hasOwn(prototype, 'connect')) prototype = Object.getPrototypeOf(prototype)
@@ -52,7 +52,7 @@ for (const file of process.argv.slice(2)) {
 async function runBlock(file) {
   await import(pathToFileURL(file).href)
 
-  // a request that comes before the first connection would be answered by the failure rule
+  // a request before the first connection would be decided by the failure rule
   if (servers.size > 0) {
     for (const client of clients) if (client.status !== 'ready') await once(client, 'ready')
   }
@@ -73,7 +73,7 @@ async function askAndClose(server) {
 
 async function disconnect(client) {
   if (client.destroy === undefined) return client.disconnect()
-  // one that still connects goes on with it
+  // a client that is still connecting continues to connect
   if (!client.isReady) await once(client, 'ready')
   client.destroy()
 }

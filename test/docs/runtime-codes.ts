@@ -19,19 +19,19 @@ import request from 'supertest'
 import { frontBackend } from '../contracts/front-backend.ts'
 import { Hub } from '../sketches/fleet/hub.ts'
 
-/** What a client saw: the status, and whether the request was counted. */
+/** Response as the client saw it: the status, and whether the request was counted. */
 interface Seen {
   readonly status: number
   readonly counted: boolean
 }
 
-/** A code that comes while requests are handled: makes it come, and answers what clients saw. */
+/** A code reported while requests are handled: causes it, and returns the responses. */
 export type RuntimeCode = readonly [code: string, provoke: () => Promise<readonly Seen[]>]
 
 const policy = { limit: 100, window: '1m' } as const
 type Untyped = (value: unknown) => unknown
 
-/** Sends requests to an app of one middleware and a handler that says ok. */
+/** Sends requests to an app with one middleware and a handler that responds "ok". */
 async function statuses(middleware: RequestHandler[], headers: Record<string, string> = {}, times = 1) {
   const app = express()
   return send(app, middleware, headers, times)
@@ -62,7 +62,7 @@ const trusting: RequestHandler = (req, _res, next) => {
 
 let made = 0
 
-/** A limiter with a name of its own, since it warns for itself. The first one is `api`. */
+/** A limiter with a unique name, since each name warns separately. The first one is `api`. */
 function named(more: object = {}): RequestHandler {
   return rateLimit({ ...policy, ...more, name: newName() })
 }
@@ -88,12 +88,12 @@ async function sharedCount(): Promise<readonly Seen[]> {
   return statuses([rateLimit(options), rateLimit(options)])
 }
 
-/** A backend that nobody else asked before. */
+/** A fresh backend, used by no other test. */
 function dead(): Backend {
   return failingBackend(() => Promise.reject(new Error('nobody is there')))
 }
 
-/** A Redis that says when it was asked, and that it evicts, and then does not answer. */
+/** A Redis client that reports a policy that evicts keys, signals the request, and then never responds. */
 const evicting: ScriptRunner = {
   run: async ({ name }) => {
     if (name === 'server-time') return ['1700000000', '0', 'allkeys-lru']
@@ -101,7 +101,7 @@ const evicting: ScriptRunner = {
   },
 }
 
-/** Ten failures, a probe after a second, a trial. */
+/** Ten failures, a probe after a second, then a trial request. */
 async function backAgain(): Promise<readonly Seen[]> {
   const clock = new FakeClock()
   let isBack = false
@@ -166,7 +166,7 @@ const thrown = (run: () => unknown): Promise<readonly Seen[]> => {
 
 const small = { width: 8, depth: 2 }
 
-/** A process that counts in another shape than its neighbour. */
+/** A process whose counter shape differs from that of another process. */
 async function unreadSketch(): Promise<readonly Seen[]> {
   const hub = new Hub()
   const members = [2, 3].map((depth) =>
@@ -188,7 +188,7 @@ const throwing = (): number => {
   throw new Error('no body yet')
 }
 
-/** A runner of a cluster that does not say so: what has keys of two slots is refused, and asked again slot by slot. */
+/** A runner of an undeclared cluster: calls with keys of two slots are rejected, and retried slot by slot. */
 async function ofClusterUnsaid(): Promise<readonly Seen[]> {
   const run: ScriptRunner['run'] = (_script, keys) =>
     new Set(keys).size > 1

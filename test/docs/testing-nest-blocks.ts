@@ -12,16 +12,16 @@ const BLOCK = /^```ts nest\n([\s\S]*?)^```$/gm
 const legacy = { legacyDecorator: true, decoratorMetadata: true }
 const jsc = { target: 'es2022', parser: { syntax: 'typescript', decorators: true }, transform: legacy } as const
 
-/** Blocks marked `nest`: they need the decorators of old, for which Node and the compiler are told apart. */
+/** Blocks marked `nest`: they need legacy decorators, for which Node and the compiler are configured separately. */
 export interface NestBlocks {
   readonly tsconfig: string
-  /** JavaScript, one file a block, named by its line. */
+  /** JavaScript files, one per block, named by line number. */
   readonly files: readonly string[]
-  /** A module that loads the suite's source and then the block that it is told. */
+  /** A module that loads the suite's source and then the block given as argument. */
   readonly loader: string
 }
 
-/** Writes the blocks of a page into a folder of their own. */
+/** Writes the blocks of a page into a separate folder. */
 export async function writeNestBlocks(page: string): Promise<NestBlocks> {
   const folder = join(root, '.artifacts', `nest-${page.replace(/\W+/g, '-')}`)
   rmSync(folder, { recursive: true, force: true })
@@ -44,7 +44,7 @@ export async function writeNestBlocks(page: string): Promise<NestBlocks> {
   return { tsconfig: join(folder, 'tsconfig.json'), files, loader: join(folder, 'load.mjs') }
 }
 
-/** What a child printed when it failed, and nothing when it did not. `more` stands beside our own environment. */
+/** Returns the output of a child process that failed, or an empty string. `more` extends the environment. */
 export async function complaintsOf(args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> {
   const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...others } = process.env
   const env = { ...others, ...more }

@@ -8,7 +8,7 @@ import { complaintsOf, writeNestBlocks } from './testing-nest-blocks.ts'
 const folder = '.artifacts/testing-blocks'
 const BLOCK = /^```ts jest\n([\s\S]*?)^```$/gm
 
-/** Writes the tests that docs/testing.md shows, each as a file of its own named by its line; answers how many. */
+/** Writes each test of docs/testing.md to a file named by its line number, and returns how many there are. */
 function writeTests(): number {
   const page = pageText('docs/testing.md')
   const blocks = [...page.matchAll(BLOCK)]
@@ -24,14 +24,14 @@ function writeTests(): number {
   return blocks.length
 }
 
-test('every test that docs/testing.md shows type-checks and passes', async () => {
+test('every test in docs/testing.md type-checks and passes', async () => {
   expect(writeTests()).toBeGreaterThan(4)
   expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', join(folder, 'tsconfig.json')])).toBe('')
   const jest = ['node_modules/jest/bin/jest.js', '--runInBand', '--roots', folder]
   expect(await complaintsOf([...jest, '--testMatch', `<rootDir>/${folder}/*.test.ts`])).toBe('')
 }, 240_000)
 
-test('the test of a Nest application that docs/testing.md shows type-checks and passes', async () => {
+test('the test of a Nest application in docs/testing.md type-checks and passes', async () => {
   const { tsconfig, files, loader } = await writeNestBlocks('docs/testing.md')
   expect(files.length).toBeGreaterThan(0)
   expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', tsconfig])).toBe('')

@@ -25,7 +25,7 @@ async function started(env: Readonly<Record<string, string>>): Promise<Counters>
   return counterClient({ url: await service.url() })
 }
 
-/** Counts one unit under a token until it is answered, as an obedient client does. */
+/** Counts one unit with a token and retries until it gets a response, as a correct client does. */
 async function count(counters: Counters, token: string): Promise<void> {
   const answered = (): Promise<boolean> =>
     counters.increment('page:home', 1, { token }).then(
@@ -35,7 +35,7 @@ async function count(counters: Counters, token: string): Promise<void> {
   await eventually(answered, { what: `an answer to ${token}` })
 }
 
-test('counts in a folder, and goes on where a killed process ended', async () => {
+test('counts in a folder, and resumes from the state of a killed process', async () => {
   const first = await started({})
   for (let unit = 0; unit < 5; unit++) await count(first, `a-${unit}`)
   await service?.kill()
@@ -47,7 +47,7 @@ test('counts in a folder, and goes on where a killed process ended', async () =>
   expect(await service?.end()).toBe(0)
 }, 90_000)
 
-test('counts in Redis before PostgreSQL, and shows the sum while each part is killed', async () => {
+test('counts in Redis and then PostgreSQL, and shows the sum while each component is killed', async () => {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
   const env = { POSTGRES_URL: postgres.url, REDIS_URL: redis.url }
   try {

@@ -15,7 +15,7 @@ async function start(traffic: 'on' | 'off'): Promise<GatewayProcess> {
   return gateway.listening()
 }
 
-/** What the page of the gateway at that address shows. */
+/** Returns the text of the gateway's page at this address. */
 async function shown(url: string): Promise<InsightSnapshot> {
   const { text } = await ask(Number(new URL(url).port), '/limits/stream')
   return JSON.parse(text.split('data: ')[1])
@@ -23,7 +23,7 @@ async function shown(url: string): Promise<InsightSnapshot> {
 
 const decisions = ({ policies }: InsightSnapshot) => policies.reduce((sum, { total }) => sum + total.allowed, 0)
 
-test('the gateway prints the address of its page first, and shows limits at work within a minute', async () => {
+test('the gateway prints the address of its page first, and shows active limits within a minute', async () => {
   const gateway = await start('on')
   const { urls, child, ended } = gateway
   expect(gateway.output.split('\n')[0]).toBe(`Limits, live: ${urls.Express}/limits`)
@@ -37,7 +37,7 @@ test('the gateway prints the address of its page first, and shows limits at work
     return denied.includes('search') && caps.some(({ denied: full }) => full > 0)
   }
   await eventually(isAtWork, { what: 'a denied search and a full cap', timeoutMs: 60_000 })
-  // nobody spent what the newcomer has
+  // no other client spent units of this new client
   const first = await fetch(urls.Express)
   expect(first.headers.get('ratelimit')).toContain('r=99;')
   await first.text()
@@ -46,7 +46,7 @@ test('the gateway prints the address of its page first, and shows limits at work
   expect(gateway.output).not.toContain('Warning')
 }, 90_000)
 
-test('with TRAFFIC=off nobody asks but the newcomer', async () => {
+test('with TRAFFIC=off the new client sends the only requests', async () => {
   const { output, urls } = await start('off')
   expect(output).toMatch(/^Limits, live: /)
   for (let asked = 0; asked < 3; asked++) await (await fetch(urls.Fastify)).text()

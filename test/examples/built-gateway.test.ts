@@ -16,7 +16,7 @@ describe('the built gateway', () => {
     for (const server of occupying.splice(0)) server.close()
   })
 
-  test('serves every framework, and says where', async () => {
+  test('serves every framework, and prints the URLs', async () => {
     const { urls } = await start(0).listening()
     expect(Object.keys(urls)).toEqual(['Express', 'Koa', 'Fastify'])
     const asked = Object.values(urls).map(async (url) => (await fetch(`${url}/search`)).json())
@@ -24,13 +24,13 @@ describe('the built gateway', () => {
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    'ends with 0 within a second of %s, though connections are open and slow requests run',
+    'exits with code 0 within a second of %s, even with open connections and slow requests',
     async (signal) => {
       const { child, ended, urls } = await start(0).listening()
       const busy = Object.values(urls).map(async (url) => {
         await (await fetch(url)).text()
         const slow = (): Promise<unknown> => fetch(`${url}/slow`).catch(() => 'cut off')
-        // two hold both places: once the third is answered, they run
+        // two requests hold both permits: once the third is answered, they are running
         await Promise.race([slow(), slow(), slow()])
       })
       await Promise.all(busy)
@@ -41,14 +41,14 @@ describe('the built gateway', () => {
     },
   )
 
-  test('says in one line which of its ports is taken, and ends with 1', async () => {
+  test('prints in one line which of its ports is taken, and exits with code 1', async () => {
     const port = await freePortBeforeATakenOne()
     const gateway = start(port)
     expect(await gateway.ended).toEqual([1, null])
     expect(gateway.output).toBe(`Port ${port + 1} is taken: set PORT to one that is free, with the 2 that follow it.\n`)
   })
 
-  test('prints lines to paste that name its routes and its servers', async () => {
+  test('prints commands to paste that use its routes and servers', async () => {
     const { output, urls } = await start(0).listening()
     const lines = output.split('\n').filter((line) => line.includes('curl '))
     expect(lines).toHaveLength(7)
@@ -58,7 +58,7 @@ describe('the built gateway', () => {
     for (const url of Object.values(urls)) expect(lines[0]).toContain(url)
   })
 
-  test('counts an address over all routes, as the last of the lines says', async () => {
+  test('counts an address across all routes, as the last printed line says', async () => {
     const { urls } = await start(0).listening()
     const statusOf = async (path: string): Promise<number> => {
       const response = await fetch(urls.Express + path)
@@ -69,7 +69,7 @@ describe('the built gateway', () => {
     const statuses: number[] = []
     for (let asked = 0; asked < 120; asked++) statuses.push(await statusOf('/'))
     const passed = statuses.filter((status) => status === 200).length
-    // on a slow machine the first of them are a part of a window ago by then
+    // on a slow machine part of the window has passed since the first requests
     expect(passed).toBeGreaterThanOrEqual(72)
     expect(passed).toBeLessThan(95)
     expect(statuses.filter((status) => status === 429)).toHaveLength(120 - passed)

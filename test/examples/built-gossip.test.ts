@@ -19,9 +19,9 @@ test('five processes share a limit and a sketch without a server', async () => {
   expect(rows).toHaveLength(5)
   const admitted = rows.reduce((sum, [, here]) => sum + Number(here), 0)
   expect(admitted).toBeGreaterThanOrEqual(100)
-  // without the others each would admit 80
+  // without exchange, each replica would admit 80
   expect(admitted).toBeLessThanOrEqual(250)
-  // of 400, by a sketch, the same in all
+  // estimated by a sketch from 400, and equal in all replicas
   const visitors = rows.map(([, , all]) => Number(all))
   expect(new Set(visitors).size).toBe(1)
   expect(Math.abs(visitors[0] - 400)).toBeLessThan(40)

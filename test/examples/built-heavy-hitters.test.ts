@@ -8,11 +8,11 @@ import { root } from '../repository.ts'
 const run = promisify(execFile)
 const main = join(root, 'examples/heavy-hitters/dist/index.js')
 
-test('a running server shows who asks most, how many they are and their p99, in a few kilobytes', async () => {
+test('a running server shows its busiest clients, the number of clients and their p99, in a few kilobytes', async () => {
   if (!existsSync(main)) throw new Error('examples/heavy-hitters is not built: npx turbo run build')
   const env = { ...process.env, SECONDS: '3', NODE_OPTIONS: '' }
   const { stdout } = await run(process.execPath, [main], { env, timeout: 60_000 })
-  // the first of a hundred thousand sends one request in twelve
+  // the busiest of a hundred thousand clients sends one request in twelve
   expect(stdout).toMatch(/^ {2}client-1 +\d+ ± 0$/m)
   expect(stdout).toMatch(/Of the 5 who asked most [45] were shown\./)
   const off = Number(/off by ([\d.]+) %/.exec(stdout)?.[1])

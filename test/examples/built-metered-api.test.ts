@@ -30,7 +30,7 @@ class Customer {
     return fetch(`${this.#url}${path}`, { method, headers: { 'x-api-key': this.#key } })
   }
 
-  /** How many of these calls passed; beyond the burst of a second they wait. */
+  /** Returns how many of these calls passed; calls beyond the burst of a second wait. */
   async call(times: number): Promise<number> {
     let passed = 0
     for (let called = 0; called < times; called++) {
@@ -53,7 +53,7 @@ async function started(env: Readonly<Record<string, string>>): Promise<string> {
   return api.url()
 }
 
-/** What was on lease is reported, or charged as stranded. */
+/** Leased units are reported as used, or charged as stranded. */
 async function settled(customer: Customer): Promise<Readonly<Record<string, number>>> {
   let balance = await customer.balance()
   await eventually(
@@ -66,7 +66,7 @@ async function settled(customer: Customer): Promise<Readonly<Record<string, numb
   return balance
 }
 
-test('sells calls by the month, and a top-up beside them once', async () => {
+test('sells calls by the month, and a one-time top-up', async () => {
   const ada = new Customer(await started({}), 'key-ada')
   expect(await ada.call(230)).toBe(200)
   const denied = await ada.ask('/words')
@@ -75,7 +75,7 @@ test('sells calls by the month, and a top-up beside them once', async () => {
   expect(denied.headers.get('ratelimit-policy')).toContain('"monthly";q=200;qu="calls"')
   expect((await ada.ask('/top-ups/invoice-1', 'POST')).status).toBe(201)
   expect((await ada.ask('/top-ups/invoice-1', 'POST')).status).toBe(200)
-  // while the database is late, who answers in its place knows of no top-up
+  // while the database is late, the fallback does not include the top-up
   let bought = 0
   const isSpent = async (): Promise<boolean> => {
     bought += await ada.call(100 - bought)
@@ -97,13 +97,13 @@ test('quotas survive a killed process and a killed database', async () => {
     expect(await bob.call(50)).toBe(50)
     await settled(bob)
     await postgres.kill()
-    // what passes meanwhile is of the lease, or owed
+    // calls that pass in the meantime come from the lease, or are owed
     const meanwhile = await bob.call(30)
     await postgres.start()
     const isCharged = async (): Promise<boolean> => (await settled(bob)).used === 50 + meanwhile
     await eventually(isCharged, { what: `${50 + meanwhile} units on the bill` })
     expect(await bob.call(20)).toBe(20)
-    // on a slow machine the failure rule may have let them pass: what is owed is told first, as it dies with its process
+    // on a slow machine the failure rule may have admitted them; owed units are printed first, as the process loses them
     const isKnown = async (): Promise<boolean> => {
       const { used, onLease } = await bob.balance()
       return used + onLease >= 70 + meanwhile
@@ -114,7 +114,7 @@ test('quotas survive a killed process and a killed database', async () => {
     expect(await bob.call(1)).toBe(1)
     const { used, stranded, left } = await settled(bob)
     expect(used + stranded + left).toBe(50_000)
-    // a killed process leaves at most twice what it spent in a lease
+    // a killed process strands at most twice the units it spent of a lease
     expect(used + stranded).toBeGreaterThanOrEqual(71 + meanwhile)
     expect(used + stranded).toBeLessThanOrEqual(51 + meanwhile + 2 * 20 + 8)
     expect(await api?.end()).toBe(0)

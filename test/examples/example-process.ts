@@ -4,14 +4,14 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../repository.ts'
 
-/** A built example in a process of its own, on a free port. */
+/** A built example in a child process, on a free port. */
 export class ExampleProcess {
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown[]>
-  /** What it wrote so far. */
+  /** Output so far. */
   output = ''
 
-  /** `name`: that of its folder. */
+  /** `name`: name of the example's folder. */
   constructor(name: string, env: Readonly<Record<string, string>>) {
     const main = join(root, 'examples', name, 'dist/index.js')
     if (!existsSync(main)) throw new Error(`examples/${name} is not built: npx turbo run build`)
@@ -25,7 +25,7 @@ export class ExampleProcess {
     this.#ended = once(this.#child, 'exit')
   }
 
-  /** Where it serves, once it does. */
+  /** Resolves with the URL once the example is serving. */
   async url(): Promise<string> {
     for (;;) {
       const [, url] = /listening on (\S+)/.exec(this.output) ?? []
@@ -40,7 +40,7 @@ export class ExampleProcess {
     await this.#ended
   }
 
-  /** Its code. */
+  /** Resolves with the exit code. */
   async end(): Promise<unknown> {
     this.#child.kill('SIGTERM')
     const [code] = await this.#ended

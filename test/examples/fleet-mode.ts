@@ -11,10 +11,10 @@ export const main = join(root, 'examples/fleet/dist/index.js')
 
 export const env = { ...process.env, SECONDS: '12', REDIS_SERVER: redisBinary(), NODE_OPTIONS: '' }
 
-/** A mode of the fleet keeps what it promises, and its processes decide by it while Redis is there. */
+/** Tests that a mode of the fleet keeps its promise, and that processes use it while Redis is reachable. */
 export async function keepsItsPromise(mode: string, source: string): Promise<void> {
   if (!existsSync(main)) throw new Error('examples/fleet is not built: npx turbo run build')
-  // it ends with code 1 where more was admitted than promised, or an answer was none
+  // it exits with code 1 if more was admitted than promised, or a response was invalid
   const { stdout } = await run(process.execPath, [main, '--mode', mode], { env, timeout: 60_000 })
   expect(stdout).toContain('Answers that were no answer: 0.')
   expect(stdout).toMatch(/The most admitted in any window of 10 s, over the limit: [01]\.\d+ \(promised: 1\.\d+\)\.\n$/)

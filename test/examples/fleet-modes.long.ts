@@ -1,12 +1,12 @@
 import { test } from '@jest/globals'
 import { keepsItsPromise } from './fleet-mode.ts'
 
-// what a synced process gives away before it hears of the others depends on how long a machine stands still
+// the overshoot of a synced process before it receives the others' counts depends on stalls of the machine
 test.each([
   ['leased', 'leased'],
   ['synced', 'synced'],
 ])(
-  'the fleet keeps what its mode %s promises while Redis is killed and begins anew',
+  'the fleet keeps the promise of its mode %s while Redis is killed and restarted',
   (mode, source) => keepsItsPromise(mode, source),
   90_000,
 )

@@ -6,15 +6,15 @@ import { root } from '../repository.ts'
 
 const main = join(root, 'examples/gateway/dist/index.js')
 
-/** The built gateway in a process of its own. */
+/** The built gateway in a child process. */
 export class GatewayProcess {
   readonly child: ChildProcess
-  /** Its code and signal. */
+  /** Exit code and signal. */
   readonly ended: Promise<unknown[]>
-  /** What it wrote so far. */
+  /** Output so far. */
   output = ''
 
-  /** `traffic`: with the clients that it makes itself. */
+  /** `traffic`: whether the gateway runs its built-in clients. */
   constructor(port: number, traffic: 'on' | 'off' = 'off') {
     if (!existsSync(main)) throw new Error('examples/gateway is not built: npx turbo run build')
     const env = { ...process.env, PORT: String(port), TRAFFIC: traffic, NODE_OPTIONS: '' }
@@ -27,7 +27,7 @@ export class GatewayProcess {
     this.ended = once(this.child, 'exit')
   }
 
-  /** Resolves once it has written all that it has to say. */
+  /** Resolves once the gateway has printed its start-up lines. */
   async listening(): Promise<this> {
     const stdout = this.child.stdout as NonNullable<ChildProcess['stdout']>
     while (!/curl .*\n\n?$/.test(this.output)) {
@@ -37,7 +37,7 @@ export class GatewayProcess {
     return this
   }
 
-  /** Where it serves: framework → URL. */
+  /** URLs by framework. */
   get urls(): Readonly<Record<string, string>> {
     return Object.fromEntries([...this.output.matchAll(/^ +(\w+) +(http:\/\/localhost:\d+)$/gm)].map(([, ...of]) => of))
   }

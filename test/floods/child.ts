@@ -7,8 +7,8 @@ const HOOK = require.resolve('../services/typescript-hook.cjs')
 const run = promisify(execFile)
 
 /**
- * The JSON that a script below `test/` prints last, run by a Node of its own: what may hang is killed there, and
- * memory is its own. Rejects where it fails or takes longer than `timeoutMs`.
+ * Runs a script below `test/` in a child process and returns the JSON that it prints last: a hang can be killed, and
+ * memory is separate. Rejects if the script fails or takes longer than `timeoutMs`.
  */
 export async function childResult<T>(
   script: string,

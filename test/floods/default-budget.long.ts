@@ -4,8 +4,8 @@ import { everyAlgorithm, MIB, scene } from './scene.ts'
 const WINDOW_MS = 600_000
 
 describe.each(everyAlgorithm)('%s, with 64 MiB', (algorithm) => {
-  // a sliding log and a limit of three have five cells a key
-  test('keeps a million keys exactly and evicts none', () => {
+  // a sliding log with a limit of three has five cells per key
+  test('counts a million keys exactly and evicts no key', () => {
     const { limiter, told } = scene([{ algorithm, limit: 3, window: '1d' }], 64 * MIB)
     for (let key = 0; key < 1_000_000; key++) limiter.take(`client-${key}`, key % 4)
     let wrong = 0

@@ -8,12 +8,12 @@ const LIMIT = 100
 const policyOf = (algorithm: AlgorithmName): PolicyInput => ({ algorithm, limit: LIMIT, window: WINDOW_MS })
 
 interface Course {
-  /** What the attacker got, ask by ask, once all was spent. */
+  /** Units admitted for the attacker, request by request, after its limit was spent. */
   readonly admitted: boolean[]
   readonly freeAfterMs: number
 }
 
-/** An attacker spends all, then asks a hundred times while `flood` new keys come; then everyone is quiet. */
+/** An attacker spends its limit and sends a hundred requests while `flood` new keys arrive; then traffic stops. */
 function course(policy: PolicyInput, maxBytes: number, flood: number, costOfFlood: number): Course {
   const { clock, limiter } = scene([policy], maxBytes)
   limiter.take('attacker', LIMIT)
@@ -40,28 +40,31 @@ function expectNoGain(flooded: Course, alone: Course): void {
   })
 }
 
-describe.each(everyAlgorithm)('%s: who is denied', (algorithm) => {
+describe.each(everyAlgorithm)('%s: a denied client', (algorithm) => {
   const policy = policyOf(algorithm)
   const alone = course(policy, 64 * MIB, 0, 1)
 
-  test.each([64 * KIB, 1 * MIB])('is answered under a light flood as without one, at %d bytes', (maxBytes) => {
-    const flooded = course(policy, maxBytes, 10 * Math.min(8_000, capacityOf(policy, maxBytes)), 1)
-    expect(flooded).toEqual(alone)
-  })
+  test.each([64 * KIB, 1 * MIB])(
+    'gets the same decisions under a light flood as without one, at %d bytes',
+    (maxBytes) => {
+      const flooded = course(policy, maxBytes, 10 * Math.min(8_000, capacityOf(policy, maxBytes)), 1)
+      expect(flooded).toEqual(alone)
+    },
+  )
 
-  test('gains nothing by keys that spend all, and is free within two windows of the flood', () => {
+  test('gains nothing from a flood of keys that spend their limit, and is admitted within two windows after it', () => {
     const flooded = course(policy, 64 * KIB, 10 * capacityOf(policy, 64 * KIB), LIMIT)
     expectNoGain(flooded, alone)
     expect(flooded.freeAfterMs).toBeLessThanOrEqual(2 * WINDOW_MS + 1_000)
   })
 
-  test('gains nothing by keys that have spent half', () => {
+  test('gains nothing from a flood of keys that spend half of their limit', () => {
     const flooded = course(policy, 64 * KIB, 10 * capacityOf(policy, 64 * KIB), LIMIT / 2)
     expectNoGain(flooded, alone)
   })
 })
 
-test('a flood of keys that no one limit can tell from attackers (limit 1) frees nobody', () => {
+test('denied clients stay denied in a flood of keys that look like attackers (limit 1)', () => {
   for (const algorithm of everyAlgorithm) {
     const { limiter, clock } = scene([{ algorithm, limit: 1, window: WINDOW_MS }], 64 * KIB)
     for (let key = 0; key < 100; key++) limiter.take(`attacker-${key}`)

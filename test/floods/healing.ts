@@ -3,7 +3,7 @@ import type { AlgorithmName } from '@sluice/limiter-core'
 import { childResult } from './child.ts'
 import { type Hour, tailCells } from './hours.ts'
 
-/** Windows after its last take at which a key is as good as new. */
+/** Windows after its last take until a key is fully reset. */
 const WINDOWS: Readonly<Record<AlgorithmName, number>> = {
   'fixed-window': 1,
   'sliding-window': 2,
@@ -13,13 +13,13 @@ const WINDOWS: Readonly<Record<AlgorithmName, number>> = {
 }
 
 /**
- * A flood at the start of a day. In each hour as many newcomers are clouded as chance makes of the keys that were
- * written to the tail and have not ended; from the hour on in which those of the flood have, nobody is denied.
+ * A flood at the start of a day. In each hour, new clients are wrongly denied only with the probability given by the
+ * unexpired keys in the tail; once the keys of the flood have expired, no client is denied.
  */
 export async function expectBound(algorithm: AlgorithmName, maxBytes: number, cost: number): Promise<void> {
   const args = [algorithm, maxBytes, 0, cost, 24].map(String)
   const day = await childResult<Hour[]>('floods/children/hours.ts', { args, timeoutMs: 1_200_000 })
-  // the hour in which a key was written, and those in which it may last
+  // the hour in which a key was written, and the hours in which it may still exist
   const lasts = WINDOWS[algorithm] + 1
   day.forEach(({ clouded }, hour) => {
     const live = day.slice(Math.max(0, hour + 1 - lasts), hour + 1).reduce((sum, { spilled }) => sum + spilled, 0)

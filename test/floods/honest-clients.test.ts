@@ -5,7 +5,7 @@ const LIMIT = 100
 const WINDOW_MS = 60_000
 const CLIENTS = 100
 
-/** Denials of clients who spend `part` of their limit in each of three windows, evenly, while new keys come. */
+/** Denials of clients that evenly spend `part` of their limit in each of three windows, while new keys arrive. */
 function denials(algorithm: (typeof everyAlgorithm)[number], part: number): number {
   const { limiter, clock } = scene([{ algorithm, limit: LIMIT, window: WINDOW_MS }], 64 * KIB)
   const asks = Math.floor(LIMIT * part)
@@ -25,7 +25,7 @@ describe.each(everyAlgorithm)('%s: a client', (algorithm) => {
   })
 })
 
-/** The part of newcomers who are denied when `spills` keys that spent all have been displaced. */
+/** Share of new clients that are denied after `spills` fully spent keys have been evicted. */
 function newcomersDenied(beyond: number): { spilled: number; denied: number } {
   const { limiter, clock, told } = scene([{ algorithm: 'fixed-window', limit: LIMIT, window: '1h' }], 1 * MIB)
   let keys = 0
@@ -34,15 +34,15 @@ function newcomersDenied(beyond: number): { spilled: number; denied: number } {
   let denied = 0
   clock.advance(1_000)
   for (let key = 0; key < 5_000; key++) if (!limiter.peek(`new-${key}`).allowed) denied++
-  // what was displaced is told at most once a second, and with the next key that is
+  // evictions are reported at most once a second, together with the next eviction
   for (const before = told.spilled; told.spilled === before; ) limiter.take(`heavy-${keys++}`, LIMIT)
   return { spilled: told.spilled, denied: denied / 5_000 }
 }
 
-// a row of the tail has 468 cells here; four rows must agree before a newcomer is mistaken for an old hand
+// a row of the tail has 468 cells here; four rows must agree before a new client is mistaken for a known one
 const CELLS = Math.floor(2 ** 20 / 14 / 4 / 40)
 
-test('newcomers are mistaken for denied keys only as often as four rows of cells agree by chance', () => {
+test('new clients are mistaken for denied keys only as often as four rows of cells agree by chance', () => {
   const rows = [300, 1_000, 3_000, 10_000].map((beyond) => newcomersDenied(beyond))
   console.log(
     '| displaced heavy keys | newcomers denied |\n',

@@ -4,30 +4,30 @@ import { KIB, type Scene, scene } from './scene.ts'
 const LIMIT = 10
 const HOUR_MS = 3_600_000
 
-/** At 512 KiB, and as much more or less as the budget is larger or smaller. */
+/** Number of clients at 512 KiB, scaled with the budget. */
 const CLIENTS_AN_HOUR = 60_000
 const FLOOD_KEYS = 18_000
 const REQUESTS = 5
 const UNKNOWN = 1_000
 
-/** What an hour of ordinary clients saw. */
+/** Results of an hour of ordinary clients. */
 export interface Hour {
-  /** Of the clients who make five requests, the part that was denied one. */
+  /** Share of the clients sending five requests that were denied at least once. */
   readonly denied: number
-  /** Of keys that nobody has asked for, the part that is taken for one that was evicted, at the end of the hour. */
+  /** Share of unused keys that are mistaken for an evicted key at the end of the hour. */
   readonly clouded: number
-  /** Evicted keys that were written to the tail in it. */
+  /** Evicted keys that were written to the tail in this hour. */
   readonly spilled: number
 }
 
-/** Clients who come once, a limit of ten an hour, and now and then a flood that spends as much as it wants. */
+/** One-time clients, a limit of ten per hour, and occasional floods that spend any amount. */
 export class Hours {
   readonly #scene: Scene
   readonly #part: number
   readonly #oneIn: number
   #clients = 0
 
-  /** One client in `oneIn` makes five requests at once, the others make one. */
+  /** One client in `oneIn` sends five requests at once, the others send one. */
   constructor(algorithm: AlgorithmName, maxBytes: number, oneIn: number) {
     this.#scene = scene([{ algorithm, limit: LIMIT, window: HOUR_MS }], maxBytes)
     this.#part = maxBytes / (512 * KIB)
@@ -58,7 +58,7 @@ export class Hours {
     }
   }
 
-  /** New keys that take `cost` units each, once and all at once. */
+  /** New keys that each take `cost` units once, all at the same time. */
   flood(cost: number): void {
     for (let key = 0; key < FLOOD_KEYS * this.#part; key++)
       this.#scene.limiter.take(`flood-${this.#clients}-${key}`, cost)

@@ -1,17 +1,17 @@
 import { childResult } from './child.ts'
 
-/** What became of a policy that met a budget full of the keys of others. */
+/** Results of a policy added when the budget is full of keys of other policies. */
 interface Late {
   /** Slot widths on the backend. */
   readonly count: number
   readonly keys: number
-  /** Of its keys, those that were not as it had left them. */
+  /** Number of its keys whose counts had changed. */
   readonly lost: number
-  /** What a client had above its limit. */
+  /** Units that a client got above its limit. */
   readonly above: number
 }
 
-/** Numbers of slot widths with which a late policy lost keys or a limit. */
+/** Slot widths with which a late policy lost keys or exceeded a limit. */
 export async function wronged(
   maxBytes: number,
   others: 'expired' | 'live',

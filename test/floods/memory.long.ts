@@ -9,14 +9,14 @@ interface Used {
 }
 
 test.each(everyAlgorithm)(
-  '%s keeps 5,000,000 keys of a flood within 64 MiB, and never stalls for 10 ms',
+  '%s keeps 5,000,000 keys of a flood within 64 MiB, without a stall of 10 ms',
   async (algorithm) => {
     const maxBytes = 64 * MIB
     const args = [String(maxBytes), '5000000', algorithm]
     const used = await childResult<Used>('floods/children/memory.ts', { args, timeoutMs: 300_000 })
     console.log(algorithm, used)
     expect(used.peakBuffers).toBeLessThanOrEqual(1.1 * maxBytes)
-    // two of them, one after the other, and V8's young generation, which decisions fill
+    // two backends, one after the other, and V8's young generation, which decisions fill
     expect(used.rss).toBeLessThanOrEqual(2 * 1.1 * maxBytes + 16 * MIB)
     expect(used.worstStallMs).toBeLessThan(10)
   },

@@ -12,7 +12,7 @@ interface Left {
   readonly retryAfterMs?: number
 }
 
-/** The same policy over a Map that forgets nothing. */
+/** The same policy over a Map that keeps every key. */
 class Model {
   readonly #cells = new Map<string, Float64Array>()
   readonly #compiled: CompiledPolicy
@@ -53,7 +53,7 @@ class Model {
 }
 
 function doOne({ limiter, clock }: Scene, model: Model, random: SeededRandom): void {
-  // most deeds fall on few keys, so that limits are met
+  // most operations use a few keys, so that limits are reached
   const key = `key-${random.whole(random.next() < 0.5 ? KEYS : 50)}`
   const what = random.next()
   if (what < 0.002) clock.advance(random.whole(600_000))
@@ -71,7 +71,7 @@ function doOne({ limiter, clock }: Scene, model: Model, random: SeededRandom): v
   }
 }
 
-// a matcher for each of 300,000 deeds would take longer than all of them
+// an `expect` for each of 300,000 operations would take longer than the operations
 function same(deed: object, got: Left, expected: Left): void {
   for (const name of ['remaining', 'resetAfterMs', 'retryAfterMs'] as const) {
     if (expected[name] !== undefined && got[name] !== expected[name])
@@ -82,7 +82,7 @@ function same(deed: object, got: Left, expected: Left): void {
 describe.each(everyAlgorithm)('%s in a table that grows and splits', (algorithm) => {
   const seed = baseSeed()
 
-  test(`answers as over a map that forgets nothing (seed ${seed})`, () => {
+  test(`decides like a Map that keeps every key (seed ${seed})`, () => {
     const input = { algorithm, limit: 20, window: '5m' } as const
     const made = scene([input], 32 * MIB)
     const model = new Model(algorithms[algorithm].compile(compilePolicy(input)))

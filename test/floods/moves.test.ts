@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { childResult } from './child.ts'
 import { MIB } from './scene.ts'
 
-// a shard has 8,192 slots at most, of which six thousand are taken when it grows
+// a shard has at most 8,192 slots, of which 6,000 are used when it grows
 const SHARD = 8_192
 
 test.concurrent.each([

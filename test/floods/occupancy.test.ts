@@ -16,7 +16,7 @@ const shapes: Readonly<Record<string, (index: number) => string>> = {
   'one long text, one character': (index) => `${'x'.repeat(300)}${String.fromCharCode(index)}${'y'.repeat(300)}`,
 }
 
-// the first eviction is a matter of chance: of one unlucky pair of sets
+// the first eviction depends on chance: on one unlucky pair of sets
 const RUNS = 20
 
 function fill(keyOf: (index: number) => string): number {
@@ -27,7 +27,7 @@ function fill(keyOf: (index: number) => string): number {
   return keys / RUNS
 }
 
-test(`keys of every shape fill the table alike before one has to go (seed ${seed})`, () => {
+test(`keys of every shape fill the table equally before the first eviction (seed ${seed})`, () => {
   const filled = Object.fromEntries(Object.entries(shapes).map(([shape, keyOf]) => [shape, fill(keyOf)]))
   const counts = Object.values(filled)
   expect(Math.max(...counts) / Math.min(...counts)).toBeLessThan(1.1)

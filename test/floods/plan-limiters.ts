@@ -2,7 +2,7 @@ import type { Decision, Limiter, PolicyInput } from '@sluice/limiter-core'
 import { RateGate } from '@sluice/limiter-core/http'
 import type { Scene } from './scene.ts'
 
-/** Limiters of several plans, each with one policy, all of one name. */
+/** Limiters of several plans, each with one policy of the same name. */
 export function planLimiters(
   plans: readonly PolicyInput[],
   given: Pick<Scene, 'backend' | 'clock'> & { readonly scope?: string },

@@ -3,10 +3,10 @@ import { everyAlgorithm, KIB, type Scene, scene } from './scene.ts'
 
 const WINDOW_MS = 60_000
 const LIMIT = 10
-// a tick of expiry is 128 ms, and what is remembered ends with a tick
+// an expiry tick is 128 ms, and remembered counts expire at the end of a tick
 const TOLERANCE_MS = 256
 
-/** A hundred denied keys, displaced by others that are denied as well and a little later. */
+/** A hundred denied keys, evicted by other keys that are denied a little later. */
 function displaced(algorithm: (typeof everyAlgorithm)[number]): Scene & { readonly keys: readonly string[] } {
   const made = scene([{ algorithm, limit: LIMIT, window: WINDOW_MS }], 64 * KIB)
   const keys = Array.from({ length: 100 }, (_, index) => `denied-${index}`)
@@ -17,8 +17,8 @@ function displaced(algorithm: (typeof everyAlgorithm)[number]): Scene & { readon
   return { ...made, keys }
 }
 
-describe.each(everyAlgorithm)('%s: a denied key that the tail put back', (algorithm) => {
-  test('passes at its retryAfterMs, and not a millisecond before', () => {
+describe.each(everyAlgorithm)('%s: a denied key restored from the tail', (algorithm) => {
+  test('is admitted at its retryAfterMs, and not a millisecond earlier', () => {
     const { limiter, clock, keys } = displaced(algorithm)
     for (const key of keys) {
       const { allowed, retryAfterMs } = limiter.take(key)

@@ -21,12 +21,12 @@ export const everyAlgorithm: readonly AlgorithmName[] = [
   'gcra',
 ]
 
-/** A limiter over memory of its own, on a clock that stands still, and what the memory tells of its keys. */
+/** A limiter with a separate memory backend, on a stopped clock, and the key counts that the backend reports. */
 export interface Scene {
   readonly clock: FakeClock
   readonly backend: Backend<Answer>
   readonly limiter: Limiter<Decision>
-  /** As last reported, at most once a second of the clock. */
+  /** Last reported value; reports arrive at most once per second of the clock. */
   readonly told: { evicted: number; spilled: number }
 }
 
@@ -43,7 +43,7 @@ export function scene(policies: readonly PolicyInput[], maxBytes?: number): Scen
   return { clock, backend, told, limiter: createLimiter({ policies: policies as never, backend, clock }) }
 }
 
-/** How many keys of a policy fit before the first one has to go. */
+/** Returns how many keys of a policy fit before the first eviction. */
 export function capacityOf(
   policy: PolicyInput,
   maxBytes: number,

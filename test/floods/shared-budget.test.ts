@@ -9,11 +9,11 @@ const pairs = [
   ['sliding-log', 'sliding-window'],
 ] as const
 
-// in a Node of its own: two policies that share a budget have hung one another
+// in a child process: two policies that share a budget once caused each other to hang
 describe.each([256 * KIB, 1 * MIB])('under %d bytes', (maxBytes) => {
   describe.each(['flood first', 'flood last'])('with the %s', (order) => {
     test.concurrent.each(pairs)(
-      'a flood on %s leaves the keys of %s their share',
+      'during a flood on %s, the keys of %s keep their share',
       async (flooded, quiet) => {
         const args = [String(maxBytes), flooded, quiet, order]
         const { lost } = await childResult<{ lost: number }>('floods/children/shared-budget.ts', {

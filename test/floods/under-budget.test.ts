@@ -4,7 +4,7 @@ import { everyAlgorithm, MIB, scene } from './scene.ts'
 const KEYS = 60_000
 
 describe.each(everyAlgorithm)('%s, under its budget', (algorithm) => {
-  test('keeps every key exactly and evicts none', () => {
+  test('counts every key exactly and evicts no key', () => {
     const { limiter, told } = scene([{ algorithm, limit: 3, window: '1d' }], 8 * MIB)
     for (let key = 0; key < KEYS; key++) limiter.take(`client-${key}`, key % 4)
     let wrong = 0

@@ -3,18 +3,18 @@ import { baseSeed, seededRandom } from '@sluice/testkit'
 import { everyAlgorithm, KIB, scene } from './scene.ts'
 
 const LIMIT = 100
-// a fraction in 255ths, rounded up: below 128 of them a key is not remembered
+// a fraction in 255ths, rounded up: below 128/255 a key is not remembered
 const FORGOTTEN_AT_MOST = Math.floor((127 / 255) * LIMIT)
 
 describe.each(everyAlgorithm)('%s: an eviction', (algorithm) => {
   const seed = baseSeed()
   const policy = { algorithm, limit: LIMIT, window: '1d' } as const
 
-  test(`forgets at most half a limit of a key, and nothing of a key above it (seed ${seed})`, () => {
+  test(`loses at most half a limit of a key, and nothing of a key that used more (seed ${seed})`, () => {
     const random = seededRandom(seed)
     const { limiter } = scene([policy], 64 * KIB)
     const asked = Array.from({ length: 500 }, () => 1 + random.whole(LIMIT))
-    // what was denied, as a full tail denies by chance, was not used
+    // denied units were not used; a full tail denies some by chance
     const used = asked.map((units, key) => (limiter.take(`key-${key}`, units).allowed ? units : 0))
     for (let key = 0; key < 10_000; key++) limiter.take(`flood-${key}`, LIMIT)
     used.forEach((units, key) => {
@@ -24,8 +24,8 @@ describe.each(everyAlgorithm)('%s: an eviction', (algorithm) => {
     })
   })
 
-  // each eviction of a key costs the attacker a tableful of keys that spend more than it has
-  test('lets a key have a limit and half a limit for each time it was evicted, and no more', () => {
+  // each eviction of a key costs the attacker a whole table of keys that spent more than this key
+  test('allows a key at most its limit plus half a limit for each eviction', () => {
     const { limiter } = scene([policy], 64 * KIB)
     let admitted = 0
     const floods = 5

@@ -10,15 +10,15 @@ const WINDOW_MS = 3_600_000
 const MINUTE_MS = 60_000
 const OFFSETS = Array.from({ length: 26 }, (_, index) => (index * WINDOW_MS) / 12 + (index % 3))
 
-/** Keys that spend less than half go into no tail; the others cloud one another before long. */
+/** Keys that spend less than half are not written to a tail; the others soon collide in it. */
 const FLOODS = [
   { scope: 'light', cost: HALF - 1, window: MINUTE_MS },
-  // of keys that spent all, the one goes first that is free first
+  // of fully spent keys, the one that resets first is evicted first
   { scope: 'heavy', cost: LIMIT, window: 2 * WINDOW_MS },
   { scope: 'heavier', cost: LIMIT, window: 2 * WINDOW_MS },
 ] as const
 
-/** One plan; and several whose policy is kept in cells of several kinds. The first one is that of the client. */
+/** One plan, and several plans whose policies use different kinds of cells. The first is the client's plan. */
 const PLANS: readonly (readonly [string, readonly PolicyInput[]])[] = [
   ...everyAlgorithm.map((algorithm) => [algorithm, [{ algorithm, limit: LIMIT, window: WINDOW_MS }]] as const),
   ...[
@@ -35,7 +35,7 @@ const PLANS: readonly (readonly [string, readonly PolicyInput[]])[] = [
   ),
 ]
 
-/** A client, and policies beside it whose keys displace it, and are remembered in other tails than its own. */
+/** A client, and other policies whose keys evict it and are remembered in other tails. */
 class Displacer {
   readonly limiter: Limiter<Decision>
   readonly #scene: Scene
@@ -49,7 +49,7 @@ class Displacer {
     const limiterOf = (policies: readonly PolicyInput[], scope: string) =>
       planLimiters(policies, { backend, clock, scope })[0]
     this.limiter = limiterOf(plans, 'client')
-    // the first count has the first tail
+    // the first count uses the first tail
     this.remaining()
     this.#floods = FLOODS.map(({ scope, cost, window }) => {
       const policies = plans.map((policy) => ({ ...policy, window }))
@@ -72,17 +72,17 @@ class Displacer {
     }
   }
 
-  /** What the client could take from now on, if it did nothing until then. */
+  /** Units that the client could take at each future time if it waited until then. */
   remaining(): number[] {
     const now = this.#scene.clock.now()
     return OFFSETS.map((ms) => this.limiter.peek('client', 0, { now: now + ms }).verdicts[0].remaining)
   }
 }
 
-describe.each(PLANS)('%s: a client that is displaced, comes back, spends and is displaced again', (_what, plans) => {
+describe.each(PLANS)('%s: a client that is evicted, returns, spends and is evicted again', (_what, plans) => {
   const seed = baseSeed()
 
-  test(`is forgotten half a limit of each time, now and at any time to come (seed ${seed})`, () => {
+  test(`gains at most half a limit per eviction, now and at any later time (seed ${seed})`, () => {
     const random = seededRandom(seed)
     const client = new Displacer(plans)
     let forgotten = 0
@@ -100,7 +100,7 @@ describe.each(PLANS)('%s: a client that is displaced, comes back, spends and is 
     expect(forgotten).toBeGreaterThan(0)
   })
 
-  test('is remembered for what it spent just before the end of what was remembered', () => {
+  test('is still charged for units spent just before its remembered count expires', () => {
     const client = new Displacer(plans)
     client.take(LIMIT)
     client.evict()
@@ -117,7 +117,7 @@ describe.each(PLANS)('%s: a client that is displaced, comes back, spends and is 
     for (const [index, after] of client.remaining().entries()) expect(after - before[index]).toBeLessThanOrEqual(HALF)
   })
 
-  test('is free no sooner for being displaced where it had spent all', () => {
+  test('is not admitted earlier because of its eviction if it had spent its whole limit', () => {
     const client = new Displacer(plans)
     client.take(LIMIT)
     const before = client.remaining()

@@ -36,7 +36,7 @@ export const misuses = {
     class Users {}
     return Users
   },
-  'a field of no handler': () => {
+  'a field without a handler': () => {
     class Users {
       @limited()
       list = 3

@@ -3,7 +3,7 @@ import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 const [maxBytes, keys, algorithm, limit = '10'] = process.argv.slice(1)
 const policy = { algorithm: algorithm as 'gcra', limit: Number(limit), window: '1h' } as const
 
-/** The longest 64 decisions, in ms of this process's CPU: of a shared machine the clock on the wall tells more of others. */
+/** The slowest 64 decisions, in CPU ms of this process: wall time on a shared machine includes other processes. */
 function longestBatchMs(limiter: ReturnType<typeof createLimiter>, count: number): number {
   let longest = 0
   let since = process.cpuUsage()
@@ -17,7 +17,7 @@ function longestBatchMs(limiter: ReturnType<typeof createLimiter>, count: number
   return longest
 }
 
-// warm, so that what compilers need is not counted
+// warm up, so that memory of the compilers is not counted
 longestBatchMs(createLimiter({ policies: [policy], backend: memoryBackend({ maxBytes: 65_536 }) }), 100_000)
 const settle = (): NodeJS.MemoryUsage => {
   for (let round = 0; round < 3; round++) global.gc?.()

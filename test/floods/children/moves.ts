@@ -14,7 +14,7 @@ const policies: Readonly<Record<string, PolicyInput>> = {
   wide: { algorithm: 'sliding-log', limit: 100, window: '1m' },
 }
 
-// keys that one take had moved
+// number of keys that one take moved
 let moved = 0
 const arrived = RehashBuffer.prototype.arrived
 RehashBuffer.prototype.arrived = function (): void {

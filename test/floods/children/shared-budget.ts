@@ -13,7 +13,7 @@ const limiterOf = (name: string, algorithm: string) =>
   })
 const flood = limiterOf('flooded', flooded)
 const calm = limiterOf('quiet', quiet)
-// a sliding log of ten times has places for sixteen and is the dearest key: 156 bytes; all are a fifth of the budget
+// a sliding log with limit ten has room for 16 times, the largest key: 156 bytes; all keys take a fifth of the budget
 const keys = Math.floor(Number(maxBytes) / 780)
 
 const runFlood = (): void => {

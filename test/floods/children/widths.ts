@@ -8,11 +8,11 @@ const LIMIT = 31
 
 interface Width {
   readonly policy: PolicyInput
-  /** Of a slot. */
+  /** Cells per slot. */
   readonly bytes: number
 }
 
-/** Forty numbers of cells, from one to 130. */
+/** Forty cell counts, from 1 to 130. */
 const WIDTHS: readonly Width[] = [
   width(1, { algorithm: 'gcra', limit: LIMIT, window: '1m' }),
   width(2, { algorithm: 'token-bucket', limit: LIMIT, window: '1m' }),
@@ -34,7 +34,7 @@ function inSomeOrder<T>(list: readonly T[], random: SeededRandom): T[] {
   return list.map(() => left.splice(random.whole(left.length), 1)[0])
 }
 
-/** A policy that comes last, where others have filled the budget one after the other. */
+/** A policy that is added last, after others have filled the budget one after the other. */
 function late(count: number, random: SeededRandom): object {
   const { backend, clock } = scene([{ limit: 1, window: '1s' }], budget)
   const widths = inSomeOrder(WIDTHS, random).slice(0, count)
@@ -50,7 +50,7 @@ function late(count: number, random: SeededRandom): object {
   const { bytes, policy } = widths[count - 1]
   const last = limiters[count - 1]
   const { limit } = policy
-  // where others live it has an equal share, else all; of two pages a table is sure to hold a third
+  // while others are active it has an equal share, else everything; a table is certain to hold a third of two pages
   const keys = Math.floor((0.35 * budget) / (others === 'expired' ? 1 : count) / bytes)
   let passed = 0
   let quiet = 0
