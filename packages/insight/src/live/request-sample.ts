@@ -1,6 +1,6 @@
 /** Requests per second that are all measured. */
 const ALL = 100
-/** Of the requests beyond `ALL`, one in this many is measured. */
+/** Interval of the sample: one in this many of the requests beyond `ALL` is measured. */
 const SAMPLE_INTERVAL = 8
 
 /** Selects the requests whose response time is measured: all at low traffic, and a sample at high traffic. */

@@ -27,7 +27,7 @@ interface DenialLine {
   readonly cap?: string
   readonly key: string
   readonly route?: string | undefined
-  /** In whole ms. Left out if the request can never be allowed, and for caps. */
+  /** Time until a retry in whole ms. Left out for caps, and if the request can never be allowed. */
   readonly retryAfterMs?: number | undefined
   /** Failure rule that decided because the backend was unavailable. */
   readonly rule?: string | undefined

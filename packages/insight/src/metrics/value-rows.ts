@@ -1,6 +1,6 @@
 import type { BucketSample, Metric, MetricLabels } from '@sluice/limiter-core'
 
-/** One exported number of a metric. `part` names the component of a histogram and is empty for other types. */
+/** Exported number of a metric. `part` names the component of a histogram and is empty for other types. */
 export interface ValueRow {
   readonly part: '' | 'bucket' | 'sum' | 'count'
   readonly labels: MetricLabels

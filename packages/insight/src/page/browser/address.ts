@@ -8,7 +8,7 @@ export type Place = { readonly span: Span } & (
   | { readonly view: 'key'; readonly key: KeyName; readonly cost: number }
 )
 
-/** A key, given by itself or by its id in a snapshot. */
+/** A key, or its id in a snapshot. */
 export type KeyName = { readonly key: string } | { readonly id: string }
 
 const LISTS = ['policies', 'keys', 'sources', 'processes', 'changes', 'events'] as const

@@ -24,7 +24,7 @@ export function policyForm(policy: string): HTMLElement {
   )
 }
 
-/** Returns the form to change a key, which is given by itself or by its id. */
+/** Returns the form to change a key, identified by its name or its id. */
 export function keyForm(name: KeyName): HTMLElement {
   const fields = Object.entries(name).map(([field, value]) => hidden(field, value))
   return form(

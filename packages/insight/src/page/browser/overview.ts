@@ -66,7 +66,7 @@ function capsTable(caps: readonly CapSnapshot[], history: HistorySnapshot, span:
       milliseconds(holdMs.p99),
     ])
   const past = { label: `In flight, ${span === 'day' ? 'last 24 hours' : 'last hour'}` }
-  const numbers = ['Peak', 'Denied', 'Hold p99'].map((label) => ({ label, isNumber: true }))
+  const numbers = ['Max', 'Denied', 'Hold p99'].map((label) => ({ label, isNumber: true }))
   return table('In-flight requests', [{ label: 'Cap' }, past, ...numbers], rows, 'No caps are observed.')
 }
 

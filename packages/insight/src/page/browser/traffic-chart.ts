@@ -16,7 +16,7 @@ export interface ChartedTraffic {
   readonly perSecond: OutcomesSnapshot
 }
 
-/** From the bottom of the stack to its top. */
+/** Stacked outcomes, from bottom to top. */
 const STACKED: readonly { readonly outcome: SnapshotOutcome; readonly label: string }[] = [
   { outcome: 'allowed', label: 'Allowed' },
   { outcome: 'denied', label: 'Denied' },
