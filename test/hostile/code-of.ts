@@ -1,4 +1,4 @@
-/** The code of the error that `run` throws; `accepted` where it throws none. */
+/** Returns the code of the error that `run` throws, or `accepted` if it does not throw. */
 export function codeOf(run: () => unknown): unknown {
   try {
     run()

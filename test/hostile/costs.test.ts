@@ -19,7 +19,7 @@ const noNumbers = [
 
 describe.each(everyAlgorithm)('%s', (algorithm) => {
   test.each([...noNumbers, -1, -0.5, -1e-300, Symbol('cost')].map((cost) => [cost]))(
-    'a cost of %p is refused',
+    'a cost of %p is rejected',
     (cost) => {
       const limiter = limiterOf(algorithm)
       expect(codeOf(() => limiter.take('key', cost as never))).toBe('SLUICE_BAD_COST')
@@ -28,7 +28,7 @@ describe.each(everyAlgorithm)('%s', (algorithm) => {
   )
 
   test.each([...noNumbers, -(2 ** 53), Symbol('units')].map((units) => [units]))(
-    'a charge of %p is refused',
+    'a charge of %p is rejected',
     (units) => {
       const limiter = limiterOf(algorithm)
       expect(codeOf(() => limiter.charge('key', units as never))).toBe('SLUICE_BAD_COST')
@@ -36,12 +36,12 @@ describe.each(everyAlgorithm)('%s', (algorithm) => {
     },
   )
 
-  test('a cost of nothing, negative nothing or a fraction is whole', () => {
+  test('a cost of 0, -0 or a fraction is rounded to a whole number', () => {
     const limiter = limiterOf(algorithm)
     expect([0, -0, 0.1, 1.5].map((cost) => limiter.take('key', cost).verdicts[0].remaining)).toEqual([10, 10, 9, 7])
   })
 
-  test('a cost above the limit is denied for ever and takes nothing', () => {
+  test('a cost above the limit is always denied and takes nothing', () => {
     const limiter = limiterOf(algorithm)
     for (const cost of [11, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
       expect(limiter.take('key', cost)).toMatchObject({ allowed: false, retryAfterMs: Number.POSITIVE_INFINITY })
@@ -49,7 +49,7 @@ describe.each(everyAlgorithm)('%s', (algorithm) => {
     expect(limiter.peek('key').verdicts[0].remaining).toBe(10)
   })
 
-  test('charges beyond all sums leave nothing, and never less than nothing', () => {
+  test('huge charges leave 0 units, and never a negative number', () => {
     const limiter = limiterOf(algorithm)
     for (let charge = 0; charge < 3; charge++) {
       expect(limiter.charge('key', Number.MAX_SAFE_INTEGER).verdicts[0].remaining).toBe(0)
@@ -57,7 +57,7 @@ describe.each(everyAlgorithm)('%s', (algorithm) => {
     expect(limiter.take('other').verdicts[0].remaining).toBe(9)
   })
 
-  test('refunds beyond all sums lift no key above its limit', () => {
+  test('huge refunds never raise a key above its limit', () => {
     const limiter = limiterOf(algorithm)
     const taken = limiter.take('key', 3)
     expect(limiter.charge('key', -Number.MAX_SAFE_INTEGER, taken).verdicts[0].remaining).toBe(10)

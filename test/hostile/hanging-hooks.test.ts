@@ -5,7 +5,7 @@ import express, { type RequestHandler } from 'express'
 import request from 'supertest'
 import { impatient, served } from '../scenarios/served.ts'
 
-/** Hangs for clients who send `?hang`, and answers `value` to all others. */
+/** Hangs for clients that send `?hang`, and returns `value` for all others. */
 function hanging<T>(value: T, asked: () => void): (req: { url?: string }) => T {
   const never = new Promise<never>(() => {})
   return ({ url = '' }) => {
@@ -32,7 +32,7 @@ test.each<[string, Built]>([
     (hook) => rate({ ...WIDE, cost: ({ url = '' }) => (url.includes('hang') ? 99 : 1), denied: hook(undefined) }),
   ],
 ])(
-  'a %s that hangs keeps its own client waiting and nobody else, and no place when that client leaves',
+  'a %s that hangs blocks only its own client, and holds no permit after that client disconnects',
   async (_what, built) => {
     let asked = 0
     const before = new Watcher()

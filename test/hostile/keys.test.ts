@@ -44,7 +44,7 @@ const hostile: readonly string[] = [
 const limiterOf = (algorithm: (typeof everyAlgorithm)[number]) =>
   createLimiter({ policies: [{ algorithm, limit: LIMIT, window: '1h' }], backend: memoryBackend() })
 
-/** Takes a number of units of its own of each key, then says which keys did not keep it. */
+/** Takes a different number of units from each key, then returns the keys whose count is wrong. */
 function mixedUp(keys: readonly string[], algorithm: (typeof everyAlgorithm)[number]): string[] {
   const limiter = limiterOf(algorithm)
   keys.forEach((key, index) => {
@@ -54,17 +54,17 @@ function mixedUp(keys: readonly string[], algorithm: (typeof everyAlgorithm)[num
 }
 
 describe.each(everyAlgorithm)('%s', (algorithm) => {
-  test('each hostile key has a count of its own', () => {
+  test('each hostile key has its own count', () => {
     expect(mixedUp(hostile, algorithm)).toEqual([])
   })
 })
 
-test('any two strings have two counts', () => {
+test('any two strings have separate counts', () => {
   const keys = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 40 }), { minLength: 2, maxLength: 50 })
   fc.assert(fc.property(keys, (some) => mixedUp(some, 'gcra').length === 0))
 })
 
-test('any two strings of 16-bit units, paired or not, have two counts', () => {
+test('any two strings of 16-bit units, with or without lone surrogates, have separate counts', () => {
   const units = fc.array(fc.nat(0xffff), { maxLength: 6 }).map((codes) => String.fromCharCode(...codes))
   fc.assert(fc.property(fc.uniqueArray(units, { maxLength: 50 }), (some) => mixedUp(some, 'fixed-window').length === 0))
 })
@@ -72,16 +72,16 @@ test('any two strings of 16-bit units, paired or not, have two counts', () => {
 test.each<[string, (index: number) => string]>([
   ['that differ in one character', (index) => `${'a'.repeat(40)}${String.fromCharCode(index & 0xffff, index >> 16)}`],
   ['that are integers', (index) => String(index)],
-  ['that are integers far apart', (index) => String(index * 65_536)],
+  ['that are widely spaced integers', (index) => String(index * 65_536)],
   ['that are hashes', (index) => createHash('md5').update(String(index)).digest('hex')],
-])('100,000 keys %s have 100,000 counts', (_what, keyOf) => {
+])('100,000 keys %s have 100,000 separate counts', (_what, keyOf) => {
   const limiter = limiterOf('gcra')
   let wrong = 0
   for (let index = 0; index < 100_000; index++) if (limiter.take(keyOf(index)).verdicts[0].remaining !== 4) wrong++
   expect(wrong).toBe(0)
 })
 
-test('no key reaches the prototype of objects', () => {
+test('no key modifies Object.prototype', () => {
   const before = Object.getOwnPropertyNames(Object.prototype)
   const limiter = createLimiter({ policies: [{ name: '__proto__', limit: 2, window: '1h' }] })
   for (const key of hostile) limiter.take(key)
@@ -90,14 +90,17 @@ test('no key reaches the prototype of objects', () => {
   expect(({} as { default?: unknown }).default).toBeUndefined()
 })
 
-test.each([[undefined], [null], [5], [Symbol('key')], [{}], [[]], [{ default: 5 }]])('%p is refused by name', (key) => {
-  const code = expect.objectContaining({ code: 'SLUICE_BAD_KEY' })
-  const limiter = limiterOf('gcra')
-  let thrown: unknown
-  try {
-    limiter.take(key as never)
-  } catch (error) {
-    thrown = error
-  }
-  expect(thrown).toEqual(code)
-})
+test.each([[undefined], [null], [5], [Symbol('key')], [{}], [[]], [{ default: 5 }]])(
+  '%p is rejected with an error that names it',
+  (key) => {
+    const code = expect.objectContaining({ code: 'SLUICE_BAD_KEY' })
+    const limiter = limiterOf('gcra')
+    let thrown: unknown
+    try {
+      limiter.take(key as never)
+    } catch (error) {
+      thrown = error
+    }
+    expect(thrown).toEqual(code)
+  },
+)

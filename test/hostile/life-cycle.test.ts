@@ -6,8 +6,8 @@ import { FakeClock } from '@sluice/testkit'
 
 const policy = { algorithm: 'fixed-window', limit: 5, window: '1h' } as const
 
-describe('re-entrancy', () => {
-  test('an observer may take the same and other keys when told of a decision', () => {
+describe('reentrancy', () => {
+  test('an observer may take units of the same and other keys while it handles a decision', () => {
     const backend = memoryBackend()
     const inner = createLimiter({ policies: [policy], backend })
     const decided = (key: string) => void (key.length < 4 && inner.take(`${key}+`))
@@ -16,7 +16,7 @@ describe('re-entrancy', () => {
     expect(limiter.peek('key+').verdicts[0].remaining).toBe(2)
   })
 
-  test('an observer that throws is told no more, and no answer changes', () => {
+  test('an observer that throws is removed, and decisions do not change', () => {
     let told = 0
     const observer = {
       decided() {
@@ -31,7 +31,7 @@ describe('re-entrancy', () => {
 })
 
 describe('after close', () => {
-  test('a limiter counts on and tells nobody', () => {
+  test('a limiter continues to count without notifying observers', () => {
     let told = 0
     const limiter = createLimiter({ policies: [policy], observers: [{ event: () => void told++ }] })
     limiter.take('key')
@@ -41,7 +41,7 @@ describe('after close', () => {
     expect(told).toBe(0)
   })
 
-  test('a memory backend counts on', () => {
+  test('a memory backend continues to count', () => {
     const backend = memoryBackend()
     const limiter = createLimiter({ policies: [policy], backend })
     limiter.take('key')
@@ -50,7 +50,7 @@ describe('after close', () => {
   })
 })
 
-test('one policy under two names is two counts', () => {
+test('one policy under two names has two separate counts', () => {
   const compiled = algorithms['fixed-window'].compile(compilePolicy(policy))
   const backend = memoryBackend({ clock: new FakeClock() })
   const charges = ['a', 'b', 'a'].map((name, index) => ({
@@ -63,7 +63,7 @@ test('one policy under two names is two counts', () => {
   expect(both.verdicts.map(({ remaining }) => remaining)).toEqual([0, 1])
 })
 
-test('a key function that changes the request changes its own key alone', async () => {
+test('a key function that modifies the request affects only its own key', async () => {
   const raw = { user: 'first' }
   const view: RequestView<typeof raw> = { ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined, raw }
   const guard = new RateGate<typeof raw, unknown>({
@@ -76,7 +76,7 @@ test('a key function that changes the request changes its own key alone', async 
   expect((await guard.check(view))?.keys).toEqual(['second', 'second'])
 })
 
-test('a step of the clock back neither frees a denied key nor throws', () => {
+test('a clock that steps back neither admits a denied key nor throws', () => {
   for (const algorithm of Object.keys(algorithms) as (keyof typeof algorithms)[]) {
     let nowMs = 3_600_000
     const clock = Object.assign(new FakeClock(), { now: () => nowMs })

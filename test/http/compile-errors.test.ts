@@ -14,7 +14,7 @@ function codeOf(build: () => unknown): unknown {
   return 'built'
 }
 
-// what a caller without types may hand over
+// values that an untyped caller may pass
 const badLimits: readonly (readonly [code: string, options: unknown])[] = [
   ['SLUICE_BAD_OPTION', undefined],
   ['SLUICE_BAD_OPTION', null],
@@ -94,7 +94,7 @@ const badCaps: readonly (readonly [code: string, options: unknown])[] = [
   ['SLUICE_BAD_OPTION', { limit: 1, clock: 'now' }],
 ]
 
-describe('a limiter that makes no sense is refused when it is built', () => {
+describe('a limiter with invalid options is rejected when it is created', () => {
   test.each(badLimits)('with %s: rateLimit %j', (code, options) => {
     expect(codeOf(() => new RateGate(options as never))).toBe(code)
   })
@@ -104,7 +104,7 @@ describe('a limiter that makes no sense is refused when it is built', () => {
   })
 })
 
-test('options whose value is undefined are as good as absent', () => {
+test('options whose value is undefined are treated as absent', () => {
   const absent = {
     name: undefined,
     key: undefined,
@@ -117,7 +117,7 @@ test('options whose value is undefined are as good as absent', () => {
   expect(codeOf(() => new InflightGate({ limit: 1, ...absent, cost: undefined } as never))).toBe('SLUICE_BAD_OPTION')
 })
 
-test('one name on one backend with other data is refused', () => {
+test('one name on one backend with different options is rejected', () => {
   const backend = memoryBackend()
   new RateGate({ limit: 1, window: '1m', backend })
   expect(codeOf(() => new RateGate({ limit: 1, window: '1m', backend }))).toBe('SLUICE_UNNAMED_LIMITER')
@@ -126,7 +126,7 @@ test('one name on one backend with other data is refused', () => {
   expect(codeOf(() => new RateGate({ limit: 2, window: '1m', backend, scope: 'other' }))).toBe('built')
 })
 
-test('SLUICE_MODE is refused where it is no mode', () => {
+test('an unknown SLUICE_MODE is rejected', () => {
   process.env.SLUICE_MODE = 'disabled'
   try {
     expect(codeOf(() => new RateGate({ limit: 1, window: '1m' }))).toBe('SLUICE_BAD_OPTION')

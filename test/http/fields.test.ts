@@ -10,7 +10,7 @@ const printable = string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 128 
 const runs = { seed: baseSeed(), numRuns: 300 }
 
 describe('RateLimit-Policy', () => {
-  test('names quota and window, and a unit that is not requests', () => {
+  test('has quota and window, and the unit if it is not requests', () => {
     const policies = [
       compilePolicy({ name: 'burst', limit: 100, window: '1m' }),
       compilePolicy({ name: 'tokens', limit: 5, window: '1d', unit: 'tokens' }),
@@ -19,7 +19,7 @@ describe('RateLimit-Policy', () => {
     expect(policyItems(policies)).toBe('"burst";q=100;w=60, "tokens";q=5;qu="tokens";w=86400, "said";q=1;w=1')
   })
 
-  test('names no window where that follows a calendar', () => {
+  test('has no window for a calendar policy', () => {
     const calendar = { per: 'month', timeZone: 'UTC' } as const
     const policy = compilePolicy({ name: 'calls', limit: 50_000, window: '31d', unit: 'calls', calendar })
     expect(policyItems([policy], () => ';pk=:YQ==:')).toBe('"calls";q=50000;qu="calls";pk=:YQ==:')
@@ -56,7 +56,7 @@ describe('RateLimit', () => {
     assert(shown, runs)
   })
 
-  test('rounds waits and resets up, so that it is never early', () => {
+  test('rounds waits and resets up, so that they are never too short', () => {
     const policy = compilePolicy({ limit: 3, window: '1m' })
     const t = (waitMs: number, resetMs: number) =>
       linesOf([entryOf(decisionOf(new ChargeVerdict(policy, false, 0, waitMs, resetMs)))]).RateLimit.split(';t=')[1]
@@ -67,11 +67,11 @@ describe('RateLimit', () => {
 })
 
 describe('a partition key', () => {
-  test('is golden F: the first nine bytes of an HMAC', () => {
+  test('equals golden value F: the first nine bytes of an HMAC', () => {
     expect(compilePartitionKey({ secret: 'k' })?.('user:42')).toBe(';pk=:rzlTllzIrmFf:')
   })
 
-  test('is a valid byte sequence for every key, and no two keys share it', () => {
+  test('is a valid byte sequence for every key, and unique per key', () => {
     const partition = compilePartitionKey({ secret: 'k' }) as (key: string) => string
     const seen = new Set<string>()
     for (const key of ['', '__proto__', '\0', '\r\n', '\ud800', 'ä', 'k'.repeat(1e6), '"', ':', ';']) {
@@ -87,7 +87,7 @@ describe('a problem', () => {
   test.each([
     ['quota-exceeded', 'Quota Exceeded', 429, 'default', 143],
     ['temporary-reduced-capacity', 'Temporary Reduced Capacity', 503, 'inflight', 168],
-  ] as const)('%s is golden, byte for byte', (type, title, status, policy, bytes) => {
+  ] as const)('%s equals its golden value, byte for byte', (type, title, status, policy, bytes) => {
     const body = problemBody(type, [policy])
     expect(body).toBe(
       `{"type":"https://iana.org/assignments/http-problem-types#${type}","title":"${title}","status":${status},` +

@@ -12,18 +12,18 @@ const denies = (policy = narrow, waitMs = 5_000, shadow = false): PolicyVerdict 
 const POLICIES = '"wide";q=100;w=3600, "narrow";q=10;w=60'
 
 describe('the header lines of a response', () => {
-  test('are none where no limiter spoke', () => {
+  test('are absent if no limiter took part', () => {
     expect(linesOf([])).toEqual({})
   })
 
-  test('list every policy of every limiter in their order', () => {
+  test('list every policy of every limiter in order', () => {
     expect(linesOf([entryOf(decisionOf(passes())), entryOf(decisionOf(passes(narrow, 9)))])).toEqual({
       'RateLimit-Policy': POLICIES,
       RateLimit: '"wide";r=99;t=60, "narrow";r=9;t=60',
     })
   })
 
-  test('list denied items alone once one denies, in one limiter and over several', () => {
+  test('list only denied items once one denies, within one limiter and across several', () => {
     const lines = { 'RateLimit-Policy': POLICIES, RateLimit: '"narrow";r=0;t=5' }
     expect(linesOf([entryOf(decisionOf(passes(), denies()))])).toEqual(lines)
     expect(linesOf([entryOf(decisionOf(passes())), entryOf(decisionOf(denies()))])).toEqual(lines)
@@ -32,7 +32,7 @@ describe('the header lines of a response', () => {
     )
   })
 
-  test('never show a policy in shadow', () => {
+  test('never show a policy in shadow mode', () => {
     const shadowed = entryOf(decisionOf(denies(narrow, 5_000, true), passes()))
     expect(linesOf([shadowed])).toEqual({ 'RateLimit-Policy': '"wide";q=100;w=3600', RateLimit: '"wide";r=99;t=60' })
     const headers = { headers: ['draft', 'legacy'] } as const
@@ -42,7 +42,7 @@ describe('the header lines of a response', () => {
     )
   })
 
-  test('tell who passes nothing where they are for denials, and tell all once another limiter denies', () => {
+  test('limited to denials are absent for an admitted request, and present once another limiter denies', () => {
     const quiet = entryOf(decisionOf(passes()), { headersOn: 'denied' })
     expect(linesOf([quiet])).toEqual({})
     expect(linesOf([quiet, entryOf(decisionOf(denies()))])).toEqual({
@@ -51,7 +51,7 @@ describe('the header lines of a response', () => {
     })
   })
 
-  test('leave out a limiter that writes none', () => {
+  test('omit a limiter whose headers are disabled', () => {
     const silent = entryOf(decisionOf(denies()), { headers: 'none' })
     expect(linesOf([silent])).toEqual({})
     expect(linesOf([entryOf(decisionOf(passes())), silent])).toEqual({ 'RateLimit-Policy': '"wide";q=100;w=3600' })
@@ -71,19 +71,19 @@ describe('legacy header lines', () => {
   const linesFor = (verdict: PolicyVerdict, reset?: 'epoch' | 'delta') =>
     Object.values(linesOf([entryOf(decisionOf(verdict), legacy(reset))]))
 
-  test('tell limit, rest and reset, as epoch or as a difference, rounded up', () => {
+  test('contain limit, remaining units and reset, as epoch or as a difference, rounded up', () => {
     const verdict = new ChargeVerdict(wide, false, 7, 0, 1_001)
     expect(linesFor(verdict)).toEqual(['100', '7', String(WALL_MS / 1_000 + 2)])
     expect(linesFor(verdict, 'epoch')).toEqual(['100', '7', String(WALL_MS / 1_000 + 2)])
     expect(linesFor(verdict, 'delta')).toEqual(['100', '7', '2'])
   })
 
-  test('tell of a denial when to come back, and nothing where no wait helps', () => {
+  test('contain the time to retry after a denial, or no time if waiting does not help', () => {
     expect(linesFor(denies(), 'delta')).toEqual(['10', '0', '5'])
     expect(linesFor(denies(narrow, Number.POSITIVE_INFINITY), 'delta')).toEqual(['10', '0'])
   })
 
-  test('have room for one policy: a denied one, else the one nearest its end', () => {
+  test('describe one policy: a denied one, otherwise the one closest to its limit', () => {
     const near = entryOf(decisionOf(passes(narrow, 1)), legacy('delta'))
     const far = entryOf(decisionOf(passes(wide, 50)), legacy('delta'))
     const denied = entryOf(decisionOf(denies()), legacy('delta'))
@@ -92,7 +92,7 @@ describe('legacy header lines', () => {
     expect(linesOf([far, denied])['X-RateLimit-Remaining']).toBe('0')
   })
 
-  test('tell nothing of limiters that passed once another one denies', () => {
+  test('omit limiters that admitted once another one denies', () => {
     const passed = entryOf(decisionOf(passes()), legacy())
     expect(linesOf([passed, entryOf(decisionOf(denies()), { headers: 'none' })])).toEqual({})
     expect(linesOf([passed, capEntry(compileHeaders({ headers: 'none' }), 'cap', 1)])).toEqual({})
@@ -100,7 +100,7 @@ describe('legacy header lines', () => {
 })
 
 describe('a denial', () => {
-  test('is golden C for a spent policy', () => {
+  test('equals golden value C for a spent policy', () => {
     expect(httpDenial(429, ['default'], 4_001)).toEqual({
       status: 429,
       retryAfterSeconds: 5,
@@ -109,14 +109,14 @@ describe('a denial', () => {
     })
   })
 
-  test('asks for one second at least, and for none where no wait helps', () => {
+  test('has a Retry-After of at least one second, or none if waiting does not help', () => {
     const seconds = [0, 1, 1_000, 1_001, Number.POSITIVE_INFINITY].map(
       (ms) => httpDenial(429, [], ms).retryAfterSeconds,
     )
     expect(seconds).toEqual([1, 1, 1, 2, undefined])
   })
 
-  test('has the problem that fits its status, and its own status in the body', () => {
+  test('has the problem type for its status, and the status in the body', () => {
     const shown = [400, 420, 429, 499, 500, 503, 599].map((status) => {
       const { title, status: told } = JSON.parse(httpDenial(status, [], 1).body)
       return `${told} ${title}`
@@ -125,7 +125,7 @@ describe('a denial', () => {
     expect(shown).toEqual([...quota, ...[500, 503, 599].map((status) => `${status} Temporary Reduced Capacity`)])
   })
 
-  test('names the enforced policies that denied', () => {
+  test('lists the enforced policies that denied', () => {
     const decision = decisionOf(passes(), denies(), denies(wide, 1, true))
     expect(violatedPolicies(decision)).toEqual(['narrow'])
   })

@@ -2,14 +2,14 @@ import type { Decision, HeaderOptions, PolicyVerdict } from '@sluice/limiter-cor
 import { RequestDecision } from '@sluice/limiter-core/backend'
 import { compileHeaders, type GateEntry, headerLines, policyItems, rateEntry } from '@sluice/limiter-core/http'
 
-/** The time of day that legacy headers are told. */
+/** Current time for the legacy headers. */
 export const WALL_MS = 1_767_225_600_000
 
 export function decisionOf(...verdicts: readonly PolicyVerdict[]): Decision {
   return new RequestDecision({ verdicts, takenAt: 0, counted: true, source: 'memory' })
 }
 
-/** What a limiter with these headers says of a decision. */
+/** Returns the header fields of a limiter with these options for a decision. */
 export function entryOf(decision: Decision, headers: HeaderOptions = {}): GateEntry {
   const enforced = decision.verdicts.filter(({ shadow }) => !shadow).map(({ policy }) => policy)
   return rateEntry(compileHeaders(headers), policyItems(enforced), decision)

@@ -16,7 +16,7 @@ function backendOf(limit?: number): InflightBackend & { readonly asked: (Cap | u
   }
 }
 
-test('a backend is told which cap asks, and which one wants to know', () => {
+test('a backend receives the cap with each request and each subscription', () => {
   const backend = backendOf()
   const cap = createInflightLimiter({ name: 'report', limit: 3, maxHoldMs: '10s', backend })
   cap.acquire('k', { weight: 2 })
@@ -25,7 +25,7 @@ test('a backend is told which cap asks, and which one wants to know', () => {
   expect(backend.asked).toMatchObject([told, told])
 })
 
-test('two caps of one name and another limit meet on no backend', () => {
+test('two caps with one name and different limits cannot share a backend', () => {
   const backend = backendOf()
   const first = createInflightLimiter({ limit: 3, backend })
   expect(() => createInflightLimiter({ limit: 4, backend })).toThrow(
@@ -35,7 +35,7 @@ test('two caps of one name and another limit meet on no backend', () => {
   expect(() => createInflightLimiter({ limit: 4, backend })).not.toThrow()
 })
 
-test('a cap has the limit of its backend, where that has one', () => {
+test('a cap uses the limit of its backend, if the backend has one', () => {
   const attempt = () => createInflightLimiter({ limit: 4, backend: backendOf(3) })
   expect(attempt).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_LIMIT' }))
 })
@@ -46,13 +46,13 @@ test.each<[string, object]>([
   ['weight', { weight: 0 }],
   ['holdUntil', { holdUntil: 'end' }],
   ['headers', { headers: 'some' }],
-])('a cap that is refused for its %s leaves no name behind', (_, bad) => {
+])('a cap rejected for its %s does not reserve its name', (_, bad) => {
   const backend = backendOf()
   expect(() => new InflightGate({ limit: 3, backend, ...bad })).toThrow(/SLUICE_/)
   expect(() => new InflightGate({ limit: 4, backend })).not.toThrow()
 })
 
-test('parts of an application have caps of one name, each with a count of its own', () => {
+test('parts of an application may use the same cap name, each with a separate count', () => {
   const backend = backendOf()
   const layer = LimitLayer.none().below({ inflightLimit: { limit: 9, backend } }, 'app')
   const parts = ['a', 'b'].map((place, index) => layer.below({ inflightLimit: { limit: index + 1 } }, place))

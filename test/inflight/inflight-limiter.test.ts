@@ -13,7 +13,7 @@ function capOf(options: Partial<LocalInflightOptions> = {}) {
 }
 
 describe('createInflightLimiter', () => {
-  test('is named, and names its limit', () => {
+  test('has a name and a limit', () => {
     expect(capOf().cap).toMatchObject({ name: 'inflight', limit: 3 })
     expect(capOf({ name: 'report', limit: 7 }).cap).toMatchObject({ name: 'report', limit: 7 })
   })
@@ -24,31 +24,31 @@ describe('createInflightLimiter', () => {
     ['a fractional limit', { limit: 1.5 }, 'SLUICE_BAD_LIMIT'],
     ['a bad name', { name: '\n' }, 'SLUICE_BAD_NAME'],
     ['a hold of -60', { maxHoldMs: -60 }, 'SLUICE_BAD_DURATION'],
-    ['a hold of nothing', { maxHoldMs: '0s' }, 'SLUICE_BAD_DURATION'],
+    ['a hold of 0', { maxHoldMs: '0s' }, 'SLUICE_BAD_DURATION'],
     ['an unknown option', { max: 3 }, 'SLUICE_BAD_OPTION'],
-    ['observers that are no list', { observers: 'all' }, 'SLUICE_BAD_OPTION'],
-  ])('refuses %s with a code', (_, options, code) => {
+    ['observers that are not an array', { observers: 'all' }, 'SLUICE_BAD_OPTION'],
+  ])('rejects %s with an error code', (_, options, code) => {
     expect(() => capOf(options)).toThrow(expect.objectContaining({ code }))
   })
 
-  test.each([0, -1, 1.5, Number.NaN, '2'])('refuses a weight of %p, and holds nothing', (weight) => {
+  test.each([0, -1, 1.5, Number.NaN, '2'])('rejects a weight of %p, and holds no permit', (weight) => {
     const { cap } = capOf()
     const attempt = () => cap.acquire('a', { weight: weight as number })
     expect(attempt).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_LIMIT' }))
     expect(cap.count('a')).toBe(0)
   })
 
-  test.each([7, null, {}])('refuses a key that is no string: %p', (key) => {
+  test.each([7, null, {}])('rejects a key that is not a string: %p', (key) => {
     expect(() => capOf().cap.acquire(key as never)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_KEY' }))
   })
 
-  test('keeps hostile keys apart', () => {
+  test('counts hostile keys separately', () => {
     const { cap } = capOf({ limit: 1 })
     const keys = ['__proto__', 'constructor', 'a', 'a\0', '\0', 'é', 'e\u0301', '\ud800']
     expect(keys.map((key) => cap.acquire(key) !== undefined)).toEqual(keys.map(() => true))
   })
 
-  test('gives a permit back at the end of a block that uses it, however the block ends', () => {
+  test('releases a permit at the end of its `using` block, however the block ends', () => {
     const { cap } = capOf()
     const work = (): void => {
       using permit = cap.acquire('a')
@@ -59,7 +59,7 @@ describe('createInflightLimiter', () => {
     expect(cap.count('a')).toBe(0)
   })
 
-  test('uses no permit where there is none', () => {
+  test('works with `using` if no permit was granted', () => {
     const { cap } = capOf({ limit: 1 })
     cap.acquire('a')
     {
@@ -71,7 +71,7 @@ describe('createInflightLimiter', () => {
 })
 
 describe('a bounded hold', () => {
-  test('is kept by one timer, however many permits there are', () => {
+  test('uses one timer, however many permits there are', () => {
     const { cap, clock } = capOf({ limit: 1_000, maxHoldMs: '10s' })
     for (let permits = 0; permits < 1_000; permits++) {
       clock.advance(1)
@@ -80,7 +80,7 @@ describe('a bounded hold', () => {
     }
   })
 
-  test('ends to the ms for each permit, and leaves no timer behind the last', () =>
+  test('ends on the exact ms for each permit, and leaves no timer after the last permit', () =>
     eachSeed(30, (random) => {
       const { cap, clock } = capOf({ limit: 100, maxHoldMs: '10s' })
       const permits: { at: number; permit: Permit; released: boolean }[] = []
@@ -103,7 +103,7 @@ describe('a bounded hold', () => {
       expect([cap.count('a'), clock.pending]).toEqual([0, 0])
     }))
 
-  test('tells those who listened before, and those who look later', () => {
+  test('notifies existing listeners, and is visible to later checks', () => {
     const { cap, clock } = capOf({ maxHoldMs: '10s' })
     const [early, late] = [cap.acquire('a') as Permit, cap.acquire('a') as Permit]
     const { lost } = early
@@ -113,7 +113,7 @@ describe('a bounded hold', () => {
     expect([heard, late.lost.aborted, early.lost === lost]).toEqual([1, true, true])
   })
 
-  test('is told to observers as one release, with the time it lasted', () => {
+  test('is reported to observers as one release, with its duration', () => {
     const told: unknown[] = []
     const observers = [{ permitReleased: (...release: unknown[]) => told.push(release) }]
     const { cap, clock } = capOf({ maxHoldMs: '10s', observers })
@@ -123,7 +123,7 @@ describe('a bounded hold', () => {
     expect(told).toEqual([['a', 10_000, { name: 'inflight', limit: 3 }]])
   })
 
-  test('ends with the limiter: close leaves no timer', () => {
+  test('ends when the limiter is closed, which leaves no timer', () => {
     const { cap, clock } = capOf({ maxHoldMs: '10s' })
     cap.acquire('a')
     cap.close()
@@ -141,7 +141,7 @@ describe('a bounded hold', () => {
 })
 
 describe('memory', () => {
-  test('is kept for no key that holds nothing', async () => {
+  test('is not used for keys without permits', async () => {
     const { cap } = capOf()
     const keys = 200_000
     const before = await liveHeap()
@@ -156,7 +156,7 @@ describe('memory', () => {
 })
 
 describe('observers of a cap', () => {
-  test('that throw are dropped, and the permit is given all the same', () => {
+  test('that throw are removed, and the permit is still granted', () => {
     let thrown = 0
     const bad = () => {
       thrown++
@@ -170,10 +170,10 @@ describe('observers of a cap', () => {
   })
 })
 
-describe('a backend of its own', () => {
+describe('a custom backend', () => {
   const denial = { allowed: false, retryAfterMs: 1_000 } as const
 
-  test('answers at once or later, as it does', async () => {
+  test('may return results synchronously or asynchronously', async () => {
     const now: InflightBackend = { acquire: () => denial }
     const later: InflightBackend = { acquire: async () => denial, count: async () => 3 }
     expect(createInflightLimiter({ limit: 3, backend: now }).acquire('a')).toBeUndefined()
@@ -182,7 +182,7 @@ describe('a backend of its own', () => {
     expect([await promised.acquire('a'), await promised.count('a')]).toEqual([undefined, 3])
   })
 
-  test('counts 0 where it does not count', () => {
+  test('reports 0 if it does not count', () => {
     expect(createInflightLimiter({ limit: 3, backend: { acquire: () => denial } }).count('a')).toBe(0)
   })
 })

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { createInflightLimiter, type Permit } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 
-test('a permit of a backend of its own tells of its release once, with the time it was held', async () => {
+test('a permit of a custom backend reports its release once, with the time it was held', async () => {
   const clock = new FakeClock()
   let given = 0
   const permit: Permit = {

@@ -19,7 +19,7 @@ describe('one client has one key', () => {
     expect(addressKey(text, rulesOf(48))).toBe(by48)
   })
 
-  test('however its sixteen octets are spelt', () => {
+  test('however its sixteen octets are written', () => {
     fc.assert(
       fc.property(groups, style, style, fc.integer({ min: 32, max: 128 }), (address, one, other, bits) => {
         const key = addressKey(spelt(address, one), rulesOf(bits))
@@ -30,7 +30,7 @@ describe('one client has one key', () => {
     )
   })
 
-  test('and two addresses of different prefixes have two', () => {
+  test('and two addresses with different prefixes have two keys', () => {
     const native = groups.map(([, ...rest]) => [0x2001, ...rest])
     fc.assert(
       fc.property(native, native, style, fc.integer({ min: 32, max: 128 }), (a, b, how, bits) => {
@@ -41,7 +41,7 @@ describe('one client has one key', () => {
     )
   })
 
-  test('and neighbours on both sides of the last bit of a prefix have two', () => {
+  test('and addresses that differ in the last bit of a prefix have two keys', () => {
     fc.assert(
       fc.property(groups, fc.integer({ min: 32, max: 128 }), (tail, bits) => {
         const a = [0x2001, ...tail.slice(1)]
@@ -53,7 +53,7 @@ describe('one client has one key', () => {
     )
   })
 
-  test('which, with its prefix, is a subnet that node:net finds the address in', () => {
+  test('which, with its prefix, is a subnet that contains the address according to node:net', () => {
     const native = groups.map(([, ...rest]) => [0x2a00, ...rest])
     fc.assert(
       fc.property(native, style, fc.integer({ min: 32, max: 127 }), (address, how, bits) => {
@@ -66,7 +66,7 @@ describe('one client has one key', () => {
     )
   })
 
-  test('which, of IPv4, is its dotted text', () => {
+  test('which for IPv4 is the dotted notation', () => {
     fc.assert(
       fc.property(fc.ipV4(), (text) => {
         expect(isIPv4(text)).toBe(true)
@@ -79,7 +79,7 @@ describe('one client has one key', () => {
 })
 
 describe('embedded IPv4', () => {
-  // RFC 6052 section 2.4, and the same address once more with the last octet changed
+  // RFC 6052 section 2.4, and the same address with the last octet changed
   test.each([
     ['2001:db8::/32', '2001:db8:c000:221::', '2001:db8:c000:222::'],
     ['2001:db8:100::/40', '2001:db8:1c0:2:21::', '2001:db8:1c0:2:22::'],
@@ -93,31 +93,31 @@ describe('embedded IPv4', () => {
     expect(addressKey(other, custom)).toBe('192.0.2.34')
   })
 
-  test('is none where the "u" octet, which translators keep zero, is not', () => {
+  test('is not recognized unless the "u" octet is zero, as translators keep it', () => {
     const custom = compileAddressOptions({ embeddedIPv4Prefixes: ['2001:db8::/32', '2001:db9:122:344::/64'] })
     expect(addressKey('2001:db8:c000:221:100::', custom)).toBe('2001:db8:c000:200::/56')
     expect(addressKey('2001:db9:122:344:1c0:2:2100::', custom)).toBe('2001:db9:122:300::/56')
   })
 
-  test('is read by the longer one of two prefixes', () => {
+  test('is read by the longer of two prefixes', () => {
     const custom = compileAddressOptions({ embeddedIPv4Prefixes: ['64:ff9b:1::/48', '64:ff9b:1:fffe::/96'] })
     expect(addressKey('64:ff9b:1:fffe::192.0.2.33', custom)).toBe('192.0.2.33')
     expect(addressKey('64:ff9b:1:c000:2:2100::', custom)).toBe('192.0.2.33')
   })
 
-  test('is read only under the prefixes named, and always where it is mapped or 6to4', () => {
+  test('is read only under the configured prefixes, and always if it is mapped or 6to4', () => {
     const none = compileAddressOptions({ embeddedIPv4Prefixes: [] })
     expect(addressKey('64:ff9b::1.2.3.4', none)).toBe('64:ff9b::/56')
     expect(addressKey('::ffff:1.2.3.4', none)).toBe('1.2.3.4')
     expect(addressKey('2002:102:304::', none)).toBe('1.2.3.4')
   })
 
-  test('never swallows the loopback', () => {
+  test('never includes the loopback address', () => {
     expect(addressKey('::1', compileAddressOptions({ embeddedIPv4Prefixes: ['::/96'] }))).toBe('::1')
   })
 })
 
-describe('address options that cannot be kept are refused at start-up', () => {
+describe('invalid address options are rejected at start-up', () => {
   test.each<[string, unknown, string]>([
     ['ipv6Prefix', { ipv6Prefix: 31 }, 'ipv6Prefix: expected an integer from 32 to 128, received 31'],
     ['ipv6Prefix', { ipv6Prefix: 129 }, 'received 129'],

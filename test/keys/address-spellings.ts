@@ -1,4 +1,4 @@
-/** A spelling, and its key by default (/56), by /64 and by /48. One key: the prefix plays no part. */
+/** A spelling and its keys for /56 (the default), /64 and /48. One key: the prefix has no effect. */
 export type Spelling = readonly [text: string, by56: string, by64?: string, by48?: string]
 
 export const ipv4: readonly Spelling[] = [
@@ -83,7 +83,7 @@ export const ipv6: readonly Spelling[] = [
   ['FE80::1%12', 'fe80::/56', 'fe80::/64', 'fe80::/48'],
   ['fe80::1%br_lan.100', 'fe80::/56', 'fe80::/64', 'fe80::/48'],
   ['fd12:3456:789a:bcde::1', 'fd12:3456:789a:bc00::/56', 'fd12:3456:789a:bcde::/64', 'fd12:3456:789a::/48'],
-  // near the embedding prefixes, and no part of them
+  // close to the embedding prefixes, but outside of them
   ['::1.2.3.4', '::102:304', '::102:304', '::102:304'],
   ['::2', '::2', '::2', '::2'],
   ['::ffff:0:1.2.3.4', '::/56', '::/64', '::/48'],
@@ -95,7 +95,7 @@ export const ipv6: readonly Spelling[] = [
   ['2003:102:304::', '2003:102:304::/56', '2003:102:304::/64', '2003:102:304::/48'],
 ]
 
-/** What frameworks have been seen to hand on as `req.ip`, and what parsers have been seen to take. */
+/** Invalid texts that frameworks have passed on as `req.ip`, or that parsers have accepted. */
 export const garbage: readonly string[] = [
   '',
   ' ',

@@ -8,7 +8,7 @@ import { groups, plain, spelt, style } from './spelt-addresses.ts'
 const rules = compileAddressOptions()
 
 describe('an address', () => {
-  test('is read from every spelling of it', () => {
+  test('is parsed from each of its spellings', () => {
     fc.assert(
       fc.property(groups, style, (address, how) => {
         expect(parseAddress(spelt(address, how))).toEqual({ version: 6, groups: address })
@@ -23,16 +23,16 @@ describe('an address', () => {
   })
 })
 
-describe('what is no address', () => {
+describe('text that is not an address', () => {
   test.each(garbage)('%j has no key', (text) => {
     expect(parseAddress(text)).toBeUndefined()
     expect(addressKey(text, rules)).toBeUndefined()
   })
 
-  test('is told from an address as node:net tells it', () => {
+  test('is recognized in agreement with node:net', () => {
     const piece = fc.constantFrom(...'0123456789abcdef:.%[]x ', '::', '1.2.3.4', 'ffff:', '0:', ':1')
     const text = fc.array(piece, { maxLength: 24 }).map((pieces) => pieces.join(''))
-    // right but for one place, where a piece is put in or takes the place of what was there
+    // valid except in one place, where a piece is inserted or replaced
     const nearly = fc.tuple(groups, style, piece, fc.nat(45), fc.nat(2)).map(([address, how, put, at, gone]) => {
       const whole = spelt(address, how)
       return whole.slice(0, at) + put + whole.slice(at + gone)
@@ -47,10 +47,10 @@ describe('what is no address', () => {
     )
   })
 
-  test('is told at once, though it be a megabyte', () => {
+  test('is recognized quickly, even if it is a megabyte long', () => {
     const seeds = [':', '::', '1:', '.', '1.', '0', '%', 'fe80::1%a', 'f', '::ffff:', '1.2.3.4', '\0', '\ud800']
     const hostile = seeds.map((seed) => seed.repeat(Math.ceil(2 ** 20 / seed.length)))
-    // a text is not looked at beyond its length, so a thousand rounds over it take no longer than over a short one
+    // overlong text is rejected by its length, so a thousand rounds take no longer than with a short text
     for (let round = 0; round < 1_000; round++) {
       if (hostile.some((text) => addressKey(text, rules) !== undefined)) throw new Error('read as an address')
     }
@@ -58,7 +58,7 @@ describe('what is no address', () => {
 })
 
 describe('canonical text', () => {
-  test('is what node:net writes, unless node:net writes a dotted tail', () => {
+  test('equals the output of node:net, unless node:net writes a dotted tail', () => {
     fc.assert(
       fc.property(groups, (address) => {
         const theirs = new SocketAddress({ family: 'ipv6', address: plain(address) }).address

@@ -5,14 +5,14 @@ import fc from 'fast-check'
 import { keyed, viewOf } from './request-view.ts'
 
 const fallback = '\0address:203.0.113.7'
-// lone surrogates too
+// includes lone surrogates
 const codeUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
 
 describe('byAll', () => {
   const named = (...keys: readonly string[]) => byAll(...keys.map((key) => () => key))
   const shown = { route: '/a', routeMethod: 'GET', headers: { 'x-api-key': 'k' } }
 
-  test('puts each part behind its length', () => {
+  test('prefixes each part with its length', () => {
     expect(keyed(named('a:b', 'c'))).toEqual({ key: '3:a:b1:c', reports: [] })
     expect(keyed(named('a', 'b:c')).key).toBe('1:a3:b:c')
     expect(keyed(named('', '')).key).toBe('0:0:')
@@ -33,7 +33,7 @@ describe('byAll', () => {
     )
   })
 
-  test('cuts the same text differently where its parts end elsewhere', () => {
+  test('gives different keys to the same text split at different places', () => {
     fc.assert(
       fc.property(fc.string({ unit: codeUnit, minLength: 1 }), fc.nat(), fc.nat(), (text, a, b) => {
         const cut = (at: number) => named(text.slice(0, at % text.length), text.slice(at % text.length))
@@ -42,7 +42,7 @@ describe('byAll', () => {
     )
   })
 
-  test('answers at once when its parts do, and else promises', async () => {
+  test('is synchronous if its parts are, and returns a promise otherwise', async () => {
     expect(keyed(byAll(byHeader('x-api-key'), byRoute(), byIp()), shown).key).toBe('1:k6:GET /a11:203.0.113.7')
     const later = byAll(
       byHeader('x-api-key'),
@@ -52,7 +52,7 @@ describe('byAll', () => {
     await expect(keyed(later, shown).key).resolves.toBe('1:k1:7')
   })
 
-  test('lets a part that names nothing fall back in its own place and keeps the others', async () => {
+  test('uses the fallback for a part without a key, and keeps the others', async () => {
     const { key, reports } = keyed(byAll(byHeader('x-api-key'), byRoute()), { route: '/a', routeMethod: 'GET' })
     expect(key).toBe(`${fallback.length}:${fallback}6:GET /a`)
     expect(reports).toEqual([{ reason: 'anonymous' }])
@@ -64,14 +64,14 @@ describe('byAll', () => {
     expect(rejected.reports).toEqual([{ reason: 'rejected', error: new Error('gone') }])
   })
 
-  test('cuts the fallback of a part by the rules that its caller hands in', () => {
+  test('truncates the fallback address of a part by the prefixes that the caller passes', () => {
     const rules = compileAddressOptions({ ipv6Prefix: 64 })
     const view = viewOf({ ip: '2001:db8:1:2ff::1' })
     const address = '\0address:2001:db8:1:2ff::/64'
     expect(resolveKey(byAll(byHeader('x')), view, () => {}, rules)).toBe(`${address.length}:${address}`)
   })
 
-  test('cannot be made to name another client by a forged part', () => {
+  test("cannot yield another client's key through a forged part", () => {
     const source = byAll(byHeader('x-api-key'), byRoute())
     const forged = keyed(source, { route: '/a', headers: { 'x-api-key': fallback } }).key
     expect(forged).not.toBe(keyed(source, { route: '/a' }).key)
@@ -81,13 +81,13 @@ describe('byAll', () => {
     ['EXEMPT over keys', ['a', EXEMPT, 'b'], EXEMPT],
     ['DENY over keys', ['a', 'b', DENY], DENY],
     ['DENY over EXEMPT before it', [EXEMPT, DENY], DENY],
-    ['DENY over EXEMPT behind it', [DENY, EXEMPT], DENY],
+    ['DENY over EXEMPT after it', [DENY, EXEMPT], DENY],
   ])('%s', async (_claim, results, expected) => {
     expect(keyed(byAll(...results.map((result) => () => result))).key).toBe(expected)
     await expect(keyed(byAll(...results.map((result) => async () => result))).key).resolves.toBe(expected)
   })
 
-  test('may hold another byAll', () => {
+  test('may contain another byAll', () => {
     const deep = (a: string, b: string, c: string) =>
       keyed(
         byAll(
@@ -113,11 +113,11 @@ describe('byAll', () => {
     expect(keyed(byAll(byAll(byHeader('x'))), {}).reports).toEqual([{ reason: 'anonymous' }])
   })
 
-  test('can be called without anybody to report to', () => {
+  test('can be called without a reporter', () => {
     expect(byAll(byHeader('x'))(undefined, viewOf())).toBe(`${fallback.length}:${fallback}`)
   })
 
-  test('refuses no parts, and parts that are no sources', () => {
+  test('rejects an empty list of parts, and parts that are not key sources', () => {
     expect(() => byAll()).toThrow('expected at least one key source, received an array of length 0')
     expect(() => byAll('ip' as never)).toThrow('expected key sources such as byIp(), received a string of 2 characters')
   })

@@ -17,17 +17,17 @@ describe('the key of a client', () => {
     expect(clientKey(address)).toBe(key)
   })
 
-  test('cuts by the options of byIp, as often as they come', () => {
+  test('applies the options of byIp, also on repeated calls', () => {
     const options = { ipv6Prefix: 64 }
     for (let times = 0; times < 2; times++) expect(clientKey('2001:db8:1:2ff::1', options)).toBe('2001:db8:1:2ff::/64')
   })
 
-  test('refuses options that byIp refuses', () => {
+  test('rejects options that byIp rejects', () => {
     expect(() => clientKey('::1', { ipv6Prefix: 0 })).toThrow('SLUICE_BAD_OPTION')
     expect(() => clientKey('::1', 64 as never)).toThrow('SLUICE_BAD_OPTION')
   })
 
-  test('is the one that a limit counts by default', async () => {
+  test('is the key that a limit uses by default', async () => {
     const keys: string[] = []
     const decided = (key: string): void => void keys.push(key)
     const app = express().use(rateLimit({ limit: 1, window: '1m', observers: [{ decided }] }))

@@ -6,13 +6,13 @@ import { keyed, viewOf } from './request-view.ts'
 
 const fallback = '\0address:203.0.113.7'
 
-// a source that does what its type forbids, as JavaScript may
+// a source that violates its type, as JavaScript code may
 const yields = (value: unknown) => () => value as KeyResult
 
-// a promise of another library's
+// a promise of another library
 const thenable = (get: () => unknown) => Object.defineProperty({}, 'then', { get })
 
-describe('a key that the source names', () => {
+describe('a key that the source returns', () => {
   test.each<[string, unknown, string]>([
     ['text', 'team-7', 'team-7'],
     ['empty text', '', ''],
@@ -25,7 +25,7 @@ describe('a key that the source names', () => {
     expect(keyed(yields(value))).toEqual({ key, reports: [] })
   })
 
-  test('is awaited where it is a promise', async () => {
+  test('is awaited if it is a promise', async () => {
     const { key, reports } = keyed(async () => 'team-7')
     expect(key).toBeInstanceOf(Promise)
     await expect(key).resolves.toBe('team-7')
@@ -36,7 +36,7 @@ describe('a key that the source names', () => {
     expect(reports).toEqual([])
   })
 
-  test('is given the framework request first and the view second', () => {
+  test('is computed from the framework request first and the view second', () => {
     const view = viewOf<string>({ raw: 'the request' })
     const source = jest.fn<KeySource<string>>(() => 'key')
     resolveKey(source, view, () => {})
@@ -46,14 +46,17 @@ describe('a key that the source names', () => {
   test.each<[string, typeof EXEMPT | typeof DENY, string]>([
     ['EXEMPT', EXEMPT, 'sluice.exempt'],
     ['DENY', DENY, 'sluice.deny'],
-  ])('%s, stays what it is, now or promised, and is the same symbol in every copy', async (_name, symbol, name) => {
-    expect(keyed(() => symbol)).toEqual({ key: symbol, reports: [] })
-    await expect(keyed(async () => symbol).key).resolves.toBe(symbol)
-    expect(symbol).toBe(Symbol.for(name))
-  })
+  ])(
+    '%s, is kept, direct or as a promise, and is the same symbol in every copy of the package',
+    async (_name, symbol, name) => {
+      expect(keyed(() => symbol)).toEqual({ key: symbol, reports: [] })
+      await expect(keyed(async () => symbol).key).resolves.toBe(symbol)
+      expect(symbol).toBe(Symbol.for(name))
+    },
+  )
 })
 
-describe('a source that names nothing falls back to the address', () => {
+describe('a source without a key falls back to the address', () => {
   test.each<[string, unknown, string]>([
     ['undefined', undefined, 'undefined'],
     ['ANONYMOUS', ANONYMOUS, 'anonymous'],
@@ -67,7 +70,7 @@ describe('a source that names nothing falls back to the address', () => {
     ['NaN', Number.NaN, 'not-a-string'],
     ['Infinity', Number.POSITIVE_INFINITY, 'not-a-string'],
     ['another symbol', Symbol('sluice.exempt'), 'not-a-string'],
-  ])('%s, now or promised', async (_what, value, reason) => {
+  ])('%s, direct or as a promise', async (_what, value, reason) => {
     expect(keyed(yields(value))).toEqual({ key: fallback, reports: [{ reason }] })
     const promised = keyed(async () => value as KeyResult)
     await expect(promised.key).resolves.toBe(fallback)
@@ -88,7 +91,7 @@ describe('a source that names nothing falls back to the address', () => {
     expect(reports).toEqual([{ reason: 'rejected', error }])
   })
 
-  test('one whose promise is none that can be read', async () => {
+  test('one whose promise cannot be read', async () => {
     const error = new Error('then')
     const thrown = () => {
       throw error
@@ -100,14 +103,14 @@ describe('a source that names nothing falls back to the address', () => {
     expect(thrower.reports).toEqual([{ reason: 'rejected', error }])
   })
 
-  test('cut by the rules that the caller hands in', () => {
+  test('truncated by the prefixes that the caller passes', () => {
     const rules = compileAddressOptions({ ipv6Prefix: 64 })
     const key = resolveKey(yields(undefined), viewOf({ ip: '2001:DB8:1:2ff::1' }), () => {}, rules)
     expect(key).toBe('\0address:2001:db8:1:2ff::/64')
     expect(keyed(yields(undefined), { ip: '2001:DB8:1:2ff::1' }).key).toBe('\0address:2001:db8:1:200::/56')
   })
 
-  test('which is one key, and reported, where no address can be read', () => {
+  test('which is a single key, and reported, if no address can be read', () => {
     for (const ip of ['not-an-ip:injected|key', '1.2.3.4:99999', undefined, null, 7, {}]) {
       expect(keyed(yields(undefined), { ip: ip ?? null })).toEqual({
         key: '\0address:no-address',
@@ -116,7 +119,7 @@ describe('a source that names nothing falls back to the address', () => {
     }
   })
 
-  test('even where the framework throws over the address', () => {
+  test('even if the framework throws when it reads the address', () => {
     const view = Object.defineProperty(viewOf(), 'ip', {
       get() {
         throw new Error('trust function')
@@ -125,7 +128,7 @@ describe('a source that names nothing falls back to the address', () => {
     expect(resolveKey(yields(undefined), view, () => {})).toBe('\0address:no-address')
   })
 
-  test('and is counted apart from every key that a client can name', () => {
+  test('and is counted separately from every key that a client can choose', () => {
     for (const forged of [fallback, '\0address:no-address', '\0', '\0\0address:203.0.113.7', '\0address:']) {
       expect(keyed(yields(forged)).key).toBe(`\0${forged}`)
       expect(keyed(byHeader('x-api-key'), { headers: { 'x-api-key': forged } }).key).toBe(`\0${forged}`)
@@ -171,11 +174,11 @@ describe('hostile keys', () => {
     `${megabyte}k`,
   ]
 
-  test('come through unchanged', () => {
+  test('are passed on unchanged', () => {
     for (const key of hostile) expect(keyed(() => key)).toEqual({ key, reports: [] })
   })
 
-  test('and stay apart, also those that start with NUL', () => {
+  test('and remain distinct, also if they start with NUL', () => {
     const all = [...hostile, ...hostile.map((key) => `\0${key}`), ...hostile.map((key) => `\0\0${key}`), '\0', '\0\0']
     expect(new Set(all.map((key) => keyed(() => key).key)).size).toBe(all.length)
   })

@@ -25,7 +25,7 @@ beforeEach(() => {
   warned.mockClear()
 })
 
-/** The key under which a rate counts, and the one under which a cap does. */
+/** The key under which a rate counts, and the key under which a cap counts. */
 async function counted(key: KeySource, view: RequestView): Promise<(string | undefined)[]> {
   const acquired: string[] = []
   const rate = new RateGate({ limit: 9, window: '1m', key })
@@ -36,7 +36,7 @@ async function counted(key: KeySource, view: RequestView): Promise<(string | und
 }
 
 describe('the key of a preflight', () => {
-  // what the lane and the fallbacks begin with among them
+  // includes the prefixes of the preflight keys and of the fallbacks
   const text = fc.oneof(
     fc.string({ unit: fc.constantFrom('\0', 'preflight', 'address', ':', 'a', '1', '\ud800'), maxLength: 5 }),
     fc.string(),
@@ -50,7 +50,7 @@ describe('the key of a preflight', () => {
     fc.constant(() => undefined),
   )
 
-  test('is no key of any request, whatever key sources name', async () => {
+  test('differs from the key of any request, whatever key sources return', async () => {
     await fc.assert(
       fc.asyncProperty(named, named, async (asking, other) => {
         const keys = await counted(asking as KeySource, preflight)
@@ -64,7 +64,7 @@ describe('the key of a preflight', () => {
     )
   })
 
-  test('is another one for every key', async () => {
+  test('is different for every key', async () => {
     await fc.assert(
       fc.asyncProperty(text, text, async (one, other) => {
         const [[a], [b]] = [await counted(() => one, preflight), await counted(() => other, preflight)]
@@ -73,7 +73,7 @@ describe('the key of a preflight', () => {
     )
   })
 
-  test('of a cap without a key is one for the whole process', async () => {
+  test('of a cap without a key is the same for the whole process', async () => {
     const acquired: string[] = []
     const cap = new InflightGate({ limit: 1, observers: [{ permitAcquired: (key) => acquired.push(key) }] })
     const checks = [await cap.check(preflight), await cap.check(request), await cap.check(preflight)]
@@ -87,11 +87,11 @@ describe('a preflight', () => {
   const sources: readonly [string, KeySource<never>][] = [
     ['lacks the header', byHeader('x-user', { missing: 'deny' })],
     ['lacks a part', byAll(byHeader('x-user', { missing: 'deny' }))],
-    ['has nobody signed in', byPrincipal((req: { user: { id: string } }) => req.user.id)],
-    ['names nobody', () => undefined],
+    ['has no signed-in user', byPrincipal((req: { user: { id: string } }) => req.user.id)],
+    ['has no result of its key function', () => undefined],
   ]
 
-  test.each(sources)('is counted by address where it %s, and nobody is blamed', async (_what, key) => {
+  test.each(sources)('is counted by address if it %s, without a warning', async (_what, key) => {
     const watcher = new Watcher()
     const guard = new RateGate({ limit: 1, window: '1m', key: key as KeySource, observers: [watcher] })
     const [first, second] = [await guard.check(preflight), await guard.check(preflight)]
@@ -100,7 +100,7 @@ describe('a preflight', () => {
     expect([watcher.count('keyFallback'), warned.mock.calls]).toEqual([0, []])
   })
 
-  test('finds no plan, no cost and no weight in what it lacks, and nobody is blamed', async () => {
+  test('has no plan, cost or weight if headers are missing, without a warning', async () => {
     const watcher = new Watcher()
     const observers = [watcher]
     const lacking = (): never => {
@@ -121,14 +121,14 @@ describe('a preflight', () => {
   })
 
   test.each<[string, KeyResult, number | undefined]>([
-    ['is denied where a function says so', DENY, 429],
-    ['is exempt where a function says so', EXEMPT, undefined],
+    ['is denied if a function returns DENY', DENY, 429],
+    ['is exempt if a function returns EXEMPT', EXEMPT, undefined],
   ])('%s', async (_what, says, status) => {
     const guard = new RateGate({ limit: 1, window: '1m', key: () => says })
     expect((await guard.check(preflight))?.denial?.status).toBe(status)
   })
 
-  test('is looked at, given back and forgotten under the key that observers see', async () => {
+  test('is peeked at, refunded and reset under the key that observers see', async () => {
     const keys: string[] = []
     const observers = [{ decided: (key: string) => keys.push(key) }]
     const guard = new RateGate({ limit: 2, window: '1m', key: () => 'ann', observers })

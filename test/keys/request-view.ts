@@ -10,7 +10,7 @@ interface Shown {
   readonly raw?: unknown
 }
 
-/** A request as an adapter shows it, header names in lower case; a header that came more than once has no value. */
+/** A request as an adapter presents it: header names in lower case, no value for a repeated header. */
 export function viewOf<Raw = unknown>({
   ip = '203.0.113.7',
   method = 'GET',
@@ -33,7 +33,7 @@ export function viewOf<Raw = unknown>({
   } as RequestView<Raw>
 }
 
-/** The key of a request, and what was reported on the way to it. */
+/** The key of a request, and the problems reported while computing it. */
 export function keyed(source: KeySource<never>, shown: Shown = {}) {
   const reports: KeyFallback[] = []
   const view = viewOf<never>(shown)

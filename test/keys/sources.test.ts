@@ -11,7 +11,7 @@ interface AppRequest {
   readonly user?: User
 }
 
-// tsc checks these lines
+// checked by tsc
 const typed: readonly KeySource<AppRequest>[] = [
   byIp(),
   byPrincipal((request) => request.user?.id),
@@ -21,7 +21,7 @@ const typed: readonly KeySource<AppRequest>[] = [
   ),
   (request) => request.user?.id ?? EXEMPT,
   async (_request, view) => view.header('x-api-key'),
-  // @ts-expect-error null is no key: say undefined, or let byPrincipal say who has signed in
+  // @ts-expect-error null is not a key: return undefined, or use byPrincipal
   (request) => request.user?.id,
 ]
 
@@ -34,19 +34,19 @@ beforeEach(() => {
 })
 
 describe('byIp', () => {
-  test('is the plain canonical address, with no mark of a fallback', () => {
+  test('is the plain canonical address, without the prefix of a fallback', () => {
     expect(keyed(byIp(), { ip: '::FFFF:203.0.113.7' })).toEqual({ key: '203.0.113.7', reports: [] })
     expect(keyed(byIp(), { ip: '2001:DB8:1:2ff::1' }).key).toBe('2001:db8:1:200::/56')
   })
 
-  test('keeps its own prefixes', () => {
+  test('uses its own prefixes', () => {
     expect(keyed(byIp({ ipv6Prefix: 64 }), { ip: '2001:DB8:1:2ff::1' }).key).toBe('2001:db8:1:2ff::/64')
     const translated = byIp({ embeddedIPv4Prefixes: ['64:ff9b:1::/96'] })
     expect(keyed(translated, { ip: '64:ff9b:1::203.0.113.7' }).key).toBe('203.0.113.7')
   })
 
   test.each([['not-an-ip:injected|key'], ['1.2.3.4:99999'], ['[2001:db8::1'], [''], [null]])(
-    'puts %p into the one bucket of requests without an address',
+    'counts %p in the shared bucket of requests without an address',
     (ip) => {
       expect(keyed(byIp(), { ip })).toEqual({ key: 'no-address', reports: [{ reason: 'no-address' }] })
     },
@@ -56,7 +56,7 @@ describe('byIp', () => {
 describe('byHeader', () => {
   const headers = { 'x-api-key': 'k-1' }
 
-  test('is the value of the header, however its name is written', () => {
+  test('is the value of the header, whatever the case of its name', () => {
     expect(keyed(byHeader('X-API-Key'), { headers })).toEqual({ key: 'k-1', reports: [] })
   })
 
@@ -64,7 +64,7 @@ describe('byHeader', () => {
     ['never', {}],
     ['empty', { 'x-api-key': '' }],
     ['twice', { 'x-api-key': ['k-1', 'junk'] }],
-  ])('without a value, since it came %s, does what `missing` says', (_how, headers) => {
+  ])('without a value, because the header came %s, follows `missing`', (_how, headers) => {
     const reports = [{ reason: 'anonymous' }]
     expect(keyed(byHeader('x-api-key'), { headers })).toEqual({ key: fallback, reports })
     expect(keyed(byHeader('x-api-key', { missing: 'address' }), { headers })).toEqual({ key: fallback, reports })
@@ -72,12 +72,12 @@ describe('byHeader', () => {
     expect(keyed(byHeader('x-api-key', { missing: 'exempt' }), { headers })).toEqual({ key: EXEMPT, reports: [] })
   })
 
-  test.each([['x_y'], ['a'], ["!#$%&'*+-.^_`|~09azAZ"]])('takes the token %s', (name) => {
+  test.each([['x_y'], ['a'], ["!#$%&'*+-.^_`|~09azAZ"]])('accepts the token %s', (name) => {
     expect(() => byHeader(name)).not.toThrow()
   })
 
   test.each([[''], ['x api'], ['x:'], ['x\r\ny'], ['ключ'], ['x\n'], [7], [undefined]])(
-    'refuses the name %p',
+    'rejects the name %p',
     (name) => {
       expect(() => byHeader(name as string)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
     },
@@ -90,7 +90,7 @@ describe('byHeader', () => {
     [{ mising: 'deny' }, 'expected one of missing, received an unknown option "mising"'],
     ['deny', 'expected an object of options, received a string of 4 characters'],
     [null, 'received null'],
-  ])('refuses the options %j', (options, message) => {
+  ])('rejects the options %j', (options, message) => {
     expect(() => byHeader('x-api-key', options as never)).toThrow(message)
   })
 })
@@ -108,7 +108,7 @@ describe('byPrincipal', () => {
     expect(keyed(byUser, { raw: { user: { id } } })).toEqual({ key, reports: [] })
   })
 
-  test.each([[undefined], [null]])('counts a visitor, %p, by address without a warning', async (id) => {
+  test.each([[undefined], [null]])('counts an anonymous client, %p, by address without a warning', async (id) => {
     const reports = [{ reason: 'anonymous' }]
     expect(keyed(byUser, { raw: { user: { id } } })).toEqual({ key: fallback, reports })
     const later = keyed(byPrincipal(async () => id))
@@ -117,7 +117,7 @@ describe('byPrincipal', () => {
     expect(warned).not.toHaveBeenCalled()
   })
 
-  test('that throws or rejects is reported as such', async () => {
+  test('that throws or rejects is reported with that reason', async () => {
     const { key, reports } = keyed(byUser, { raw: null })
     expect(key).toBe(fallback)
     expect(reports).toEqual([{ reason: 'threw', error: expect.any(TypeError) }])
@@ -127,18 +127,18 @@ describe('byPrincipal', () => {
     expect(rejected.reports).toEqual([{ reason: 'rejected', error }])
   })
 
-  test('of an id that is no text, as some databases have, is reported', () => {
+  test('with an id that is not a string, as some databases have, is reported', () => {
     const { key, reports } = keyed(byPrincipal(() => ({ oid: 1 }) as never))
     expect(key).toBe(fallback)
     expect(reports).toEqual([{ reason: 'not-a-string' }])
   })
 
-  test('may exempt and is not forgeable', () => {
+  test('may exempt, and cannot be forged', () => {
     expect(keyed(byPrincipal(() => EXEMPT)).key).toBe(EXEMPT)
     expect(keyed(byPrincipal(() => fallback)).key).toBe(`\0${fallback}`)
   })
 
-  test('refuses what is no function', () => {
+  test('rejects a value that is not a function', () => {
     expect(() => byPrincipal('id' as never)).toThrow(
       'expected a function of the request, received a string of 2 characters',
     )
@@ -146,14 +146,14 @@ describe('byPrincipal', () => {
 })
 
 describe('byRoute', () => {
-  test('is the method and the pattern that the route was declared with', () => {
+  test('is the method and the pattern with which the route was declared', () => {
     expect(keyed(byRoute(), { method: 'PATCH', route: '/v1/items/:id', routeMethod: 'POST' })).toEqual({
       key: 'POST /v1/items/:id',
       reports: [],
     })
   })
 
-  test('is one value, whatever the method of the request, where no pattern is known or no method of it', () => {
+  test('is one value, whatever the request method, if the pattern or its method is unknown', () => {
     for (const method of ['GET', 'HEAD', 'POST', 'PROPFIND', 'JUNK']) {
       expect(keyed(byRoute(), { method, routeMethod: 'GET' }).key).toBe('(no route)')
       expect(keyed(byRoute(), { method, route: '/a' }).key).toBe('* /a')
@@ -162,14 +162,14 @@ describe('byRoute', () => {
 })
 
 describe('the type of a source', () => {
-  test('takes the request of a framework, and sources that need none', () => {
+  test("accepts sources of the framework's request, and sources that do not use it", () => {
     const shown = { raw: { user: { id: 7 } }, headers: { 'x-api-key': 'k' } }
     expect(typed.slice(0, 4).map((source) => keyed(source, shown).key)).toEqual(['203.0.113.7', '7', '1:k1:7', '7'])
   })
 })
 
 describe('the label of a source', () => {
-  test('says in logs what it reads', () => {
+  test('describes in logs what it reads', () => {
     const all = byAll(byIp(), byHeader('X-Api-Key'), byPrincipal(teamOf), byRoute(), teamOf, () => 'a')
     expect(all.label).toBe('ip + header x-api-key + principal + route + teamOf + own function')
     expect(labelOf(teamOf)).toBe('teamOf')

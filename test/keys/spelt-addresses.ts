@@ -5,7 +5,7 @@ const group = fc.oneof(
   fc.constantFrom(1, 0xff, 0xffff, 0x2002, 0x64, 0xff9b),
   fc.integer({ min: 0, max: 0xffff }),
 )
-/** Eight groups, rich in zeros and in the prefixes that hold IPv4. */
+/** Eight groups with many zeros and with prefixes that embed IPv4. */
 export const groups: fc.Arbitrary<number[]> = fc.oneof(
   fc.array(group, { minLength: 8, maxLength: 8 }),
   fc.array(group, { minLength: 2, maxLength: 2 }).map((tail) => [0, 0, 0, 0, 0, 0xffff, ...tail]),
@@ -24,7 +24,7 @@ export const style: fc.Arbitrary<Style> = fc.record({
   zone: fc.constantFrom('', '', '%eth0', '%1'),
 })
 
-/** Any legal spelling: letters of either case, any leading zeros, any run of zeros left out, the tail dotted or not. */
+/** Any valid spelling: upper or lower case, optional leading zeros, any run of zeros omitted, dotted tail or not. */
 export function spelt(address: readonly number[], { seed, dotted, gap, zone }: Style): string {
   const parts = address.map((value, i) => {
     const text = value.toString(16).padStart(1 + (seed[i] % 4), '0')
@@ -41,7 +41,7 @@ function dottedOf(address: readonly number[]): string {
   return [address[6] >> 8, address[6] & 255, address[7] >> 8, address[7] & 255].join('.')
 }
 
-/** The plainest spelling. */
+/** Returns the simplest spelling. */
 export function plain(address: readonly number[]): string {
   return address.map((value) => value.toString(16)).join(':')
 }

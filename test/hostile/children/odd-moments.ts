@@ -15,7 +15,7 @@ const deeds: Readonly<Record<string, Deed>> = {
   'nan-taken-at': (one) => one.take('odd', 100).allowed && one.charge('odd', -1, Number.NaN),
 }
 
-// one that is refused by a coded error is answered too
+// a call rejected with a coded error counts as answered, too
 function quietly(run: () => unknown): void {
   try {
     run()

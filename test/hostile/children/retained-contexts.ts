@@ -17,14 +17,14 @@ function request(index: number): void {
   storage.run(context, () => {
     limiter.take(`client-${index}`)
     limiter.charge(`client-${index}`, 1)
-    // the first one starts the sweep, and is released long before it is due
+    // the first permit starts the sweep, and is released long before it expires
     cap.acquire(`client-${index}`)?.release()
     limiter.reset(`client-${index}`)
   })
 }
 
 for (let index = 0; index < 50; index++) request(index)
-// a WeakRef holds its target until the turn of the event loop is over
+// a WeakRef keeps its target alive until the current turn of the event loop ends
 setImmediate(() => {
   global.gc?.()
   const kept = contexts.filter((context) => context.deref() !== undefined).length
