@@ -7,7 +7,7 @@ import { GET } from './raw-client.ts'
 
 const FLOOD = 40
 
-/** A handler that goes on though its client has left, as database calls do. */
+/** A handler that continues after its client has disconnected, as database calls do. */
 class Workers {
   running = 0
   most = 0
@@ -25,7 +25,7 @@ class Workers {
   }
 }
 
-/** Asks `FLOOD` times, each client leaving as soon as the server has taken or denied its request. */
+/** Sends `FLOOD` requests; each client disconnects as soon as the server has accepted or denied its request. */
 async function flood(capped: CappedServer): Promise<void> {
   const { watcher } = capped
   for (let sent = 1; sent <= FLOOD; sent++) {
@@ -37,41 +37,44 @@ async function flood(capped: CappedServer): Promise<void> {
   }
 }
 
-describe.each(Object.entries(frameworks))('%s, flooded by clients who ask and leave,', (_name, framework) => {
-  test('runs no more handlers than places where the cap wraps the handler', async () => {
-    const workers = new Workers()
-    const capped = await CappedServer.of(framework, workers.handler, { cap: { limit: 2 }, wrapped: true })
-    await flood(capped)
-    expect([workers.most, capped.watcher.denied, capped.watcher.held]).toEqual([2, FLOOD - 2, 2])
-    workers.finish()
-    await capped.allReleased(2)
-    await capped.close()
-  })
+describe.each(Object.entries(frameworks))(
+  '%s, flooded by clients that send a request and disconnect,',
+  (_name, framework) => {
+    test('runs no more handlers than permits if the cap wraps the handler', async () => {
+      const workers = new Workers()
+      const capped = await CappedServer.of(framework, workers.handler, { cap: { limit: 2 }, wrapped: true })
+      await flood(capped)
+      expect([workers.most, capped.watcher.denied, capped.watcher.held]).toEqual([2, FLOOD - 2, 2])
+      workers.finish()
+      await capped.allReleased(2)
+      await capped.close()
+    })
 
-  test('runs more where the cap waits for responses alone, as its documentation says', async () => {
-    const workers = new Workers()
-    const capped = await CappedServer.of(framework, workers.handler, { cap: { limit: 2 } })
-    const { watcher } = capped
-    for (let sent = 1; sent <= FLOOD; sent++) {
-      const client = await capped.entering(GET)
-      client.leave()
-      await until(() => watcher.released === sent)
-    }
-    expect([workers.most, watcher.mostHeld]).toEqual([FLOOD, 1])
-    workers.finish()
-    await capped.close()
-  })
+    test('runs more handlers if the cap waits only for responses, as documented', async () => {
+      const workers = new Workers()
+      const capped = await CappedServer.of(framework, workers.handler, { cap: { limit: 2 } })
+      const { watcher } = capped
+      for (let sent = 1; sent <= FLOOD; sent++) {
+        const client = await capped.entering(GET)
+        client.leave()
+        await until(() => watcher.released === sent)
+      }
+      expect([workers.most, watcher.mostHeld]).toEqual([FLOOD, 1])
+      workers.finish()
+      await capped.close()
+    })
 
-  test.each<[string, Handler]>([
-    ['is done without an answer', async () => {}],
-    ['answers at once', (_req, res) => res.end('ok')],
-  ])('gives the place of a wrapped handler back that %s', async (_what, handler) => {
-    const capped = await CappedServer.of(framework, handler, { cap: { limit: 1 }, wrapped: true })
-    for (let sent = 1; sent <= 3; sent++) {
-      const client = await capped.entering(GET)
-      client.leave()
-      await capped.allReleased(sent)
-    }
-    await capped.close()
-  })
-})
+    test.each<[string, Handler]>([
+      ['returns without a response', async () => {}],
+      ['responds at once', (_req, res) => res.end('ok')],
+    ])('releases the permit of a wrapped handler that %s', async (_what, handler) => {
+      const capped = await CappedServer.of(framework, handler, { cap: { limit: 1 }, wrapped: true })
+      for (let sent = 1; sent <= 3; sent++) {
+        const client = await capped.entering(GET)
+        client.leave()
+        await capped.allReleased(sent)
+      }
+      await capped.close()
+    })
+  },
+)

@@ -13,7 +13,7 @@ const hang: Handler = () => {}
 const POST = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc'
 const EIGHT_MB = Buffer.alloc(8 * 1_024 * 1_024)
 
-describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,', (_name, framework) => {
+describe.each(Object.entries(frameworks))('%s releases a permit, exactly once,', (_name, framework) => {
   let capped: CappedServer
   const serve = async (handler: Handler, options?: CappedOptions): Promise<CappedServer> => {
     capped = await CappedServer.of(framework, handler, options)
@@ -21,14 +21,14 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
   }
   afterEach(() => capped.close())
 
-  test('when the client leaves in the middle of its upload', async () => {
+  test('when the client disconnects during its upload', async () => {
     await serve((req, res) => req.resume().on('end', () => res.end()))
     const client = await capped.entering(POST)
     client.leave()
     await capped.allReleased(1)
   })
 
-  test('when the client leaves a handler that never answers', async () => {
+  test('when the client disconnects from a handler that never responds', async () => {
     await serve(hang)
     const client = await capped.entering(GET)
     expect(capped.watcher.held).toBe(1)
@@ -43,7 +43,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(1)
   })
 
-  test('when the client leaves and the handler answers all the same', async () => {
+  test('when the client disconnects and the handler still responds', async () => {
     let response: ServerResponse | undefined
     await serve((_req, res) => {
       response = res
@@ -55,7 +55,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(1)
   })
 
-  test('when a client of server-sent events leaves', async () => {
+  test('when a client of server-sent events disconnects', async () => {
     await serve((_req, res) => {
       res.setHeader('Content-Type', 'text/event-stream')
       res.write('data: 1\n\n')
@@ -67,7 +67,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(1)
   })
 
-  test('when the source of a pipe fails and the client gives up', async () => {
+  test('when the source of a pipe fails and the client disconnects', async () => {
     await serve((_req, res) => {
       const source = new PassThrough().on('error', () => {})
       source.pipe(res)
@@ -92,7 +92,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     ['destroys the response', (_req, res) => res.destroy()],
     ['destroys the response with an error', (_req, res) => res.on('error', () => {}).destroy(new Error('enough'))],
     ['destroys the socket', (req) => req.socket.destroy()],
-    ['takes the socket and ends it', (req) => req.socket.end('HTTP/1.1 204 No Content\r\n\r\n')],
+    ['takes over the socket and ends it', (req) => req.socket.end('HTTP/1.1 204 No Content\r\n\r\n')],
     [
       'detaches the socket and ends it',
       (req, res) => {
@@ -107,7 +107,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await client.closed()
   })
 
-  test('when the handler takes the socket and the client leaves', async () => {
+  test('when the handler takes over the socket and the client disconnects', async () => {
     await serve((req, res) => {
       res.detachSocket(req.socket)
       req.socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
@@ -119,7 +119,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(1)
   })
 
-  test('when a reader leaves 8 MB half read', async () => {
+  test('when a client disconnects after reading half of 8 MB', async () => {
     await serve((_req, res) => res.end(EIGHT_MB))
     const client = await capped.entering(GET)
     await client.hears('HTTP/1.1 200 OK')
@@ -127,8 +127,8 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(1)
   })
 
-  test('when the server runs out of patience', async () => {
-    // not of the server: on a busy machine the connection could end before its request comes
+  test('when the request timeout of the server expires', async () => {
+    // not the timeout of the server: on a busy machine the connection could end before its request arrives
     await serve((req) => void req.socket.setTimeout(10))
     const client = await capped.entering(GET)
     await client.closed()
@@ -143,7 +143,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(1)
   })
 
-  test('when a slow reader holds it longer than maxHoldMs', async () => {
+  test('when a slow client holds it longer than maxHoldMs', async () => {
     const clock = new FakeClock()
     await serve((_req, res) => res.end(EIGHT_MB), { cap: { maxHoldMs: '30s', clock } })
     const client = await capped.entering(GET)
@@ -156,7 +156,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(1)
   })
 
-  test.each([2, 20])('to each of %i pipelined requests when the connection closes during the first', async (times) => {
+  test.each([2, 20])('for each of %i pipelined requests when the connection closes during the first', async (times) => {
     await serve(hang)
     const client = await capped.client()
     client.send(GET.repeat(times))

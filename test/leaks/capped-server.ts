@@ -11,20 +11,20 @@ type CapOptions = Partial<InflightLimitOptions<IncomingMessage, ServerResponse>>
 
 export interface CappedOptions {
   readonly cap?: CapOptions
-  /** The cap also waits for what the handler returns. */
+  /** Whether the cap also waits for the promise that the handler returns. */
   readonly wrapped?: boolean
   /** Async work before the cap. */
   readonly before?: (req: IncomingMessage, res: ServerResponse) => Promise<void>
 }
 
-/** A server behind a cap, and everything that its observers saw. */
+/** A server behind a cap, with everything that its observers received. */
 export class CappedServer {
   readonly watcher: Watcher = new Watcher()
   readonly server: Server
-  /** Requests that reached the handler, and those of them that are not done. */
+  /** Number of requests that reached the handler, and how many of them are still running. */
   entered = 0
   readonly clients: RawClient[] = []
-  /** Connections that are open on the side of the server. */
+  /** Open connections on the server side. */
   connections = 0
   readonly #limiter: InflightLimiter
   #connected = 0
@@ -68,7 +68,7 @@ export class CappedServer {
     return client
   }
 
-  /** A client that has sent `text`, which has reached the handler. */
+  /** Connects a client that sends `text`, and waits until the request has reached the handler. */
   async entering(text: string): Promise<RawClient> {
     const client = await this.client()
     const entered = this.entered
@@ -77,7 +77,7 @@ export class CappedServer {
     return client
   }
 
-  /** Waits until every place has come back, `acquired` of them, and holds that it did so once each. */
+  /** Waits until all `acquired` permits have been released, and checks that each was released once. */
   async allReleased(acquired: number): Promise<void> {
     const { watcher } = this
     await until(() => watcher.acquired >= acquired && watcher.held <= 0, {
@@ -86,14 +86,14 @@ export class CappedServer {
     this.#exact(acquired)
   }
 
-  /** Waits until nothing is left of clients who have all gone: neither connections nor requests on their way here. */
+  /** Waits until no connections and no pending requests of the disconnected clients remain. */
   async quiet(): Promise<void> {
     await until(() => this.#accepted === this.#connected && this.connections === 0, {
       what: 'the end of all connections',
     })
   }
 
-  /** Ends everything, and holds that nothing was released once more by that. */
+  /** Closes everything, and checks that this released no permit a second time. */
   async close(): Promise<void> {
     const { acquired } = this.watcher
     for (const client of this.clients) client.leave()

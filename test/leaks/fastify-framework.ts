@@ -7,8 +7,8 @@ type Answering = (request: FastifyRequest, reply: FastifyReply) => unknown
 type Maker = (options: never) => ofFastify.FastifyHook & object
 
 /**
- * Fastify behind steps of `(req, res, next)`: our limiters run as its hooks. Handlers answer past it, unless there is
- * an `answer` in Fastify's own idiom, which follows them.
+ * Fastify behind steps of `(req, res, next)`: our limiters run as its hooks. Handlers write to the raw response, unless
+ * there is an `answer` in Fastify's style, which follows them.
  */
 export function fastifyWith(make: typeof fastify, answer?: Answering): Framework {
   const last = (handler: Handler): Answering => (answer ? followed(handler, answer) : past(handler))
@@ -41,7 +41,7 @@ export function fastifyWith(make: typeof fastify, answer?: Answering): Framework
 function listenerOf(make: typeof fastify, before: onRequestHookHandler[], handler: Answering): RequestListener {
   const over = (options: object): RequestListener => {
     const app = make(options)
-    // bodies are the handlers' to read
+    // handlers read the bodies themselves
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
     for (const hook of before) app.addHook('onRequest', hook)
@@ -67,7 +67,7 @@ function followed(handler: Handler, answer: Answering): Answering {
   }
 }
 
-/** Fastify hears of what goes wrong, and leaves the answer to the handler. */
+/** Passes errors to Fastify, and leaves the response to the handler. */
 function past(handler: Handler): Answering {
   return (request, reply) => {
     const work = handler(request.raw, reply.raw)

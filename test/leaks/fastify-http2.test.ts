@@ -23,7 +23,7 @@ describe.each([
     await site.close()
   })
 
-  test('gives the places of streams back that the client resets', async () => {
+  test('releases the permits of streams that the client resets', async () => {
     await serve(() => new Promise(() => {}))
     const streams = Array.from({ length: 20 }, () => session.request({ ':path': '/' }).on('error', () => {}))
     await until(() => site.entered === 20)
@@ -31,7 +31,7 @@ describe.each([
     await site.released(20)
   })
 
-  test('answers denials with the same bytes, and keeps the session', async () => {
+  test('sends denials with the same bytes, and keeps the session open', async () => {
     await serve(() => new Promise(() => {}))
     const { watcher } = site
     const held = Array.from({ length: 100 }, () => session.request({ ':path': '/' }).on('error', () => {}))

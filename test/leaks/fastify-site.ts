@@ -7,7 +7,7 @@ import { GET, RawClient } from './raw-client.ts'
 
 export type FastifyHandler = (request: FastifyRequest, reply: FastifyReply) => unknown
 
-/** An application behind the plugin with a cap, as its users write it. */
+/** An application behind the plugin with a cap, as users write it. */
 export class FastifySite {
   readonly watcher: Watcher = new Watcher()
   readonly app: FastifyInstance

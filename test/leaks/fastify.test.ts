@@ -9,7 +9,7 @@ import { GET } from './raw-client.ts'
 describe.each([
   ['Fastify 5', fastify],
   ['Fastify 4', fastify4],
-])('the plugin of %s gives a place back, exactly once,', (_name, make) => {
+])('the plugin of %s releases a permit, exactly once,', (_name, make) => {
   let site: FastifySite
   const serve = async (
     handler: FastifyHandler,
@@ -24,7 +24,7 @@ describe.each([
 
   const answers: Readonly<Record<string, FastifyHandler>> = {
     'returns a value': async () => ({ ok: true }),
-    'sends one later': (_request, reply) => void setImmediate(() => reply.send('ok')),
+    'sends a value later': (_request, reply) => void setImmediate(() => reply.send('ok')),
     'sends a stream': (_request, reply) => reply.send(Readable.from(['a', 'b'])),
     throws: () => {
       throw new Error('a fault of the application')
@@ -38,7 +38,7 @@ describe.each([
           },
         }),
       ),
-    'takes the reply and ends it': (_request, reply) => {
+    'hijacks the reply and ends it': (_request, reply) => {
       reply.hijack()
       reply.raw.end('ok')
     },
@@ -50,7 +50,7 @@ describe.each([
     await site.released(1)
   })
 
-  test('when the client leaves a stream half read, whose source ends with it', async () => {
+  test('when the client disconnects during a stream, which also destroys its source', async () => {
     const source = new PassThrough()
     await serve((_request, reply) => reply.send(source))
     const client = await site.entering()
@@ -74,7 +74,7 @@ describe.each([
     await client.closed()
   })
 
-  test('when the client leaves a handler that took the reply and never ends it', async () => {
+  test('when the client disconnects from a handler that hijacked the reply and never ends it', async () => {
     await serve((_request, reply) => void reply.hijack())
     const client = await site.entering()
     expect(site.watcher.held).toBe(1)
@@ -82,10 +82,10 @@ describe.each([
     await site.released(1)
   })
 
-  test('when a connection runs out of time though its handler never settles', async () => {
+  test('when a connection times out although its handler never settles', async () => {
     await serve(
       ({ raw }) => {
-        // not sooner: on a busy machine the connection could end before its request comes
+        // not sooner: on a busy machine the connection could end before its request arrives
         raw.socket.setTimeout(10)
         return new Promise(() => {})
       },
@@ -97,7 +97,7 @@ describe.each([
     await site.released(1)
   })
 
-  test('when the client leaves during a hook behind the cap, and the handler runs all the same', async () => {
+  test('when the client disconnects during a hook after the cap, and the handler still runs', async () => {
     let goOn = (): void => {}
     let waits = 0
     const preHandler = (_request: unknown, _reply: unknown, done: () => void): void => {
@@ -113,7 +113,7 @@ describe.each([
     expect(site.entered).toBe(1)
   })
 
-  test("before a handler that waits in a hook, which does not run then where holdUntil is 'handler'", async () => {
+  test("before a handler that waits in a hook, and which then does not run with holdUntil: 'handler'", async () => {
     let goOn = (): void => {}
     let waits = 0
     const preHandler = (_request: unknown, _reply: unknown, done: () => void): void => {
@@ -129,7 +129,7 @@ describe.each([
     expect(site.entered).toBe(0)
   })
 
-  test("under a flood of clients who ask and leave runs no more handlers than places where holdUntil is 'handler'", async () => {
+  test("under a flood of disconnecting clients, and runs no more handlers than permits with holdUntil: 'handler'", async () => {
     let [running, most] = [0, 0]
     let finish = (): void => {}
     const finished = new Promise<void>((resolve) => {
@@ -156,7 +156,7 @@ describe.each([
   })
 })
 
-test('Fastify 5 gives a place back when the time of a handler is over, also of one that never settles', async () => {
+test('Fastify 5 releases a permit when the handler timeout expires, even if the handler never settles', async () => {
   const site = await new FastifySite(fastify({ handlerTimeout: 20 })).open(() => new Promise(() => {}))
   const client = await site.entering()
   for (const times of [1, 2]) {

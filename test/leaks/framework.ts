@@ -12,7 +12,7 @@ export type Step = (req: IncomingMessage, res: ServerResponse, next: (error?: un
 
 type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>
 
-/** What the leak tests need of a framework: its limiters, and a listener of steps that run one after the other. */
+/** A framework as used by the leak tests: its limiters, and a listener built from steps that run in order. */
 export interface Framework {
   readonly inflightLimit: (
     options: InflightLimitOptions<IncomingMessage, ServerResponse>,

@@ -6,15 +6,15 @@ import type { AddressInfo } from 'node:net'
 import { until, Watcher } from '@sluice/testkit'
 import type { Framework, Handler } from './framework.ts'
 
-/** The frameworks of the leak table that speak HTTP/2 with Node's server. */
+/** The frameworks in the leak table that support HTTP/2 with Node's server. */
 export const overHttp2: readonly string[] = ['node:http', 'Koa 3', 'Koa 2', 'Fastify 5', 'Fastify 4']
 
 type Before = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>
 
-/** A server of HTTP/2 behind a cap, with one session to it. */
+/** An HTTP/2 server behind a cap, with one client session. */
 export class Http2Site {
   readonly watcher: Watcher = new Watcher()
-  /** Whether responses were complete, as settle was told. */
+  /** The `isComplete` values that settle received. */
   readonly completed: boolean[] = []
   readonly server: Http2Server
   entered = 0
@@ -26,7 +26,7 @@ export class Http2Site {
       this.completed.push(completed)
       return 1
     }
-    // by address, a client whose session is gone would be warned about
+    // a key by address would warn about a client whose session is closed
     const key = (): string => 'all'
     const limit = rateLimit({ limit: 1_000, window: '1m', key, cost: { reserve: 1, settle, settleOn: 'always' } })
     const steps = listener(

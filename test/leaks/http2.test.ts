@@ -8,10 +8,10 @@ import { Http2Site, overHttp2 } from './http2-site.ts'
 
 const hang: Handler = () => {}
 
-/** What a site serves, whatever the framework. */
+/** Routes of the site, for every framework. */
 type Served = ConstructorParameters<typeof Http2Site> extends [framework: unknown, ...rest: infer Rest] ? Rest : never
 
-describe.each(overHttp2)('%s over HTTP/2 gives a place back, exactly once,', (name) => {
+describe.each(overHttp2)('%s over HTTP/2 releases a permit, exactly once,', (name) => {
   let site: Http2Site
   const serve = async (...served: Served): Promise<Http2Site> => {
     site = await new Http2Site(frameworks[name], ...served).open()
@@ -25,7 +25,7 @@ describe.each(overHttp2)('%s over HTTP/2 gives a place back, exactly once,', (na
   }
   afterEach(() => site.close())
 
-  test('of each request that is answered', async () => {
+  test('after each answered request', async () => {
     await serve((_req, res) => res.end('ok'))
     for (const times of [1, 2, 3]) {
       await once(site.ask(), 'end')
@@ -34,7 +34,7 @@ describe.each(overHttp2)('%s over HTTP/2 gives a place back, exactly once,', (na
     expect(site.completed).toEqual([true, true, true])
   })
 
-  test('when the client resets the stream, which is no complete response', async () => {
+  test('when the client resets the stream, which makes the response incomplete', async () => {
     await serve(hang)
     const stream = await entering()
     stream.close(constants.NGHTTP2_CANCEL)
@@ -74,7 +74,7 @@ describe.each(overHttp2)('%s over HTTP/2 gives a place back, exactly once,', (na
     await site.released(1)
   })
 
-  test('to each of 50 streams that are reset at once', async () => {
+  test('for each of 50 streams that are reset at once', async () => {
     await serve(hang)
     for (let sent = 0; sent < 50; sent++) {
       const stream = site.ask()
@@ -88,7 +88,7 @@ describe.each(overHttp2)('%s over HTTP/2 gives a place back, exactly once,', (na
   test.each<[string, (stream: ClientHttp2Stream, session: ClientHttp2Session) => unknown]>([
     ['reset the stream', (stream) => stream.close(constants.NGHTTP2_CANCEL)],
     ['destroyed the session', (_stream, session) => session.destroy()],
-  ])('or takes none where the client %s during async work before the cap', async (_what, leave) => {
+  ])('or takes no permit if the client %s during async work before the cap', async (_what, leave) => {
     let goOn = (): void => {}
     const left = new Promise<void>((resolve) => {
       goOn = resolve

@@ -5,8 +5,8 @@ import type { Framework, Handler, Step } from './framework.ts'
 type Maker = (options: never) => ofKoa.KoaMiddleware & object
 
 /**
- * Koa behind steps of `(req, res, next)`: our limiters run as its middleware. Handlers answer by themselves, unless
- * there is an `answer` in Koa's own idiom, which follows them.
+ * Koa behind steps of `(req, res, next)`: our limiters run as its middleware. Handlers write the raw response, unless
+ * there is an `answer` in Koa's style, which follows them.
  */
 export function koaWith(Make: typeof Koa, answer?: Koa.Middleware): Framework {
   const last = (handler: Handler): Koa.Middleware => (answer ? followed(handler, answer) : left(handler))
@@ -34,7 +34,7 @@ export function koaWith(Make: typeof Koa, answer?: Koa.Middleware): Framework {
   }
 }
 
-/** A handler that answers by itself: Koa, which begins with 404, leaves the response alone. */
+/** A handler that writes the raw response; Koa, whose default is 404, does not touch it. */
 function left(handler: Handler): Koa.Middleware {
   return (ctx) => {
     ctx.status = 200
@@ -50,7 +50,7 @@ function followed(handler: Handler, answer: Koa.Middleware): Koa.Middleware {
   }
 }
 
-/** A step that goes on when it likes; Koa waits for what follows. */
+/** A step that calls next at any time; Koa waits for the following steps. */
 function on(step: Step): Koa.Middleware {
   return (ctx, next) =>
     new Promise<void>((resolve, reject) => {

@@ -34,7 +34,7 @@ describe.each([
     ['until the response is over', {}],
     ['until the handler is done, too,', { cap: { holdUntil: 'handler' } }],
     ['around the handler', { wrapped: true }],
-  ])('with a cap that holds %s gives a place back, exactly once,', (_how, options) => {
+  ])('with a cap that holds %s releases a permit, exactly once,', (_how, options) => {
     test.each<[string, Middleware, string]>([
       ['text', body(() => 'ok'), OK],
       ['JSON', body(() => ({ ok: true })), OK],
@@ -44,7 +44,7 @@ describe.each([
       ['ctx.throw', (ctx) => ctx.throw(418), 'HTTP/1.1 418'],
       ['an error', () => Promise.reject(new Error('a fault')), 'HTTP/1.1 500'],
       ['raw bytes', (ctx) => void Object.assign(ctx, { respond: false }).res.writeHead(200).end(), OK],
-    ])('of an answer by %s', async (_what, answer, heard) => {
+    ])('after a response by %s', async (_what, answer, heard) => {
       await serve(answer, options)
       const client = await capped.entering(GET)
       await client.hears(heard)
@@ -52,14 +52,14 @@ describe.each([
       expect(client.socket.destroyed).toBe(false)
     })
 
-    test('of HEAD, whose body is a stream that nobody reads', async () => {
+    test('of HEAD, whose body is a stream that is never read', async () => {
       await serve(body(tenParts), options)
       const client = await capped.entering(HEAD)
       await client.hears(OK)
       await capped.allReleased(1)
     })
 
-    test('when the client leaves in the middle of a body that is a stream', async () => {
+    test('when the client disconnects during a body that is a stream', async () => {
       const source = new PassThrough()
       source.write('a part')
       await serve(
@@ -93,14 +93,14 @@ describe.each([
       const client = await capped.entering(GET)
       await client.hears('a part')
       source.destroy(new Error('disk'))
-      // Koa 2 leaves such a response open, and its place is held until the client gives up
+      // Koa 2 leaves such a response open, and its permit is held until the client disconnects
       if (name === 'Koa 2') client.leave()
       await capped.allReleased(1)
       await client.closed()
     })
   })
 
-  test('gives the place of a handler that never settles back when the server runs out of patience', async () => {
+  test('releases the permit of a handler that never settles when the request timeout of the server expires', async () => {
     await serve((ctx) => {
       ctx.req.socket.setTimeout(10)
       return new Promise<never>(() => {})
@@ -110,7 +110,7 @@ describe.each([
     await capped.allReleased(1)
   })
 
-  test('gives the place of a handler back that settles after its client has left', async () => {
+  test('releases the permit of a handler that settles after its client has disconnected', async () => {
     let finish = (): void => {}
     const finished = new Promise<void>((resolve) => {
       finish = resolve
@@ -124,7 +124,7 @@ describe.each([
     await capped.allReleased(1)
   })
 
-  test('runs no more handlers than places under a flood of clients who leave, by holdUntil alone', async () => {
+  test('runs no more handlers than permits under a flood of disconnecting clients, with only holdUntil set', async () => {
     let running = 0
     let finish = (): void => {}
     const finished = new Promise<void>((resolve) => {

@@ -15,7 +15,7 @@ afterEach(() => warnings.stop())
 
 const report = new LimiterReport(new Observers(), () => ['inflight'])
 
-/** One request that is answered by `handler`, from its head to the end of its response. */
+/** Sends one request that `handler` answers, and waits for the end of the response. */
 async function answered(handler: Handler): Promise<void> {
   const capped = await CappedServer.of(frameworks['node:http'], handler)
   const client = await capped.entering(GET)
@@ -24,7 +24,7 @@ async function answered(handler: Handler): Promise<void> {
   await capped.close()
 }
 
-test('a listener to the end of a response that throws silences no other one and keeps no place', async () => {
+test('an end-of-response listener that throws does not block other listeners, and its permit is released', async () => {
   const endings: Ending[] = []
   await answered((req, res) => {
     const life = RequestLifecycle.of(req, res)
@@ -38,7 +38,7 @@ test('a listener to the end of a response that throws silences no other one and 
   expect(warnings.codes).toEqual(['SLUICE_HOOK_FAILED'])
 })
 
-test('a listener that comes after the end is told at once', async () => {
+test('a listener that is added after the end is called immediately', async () => {
   let life: RequestLifecycle | undefined
   await answered((req, res) => {
     life = RequestLifecycle.of(req, res)
@@ -51,7 +51,7 @@ test('a listener that comes after the end is told at once', async () => {
   expect([heard, life?.gone]).toEqual([1, true])
 })
 
-test('a place that is held after the end goes straight back', async () => {
+test('a permit taken after the end is released immediately', async () => {
   const inflight = createInflightLimiter({ limit: 1 })
   let life: RequestLifecycle | undefined
   await answered((req, res) => {
@@ -62,7 +62,7 @@ test('a place that is held after the end goes straight back', async () => {
   expect(inflight.count()).toBe(0)
 })
 
-test('a place waits for all work that holds it, also for work that fails', async () => {
+test('a permit is held until all work that uses it is done, including work that fails', async () => {
   const inflight = createInflightLimiter({ limit: 1 })
   let fail = (_error: Error): void => {}
   const failing = new Promise((_resolve, reject) => {
@@ -90,7 +90,7 @@ test('a place waits for all work that holds it, also for work that fails', async
   await capped.close()
 })
 
-test('a response of HTTP/2 whose stream is gone is none that anybody reads; one of HTTP/1 that no socket carries is', () => {
+test('an HTTP/2 response without a stream counts as abandoned; an HTTP/1 response without a socket does not', () => {
   for (const [httpVersionMajor, gone] of [
     [2, true],
     [1, false],

@@ -6,7 +6,7 @@ import { frameworks } from './frameworks.ts'
 
 const REQUESTS = 2_000
 const SOCKETS = 20
-// what Node and the frameworks put there themselves is five at most; ten is where Node begins to warn
+// Node and the frameworks add at most five listeners themselves; Node warns from ten
 const MOST_LISTENERS = 8
 
 function most(emitter: IncomingMessage | ServerResponse | Socket): number {
@@ -32,7 +32,7 @@ test.each(Object.entries(frameworks))(
     await capped.allReleased(REQUESTS)
     expect(sockets.size).toBe(SOCKETS)
     expect(atMost).toBeLessThanOrEqual(MOST_LISTENERS)
-    // between two requests: Node's own, on-finished's none, ours
+    // between two requests: Node's listeners, none of on-finished, ours
     const idle = [...sockets].map((socket) => socket.listenerCount('close'))
     expect(Math.max(...idle)).toBeLessThanOrEqual(3)
     agent.destroy()

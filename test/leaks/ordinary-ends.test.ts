@@ -9,7 +9,7 @@ const answer: Handler = (_req, res) => res.end('ok')
 const POST = 'POST / HTTP/1.1\r\nHost: a\r\n'
 const OK = 'HTTP/1.1 200 OK'
 
-describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,', (_name, framework) => {
+describe.each(Object.entries(frameworks))('%s releases a permit, exactly once,', (_name, framework) => {
   let capped: CappedServer
   const serve = async (handler: Handler = answer, options?: CappedOptions): Promise<CappedServer> => {
     capped = await CappedServer.of(framework, handler, options)
@@ -17,7 +17,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
   }
   afterEach(() => capped.close())
 
-  test('of each request on a connection that is kept', async () => {
+  test('after each request on a keep-alive connection', async () => {
     const { watcher } = await serve()
     const client = await capped.client()
     for (const times of [1, 2, 3]) {
@@ -29,13 +29,10 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
   })
 
   test.each([
-    ['of a request with Connection: close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+    ['after a request with Connection: close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['of a request of HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
     ['of HEAD', 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n'],
-    [
-      'of an upgrade that nobody listens for',
-      `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n`,
-    ],
+    ['after an upgrade without a listener', `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n`],
   ])('%s', async (_what, text) => {
     await serve()
     const client = await capped.entering(text)
@@ -43,7 +40,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(1)
   })
 
-  test('of an upload that waits for 100 Continue', async () => {
+  test('after an upload that waits for 100 Continue', async () => {
     await serve((req, res) => req.resume().on('end', () => res.end('ok')))
     const client = await capped.entering(`${POST}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`)
     await client.hears('HTTP/1.1 100 Continue')
@@ -52,7 +49,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(1)
   })
 
-  test('of a response that is sent before the upload is read', async () => {
+  test('after a response that is sent before the upload is read', async () => {
     await serve()
     const client = await capped.entering(`${POST}Content-Length: 1000\r\n\r\nabc`)
     await client.hears(OK)
@@ -60,14 +57,14 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     expect(client.socket.destroyed).toBe(false)
   })
 
-  test('of two pipelined requests that are both answered', async () => {
+  test('after each of two pipelined requests that are both answered', async () => {
     await serve((_req, res) => setImmediate(() => res.end('ok')))
     const client = await capped.entering(GET + GET)
     await client.hears(OK, 2)
     await capped.allReleased(2)
   })
 
-  test('of a response that was over before the cap was reached', async () => {
+  test('after a response that had ended before the cap was reached', async () => {
     await serve(answer, {
       before: async (_req, res) => {
         res.end('early')
@@ -80,7 +77,7 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await capped.allReleased(0)
   })
 
-  test('of nothing where an upgrade is taken by its listener', async () => {
+  test('except for an upgrade, which its listener handles without a permit', async () => {
     await serve()
     capped.server.on('upgrade', (_req, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'))
     const client = await capped.client()

@@ -6,8 +6,8 @@ import { root } from '../repository.ts'
 const programs = join(import.meta.dirname, 'programs')
 
 /**
- * Runs one of `programs/` in a Node of its own, where uncaught errors and the garbage are the test's to see. Answers
- * what it printed, as JSON.
+ * Runs a script of `programs/` in a child process, so that the test can observe uncaught errors and garbage collection.
+ * Returns its output, parsed as JSON.
  */
 export async function runProgram(name: string, ...args: readonly string[]): Promise<unknown> {
   const { code, stdout, output } = await run(
@@ -15,7 +15,7 @@ export async function runProgram(name: string, ...args: readonly string[]): Prom
     [
       ...['--expose-gc', '--conditions=@sluice/source'],
       ...['--require', join(programs, 'register-swc.cjs')],
-      // the file itself would be taken for an ES module, which the hook does not see
+      // the file itself would be loaded as an ES module, which the hook does not see
       ...['--eval', `require(${JSON.stringify(join(programs, `${name}.ts`))})`],
       ...['--', ...args],
     ],

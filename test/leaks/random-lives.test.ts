@@ -2,7 +2,7 @@ import { test } from '@jest/globals'
 import { liveAtRandom, scenes } from './lives/random-lives.ts'
 
 test.each(scenes.map((scene) => [scene.name, scene] as const))(
-  '%s holds no place after 100 lives of its clients',
+  '%s holds no permit after 100 random client connections',
   async (_name, scene) => {
     await liveAtRandom(scene, 100)
   },

@@ -4,7 +4,7 @@ import { until } from '@sluice/testkit'
 
 export const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** A client that writes and hears bytes, and leaves when it likes. */
+/** A client that writes and reads raw bytes, and can disconnect at any time. */
 export class RawClient {
   readonly socket: Socket
   heard = ''
@@ -17,7 +17,7 @@ export class RawClient {
 
   constructor(socket: Socket) {
     this.socket = socket
-    // a server that ends a connection while the client writes is no fault
+    // a server may end a connection while the client writes
     socket.on('error', () => {})
     socket.setEncoding('latin1').on('data', (text: string) => {
       this.heard += text
@@ -28,14 +28,14 @@ export class RawClient {
     this.socket.write(text)
   }
 
-  /** Waits until `text` was heard `times`. */
+  /** Waits until `text` has been received `times`. */
   hears(text: string, times = 1): Promise<void> {
     return until(() => this.heard.split(text).length > times, {
       what: `hearing ${JSON.stringify(text)} ${times} times`,
     })
   }
 
-  /** Leaves without a word. */
+  /** Disconnects without sending anything. */
   leave(): void {
     this.socket.destroy()
   }

@@ -20,7 +20,7 @@ function monthly(calendar: object = {}, more: Partial<PolicyInput> = {}): Policy
   return { name: 'calls', limit: 10, window: '31d', calendar: { ...month, ...calendar }, ...more }
 }
 
-/** A backend that says that it keeps calendars, and tells under which names it counts. */
+/** A backend that supports calendars, and records the names under which it counts. */
 function calendarBackend(clock = new FakeClock({ nowMs: 0 })): { backend: Backend<Answer>; names: string[] } {
   const memory = memoryBackend({ clock })
   const names: string[] = []
@@ -65,7 +65,7 @@ describe('a policy with a calendar', () => {
     ['an unknown option', { zone: 'UTC' }, {}, 'SLUICE_BAD_OPTION', 'unknown option'],
     ['an unknown zone', { timeZone: 'Mars/Olympus' }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} "Mars/Olympus"`],
     ['no zone', { timeZone: '' }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} ""`],
-    ['a zone that is no text', { timeZone: 1 }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} 1`],
+    ['a zone that is not a string', { timeZone: 1 }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} 1`],
     ['an undefined zone', { timeZone: undefined }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} undefined`],
     [
       'day 32 of a month',
@@ -120,18 +120,18 @@ describe('a policy with a calendar', () => {
       'SLUICE_BAD_POLICY',
       'slices: expected undefined for fixed-window (an option of sliding-window), received 4',
     ],
-  ])('is refused with %s', (_, calendar, more, code, message) => {
+  ])('is rejected with %s', (_, calendar, more, code, message) => {
     const { backend } = calendarBackend()
     const build = (): unknown => createLimiter({ policies: [monthly(calendar, more)], backend })
     expect(build).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }))
   })
 
-  test('is refused where its calendar is none', () => {
+  test('is rejected if its calendar is not an object', () => {
     const build = (): unknown => compilePolicy({ limit: 1, window: '1d', calendar: 'month' as never })
     expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })
 
-  test('is refused by a backend that keeps no calendars', () => {
+  test('is rejected by a backend without calendar support', () => {
     const build = (): unknown => createLimiter({ policies: [monthly()], backend: memoryBackend() })
     expect(build).toThrow(
       expect.objectContaining({
@@ -143,7 +143,7 @@ describe('a policy with a calendar', () => {
     )
   })
 
-  test('is refused by the memory of limiters that name no backend', () => {
+  test('is rejected by the default memory backend', () => {
     expect(() => createLimiter({ policies: [monthly()] })).toThrow(
       expect.objectContaining({ code: 'SLUICE_BAD_POLICY' }),
     )
@@ -159,7 +159,7 @@ describe('a policy with a calendar', () => {
     expect(names).toEqual([name])
   })
 
-  test('stands beside one of a rate in one limiter', async () => {
+  test('works next to a rate policy in one limiter', async () => {
     const clock = new FakeClock({ nowMs: 0 })
     const { backend } = calendarBackend(clock)
     const policies = [{ name: 'rate', limit: 2, window: '1s' } as const, monthly({}, { limit: 3, backend })]
@@ -173,7 +173,7 @@ describe('a policy with a calendar', () => {
     limiter.close()
   })
 
-  test('has limits of single keys as any other one', async () => {
+  test('supports limit overrides like any other policy', async () => {
     const clock = new FakeClock({ nowMs: 0 })
     const { backend, names } = calendarBackend(clock)
     const overrides = limitOverrides({ limits: { vip: 20 } })
@@ -195,18 +195,18 @@ describe('plans', () => {
     return names
   }
 
-  test('of one calendar share a count', () => {
+  test('with the same calendar share a count', () => {
     expect(new Set(namesOf({}, { anchor: 1 }, { carryOver: 5 }))).toEqual(new Set(['app/calls/calendar-month@1']))
   })
 
   test.each<[string, object]>([
     ['another time zone', { timeZone: 'UTC' }],
     ['another anchor', { anchor: 2 }],
-  ])('of %s have cells of their own', (_, other) => {
+  ])('with %s have separate cells', (_, other) => {
     expect(new Set(namesOf({}, other))).toEqual(new Set(['app/calls/calendar-month@1+calendar-month@1']))
   })
 
-  test('of other periods have one name, whatever their order', () => {
+  test('with different periods share one name, whatever their order', () => {
     const one = namesOf({}, { per: 'week' })
     expect(new Set(one)).toEqual(new Set(['app/calls/calendar-month@1+calendar-week@1']))
     expect(new Set(namesOf({ per: 'week' }, {}))).toEqual(new Set(one))

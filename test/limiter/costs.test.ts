@@ -16,19 +16,19 @@ describe.each([
   ['one policy', onePolicy],
   ['two policies', twoPolicies],
 ])('a cost under %s', (_, make) => {
-  test('is 1 unless said', () => {
+  test('is 1 by default', () => {
     const limiter = make()
     expect(limiter.take('key').verdicts[0].remaining).toBe(9)
   })
 
-  test('of 0 asks, takes nothing, and is allowed even when nothing is left', () => {
+  test('of 0 takes nothing, and is allowed even if nothing is left', () => {
     const limiter = make()
     expect(limiter.take('key', 0).verdicts[0]).toMatchObject({ remaining: 10, resetAfterMs: 0 })
     limiter.take('key', 10)
     expect(limiter.take('key', 0)).toMatchObject({ allowed: true, retryAfterMs: 0 })
   })
 
-  test('of -0 is 0', () => {
+  test('of -0 counts as 0', () => {
     expect(make().take('key', -0).verdicts[0].remaining).toBe(10)
   })
 
@@ -40,14 +40,14 @@ describe.each([
     expect(limiter.peek('key').verdicts[0].remaining).toBe(10)
   })
 
-  test('with a fraction counts as the next whole unit', () => {
+  test('with a fraction is rounded up to a whole unit', () => {
     const limiter = make()
     expect(limiter.take('key', 0.001).verdicts[0].remaining).toBe(9)
     expect(limiter.take('key', 1.5).verdicts[0].remaining).toBe(7)
   })
 
   test.each([-1, -0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 53, 1e308])(
-    'of %d is refused with SLUICE_BAD_COST, and nothing is taken',
+    'of %d is rejected with SLUICE_BAD_COST, and nothing is taken',
     (cost) => {
       const limiter = make()
       expect(() => limiter.take('key', cost)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_COST' }))
@@ -56,7 +56,7 @@ describe.each([
     },
   )
 
-  test.each(['5', '', true, 5n, [], {}, null])('that is no number is refused: %p', (cost) => {
+  test.each(['5', '', true, 5n, [], {}, null])('that is not a number is rejected: %p', (cost) => {
     const limiter = make()
     expect(() => limiter.take('key', cost as number)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_COST' }))
   })
@@ -72,13 +72,13 @@ describe('units of a charge', () => {
   })
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 53, -(2 ** 53)])(
-    'of %d are refused with SLUICE_BAD_COST',
+    'of %d are rejected with SLUICE_BAD_COST',
     (units) => {
       expect(() => onePolicy().charge('key', units)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_COST' }))
     },
   )
 
-  test('belong to now, where no take is named', () => {
+  test('count at the current time, unless a take is named', () => {
     const limiter = onePolicy()
     expect(limiter.charge('key', 12).binding).toMatchObject({ remaining: 0, allowed: true })
     expect(limiter.take('key').allowed).toBe(false)
@@ -86,7 +86,7 @@ describe('units of a charge', () => {
     expect(limiter.peek('key').binding.remaining).toBe(10)
   })
 
-  test('may be the largest there are without a wrong answer', () => {
+  test('may be as large as possible and still give correct results', () => {
     const limiter = onePolicy()
     for (let charges = 0; charges < 3; charges++) limiter.charge('key', Number.MAX_SAFE_INTEGER)
     const { allowed, binding, retryAfterMs } = limiter.take('key')

@@ -11,7 +11,7 @@ export const TERMS = { fraction: 0.1, leaseMs: 1_000 }
 
 const redis = ownRedis()
 
-/** One of each kind, over a Redis of the test file. */
+/** One backend of each kind, over the Redis server of the test file. */
 export const countingBackends: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
   memoryBackend: (clock) => memoryBackend({ clock }),
   'one behind a network': (clock) => new PromisedBackend(clock),
@@ -22,7 +22,7 @@ export const countingBackends: Readonly<Record<string, (clock: FakeClock) => Bac
   'a synced backend': (clock) => syncedWith(new MemorySyncLedger(clock), clock),
 }
 
-/** A synced backend that has the fleet's whole limit for its own. */
+/** A synced backend of a fleet with only one process. */
 export function syncedWith(ledger: MemorySyncLedger, clock: FakeClock): Backend {
   const terms = syncTermsOf('test', { burst: 1, nodes: 1 })
   return new SyncingBackend({
@@ -34,7 +34,7 @@ export function syncedWith(ledger: MemorySyncLedger, clock: FakeClock): Backend 
   })
 }
 
-/** How many takes of a key pass. */
+/** Returns how many takes of a key pass. */
 export async function passing(limiter: Limiter, key: string, most = 60): Promise<number> {
   let passed = 0
   while (passed < most && (await limiter.take(key)).allowed) passed++

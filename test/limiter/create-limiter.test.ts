@@ -11,7 +11,7 @@ function limiterOf(...policies: LimiterOptions['policies']) {
 }
 
 describe('createLimiter', () => {
-  test('takes, peeks, charges and resets, and answers at once', () => {
+  test('takes, peeks, charges and resets synchronously', () => {
     const { limiter, clock } = limiterOf(api)
     expect(limiter.take('key')).toMatchObject({ allowed: true, counted: true, source: 'memory', takenAt: 0 })
     expect(limiter.take('key', 9).binding.remaining).toBe(0)
@@ -23,7 +23,7 @@ describe('createLimiter', () => {
     expect(limiter.peek('key', 10)).toMatchObject({ allowed: true, retryAfterMs: 0 })
   })
 
-  test('names the policies as it keeps them', () => {
+  test('lists its policies in normalized form', () => {
     const { limiter } = limiterOf(api, { limit: 5, window: 2_000, algorithm: 'gcra', burst: 3, unit: 'tokens' })
     expect(limiter.policies).toEqual([
       { name: 'api', algorithm: 'sliding-log', limit: 10, windowMs: 60_000 },
@@ -31,7 +31,7 @@ describe('createLimiter', () => {
     ])
   })
 
-  test('charges all policies or none, and a denial costs nothing', () => {
+  test('charges all policies or none, and a denied request is not charged', () => {
     const { limiter } = limiterOf(api, burst)
     limiter.take('key')
     limiter.take('key')
@@ -48,7 +48,7 @@ describe('createLimiter', () => {
     expect(limiter.peek('key').verdicts[0].remaining).toBe(8)
   })
 
-  test('counts under a key for each policy, where they are named', () => {
+  test('counts each policy under its own key, if keys are given by policy', () => {
     const { limiter } = limiterOf(api, burst)
     limiter.take({ api: 'team', burst: 'ann' })
     limiter.take({ api: 'team', burst: 'bob' })
@@ -56,7 +56,7 @@ describe('createLimiter', () => {
     expect(remaining).toEqual([8, 1])
   })
 
-  test('spends a cost for each policy, where they are named', () => {
+  test('charges each policy its own cost, if costs are given by policy', () => {
     const { limiter } = limiterOf(api, burst)
     const { verdicts } = limiter.take('key', { api: 7, burst: 0 })
     expect(verdicts.map(({ remaining }) => remaining)).toEqual([3, 2])
@@ -66,28 +66,28 @@ describe('createLimiter', () => {
 
   test.each([
     ['a policy without a key', { api: 'a' }, 1, 'SLUICE_BAD_KEY'],
-    ['a key that is no string', { api: 'a', burst: 7 }, 1, 'SLUICE_BAD_KEY'],
+    ['a key that is not a string', { api: 'a', burst: 7 }, 1, 'SLUICE_BAD_KEY'],
     ['an inherited key', Object.create({ api: 'a', burst: 'b' }), 1, 'SLUICE_BAD_KEY'],
     ['no key', undefined, 1, 'SLUICE_BAD_KEY'],
     ['null', null, 1, 'SLUICE_BAD_KEY'],
     ['a number', 42, 1, 'SLUICE_BAD_KEY'],
     ['a policy without a cost', 'a', { api: 1 }, 'SLUICE_BAD_COST'],
-    ['a cost in words', 'a', 'two', 'SLUICE_BAD_COST'],
+    ['a cost that is a string', 'a', 'two', 'SLUICE_BAD_COST'],
     ['a cost that is null', 'a', null, 'SLUICE_BAD_COST'],
-  ])('refuses %s with a code', (_, key, cost, code) => {
+  ])('rejects %s with an error code', (_, key, cost, code) => {
     const { limiter } = limiterOf(api, burst)
     expect(() => limiter.take(key as string, cost as number)).toThrow(expect.objectContaining({ code }))
     expect(() => limiter.peek(key as string, cost as number)).toThrow(expect.objectContaining({ code }))
   })
 
-  test('refuses a key that is no string also with one policy', () => {
+  test('rejects a key that is not a string, also with one policy', () => {
     const { limiter } = limiterOf(api)
     for (const key of [undefined, null, 7, Symbol('key'), {}]) {
       expect(() => limiter.take(key as string)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_KEY' }))
     }
   })
 
-  test('keeps hostile names of policies as names', () => {
+  test('treats hostile policy names as plain names', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       const { limiter } = limiterOf({ ...burst, name }, api)
       expect(() => limiter.take({ api: 'a' })).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_KEY' }))
@@ -97,7 +97,7 @@ describe('createLimiter', () => {
 
   test.each<[string, object, string, string]>([
     ['no policies', { policies: [] }, 'SLUICE_BAD_OPTION', 'at least one'],
-    ['policies that are no list', { policies: api }, 'SLUICE_BAD_OPTION', 'at least one'],
+    ['policies that are not an array', { policies: api }, 'SLUICE_BAD_OPTION', 'at least one'],
     ['an unknown option', { policies: [api], store: {} }, 'SLUICE_BAD_OPTION', '"store"'],
     ['an unknown option of a policy', { policies: [{ ...api, max: 5 }] }, 'SLUICE_BAD_OPTION', '"max"'],
     ['two policies of one name', { policies: [api, api] }, 'SLUICE_DUPLICATE_POLICY', "'api'"],
@@ -106,10 +106,10 @@ describe('createLimiter', () => {
     ['a name with a line break', { policies: [{ ...api, name: 'a\r\nb' }] }, 'SLUICE_BAD_NAME', 'ASCII'],
     ['a name outside ASCII', { policies: [{ ...api, name: 'é' }] }, 'SLUICE_BAD_NAME', 'ASCII'],
     ['a name of 129 characters', { policies: [{ ...api, name: 'x'.repeat(129) }] }, 'SLUICE_BAD_NAME', '128'],
-    ['a unit that no header can carry', { policies: [{ ...api, unit: '\0' }] }, 'SLUICE_BAD_NAME', 'unit'],
+    ['a unit that is invalid in a header', { policies: [{ ...api, unit: '\0' }] }, 'SLUICE_BAD_NAME', 'unit'],
     ['a limit of 0', { policies: [{ ...api, limit: 0 }] }, 'SLUICE_BAD_LIMIT', 'received 0'],
     ['a fractional limit', { policies: [{ ...api, limit: 1.5 }] }, 'SLUICE_BAD_LIMIT', 'received 1.5'],
-    ['a limit in words', { policies: [{ ...api, limit: '10' }] }, 'SLUICE_BAD_LIMIT', '"10"'],
+    ['a limit that is a string', { policies: [{ ...api, limit: '10' }] }, 'SLUICE_BAD_LIMIT', '"10"'],
     ['a limit of 16 digits', { policies: [{ ...api, limit: 1e15 }] }, 'SLUICE_BAD_LIMIT', '999999999999999'],
     ['a limit of NaN', { policies: [{ ...api, limit: Number.NaN }] }, 'SLUICE_BAD_LIMIT', 'NaN'],
     ['an unknown algorithm', { policies: [{ ...api, algorithm: 'leaky' }] }, 'SLUICE_BAD_POLICY', 'gcra'],
@@ -117,13 +117,13 @@ describe('createLimiter', () => {
     ['a burst of a window', { policies: [{ ...api, burst: 3 }] }, 'SLUICE_BAD_POLICY', 'token-bucket'],
     ['slices of a bucket', { policies: [{ ...api, algorithm: 'gcra', slices: 3 }] }, 'SLUICE_BAD_POLICY', 'slices'],
     ['a window of 60', { policies: [{ ...api, window: 60 }] }, 'SLUICE_BAD_DURATION', 'received 60'],
-    ['a backend that is none', { policies: [api], backend: {} }, 'SLUICE_BAD_OPTION', 'memoryBackend'],
-    ['a policy’s backend that is none', { policies: [{ ...api, backend: 7 }] }, 'SLUICE_BAD_OPTION', "'api'"],
+    ['an invalid backend', { policies: [api], backend: {} }, 'SLUICE_BAD_OPTION', 'memoryBackend'],
+    ['an invalid backend of a policy', { policies: [{ ...api, backend: 7 }] }, 'SLUICE_BAD_OPTION', "'api'"],
     ['an empty scope', { policies: [api], scope: '' }, 'SLUICE_BAD_NAME', 'scope'],
-    ['a scope like one of ours', { policies: [api], scope: '#1' }, 'SLUICE_BAD_NAME', "'#'"],
+    ['a reserved scope', { policies: [api], scope: '#1' }, 'SLUICE_BAD_NAME', "'#'"],
     ['an unknown mode of a policy', { policies: [{ ...api, mode: 'on' }] }, 'SLUICE_BAD_OPTION', "'api'"],
-    ['observers that are no list', { policies: [api], observers: {} }, 'SLUICE_BAD_OPTION', 'observers'],
-  ])('refuses %s at start-up, with a code and what was expected', (_, options, code, part) => {
+    ['observers that are not an array', { policies: [api], observers: {} }, 'SLUICE_BAD_OPTION', 'observers'],
+  ])('rejects %s at start-up, with an error code and the expected value', (_, options, code, part) => {
     expect(() => createLimiter(options as LimiterOptions)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(part) }),
     )
@@ -133,20 +133,20 @@ describe('createLimiter', () => {
 describe('scopes', () => {
   const options = { policies: [{ name: 'api', limit: 2, window: '1m' }] } as const
 
-  test('are one for each limiter on the default backend', () => {
+  test('are separate for each limiter on the default backend', () => {
     const [a, b] = [createLimiter(options), createLimiter(options)]
     a.take('key', 2)
     expect([a.take('key').allowed, b.take('key').allowed]).toEqual([false, true])
   })
 
-  test('are shared on the default backend where they are named', () => {
+  test('are shared on the default backend if they are named', () => {
     const scope = 'create-limiter-test'
     const [a, b] = [createLimiter({ ...options, scope }), createLimiter({ ...options, scope })]
     a.take('key', 2)
     expect(b.take('key').allowed).toBe(false)
   })
 
-  test('are one for all limiters on an explicit backend, which share their counts', () => {
+  test('are the same for all limiters on an explicit backend, which share their counts', () => {
     const backend = memoryBackend()
     const [a, b] = [createLimiter({ ...options, backend }), createLimiter({ ...options, backend })]
     const apart = createLimiter({ ...options, backend, scope: 'other' })
@@ -154,7 +154,7 @@ describe('scopes', () => {
     expect([b.take('key').allowed, apart.take('key').allowed]).toEqual([false, true])
   })
 
-  test('refuse the same name with other data on one backend', () => {
+  test('reject the same name with different options on one backend', () => {
     const backend = memoryBackend()
     createLimiter({ ...options, backend })
     const other = (more: object) => () =>
@@ -168,8 +168,8 @@ describe('scopes', () => {
     expect(() => createLimiter({ policies: [{ ...options.policies[0], limit: 3 }], backend, scope: 'b' })).not.toThrow()
   })
 
-  // scope.ts joins scope and policy by a slash that either may contain: counts of two limiters become one
-  test('tell names with slashes apart', () => {
+  // scope.ts joins scope and policy with a slash that either may contain, so that two limiters share a count
+  test('distinguish names with slashes', () => {
     const backend = memoryBackend()
     const one = createLimiter({ policies: [{ name: 'b', limit: 1, window: '1m' }], backend, scope: 'x/a' })
     const two = createLimiter({ policies: [{ name: 'a/b', limit: 1, window: '1m' }], backend, scope: 'x' })
@@ -182,7 +182,7 @@ function unnamed(limit: number) {
   return { limit, window: '1m' }
 }
 
-test('a limiter that is closed gives its names back, so that another may count them by other data', () => {
+test('a closed limiter releases its names, so that another limiter may use them with different options', () => {
   const backend = memoryBackend()
   const of = (limit: number) => createLimiter({ policies: [{ name: 'api', limit, window: '1m' }], backend, scope: 'x' })
   const first = of(1)

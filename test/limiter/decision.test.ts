@@ -17,14 +17,14 @@ describe('a decision', () => {
     ])
   })
 
-  test('is bound, when allowed, by the policy nearest its end', () => {
+  test('is bound, when allowed, by the policy closest to its limit', () => {
     const limiter = limiterOf(hour, second, minute)
     expect(limiter.take('key').binding.policy.name).toBe('second')
     limiter.reset('key')
     expect(limiter.take('key', { hour: 99, second: 0, minute: 2 }).binding.policy.name).toBe('hour')
   })
 
-  test('is bound, when denied, by the denied policy with the longest wait, which is its own', () => {
+  test('is bound, when denied, by the denied policy with the longest wait, which is the wait of the decision', () => {
     const limiter = limiterOf(hour, second, minute)
     limiter.take('key', { hour: 1, second: 2, minute: 4 })
     const decision = limiter.take('key')
@@ -33,12 +33,12 @@ describe('a decision', () => {
     expect(decision.verdicts.map(({ allowed }) => allowed)).toEqual([true, false, false])
   })
 
-  test('waits for nothing when it is allowed', () => {
+  test('has no wait when it is allowed', () => {
     const decision = limiterOf(minute).take('key', 4)
     expect([decision.allowed, decision.retryAfterMs, decision.binding.retryAfterMs]).toEqual([true, 0, 0])
   })
 
-  test('is that of one policy in the same words', () => {
+  test('of a single policy has the same shape', () => {
     const decision = limiterOf(minute).take('key', 3)
     expect({
       allowed: decision.allowed,
@@ -60,7 +60,7 @@ describe('a decision', () => {
     ])
   })
 
-  test('says when it was taken, so that a refund finds its window', () => {
+  test('contains its time, so that a refund finds its window', () => {
     const clock = new FakeClock({ nowMs: 5 })
     const limiter = createLimiter({ policies: [minute], clock })
     const first = limiter.take('key', 3)
@@ -70,7 +70,7 @@ describe('a decision', () => {
     expect([first.takenAt, limiter.peek('key').binding.remaining]).toEqual([5, 2])
   })
 
-  test('is read at the moment that is handed in', () => {
+  test('uses the time that the caller passes', () => {
     const limiter = limiterOf(minute)
     limiter.take('key', 4, { now: 10_000 })
     expect(limiter.take('key', 1, { now: 69_999 })).toMatchObject({ allowed: false, retryAfterMs: 1, takenAt: 69_999 })

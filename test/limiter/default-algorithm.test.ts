@@ -14,7 +14,7 @@ function algorithmOf(input: Input): string {
   return algorithm
 }
 
-test('is a log up to 32 units, a weighted window above, and what slices ask for', () => {
+test('is a log up to 32 units, a weighted window above, and a sliced window if slices are set', () => {
   const limits = [1, 5, 32, 33, 100, 1e9]
   const log = 'sliding-log'
   const window = 'sliding-window'
@@ -23,7 +23,7 @@ test('is a log up to 32 units, a weighted window above, and what slices ask for'
   expect(algorithmOf({ limit: 5, window: '1m', algorithm: 'gcra' })).toBe('gcra')
 })
 
-test('of plans that share a name is that of their largest limit', () => {
+test('of plans that share a name is the one for their largest limit', () => {
   const plans = (...limits: number[]) =>
     Object.fromEntries(limits.map((limit) => [`up to ${limit}`, [{ name: 'calls', limit, window: '1m' as const }]]))
   const algorithms = (...limits: number[]): string[] => {
@@ -39,13 +39,13 @@ test('of plans that share a name is that of their largest limit', () => {
 test.each([
   ['slots', {}],
   ['a history', { history: { unit: '1s', keep: '1h' } as const }],
-])('is one that the backend keeps: a sketch of %s has no log', (_name, options) => {
+])('is one that the backend supports: a sketch of %s has no log', (_name, options) => {
   const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], backend: sketchBackend(options) })
   expect(limiter.policies[0].algorithm).toBe('sliding-window')
   limiter.close()
 })
 
-test('lets an obedient client have all of a small limit, in no window more, and never keeps it waiting for longer', () =>
+test('gives a client that obeys Retry-After its full small limit, never more in a window, and no longer wait', () =>
   eachSeed(20, (random) => {
     for (const limit of [1, 2, 3, 5, 10, 32]) {
       const clock = new FakeClock({ nowMs: 1_000 })
@@ -75,6 +75,6 @@ test.each([
   [{ window: '1m' }, 'SLUICE_BAD_LIMIT'],
   [null, 'SLUICE_BAD_OPTION'],
   [undefined, 'SLUICE_BAD_OPTION'],
-])('looks at no policy %p that is none', (policy, code) => {
+])('ignores an invalid policy %p', (policy, code) => {
   expect(() => createLimiter({ policies: [policy as never] })).toThrow(expect.objectContaining({ code }))
 })

@@ -49,7 +49,7 @@ test.each([
   true,
   {},
   [1_000],
-])('%p is refused with what was got and what was expected', (duration) => {
+])('%p is rejected with the expected and the received value', (duration) => {
   expect(() => parseDuration(duration, 'window')).toThrow(
     expect.objectContaining({ code: 'SLUICE_BAD_DURATION', message: expect.stringContaining("'10s'") }),
   )

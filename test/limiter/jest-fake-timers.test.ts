@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { createInflightLimiter, createLimiter, waitFor } from '@sluice/limiter-core'
 
-// what README of @sluice/testkit promises: no clock handed in, time moved by jest alone
+// as the README of @sluice/testkit promises: no clock option, time is moved by jest only
 beforeEach(() => {
   jest.useFakeTimers()
 })
@@ -19,7 +19,7 @@ test('jest moves the default clock of a limiter', () => {
   expect(limiter.take('user').allowed).toBe(true)
 })
 
-test('jest moves a limiter that was made before its timers were faked', () => {
+test('jest moves a limiter that was created before timers were faked', () => {
   jest.useRealTimers()
   const limiter = createLimiter({ policies: [{ limit: 1, window: '1m', algorithm: 'fixed-window' }] })
   jest.useFakeTimers()
@@ -45,7 +45,7 @@ test('jest moves the hold of a permit', () => {
   expect([inflight.count(), permit?.lost.aborted]).toEqual([0, true])
 })
 
-test('a step of the system time moves no limit', () => {
+test('a step of the system time does not affect limits', () => {
   const limiter = createLimiter({ policies: [{ limit: 1, window: '1m' }] })
   limiter.take('user')
   jest.setSystemTime(Date.now() + 86_400_000)

@@ -13,7 +13,7 @@ type Guard = RateGate<Raw, unknown>
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 const api = (limit: number, name = 'api') => ({ ...MINUTE, name, limit })
 
-/** Units left by policy after one more request; `denied` behind a denial, nothing where nothing is counted. */
+/** Units left by policy after one more request, followed by `denied` after a denial; empty if nothing is counted. */
 function left(guard: Guard, raw: Raw = {}): string {
   const check = guard.check(viewOf<Raw>({ raw }))
   if (check === undefined) return 'uncounted'
@@ -46,8 +46,8 @@ function codeOf(build: () => unknown): string {
   }
 }
 
-describe('a part that says nothing of a policy', () => {
-  test('counts with what is above it, in both directions and at any depth', () => {
+describe('a part that does not mention a policy', () => {
+  test('shares the count of its parent, in both directions and at any depth', () => {
     const app = root()
     const part = below(app, api(5, 'own'), 'part')
     const route = below(part, api(2, 'deep'), 'route')
@@ -59,16 +59,16 @@ describe('a part that says nothing of a policy', () => {
     ])
   })
 
-  test('takes all or none: a denial of its own leaves what is above it as it was', () => {
+  test('takes all or none: a denial of its own policy does not charge the parent', () => {
     const app = root()
     const part = below(app, api(1, 'own'), 'part')
     expect([left(part), left(part), left(app)]).toEqual(['api 8, own 0', 'api 8, own 0: denied', 'api 7'])
   })
 
-  test('has the key, the cost, the status and the rest of what is above it', () => {
+  test('inherits key, cost, status and the other options of its parent', () => {
     const options = { key: () => 'all', cost: 3, status: 420, headers: 'none' } as const
     const part = below(root(options), { ...api(5, 'own'), cost: 2 } as Options, 'part')
-    // the policy from above keeps its own cost
+    // the policy of the parent keeps its own cost
     expect(left(part)).toBe('api 6, own 3')
     left(part)
     expect(part.check(viewOf({ ip: '203.0.113.99', raw: {} }))).toMatchObject({
@@ -78,15 +78,15 @@ describe('a part that says nothing of a policy', () => {
   })
 })
 
-describe('a part that says the same name', () => {
-  test('replaces it here and below, and nowhere else', () => {
+describe('a part that uses the same policy name', () => {
+  test('replaces the policy in itself and below, and nowhere else', () => {
     const app = root()
     const part = below(app, api(3), 'part')
     const route = below(part, undefined, 'route', ['nobody'])
     expect([left(part), left(route), left(app)]).toEqual(['api 2', 'api 1', 'api 8'])
   })
 
-  test('may say other data on one backend in every part', () => {
+  test('may have different options in every part on one backend', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     const app = root({ backend })
     const parts = [1, 2, 3].map((limit) => below(app, api(limit), `part ${limit}`))
@@ -94,7 +94,7 @@ describe('a part that says the same name', () => {
     expect(left(app)).toBe('api 8')
   })
 
-  test('may do so where nothing is above the parts', () => {
+  test('may do so if the parts have no parent', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     const parts = [1, 2].map(
       (limit) => new RateGate<Raw, unknown>({ ...api(limit), backend }, [], { routeScope: `part ${limit}` }),
@@ -102,7 +102,7 @@ describe('a part that says the same name', () => {
     expect(parts.map((part) => left(part))).toEqual(['api 0', 'api 1'])
   })
 
-  test('counts apart where two parts say the very same', () => {
+  test('counts separately even if two parts have the same options', () => {
     for (const backend of [undefined, memoryBackend({ clock: new FakeClock() })]) {
       const app = root(backend && { backend })
       const parts = ['a', 'b'].map((place) => below(app, api(2), place))
@@ -110,7 +110,7 @@ describe('a part that says the same name', () => {
     }
   })
 
-  test('counts with the same part of another process', () => {
+  test('shares the count with the same part in another process', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     const parts = [1, 2].map(() => below(root({ backend, scope: 'fleet' }), api(2), 'login'))
     expect(parts.map((part) => left(part))).toEqual(['api 1', 'api 0'])
@@ -118,7 +118,7 @@ describe('a part that says the same name', () => {
 })
 
 describe('the scope of a part', () => {
-  test('lies within the scope that is said above it, at any depth', () => {
+  test('is nested in the scope of its parent, at any depth', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     const inScope = (scope: string): Guard => {
       const part = below(root({ backend, scope }), api(5), 'part')
@@ -127,7 +127,7 @@ describe('the scope of a part', () => {
     expect([inScope('a'), inScope('b'), inScope('a')].map((part) => left(part))).toEqual(['api 1', 'api 1', 'api 0'])
   })
 
-  test('is the one that it says itself, to share with others', () => {
+  test('can be set explicitly, to share it with others', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     const part = below(root({ backend, scope: 'app' }), { ...api(3), scope: 'shared' } as Options, 'part')
     const limiter = createLimiter({ policies: [api(3)], backend, scope: 'shared' })
@@ -135,7 +135,7 @@ describe('the scope of a part', () => {
     expect(limiter.peek('203.0.113.7').binding.remaining).toBe(2)
   })
 
-  test('may come of a route of any length', () => {
+  test('may be derived from a route of any length', () => {
     const app = root({ scope: 'app', backend: memoryBackend() })
     expect(left(below(app, api(2), `GET /${'very/'.repeat(200)}long`))).toBe('api 1')
   })
@@ -147,26 +147,26 @@ describe('plans', () => {
   const planned = (more: object = {}): Guard =>
     new RateGate<Raw, unknown>({ plans, plan, clock: new FakeClock(), ...more } as Options)
 
-  test('above a part get what it adds, each of them, in one count', () => {
+  test('of a parent each get the policies that a part adds, in one count', () => {
     const part = below(planned(), api(5, 'own'), 'part')
     expect(left(part, { plan: 'pro' })).toBe('api 8, own 4')
     expect(left(part, { plan: 'free' })).toBe('api 0, own 3')
     expect(left(part, { plan: 'nobody' })).toBe('api 0, own 3: denied')
   })
 
-  test('above a part lose what it replaces or leaves out, each of them', () => {
+  test('of a parent each lose the policies that a part replaces or skips', () => {
     const [replaced, bare] = [below(planned(), api(5), 'part'), below(planned(), undefined, 'bare', ['api'])]
     expect([left(replaced, { plan: 'pro' }), left(replaced, { plan: 'free' })]).toEqual(['api 4', 'api 3'])
     expect(left(bare, { plan: 'pro' })).toBe('uncounted')
   })
 
-  test('of a part stand beside what is above it', () => {
+  test('of a part are added to the policies of its parent', () => {
     const own = { plans: { free: [api(1, 'own')], pro: [api(5, 'own')] }, plan }
     const part = below(root(), own as unknown as Partial<Options>, 'part')
     expect([left(part, { plan: 'pro' }), left(part, {})]).toEqual(['api 8, own 4', 'api 8, own 0: denied'])
   })
 
-  test('of a part go by their names with those above it, and a new one with the first', () => {
+  test('of a part are combined with parent plans of the same name, and a new plan with the first', () => {
     const own = { plans: { pro: [api(5, 'own')], gold: [api(7, 'own')] }, plan }
     const part = below(planned(), own as unknown as Partial<Options>, 'part')
     expect([left(part, { plan: 'pro' }), left(part, { plan: 'gold' })]).toEqual(['api 8, own 4', 'api 0, own 5'])
@@ -174,13 +174,13 @@ describe('plans', () => {
 })
 
 describe('closing', () => {
-  /** Whether the name `api` can be counted with a limit of its own in that scope. */
+  /** Returns whether `api` can be registered with a different limit in this scope. */
   const free = (backend: ReturnType<typeof memoryBackend>, scope: string): boolean => {
     const limiter = codeOf(() => createLimiter({ policies: [api(77)], backend, scope }).close())
     return limiter === 'none'
   }
 
-  test('a part gives back its own names and not those from above it', () => {
+  test('a part releases its own names but not the names of its parent', () => {
     const backend = memoryBackend()
     const app = root({ backend, scope: 'app' })
     const part = below(app, api(3), 'part')
@@ -193,7 +193,7 @@ describe('closing', () => {
     expect(free(backend, 'app')).toBe(true)
   })
 
-  test('gives a name back once, however often it is closed and in however many plans it stands', () => {
+  test('releases a name once, however often it is closed and however many plans use it', () => {
     const backend = memoryBackend()
     const plans = { free: [api(2, 'quota')], pro: [api(9, 'quota')], gold: [api(99, 'quota')] }
     const options = { plans, plan: () => 'free', backend, scope: 'app' } as const
@@ -205,7 +205,7 @@ describe('closing', () => {
     expect(free(backend, 'app:part')).toBe(true)
   })
 
-  test('what is above a part leaves the part counting', () => {
+  test('a closed parent leaves its parts counting', () => {
     const app = root()
     const part = below(app, api(5, 'own'), 'part')
     app.close()
@@ -213,15 +213,15 @@ describe('closing', () => {
   })
 })
 
-describe('a part with options that are wrong', () => {
+describe('a part with invalid options', () => {
   test.each<[string, object, string]>([
     ['a limit of 0', { limit: 0 }, 'SLUICE_BAD_LIMIT'],
     ['an unknown option', { max: 3 }, 'SLUICE_BAD_OPTION'],
     ['a status of 200', { status: 200 }, 'SLUICE_BAD_OPTION'],
-    ['a dialect that is none', { headers: 'draft-99' }, 'SLUICE_BAD_OPTION'],
-    ['observers that are none', { observers: 5 }, 'SLUICE_BAD_OPTION'],
-    ['skip that is no function', { skip: 5 }, 'SLUICE_BAD_OPTION'],
-  ])('is refused, and leaves no name taken: %s', (_what, wrong, code) => {
+    ['an unknown dialect', { headers: 'draft-99' }, 'SLUICE_BAD_OPTION'],
+    ['invalid observers', { observers: 5 }, 'SLUICE_BAD_OPTION'],
+    ['skip that is not a function', { skip: 5 }, 'SLUICE_BAD_OPTION'],
+  ])('is rejected, and reserves no name: %s', (_what, wrong, code) => {
     const app = root({ backend: memoryBackend(), scope: 'app' })
     expect(codeOf(() => below(app, { ...api(3), ...wrong } as Options, 'part'))).toBe(code)
     expect(codeOf(() => below(app, api(4), 'part'))).toBe('none')

@@ -39,19 +39,19 @@ function asks(ask: (sluice: RequestSluice) => unknown): RequestHandler {
   }
 }
 
-/** A clock that stands still, and cannot be read once limiters are built. */
+/** A stopped clock that throws when it is read after the limiters have been created. */
 function brokenClock(): FakeClock {
   const clock = new FakeClock()
   setImmediate(() => Object.assign(clock, { now: fails }))
   return clock
 }
 
-/** A backend of places that answers so. */
+/** A permit backend with this result. */
 function places(acquire: () => unknown): InflightBackend {
   return { name: 'places', acquire } as unknown as InflightBackend
 }
 
-/** What fails of a limiter of this name, as the handlers of a route. */
+/** Route handlers with a limiter of this name that each fail in a different way. */
 type Failing = (name: string) => readonly RequestHandler[]
 
 const rate = (name: string, more: object): RequestHandler => rateLimit({ ...RATE, ...more, name })
@@ -80,10 +80,10 @@ const failing: readonly (readonly [what: string, code: string, limiter: Failing]
     'SLUICE_UNKNOWN_POLICY',
     (name) => [rate(name, {}), asks((sluice) => sluice.charge(1, 'tokens'))],
   ],
-  ['a limiter that is there twice', 'SLUICE_LIMITER_TWICE', (name) => Array(2).fill(rate(name, {}))],
-  ['a cap that is there twice', 'SLUICE_LIMITER_TWICE', (name) => Array(2).fill(cap(name, {}))],
+  ['a limiter that is mounted twice', 'SLUICE_LIMITER_TWICE', (name) => Array(2).fill(rate(name, {}))],
+  ['a cap that is mounted twice', 'SLUICE_LIMITER_TWICE', (name) => Array(2).fill(cap(name, {}))],
   ['a clock', 'SLUICE_BACKEND_FAILED', (name) => [rate(name, { clock: brokenClock() })]],
-  ['a backend of places', 'SLUICE_BACKEND_FAILED', (name) => [cap(name, { backend: places(fails) })]],
+  ['a permit backend', 'SLUICE_BACKEND_FAILED', (name) => [cap(name, { backend: places(fails) })]],
   [
     'a release',
     'SLUICE_BACKEND_FAILED',
@@ -98,8 +98,8 @@ const failing: readonly (readonly [what: string, code: string, limiter: Failing]
   ],
 ]
 
-describe('a warning about a limiter names it, and comes once for each', () => {
-  test.each(failing)('where what fails is %s', async (_what, code, limiter) => {
+describe('a warning about a limiter names it, and is printed once for each limiter', () => {
+  test.each(failing)('for a failure of %s', async (_what, code, limiter) => {
     const app = express()
     for (const name of ['first', 'second']) app.get(`/${name}`, ...limiter(name), ok)
     await new Promise(setImmediate)
@@ -111,7 +111,7 @@ describe('a warning about a limiter names it, and comes once for each', () => {
     expect(warnings.texts.map((text) => /^limiter '(\w+)': /.exec(text)?.[1])).toEqual(['first', 'second'])
   })
 
-  test('where one limiter fails in several ways, for each of them', async () => {
+  test('for each kind of failure of one limiter', async () => {
     const app = express()
     app.get('/', rate('api', { skip: fails, cost: fails, key: fails }), ok)
     for (let asked = 0; asked < 3; asked++) await request(app).get('/').expect(200)
@@ -119,7 +119,7 @@ describe('a warning about a limiter names it, and comes once for each', () => {
     expect(warnings.texts.map((text) => /: (\w+) failed/.exec(text)?.[1])).toEqual(['skip', undefined, 'cost'])
   })
 
-  test('by all of its names', async () => {
+  test('with all of its names', async () => {
     const app = express()
     const policies = ['second', 'minute'].map((name, index) => ({ ...RATE, limit: 99 + index, name }))
     app.get('/', rateLimit({ policies, skip: fails }), ok)
@@ -127,7 +127,7 @@ describe('a warning about a limiter names it, and comes once for each', () => {
     expect(warnings.texts).toEqual([expect.stringMatching(/^limiter 'second, minute': skip failed/)])
   })
 
-  test('outside of requests too', () => {
+  test('also outside of requests', () => {
     const policies = [{ ...RATE, name: 'jobs' }]
     createLimiter({ policies, observers: [{ decided: fails }] }).take('anna')
     createInflightLimiter({ limit: 1, name: 'work', observers: [{ permitAcquired: fails }] }).acquire()
@@ -138,7 +138,7 @@ describe('a warning about a limiter names it, and comes once for each', () => {
   })
 })
 
-test('a charge that comes before every limiter is warned about once a process', async () => {
+test('a charge before every limiter is warned about once per process', async () => {
   const app = express()
   app.get(
     '/',
@@ -153,7 +153,7 @@ test('a charge that comes before every limiter is warned about once a process', 
   expect(warnings.texts).toEqual([expect.stringMatching(/^charge: policy 'tokens' .* \(counted by: no policy\) \(/)])
 })
 
-test('limiters that are built without end warn of each thing a hundred times', async () => {
+test('an unbounded number of limiters prints at most a hundred warnings per code', async () => {
   for (let built = 0; built < 150; built++) {
     const app = express().use(rateLimit({ ...RATE, name: `built ${built}`, skip: fails }), ok)
     await request(app).get('/')

@@ -12,7 +12,7 @@ afterEach(() => {
 })
 
 describe('shadow', () => {
-  test('counts exactly as enforce does, and denies nobody', () =>
+  test('counts exactly as enforce does, and denies no request', () =>
     eachSeed(20, (random) => {
       const clock = new FakeClock()
       const [enforced, shadow] = (['enforce', 'shadow'] as const).map((mode) => limiterOf({ mode, clock }))
@@ -26,7 +26,7 @@ describe('shadow', () => {
       }
     }))
 
-  test('of one policy lets the others deny', () => {
+  test('on one policy lets the other policies deny', () => {
     const limiter = limiterOf({ policies: [{ ...minute, mode: 'shadow' }, hour] })
     for (let takes = 0; takes < 3; takes++) limiter.take('key')
     const fourth = limiter.take('key')
@@ -36,7 +36,7 @@ describe('shadow', () => {
     expect(limiter.take('key')).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 })
   })
 
-  test('binds only where every policy is in shadow', () => {
+  test('binds only if every policy is in shadow', () => {
     const decision = limiterOf({ mode: 'shadow' }).take('key', 4)
     expect(decision.binding).toMatchObject({ shadow: true, allowed: false })
     expect(decision.allowed).toBe(true)
@@ -44,7 +44,7 @@ describe('shadow', () => {
 })
 
 describe('off', () => {
-  test('counts nothing and says so', () => {
+  test('counts nothing, and the decision says so', () => {
     const limiter = limiterOf({ mode: 'off' })
     for (let takes = 0; takes < 9; takes++) limiter.take('key', 3)
     const decision = limiter.take('key', 3)
@@ -55,7 +55,7 @@ describe('off', () => {
     expect(limiter.reset('key')).toBeUndefined()
   })
 
-  test('of one policy leaves it out of every answer', () => {
+  test('on one policy omits it from every decision', () => {
     const limiter = limiterOf({ policies: [{ ...minute, mode: 'off' }, hour] })
     const { verdicts } = limiter.take('key', 5)
     expect(verdicts.map(({ policy }) => policy.name)).toEqual(['hour'])
@@ -63,7 +63,7 @@ describe('off', () => {
   })
 })
 
-describe('of two modes in code', () => {
+describe('with two modes in code', () => {
   test.each<[Mode, Mode, boolean, boolean]>([
     ['enforce', 'enforce', false, true],
     ['enforce', 'shadow', true, true],
@@ -71,7 +71,7 @@ describe('of two modes in code', () => {
     ['shadow', 'off', true, false],
     ['off', 'shadow', true, false],
     ['off', 'enforce', true, false],
-  ])('the weaker holds: limiter %s, policy %s', (mode, ofPolicy, allowed, counted) => {
+  ])('the weaker applies: limiter %s, policy %s', (mode, ofPolicy, allowed, counted) => {
     const limiter = limiterOf({ mode, policies: [{ ...minute, mode: ofPolicy }] })
     limiter.take('key', 3)
     expect(limiter.take('key')).toMatchObject({ allowed, counted })
@@ -83,7 +83,7 @@ describe('SLUICE_MODE', () => {
     ['off', true, false],
     ['shadow', true, true],
     ['enforce', false, true],
-  ])('%s in the environment is above all that code says', (forced, allowed, counted) => {
+  ])('%s in the environment overrides the modes in code', (forced, allowed, counted) => {
     process.env.SLUICE_MODE = forced
     for (const mode of ['enforce', 'shadow', 'off'] as const) {
       const limiter = limiterOf({ mode })
@@ -92,7 +92,7 @@ describe('SLUICE_MODE', () => {
     }
   })
 
-  test('is read when a limiter is built, and an unknown one is refused', () => {
+  test('is read when a limiter is created, and an unknown mode is rejected', () => {
     const limiter = limiterOf({})
     process.env.SLUICE_MODE = 'off'
     limiter.take('key', 3)
@@ -103,7 +103,7 @@ describe('SLUICE_MODE', () => {
     )
   })
 
-  test('says nothing when it is empty', () => {
+  test('has no effect if it is empty', () => {
     process.env.SLUICE_MODE = ''
     const limiter = limiterOf({ mode: 'shadow' })
     limiter.take('key', 3)

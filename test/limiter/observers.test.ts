@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => warned.mockRestore())
 
 describe('an observer', () => {
-  test('hears of every decision with its key, allowed or denied, and of no peek', () => {
+  test('receives every decision with its key, allowed or denied, but no peeks', () => {
     const heard: [string, boolean][] = []
     const observer: Observer = { decided: (key, { allowed }) => heard.push([key, allowed]) }
     const limiter = createLimiter({ policies: [minute], clock: new FakeClock(), observers: [observer] })
@@ -30,7 +30,7 @@ describe('an observer', () => {
     ])
   })
 
-  test('hears the key of the policy that binds', () => {
+  test('receives the key of the binding policy', () => {
     const heard: string[] = []
     const hour = { name: 'hour', limit: 100, window: '1h' } as const
     const observers = [{ decided: (key: string) => heard.push(key) }]
@@ -39,7 +39,7 @@ describe('an observer', () => {
     expect(heard).toEqual(['ann'])
   })
 
-  test('hears of decisions that come later', async () => {
+  test('receives asynchronous decisions', async () => {
     const heard: Decision[] = []
     const clock = new FakeClock()
     const observers = [{ decided: (_: string, decision: Decision) => heard.push(decision) }]
@@ -48,7 +48,7 @@ describe('an observer', () => {
     expect(heard).toEqual([decision])
   })
 
-  test('hears what the backend tells, until the limiter is closed', () => {
+  test('receives events of the backend until the limiter is closed', () => {
     const heard: string[] = []
     const backend = memoryBackend({ clock: new FakeClock({ nowMs: 500_000 }) })
     const limiter = createLimiter({ policies: [minute], backend, observers: [{ event: (name) => heard.push(name) }] })
@@ -61,7 +61,7 @@ describe('an observer', () => {
   test.each([
     ['one policy', [minute]],
     ['two policies', [minute, { ...minute, name: 'other' }]],
-  ])('that throws is dropped and warned about once, and changes no answer: %s', (_, policies) => {
+  ])('that throws is removed and warned about once, and does not change decisions: %s', (_, policies) => {
     const heard: string[] = []
     let thrown = 0
     const bad: Observer = {
@@ -83,7 +83,7 @@ describe('an observer', () => {
     ])
   })
 
-  test('that throws on an event of the backend is dropped too', () => {
+  test('that throws on an event of the backend is removed, too', () => {
     let thrown = 0
     const observers: Observer[] = [
       {

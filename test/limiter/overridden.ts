@@ -12,7 +12,7 @@ import { FakeClock } from '@sluice/testkit'
 export const SECOND = 1_000
 export const MINUTE = 60_000
 
-/** A limiter of 10 a minute, in memory. */
+/** A limiter of 10 per minute, in memory. */
 export function limited(
   overrides: LimitOverrides,
   more: Partial<SyncLimiterOptions['policies'][number]> = {},
@@ -25,7 +25,7 @@ export function limited(
   })
 }
 
-/** Limits that a test changes, loaded each minute. */
+/** Limits that a test can change, loaded every minute. */
 export function loading(first: unknown, more: Partial<LimitOverridesOptions> = {}) {
   const clock = new FakeClock()
   const source = { answer: (): unknown => first, asked: 0 }
@@ -36,7 +36,7 @@ export function loading(first: unknown, more: Partial<LimitOverridesOptions> = {
   const overrides = limitOverrides({ load, clock, ...more } as LimitOverridesOptions)
   const limiter = limited(overrides, {}, clock)
   const limitOf = (key: string): number => limiter.peek(key).binding.policy.limit
-  /** Moves on to the next load and past its answer. */
+  /** Advances to the next load and waits for its result. */
   const next = async (answer: () => unknown): Promise<void> => {
     source.answer = answer
     clock.advance(MINUTE)
@@ -45,12 +45,12 @@ export function loading(first: unknown, more: Partial<LimitOverridesOptions> = {
   return { clock, source, overrides, limiter, limitOf, next }
 }
 
-/** Promises that are settled have told so. */
+/** Waits until callbacks of settled promises have run. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await Promise.resolve()
 }
 
-/** How many takes of a key pass. */
+/** Returns how many takes of a key pass. */
 export function passing(take: () => Decision, most = 50): number {
   let passed = 0
   while (passed < most && take().allowed) passed++

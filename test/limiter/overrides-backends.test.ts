@@ -9,12 +9,12 @@ describe.each(Object.entries(countingBackends))('overrides on %s', (_name, make)
   function opened(first: Record<string, number>) {
     const clock = new FakeClock({ nowMs: 1_000 })
     const source = { limits: first }
-    // reloaded by hand: Redis has a time of its own
+    // reloaded by hand: Redis has its own clock
     const timer = new FakeClock()
     const overrides = limitOverrides({ load: () => source.limits, clock: timer })
     const backend = make(clock)
     const policies = [{ name: 'api', limit: 10, window: '1h', algorithm: 'fixed-window', overrides }] as const
-    // a real server has a clock of its own, and a first contact that takes its time
+    // a real server has its own clock, and the first connection takes some time
     const limiter: Limiter = createLimiter({ policies, backend, deadlineMs: 5_000 })
     const change = (limits: Record<string, number>): void => {
       source.limits = limits
@@ -37,7 +37,7 @@ describe.each(Object.entries(countingBackends))('overrides on %s', (_name, make)
     await close()
   })
 
-  test('leave what is used when the limit changes', async () => {
+  test('keep used units when the limit changes', async () => {
     const { limiter, change, close } = opened({ key: 30 })
     await limiter.take('key', 12)
     change({ key: 20 })
@@ -49,7 +49,7 @@ describe.each(Object.entries(countingBackends))('overrides on %s', (_name, make)
     await close()
   })
 
-  test('give refunds to the count, whatever its limit by now', async () => {
+  test('apply refunds to the count, whatever the current limit is', async () => {
     const { limiter, change, close } = opened({ key: 30 })
     const taken: Decision = await limiter.take('key', 12)
     change({ key: 20 })
@@ -59,7 +59,7 @@ describe.each(Object.entries(countingBackends))('overrides on %s', (_name, make)
   })
 })
 
-test('a synced backend tells all others of what a key used under each of its limits', async () => {
+test('a synced backend publishes the use of a key under each of its limits', async () => {
   const clock = new FakeClock({ nowMs: 1_000 })
   const ledger = new MemorySyncLedger(clock)
   const source: { limits: Record<string, number> } = { limits: { key: 300 } }
@@ -91,7 +91,7 @@ test('a synced backend tells all others of what a key used under each of its lim
   overrides.close()
 })
 
-describe('where units are leased', () => {
+describe('with leased units', () => {
   function leased(first: Record<string, number>) {
     const clock = new FakeClock({ nowMs: 1_000 })
     const source = { limits: first }
@@ -106,7 +106,7 @@ describe('where units are leased', () => {
     return { limiter, change, overrides, backend }
   }
 
-  test('a small limit of one key leaves the others on lease', async () => {
+  test('a small limit of one key does not affect the leases of other keys', async () => {
     const { limiter, backend, overrides } = leased({ small: 2, large: 2_000 })
     expect(await passing(limiter, 'small')).toBe(2)
     await passing(limiter, 'other')
@@ -119,7 +119,7 @@ describe('where units are leased', () => {
     await backend.close?.()
   })
 
-  test('what is used stays used when limits change between large and small ones', async () => {
+  test('used units stay used when limits change between large and small', async () => {
     const { limiter, change, backend, overrides } = leased({ key: 2_000 })
     await passing(limiter, 'key', 60)
     change({})

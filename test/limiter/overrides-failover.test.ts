@@ -10,7 +10,7 @@ afterEach(() => {
 
 const limits = { big: 20, small: 2 }
 
-/** A limiter of 10 a minute, which counts in a backend that can be made to fail. */
+/** A limiter of 10 per minute on a backend that can be made to fail. */
 function limited(onBackendError: BackendErrorRule = 'local') {
   const clock = new FakeClock({ nowMs: 1_000 })
   const backend = new PromisedBackend(clock)
@@ -38,7 +38,7 @@ describe('while the backend of a policy with overrides fails', () => {
     })
   })
 
-  test('a key has what it had left', async () => {
+  test('a key keeps its remaining units', async () => {
     const { backend, passing, limiter } = limited()
     await limiter.take('big', 15)
     await limiter.take('small', 2)
@@ -46,13 +46,13 @@ describe('while the backend of a policy with overrides fails', () => {
     expect([await passing('big'), await passing('small')]).toEqual([5, 0])
   })
 
-  test('a share is one of its own limit', async () => {
+  test('a share is computed from the limit of the key', async () => {
     const { backend, passing } = limited({ local: { share: 0.5 } })
     backend.failure = new Error('down')
     expect([await passing('big'), await passing('small'), await passing('other')]).toEqual([10, 1, 5])
   })
 
-  test('and once it is back, it knows what was admitted meanwhile', async () => {
+  test('once it recovers, it receives the units admitted during the outage', async () => {
     const { backend, passing, limiter, clock } = limited()
     backend.failure = new Error('down')
     for (let times = 0; times < 12; times++) await limiter.take('big')
@@ -64,7 +64,7 @@ describe('while the backend of a policy with overrides fails', () => {
     expect(await limiter.peek('big')).toMatchObject({ counted: true, source: 'promised' })
   })
 
-  test('it is denied or allowed by the rule, under the limit of its key', async () => {
+  test('a request is denied or allowed by the failure rule, with the limit of its key', async () => {
     const denied = limited('deny')
     denied.backend.failure = new Error('down')
     const decision = await denied.limiter.take('big')
@@ -74,7 +74,7 @@ describe('while the backend of a policy with overrides fails', () => {
     expect(await allowed.limiter.take('small', 2)).toMatchObject({ allowed: true, source: 'allow' })
   })
 
-  test('a refund comes back to what this process took', async () => {
+  test('a refund is applied to the units that this process took', async () => {
     const { backend, limiter, passing } = limited()
     backend.failure = new Error('down')
     const taken = await limiter.take('big', 15)
@@ -82,7 +82,7 @@ describe('while the backend of a policy with overrides fails', () => {
     expect(await passing('big')).toBe(20)
   })
 
-  test('several policies are taken all or none', async () => {
+  test('several policies are charged all or none', async () => {
     const clock = new FakeClock({ nowMs: 1_000 })
     const overrides = limitOverrides({ limits })
     const dead = failingBackend(() => Promise.reject(new Error('down')))

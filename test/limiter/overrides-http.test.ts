@@ -23,7 +23,7 @@ const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 
 type Options = RateLimitOptions<Request, Response>
 
-/** An application behind limits by the header `x-user`, and those limits as they are loaded each second. */
+/** An application with limits by the header `x-user`, whose overrides are loaded every second. */
 function served(options: (overrides: ReturnType<typeof limitOverrides>) => object, more: object = {}) {
   const clock = new FakeClock()
   const source: { limits: Record<string, number> } = { limits: { big: 20, small: 2 } }
@@ -55,20 +55,20 @@ function as(app: Express, user: string) {
   return request(app).get('/').set('x-user', user)
 }
 
-/** What a client reads. */
+/** Status and headers that a client reads. */
 function seen({ status, headers }: { status: number; headers: Readonly<Record<string, string>> }) {
   return [status, headers['ratelimit-policy'], headers.ratelimit]
 }
 
 describe('rateLimit with overrides', () => {
-  test('shows each key the limit that it has', async () => {
+  test('shows each key its own limit', async () => {
     const { app } = served((overrides) => ({ name: 'api', limit: 10, ...MINUTE, overrides }))
     expect(seen(await as(app, 'big'))).toEqual([200, '"api";q=20;w=60', '"api";r=19;t=60'])
     expect(seen(await as(app, 'small'))).toEqual([200, '"api";q=2;w=60', '"api";r=1;t=60'])
     expect(seen(await as(app, 'other'))).toEqual([200, '"api";q=10;w=60', '"api";r=9;t=60'])
   })
 
-  test('denies by it', async () => {
+  test('denies by the limit of the key', async () => {
     const { app } = served((overrides) => ({ name: 'api', limit: 10, ...MINUTE, overrides }))
     await as(app, 'small')
     await as(app, 'small')
@@ -78,7 +78,7 @@ describe('rateLimit with overrides', () => {
     expect(JSON.parse(denied.text)).toMatchObject({ 'violated-policies': ['api'] })
   })
 
-  test('shows it in legacy headers and beside a partition key', async () => {
+  test('shows the limit of the key in legacy headers and next to a partition key', async () => {
     const { app } = served((overrides) => ({
       name: 'api',
       limit: 10,
@@ -92,7 +92,7 @@ describe('rateLimit with overrides', () => {
     expect(headers['ratelimit-policy']).toMatch(/^"api";q=20;w=60;pk=:/)
   })
 
-  test('of several policies shows that of each, and takes all or none', async () => {
+  test('with several policies shows the limit of each, and takes all or none', async () => {
     const { app } = served((overrides) => ({
       policies: [
         { name: 'a', limit: 10, ...MINUTE, overrides },
@@ -105,7 +105,7 @@ describe('rateLimit with overrides', () => {
     expect(seen(await as(app, 'small'))[2]).toBe('"a";r=0;t=60')
   })
 
-  test('does not count who is exempt, and shows the others alone', async () => {
+  test('does not count an exempt client, and shows only the other policies', async () => {
     const { app } = served(
       (overrides) => ({
         policies: [
@@ -119,14 +119,14 @@ describe('rateLimit with overrides', () => {
     expect(seen(await as(app, 'small'))[2]).toBe('"a";r=1;t=60, "b";r=4;t=60')
   })
 
-  test('says nothing to who is exempt from all of it', async () => {
+  test('sends no headers to a client that is exempt from all policies', async () => {
     const { app } = served((overrides) => ({ limit: 1, ...MINUTE, overrides }), { others: 'exempt' })
     for (let times = 0; times < 3; times++) {
       expect(seen(await as(app, 'other'))).toEqual([200, undefined, undefined])
     }
   })
 
-  test('gives preflights of a client the limit of the client', async () => {
+  test('applies the limit of a client to its preflights', async () => {
     const { app } = served((overrides) => ({ name: 'api', limit: 10, ...MINUTE, overrides }))
     const preflight = () =>
       request(app)
@@ -139,7 +139,7 @@ describe('rateLimit with overrides', () => {
     expect((await as(app, 'small')).status).toBe(200)
   })
 
-  test('settles by the count that was charged, whatever the limit is by then', async () => {
+  test('settles the count that was charged, whatever the limit is by then', async () => {
     let change: (limits: Record<string, number>) => void = () => {}
     const settle = (): number => {
       change({ big: 30 })
@@ -153,7 +153,7 @@ describe('rateLimit with overrides', () => {
     expect(seen(await as(app, 'big')).slice(1)).toEqual(['"api";q=30;w=60', '"api";r=19;t=59'])
   })
 
-  test('refunds nothing to who was exempt, though a limit came meanwhile', async () => {
+  test('refunds nothing to a client that was exempt, even if a limit has been added since', async () => {
     let change: (limits: Record<string, number>) => void = () => {}
     const settle = (): number => {
       change({ other: 5 })
@@ -173,7 +173,7 @@ describe('rateLimit with overrides', () => {
     expect(seen(await as(app, 'other'))[2]).toContain('"b";r=48')
   })
 
-  test('holds in plans, each of which has its own', async () => {
+  test('applies to plans, each of which has its own overrides', async () => {
     const { app, change } = served((overrides) => ({
       plans: {
         free: [{ name: 'api', limit: 5, ...MINUTE, overrides }],
@@ -188,7 +188,7 @@ describe('rateLimit with overrides', () => {
   })
 })
 
-test('a decorated handler has overrides as a middleware does', async () => {
+test('a decorated handler supports overrides like a middleware', async () => {
   const overrides = limitOverrides({ limits: { big: 20 } })
   class Controller {
     @RateLimit({ name: 'api', limit: 10, ...MINUTE, overrides, key: byHeader('x-user') })
@@ -201,8 +201,8 @@ test('a decorated handler has overrides as a middleware does', async () => {
   expect(seen(await as(app, 'big'))[1]).toBe('"api";q=20;w=60')
 })
 
-describe('the plugin of Fastify with overrides', () => {
-  test('counts the policies of a layer above by them, on routes that add their own', async () => {
+describe('the Fastify plugin with overrides', () => {
+  test('applies them to the policies of a parent layer, on routes that add their own policies', async () => {
     const app = fastify()
     const overrides = limitOverrides({ limits: { big: 20 } })
     await app.register(sluice, {

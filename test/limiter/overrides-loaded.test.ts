@@ -17,12 +17,12 @@ afterEach(() => {
 })
 
 describe('loaded limits', () => {
-  test('hold at once where they are there at once', () => {
+  test('apply at once if they load synchronously', () => {
     const { limitOf, source } = loading({ key: 20 })
     expect([limitOf('key'), source.asked]).toEqual([20, 1])
   })
 
-  test('hold once they are there, and until then the policy counts', async () => {
+  test('apply once they are loaded; until then the limit of the policy applies', async () => {
     let answer: (limits: Record<string, number>) => void = () => {}
     const { limitOf } = loading(new Promise((resolve) => (answer = resolve)))
     expect(limitOf('key')).toBe(10)
@@ -31,7 +31,7 @@ describe('loaded limits', () => {
     expect(limitOf('key')).toBe(20)
   })
 
-  test('are loaded every minute unless said otherwise', () => {
+  test('are loaded every minute by default', () => {
     const { clock, source } = loading({})
     clock.advance(MINUTE - 1)
     expect(source.asked).toBe(1)
@@ -41,19 +41,19 @@ describe('loaded limits', () => {
     expect(source.asked).toBe(5)
   })
 
-  test('are loaded as often as said', () => {
+  test('are loaded at the configured interval', () => {
     const { clock, source } = loading({}, { everyMs: '1s' })
     clock.advance(5 * SECOND)
     expect(source.asked).toBe(6)
   })
 
-  test('replace all of those before', async () => {
+  test('replace all previous limits', async () => {
     const { limitOf, next } = loading({ a: 20, b: 30 })
     await next(() => ({ b: 31, c: 40 }))
     expect(['a', 'b', 'c'].map(limitOf)).toEqual([10, 31, 40])
   })
 
-  test('tell how many there are, and how often loading them failed', async () => {
+  test('report their number, and how often loading failed', async () => {
     const { overrides, next } = loading({ a: 20, b: 30 })
     const lines = (): string[] =>
       prometheusText(overrides)
@@ -76,12 +76,12 @@ describe('loaded limits', () => {
     expect(warned).toEqual([])
   })
 
-  test('may go to a policy that joins later', async () => {
+  test('apply to a policy that is added later', async () => {
     const { clock, overrides } = loading({ a: 20 })
     expect(limited(overrides, {}, clock).peek('a').binding.policy.limit).toBe(20)
   })
 
-  test('leave what is used as it is', () => {
+  test('do not change used units', () => {
     const { limiter, source, clock } = loading({ key: 20 }, { everyMs: '1s' })
     const left = (limit: number): number => {
       source.answer = () => ({ key: limit })
@@ -108,11 +108,11 @@ describe('loaded limits', () => {
     ['a text', () => '{"key": 30}'],
     ['a limit of 0', () => ({ key: 30, other: 0 })],
     ['a negative limit', () => ({ key: 30, other: -1 })],
-    ['a limit that is no number', () => ({ key: 30, other: '30' })],
+    ['a limit that is not a number', () => ({ key: 30, other: '30' })],
     ['a limit that is not whole', () => ({ key: 30, other: 1.5 })],
     ['NaN', () => ({ key: 30, other: Number.NaN })],
-    ['a limit that no header can carry', () => ({ key: 30, other: 1e15 })],
-  ])('stay as they were after %s, about which one line warns', async (_what, answer) => {
+    ['a limit too large for a header', () => ({ key: 30, other: 1e15 })],
+  ])('stay unchanged after %s, with one warning', async (_what, answer) => {
     const { limitOf, next, source } = loading({ key: 20 })
     await next(answer)
     await next(answer)
@@ -124,7 +124,7 @@ describe('loaded limits', () => {
     expect(warned).toHaveLength(2)
   })
 
-  test('stay as they were where the algorithm refuses one of them', async () => {
+  test('stay unchanged if the algorithm rejects one of them', async () => {
     const clock = new FakeClock()
     let limits: Record<string, number> = { key: 20 }
     const overrides = limitOverrides({ load: () => limits, clock })
@@ -136,7 +136,7 @@ describe('loaded limits', () => {
     expect(warned).toMatchObject([{ message: expect.stringContaining('gcra') }])
   })
 
-  test('stay as they were where a log has no place for one of them', () => {
+  test('stay unchanged if one of them is too large for a log', () => {
     const clock = new FakeClock()
     let limits: Record<string, number> = { key: 128 }
     const limiter = limited(limitOverrides({ load: () => limits, clock }), { algorithm: 'sliding-log' }, clock)
@@ -146,7 +146,7 @@ describe('loaded limits', () => {
     expect(limiter.peek('key').binding.policy.limit).toBe(128)
   })
 
-  test('stay as they were where the backend refuses one of them', async () => {
+  test('stay unchanged if the backend rejects one of them', async () => {
     const clock = new FakeClock()
     const backend = new PromisedBackend(clock)
     const open = backend.open.bind(backend)
@@ -166,14 +166,14 @@ describe('loaded limits', () => {
     expect((await limiter.peek('key')).binding.policy.limit).toBe(30)
   })
 
-  test('which a policy that joins cannot have are those of others alone, and it counts by its own', () => {
+  test('that are invalid for a policy added later apply only to the other policies', () => {
     const { clock, overrides, limitOf } = loading({ key: 200 })
     const log = limited(overrides, { algorithm: 'sliding-log' }, clock)
     expect([limitOf('key'), log.peek('key').binding.policy.limit]).toEqual([200, 10])
     expect(warned.map(({ code }) => code)).toEqual(['SLUICE_OVERRIDES_STALE'])
   })
 
-  test('are not asked for twice at once, and one that takes too long is warned about', async () => {
+  test('are not loaded twice at the same time, and a load that takes too long is warned about', async () => {
     let answer: (limits: Record<string, number>) => void = () => {}
     const { limitOf, source, clock } = loading(new Promise((resolve) => (answer = resolve)))
     clock.advance(2 * MINUTE)
@@ -186,13 +186,13 @@ describe('loaded limits', () => {
     expect(source.asked).toBe(2)
   })
 
-  test('are warned about without a word of whose limit it is', async () => {
+  test('are warned about without naming the key', async () => {
     const { next } = loading({})
     await next(() => ({ 'secret-api-key': 0 }))
     expect(JSON.stringify(warned)).not.toContain('secret')
   })
 
-  test('are loaded no more once they are closed, and stay', async () => {
+  test('are no longer loaded after close, but stay in effect', async () => {
     const { clock, overrides, limitOf, source } = loading({ key: 20 })
     overrides.close()
     expect(clock.pending).toBe(0)
@@ -200,7 +200,7 @@ describe('loaded limits', () => {
     expect([limitOf('key'), source.asked]).toEqual([20, 1])
   })
 
-  test('that come after closing change nothing', async () => {
+  test('that arrive after close have no effect', async () => {
     let answer: (limits: Record<string, number>) => void = () => {}
     const { limitOf, overrides } = loading(new Promise((resolve) => (answer = resolve)))
     overrides.close()
@@ -209,7 +209,7 @@ describe('loaded limits', () => {
     expect(limitOf('key')).toBe(10)
   })
 
-  test('keep no process alive', () => {
+  test('do not keep the process alive', () => {
     const clock = new FakeClock()
     const after = jest.spyOn(clock, 'after')
     limitOverrides({ load: () => ({}), clock }).close()

@@ -4,7 +4,7 @@ import { FakeClock } from '@sluice/testkit'
 import { limited, MINUTE } from './overridden.ts'
 
 describe('closing a limiter', () => {
-  test('closes a counter for each limit, each of which was opened once', () => {
+  test('closes one counter per limit, each of which was opened once', () => {
     const clock = new FakeClock()
     const memory = memoryBackend({ clock })
     const opened: number[] = []
@@ -86,14 +86,14 @@ describe('options of limitOverrides', () => {
     expect(() => untyped(options)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }))
   })
 
-  test('are no overrides of a policy by themselves', () => {
+  test('are not accepted directly as overrides of a policy', () => {
     const overrides = { limits: { key: 20 } } as unknown as LimitOverrides
     expect(() => limited(overrides)).toThrow(
       "policy 'api': overrides: expected the result of limitOverrides({ … }), received an object",
     )
   })
 
-  test('with limits that the policy cannot have are refused when the limiter is built, which leaves nothing behind', () => {
+  test('with limits invalid for the policy are rejected when the limiter is created, and nothing stays registered', () => {
     const overrides = limitOverrides({ limits: { key: 2_000 } })
     const backend = memoryBackend()
     const policies = [{ name: 'api', limit: 10, window: '1s', algorithm: 'gcra', overrides }] as const

@@ -5,7 +5,7 @@ import { PromisedBackend } from '../contracts/promised-backend.ts'
 import { limited, MINUTE, passing, SECOND } from './overridden.ts'
 
 describe('keys without an override', () => {
-  test('pass uncounted where they are exempt', () => {
+  test('pass uncounted if they are exempt', () => {
     const limiter = limited(limitOverrides({ limits: { small: 2 }, others: 'exempt' }))
     expect(passing(() => limiter.take('other'))).toBe(50)
     expect(limiter.take('other')).toMatchObject({ allowed: true, counted: false, source: 'exempt' })
@@ -13,7 +13,7 @@ describe('keys without an override', () => {
     expect(passing(() => limiter.take('small'))).toBe(2)
   })
 
-  test('that are exempt are charged nothing', () => {
+  test('that are exempt are not charged', () => {
     const limits = { key: 5 }
     const clock = new FakeClock()
     let now: Record<string, number> = {}
@@ -26,7 +26,7 @@ describe('keys without an override', () => {
     expect(limiter.peek('key').binding).toMatchObject({ remaining: 5, policy: { limit: 5 } })
   })
 
-  test('that were exempt get nothing back for what they were not charged', () => {
+  test('that were exempt are not refunded for uncharged units', () => {
     const clock = new FakeClock()
     let limits: Record<string, number> = {}
     const overrides = limitOverrides({ load: () => limits, clock, others: 'exempt', everyMs: '1s' })
@@ -39,7 +39,7 @@ describe('keys without an override', () => {
     expect(limiter.take('key').allowed).toBe(false)
   })
 
-  test('are exempt from that policy alone, of which the decision says nothing', () => {
+  test('are exempt only from that policy, which the decision omits', () => {
     const limiter = createLimiter({
       policies: [
         {
@@ -58,7 +58,7 @@ describe('keys without an override', () => {
   })
 })
 
-describe('several policies of which one has overrides', () => {
+describe('several policies, one of them with overrides', () => {
   test('take all or none', () => {
     const limiter = createLimiter({
       policies: [
@@ -73,7 +73,7 @@ describe('several policies of which one has overrides', () => {
     limiter.close()
   })
 
-  test('take all or none over several backends', async () => {
+  test('take all or none across several backends', async () => {
     const clock = new FakeClock()
     const far = new PromisedBackend(clock)
     const near = memoryBackend({ clock })
@@ -105,7 +105,7 @@ describe('several policies of which one has overrides', () => {
   })
 })
 
-describe('a decision whose key has another limit by now', () => {
+describe('a decision whose key has got a different limit', () => {
   const cases: [from: Record<string, number>, to: Record<string, number>, left: number][] = [
     [{ key: 20 }, { key: 30 }, 25],
     [{ key: 20 }, { key: 6 }, 1],
@@ -125,7 +125,7 @@ describe('a decision whose key has another limit by now', () => {
     expect(limiter.peek('key').binding.remaining).toBe(left)
   })
 
-  test('is refunded though its key is exempt by now', () => {
+  test('is refunded even if its key is now exempt', () => {
     const clock = new FakeClock()
     let limits: Record<string, number> = { key: 5 }
     const overrides = limitOverrides({ load: () => limits, clock, everyMs: '1s', others: 'exempt' })

@@ -4,12 +4,12 @@ import { eachSeed, FakeClock } from '@sluice/testkit'
 import { limited, loading, MINUTE, passing, SECOND } from './overridden.ts'
 
 describe('a key with an override', () => {
-  test('has its own limit, and all others that of the policy', () => {
+  test('has its own limit, and all other keys have the limit of the policy', () => {
     const limiter = limited(limitOverrides({ limits: { big: 20, small: 2 } }))
     expect(['big', 'small', 'other'].map((key) => passing(() => limiter.take(key)))).toEqual([20, 2, 10])
   })
 
-  test('is shown in verdicts by a policy of the same name, algorithm and window', () => {
+  test('has verdicts with a policy of the same name, algorithm and window', () => {
     const limiter = limited(limitOverrides({ limits: { big: 20 } }), { algorithm: 'fixed-window', unit: 'calls' })
     const { policy, remaining } = limiter.take('big').binding
     expect(policy).toEqual({ name: 'api', algorithm: 'fixed-window', limit: 20, windowMs: MINUTE, unit: 'calls' })
@@ -17,7 +17,7 @@ describe('a key with an override', () => {
     expect(limiter.take('other').binding.policy.limit).toBe(10)
   })
 
-  test('says exactly when more fits', () => {
+  test('reports exactly when more fits', () => {
     const clock = new FakeClock()
     const limiter = limited(limitOverrides({ limits: { small: 1 } }), { algorithm: 'fixed-window' }, clock)
     limiter.take('small')
@@ -26,12 +26,12 @@ describe('a key with an override', () => {
     expect(limiter.take('small').allowed).toBe(true)
   })
 
-  test('may have the limit of the policy itself', () => {
+  test('may have the same limit as the policy', () => {
     const limiter = limited(limitOverrides({ limits: { same: 10 } }))
     expect(passing(() => limiter.take('same'))).toBe(10)
   })
 
-  test('may be called as a property of every object is', () => {
+  test('may have the name of a property of Object.prototype', () => {
     const limits = JSON.parse('{"__proto__": 3}') as Record<string, number>
     const limiter = limited(limitOverrides({ limits }))
     expect(passing(() => limiter.take('__proto__'))).toBe(3)
@@ -39,7 +39,7 @@ describe('a key with an override', () => {
   })
 
   test.each(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'] as const)(
-    'is counted by %s as a policy of that limit counts',
+    'is counted by %s like a policy with that limit',
     (algorithm) => {
       const limiter = limited(limitOverrides({ limits: { big: 30, small: 2 } }), { algorithm })
       expect(['big', 'small', 'other'].map((key) => passing(() => limiter.take(key)))).toEqual([30, 2, 10])
@@ -47,7 +47,7 @@ describe('a key with an override', () => {
   )
 
   test.each(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'] as const)(
-    'is answered by %s as by a policy of that limit, whatever comes',
+    'gets the same decisions from %s as a policy with that limit',
     async (algorithm) => {
       await eachSeed(20, (random) => {
         const clock = new FakeClock({ nowMs: 1_000 })
@@ -89,13 +89,13 @@ describe('a key with an override', () => {
     expect(limiter.peek('big').binding).toMatchObject({ remaining: 20, resetAfterMs: 0 })
   })
 
-  test('is counted in shadow by its own limit, and denied by nobody', () => {
+  test('in shadow is counted by its own limit, and not denied', () => {
     const limiter = limited(limitOverrides({ limits: { small: 1 } }), { mode: 'shadow' })
     limiter.take('small')
     expect(limiter.take('small')).toMatchObject({ allowed: true, verdicts: [{ allowed: false, shadow: true }] })
   })
 
-  test('is watched as any other', () => {
+  test('is reported to observers like any other key', () => {
     const decided: [string, number][] = []
     const limiter = createLimiter({
       policies: [
@@ -110,15 +110,15 @@ describe('a key with an override', () => {
   })
 })
 
-describe('a policy that names no algorithm', () => {
-  test('is no log where limits may come that a log cannot keep', () => {
+describe('a policy without an algorithm', () => {
+  test('does not use a log if overrides may be too large for a log', () => {
     const { limiter } = loading({})
     expect(limiter.policies[0].algorithm).toBe('sliding-window')
     const fixed = (limits: Record<string, number>) => limited(limitOverrides({ limits })).policies[0].algorithm
     expect([fixed({ a: 32 }), fixed({ a: 33 })]).toEqual(['sliding-log', 'sliding-window'])
   })
 
-  test('as a log has the same places for all keys, so that use survives a change of limit', async () => {
+  test('that uses a log has the same capacity for all keys, so that used units survive a change of limit', async () => {
     const clock = new FakeClock()
     let limits = { key: 5 }
     const overrides = limitOverrides({ load: () => limits, clock })
@@ -169,12 +169,12 @@ describe('a hierarchical key', () => {
     expect(limited(overrides).peek(key).binding.policy.limit).toBe(limit ?? 10)
   })
 
-  test('is counted by itself: only its limit is that of the part before', () => {
+  test('is counted separately: only its limit comes from its prefix', () => {
     const limiter = limited(overrides)
     expect(['tok', 'tok:a', 'tok:b'].map((key) => passing(() => limiter.take(key)))).toEqual([20, 20, 20])
   })
 
-  test('is a key as any other where overrides are not hierarchical', () => {
+  test('is a plain key if overrides are not hierarchical', () => {
     expect([flat.limitOf('tok'), flat.limitOf('tok:a')]).toEqual([20, undefined])
   })
 })

@@ -3,7 +3,7 @@ import { createLimiter, type Decision, type Limiter, memoryBackend } from '@slui
 import { FakeClock } from '@sluice/testkit'
 import { PromisedBackend } from '../contracts/promised-backend.ts'
 
-/** A policy in memory and one far away, both of 60 s. */
+/** A policy in memory and a policy on a remote backend, both with a window of 60 s. */
 function nearAndFar(limits: { near: number; far: number }, more: { farMode?: 'shadow'; nearMode?: 'shadow' } = {}) {
   const clock = new FakeClock({ nowMs: 1_000 })
   const far = new PromisedBackend(clock)
@@ -30,7 +30,7 @@ function nearAndFar(limits: { near: number; far: number }, more: { farMode?: 'sh
 }
 
 describe('policies on several backends', () => {
-  test('are all charged, and their verdicts come in the order of the policies', async () => {
+  test('are all charged, and their verdicts are in the order of the policies', async () => {
     const { limiter, remaining } = nearAndFar({ near: 5, far: 9 })
     const decision = await limiter.take('key', 2)
     expect(decision).toMatchObject({ allowed: true, counted: true, source: 'memory+promised', takenAt: 1_000 })
@@ -40,7 +40,7 @@ describe('policies on several backends', () => {
     ])
   })
 
-  test('answer with a promise, and at once where all of them answer at once', async () => {
+  test('return a promise, or the decision itself if all backends are synchronous', async () => {
     const { limiter } = nearAndFar({ near: 5, far: 9 })
     expect(limiter.take('key')).toBeInstanceOf(Promise)
     const [a, b] = [memoryBackend(), memoryBackend()]
@@ -54,7 +54,7 @@ describe('policies on several backends', () => {
     expect([decision.allowed, both.take('key').allowed]).toEqual([true, false])
   })
 
-  test('ask the one that answers at once first, and no other when it denies', async () => {
+  test('ask the synchronous backend first, and no other if it denies', async () => {
     const { limiter, far, remaining } = nearAndFar({ near: 1, far: 9 })
     await limiter.take('key')
     far.calls.length = 0
@@ -67,7 +67,7 @@ describe('policies on several backends', () => {
     ])
   })
 
-  test('take the earlier ones back when a later one denies', async () => {
+  test('refund the earlier charges when a later backend denies', async () => {
     const { limiter, remaining } = nearAndFar({ near: 5, far: 1 })
     await limiter.take('key')
     const decision = await limiter.take('key')
@@ -78,13 +78,13 @@ describe('policies on several backends', () => {
     ])
   })
 
-  test('never let more through than the smallest of them, with many requests under way at once', async () => {
+  test('never admit more than the smallest limit, with many concurrent requests', async () => {
     const { limiter } = nearAndFar({ near: 12, far: 7 })
     const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.take('key')))
     expect(decisions.filter(({ allowed }) => allowed).length).toBe(7)
   })
 
-  test('take an advisory charge back when an enforced one denies later', async () => {
+  test('refund an advisory charge when an enforced policy denies later', async () => {
     const { limiter, remaining } = nearAndFar({ near: 5, far: 1 }, { nearMode: 'shadow' })
     await limiter.take('key')
     expect((await limiter.take('key')).allowed).toBe(false)
@@ -94,7 +94,7 @@ describe('policies on several backends', () => {
     ])
   })
 
-  test('let no advisory one deny, and count it where all of them fit', async () => {
+  test('never deny by an advisory policy, and count it if all policies fit', async () => {
     const { limiter, remaining } = nearAndFar({ near: 5, far: 1 }, { farMode: 'shadow' })
     await limiter.take('key')
     const decision = await limiter.take('key')
@@ -127,7 +127,7 @@ describe('policies on several backends', () => {
     ])
   })
 
-  test('are all counted where one of them fails, that one in this process', async () => {
+  test('are all counted if one backend fails; its policy is counted in this process', async () => {
     const { limiter, far, remaining } = nearAndFar({ near: 5, far: 3 })
     far.failure = new Error('down')
     expect(await limiter.take('key', 2)).toMatchObject({ allowed: true, counted: false, source: 'memory+local' })
@@ -142,7 +142,7 @@ describe('policies on several backends', () => {
     ])
   })
 
-  test('give back what the failure rule took of one where another denies', async () => {
+  test('refund units taken under the failure rule if another backend denies', async () => {
     const clock = new FakeClock()
     const [dead, far] = [new PromisedBackend(clock), new PromisedBackend(clock)]
     dead.failure = new Error('down')
@@ -160,7 +160,7 @@ describe('policies on several backends', () => {
     expect(dead.calls).toEqual(['take', 'take', 'peek'])
   })
 
-  test('take back at the time of the take, so that no time drains twice', async () => {
+  test('refund at the time of the take, so that no time drains twice', async () => {
     const clock = new FakeClock()
     const far = new PromisedBackend(clock)
     const limiter = createLimiter({
@@ -176,13 +176,13 @@ describe('policies on several backends', () => {
       clock.advance(100)
       await late
     }
-    // 2 s went by, in which two units drain
+    // 2 s have passed, in which two units drain
     expect((await limiter.peek('key')).verdicts[0].remaining).toBe(2)
   })
 })
 
-describe('a limiter whose only backend answers later', () => {
-  test('answers with promises of the same decisions', async () => {
+describe('a limiter whose only backend is asynchronous', () => {
+  test('returns promises of the same decisions', async () => {
     const clock = new FakeClock()
     const limiter = createLimiter({
       policies: [{ limit: 2, window: '1m', algorithm: 'fixed-window' }],
@@ -200,9 +200,9 @@ describe('a limiter whose only backend answers later', () => {
 })
 
 describe('a charge to a decision that was denied', () => {
-  // limiter.ts matches `takenAts` with the charges by place, though a policy that was not asked has no entry: `far` is
-  // charged at the reading of `near`, a clock that it does not know, and `near` at undefined
-  test('finds every policy, asked or not, each at its own time', async () => {
+  // limiter.ts matches `takenAts` with the charges by index, although a policy that was not asked has no entry: `far` is
+  // charged at the reading of `near`, which uses another clock, and `near` at undefined
+  test('charges every policy, asked or not, each at its own time', async () => {
     const [clock, farClock] = [new FakeClock({ nowMs: 1_000 }), new FakeClock({ nowMs: 9_999_000 })]
     const far = {
       name: 'far',

@@ -11,7 +11,7 @@ function spent() {
   return { clock, limiter }
 }
 
-/** The state of a promise once everything that could happen has. */
+/** The state of a promise after all pending callbacks have run. */
 async function stateOf(promise: Promise<Decision>): Promise<'waiting' | 'allowed' | 'denied' | string> {
   const state = promise.then(
     ({ allowed }) => (allowed ? 'allowed' : 'denied'),
@@ -22,13 +22,13 @@ async function stateOf(promise: Promise<Decision>): Promise<'waiting' | 'allowed
 }
 
 describe('waitFor', () => {
-  test('takes at once what fits at once', async () => {
+  test('takes immediately if the units fit', async () => {
     const { clock, limiter } = spent()
     expect(await waitFor(limiter, 'other', { maxWaitMs: '5s', clock })).toMatchObject({ allowed: true })
     expect(clock.pending).toBe(0)
   })
 
-  test('takes at the ms at which it fits, and not before', async () => {
+  test('takes at the ms at which the units fit, and not earlier', async () => {
     const { clock, limiter } = spent()
     const waiting = waitFor(limiter, 'key', { maxWaitMs: '10s', clock })
     await turn()
@@ -39,7 +39,7 @@ describe('waitFor', () => {
     expect([limiter.peek('key').binding.remaining, clock.pending]).toEqual([1, 0])
   })
 
-  test('answers denied at once where waiting cannot help in time', async () => {
+  test('returns a denial immediately if waiting cannot succeed in time', async () => {
     const { clock, limiter } = spent()
     const decision = await waitFor(limiter, 'key', { maxWaitMs: '9999ms', clock })
     expect([decision.allowed, decision.retryAfterMs, clock.pending]).toEqual([false, 10_000, 0])
@@ -49,13 +49,13 @@ describe('waitFor', () => {
     })
   })
 
-  test('waits on when another was faster, and no longer than it may in all', async () => {
+  test('keeps waiting if another caller was faster, up to the total time allowed', async () => {
     const { clock, limiter } = spent()
     const waiting = waitFor(limiter, 'key', { maxWaitMs: '15s', clock })
     await turn()
     clock.advance(9_000)
     clock.after(1_000, () => limiter.take('key', 2))
-    // the waiter's timer is older and runs first, yet its take comes a turn later
+    // the timer of the waiting caller is older and runs first, but its take runs one turn later
     clock.advance(1_000)
     expect(await stateOf(waiting)).toBe('denied')
     const long = waitFor(limiter, 'key', { maxWaitMs: '15s', clock })
@@ -64,7 +64,7 @@ describe('waitFor', () => {
     expect(await stateOf(long)).toBe('allowed')
   })
 
-  test('lets as many through at once as fit, and the others later', async () => {
+  test('admits as many at once as fit, and the others later', async () => {
     const { clock, limiter } = spent()
     const all = Array.from({ length: 5 }, () => waitFor(limiter, 'key', { maxWaitMs: '1h', clock }))
     const allowed: number[] = []
@@ -89,14 +89,14 @@ describe('waitFor', () => {
     expect([limiter.peek('key').binding.remaining, clock.pending]).toEqual([2, 0])
   })
 
-  test('asks nobody when it was aborted before', async () => {
+  test('does not ask the backend if it was aborted before', async () => {
     const { clock, limiter } = spent()
     const signal = AbortSignal.abort(new Error('gone'))
     await expect(waitFor(limiter, 'other', { maxWaitMs: '10s', signal, clock })).rejects.toThrow('gone')
     expect(limiter.peek('other').binding.remaining).toBe(2)
   })
 
-  test('rejects at once when it is aborted while it asks', async () => {
+  test('rejects immediately if it is aborted while the backend is asked', async () => {
     const clock = new FakeClock()
     const backend = new PromisedBackend(clock)
     const limiter = createLimiter({
@@ -135,7 +135,7 @@ describe('waitFor', () => {
     expect(listeners).toBe(0)
   })
 
-  test('rejects where the limiter does', async () => {
+  test('rejects if the limiter rejects', async () => {
     const clock = new FakeClock()
     const down = async (): Promise<never> => {
       throw new Error('down')
@@ -149,7 +149,7 @@ describe('waitFor', () => {
     [{ maxWaitMs: -60 }, 'SLUICE_BAD_DURATION'],
     [{ maxWaitMs: '1s', timeout: 5 }, 'SLUICE_BAD_OPTION'],
     [{ maxWaitMs: '1s', cost: -1 }, 'SLUICE_BAD_COST'],
-  ])('refuses bad options: %j', async (options, code) => {
+  ])('rejects invalid options: %j', async (options, code) => {
     const { clock, limiter } = spent()
     await expect(waitFor(limiter, 'key', { ...options, clock } as never)).rejects.toMatchObject({ code })
   })

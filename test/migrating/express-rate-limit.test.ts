@@ -6,7 +6,7 @@ import express, { type RequestHandler } from 'express'
 import request from 'supertest'
 import { type App, ask, askBoth, fakeClocks, isMixed } from './same-answers.ts'
 
-// many requests over sockets, on a machine that may be busy
+// many requests over sockets, on a possibly busy machine
 jest.setTimeout(60_000)
 
 const load = createRequire(import.meta.url)
@@ -33,7 +33,7 @@ afterEach(() => {
 })
 
 describe('from express-rate-limit', () => {
-  test('fixed windows and legacy headers are answered as before, request by request', async () => {
+  test('fixed windows and legacy headers give the same responses, request by request', async () => {
     await eachSeed(2, async (random) => {
       const before = appBehind(theirs({ windowMs: 60_000, limit: 5 }))
       const after = appBehind(rateLimit({ limit: 5, ...SAME_WINDOWS }))
@@ -46,7 +46,7 @@ describe('from express-rate-limit', () => {
   test.each([
     { counted: 'failures', option: { skipSuccessfulRequests: true }, is: (status: number) => status >= 400 },
     { counted: 'successes', option: { skipFailedRequests: true }, is: (status: number) => status < 400 },
-  ])('a limit on $counted alone is answered as before', async ({ option, is }) => {
+  ])('a limit that counts only $counted gives the same responses', async ({ option, is }) => {
     for (const status of [200, 401]) {
       const settle = (_req: unknown, res: { statusCode: number }) => (is(res.statusCode) ? 1 : 0)
       const before = appBehind(theirs({ windowMs: 60_000, limit: 2, ...option }), status)
@@ -57,7 +57,7 @@ describe('from express-rate-limit', () => {
     }
   })
 
-  test('keys, skipped requests and own answers are as before', async () => {
+  test('keys, skipped requests and custom responses are the same', async () => {
     const message = { error: 'slow down' }
     const before = appBehind(
       theirs({
@@ -88,7 +88,7 @@ describe('from express-rate-limit', () => {
     }
   })
 
-  test('a key function that throws was a 500, and counts the address now', async () => {
+  test('a key function that throws caused a 500, and now falls back to the address', async () => {
     const fails = (): string => {
       throw new Error('no session yet')
     }
@@ -103,7 +103,7 @@ describe('from express-rate-limit', () => {
     expect(warnings.codes).toEqual(['SLUICE_KEY_FALLBACK'])
   })
 
-  test('a reset and a look by key find what requests counted', async () => {
+  test('a reset and a peek by key use the counts of the requests', async () => {
     const limit = rateLimit({ limit: 1, ...SAME_WINDOWS, key: byHeader('x-user') })
     const app = appBehind(limit)
     await ask(app, { 'x-user': 'anna' })

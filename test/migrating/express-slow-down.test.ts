@@ -5,12 +5,12 @@ import { FakeClock } from '@sluice/testkit'
 import express, { type Request, type RequestHandler } from 'express'
 import request from 'supertest'
 
-// many requests over sockets, on a machine that may be busy
+// many requests over sockets, on a possibly busy machine
 jest.setTimeout(60_000)
 
 const theirs: (options: object) => RequestHandler = createRequire(import.meta.url)('express-slow-down').slowDown
 
-/** Time that stands still, in which whoever waits goes on at once; keeps how long it was to be. */
+/** A stopped clock on which every wait ends at once; records the length of each wait. */
 class Hurry extends FakeClock implements Clock {
   readonly waits: number[] = []
 
@@ -31,7 +31,7 @@ async function delaysOf(limit: RequestHandler, delay: (req: Request) => number, 
   return delays
 }
 
-test('requests wait as long as behind express-slow-down: none, then longer, then the longest', async () => {
+test('requests wait as long as behind express-slow-down: no delay, then growing delays, then the maximum', async () => {
   const before = await delaysOf(
     theirs({ windowMs: 60_000, delayAfter: 3, delayMs: (used: number) => (used - 3) * 2, maxDelayMs: 7 }),
     (req) => (req as unknown as { slowDown: { delay: number } }).slowDown.delay,
@@ -46,7 +46,7 @@ test('requests wait as long as behind express-slow-down: none, then longer, then
   expect(after).toEqual(before)
 })
 
-test('one delay for all who are over is the same for both', async () => {
+test('a constant delay above the limit is the same for both', async () => {
   const before = await delaysOf(
     theirs({ windowMs: 60_000, delayAfter: 2, delayMs: () => 5 }),
     (req) => (req as unknown as { slowDown: { delay: number } }).slowDown.delay,

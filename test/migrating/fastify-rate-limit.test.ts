@@ -6,14 +6,14 @@ import { type FastifyPluginCallback, type FastifyRequest, fastify, type RouteSho
 import request from 'supertest'
 import { type App, askBoth, fakeClocks, isMixed } from './same-answers.ts'
 
-// many requests over sockets, on a machine that may be busy
+// many requests over sockets, on a possibly busy machine
 jest.setTimeout(60_000)
 
 const theirs: FastifyPluginCallback<object> = createRequire(import.meta.url)('@fastify/rate-limit')
 const SAME = { algorithm: 'fixed-window', headers: 'legacy', legacy: { reset: 'delta' } } as const
 const open = new Set<() => Promise<void>>()
 
-/** An app with the plugin and two routes, the second one with a config of its own. */
+/** An app with the plugin and two routes, the second with its own config. */
 async function appBehind<O extends object>(
   plugin: FastifyPluginCallback<O>,
   options: O,
@@ -36,7 +36,7 @@ afterEach(async () => {
 })
 
 describe('from @fastify/rate-limit', () => {
-  test('fixed windows and legacy headers in seconds from now are answered as before, request by request', async () => {
+  test('fixed windows and legacy headers with relative seconds give the same responses, request by request', async () => {
     await eachSeed(2, async (random) => {
       const before = await appBehind(theirs, { max: 5, timeWindow: 60_000 })
       const after = await appBehind(sluice, { rateLimit: { limit: 5, window: '1m', ...SAME } })
@@ -46,7 +46,7 @@ describe('from @fastify/rate-limit', () => {
     })
   })
 
-  test('routes with limits of their own, exempt clients and own answers are as before', async () => {
+  test('routes with their own limits, exempt clients and custom responses are the same', async () => {
     const before = await appBehind(
       theirs,
       {
@@ -85,7 +85,7 @@ describe('from @fastify/rate-limit', () => {
     expect(seen[1].filter((answer) => (answer as unknown[])[1] === 429)).toHaveLength(2)
   })
 
-  test('routes of one group share a count by one scope and one name', async () => {
+  test('routes of one group share a count through the same scope and name', async () => {
     const rate = { name: 'reports', scope: 'reports', limit: 2, window: '1m' } as const
     const app = fastify()
     open.add(() => app.close())
@@ -96,7 +96,7 @@ describe('from @fastify/rate-limit', () => {
     expect(statuses).toEqual([200, 200, 429, 429])
   })
 
-  test('requests to no route were not counted, and are', async () => {
+  test('requests without a route were not counted before, and are now', async () => {
     const before = await appBehind(theirs, { max: 1, timeWindow: 60_000 })
     const after = await appBehind(sluice, { rateLimit: { limit: 1, window: '1m' } })
     const statuses = async (app: App) => [
@@ -109,7 +109,7 @@ describe('from @fastify/rate-limit', () => {
     ])
   })
 
-  test('a limit in words was the default of 1,000, and is refused', async () => {
+  test('a limit that is a string meant the default of 1,000 before, and is now rejected', async () => {
     const before = await appBehind(theirs, {}, { rateLimit: { max: 'five' } })
     expect((await request(before).get('/own')).headers['x-ratelimit-limit']).toBe('1000')
     const after = appBehind(sluice, {}, { sluice: { rateLimit: { limit: 'five', window: '1m' } } })

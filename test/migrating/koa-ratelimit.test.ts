@@ -6,7 +6,7 @@ import Koa, { type Context, type Middleware } from 'koa'
 import request from 'supertest'
 import { type App, ask, askBoth, fakeClocks, isMixed, type Seen } from './same-answers.ts'
 
-// many requests over sockets, on a machine that may be busy
+// many requests over sockets, on a possibly busy machine
 jest.setTimeout(60_000)
 
 let theirs: (options: object) => Middleware
@@ -21,7 +21,7 @@ function appBehind(limit: Middleware): App {
   return app.callback()
 }
 
-/** Statuses, and the headers in which the two agree to the letter. */
+/** Statuses, and the headers that both send with identical values. */
 const letters = (seen: readonly Seen[]) =>
   seen.map(({ status, headers }) => [status, headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']])
 const resets = (seen: readonly Seen[]): number[] => seen.map(({ headers }) => Number(headers['x-ratelimit-reset']))
@@ -29,7 +29,7 @@ const waits = (seen: readonly Seen[]): number[] => seen.map(({ headers }) => Num
 
 beforeAll(() => {
   fakeClocks()
-  // only now: it reads the clocks once, when it is loaded, and counts from there
+  // loaded here because it reads the clock once, when it is loaded
   theirs = createRequire(import.meta.url)('koa-ratelimit')
 })
 afterAll(() => {
@@ -37,7 +37,7 @@ afterAll(() => {
 })
 
 describe('from koa-ratelimit', () => {
-  test('the same requests pass, and whole seconds stand where fractions or early ones stood', async () => {
+  test('the same requests pass, and whole seconds replace fractional or too short ones', async () => {
     await eachSeed(2, async (random) => {
       const before = appBehind(theirs({ driver: 'memory', db: new Map(), duration: 60_000, max: 5 }))
       const after = appBehind(rateLimit({ limit: 5, ...SAME_WINDOWS }))
@@ -45,13 +45,13 @@ describe('from koa-ratelimit', () => {
       expect(letters(is)).toEqual(letters(was))
       expect(isMixed(is)).toBe(true)
       expect(resets(is)).toEqual(resets(was).map(Math.ceil))
-      // theirs was rounded down, so that who believed it came back too early
+      // koa-ratelimit rounded down, so that clients retried too early
       const later = waits(is).map((wait, index) => wait - waits(was)[index])
       expect([...new Set(later)].sort()).toEqual([0, 1])
     })
   })
 
-  test('keys, exempt requests and own answers are as before', async () => {
+  test('keys, exempt requests and custom responses are the same', async () => {
     const isRoot = (ctx: Context): boolean => ctx.get('x-user') === 'root'
     const options = { driver: 'memory', db: new Map(), duration: 60_000, max: 1, status: 420, errorMessage: 'later' }
     const before = appBehind(theirs({ ...options, id: (ctx: Context) => ctx.get('x-user'), whitelist: isRoot }))
@@ -82,7 +82,7 @@ describe('from koa-ratelimit', () => {
     expect(seen.map(([, is]) => (is as [number])[0])).toEqual([200, 420, 200, 200, 200])
   })
 
-  test('a memory driver without a map of its own limits nobody, and there is nothing to forget with Sluice', async () => {
+  test('a memory driver without its own map limits no client; Sluice needs no such option', async () => {
     const before = appBehind(theirs({ driver: 'memory', duration: 60_000, max: 1 }))
     const after = appBehind(rateLimit({ limit: 1, window: '1m' }))
     const statuses = async (app: App) => [(await ask(app)).status, (await ask(app)).status, (await ask(app)).status]

@@ -8,7 +8,7 @@ import { byAll, byIp, byRoute, SluiceModule } from '@sluice/nest'
 import { eachSeed } from '@sluice/testkit'
 import { type App, askBoth, fakeClocks, isMixed, type Seen } from './same-answers.ts'
 
-// many requests over sockets, on a machine that may be busy
+// many requests over sockets, on a possibly busy machine
 jest.setTimeout(60_000)
 
 interface Counted {
@@ -20,7 +20,7 @@ interface Counted {
 const { ThrottlerGuard, ThrottlerModule, ThrottlerStorageService } = createRequire(import.meta.url)('@nestjs/throttler')
 const policy = { limit: 5, window: '1m', algorithm: 'sliding-log' } as const
 
-/** The memory of the throttler, as its guard asks it: seconds to wait, 0 where the request passes. */
+/** The throttler's memory storage, called like its guard does: seconds to wait, or 0 if the request passes. */
 function throttler(blockMs: number): {
   ask(key: string): Promise<readonly [left: number, waitS: number]>
   close(): void
@@ -37,7 +37,7 @@ function throttler(blockMs: number): {
 
 const open = new Set<() => Promise<void>>()
 
-/** An application with one route and what limits it; decorated by hand, as its tests are compiled for other decorators. */
+/** An application with one limited route; decorated by hand because tests are compiled with other decorators. */
 async function appBehind(limits: object): Promise<App> {
   class Site {
     home(): string {
@@ -65,7 +65,7 @@ afterEach(async () => {
   jest.useRealTimers()
 })
 
-test('without a block duration the throttler in memory is a sliding log, request by request', async () => {
+test('without a block duration, the throttler in memory behaves like a sliding log, request by request', async () => {
   await eachSeed(5, async (random) => {
     const theirs = throttler(0)
     const ours = createLimiter({ policies: [policy] })
@@ -83,7 +83,7 @@ test('without a block duration the throttler in memory is a sliding log, request
   })
 })
 
-test('with its default, who runs into a limit late is shut out for a window more, and is not by Sluice', async () => {
+test('by default, the throttler blocks a client that exceeds its limit late for another window; Sluice does not', async () => {
   const theirs = throttler(60_000)
   const ours = createLimiter({ policies: [policy] })
   for (let asked = 0; asked < 5; asked++) {
@@ -96,7 +96,7 @@ test('with its default, who runs into a limit late is shut out for a window more
   theirs.close()
 })
 
-test('an application answers as before: the same statuses, numbers left and waits', async () => {
+test('an application gives the same responses: statuses, remaining units and waits', async () => {
   await eachSeed(2, async (random) => {
     const theirs = { limit: 5, ttl: 60_000, blockDuration: 0 }
     const before = await appBehind({
@@ -109,7 +109,7 @@ test('an application answers as before: the same statuses, numbers left and wait
     const [was, is] = await askBoth([before, after], random, { asks: 40, longestGapMs: 12_000 })
     expect(waits(is)).toEqual(waits(was))
     expect(isMixed(is)).toBe(true)
-    // on a denial the throttler says nothing but when to come back
+    // on a denial the throttler sends only the time to retry
     const passed = (seen: readonly Seen[]) => numbers(seen.filter(({ status }) => status === 200))
     expect(passed(is)).toEqual(passed(was))
     expect(is.map(({ status }) => status)).toEqual(was.map(({ status }) => status))

@@ -18,11 +18,11 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-/** What both say of a key: units left, and ms until the next one where none is. */
+/** The state of a key in both libraries: units left, and ms until the next unit if none is left. */
 const left = ({ remainingPoints, msBeforeNext }: Result) => [remainingPoints, remainingPoints === 0 ? msBeforeNext : 0]
 const leftOf = ({ binding }: Decision) => [binding.remaining, binding.remaining === 0 ? binding.resetAfterMs : 0]
 
-test('consume and take let the same pass, with the same units left and the same wait', async () => {
+test('consume and take admit the same requests, with the same units left and the same wait', async () => {
   await eachSeed(5, async (random) => {
     const [theirs, ours] = both()
     let denied = 0
@@ -41,7 +41,7 @@ test('consume and take let the same pass, with the same units left and the same 
   })
 })
 
-test('penalty is charge, reward is a negative charge, get is peek, delete is reset', async () => {
+test('penalty becomes charge, reward a negative charge, get peek, and delete reset', async () => {
   const [theirs, ours] = both()
   const deeds = [
     [() => theirs.consume('anna'), () => ours.take('anna')],
@@ -63,7 +63,7 @@ test('penalty is charge, reward is a negative charge, get is peek, delete is res
   expect(seen.map(([remaining]) => remaining)).toEqual(seen.map(([, remaining]) => remaining))
 })
 
-test('block until the window ends is a charge of the whole limit', async () => {
+test('block until the window ends becomes a charge of the whole limit', async () => {
   const [theirs, ours] = both()
   await theirs.block('anna', 60)
   ours.charge('anna', 6)
@@ -75,7 +75,7 @@ test('block until the window ends is a charge of the whole limit', async () => {
   expect(ours.take('anna').allowed).toBe(true)
 })
 
-test('a denied request that costs much leaves the units that are left to smaller ones, and did not before', async () => {
+test('a denied expensive request leaves the remaining units to cheaper ones, unlike before', async () => {
   const [theirs, ours] = both()
   await theirs.consume('anna', 4)
   ours.take('anna', 4)

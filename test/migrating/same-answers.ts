@@ -4,7 +4,7 @@ import request from 'supertest'
 
 export type App = Parameters<typeof request>[0]
 
-/** What a client saw of one answer: its status, and the headers that were asked for, by their lower-case names. */
+/** One response: its status, and the requested headers by lower-case name. */
 export interface Seen {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -12,7 +12,7 @@ export interface Seen {
 
 const LEGACY = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'] as const
 
-/** Fakes clocks and no timers: requests over real sockets need theirs. */
+/** Fakes clocks but not timers, which requests over real sockets need. */
 export function fakeClocks(): void {
   const timers = [
     'setTimeout',
@@ -27,7 +27,7 @@ export function fakeClocks(): void {
 
 /**
  * Sends the same requests at the same instants to an app before and after its migration, with time passing at random
- * between them, and answers what clients of each saw.
+ * between them, and returns the responses of each.
  */
 export async function askBoth(
   apps: readonly [before: App, after: App],
@@ -37,7 +37,7 @@ export async function askBoth(
   const seen: [Seen[], Seen[]] = [[], []]
   for (let asked = 0; asked < asks; asked++) {
     for (const [index, app] of apps.entries()) seen[index].push(await ask(app))
-    // now and then a longer rest, so that windows end as well as fill
+    // occasionally a longer pause, so that windows end as well as fill
     jest.advanceTimersByTime(random.whole(random.whole(5) === 0 ? 10 * longestGapMs : longestGapMs))
   }
   return seen
@@ -48,7 +48,7 @@ export async function ask(app: App, headers: Readonly<Record<string, string>> = 
   return { status, headers: Object.fromEntries(LEGACY.map((name) => [name, lines[name]])) }
 }
 
-/** True where some of the answers are denials and some are not: else a comparison says little. */
+/** Returns whether the responses include both denials and admissions; otherwise a comparison proves little. */
 export function isMixed(seen: readonly Seen[]): boolean {
   const denied = seen.filter(({ status }) => status === 429).length
   return denied > 0 && denied < seen.length

@@ -12,11 +12,11 @@ import { onSite, type Site } from './site.ts'
 
 type CapOptions = Partial<NonNullable<SluiceModuleOptions['inflightLimit']>>
 
-/** What the handlers of `Ends` are at. */
+/** State of the handlers of `Ends`. */
 export const at = {
-  /** Lets go those that wait. */
+  /** Resumes the waiting handlers. */
   waiting: [] as (() => void)[],
-  /** Observables that never end; whoever could end them keeps them from being collected. */
+  /** Observables that never end; their subscribers keep them from being collected. */
   endless: [] as Subject<never>[],
   entered: 0,
   running: 0,
@@ -107,13 +107,13 @@ class Ends {
   }
 }
 
-/** What a test of a cap needs. */
+/** Helpers for a test of a cap. */
 export interface Held {
   readonly site: Site
   readonly watcher: Watcher
   /** Sends a request that reaches its handler. */
   entering(path: string): Promise<RawClient>
-  /** Waits until every place has come back, and holds that there were this many. */
+  /** Waits until every permit has been released, and checks their number. */
   allBack(acquired: number): Promise<void>
 }
 

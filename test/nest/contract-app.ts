@@ -28,7 +28,7 @@ const words = { rate: 'rateLimit', cap: 'inflightLimit', slow: 'slowDown' } as c
 
 type Enhancer = CanActivate & NestInterceptor
 
-/** The contract's application: the first limit of each kind is the module's, a further one a guard of its own. */
+/** The contract's application: the module has the first limit of each kind, separate guards have further ones. */
 export function contractApp(platform: Platform, description: AppDescription): Promise<RunningApp> {
   const { headers = {}, limits, routes, builtPerRequest } = description
   const build = ({ kind, options }: LimiterSpec): Enhancer =>

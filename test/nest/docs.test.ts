@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => redis.stop())
 
 describe.each(['packages/nest/README.md', 'docs/frameworks/nest.md'])('%s', (page) => {
-  test('shows code that type-checks, and applications that serve and end', async () => {
+  test('has code that type-checks, and applications that start and stop', async () => {
     const { tsconfig, files } = await writeNestBlocks(page)
     expect(files.length).toBeGreaterThan(0)
     expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', tsconfig])).toBe('')

@@ -38,7 +38,7 @@ describe('examples/nest', () => {
     return all
   }
 
-  test('limits an address over all routes but health, and says what there is', async () => {
+  test('limits an address across all routes except health, and lists its routes', async () => {
     const listed = (await (await fetch(url)).json()) as Record<string, string>
     expect(Object.keys(listed).map((route) => route.split('?')[0])).toEqual([
       'GET /',
@@ -50,7 +50,7 @@ describe('examples/nest', () => {
     expect(await statuses(2, '/health')).toEqual([200, 200])
   })
 
-  test('limits logins by the policy that the module names', async () => {
+  test('limits logins by a named policy of the module', async () => {
     expect(await statuses(1, '/login?password=sesame', 'POST')).toEqual([200])
     expect(await statuses(5, '/login?password=guess', 'POST')).toEqual([401, 401, 401, 401, 429])
     const denied = await fetch(`${url}/login`, { method: 'POST' })

@@ -3,7 +3,7 @@ import { Args, GraphQLModule, Int, Query, Resolver } from '@nestjs/graphql'
 import { byHeader, InflightLimit, RateLimit, SkipLimits, SluiceModule, type SluiceModuleOptions } from '@sluice/nest'
 import type { AppOptions } from './nest-app.ts'
 
-/** Handlers of `slow` that wait to be let go. */
+/** Callbacks that resume the waiting handlers of `slow`. */
 export const waiting: (() => void)[] = []
 
 @Resolver()
@@ -39,7 +39,7 @@ class Cats {
   }
 }
 
-/** An application of one GraphQL endpoint behind these limits. */
+/** An application with one GraphQL endpoint behind these limits. */
 export function graphqlApp(options: SluiceModuleOptions): AppOptions {
   const graphql = GraphQLModule.forRoot<ApolloDriverConfig>({
     driver: ApolloDriver,

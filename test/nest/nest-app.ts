@@ -7,13 +7,13 @@ import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import type { HookBridge, Reply, RunningApp } from '@sluice/testkit'
 
-/** What Nest runs on. */
+/** HTTP platform that Nest uses. */
 export type Platform = 'Express' | 'Fastify'
 
 export const platforms: readonly Platform[] = ['Express', 'Fastify']
 
 export interface AppOptions extends ModuleMetadata {
-  /** Before it listens. */
+  /** Called before the application listens. */
   readonly prepare?: (app: INestApplication) => unknown
 }
 
@@ -23,12 +23,12 @@ export function moduleOf(metadata: ModuleMetadata): Type {
   return AppModule
 }
 
-/** An application of these modules, controllers and providers that listens. */
+/** Starts an application with these modules, controllers and providers. */
 export async function nestApp(platform: Platform, { prepare, ...metadata }: AppOptions): Promise<RunningApp> {
   const adapter = platform === 'Express' ? new ExpressAdapter() : new FastifyAdapter()
   const options = { logger: false, abortOnError: false, forceCloseConnections: true } as const
   const app = await NestFactory.create(moduleOf(metadata), adapter, options)
-  // left unread, so that the limits meet the request as it came
+  // the body stays unread, so that the limits get the original request
   if (platform === 'Fastify') {
     app
       .getHttpAdapter()
@@ -47,7 +47,7 @@ export async function nestApp(platform: Platform, { prepare, ...metadata }: AppO
   }
 }
 
-// what Express's response and Fastify's reply have in common
+// the methods common to Express's response and Fastify's reply
 interface CommonResponse {
   readonly statusCode: number
   status(code: number): unknown
@@ -55,7 +55,7 @@ interface CommonResponse {
   send(body: string): unknown
 }
 
-/** Requests and responses of both platforms, as the contract sees them. */
+/** Adapts requests and responses of both platforms to the contract. */
 export const bridge: HookBridge<{ method: string; headers: Record<string, string | undefined> }, CommonResponse> = {
   request: (req) => ({ method: req.method, header: (name) => req.headers[name] }),
   response: (res) => ({
@@ -67,7 +67,7 @@ export const bridge: HookBridge<{ method: string; headers: Record<string, string
   }),
 }
 
-/** Sets what a reply says of status and headers, and answers its body. */
+/** Sets the status and headers of a reply, and returns its body. */
 export function dressed(res: CommonResponse, { status, headers = {}, body = '' }: Reply): string {
   if (status !== undefined) res.status(status)
   for (const [name, value] of Object.entries(headers)) res.header(name, value)

@@ -1,7 +1,7 @@
 import type { RunningApp } from '@sluice/testkit'
 import { type AppOptions, nestApp, type Platform } from './nest-app.ts'
 
-/** An application under test, and what it answers. */
+/** An application under test, with its responses. */
 export interface Site extends RunningApp {
   ask(path: string, init?: RequestInit): Promise<Response>
   statuses(...paths: readonly string[]): Promise<number[]>

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 
 interface Ended {
   readonly code: number | null
-  /** Standard output alone: what a command answers. */
+  /** Standard output only. */
   readonly stdout: string
-  /** Both streams: what a person reads when it failed. */
+  /** Standard output and standard error, for error messages. */
   readonly output: string
 }
 
-/** Runs a command to its end or, where it hangs, for 90 s; rejects only when it cannot be started. */
+/** Runs a command to its end, or at most 90 s if it hangs. Rejects only if it cannot be started. */
 export function run(command: string, args: readonly string[], cwd: string): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -31,14 +31,14 @@ export function run(command: string, args: readonly string[], cwd: string): Prom
   })
 }
 
-/** The same where the command has to succeed: else it rejects with all that the command wrote. */
+/** Runs a command that must succeed; otherwise rejects with its whole output. */
 export async function mustRun(command: string, args: readonly string[], cwd: string): Promise<string> {
   const { code, stdout, output } = await run(command, args, cwd)
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`)
   return stdout
 }
 
-/** Ours without what the npm and the jest that started us would have the child believe. */
+/** The environment without variables that npm and jest set for this process. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
   const steering = /^(npm_|JEST_|INIT_CWD$|NODE_ENV$|NODE_OPTIONS$)/i
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !steering.test(name)))

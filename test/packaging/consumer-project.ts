@@ -5,12 +5,12 @@ import { filesBelow, packages, root } from '../repository.ts'
 import { mustRun } from './command.ts'
 import { closureOf, installedFolder, packForeignDependencies, packPackages } from './tarballs.ts'
 
-// what a user of TypeScript installs, and Nest's platform
+// packages that a TypeScript user installs, and Nest's platform
 const broughtForTypes = ['@types/express', '@types/koa', '@types/node', '@types/pg', '@nestjs/platform-express']
 
 /** A user's project, outside of this repository, with our tarballs installed by npm. */
 export class ConsumerProject implements Disposable {
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string = mkdtempSync(join(tmpdir(), 'sluice-consumer-'))
 
   private constructor() {}
@@ -20,14 +20,14 @@ export class ConsumerProject implements Disposable {
     const { folder } = project
     writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true }\n')
     cpSync(join(root, 'test/packaging/consumers'), folder, { recursive: true })
-    // the same words as a module of either kind
+    // the same code as a module of either kind
     for (const typed of filesBelow(folder).filter((path) => path.endsWith('typed.mts'))) {
       cpSync(join(folder, typed), join(folder, typed.replace('.mts', '.cts')))
     }
     const tarballs = join(folder, 'tarballs')
     mkdirSync(tarballs)
     const packed = [...(await packPackages(tarballs)), ...(await packForeignDependencies(tarballs))]
-    // frameworks are peers and come below; a cache of its own, so that nothing of an earlier run is met
+    // frameworks are peers and are added below; a separate cache avoids packages of earlier runs
     const flags = ['--offline', '--no-save', '--legacy-peer-deps', '--ignore-scripts', '--cache', join(folder, 'cache')]
     await mustRun('npm', ['install', ...flags, ...packed.map(({ path }) => path)], folder)
     project.bringWhatTheUserHas()
@@ -47,7 +47,7 @@ export class ConsumerProject implements Disposable {
     }
   }
 
-  /** Bytes on disk of a package with all that its installation brings. */
+  /** Bytes on disk of a package with all of its dependencies. */
   installedBytes(name: string): number {
     const own = packages.filter((each) => each.name === name)
     return [name, ...own.flatMap(({ manifest }) => closureOf(manifest))]

@@ -5,16 +5,16 @@ import { ownEnvironment } from './command.ts'
 
 interface Served {
   readonly statuses: readonly number[]
-  /** Of the last answer. */
+  /** Status of the last response. */
   readonly retryAfter: string | null
-  /** How the process ended by itself once its server was closed; null when it had to be killed. */
+  /** Exit code after the server was closed; null if the process had to be killed. */
   readonly exitCode: number | null
   readonly errors: string
 }
 
 /**
  * Starts a consumer's script, which prints its port and closes its server when its standard input ends; asks it
- * `requests` times and waits for the end of the process. `env` stands beside what every consumer is given.
+ * `requests` times and waits for the end of the process. `env` extends the environment of every consumer.
  */
 export async function askConsumer(
   script: string,
@@ -30,7 +30,7 @@ export async function askConsumer(
   })
   const statuses: number[] = []
   let retryAfter: string | null = null
-  // a script that fails to start has no line, only an end
+  // a script that fails to start prints no line, it only exits
   for await (const port of createInterface(child.stdout)) {
     while (statuses.length < requests) {
       const answer = await fetch(`http://127.0.0.1:${port}/`)

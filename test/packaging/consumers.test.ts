@@ -40,10 +40,10 @@ afterAll(async () => {
   await redis?.stop()
 })
 
-test.each(scripts)('%s serves a limited app and ends when its server does', (script) => expectLimited(script))
+test.each(scripts)('%s serves a limited app and exits when its server closes', (script) => expectLimited(script))
 
 test('TypeScript in nodenext accepts the packages from both kinds of module', async () => {
-  // Koa's types and Nest's own do not check among themselves beside what else the repository installs
+  // the types of Koa and Nest do not type-check together with other packages of the repository
   for (const config of ['tsconfig.json', 'tsconfig.own-types.json']) {
     await mustRun(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config], project.folder)
   }
@@ -55,7 +55,7 @@ test('a CommonJS jest with its default configuration tests a limited Express app
   await mustRun(process.execPath, args, project.folder)
 })
 
-// the subpaths of a package too
+// includes the subpaths of a package
 const entries = packages.flatMap(({ name, manifest }) =>
   Object.keys(manifest.exports)
     .filter((path) => path !== './package.json')
@@ -85,7 +85,7 @@ test('@sluice/redis alone loads no sketches', async () => {
   expect(await mustRun(process.execPath, ['-e', show], project.folder)).toBe('[]\n')
 })
 
-test('an installation of @sluice/express stays within its size', () => {
+test('an installation of @sluice/express stays within its size limit', () => {
   const kb = project.installedBytes('@sluice/express') / 1000
   process.stdout.write(`@sluice/express installed: ${kb.toFixed(0)} KB, budget ${expressBudgetKb} KB\n`)
   expect(kb).toBeLessThanOrEqual(expressBudgetKb)

@@ -9,7 +9,7 @@ import { packPackages, type Tarball } from './tarballs.ts'
 
 jest.setTimeout(60_000)
 
-// KB (1,000 bytes) of all that a process loads, compressed: what a bundle of the package costs
+// KB (1,000 bytes) of all code that a process loads, compressed: the cost of bundling the package
 const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/keyed-hash': 4,
   '@sluice/limiter-core': 113,
@@ -19,9 +19,9 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/fastify': 5,
   '@sluice/nest': 10,
   '@sluice/sketches': 62,
-  // of five entries, of which a process loads one or two; quotas and gossip, with the vote on who is gone, are half of it
+  // five entries, of which a process loads one or two; quotas and gossip with its votes are half of the size
   '@sluice/counters': 110,
-  // of it the page with its chart is half
+  // half of it is the page with its chart
   '@sluice/insight': 88,
   '@sluice/redis': 52,
   '@sluice/testkit': 48,
@@ -45,17 +45,17 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
     await expectToPass('publint/src/cli.js', ['run', '--strict', tarball().path])
   })
 
-  test('has types that agree with its code under every resolution of Node', async () => {
+  test('has types that match its code under every Node resolution mode', async () => {
     const cli = '@arethetypeswrong/cli/dist/index.js'
     await expectToPass(cli, [tarball().path, '--profile', 'node16', '--no-definitely-typed', '--no-emoji'])
   })
 
-  test('holds every file that its exports name', async () => {
+  test('contains every file that its exports name', async () => {
     const named = targetsOf((await manifest()).exports).map((target) => target.replace('./', ''))
     expect(tarball().files).toEqual(expect.arrayContaining(named))
   })
 
-  test('says where it is from, what it needs and what it is about, and how it is published', async () => {
+  test('has repository, engines, keywords and publish settings', async () => {
     const url = 'git+https://github.com/sluicejs/sluice.git'
     const published = await manifest()
     expect(published).toMatchObject({
@@ -72,7 +72,7 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
     expect(published.scripts).toBeUndefined()
   })
 
-  test('holds what runs once, its types once, its README and the licence, and nothing else', () => {
+  test('contains its code once, its types once, README and licence, and nothing else', () => {
     const { files } = tarball()
     expect(files.filter((path) => /\.map$|^src\//.test(path))).toEqual([])
     const documents = files.filter((path) => !/^dist\//.test(path))
@@ -87,7 +87,7 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(`+ ${name}@`) })
   })
 
-  test('stays within its size', () => {
+  test('stays within its size limit', () => {
     const loaded = tarball().files.filter((path) => /^dist\/cjs\/.*\.js$/.test(path))
     const bytes = gzipSync(loaded.map((path) => readFileSync(join(source, path), 'utf8')).join('\n')).length
     process.stdout.write(`${name}: ${(bytes / 1000).toFixed(1)} KB gzipped, budget ${budgetKb[name]} KB\n`)
@@ -100,7 +100,7 @@ async function expectToPass(cli: string, args: readonly string[]): Promise<void>
   expect(code === 0 ? '' : output).toBe('')
 }
 
-/** The paths at the leaves of an exports map. */
+/** Returns the paths at the leaves of an exports map. */
 function targetsOf(exports: unknown): string[] {
   return typeof exports === 'string' ? [exports] : Object.values(exports as object).flatMap(targetsOf)
 }

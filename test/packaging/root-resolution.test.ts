@@ -4,8 +4,8 @@ import { expect, test } from '@jest/globals'
 import { root } from '../repository.ts'
 import { mustRun } from './command.ts'
 
-test('our packages and every framework that they are tried with load from the root', async () => {
-  // as text and not as a path: `require` then searches from the folder that Node was started in
+test('our packages and every framework under test load from the root', async () => {
+  // evaluated as text instead of a file, so that `require` searches from the working directory
   const script = readFileSync(join(root, 'test/packaging/root-requires.cjs'), 'utf8')
   const loaded = JSON.parse(await mustRun(process.execPath, ['-e', script], root))
   expect(loaded).toEqual([

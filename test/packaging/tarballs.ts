@@ -4,26 +4,26 @@ import { mustRun } from './command.ts'
 
 export interface Tarball {
   readonly name: string
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string
-  /** What is in it, as paths from the package's own folder. */
+  /** Contained files, as paths relative to the package folder. */
   readonly files: readonly string[]
   readonly unpackedSize: number
 }
 
-/** Our packages in `folder`, as they are published. */
+/** Packs our packages into `folder`, as they are published. */
 export async function packPackages(folder: string): Promise<Tarball[]> {
   return JSON.parse(await mustRun(process.execPath, [join(root, 'tools/pack-all.mjs'), folder], root))
 }
 
-/** All that our packages install from elsewhere, packed from this repository's node_modules: no network is asked. */
+/** Packs all third-party dependencies of our packages from node_modules, without network access. */
 export function packForeignDependencies(folder: string): Promise<Tarball[]> {
   const names = new Set(packages.flatMap(({ manifest }) => closureOf(manifest)))
   const foreign = [...names].filter((name) => !packages.some((own) => own.name === name))
   return pack(foreign.map(installedFolder), folder)
 }
 
-/** Everything that an installation of the package brings along, itself left out. */
+/** All transitive dependencies of the package, without the package itself. */
 export function closureOf(manifest: Manifest): string[] {
   const reached = new Set<string>()
   const visit = ({ dependencies = {} }: Manifest) => {

@@ -24,7 +24,7 @@ const moments: readonly ((client: RawClient, random: SeededRandom) => unknown)[]
 const departures: readonly ((client: RawClient, random: SeededRandom) => unknown)[] = [
   (client) => client.leave(),
   (client) => client.socket.resetAndDestroy(),
-  // half open: it has nothing more to send, and reads for a while
+  // half open: the client has nothing more to send, and reads for a while
   async (client, random) => {
     client.socket.end()
     await turns(random.whole(30))
@@ -37,7 +37,7 @@ const departures: readonly ((client: RawClient, random: SeededRandom) => unknown
   },
 ]
 
-/** A connection with one to four requests on it, cut off at any byte, whose client leaves at any moment. */
+/** A connection with one to four requests, cut off at any byte, whose client disconnects at any moment. */
 export async function http1Life(port: number, random: SeededRandom): Promise<void> {
   const client = await RawClient.to(port)
   const text = Array.from({ length: 1 + random.whole(4) }, () => random.pick(requests)).join('')

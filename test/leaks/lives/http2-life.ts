@@ -5,7 +5,7 @@ import type { SeededRandom } from '@sluice/testkit'
 
 const codes = [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_CANCEL, constants.NGHTTP2_INTERNAL_ERROR]
 
-/** A session with one to four requests on it, which its client resets and leaves at any moment and in any way. */
+/** A session with one to four requests, which its client resets and closes at any moment and in any way. */
 export async function http2Life(port: number, random: SeededRandom): Promise<void> {
   const socket = connectSocket(port, '127.0.0.1')
   await once(socket, 'connect')

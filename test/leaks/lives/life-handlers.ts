@@ -11,7 +11,7 @@ const body = (random: SeededRandom): Buffer => Buffer.alloc(random.pick([0, 10, 
 const parts = (): Readable => Readable.from(['part 1', 'part 2', 'part 3'])
 const turn = (): Promise<void> => new Promise(setImmediate)
 
-/** Some turns of the event loop, as work takes them. */
+/** Waits for some turns of the event loop, to simulate work. */
 async function turns(random: SeededRandom): Promise<void> {
   for (let left = random.whole(20); left > 0; left--) await turn()
 }
@@ -24,7 +24,7 @@ const quietly = (work: Promise<unknown>): Promise<void> =>
 
 type Way = (req: IncomingMessage, res: ServerResponse, random: SeededRandom) => unknown
 
-/** How handlers answer, or fail to. Each of them is over, at the latest, once its response is. */
+/** Ways in which handlers respond, or fail to. Each handler ends with its response at the latest. */
 const ways: readonly Way[] = [
   (_req, res) => void res.end('ok'),
   (_req, res, random) => void res.end(body(random)),
@@ -47,12 +47,12 @@ const ways: readonly Way[] = [
     void turns(random).then(() => (res as { stream?: Readable }).stream?.destroy() ?? res.destroy?.()),
 ]
 
-/** A handler of node:http that behaves as `random` has it, anew each time. */
+/** A `node:http` handler whose behaviour is chosen at random for each request. */
 export function randomHandler(random: SeededRandom): Handler {
   return (req, res) => random.pick(ways)(req, res, random)
 }
 
-/** An answer in Fastify's own idiom. */
+/** A response in Fastify's style. */
 export function randomReply(random: SeededRandom): (request: FastifyRequest, reply: FastifyReply) => unknown {
   const replies: readonly ((reply: FastifyReply) => unknown)[] = [
     (reply) => reply.send(body(random)),
@@ -79,7 +79,7 @@ export function randomReply(random: SeededRandom): (request: FastifyRequest, rep
   return (_request, reply) => random.pick(replies)(reply)
 }
 
-/** An answer in Koa's own idiom. */
+/** A response in Koa's style. */
 export function randomBody(random: SeededRandom): Middleware {
   const bodies: readonly (() => unknown)[] = [
     () => 'ok',

@@ -21,7 +21,7 @@ import { randomBody, randomHandler, randomReply } from './life-handlers.ts'
 const LIMIT = 4
 const AT_ONCE = 16
 
-/** One server to leave: whose idiom its handlers answer in, what its cap waits for, what it speaks. */
+/** Configuration of one server: response style of its handlers, what its cap waits for, and the protocol. */
 export interface Scene {
   readonly name: string
   readonly framework: (random: SeededRandom) => Framework
@@ -32,7 +32,7 @@ export interface Scene {
 
 type Idiom = Pick<Scene, 'framework' | 'handler'>
 
-/** Handlers that leave the answer to what follows them. */
+/** Handlers that leave the response to the following step. */
 const followed = (framework: Scene['framework']): Idiom => ({ framework, handler: () => () => {} })
 
 const idioms: Readonly<Record<string, Idiom>> = {
@@ -48,7 +48,7 @@ const idioms: Readonly<Record<string, Idiom>> = {
   'Fastify 4 by its reply': followed((random) => fastifyWith(fastify4, randomReply(random))),
 }
 
-/** Every framework, with a cap before the handler and around it, over HTTP/1 and, where it speaks that, HTTP/2. */
+/** Every framework, with a cap before and around the handler, over HTTP/1 and, if supported, HTTP/2. */
 export const scenes: readonly Scene[] = Object.entries(idioms).flatMap(([name, idiom]) =>
   [false, true].flatMap((wrapped) =>
     [false, true]
@@ -63,9 +63,9 @@ export const scenes: readonly Scene[] = Object.entries(idioms).flatMap(([name, i
 )
 
 /**
- * Lives `times` lives of clients on a server behind a cap, all drawn from one seed. Then every place must have come
- * back, once, and the cap must let as many in as before. Returns how many ms after the end of the last connection the
- * last place came back.
+ * Runs `times` random client lives against a server behind a cap, all from one seed. Afterwards every permit must have
+ * been released once, and the cap must admit as many as before. Returns how many ms after the end of the last connection
+ * the last permit was released.
  */
 export async function liveAtRandom(scene: Scene, times: number): Promise<number> {
   try {
@@ -101,7 +101,7 @@ class RandomLives {
     })
   }
 
-  /** Returns after how many ms the last place came back, once all connections had ended. */
+  /** Returns after how many ms the last permit was released, once all connections had ended. */
   async run(times: number): Promise<number> {
     await once(this.#server.listen(0, '127.0.0.1'), 'listening')
     const { port } = this.#server.address() as AddressInfo

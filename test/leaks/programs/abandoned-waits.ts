@@ -1,5 +1,5 @@
-// Handlers that wait for what their abandoned response can never bring, each behind a cap that waits for them. Prints
-// how many places are still held after the garbage was collected, by framework.
+// Handlers that wait forever for an event of their abandoned response, each behind a cap that waits for them. Prints
+// how many permits are still held after garbage collection, by framework.
 import { once } from 'node:events'
 import { until } from '@sluice/testkit'
 import { CappedServer } from '../capped-server.ts'
@@ -9,7 +9,7 @@ import { GET } from '../raw-client.ts'
 
 const CLIENTS = 5
 
-/** Waits in turn for a `drain`, a callback of `end`, and for nothing at all. */
+/** Waits in turn for `drain`, for the callback of `end`, and for a promise that never settles. */
 const stuck: readonly Handler[] = [
   async (_req, res) => {
     while (res.write(Buffer.alloc(1_000_000))) {}

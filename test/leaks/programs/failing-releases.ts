@@ -1,4 +1,4 @@
-// Servers whose caps are kept by a backend that takes nothing back. Prints what was warned of, once all clients left.
+// Servers whose cap backend fails to release permits. Prints the warnings after all clients have disconnected.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -50,7 +50,7 @@ const servers: Readonly<Record<string, (backend: InflightBackend) => Server>> = 
   },
 }
 
-/** Clients of which one leaves before its place has come, and one when it holds it. */
+/** One client that disconnects before its permit is granted, and one while it holds the permit. */
 async function visit(server: Server, early: boolean, speaks: boolean): Promise<void> {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const client = await RawClient.to((server.address() as AddressInfo).port)

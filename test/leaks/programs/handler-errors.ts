@@ -1,5 +1,5 @@
-// Handlers that throw and that reject, alone and behind our limiters. Prints what came of each: a status, or the event
-// of the process that heard of it.
+// Handlers that throw or reject, alone and behind our limiters. Prints the outcome of each: a status, or the process
+// event that reported the error.
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ process.on('uncaughtException', () => heard.push('uncaughtException'))
 process.on('unhandledRejection', () => heard.push('unhandledRejection'))
 
 const plain = frameworks['node:http']
-// a server that is handed one listener calls it without a `next`
+// a server calls its only listener without a `next`
 const bare: Framework = {
   ...plain,
   listener: (...steps) => (steps.length === 1 ? (steps[0] as unknown as RequestListener) : plain.listener(...steps)),
@@ -59,7 +59,7 @@ async function outcome(framework: Framework, steps: Step[]): Promise<string> {
   const client = await RawClient.to((server.address() as AddressInfo).port)
   client.send(GET)
   await until(() => heard.length > 0 || client.heard.includes('\r\n')).catch(() => heard.push('nothing'))
-  // nothing more may come of it
+  // no further event may follow
   await new Promise(setImmediate)
   client.leave()
   server.close()

@@ -1,5 +1,5 @@
-// Requests with a store of their own in AsyncLocalStorage, on connections that are kept. Prints how many stores the
-// garbage collection leaves, and what `settle` found of its request's store.
+// Requests that each have a store in AsyncLocalStorage, on keep-alive connections. Prints how many stores remain after
+// garbage collection, and which store `settle` found.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { Agent, createServer, request } from 'node:http'
@@ -45,7 +45,7 @@ async function main(name: string): Promise<void> {
   process.exit(0)
 }
 
-// the last request of each connection may still be known to it
+// each connection may still reference its last request
 function collected(): boolean {
   global.gc?.()
   return left() <= CONNECTIONS
@@ -62,7 +62,7 @@ function get(port: number, agent: Agent): Promise<void> {
   })
 }
 
-/** A client that leaves a handler that never answers, on a connection of its own. */
+/** A client that disconnects from a handler that never responds, on a separate connection. */
 async function hangUp(port: number): Promise<void> {
   const before = stores.length
   const sent = request({ host: '127.0.0.1', port, path: '/hang', agent: false })

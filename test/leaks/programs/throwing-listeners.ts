@@ -1,4 +1,4 @@
-// A server whose own listeners throw before ours are called. Prints how many places are held after each way to end.
+// A server whose own listeners throw before ours are called. Prints how many permits are held after each kind of end.
 import type { ServerResponse } from 'node:http'
 import { constants } from 'node:http2'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ import { frameworks } from '../frameworks.ts'
 import { Http2Site, overHttp2 } from '../http2-site.ts'
 import { GET } from '../raw-client.ts'
 
-// the copy that node-http listens with
+// the copy that node-http uses for its listeners
 const requireOfOurs = createRequire(join(process.cwd(), 'packages/node-http/package.json'))
 const onFinished: (res: ServerResponse, run: () => void) => void = requireOfOurs('on-finished')
 const caught: string[] = []
@@ -59,7 +59,7 @@ async function heldOfStreamAfter(framework: string, listen: Listen, ending: stri
 }
 
 async function main(): Promise<void> {
-  // between two servers nothing else would keep the process
+  // keeps the process alive between two servers
   const keep = setInterval(() => {}, 1_000)
   const held: Record<string, number> = {}
   for (const framework of Object.keys(frameworks)) {

@@ -8,7 +8,7 @@ test.each(Object.entries(countingBackends))('controls on %s', async (_name, make
   const operator = new Operator()
   const backend = make(new FakeClock({ nowMs: 1_000 }))
   const policies = [{ name: 'api', limit: 20, window: '1h', algorithm: 'fixed-window' }] as const
-  // a real server has a clock of its own, and a first contact that takes its time
+  // a real server has its own clock, and the first connection takes some time
   const limiter: Limiter = createLimiter({ policies, backend, deadlineMs: 5_000, observers: [operator] })
   const [watched] = operator.limiters
   expect(await passing(limiter, 'key', 5)).toBe(5)
@@ -31,7 +31,7 @@ test.each(Object.entries(countingBackends))('controls on %s', async (_name, make
   await backend.close?.()
 })
 
-test('units on lease are told of until they go back', async () => {
+test('leased units are reported until they are returned', async () => {
   const operator = new Operator()
   const backend = countingBackends.leasedBackend(new FakeClock())
   const policies = [{ name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window' }] as const

@@ -30,7 +30,7 @@ const ofHeaders = ({ status, headers }: { status: number; headers: Record<string
   retryAfter: headers['retry-after'],
 })
 
-test('a sole policy: shadow and off show nothing, and a limit shows itself', async () => {
+test('a single policy: no headers in shadow or off, and headers with the changed limit', async () => {
   const { operator, ask } = served({ name: 'api', limit: 2, ...MINUTE })
   await ask('a')
   operator.steer({ api: { mode: 'shadow' } })
@@ -44,7 +44,7 @@ test('a sole policy: shadow and off show nothing, and a limit shows itself', asy
   expect(ofHeaders(await ask('a'))).toMatchObject({ status: 429, policy: '"api";q=2;w=60', retryAfter: '60' })
 })
 
-test('of two policies the one that is left speaks', async () => {
+test('with two policies, only the enforced one appears in headers', async () => {
   const policies = [
     { name: 'one', limit: 1, ...MINUTE },
     { name: 'two', limit: 2, ...MINUTE },
@@ -56,14 +56,14 @@ test('of two policies the one that is left speaks', async () => {
   expect(ofHeaders(await ask('a'))).toEqual({ status: 200, policy: '"two";q=2;w=60', left: '"two";r=0;t=60' })
 })
 
-test('who is blocked gets 429, and is told when it ends', async () => {
+test('a blocked client gets 429 with the end of the block', async () => {
   const { operator, ask } = served({ name: 'api', limit: 2, ...MINUTE })
   operator.steer({}, { villain: 90_000 })
   expect(ofHeaders(await ask('villain'))).toMatchObject({ status: 429, retryAfter: '90' })
   expect(ofHeaders(await ask('a'))).toMatchObject({ status: 200 })
 })
 
-test('what a request settles after a switch goes where it was taken, and nothing comes back of what was not', async () => {
+test('a request settled after a switch is refunded where it was charged, and only what was charged', async () => {
   const operator = new Operator()
   const clock = new FakeClock()
   const limit = rateLimit({ name: 'api', limit: 3, ...MINUTE, clock, observers: [operator], key: () => 'all' })
@@ -82,7 +82,7 @@ test('what a request settles after a switch goes where it was taken, and nothing
   expect((await request(app).get('/')).headers.ratelimit).toBe('"api";r=2;t=60')
 })
 
-test('a slow-down in shadow or off delays nobody', async () => {
+test('a slow-down in shadow or off delays no request', async () => {
   const operator = new Operator()
   const clock = new FakeClock()
   const slow = slowDown({

@@ -13,7 +13,7 @@ function steered(policies: readonly PolicyInput[], more: Partial<SyncLimiterOpti
   return { operator, clock, limiter: createLimiter(options) }
 }
 
-test('an observer hears of a limiter when it is built and when it is closed', () => {
+test('an observer is notified when a limiter is created and when it is closed', () => {
   const { operator, limiter } = steered([MINUTE, { ...HOUR, mode: 'off' }])
   expect(operator.limiters.map(({ policies }) => policies.map(({ policy }) => policy.name))).toEqual([['minute']])
   expect(operator.limiters[0].policies[0]).toMatchObject({
@@ -26,7 +26,7 @@ test('an observer hears of a limiter when it is built and when it is closed', ()
   expect(operator.limiters).toEqual([])
 })
 
-test('a policy that is switched to shadow counts on and denies nobody, until it is switched back', () => {
+test('a policy switched to shadow continues to count and denies no request until it is switched back', () => {
   const { operator, limiter } = steered([MINUTE])
   for (let takes = 0; takes < 3; takes++) limiter.take('key')
   operator.steer({ minute: { mode: 'shadow' } })
@@ -37,7 +37,7 @@ test('a policy that is switched to shadow counts on and denies nobody, until it 
   expect(limiter.take('other')).toMatchObject({ allowed: true, binding: { shadow: false, remaining: 1 } })
 })
 
-test('a policy that is switched off counts nothing, and the others count on', () => {
+test('a policy switched off does not count, and the other policies continue to count', () => {
   const { operator, limiter } = steered([MINUTE, HOUR])
   operator.steer({ minute: { mode: 'off' } })
   for (let takes = 0; takes < 5; takes++) {
@@ -50,7 +50,7 @@ test('a policy that is switched off counts nothing, and the others count on', ()
   expect(limiter.peek('key').verdicts.map(({ remaining }) => remaining)).toEqual([3, 0])
 })
 
-test('another limit holds for what was counted before, and the old one again afterwards', () => {
+test('a changed limit applies to the existing counts, and the old limit applies again afterwards', () => {
   const { operator, limiter } = steered([MINUTE])
   for (let takes = 0; takes < 3; takes++) limiter.take('key')
   operator.steer({ minute: { limit: 5 } })
@@ -70,7 +70,7 @@ test('a key with a limit of its own keeps it', () => {
   expect(limiter.take('key').binding).toMatchObject({ remaining: 0, policy: { limit: 1 } })
 })
 
-test('a limit for which a log has no room is refused, and what held before holds on', () => {
+test('a limit too large for the log is rejected, and the previous limit stays in effect', () => {
   const { operator, limiter } = steered([{ ...MINUTE, algorithm: 'sliding-log' }])
   operator.steer({ minute: { limit: 2 } })
   expect(() => operator.steer({ minute: { limit: 4 } })).toThrow(
@@ -97,7 +97,7 @@ test('a blocked key is denied for as long as the block lasts, and nothing is cou
   expect(limiter.peek('villain').verdicts.map(({ remaining }) => remaining)).toEqual([2, 4])
 })
 
-test('what was taken before a switch is refunded after it, by either limit', () => {
+test('units taken before a switch are refunded after it, under either limit', () => {
   const { operator, limiter } = steered([MINUTE])
   const taken = limiter.take('key', 2)
   operator.steer({ minute: { limit: 5, mode: 'shadow' } })
@@ -106,7 +106,7 @@ test('what was taken before a switch is refunded after it, by either limit', () 
   expect(limiter.peek('key').binding.remaining).toBe(3)
 })
 
-test('its counts are read and reset also while it is off or the key is blocked', async () => {
+test('its counts can be read and reset while it is off or the key is blocked', async () => {
   const { operator, limiter } = steered([MINUTE])
   limiter.take('key', 2)
   operator.steer({ minute: { mode: 'off', limit: 4 } }, { key: 1_000 })

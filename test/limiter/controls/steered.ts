@@ -1,6 +1,6 @@
 import type { LimiterControls, ObservedLimiter, Observer, PolicyControl } from '@sluice/limiter-core'
 
-/** An observer that steers what it watches. */
+/** An observer that controls the limiters it observes. */
 export class Operator implements Observer {
   readonly limiters: ObservedLimiter[] = []
 

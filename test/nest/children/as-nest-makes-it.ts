@@ -17,7 +17,7 @@ class Home {
 }
 
 for (const platform of platforms) {
-  /** Connections stay open until they are answered, and modules are known by what they say. */
+  /** Lets connections finish on close, and identifies modules by their metadata. */
   const served = async (said: readonly SluiceModuleOptions[]): Promise<[INestApplication, () => Promise<number>]> => {
     const options = { moduleIdGeneratorAlgorithm: 'deep-hash', logger: false, abortOnError: false } as const
     const imports = said.map((one) => SluiceModule.forRoot(one))
@@ -28,8 +28,8 @@ for (const platform of platforms) {
     return [app, async () => (await fetch(url, { headers: { connection: 'close' } })).status]
   }
 
-  describe(`SluiceModule, Nest ${process.env.NEST} on ${platform} as it is by itself,`, () => {
-    test('is told apart from another import of it that is written alike', async () => {
+  describe(`SluiceModule, Nest ${process.env.NEST} on ${platform} with the defaults of Nest,`, () => {
+    test('is distinguished from a second import with identical options', async () => {
       const [app, ask] = await served([5, 1].map((limit) => ({ rateLimit: { limit, window: '1m' } })))
       try {
         assert.deepEqual([await ask(), await ask()], [200, 429])
@@ -38,7 +38,7 @@ for (const platform of platforms) {
       }
     })
 
-    test('lets all go on that wait when the application closes', async () => {
+    test('ends all waits when the application closes', async () => {
       const clock = new FakeClock()
       const slowDown = { after: 0, window: '1m', delayMs: '1s', maxDelayMs: '1s' } as const
       const [app, ask] = await served([{ slowDown, clock }])

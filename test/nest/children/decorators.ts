@@ -85,21 +85,21 @@ function zoo(
 
 for (const platform of platforms) {
   describe(`decorators, Nest ${process.env.NEST} on ${platform}`, () => {
-    test('of a base class hold for each class that extends it, and are counted with it', () =>
+    test('of a base class apply to each subclass, and share its count', () =>
       zoo(platform, async (site) => {
         assert.equal(await left(site, '/cats'), '200, class 4, default 19, list 0')
         assert.equal(await left(site, '/cats'), '429, list 0')
         assert.equal(await left(site, '/dogs'), '200, class 8, default 18, dogs 7, list 0')
       }))
 
-    test('of a method are not those of one that overrides it', () =>
+    test('of a method do not apply to a method that overrides it', () =>
       zoo(platform, async (site) => {
         assert.equal(await left(site, '/cats/one'), '200, class 4, default 19, one 0')
         assert.equal(await left(site, '/dogs/one'), '200, class 8, default 18, dogs 7')
         assert.equal(await left(site, '/dogs/one'), '200, class 7, default 17, dogs 6')
       }))
 
-    test('are stacked, and what is skipped is what stands above, in whatever order', () =>
+    test('are stacked, and skip only limits of outer layers, in any order', () =>
       zoo(platform, async (site) => {
         assert.equal(await left(site, '/stacked'), '200, burst 0, daily 8, default 19')
         assert.equal(await left(site, '/stacked'), '429, burst 0')
@@ -107,7 +107,7 @@ for (const platform of platforms) {
         assert.equal(await left(site, '/stacked/none'), '200')
       }))
 
-    test('count apart on a backend that they share, also where classes have one name', async () => {
+    test('count separately on a shared backend, also if classes have the same name', async () => {
       const Other = Controller('other')(class {} as never) ?? class {}
       const twin = { Cats: class Cats extends (Other as never as new () => object) {} }.Cats
       Object.assign(twin.prototype, { list: () => 'twin' })
@@ -122,7 +122,7 @@ for (const platform of platforms) {
       })
     })
 
-    test('delay', async () => {
+    test('delay requests', async () => {
       const clock = new FakeClock()
       await zoo(
         platform,

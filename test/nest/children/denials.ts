@@ -21,7 +21,7 @@ import { catchError, throwError } from 'rxjs'
 import { type AppOptions, platforms } from '../nest-app.ts'
 import { onSite } from '../site.ts'
 
-/** What a denial's body says. */
+/** Fields of the body of a denial. */
 interface Problem {
   readonly 'violated-policies': readonly string[]
 }
@@ -31,7 +31,7 @@ const PROBLEM =
   '{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Quota Exceeded",' +
   '"status":429,"violated-policies":["default"]}'
 
-/** Answers whatever is caught in a house style of its own. */
+/** Formats every caught exception in a custom style. */
 class House implements ExceptionFilter {
   catch(exception: unknown, host: ArgumentsHost): void {
     const status = exception instanceof HttpException ? exception.getStatus() : 500
@@ -90,7 +90,7 @@ function app(
 
 for (const platform of platforms) {
   describe(`a denial, Nest ${process.env.NEST} on ${platform}`, () => {
-    test('is our problem document where no filter of the application catches it', () =>
+    test('is our problem document unless a filter of the application catches it', () =>
       onSite(platform, app({ rateLimit: ONE, clock: new FakeClock() }, [Home]), async ({ ask }) => {
         await ask('/')
         const denied = await ask('/')
@@ -135,7 +135,7 @@ for (const platform of platforms) {
         assert.deepEqual([error.message, error.code, error.decision], ['denied by full', 'SLUICE_DENIED', undefined])
       }))
 
-    test('is answered by the limit’s own answer', () => {
+    test('is answered by the custom response of the limit', () => {
       const denied = (
         _req: unknown,
         res: { send(body: string): unknown },

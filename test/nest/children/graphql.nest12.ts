@@ -22,7 +22,7 @@ const behind = (options: SluiceModuleOptions, visit: (query: Query) => Promise<v
 const codes = ({ errors = [] }: Answer): unknown[] => errors.map(({ extensions }) => extensions.code)
 
 describe('resolvers of GraphQL', () => {
-  test('are counted, each call of them, and a denial is an error that says when to come back', () =>
+  test('are counted on each call, and a denial is an error with the time to retry', () =>
     behind({ rateLimit: { limit: 2, window: '1m', algorithm: 'fixed-window' } }, async (query) => {
       assert.deepEqual((await query('{ cat free }')).data, { cat: 'tom', free: 'free' })
       const { data, errors = [] } = await query('{ one: cat two: cat }')
@@ -35,7 +35,7 @@ describe('resolvers of GraphQL', () => {
       assert.deepEqual((await query('{ free }')).data, { free: 'free' })
     }))
 
-  test('are counted by what their HTTP request says', () =>
+  test('are counted by data of their HTTP request', () =>
     behind({}, async (query) => {
       const asked = [
         await query('{ age(of: "tom") }', { 'x-user': 'ann' }),
@@ -45,7 +45,7 @@ describe('resolvers of GraphQL', () => {
       assert.deepEqual(asked.map(codes), [[], ['SLUICE_DENIED'], []])
     }))
 
-  test('by address where nothing else is said', () => {
+  test('by address by default', () => {
     const watcher = new Watcher()
     return behind({ rateLimit: { limit: 1, window: '1m' }, observers: [watcher] }, async (query) => {
       assert.deepEqual(codes(await query('{ cat }')), [])
@@ -54,7 +54,7 @@ describe('resolvers of GraphQL', () => {
     })
   })
 
-  test('give their places back when they are done', () => {
+  test('release their permits when they are done', () => {
     const watcher = new Watcher()
     return behind({ observers: [watcher] }, async (query) => {
       const first = query('{ slow }')

@@ -58,7 +58,7 @@ for (const platform of platforms) {
     const key = byPrincipal((req: { user?: { id: string } }) => req.user?.id)
     const as = (user: string): RequestInit => ({ headers: { authorization: user } })
 
-    test('of the module that imports ours run first, and keys know who asks', () =>
+    test('of the module that imports ours run first, so that keys can use the signed-in user', () =>
       onSite(
         platform,
         app({ rateLimit: { ...ONE, key } }, [Home], [{ provide: APP_GUARD, useClass: Auth }]),
@@ -76,7 +76,7 @@ for (const platform of platforms) {
         },
       ))
 
-    test('stand before ours where it is bound by hand', async () => {
+    test('run before ours if ours is bound manually', async () => {
       @Controller()
       @UseGuards(Auth, SluiceGuard)
       @UseInterceptors(SluiceInterceptor)
@@ -102,7 +102,7 @@ for (const platform of platforms) {
       })
     })
 
-    test('and ours, bound twice, count a request once and warn nobody', async () => {
+    test('and ours, bound twice, count a request once without a warning', async () => {
       @Controller()
       @UseGuards(SluiceGuard)
       @UseInterceptors(SluiceInterceptor)
@@ -116,7 +116,7 @@ for (const platform of platforms) {
       )
     })
 
-    test('that limit by themselves stand beside the module’s', async () => {
+    test('with their own limits are added to the limits of the module', async () => {
       @Controller()
       class Single {
         @Get()

@@ -9,10 +9,10 @@ import { GET, RawClient } from '../../leaks/raw-client.ts'
 import { type Platform, platforms } from '../nest-app.ts'
 import { onSite, type Site } from '../site.ts'
 
-// what Node and the platforms do is the same under both versions
+// Node and the platforms behave the same under both versions
 const REQUESTS = process.env.NEST === '12' ? 10_000 : 1_000
 const SOCKETS = 20
-// ten is where Node begins to warn
+// Node warns from ten listeners
 const MOST_LISTENERS = 9
 
 let mostListeners = 0
@@ -55,7 +55,7 @@ class Scoped {
   }
 }
 
-/** What a tracer does to every handler that it sees: a new one that has all that was said of the old one. */
+/** Wraps every handler like a tracer: a new function that copies all metadata of the old one. */
 @Controller({ path: 'traced', scope: Scope.REQUEST })
 class Traced {
   constructor() {
@@ -86,8 +86,8 @@ async function behindCap(platform: Platform, visit: (site: Site, watcher: Watche
 }
 
 for (const platform of platforms) {
-  describe(`connections that are kept, Nest ${process.env.NEST} on ${platform}`, () => {
-    test(`have flat listeners over ${REQUESTS} requests`, () =>
+  describe(`keep-alive connections, Nest ${process.env.NEST} on ${platform}`, () => {
+    test(`have a constant number of listeners over ${REQUESTS} requests`, () =>
       behindCap(platform, async ({ port }, watcher) => {
         const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS })
         let left = REQUESTS
@@ -106,7 +106,7 @@ for (const platform of platforms) {
       'HEAD and GET': `${GET.replace('GET', 'HEAD')}${GET}`,
       'a request and one of HTTP/1.0': `${GET}GET / HTTP/1.0\r\n\r\n`,
     })) {
-      test(`give the places of ${what} back`, () =>
+      test(`release the permits of ${what}`, () =>
         behindCap(platform, async ({ port }, watcher) => {
           const client = await RawClient.to(port)
           client.send(text)
@@ -117,12 +117,12 @@ for (const platform of platforms) {
         }))
     }
 
-    test('reach controllers of each request’s own, which share their limits', () =>
+    test('work with request-scoped controllers, which share their limits', () =>
       behindCap(platform, async ({ statuses }) => {
         assert.deepEqual(await statuses('/scoped', '/scoped', '/scoped'), [200, 200, 429])
       }))
 
-    test('share their limits also where each request has a handler of its own', () =>
+    test('share their limits even if each request has its own handler function', () =>
       behindCap(platform, async ({ statuses }) => {
         assert.deepEqual(await statuses('/traced', '/traced', '/traced'), [200, 200, 429])
       }))

@@ -51,24 +51,24 @@ const LIMITED = { policies: [LOGIN], rateLimit: { limit: 2, window: '1m' } } as 
 
 for (const platform of platforms) {
   describe(`SluiceModule, Nest ${process.env.NEST} on ${platform}`, () => {
-    test('limits every route, and leaves out who skips', () =>
+    test('limits every route, except routes that skip it', () =>
       onSite(platform, app(LIMITED), async ({ statuses }) => {
         assert.deepEqual(await statuses('/', '/login/free', '/', '/health'), [200, 200, 429, 200])
       }))
 
-    test('counts a named policy once for all who name it, and for nobody else', () =>
+    test('counts a named policy once for all handlers that use it, and for no other handler', () =>
       onSite(platform, app({ policies: [LOGIN] }), async ({ statuses }) => {
         assert.deepEqual(await statuses('/login', '/login/code', '/login', '/'), [200, 429, 429, 200])
       }))
 
-    test('takes all of a request’s policies or none', () =>
+    test('charges all policies of a request or none', () =>
       onSite(platform, app({ ...LIMITED, rateLimit: { limit: 3, window: '1m' } }), async ({ ask, statuses }) => {
         assert.deepEqual(await statuses('/login', '/login', '/login'), [200, 429, 429])
         const { headers } = await ask('/')
         assert.match(headers.get('ratelimit') ?? '', /^"default";r=1;/)
       }))
 
-    test('takes its options of a factory', async () => {
+    test('accepts options from a factory', async () => {
       const SETTINGS = Symbol('settings')
       @Module({ providers: [{ provide: SETTINGS, useValue: { limit: 1 } }], exports: [SETTINGS] })
       class Settings {}
@@ -82,7 +82,7 @@ for (const platform of platforms) {
       })
     })
 
-    test('counts a request once though several modules import it', async () => {
+    test('counts a request once even if several modules import it', async () => {
       const rateLimit = { limit: 2, window: '1m', algorithm: 'fixed-window' } as const
       const policies = [LOGIN]
       const nested = moduleOf({ imports: [SluiceModule.forRoot({ rateLimit, policies })], controllers: [Home] })
@@ -94,7 +94,7 @@ for (const platform of platforms) {
       })
     })
 
-    test('puts the limits of other names of a second import beside those of the first', async () => {
+    test('adds limits with other names from a second import to the limits of the first', async () => {
       const nested = moduleOf({ imports: [SluiceModule.forRoot({ rateLimit: LOGIN })], controllers: [Home] })
       const imports = [SluiceModule.forRoot({ rateLimit: { limit: 5, window: '1m' } }), nested]
       await onSite(platform, { imports }, async ({ ask, statuses }) => {
@@ -103,21 +103,21 @@ for (const platform of platforms) {
       })
     })
 
-    test('ends with the application: the names of its counts are free again', async () => {
+    test('ends with the application, which releases the names of its counts', async () => {
       const backend = memoryBackend()
       for (const limit of [1, 2]) {
         await onSite(
           platform,
           app({ ...LIMITED, rateLimit: { limit, window: '1m', algorithm: 'fixed-window' }, backend }),
           async ({ statuses }) => {
-            // what the one before it took is still taken
+            // units taken by the previous application are still counted
             assert.deepEqual(await statuses('/', '/'), [200, 429])
           },
         )
       }
     })
 
-    test('counts on the clock that it is given', async () => {
+    test('counts with the configured clock', async () => {
       const clock = new FakeClock()
       await onSite(platform, app({ policies: [LOGIN], clock }), async ({ statuses }) => {
         assert.deepEqual(await statuses('/login', '/login'), [200, 429])
@@ -126,14 +126,14 @@ for (const platform of platforms) {
       })
     })
 
-    test('leaves a request that no route takes to Nest', () =>
+    test('leaves requests without a route to Nest', () =>
       onSite(platform, app({ ...LIMITED, rateLimit: ONE }), async ({ statuses }) => {
         assert.deepEqual(await statuses('/nowhere', '/nowhere'), [404, 404])
       }))
   })
 }
 
-describe(`what is said wrong, Nest ${process.env.NEST}`, () => {
+describe(`invalid options, Nest ${process.env.NEST}`, () => {
   const bad: Readonly<Record<string, [SluiceModuleOptions, string, RegExp]>> = {
     'a limit of 0': [{ rateLimit: { limit: 0, window: '1m' } }, 'SLUICE_BAD_LIMIT', /limit/],
     'an option that there is not': [{ limits: [] } as never, 'SLUICE_BAD_OPTION', /limits/],
@@ -164,23 +164,23 @@ describe(`what is said wrong, Nest ${process.env.NEST}`, () => {
     })
   }
 
-  test('a module that is imported as it is limits nothing, and fails at start-up', async () => {
+  test('a module imported without forRoot limits nothing, and fails at start-up', async () => {
     const options = { imports: [SluiceModule], controllers: [Login] }
     await assert.rejects(nestApp('Express', options), { code: 'SLUICE_BAD_OPTION', message: /forRoot/ })
   })
 
-  test('a module that is imported as it is beside its options is theirs', async () => {
+  test('a module imported without options uses the options of another import', async () => {
     const nested = moduleOf({ imports: [SluiceModule], controllers: [Home] })
     const options = { imports: [nested, SluiceModule.forRoot({ rateLimit: ONE })] }
     await onSite('Express', options, async ({ statuses }) => assert.deepEqual(await statuses('/', '/'), [200, 429]))
   })
 
-  test('options of a factory fail at start-up as well', async () => {
+  test('invalid options from a factory fail at start-up as well', async () => {
     const limits = SluiceModule.forRootAsync({ useFactory: () => ({ rateLimit: { limit: -1, window: '1m' } }) })
     await assert.rejects(nestApp('Express', { imports: [limits] }), { code: 'SLUICE_BAD_LIMIT' })
   })
 
-  test('an option of a decorator fails at start-up and names its place', async () => {
+  test('an invalid option of a decorator fails at start-up with its location', async () => {
     @Controller()
     class Wrong {
       @Get()
@@ -191,7 +191,7 @@ describe(`what is said wrong, Nest ${process.env.NEST}`, () => {
     await assert.rejects(nestApp('Express', options), { code: 'SLUICE_BAD_DURATION', message: /Wrong\.home: .*window/ })
   })
 
-  test('two limits of one name in one place fail at start-up', async () => {
+  test('two limits with one name in one place fail at start-up', async () => {
     @Controller()
     class Twice {
       @Get()
@@ -206,7 +206,7 @@ describe(`what is said wrong, Nest ${process.env.NEST}`, () => {
     })
   })
 
-  test('a decorator that is written without its parentheses fails where the class is defined', () => {
+  test('a decorator without parentheses fails when the class is defined', () => {
     assert.throws(() => RateLimit(class {} as never), { code: 'SLUICE_BAD_OPTION' })
     assert.throws(() => SkipLimits(5 as never), { code: 'SLUICE_BAD_OPTION' })
     assert.throws(() => RateLimit(ONE)(Home.prototype, 'home', { get: () => undefined }), { code: 'SLUICE_BAD_OPTION' })

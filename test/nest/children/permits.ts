@@ -6,7 +6,7 @@ import { GET, RawClient } from '../../leaks/raw-client.ts'
 import { at, behindCap } from '../behind-cap.ts'
 import { platforms } from '../nest-app.ts'
 
-/** What a denial's body says. */
+/** Fields of the body of a denial. */
 interface Problem {
   readonly 'violated-policies': readonly string[]
 }
@@ -21,7 +21,7 @@ const ordinary: Readonly<Record<string, [path: string, status: number]>> = {
 }
 
 for (const platform of platforms) {
-  describe(`a place, Nest ${process.env.NEST} on ${platform}, comes back exactly once`, () => {
+  describe(`a permit, Nest ${process.env.NEST} on ${platform}, is released exactly once`, () => {
     for (const holdUntil of ['response', 'handler'] as const) {
       for (const [what, [path, status]] of Object.entries(ordinary)) {
         test(`of a request ${what}, held until the ${holdUntil}`, () =>
@@ -31,7 +31,7 @@ for (const platform of platforms) {
           }))
       }
 
-      test(`of events whose client leaves, held until the ${holdUntil}`, () =>
+      test(`of events whose client disconnects, held until the ${holdUntil}`, () =>
         behindCap(platform, { holdUntil }, async ({ entering, allBack, watcher }) => {
           const client = await entering('/events')
           await client.hears('tick', 3)
@@ -41,7 +41,7 @@ for (const platform of platforms) {
           await until(() => at.running === 0)
         }))
 
-      test(`of a stream whose client leaves, held until the ${holdUntil}`, () =>
+      test(`of a stream whose client disconnects, held until the ${holdUntil}`, () =>
         behindCap(platform, { holdUntil }, async ({ entering, allBack }) => {
           const client = await entering('/endless')
           client.leave()
@@ -49,7 +49,7 @@ for (const platform of platforms) {
         }))
     }
 
-    test('and denies a stream of events as every other route where there is none', () =>
+    test('and a stream of events without a free permit is denied like any other route', () =>
       behindCap(platform, { limit: 1 }, async ({ site, entering, allBack }) => {
         const client = await entering('/events')
         await client.hears('tick')
@@ -61,7 +61,7 @@ for (const platform of platforms) {
         await allBack(1)
       }))
 
-    test('of pipelined requests that are waited for, when their client leaves before their turn', () =>
+    test('of pipelined requests, when their client disconnects before their turn', () =>
       behindCap(platform, { holdUntil: 'handler' }, async ({ site, allBack }) => {
         const client = await RawClient.to(site.port)
         client.send(GET.replace('/', '/piped').repeat(3))
@@ -70,14 +70,14 @@ for (const platform of platforms) {
         await allBack(3)
       }))
 
-    test('of an observable that never ends, when its client leaves', () =>
+    test('of an observable that never ends, when its client disconnects', () =>
       behindCap(platform, {}, async ({ entering, allBack }) => {
         const client = await entering('/never')
         client.leave()
         await allBack(1)
       }))
 
-    test('of an observable that never ends and is waited for, after maxHoldMs', async () => {
+    test('of an observable that never ends, with holdUntil handler, after maxHoldMs', async () => {
       const clock = new FakeClock()
       await behindCap(
         platform,
@@ -93,7 +93,7 @@ for (const platform of platforms) {
       )
     })
 
-    test('of a handler that waits for its own work, after that work', () =>
+    test('of a handler that waits for work, after that work is done', () =>
       behindCap(platform, {}, async ({ site, allBack, watcher }) => {
         assert.deepEqual(await site.statuses('/held'), [200])
         assert.equal(watcher.held, 1)
@@ -101,7 +101,7 @@ for (const platform of platforms) {
         await allBack(1)
       }))
 
-    test('of a place that comes when the client has left', async () => {
+    test('if it is granted after the client has disconnected', async () => {
       const local = createInflightLimiter({ limit: 1 })
       const asked: ((permit: Permit) => void)[] = []
       const backend = { acquire: () => new Promise<Permit>((resolve) => asked.push(resolve)) }
@@ -111,7 +111,7 @@ for (const platform of platforms) {
         await until(() => asked.length === 1)
         client.leave()
         await client.closed()
-        // a request that is answered later than its client left
+        // a request that is answered after its client has disconnected
         await site.ask('/nowhere')
         asked[0](local.acquire() as Permit)
         await until(() => local.count() === 0)
@@ -120,10 +120,10 @@ for (const platform of platforms) {
     })
   })
 
-  describe(`a flood of clients who ask and leave, Nest ${process.env.NEST} on ${platform},`, () => {
+  describe(`a flood of disconnecting clients, Nest ${process.env.NEST} on ${platform},`, () => {
     const FLOOD = 20
 
-    test('finds no more handlers running than places where the cap waits for the handler', () =>
+    test('runs no more handlers than permits if the cap waits for the handler', () =>
       behindCap(platform, { limit: 2, holdUntil: 'handler' }, async ({ site, watcher, allBack }) => {
         for (let sent = 1; sent <= FLOOD; sent++) {
           const client = await RawClient.to(site.port)
@@ -138,7 +138,7 @@ for (const platform of platforms) {
         await allBack(2)
       }))
 
-    test('finds more where it waits for responses alone, as the documentation says', () =>
+    test('runs more handlers if the cap waits only for responses, as documented', () =>
       behindCap(platform, { limit: 2 }, async ({ entering, watcher }) => {
         for (let sent = 1; sent <= FLOOD; sent++) {
           const client = await entering('/work')

@@ -34,7 +34,7 @@ class Teams {
   }
 }
 
-/** `keys` come here. */
+/** Receives the keys. */
 function app(keys: Set<string>): AppOptions {
   const observers: Observer[] = [{ decided: (key) => keys.add(key) }]
   return {
@@ -57,7 +57,7 @@ const EXPECTED = [
 
 for (const platform of platforms) {
   describe(`a key by route, Nest ${process.env.NEST} on ${platform},`, () => {
-    test('is one that the application wrote, whatever a client writes', () => {
+    test('is a pattern of the application, whatever path a client sends', () => {
       const keys = new Set<string>()
       return onSite(platform, app(keys), async ({ port }) => {
         await eachSeed(2, (random) => askRandomly(port, [...PATHS, ...VERSIONS, '/*'], random, 320))

@@ -31,7 +31,7 @@ import { onSite } from '../site.ts'
 let waiting: (() => void)[] = []
 let left = 0
 
-/** Nest 11 tells native sockets nothing of exceptions; this is what its users write. */
+/** Nest 11 does not report exceptions to native sockets, so users write such a filter. */
 @Catch(WsException)
 class TellNativeSockets implements ExceptionFilter<WsException> {
   catch(exception: WsException, host: ArgumentsHost): void {
@@ -96,7 +96,7 @@ class Chat {
 
 interface Talk {
   say(event: string, data?: unknown): void
-  /** Waits for the first message of this event, which is then forgotten. */
+  /** Waits for the first message of this event and removes it from the list. */
   hears(event: string): Promise<{ readonly [name: string]: unknown }>
   leave(): void
 }
@@ -146,7 +146,7 @@ for (const platform of platforms) {
         assert.deepEqual([watcher.decisions.length, watcher.count('keyFallback')], [2, 0])
       }))
 
-    test('are counted by what a key function sees of the client', () =>
+    test('are counted by the key that a key function returns for the client', () =>
       behind({}, async ({ say, hears }) => {
         for (const _time of [1, 2]) {
           say('twice')
@@ -156,7 +156,7 @@ for (const platform of platforms) {
         assert.equal((await hears('exception')).code, 'SLUICE_DENIED')
       }))
 
-    test('wait where they come too often, and go on', async () => {
+    test('are delayed if they are sent too often, and then handled', async () => {
       const clock = new FakeClock()
       await behind({ clock }, async ({ say, hears }) => {
         say('slow')
@@ -168,7 +168,7 @@ for (const platform of platforms) {
       })
     })
 
-    test('give their places back when their handler is done', () =>
+    test('release their permits when their handler is done', () =>
       behind({}, async ({ say, hears }, watcher) => {
         say('work')
         await until(() => waiting.length === 1)
@@ -183,7 +183,7 @@ for (const platform of platforms) {
         assert.deepEqual([watcher.acquired, watcher.released, watcher.denied], [2, 2, 1])
       }))
 
-    test('give their places back when the client leaves an endless answer', () =>
+    test('release their permits when the client disconnects from an endless response', () =>
       behind({}, async ({ say, leave }, watcher) => {
         say('forever')
         await until(() => waiting.length === 1 && watcher.held === 1)

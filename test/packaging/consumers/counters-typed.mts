@@ -25,7 +25,7 @@ app.get('/', async (_req, res) => {
   res.send(`hello ${(await counters.increment('asked')).value}`)
 })
 
-// nothing below is called: it must only be accepted
+// the code below is not called: it must only compile
 export const others = async (): Promise<unknown[]> => {
   const ledger = postgresLedger(new Pool())
   const hot = redisCounters({ a: createRedis('redis://a'), b: createRedis('redis://b') }, { ledger, flushMs: '1s' })

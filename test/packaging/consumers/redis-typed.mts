@@ -28,14 +28,14 @@ const backend = redisBackend(redis, { prefix: 'typed' })
 const { rateLimit } = createSluice({ backend, onBackendError, deadlineMs: '10s', observers: [watch] })
 
 const app = express()
-// each process has a count of its own here, so that the module and the script do not meet
+// each process has a separate count here, so that the module and the script do not share it
 app.use(rateLimit({ limit: 1, window: '1m', scope: String(process.pid) }))
 app.use(inflightLimit({ limit: 10, key: byIp(), backend: redisInflight(redis, { limit: 10 }) }))
 app.get('/', (_req, res) => {
   res.send('hello')
 })
 
-// nothing below is called: it must only be accepted
+// the code below is not called: it must only compile
 export const others = (runner: ScriptRunner): unknown[] => [
   leasedBackend(runner, { fraction: 0.2 }),
   redisBackend(createRedisCluster([{ host: 'localhost', port: 7000 }], { redisOptions: { password: 'secret' } })),

@@ -35,7 +35,7 @@ function total<S extends Sketch<S>>(parts: readonly S[], into: S): S {
   return into
 }
 
-// nothing below is called: it must only be accepted
+// the code below is not called: it must only compile
 export const others = (runner: ScriptRunner, key: SketchKey): unknown[] => {
   const shared: SharedSketch<CountMin> = shareSketch(redisChannel(runner), {
     topic: 'counts',

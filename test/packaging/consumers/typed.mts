@@ -9,7 +9,7 @@ app.get('/', (_req, res) => {
   res.send('hello')
 })
 
-// nothing below names a type that could be inferred: of requests in key sources, of the parameters of a route
+// no annotations below for types that can be inferred: requests in key sources, route parameters
 const users = rateLimit({
   limit: 1,
   window: '1m',
