@@ -1,9 +1,17 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { AlgorithmName, Limiter } from '@sluice/limiter-core'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
-import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward, ward } from './patient.ts'
+import {
+  closeBenches,
+  closeBreaker,
+  type FailoverBench,
+  failoverBench,
+  openBreaker,
+  serverError,
+  settled,
+} from './patient.ts'
 
-afterEach(closeWards)
+afterEach(closeBenches)
 
 /** For each algorithm, the maximum number of units in any window that it guarantees, in multiples of the limit. */
 const promises: readonly [AlgorithmName, number, number?][] = [
@@ -23,8 +31,8 @@ function policyOf(algorithm: AlgorithmName, slices: number | undefined) {
  * Usage that was sent along with each charge since the last call: the last answer of the backend plus what was admitted
  * locally.
  */
-function told({ patient }: Ward): (number | undefined)[] {
-  return patient.heard.splice(0).flatMap(({ charges }) =>
+function sentUsage({ flaky }: FailoverBench): (number | undefined)[] {
+  return flaky.heard.splice(0).flatMap(({ charges }) =>
     charges.map(({ known }) => {
       const { uncounted, unsure } = known?.admitted ?? { uncounted: 0, unsure: 0 }
       return known && known.used + uncounted + unsure
@@ -33,8 +41,8 @@ function told({ patient }: Ward): (number | undefined)[] {
 }
 
 describe.each(promises)('an exhausted key with %s (%d limits a window, slices %s)', (algorithm, most, slices) => {
-  async function usedUp(): Promise<{ one: Ward; limiter: Limiter; freeAt: number }> {
-    const one = ward(1e12)
+  async function exhausted(): Promise<{ one: FailoverBench; limiter: Limiter; freeAt: number }> {
+    const one = failoverBench(1e12)
     const limiter = one.limiter('local', policyOf(algorithm, slices))
     await limiter.take('key', 6)
     one.clock.advance(1_500)
@@ -43,7 +51,7 @@ describe.each(promises)('an exhausted key with %s (%d limits a window, slices %s
     return { one, limiter, freeAt: one.clock.now() + retryAfterMs }
   }
 
-  async function staysUsedUp({ one, limiter, freeAt }: Awaited<ReturnType<typeof usedUp>>): Promise<void> {
+  async function staysExhausted({ one, limiter, freeAt }: Awaited<ReturnType<typeof exhausted>>): Promise<void> {
     const stepMs = Math.max(1, Math.floor((freeAt - 1 - one.clock.now()) / 7))
     while (one.clock.now() < freeAt - 1) {
       expect((await limiter.take('key')).allowed).toBe(false)
@@ -55,36 +63,36 @@ describe.each(promises)('an exhausted key with %s (%d limits a window, slices %s
   }
 
   test('stays exhausted after a restart that empties the backend', async () => {
-    const bench = await usedUp()
-    bench.one.patient.restart()
-    await staysUsedUp(bench)
+    const bench = await exhausted()
+    bench.one.flaky.restart()
+    await staysExhausted(bench)
   })
 
   test('stays exhausted while the backend is unavailable', async () => {
-    const bench = await usedUp()
-    bench.one.patient.condition = serverError('CONNECTION')
-    await staysUsedUp(bench)
+    const bench = await exhausted()
+    bench.one.flaky.condition = serverError('CONNECTION')
+    await staysExhausted(bench)
   })
 
   test('stays exhausted after an outage that ends with an empty backend', async () => {
-    const bench = await usedUp()
+    const bench = await exhausted()
     await openBreaker(bench.one, bench.limiter)
     await bench.one.takes(bench.limiter, 3)
-    bench.one.patient.restart()
+    bench.one.flaky.restart()
     await closeBreaker(bench.one, bench.limiter)
     expect(bench.one.watcher.events.at(-1)?.data).toMatchObject({ state: 'closed' })
-    await staysUsedUp(bench)
+    await staysExhausted(bench)
   })
 
   test('stays within its guarantee in any window across failures, recoveries and restarts', () =>
     eachSeed(25, async (random) => {
-      const { admitted } = await throughIllness(random, policyOf(algorithm, slices), 1)
+      const { admitted } = await throughFailures(random, policyOf(algorithm, slices), 1)
       for (const at of admitted) expect(during(admitted, at)).toBeLessThanOrEqual(most * 6)
     }))
 
   test('exceeds its guarantee by at most one unit per trial call if other takes are decided locally meanwhile', () =>
     eachSeed(25, async (random) => {
-      const { admitted, trials } = await throughIllness(random, policyOf(algorithm, slices), 4)
+      const { admitted, trials } = await throughFailures(random, policyOf(algorithm, slices), 4)
       for (const at of admitted) {
         expect(during(admitted, at)).toBeLessThanOrEqual(most * 6 + during(trials, at))
       }
@@ -97,8 +105,8 @@ function during(times: readonly number[], start: number): number {
 }
 
 /** Records when takes were admitted and when trial calls were made, with up to `atOnce` concurrent takes. */
-async function throughIllness(random: SeededRandom, policy: ReturnType<typeof policyOf>, atOnce: number) {
-  const one = ward(random.pick([0, 1e12]))
+async function throughFailures(random: SeededRandom, policy: ReturnType<typeof policyOf>, atOnce: number) {
+  const one = failoverBench(random.pick([0, 1e12]))
   const limiter = one.limiter('local', policy)
   const admitted: number[] = []
   const trials: number[] = []
@@ -109,8 +117,8 @@ async function throughIllness(random: SeededRandom, policy: ReturnType<typeof po
   }
   for (let round = 0; round < 100; round++) {
     const change = random.whole(6)
-    if (change === 0) one.patient.condition = random.pick(['well', 'silent', serverError('OOM'), serverError('X')])
-    if (change === 1) one.patient.restart()
+    if (change === 0) one.flaky.condition = random.pick(['well', 'silent', serverError('OOM'), serverError('X')])
+    if (change === 1) one.flaky.restart()
     const pending = Array.from({ length: 1 + random.whole(atOnce) }, () => limiter.take('key'))
     for (const { allowed } of await one.answered(Promise.all(pending))) if (allowed) admitted.push(one.clock.now())
     trialled()
@@ -123,81 +131,81 @@ async function throughIllness(random: SeededRandom, policy: ReturnType<typeof po
 
 describe('the carried-over usage of a key', () => {
   test('is not sent as long as there is no failure', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await one.takes(limiter, 9)
-    expect(told(one)).toEqual(Array(9).fill(undefined))
+    expect(sentUsage(one)).toEqual(Array(9).fill(undefined))
   })
 
   test('is sent once per key after an interruption', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await one.takes(limiter, 2, 'a')
     await one.takes(limiter, 3, 'b')
-    one.patient.restart()
-    told(one)
+    one.flaky.restart()
+    sentUsage(one)
     await one.takes(limiter, 2, 'a')
     await one.takes(limiter, 2, 'b')
     await one.takes(limiter, 2, 'never seen')
-    expect(told(one)).toEqual([2, undefined, 3, undefined, undefined, undefined])
+    expect(sentUsage(one)).toEqual([2, undefined, 3, undefined, undefined, undefined])
   })
 
   test('is sent with all policies of a request', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await limiter.take('key', 3)
-    one.patient.restart()
-    told(one)
+    one.flaky.restart()
+    sentUsage(one)
     await limiter.take('key')
     expect((await limiter.peek('key')).binding.remaining).toBe(0)
   })
 
   test('is sent again if the answer to a call was created before the interruption', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await one.takes(limiter, 2)
-    told(one)
+    sentUsage(one)
     const early = limiter.take('key')
-    one.patient.tell('lost')
+    one.flaky.tell('lost')
     await early
     await one.takes(limiter, 2)
-    expect(told(one)).toEqual([undefined, 3, undefined])
+    expect(sentUsage(one)).toEqual([undefined, 3, undefined])
   })
 
   test('is sent if a call missed its deadline, because it was decided locally', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await limiter.take('key')
-    one.patient.condition = 'silent'
+    one.flaky.condition = 'silent'
     await one.answered(limiter.take('key'))
-    one.patient.condition = 'well'
-    told(one)
+    one.flaky.condition = 'well'
+    sentUsage(one)
     await one.takes(limiter, 2)
     await one.takes(limiter, 1, 'other')
     // the backend already has its own counts
-    expect(told(one)).toEqual([1, undefined, undefined])
+    expect(sentUsage(one)).toEqual([1, undefined, undefined])
     expect((await limiter.peek('key')).binding.remaining).toBe(0)
   })
 
   test('is sent after the breaker was open, even if no data loss was reported', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await one.takes(limiter, 4)
     await openBreaker(one, limiter)
-    one.patient.forget()
+    one.flaky.forget()
     await closeBreaker(one, limiter)
     expect(await one.takes(limiter, 1)).toBe('-counted')
   })
 
   test('is sent after a single failure if the backend does not report interruptions', async () => {
-    const one = ward()
-    Object.assign(one.patient, { interrupted: undefined })
+    const one = failoverBench()
+    Object.assign(one.flaky, { interrupted: undefined })
     const limiter = one.limiter()
     await one.takes(limiter, 4)
-    one.patient.condition = serverError('CONNECTION')
+    one.flaky.condition = serverError('CONNECTION')
     await limiter.take('another key')
-    one.patient.condition = 'well'
-    one.patient.forget()
+    one.flaky.condition = 'well'
+    one.flaky.forget()
     expect(await one.takes(limiter, 1)).toBe('-counted')
   })
 
@@ -206,13 +214,13 @@ describe('the carried-over usage of a key', () => {
     ['a take of a list', (limiter) => limiter.take({ default: 'key' }, 4)],
     ['a charge', (limiter) => limiter.charge('key', 4)],
   ])('is sent for %s that was decided locally long after the breaker opened', async (_what, decide) => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
-    one.patient.condition = 'silent'
+    one.flaky.condition = 'silent'
     one.clock.advance(10 * 60_000)
     await decide(limiter)
-    one.patient.condition = 'well'
+    one.flaky.condition = 'well'
     one.clock.advance(1_000)
     // peeks change nothing: the first causes a probe, the second is the trial call
     await limiter.peek('key')
@@ -225,67 +233,67 @@ describe('the carried-over usage of a key', () => {
     ['a sliding window', { algorithm: 'sliding-window' }, 4, 59_999],
     ['a large burst', { algorithm: 'token-bucket', burst: 40 }, 40, 8 * 60_000],
   ] as const)('is sent for as long as it can have an effect: %s', async (_what, policy, cost, afterMs) => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter('local', policy)
     await limiter.take('key', cost)
-    one.patient.restart()
+    one.flaky.restart()
     one.clock.advance(afterMs)
     const { binding } = await limiter.take('key', 0)
     expect(binding.resetAfterMs).toBeGreaterThan(0)
   })
 
   test('is no longer sent after the longest window has passed', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await one.takes(limiter, 3)
-    one.patient.restart()
+    one.flaky.restart()
     one.clock.advance(60_000)
-    told(one)
+    sentUsage(one)
     await one.takes(limiter, 2)
-    expect(told(one)).toEqual([undefined, undefined])
+    expect(sentUsage(one)).toEqual([undefined, undefined])
   })
 
   test('does not undo a reset by another process after it was sent once', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await one.takes(limiter, 4)
-    one.patient.restart()
+    one.flaky.restart()
     expect(await one.takes(limiter, 1)).toBe('-counted')
-    const [{ charges }] = one.patient.heard.slice(-1)
-    await one.patient.resetAll(charges)
+    const [{ charges }] = one.flaky.heard.slice(-1)
+    await one.flaky.resetAll(charges)
     expect(await one.takes(limiter, 5)).toBe('+counted +counted +counted +counted -counted')
   })
 
   test('is also kept if the rule counts nothing', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter('allow')
     await one.takes(limiter, 4)
     await openBreaker(one, limiter)
     expect(await one.takes(limiter, 2)).toBe('+allow +allow')
-    one.patient.restart()
+    one.flaky.restart()
     await closeBreaker(one, limiter)
     expect(await one.takes(limiter, 1)).toBe('-counted')
   })
 
   test('is shared by limiters with the same policy', async () => {
-    const one = ward()
+    const one = failoverBench()
     const [mine, yours] = [one.limiter(), one.limiter()]
     await one.takes(mine, 3)
-    one.patient.condition = serverError('OOM')
+    one.flaky.condition = serverError('OOM')
     expect(await one.takes(yours, 2)).toBe('+local -local')
   })
 
   test('outlives the limiters that received it, and covers interruptions that happen while no limiter listens', async () => {
-    const one = ward()
+    const one = failoverBench()
     const first = one.limiter()
     await one.takes(first, 4)
     first.close()
-    expect(one.patient.listeners).toBe(0)
-    one.patient.restart()
+    expect(one.flaky.listeners).toBe(0)
+    one.flaky.restart()
     const second = one.limiter()
     expect(await one.takes(second, 1)).toBe('-counted')
     second.close()
-    expect(one.patient.listeners).toBe(0)
+    expect(one.flaky.listeners).toBe(0)
   })
 })
 
@@ -293,11 +301,11 @@ describe('an adjustment of a take from a backend with its own clock', () => {
   test.each([0, 1e12, -5e5])(
     'applies to the right local window if the clock of the backend is ahead by %d ms',
     async (aheadMs) => {
-      const one = ward(aheadMs)
+      const one = failoverBench(aheadMs)
       const limiter = one.limiter()
       const taken = await limiter.take('key')
       one.clock.advance(10_000)
-      one.patient.condition = serverError('OOM')
+      one.flaky.condition = serverError('OOM')
       await limiter.charge('key', 3, taken)
       expect((await limiter.take('key')).allowed).toBe(false)
       await limiter.charge('key', -2, taken)
@@ -308,23 +316,23 @@ describe('an adjustment of a take from a backend with its own clock', () => {
   test.each([0, 1e12])(
     'does not refund to another window if the clock of the backend is ahead by %d ms',
     async (aheadMs) => {
-      const one = ward(aheadMs)
+      const one = failoverBench(aheadMs)
       const limiter = one.limiter()
       const taken = await limiter.take('key', 4)
       one.clock.advance(60_000)
       await limiter.take('key', 4)
-      one.patient.condition = serverError('OOM')
+      one.flaky.condition = serverError('OOM')
       await limiter.charge('key', -4, taken)
       expect((await limiter.take('key')).allowed).toBe(false)
     },
   )
 
   test('is sent without a deadline, so that it is always applied', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     const taken = await limiter.take('key', 4)
     await limiter.charge('key', -4, taken)
-    const [{ moment: ofTake }, { moment: ofCharge }] = one.patient.heard
+    const [{ moment: ofTake }, { moment: ofCharge }] = one.flaky.heard
     expect([ofTake?.deadlineAt, ofCharge?.deadlineAt]).toEqual([1_050, undefined])
   })
 })

@@ -1,29 +1,37 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
-import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward, ward } from './patient.ts'
+import {
+  closeBenches,
+  closeBreaker,
+  type FailoverBench,
+  failoverBench,
+  openBreaker,
+  serverError,
+  settled,
+} from './patient.ts'
 
-afterEach(closeWards)
+afterEach(closeBenches)
 
-function events({ watcher }: Ward, name: string): Readonly<Record<string, unknown>>[] {
+function events({ watcher }: FailoverBench, name: string): Readonly<Record<string, unknown>>[] {
   return watcher.events.filter((event) => event.name === name).map(({ data }) => data)
 }
 
 describe('an unavailable backend', () => {
   test('receives ten calls, then one probe a second, whatever the traffic', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
-    one.patient.condition = serverError('CONNECTION')
+    one.flaky.condition = serverError('CONNECTION')
     for (let taken = 0; taken < 50; taken++) await limiter.take(`key ${taken}`)
-    expect(one.patient.calls()).toEqual(Array(10).fill('take'))
+    expect(one.flaky.calls()).toEqual(Array(10).fill('take'))
     for (let ms = 0; ms < 5_000; ms += 5) {
       await limiter.take('key')
       one.clock.advance(5)
     }
-    expect(one.patient.calls()).toEqual(Array(4).fill('peek'))
+    expect(one.flaky.calls()).toEqual(Array(4).fill('peek'))
   })
 
   test('is replaced by the rule synchronously, without a promise and without a timer', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
     one.clock.advance(50)
@@ -38,24 +46,24 @@ describe('an unavailable backend', () => {
   })
 
   test('is probed in the background, even if a probe never settles', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
-    one.patient.condition = 'silent'
+    one.flaky.condition = 'silent'
     for (let second = 0; second < 3; second++) {
       one.clock.advance(1_000)
       expect(limiter.take('key')).not.toBeInstanceOf(Promise)
     }
-    expect(one.patient.heard.map(({ call, moment }) => [call, moment?.deadlineAt])).toEqual(
+    expect(one.flaky.heard.map(({ call, moment }) => [call, moment?.deadlineAt])).toEqual(
       Array(3).fill(['peek', undefined]),
     )
   })
 
   test('counts again from the second request after a probe was answered', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
-    one.patient.condition = 'well'
+    one.flaky.condition = 'well'
     one.clock.advance(1_000)
     expect(await one.takes(limiter, 1)).toBe('+local')
     await settled()
@@ -63,29 +71,29 @@ describe('an unavailable backend', () => {
   })
 
   test('is probed at once when its connection is restored', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
-    one.patient.condition = 'well'
-    one.patient.tell('back')
+    one.flaky.condition = 'well'
+    one.flaky.tell('back')
     await limiter.take('key')
     await settled()
     expect(await one.takes(limiter, 1)).toBe('+counted')
   })
 
   test('is probed again at once if the process was stalled during the last probe', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
     let wakeUp: (answer: unknown) => void = () => {}
-    one.patient.condition = () =>
+    one.flaky.condition = () =>
       new Promise((resolve) => {
         wakeUp = resolve
       })
     one.clock.advance(1_000)
     await limiter.take('key')
     one.clock.advance(1_700)
-    one.patient.condition = 'well'
+    one.flaky.condition = 'well'
     wakeUp({})
     await settled()
     await limiter.take('key')
@@ -94,37 +102,37 @@ describe('an unavailable backend', () => {
   })
 
   test('receives no calls for another second if the trial call fails', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
     // a probe reads, and reads succeed; the trial call writes, and writes fail
-    one.patient.condition = (call) => (call === 'peek' ? Promise.resolve({}) : Promise.reject(serverError('READONLY')))
+    one.flaky.condition = (call) => (call === 'peek' ? Promise.resolve({}) : Promise.reject(serverError('READONLY')))
     for (let second = 0; second < 3; second++) {
       one.clock.advance(1_000)
       await limiter.take('key')
       await settled()
       for (let taken = 0; taken < 5; taken++) await limiter.take('key')
     }
-    expect(one.patient.calls()).toEqual(['peek', 'take', 'peek', 'take', 'peek', 'take'])
+    expect(one.flaky.calls()).toEqual(['peek', 'take', 'peek', 'take', 'peek', 'take'])
   })
 
   test('receives one call at a time while the breaker is half-open', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
     one.clock.advance(1_000)
     await limiter.take('key')
     await settled()
-    one.patient.calls()
-    one.patient.condition = 'silent'
+    one.flaky.calls()
+    one.flaky.condition = 'silent'
     const trial = limiter.take('key')
     expect(await one.takes(limiter, 2)).toBe('+local +local')
     expect((await one.answered(trial)).counted).toBe(false)
-    expect(one.patient.calls()).toEqual(['take'])
+    expect(one.flaky.calls()).toEqual(['take'])
   })
 
   test('has one breaker for all its limiters, and another backend has its own', async () => {
-    const [one, other] = [ward(), ward()]
+    const [one, other] = [failoverBench(), failoverBench()]
     const [mine, yours] = [one.limiter(), one.limiter('deny', { name: 'yours' })]
     await openBreaker(one, mine)
     expect(await one.takes(yours, 1)).toBe('-deny')
@@ -134,52 +142,52 @@ describe('an unavailable backend', () => {
 
 describe('an error that concerns only one key', () => {
   test('is handled by the rule, and opens no breaker', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
-    one.patient.condition = serverError('WRONGTYPE', { keyOnly: true })
+    one.flaky.condition = serverError('WRONGTYPE', { keyOnly: true })
     for (let taken = 0; taken < 40; taken++) await limiter.take('poisoned')
-    expect(one.patient.calls().length).toBe(40)
+    expect(one.flaky.calls().length).toBe(40)
     expect(events(one, 'backendFailed').length).toBe(40)
     expect(events(one, 'breaker')).toEqual([])
   })
 
   test('counts as a successful trial call', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
     one.clock.advance(1_000)
     await limiter.take('key')
     await settled()
-    one.patient.condition = serverError('WRONGTYPE', { keyOnly: true })
+    one.flaky.condition = serverError('WRONGTYPE', { keyOnly: true })
     await limiter.take('poisoned')
     expect(events(one, 'breaker').at(-1)).toMatchObject({ state: 'closed' })
   })
 
   test('counts as a successful probe', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
-    one.patient.condition = serverError('WRONGTYPE', { keyOnly: true })
+    one.flaky.condition = serverError('WRONGTYPE', { keyOnly: true })
     one.clock.advance(1_000)
     await limiter.take('poisoned')
     await settled()
-    one.patient.condition = 'well'
+    one.flaky.condition = 'well'
     expect(await one.takes(limiter, 1)).toBe('+counted')
   })
 })
 
 describe('observers', () => {
   test('receive each failure with the backend, the operation and the cause', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     const error = serverError('OOM')
-    one.patient.condition = error
+    one.flaky.condition = error
     await limiter.take('key')
     await limiter.peek('key')
     await limiter.charge('key', 1)
     await limiter.reset('key')
     expect(events(one, 'backendFailed')).toEqual(
-      ['take', 'peek', 'adjust', 'reset'].map((operation) => ({ backend: 'patient', operation, cause: 'OOM', error })),
+      ['take', 'peek', 'adjust', 'reset'].map((operation) => ({ backend: 'flaky', operation, cause: 'OOM', error })),
     )
   })
 
@@ -190,9 +198,9 @@ describe('observers', () => {
     ['MALFORMED', () => undefined],
     ['EPIPE', () => Promise.reject(Object.assign(new Error(), { code: 'EPIPE' }))],
   ])('receive %s as the cause of a failure', async (cause, condition) => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
-    one.patient.condition = condition
+    one.flaky.condition = condition
     const taken = limiter.take('key')
     await settled()
     one.clock.advance(50)
@@ -201,11 +209,11 @@ describe('observers', () => {
   })
 
   test('receive each state of the breaker once, with the cause', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
     await closeBreaker(one, limiter)
-    const backend = { backend: 'patient', cause: 'CONNECTION' }
+    const backend = { backend: 'flaky', cause: 'CONNECTION' }
     expect(events(one, 'breaker')).toEqual([
       { ...backend, state: 'open' },
       { ...backend, state: 'half-open' },
@@ -214,17 +222,17 @@ describe('observers', () => {
   })
 
   test('that throw are ignored, and change no answer', async () => {
-    const one = ward()
+    const one = failoverBench()
     const throws = (): never => {
       throw new Error('observer')
     }
     const limiter = createLimiter({
       policies: [{ limit: 2, window: '1m' }],
-      backend: one.patient,
+      backend: one.flaky,
       clock: one.clock,
       observers: [{ event: throws, decided: throws }],
     })
-    one.patient.condition = serverError('OOM')
+    one.flaky.condition = serverError('OOM')
     expect(await one.takes(limiter, 3)).toBe('+local +local -local')
     expect(one.warnings.codes.sort()).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_OBSERVER_DROPPED'])
   })
@@ -232,22 +240,22 @@ describe('observers', () => {
 
 describe('the log', () => {
   test('has at most one line a second, with the number of uncounted requests since the previous line', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
-    one.patient.condition = serverError('OOM', { keyOnly: true })
+    one.flaky.condition = serverError('OOM', { keyOnly: true })
     for (let ms = 0; ms < 3_000; ms += 10) {
       await limiter.take('key')
       one.clock.advance(10)
     }
     expect(one.warnings.codes).toEqual(Array(3).fill('SLUICE_BACKEND_FAILED'))
     expect(one.warnings.texts[0]).toBe(
-      "backend 'patient' failed: OOM: Error: OOM of a test; affected calls are answered without it (https://github.com/sluicejs/sluice/blob/main/docs/errors.md#sluice_backend_failed)",
+      "backend 'flaky' failed: OOM: Error: OOM of a test; affected calls are answered without it (https://github.com/sluicejs/sluice/blob/main/docs/errors.md#sluice_backend_failed)",
     )
     expect(one.warnings.texts[1]).toContain('; affected calls are answered without it (100 since the last warning)')
   })
 
   test('is silent while there are no calls, and reports the recovery of the backend once', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
     for (let taken = 0; taken < 90; taken++) await limiter.take('key')
@@ -256,58 +264,58 @@ describe('the log', () => {
     await limiter.take('key')
     expect(one.warnings.codes).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED'])
     expect(one.warnings.texts[1]).toContain(
-      "backend 'patient' recovered after 3000 ms; 101 calls were answered without it",
+      "backend 'flaky' recovered after 3000 ms; 101 calls were answered without it",
     )
   })
 })
 
 describe('a reset that failed', () => {
   test('stays pending if it fails again', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await one.takes(limiter, 4)
     const readonly = (): Promise<never> => Promise.reject(serverError('READONLY'))
-    one.patient.condition = readonly
+    one.flaky.condition = readonly
     await limiter.reset('key')
-    one.patient.condition = (call) => (call === 'reset' ? readonly() : { verdicts: [] })
+    one.flaky.condition = (call) => (call === 'reset' ? readonly() : { verdicts: [] })
     await limiter.peek('key')
     await settled()
-    one.patient.condition = 'well'
+    one.flaky.condition = 'well'
     await limiter.peek('another key')
     await settled()
     expect((await limiter.peek('key')).binding.remaining).toBe(4)
   })
 
   test('is retried when the backend answers; at most the latest thousand resets are kept', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
     for (let reset = 0; reset < 1_100; reset++) await limiter.reset(`key ${reset}`)
     await limiter.reset('key 600')
     await closeBreaker(one, limiter)
-    one.patient.heard.length = 0
+    one.flaky.heard.length = 0
     await limiter.take('key')
     await settled()
-    expect(one.patient.heard.map(({ call }) => call)).toEqual(['take'])
+    expect(one.flaky.heard.map(({ call }) => call)).toEqual(['take'])
   })
 
   test('is retried in one call with the other pending resets, each key once, and again if that call fails', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
-    one.patient.condition = (call) => (call === 'reset' ? Promise.reject(serverError('READONLY')) : Promise.reject(1))
+    one.flaky.condition = (call) => (call === 'reset' ? Promise.reject(serverError('READONLY')) : Promise.reject(1))
     for (let reset = 0; reset < 1_001; reset++) await limiter.reset(`key ${reset}`)
     await limiter.reset('key 600')
-    one.patient.condition = 'well'
+    one.flaky.condition = 'well'
     await closeBreakerWatching(one, limiter)
-    const resets = one.patient.heard.filter(({ call }) => call === 'reset')
+    const resets = one.flaky.heard.filter(({ call }) => call === 'reset')
     expect(resets.length).toBe(1)
     const keys = resets[0].charges.map(({ key }) => key)
     expect([keys.length, new Set(keys).size, keys[0], keys.at(-1)]).toEqual([1_000, 1_000, 'key 1', 'key 600'])
   })
 })
 
-async function closeBreakerWatching(one: Ward, limiter: ReturnType<Ward['limiter']>): Promise<void> {
-  one.patient.heard.length = 0
+async function closeBreakerWatching(one: FailoverBench, limiter: ReturnType<FailoverBench['limiter']>): Promise<void> {
+  one.flaky.heard.length = 0
   one.clock.advance(1_000)
   await limiter.take('key')
   await settled()
@@ -317,19 +325,19 @@ async function closeBreakerWatching(one: Ward, limiter: ReturnType<Ward['limiter
 
 describe('closing a limiter', () => {
   test('answers pending calls by the rule, stops the timer, and leaves backend and breaker untouched', async () => {
-    const one = ward()
+    const one = failoverBench()
     const [limiter, other] = [one.limiter(), one.limiter()]
-    one.patient.condition = 'silent'
+    one.flaky.condition = 'silent'
     const waiting = Array.from({ length: 20 }, () => limiter.take('key'))
     limiter.close()
     const decisions = await Promise.all(waiting)
     expect(decisions.filter(({ allowed, source }) => allowed && source === 'local').length).toBe(4)
     expect(one.clock.pending).toBe(0)
     expect(events(one, 'backendFailed')).toEqual([])
-    one.patient.condition = 'well'
+    one.flaky.condition = 'well'
     expect(await one.takes(other, 1, 'another key')).toBe('+counted')
-    expect(one.patient.listeners).toBe(1)
+    expect(one.flaky.listeners).toBe(1)
     other.close()
-    expect(one.patient.listeners).toBe(0)
+    expect(one.flaky.listeners).toBe(0)
   })
 })

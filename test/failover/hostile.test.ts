@@ -8,7 +8,7 @@ import {
   memoryBackend,
 } from '@sluice/limiter-core'
 import { frontBackend } from '../contracts/front-backend.ts'
-import { closeWards, settled, ward } from './patient.ts'
+import { closeBenches, failoverBench, settled } from './patient.ts'
 
 const unhandled: unknown[] = []
 const hear = (reason: unknown): number => unhandled.push(reason)
@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(async () => {
   await settled()
   process.off('unhandledRejection', hear)
-  closeWards()
+  closeBenches()
   expect(unhandled).toEqual([])
 })
 
@@ -72,9 +72,9 @@ const answers: Readonly<Record<string, () => unknown>> = {
 
 describe.each(Object.entries(answers))('a backend that returns %s', (_name, answer) => {
   test('is answered by the rule in every call, with no further effect', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
-    one.patient.condition = answer
+    one.flaky.condition = answer
     const pending = [
       limiter.take('key'),
       limiter.take({ default: 'key' }),
@@ -90,13 +90,13 @@ describe.each(Object.entries(answers))('a backend that returns %s', (_name, answ
   })
 
   test('changes no answer if a probe receives it', async () => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter('deny')
-    one.patient.condition = () => {
+    one.flaky.condition = () => {
       throw new Error('down')
     }
     for (let failed = 0; failed < 10; failed++) await limiter.take('key')
-    one.patient.condition = answer
+    one.flaky.condition = answer
     one.clock.advance(1_000)
     expect(await one.takes(limiter, 2)).toBe('-deny -deny')
     await settled()
@@ -111,16 +111,16 @@ describe('invalid numbers', () => {
     [{ remaining: 99, resetAfterMs: 5 }],
     [{ remaining: undefined, resetAfterMs: 5 }],
   ])('in an answer are not remembered for the key: %j', async (numbers) => {
-    const one = ward()
+    const one = failoverBench()
     const limiter = one.limiter()
-    one.patient.condition = () => ({
+    one.flaky.condition = () => ({
       verdicts: [{ policy: limiter.policies[0], shadow: false, allowed: true, retryAfterMs: 0, ...numbers }],
       takenAt: 0,
       counted: true,
       source: 'broken',
     })
     expect(await limiter.take('key')).toMatchObject({ counted: false, source: 'local' })
-    one.patient.condition = () => Promise.reject(new Error('down'))
+    one.flaky.condition = () => Promise.reject(new Error('down'))
     // this take received an invalid answer, so it was counted locally
     expect(await one.takes(limiter, 4)).toBe('+local +local +local -local')
   })
@@ -128,7 +128,7 @@ describe('invalid numbers', () => {
 
 describe('a custom backend that answers synchronously', () => {
   test('gives synchronous decisions that are counted', () => {
-    const one = ward()
+    const one = failoverBench()
     const memory = memoryBackend({ clock: one.clock })
     const backend = frontBackend('quick', memory)
     const limiter = createLimiter({ policies: [{ limit: 1, window: '1m' }], backend, clock: one.clock })
@@ -141,7 +141,7 @@ describe('a custom backend that answers synchronously', () => {
   })
 
   test('may have a faster method for single charges, which is then used', async () => {
-    const one = ward()
+    const one = failoverBench()
     const memory = memoryBackend({ clock: one.clock })
     const asked: unknown[][] = []
     const backend = {

@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { Warnings } from '@sluice/testkit'
-import { closeWards, serverError, ward } from './patient.ts'
+import { closeBenches, failoverBench, serverError } from './patient.ts'
 
 const warnings = new Warnings()
 const policies = [{ limit: 5, window: '1m' }] as const
@@ -15,7 +15,7 @@ beforeEach(() => {
   warnings.listen()
 })
 afterEach(() => {
-  closeWards()
+  closeBenches()
   warnings.stop()
   Object.assign(cluster, { isWorker: false })
   Object.assign(process, { send })
@@ -42,8 +42,8 @@ describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
   test('that counts in memory logs one warning at start-up with the names of all policies it counts there', () => {
     stands()
     const [policy] = policies
-    const one = ward()
-    const elsewhere = { ...policy, name: 'elsewhere', backend: one.patient }
+    const one = failoverBench()
+    const elsewhere = { ...policy, name: 'elsewhere', backend: one.flaky }
     createLimiter({ policies: [{ ...policy, name: 'a' }, { ...policy, name: 'b' }, elsewhere] })
     createLimiter({ policies: [{ ...policy, name: 'c' }], backend: memoryBackend() })
     expect(one.warnings.codes).toEqual(['SLUICE_MEMORY_IN_CLUSTER', 'SLUICE_MEMORY_IN_CLUSTER'])
@@ -53,10 +53,10 @@ describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
 
   test('that is off or counts elsewhere logs no warning, even if it counts in memory during an outage', async () => {
     stands()
-    const one = ward()
+    const one = failoverBench()
     createLimiter({ policies, mode: 'off' })
     const limiter = one.limiter()
-    one.patient.condition = serverError('OOM')
+    one.flaky.condition = serverError('OOM')
     await one.takes(limiter, 3)
     expect(one.warnings.codes).toEqual(['SLUICE_BACKEND_FAILED'])
   })

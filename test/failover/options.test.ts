@@ -4,9 +4,9 @@ import { sluice } from '@sluice/fastify'
 import { createLimiter, type RequestView } from '@sluice/limiter-core'
 import { RateGate } from '@sluice/limiter-core/http'
 import { fastify } from 'fastify'
-import { closeWards, serverError, ward } from './patient.ts'
+import { closeBenches, failoverBench, serverError } from './patient.ts'
 
-afterEach(closeWards)
+afterEach(closeBenches)
 
 const policy = { limit: 2, window: '1m' } as const
 const view: RequestView = { ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined, raw: {} }
@@ -62,14 +62,14 @@ describe('deadlineMs', () => {
     [7, 7],
     ['1s', 1_000],
   ] as const)('of %j waits %d ms', async (deadlineMs, ms) => {
-    const one = ward()
-    const limiter = createLimiter({ policies: [policy], backend: one.patient, clock: one.clock, deadlineMs })
-    one.patient.condition = 'silent'
+    const one = failoverBench()
+    const limiter = createLimiter({ policies: [policy], backend: one.flaky, clock: one.clock, deadlineMs })
+    one.flaky.condition = 'silent'
     let counted: boolean | undefined
     const taken = Promise.resolve(limiter.take('key')).then((decision) => {
       counted = decision.counted
     })
-    expect(one.patient.heard[0].moment).toEqual({ now: 1_000, deadlineAt: 1_000 + ms })
+    expect(one.flaky.heard[0].moment).toEqual({ now: 1_000, deadlineAt: 1_000 + ms })
     one.clock.advance(ms - 1)
     await new Promise(setImmediate)
     expect(counted).toBeUndefined()
@@ -79,10 +79,10 @@ describe('deadlineMs', () => {
   })
 
   test('starts when the backend is called, however long the key function took', async () => {
-    const one = ward()
+    const one = failoverBench()
     const guard = new RateGate({
       ...policy,
-      backend: one.patient,
+      backend: one.flaky,
       clock: one.clock,
       key: async () => {
         one.clock.advance(5_000)
@@ -91,7 +91,7 @@ describe('deadlineMs', () => {
     })
     const check = await guard.check(view, { now: one.clock.now() })
     expect(check?.decision.counted).toBe(true)
-    expect(one.patient.heard[0].moment).toEqual({ now: 1_000, deadlineAt: 6_050 })
+    expect(one.flaky.heard[0].moment).toEqual({ now: 1_000, deadlineAt: 6_050 })
   })
 })
 
@@ -99,11 +99,11 @@ describe('layers', () => {
   const denied = { onBackendError: 'deny', deadlineMs: 9 } as const
 
   test('below another layer inherit its rule, and can set their own rule for their own policies', async () => {
-    const one = ward()
-    const above = new RateGate({ ...policy, name: 'all', backend: one.patient, clock: one.clock, ...denied })
+    const one = failoverBench()
+    const above = new RateGate({ ...policy, name: 'all', backend: one.flaky, clock: one.clock, ...denied })
     const inherits = above.below({ options: { ...policy, name: 'part' }, routeScope: 'a' })
     const says = above.below({ options: { ...policy, name: 'part', onBackendError: 'allow' }, routeScope: 'b' })
-    one.patient.condition = serverError('OOM')
+    one.flaky.condition = serverError('OOM')
     const answers = [above, inherits, says].map(async (guard) => {
       const decision = (await guard.check(view))?.decision
       return [decision?.source, ...(decision?.verdicts ?? []).map(({ policy, allowed }) => `${policy.name} ${allowed}`)]
@@ -116,40 +116,40 @@ describe('layers', () => {
   })
 
   test('send the policies of all layers to one backend in one call', async () => {
-    const one = ward()
-    const above = new RateGate({ ...policy, name: 'all', backend: one.patient, clock: one.clock })
+    const one = failoverBench()
+    const above = new RateGate({ ...policy, name: 'all', backend: one.flaky, clock: one.clock })
     const below = above.below({ options: { ...policy, name: 'part' }, routeScope: 'a' })
     expect((await below.check(view))?.decision.verdicts.map(({ policy: { name } }) => name)).toEqual(['all', 'part'])
-    expect(one.patient.calls()).toEqual(['take'])
+    expect(one.flaky.calls()).toEqual(['take'])
   })
 
   test('of a Fastify application use the rule of its registration', async () => {
-    const one = ward()
+    const one = failoverBench()
     const app = fastify()
-    await app.register(sluice, { rateLimit: policy, backend: one.patient, clock: one.clock, ...denied })
+    await app.register(sluice, { rateLimit: policy, backend: one.flaky, clock: one.clock, ...denied })
     await app.register(async (child) => {
       child.get('/', { config: { sluice: { rateLimit: { ...policy, name: 'route' } } } }, async () => 'ok')
     })
-    one.patient.condition = serverError('OOM')
+    one.flaky.condition = serverError('OOM')
     expect((await app.inject('/')).statusCode).toBe(429)
-    expect(one.patient.heard[0].moment?.deadlineAt).toBe(1_009)
+    expect(one.flaky.heard[0].moment?.deadlineAt).toBe(1_009)
     await app.close()
   })
 })
 
 describe('createSluice', () => {
   test('passes its rule and its deadline to every limiter, which can override them', async () => {
-    const one = ward()
+    const one = failoverBench()
     const { limiter, rateLimit: limited } = createSluice({
-      backend: one.patient,
+      backend: one.flaky,
       clock: one.clock,
       onBackendError: 'deny',
       deadlineMs: 9,
     })
-    one.patient.condition = serverError('OOM')
+    one.flaky.condition = serverError('OOM')
     expect(await one.takes(limiter({ policies: [policy] }), 1)).toBe('-deny')
     expect(await one.takes(limiter({ policies: [policy], shared: true, onBackendError: 'allow' }), 1)).toBe('+allow')
     expect((await limited({ ...policy, scope: 'api' }).limiter.take('key')).source).toBe('deny')
-    expect(one.patient.heard.map(({ moment }) => moment?.deadlineAt)).toEqual([1_009, 1_009, 1_009])
+    expect(one.flaky.heard.map(({ moment }) => moment?.deadlineAt)).toEqual([1_009, 1_009, 1_009])
   })
 })

@@ -9,9 +9,17 @@ import {
   type PolicyInput,
 } from '@sluice/limiter-core'
 import { eachSeed } from '@sluice/testkit'
-import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward, ward } from './patient.ts'
+import {
+  closeBenches,
+  closeBreaker,
+  type FailoverBench,
+  failoverBench,
+  openBreaker,
+  serverError,
+  settled,
+} from './patient.ts'
 
-afterEach(closeWards)
+afterEach(closeBenches)
 
 interface Passed {
   readonly name: string
@@ -20,38 +28,38 @@ interface Passed {
   readonly takenAt: number
 }
 
-interface Bench extends Ward {
+interface Bench extends FailoverBench {
   readonly passed: Passed[]
   /** Costs reported through `passed` for the key since the last call. */
   units(): number[]
 }
 
 /** A bench whose backend records the requests that were admitted in its place. */
-function hearing(more: Partial<Backend> = {}): Bench {
-  const one = ward(1e12)
+function benchWithPassed(more: Partial<Backend> = {}): Bench {
+  const one = failoverBench(1e12)
   const passed: Passed[] = []
   const hear = (charges: readonly Charge[], takenAt: number): void => {
     for (const { key, cost, counter } of charges) {
-      expect(one.patient.opened).toContain(counter)
+      expect(one.flaky.opened).toContain(counter)
       if (key !== 'of the breaker') passed.push({ name: counter.compiled.policy.name, key, cost, takenAt })
     }
   }
-  Object.assign(one.patient, { passed: hear, ...more })
+  Object.assign(one.flaky, { passed: hear, ...more })
   return { ...one, passed, units: () => passed.splice(0).map(({ cost }) => cost) }
 }
 
 function several(
-  { patient, clock }: Ward,
+  { flaky, clock }: FailoverBench,
   policies: readonly Omit<PolicyInput, 'window'>[],
   rule: BackendErrorRule,
 ): Limiter {
   const whole = policies.map((policy) => ({ window: '1m', algorithm: 'fixed-window', ...policy }) as const)
-  return createLimiter({ policies: whole, backend: patient, shared: true, clock, onBackendError: rule })
+  return createLimiter({ policies: whole, backend: flaky, shared: true, clock, onBackendError: rule })
 }
 
 /** Admitted usage that reached the backend by another way than `passed`, and the adjustments it received. */
-function toldBesides({ patient }: Ward): unknown[] {
-  return patient.heard.splice(0).flatMap(({ call, charges }) => {
+function otherReports({ flaky }: FailoverBench): unknown[] {
+  return flaky.heard.splice(0).flatMap(({ call, charges }) => {
     const admitted = charges.flatMap(({ known }) => known?.admitted ?? [])
     return call === 'adjust' ? [call, ...admitted] : admitted
   })
@@ -59,7 +67,7 @@ function toldBesides({ patient }: Ward): unknown[] {
 
 describe.each(['local', 'allow'] as const)('a request that the rule %s admitted is reported as passed', (rule) => {
   test('while the breaker is open, with the time of the decision', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const limiter = one.limiter(rule)
     await openBreaker(one, limiter)
     one.clock.advance(7)
@@ -70,27 +78,27 @@ describe.each(['local', 'allow'] as const)('a request that the rule %s admitted 
   })
 
   test('if the deadline passed', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const limiter = one.limiter(rule)
-    one.patient.condition = 'silent'
+    one.flaky.condition = 'silent'
     await one.answered(limiter.take('key'))
     expect(one.passed).toEqual([{ name: 'default', key: 'key', cost: 1, takenAt: one.clock.now() }])
   })
 
   test.each([['rejected'], ['threw']])('if the backend %s', async (how) => {
-    const one = hearing()
+    const one = benchWithPassed()
     const limiter = one.limiter(rule)
     const error = serverError('X')
     const throws = (): never => {
       throw error
     }
-    one.patient.condition = how === 'threw' ? throws : error
+    one.flaky.condition = how === 'threw' ? throws : error
     await limiter.take('key')
     expect(one.units()).toEqual([1])
   })
 
   test('for several charges in one call, including charges in shadow mode', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const limiter = several(
       one,
       [
@@ -100,7 +108,7 @@ describe.each(['local', 'allow'] as const)('a request that the rule %s admitted 
       rule,
     )
     for (const condition of ['silent', serverError('X')] as const) {
-      one.patient.condition = condition
+      one.flaky.condition = condition
       await one.answered(limiter.take('key', { a: 1, b: 2 }))
       expect(one.passed.splice(0)).toMatchObject([
         { name: 'a', cost: 1 },
@@ -117,7 +125,7 @@ describe.each(['local', 'allow'] as const)('a request that the rule %s admitted 
   })
 
   test('and so are its refunds and later charges, with the time of the take', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const limiter = one.limiter(rule)
     await openBreaker(one, limiter)
     const taken = await limiter.take('key', 3)
@@ -132,7 +140,7 @@ describe.each(['local', 'allow'] as const)('a request that the rule %s admitted 
   })
 
   test('only once: it is neither sent as known usage nor as an adjustment when the backend answers again', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const limiter = one.limiter(rule)
     await limiter.take('key')
     await openBreaker(one, limiter)
@@ -144,14 +152,14 @@ describe.each(['local', 'allow'] as const)('a request that the rule %s admitted 
     one.clock.advance(1_000)
     await limiter.take('key')
     await settled()
-    expect(toldBesides(one)).toEqual([])
+    expect(otherReports(one)).toEqual([])
     expect(one.units()).toEqual([2, -1, -1])
   })
 
   test('unless it costs nothing', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const limiter = one.limiter(rule)
-    one.patient.condition = serverError('X')
+    one.flaky.condition = serverError('X')
     await limiter.take('key', 0)
     expect(one.units()).toEqual([])
   })
@@ -159,7 +167,7 @@ describe.each(['local', 'allow'] as const)('a request that the rule %s admitted 
 
 describe('a request is not reported as passed', () => {
   test('if the backend answered it', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const limiter = one.limiter()
     await one.takes(limiter, 6)
     await limiter.charge('key', -1, await limiter.take('other'))
@@ -167,30 +175,30 @@ describe('a request is not reported as passed', () => {
   })
 
   test('if the rule denied it', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const deny = one.limiter('deny')
     const local = one.limiter('local', { name: 'local', limit: 1 })
-    one.patient.condition = serverError('X')
+    one.flaky.condition = serverError('X')
     await deny.take('key')
     expect(await one.takes(local, 2)).toBe('+local -local')
     expect(one.units()).toEqual([1])
   })
 
   test('if one of its enforced charges was denied, nor for a shadow charge that did not fit', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const policies = [
       { name: 'a', limit: 2 },
       { name: 'b', limit: 1, mode: 'shadow' },
     ] as const
     const limiter = several(one, policies, 'local')
-    one.patient.condition = serverError('X')
+    one.flaky.condition = serverError('X')
     for (let taken = 0; taken < 3; taken++) await limiter.take('key')
     expect(one.passed.map(({ name }) => name)).toEqual(['a', 'b', 'a'])
   })
 
   test('if it was taken from a lease of this process', async () => {
     const held: Answer[] = []
-    const one = hearing({ takeHeld: () => held.pop() })
+    const one = benchWithPassed({ takeHeld: () => held.pop() })
     const limiter = one.limiter()
     await openBreaker(one, limiter)
     const { verdicts } = await limiter.take('key')
@@ -205,13 +213,13 @@ describe('a take whose answer arrives late', () => {
   /** Takes while the answer is withheld. The returned function delivers the answer. */
   async function late(one: Bench, limiter: Limiter, cost: number | Record<string, number> = 1) {
     const sent: { answer(): Promise<void> }[] = []
-    const { patient } = one
-    patient.condition = () =>
+    const { flaky } = one
+    flaky.condition = () =>
       new Promise((resolve) => {
-        const { charges } = patient.heard.at(-1) as Ward['patient']['heard'][number]
+        const { charges } = flaky.heard.at(-1) as FailoverBench['flaky']['heard'][number]
         const answer = async (): Promise<void> => {
-          patient.condition = 'well'
-          resolve(await patient.takeAll(charges))
+          flaky.condition = 'well'
+          resolve(await flaky.takeAll(charges))
           await settled()
         }
         sent.push({ answer })
@@ -220,12 +228,12 @@ describe('a take whose answer arrives late', () => {
     await settled()
     one.clock.advance(50)
     const decision = await taken
-    patient.condition = 'well'
+    flaky.condition = 'well'
     return { decision, answer: () => sent[0].answer() }
   }
 
   test('is reported as passed, and refunded if the backend counted it after all', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const { decision, answer } = await late(one, one.limiter(), 2)
     expect(one.units()).toEqual([2])
     await answer()
@@ -233,7 +241,7 @@ describe('a take whose answer arrives late', () => {
   })
 
   test('is reported as passed and not refunded if the backend denied it after all', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const limiter = one.limiter('allow')
     await one.takes(limiter, 4)
     const { answer } = await late(one, limiter)
@@ -242,7 +250,7 @@ describe('a take whose answer arrives late', () => {
   })
 
   test('is refunded for each charge that the backend counted', async () => {
-    const one = hearing()
+    const one = benchWithPassed()
     const policies = [
       { name: 'a', limit: 4 },
       { name: 'b', limit: 9, mode: 'shadow' },
@@ -255,7 +263,7 @@ describe('a take whose answer arrives late', () => {
   test.each([[1], [{ a: 1, b: 2 }]])(
     'is left to the backend to undo if the backend supports this: cost %p',
     async (cost) => {
-      const one = hearing({ mayCountUnanswered: () => false })
+      const one = benchWithPassed({ mayCountUnanswered: () => false })
       const policies = [
         { name: 'a', limit: 4 },
         { name: 'b', limit: 9 },
@@ -271,25 +279,25 @@ describe('a take whose answer arrives late', () => {
 })
 
 test('a backend whose `passed` throws does not keep callers from an answer', async () => {
-  const one = hearing({
+  const one = benchWithPassed({
     passed: () => {
       throw new Error('deaf')
     },
   })
   const limiter = one.limiter()
-  one.patient.condition = serverError('X')
+  one.flaky.condition = serverError('X')
   expect(await limiter.take('key')).toMatchObject({ allowed: true, source: 'local' })
 })
 
 test('counted and passed units add up to the admitted units, whatever the backend does', () =>
   eachSeed(25, async (random) => {
-    const one = hearing()
+    const one = benchWithPassed()
     const counted = { units: 0 }
     const limiter = one.limiter(random.pick(['local', 'allow'] as const), { limit: 1_000_000 })
     let admitted = 0
     let refunded = 0
     for (let round = 0; round < 60; round++) {
-      if (random.whole(4) === 0) one.patient.condition = random.pick(['well', 'silent', serverError('X')])
+      if (random.whole(4) === 0) one.flaky.condition = random.pick(['well', 'silent', serverError('X')])
       const cost = 1 + random.whole(5)
       const decision = await one.answered(limiter.take('key', cost))
       if (decision.allowed) admitted += cost
@@ -302,11 +310,11 @@ test('counted and passed units add up to the admitted units, whatever the backen
     }
     const passed = one.units().reduce((sum, units) => sum + units, 0)
     expect(counted.units + passed).toBe(admitted - refunded)
-    expect(toldBesides(one)).toEqual([])
+    expect(otherReports(one)).toEqual([])
   }))
 
 test('local counts follow the answers of the backend, which already include passed requests', async () => {
-  const one = hearing()
+  const one = benchWithPassed()
   const limiter = one.limiter()
   await openBreaker(one, limiter)
   await limiter.take('key', 2)
@@ -317,12 +325,12 @@ test('local counts follow the answers of the backend, which already include pass
 })
 
 test('a backend without `passed` receives the admitted usage with the next charges', async () => {
-  const one = ward()
+  const one = failoverBench()
   const limiter = one.limiter()
   await openBreaker(one, limiter)
   await limiter.take('key', 2)
   await closeBreaker(one, limiter)
   await limiter.take('key')
-  const admitted = one.patient.heard.flatMap(({ charges }) => charges.flatMap(({ known }) => known?.admitted ?? []))
+  const admitted = one.flaky.heard.flatMap(({ charges }) => charges.flatMap(({ known }) => known?.admitted ?? []))
   expect(admitted).toMatchObject([{ uncounted: 2 }])
 })

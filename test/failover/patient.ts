@@ -28,8 +28,8 @@ export interface Heard {
 }
 
 /** A backend with its own clock and a failure mode set by the test. It records the calls that it receives. */
-export class Patient implements Backend {
-  readonly name = 'patient'
+export class FlakyBackend implements Backend {
+  readonly name = 'flaky'
   readonly heard: Heard[] = []
   readonly opened: Counter[] = []
   condition: Condition = 'well'
@@ -122,9 +122,9 @@ export function serverError(code: string, more: object = {}): Error {
 /** The default of the limiters. */
 const DEADLINE_MS = 50
 
-export interface Ward {
+export interface FailoverBench {
   readonly clock: FakeClock
-  readonly patient: Patient
+  readonly flaky: FlakyBackend
   readonly watcher: Watcher
   readonly warnings: Warnings
   /** Creates a limiter on the backend. Default policy: 4 a minute in a fixed window. */
@@ -135,24 +135,24 @@ export interface Ward {
   takes(limiter: Limiter, times: number, key?: string): Promise<string>
 }
 
-const wards: Ward[] = []
+const benches: FailoverBench[] = []
 
 /** Creates a bench: a backend, a clock and observers. */
-export function ward(aheadMs = 0): Ward {
+export function failoverBench(aheadMs = 0): FailoverBench {
   const clock = new FakeClock({ nowMs: 1_000 })
-  const patient = new Patient(clock, aheadMs)
+  const flaky = new FlakyBackend(clock, aheadMs)
   const watcher = new Watcher()
   const warnings = new Warnings()
   warnings.listen()
-  const made: Ward = {
+  const made: FailoverBench = {
     clock,
-    patient,
+    flaky,
     watcher,
     warnings,
     limiter: (onBackendError, policy) =>
       createLimiter({
         policies: [{ limit: 4, window: '1m', algorithm: 'fixed-window', ...policy }],
-        backend: patient,
+        backend: flaky,
         shared: true,
         clock,
         observers: [watcher],
@@ -160,7 +160,7 @@ export function ward(aheadMs = 0): Ward {
       }),
     answered: async (answer) => {
       await settled()
-      clock.advance(patient.condition === 'silent' ? DEADLINE_MS : 0)
+      clock.advance(flaky.condition === 'silent' ? DEADLINE_MS : 0)
       return answer
     },
     takes: async (limiter, times, key = 'key') => {
@@ -172,32 +172,32 @@ export function ward(aheadMs = 0): Ward {
       return seen.trim()
     },
   }
-  wards.push(made)
+  benches.push(made)
   return made
 }
 
 /** Closes all benches; for `afterEach`. */
-export function closeWards(): void {
-  for (const { warnings } of wards.splice(0)) warnings.stop()
+export function closeBenches(): void {
+  for (const { warnings } of benches.splice(0)) warnings.stop()
 }
 
 /** Opens the breaker with ten failures of a key that no test uses. */
-export async function openBreaker({ patient }: Ward, limiter: Limiter): Promise<void> {
-  const { condition } = patient
-  patient.condition = serverError('CONNECTION')
+export async function openBreaker({ flaky }: FailoverBench, limiter: Limiter): Promise<void> {
+  const { condition } = flaky
+  flaky.condition = serverError('CONNECTION')
   for (let failed = 0; failed < 10; failed++) await limiter.take('of the breaker')
-  patient.condition = condition
-  patient.calls()
+  flaky.condition = condition
+  flaky.calls()
 }
 
 /** Lets the breaker close: a probe after a second, then the trial call. */
-export async function closeBreaker({ patient, clock }: Ward, limiter: Limiter): Promise<void> {
-  patient.condition = 'well'
+export async function closeBreaker({ flaky, clock }: FailoverBench, limiter: Limiter): Promise<void> {
+  flaky.condition = 'well'
   clock.advance(1_000)
   await limiter.take('of the breaker')
   await settled()
   await limiter.take('of the breaker')
-  patient.calls()
+  flaky.calls()
 }
 
 /** Resolves after all pending promise callbacks have run. */

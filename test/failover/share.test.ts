@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, type Limiter } from '@sluice/limiter-core'
 import { eachSeed, FakeClock } from '@sluice/testkit'
-import { closeWards, Patient, serverError, ward } from './patient.ts'
+import { closeBenches, FlakyBackend, failoverBench, serverError } from './patient.ts'
 
-afterEach(closeWards)
+afterEach(closeBenches)
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 
 /** Processes that count on one backend. Each has its own clock, and so its own breaker. */
 function fleet(size: number, share: number, policy: { algorithm: AlgorithmName; limit: number; burst?: number }) {
   // the listener for warnings
-  ward()
+  failoverBench()
   const serverClock = new FakeClock({ nowMs: 5_000_000 })
-  const backend = new Patient(serverClock)
+  const backend = new FlakyBackend(serverClock)
   const clocks = Array.from({ length: size }, () => new FakeClock({ nowMs: 1_000 }))
   const limiters = clocks.map((clock) =>
     createLimiter({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { allAnswered, comesBack, countsAgree, countsNoneTwice, gainsNothing, holdsAlways } from './bounds.ts'
+import { allAnswered, countsAgree, countsNoneTwice, holdsAlways, isUsedAgain, staysDenied } from './bounds.ts'
 import type { Sample } from './children/answer-record.ts'
 import type { Report } from './children/app.ts'
 import { Findings } from './findings.ts'
@@ -38,8 +38,8 @@ describe('the checks report nothing', () => {
     const passed = seen([...denied, { at: 1_200 }])
     const misses = missesOf((findings) => {
       holdsAlways(findings, passed)
-      gainsNothing(findings, passed.timeline)
-      comesBack(findings, passed)
+      staysDenied(findings, passed.timeline)
+      isUsedAgain(findings, passed)
       countsAgree(findings, passed.timeline, 1_001, [passed])
     })
     expect(misses).toEqual([])
@@ -60,13 +60,13 @@ describe('the checks report', () => {
 
   test('a denied key that is admitted once, or that was hardly tried', () => {
     const admitted = seen([...denied, { policy: 'guarded', key: 'attacker' }])
-    expect(missesOf((findings) => gainsNothing(findings, admitted.timeline))).toHaveLength(1)
-    expect(missesOf((findings) => gainsNothing(findings, seen().timeline))).toHaveLength(1)
+    expect(missesOf((findings) => staysDenied(findings, admitted.timeline))).toHaveLength(1)
+    expect(missesOf((findings) => staysDenied(findings, seen().timeline))).toHaveLength(1)
   })
 
   test('a store that is not used again, or too late', () => {
-    expect(missesOf((findings) => comesBack(findings, seen()))).toHaveLength(1)
-    expect(missesOf((findings) => comesBack(findings, seen([{ at: 2_001 }])))).toHaveLength(1)
+    expect(missesOf((findings) => isUsedAgain(findings, seen()))).toHaveLength(1)
+    expect(missesOf((findings) => isUsedAgain(findings, seen([{ at: 2_001 }])))).toHaveLength(1)
   })
 
   test('lost counts', () => {

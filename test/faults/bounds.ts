@@ -36,14 +36,14 @@ export function allAnswered(findings: Findings, timeline: Timeline): void {
 }
 
 /** A key that was denied before the fault stays denied. */
-export function gainsNothing(findings: Findings, timeline: Timeline): void {
+export function staysDenied(findings: Findings, timeline: Timeline): void {
   const attempts = timeline.samples.filter(({ key }) => key === ATTACKER)
   const admitted = attempts.filter(({ allowed }) => allowed)
   findings.exactly(`of ${attempts.length} of a denied key admitted`, admitted.length, 0)
   findings.always('it hardly tried', attempts.length >= 10)
 }
 
-export function comesBack(findings: Findings, { timeline, to }: Passed, boundMs = 1_000): void {
+export function isUsedAgain(findings: Findings, { timeline, to }: Passed, boundMs = 1_000): void {
   findings.atMost('store-backed after', timeline.backAfterMs(to), boundMs, ' ms')
 }
 

@@ -1,4 +1,4 @@
 /** Blocks this process for the given time: incoming data stays unread, and timers fire late. */
-export function standStill(ms: number): void {
+export function blockProcess(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -2,7 +2,7 @@ import { hashSlot } from '@sluice/redis'
 import { eventually } from '../../services/eventually.ts'
 import { NODE_TIMEOUT_MS, type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
 import type { RedisServer } from '../../services/redis-server.ts'
-import { countsAgree, gainsNothing, holdsAlways } from '../bounds.ts'
+import { countsAgree, holdsAlways, staysDenied } from '../bounds.ts'
 import { admitsExactly } from '../exactness.ts'
 import type { Findings } from '../findings.ts'
 import { epochNow, Fleet, lasting, USERS } from '../fleet.ts'
@@ -66,7 +66,7 @@ async function moves({ fleet, cluster }: Bench, findings: Findings): Promise<voi
   findings.atLeast('keys moved', keys, 5)
   findings.exactly('uncounted', passed.timeline.samples.filter(({ counted }) => !counted).length, 0)
   holdsAlways(findings, passed)
-  gainsNothing(findings, passed.timeline)
+  staysDenied(findings, passed.timeline)
   countsAgree(findings, passed.timeline, await fleet.counted(cluster.client()), [passed])
 }
 
@@ -104,7 +104,7 @@ async function losesMaster({ fleet, cluster }: Bench, findings: Findings, form: 
   const uncounted = others.filter(({ counted }) => !counted)
   findings.atMost('of other shards uncounted', (100 * uncounted.length) / others.length, 0.1, ' %')
   holdsAlways(findings, passed)
-  gainsNothing(findings, timeline)
+  staysDenied(findings, timeline)
 }
 
 /** Waits until the slot of `user 1` has a running master. */

@@ -1,5 +1,5 @@
 import { type Bench, groupOf } from '../bench.ts'
-import { allAnswered, comesBack, gainsNothing, holdsAlways } from '../bounds.ts'
+import { allAnswered, holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
 import type { Site } from '../children/app.ts'
 import type { Findings } from '../findings.ts'
 import { during, type FaultTimes } from '../fleet.ts'
@@ -38,12 +38,12 @@ async function throughCrash({ fleet, redis }: Bench, findings: Findings, { rule,
   const { timeline, from, to } = passed
   findings.atMost('p99 while down', quantile(timeline.between(from, to), 0.99), 10, ' ms')
   holdsAlways(findings, passed)
-  gainsNothing(findings, timeline)
+  staysDenied(findings, timeline)
   const newcomer = timeline.samples.filter(({ key }) => key === 'newcomer')
   const admitted = newcomer.filter(({ allowed }) => allowed).length
   findings.atMost(`of ${newcomer.length} of a new key with limit ${LIMIT} admitted`, admitted, admits)
   findings.always('it hardly tried', newcomer.length > admits)
-  comesBack(findings, passed)
+  isUsedAgain(findings, passed)
 }
 
 async function recovers({ fleet, redis }: Bench, findings: Findings): Promise<void> {
@@ -57,9 +57,9 @@ async function recovers({ fleet, redis }: Bench, findings: Findings): Promise<vo
     after = await connections({ fleet, redis })
     return times
   })
-  comesBack(findings, passed)
+  isUsedAgain(findings, passed)
   findings.atMost('connections a process', Math.max(before, after) / fleet.apps.length, 2 * CONNECTS)
-  gainsNothing(findings, passed.timeline)
+  staysDenied(findings, passed.timeline)
   allAnswered(findings, passed.timeline)
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { type Bench, groupOf } from '../bench.ts'
-import { comesBack, countsAgree, gainsNothing, holdsAlways } from '../bounds.ts'
+import { countsAgree, holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
 import type { Site } from '../children/app.ts'
 import type { Findings } from '../findings.ts'
 import { during } from '../fleet.ts'
@@ -108,8 +108,8 @@ function refuses(code: string, what: string, { before, begin, end, forgets, told
     const others = passed.timeline.reports.flatMap(({ causes }) => Object.keys(causes)).filter((name) => name !== told)
     findings.note(`also ${[...new Set(others)].join(', ') || 'nothing else'}`)
     holdsAlways(findings, passed)
-    gainsNothing(findings, passed.timeline)
-    comesBack(findings, passed)
+    staysDenied(findings, passed.timeline)
+    isUsedAgain(findings, passed)
     if (!forgets) countsAgree(findings, passed.timeline, await fleet.counted(redis.client()), [passed])
   }
   return { id: 'R9', fault: `${code}: ${what}`, run }
@@ -128,5 +128,5 @@ async function startsRefused({ fleet, redis }: Bench, findings: Findings): Promi
   )
   findings.atLeast('reported as NOAUTH', passed.timeline.cause('NOAUTH'), 1)
   holdsAlways(findings, passed)
-  comesBack(findings, passed)
+  isUsedAgain(findings, passed)
 }

@@ -3,7 +3,7 @@ import { eventually } from '../../services/eventually.ts'
 import { startRedis } from '../../services/redis-server.ts'
 import { startSentinel } from '../../services/sentinel.ts'
 import { startProxy } from '../../services/tcp-proxy.ts'
-import { comesBack, gainsNothing, holdsAlways } from '../bounds.ts'
+import { holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
 import type { Findings } from '../findings.ts'
 import { epochNow, Fleet, lasting } from '../fleet.ts'
 import type { Group, Row } from '../row.ts'
@@ -46,7 +46,7 @@ function sentinelRow(how: 'kill' | 'pause'): Row<Bench> {
         return { from, to }
       })
       holdsAlways(findings, passed)
-      gainsNothing(findings, passed.timeline)
+      staysDenied(findings, passed.timeline)
       findings.atMost('without a store for', passed.timeline.backAfterMs(passed.from + 100), FAILOVER_MS, ' ms')
     } finally {
       await sentinel.stop()
@@ -94,8 +94,8 @@ async function promotesLagging({ fleet }: Bench, findings: Findings): Promise<vo
     )
     findings.always('it hardly tried', newcomer.length > 2 * LIMIT)
     holdsAlways(findings, passed)
-    gainsNothing(findings, timeline)
-    comesBack(findings, passed)
+    staysDenied(findings, timeline)
+    isUsedAgain(findings, passed)
     const acknowledged = timeline.samples.filter(({ policy, counted }) => policy === 'counter' && counted).length
     findings.note(`of ${acknowledged} acknowledged the new master counts ${await fleet.counted(replica.client())}`)
   } finally {

@@ -1,5 +1,5 @@
 import type { Bench } from '../bench.ts'
-import { countsAgree, gainsNothing, holdsAlways } from '../bounds.ts'
+import { countsAgree, holdsAlways, staysDenied } from '../bounds.ts'
 import type { Findings } from '../findings.ts'
 import { type App, during, epochNow, lasting } from '../fleet.ts'
 import type { Row } from '../row.ts'
@@ -41,7 +41,7 @@ async function wrongType({ fleet, redis }: Bench, findings: Findings): Promise<v
   )
   const uncounted = timeline.between(from, to).filter(({ counted }) => !counted)
   findings.exactly('keys that were answered by the rule', new Set(uncounted.map(({ key }) => key)).size, 5)
-  gainsNothing(findings, timeline)
+  staysDenied(findings, timeline)
 }
 
 /** Keys that Redis evicted while it was available are not restored by processes: the only guarantee is an answer. */
@@ -88,7 +88,7 @@ async function flushes({ fleet, redis }: Bench, findings: Findings): Promise<voi
     )
   })
   holdsAlways(findings, passed)
-  gainsNothing(findings, passed.timeline)
+  staysDenied(findings, passed.timeline)
   findings.atLeast('flushes', times, 50)
   findings.exactly('uncounted', passed.timeline.samples.filter(({ counted }) => !counted).length, 0)
   countsAgree(findings, passed.timeline, await fleet.counted(redis.client()), [passed])

@@ -4,12 +4,12 @@ import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
 import { type Bench, groupOf } from '../bench.ts'
 import {
   allAnswered,
-  comesBack,
   countsAgree,
   countsNoneTwice,
   DEADLINE_MS,
-  gainsNothing,
   holdsAlways,
+  isUsedAgain,
+  staysDenied,
 } from '../bounds.ts'
 import type { Findings } from '../findings.ts'
 import { during, type FaultTimes, lasting, type Passed } from '../fleet.ts'
@@ -65,8 +65,8 @@ function later(ms: number, breaker: 'closed' | 'open'): Row<Bench> {
         return { ...times, to: performance.timeOrigin + performance.now() }
       })
       holdsAlways(findings, passed)
-      gainsNothing(findings, passed.timeline)
-      comesBack(findings, passed)
+      staysDenied(findings, passed.timeline)
+      isUsedAgain(findings, passed)
       countsNoneTwice(findings, passed.timeline, await fleet.counted(bench.redis.client()))
       if (breaker === 'closed') staysClosed(findings, passed)
       else findings.atMost('probes of a process a second', calls / fleet.apps.length / seconds, 1 + 1 / seconds)
@@ -91,9 +91,9 @@ function loses(bench: Bench, findings: Findings, form: Form): Promise<void> {
     const degrade = (): void => proxy.degrade({ lossShare: 0.01 })
     const passed = await fleet.through(() => during(form === 'long' ? 20_000 : 3_000, degrade, () => proxy.heal()))
     holdsAlways(findings, passed)
-    gainsNothing(findings, passed.timeline)
+    staysDenied(findings, passed.timeline)
     // the last lost packets arrive 200 ms later, and the breaker may have opened just then
-    comesBack(findings, passed, 1_300)
+    isUsedAgain(findings, passed, 1_300)
     countsNoneTwice(findings, passed.timeline, await fleet.counted(bench.redis.client()))
   })
 }
@@ -112,8 +112,8 @@ function vanished(seconds: number): Row<Bench> {
         ),
       )
       holdsAlways(findings, passed)
-      gainsNothing(findings, passed.timeline)
-      comesBack(findings, passed, 2_000)
+      staysDenied(findings, passed.timeline)
+      isUsedAgain(findings, passed, 2_000)
       const connects = (proxy.connections - before) / fleet.apps.length
       findings.atMost('connections a process', connects, 2 * (seconds + 2))
       countsAgree(findings, passed.timeline, await fleet.counted(bench.redis.client()), [passed])
@@ -150,7 +150,7 @@ function cuts(bench: Bench, findings: Findings, form: Form): Promise<void> {
     findings.note(`${faults.length} cuts`)
     findings.atMost('slowest', quantile(timeline.between(from - DEADLINE_MS, until), 1), DEADLINE_MS + 10, ' ms')
     allAnswered(findings, timeline)
-    gainsNothing(findings, timeline)
+    staysDenied(findings, timeline)
     countsAgree(findings, timeline, await fleet.counted(bench.redis.client()), faults)
     await eventually(async () => proxy.open <= fleet.apps.length, { what: 'one connection a process' })
   })

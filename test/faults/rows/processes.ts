@@ -1,5 +1,5 @@
 import { type Bench, groupOf } from '../bench.ts'
-import { allAnswered, comesBack, countsNoneTwice, gainsNothing, holdsAlways } from '../bounds.ts'
+import { allAnswered, countsNoneTwice, holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
 import { admitsExactly } from '../exactness.ts'
 import type { Findings } from '../findings.ts'
 import { type App, during, epochNow, Fleet, lasting } from '../fleet.ts'
@@ -104,14 +104,14 @@ async function sleeps(ms: number, { fleet, redis }: Bench, findings: Findings): 
   )
   const { timeline, to } = passed
   holdsAlways(findings, passed)
-  gainsNothing(findings, timeline)
+  staysDenied(findings, timeline)
   const own = new Timeline(timeline.reports.slice(0, 1))
   findings.atMost(
     'its breaker opened',
     own.sum(({ opened }) => opened),
     1,
   )
-  comesBack(findings, { ...passed, timeline: own }, 2_000)
+  isUsedAgain(findings, { ...passed, timeline: own }, 2_000)
   const burst = own.between(to - 5, to + 100).length
   findings.atMost('decisions in its first 100 ms', burst, 50)
   countsNoneTwice(findings, timeline, await fleet.counted(redis.client()))

@@ -1,5 +1,5 @@
 import { type Bench, groupOf } from '../bench.ts'
-import { comesBack, countsAgree, gainsNothing, holdsAlways } from '../bounds.ts'
+import { countsAgree, holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
 import type { Findings } from '../findings.ts'
 import { during, type FaultTimes, lasting } from '../fleet.ts'
 import type { Group, Row } from '../row.ts'
@@ -36,8 +36,8 @@ async function throughStall(bench: Bench, findings: Findings, happens: Fault): P
   await fleet.open({ address: { url: redis.url } })
   const passed = await fleet.through(() => happens(bench))
   holdsAlways(findings, passed)
-  gainsNothing(findings, passed.timeline)
-  comesBack(findings, passed)
+  staysDenied(findings, passed.timeline)
+  isUsedAgain(findings, passed)
   countsAgree(findings, passed.timeline, await fleet.counted(redis.client()), [passed])
 }
 
@@ -53,6 +53,6 @@ async function stutters({ fleet, redis }: Bench, findings: Findings): Promise<vo
     return { from: faults[0]?.from as number, to: faults.at(-1)?.to as number }
   })
   holdsAlways(findings, passed)
-  gainsNothing(findings, passed.timeline)
+  staysDenied(findings, passed.timeline)
   countsAgree(findings, passed.timeline, await fleet.counted(redis.client()), faults)
 }

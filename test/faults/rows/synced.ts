@@ -2,7 +2,7 @@ import { seededRandom } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
 import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
 import { type Bench, groupOf } from '../bench.ts'
-import { allAnswered, comesBack, gainsNothing } from '../bounds.ts'
+import { allAnswered, isUsedAgain, staysDenied } from '../bounds.ts'
 import type { Site } from '../children/app.ts'
 import type { Findings } from '../findings.ts'
 import { during, type FaultTimes, lasting, type Passed } from '../fleet.ts'
@@ -62,7 +62,7 @@ export const synced: Group<Bench> = groupOf(
       ),
     ),
     { id: 'R47', fault: 'kill -9, restarted empty after 2 s, a global limiter', run: restartsEmpty },
-    { id: 'R48', fault: 'connections cut, a client at 90 % of a global limit', run: cutsNobodyOff },
+    { id: 'R48', fault: 'connections cut, a client at 90 % of a global limit', run: deniesNoHonestClient },
   ],
   APPS,
 )
@@ -98,8 +98,8 @@ function through(bench: Bench, findings: Findings, happens: Fault): Promise<void
   return withSynced(bench, {}, async (opened) => {
     const passed = await opened.fleet.through(() => happens(opened))
     answersAtOnce(findings, passed)
-    gainsNothing(findings, passed.timeline)
-    comesBack(findings, passed, BACK_MS)
+    staysDenied(findings, passed.timeline)
+    isUsedAgain(findings, passed, BACK_MS)
     await countsEachOnce(findings, opened, passed)
   })
 }
@@ -115,12 +115,12 @@ function restartsEmpty(bench: Bench, findings: Findings): Promise<void> {
       ),
     )
     answersAtOnce(findings, passed)
-    gainsNothing(findings, passed.timeline)
-    comesBack(findings, passed, BACK_MS)
+    staysDenied(findings, passed.timeline)
+    isUsedAgain(findings, passed, BACK_MS)
   })
 }
 
-function cutsNobodyOff(bench: Bench, findings: Findings, form: Form): Promise<void> {
+function deniesNoHonestClient(bench: Bench, findings: Findings, form: Form): Promise<void> {
   return withSynced(bench, NEARLY_FULL, async (opened) => {
     const { fleet, proxy } = opened
     const random = seededRandom(11)

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { closeWards, openBreaker, settled, type Ward, ward } from '../../failover/patient.ts'
+import { closeBenches, type FailoverBench, failoverBench, openBreaker, settled } from '../../failover/patient.ts'
 
-afterEach(closeWards)
+afterEach(closeBenches)
 
-const readings: [string, (one: Ward) => number][] = [
+const readings: [string, (one: FailoverBench) => number][] = [
   ['was taken before a slow key function', ({ clock }) => clock.now() - 200],
   ['is a date', ({ clock }) => clock.now() + 1.7e12],
   ['is not a number', () => Number.NaN],
@@ -11,14 +11,14 @@ const readings: [string, (one: Ward) => number][] = [
 ]
 
 test.each(readings)('a recovered backend is detected if the clock reading %s', async (_name, reading) => {
-  const one = ward()
+  const one = failoverBench()
   const limiter = one.limiter()
   await openBreaker(one, limiter)
   await limiter.take('another', 1, { now: reading(one) })
-  expect(one.patient.calls()).toEqual([])
+  expect(one.flaky.calls()).toEqual([])
   one.clock.advance(1_000)
   for (let asked = 0; asked < 3; asked++) limiter.take('another', 1, { now: reading(one) })
-  expect(one.patient.calls()).toEqual(['peek'])
+  expect(one.flaky.calls()).toEqual(['peek'])
   await settled()
   expect((await limiter.take('key', 1, { now: reading(one) })).counted).toBe(true)
 })

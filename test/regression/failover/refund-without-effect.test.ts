@@ -1,12 +1,20 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { AlgorithmName, Limiter } from '@sluice/limiter-core'
-import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward, ward } from '../../failover/patient.ts'
+import {
+  closeBenches,
+  closeBreaker,
+  type FailoverBench,
+  failoverBench,
+  openBreaker,
+  serverError,
+  settled,
+} from '../../failover/patient.ts'
 
-afterEach(closeWards)
+afterEach(closeBenches)
 
 /** Maximum number of units of the key that were reported to the backend. */
-function mostTold({ patient }: Ward): number {
-  const known = patient.heard.flatMap(({ charges }) => charges.map((charge) => charge.known?.used ?? 0))
+function mostTold({ flaky }: FailoverBench): number {
+  const known = flaky.heard.flatMap(({ charges }) => charges.map((charge) => charge.known?.used ?? 0))
   return Math.max(0, ...known)
 }
 
@@ -23,7 +31,7 @@ describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', '
     test.each([0, 12])(
       'refunds that a backend did not receive do not increase the reported usage (after %d failures)',
       async (failures) => {
-        const one = ward()
+        const one = failoverBench()
         const limiter = one.limiter('local', policy)
         const first = await limiter.take('key', 4)
         // adopted usage has no times of its units
@@ -31,12 +39,12 @@ describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', '
         await limiter.take('key', 6)
         one.clock.advance(1_000)
         if (failures > 0) await openBreaker(one, limiter)
-        else one.patient.condition = serverError('CONNECTION')
+        else one.flaky.condition = serverError('CONNECTION')
         for (let refund = 0; refund < 3; refund++) await limiter.charge('key', -1, first)
-        one.patient.condition = 'well'
-        one.patient.restart()
+        one.flaky.condition = 'well'
+        one.flaky.restart()
         if (failures > 0) await closeBreaker(one, limiter)
-        one.patient.heard.length = 0
+        one.flaky.heard.length = 0
         await limiter.take('key', 0)
         expect(mostTold(one)).toBeLessThanOrEqual(10)
         if (failures === 0) expect(mostTold(one)).toBeGreaterThan(0)

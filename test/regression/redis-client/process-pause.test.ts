@@ -5,7 +5,7 @@ import { redisOnMajor } from '../../redis/create-redis/redis-on-major.ts'
 import { eventually } from '../../services/eventually.ts'
 import { onFreePorts } from '../../services/free-port.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { standStill } from '../../services/stand-still.ts'
+import { blockProcess } from '../../services/stand-still.ts'
 
 const SILENT_MS = 100
 
@@ -39,7 +39,7 @@ describe.each([5, 6] as const)(
       for (const node of nodes) node.on('close', () => broken++)
       for (let pause = 0; pause < 3; pause++) {
         const answer = client.get('key')
-        standStill(3 * SILENT_MS)
+        blockProcess(3 * SILENT_MS)
         expect(await answer).toBeNull()
       }
       return broken

@@ -5,7 +5,7 @@ import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { FaultyRunner } from '../../redis/inflight/faulty-runner.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { standStill } from '../../services/stand-still.ts'
+import { blockProcess } from '../../services/stand-still.ts'
 
 const LIMIT = 12
 const DEADLINE_MS = 50
@@ -63,7 +63,7 @@ describe.each(pauses)('a process that is stalled for longer %s', (_, pauseMs) =>
     for (const turnsBefore of [0, 1, 2, 3]) {
       const asked = acquired(caps[0], 20)
       for (let turn = 0; turn < turnsBefore; turn++) await new Promise((resolve) => setImmediate(resolve))
-      standStill(pauseMs)
+      blockProcess(pauseMs)
       expect(await asked).toEqual([])
     }
     expect(permits.map(({ lost }) => lost.aborted)).not.toContain(true)
@@ -77,7 +77,7 @@ describe('a process that is stalled for longer than its lease', () => {
   test('grants nothing until the shared count admits it', async () => {
     const { caps, permits, close } = await fleet(LEASE_MS, 5)
     const asked = acquired(caps[0], 20)
-    standStill(2 * LEASE_MS)
+    blockProcess(2 * LEASE_MS)
     expect(await asked).toHaveLength(5)
     expect(permits.map(({ lost }) => lost.aborted)).not.toContain(false)
     expect(await caps[1].count('k')).toBe(LIMIT)
@@ -92,7 +92,7 @@ describe('a process that is stalled for longer than its lease', () => {
     await caps[0].count('k')
     const asked = acquired(caps[0], 20)
     while (way.underWay === 0) await new Promise((resolve) => setImmediate(resolve))
-    standStill(2 * LEASE_MS)
+    blockProcess(2 * LEASE_MS)
     const other = acquired(caps[1], 20)
     // the order of the two is unknown; together they hold each permit once
     expect((await asked).length + (await other).length).toBe(LIMIT)
@@ -107,7 +107,7 @@ describe('a Redis that is down while a process is stalled', () => {
     const backend = redisInflight(silent, { leaseMs: 60_000, deadlineMs: DEADLINE_MS })
     const cap = createInflightLimiter({ name: 'cap', limit: LIMIT, backend })
     const asked = acquired(cap, 20)
-    standStill(300)
+    blockProcess(300)
     const from = performance.now()
     expect(await asked).toHaveLength(LIMIT)
     expect(performance.now() - from).toBeLessThan(1_000)
