@@ -18,14 +18,14 @@ function refusal(options: SketchBackendOptions, ...policies: PolicyInput[]): str
 
 describe('a policy that a sketchBackend does not support is rejected when the limiter is built', () => {
   test.each<[string, SketchBackendOptions, PolicyInput, RegExp]>([
-    ['a log', {}, { ...perMinute, algorithm: 'sliding-log' }, /SLUICE_BAD_POLICY: .* got sliding-log/],
-    ['a bucket', {}, { ...perMinute, algorithm: 'token-bucket' }, /SLUICE_BAD_POLICY: .* got token-bucket/],
-    ['gcra', {}, { ...perMinute, algorithm: 'gcra' }, /SLUICE_BAD_POLICY: .* got gcra/],
+    ['a log', {}, { ...perMinute, algorithm: 'sliding-log' }, /SLUICE_BAD_POLICY: .* received sliding-log/],
+    ['a bucket', {}, { ...perMinute, algorithm: 'token-bucket' }, /SLUICE_BAD_POLICY: .* received token-bucket/],
+    ['gcra', {}, { ...perMinute, algorithm: 'gcra' }, /SLUICE_BAD_POLICY: .* received gcra/],
     [
       'slices that differ from the slots',
       {},
       { ...perMinute, slices: 3 },
-      /SLUICE_BAD_POLICY: .* got slices: 3, .* here 2/,
+      /SLUICE_BAD_POLICY: .* 1 or 2 slices .* received slices: 3/,
     ],
     [
       'a limit above the cell capacity',
@@ -43,13 +43,13 @@ describe('a policy that a sketchBackend does not support is rejected when the li
       'a fixed window with a history',
       history,
       { ...perMinute, algorithm: 'fixed-window' },
-      /SLUICE_BAD_POLICY: .* all that a history keeps/,
+      /SLUICE_BAD_POLICY: .* the only one that a history supports/,
     ],
     [
       'a window longer than the history',
       history,
       { ...perMinute, window: '2h' },
-      /SLUICE_BAD_POLICY: .* up to 3600000 ms/,
+      /SLUICE_BAD_POLICY: .* at most 3600000 ms/,
     ],
     [
       'a window that is not a multiple of the unit',

@@ -7,7 +7,7 @@ const HOUR = 3_600_000
 const HONEST = 400
 const BYTES = 65_536
 
-interface Told {
+interface Saturation {
   readonly policy: string
   readonly share: number
   readonly noise: number
@@ -18,15 +18,15 @@ function scene(options: SketchBackendOptions, ...policies: SyncLimiterOptions['p
   const clock = new FakeClock()
   const backend = sketchBackend({ bytes: BYTES, ...options, clock })
   const limiter = createLimiter({ policies, backend, clock })
-  const told: Told[] = []
+  const events: Saturation[] = []
   const stop = backend.observe?.({
     event: (name, data) => {
-      if (name === 'saturated') told.push(data as unknown as Told)
+      if (name === 'saturated') events.push(data as unknown as Saturation)
     },
   })
   return {
     clock,
-    told,
+    events,
     stop,
     remaining: (key: string) => limiter.take(key).binding.remaining,
     allows: (key: string) => limiter.take(key).allowed,
@@ -37,14 +37,14 @@ function scene(options: SketchBackendOptions, ...policies: SyncLimiterOptions['p
  * Honest clients use half of their limit during a flood of `keys` within an hour. Returns the share of honest clients
  * that were denied when the alarm was raised (-1 if it was not raised), and at the end.
  */
-function flood({ allows, clock, told }: ReturnType<typeof scene>, limit: number, keys: number) {
+function flood({ allows, clock, events }: ReturnType<typeof scene>, limit: number, keys: number) {
   const wronged = new Set<number>()
   let atAlarm = -1
   let flooded = 0
   for (let visit = 1; visit <= limit / 2; visit++) {
     for (; flooded < (keys * visit) / (limit / 2); flooded++) {
       allows(`flood ${flooded}`)
-      if (told.length > 0 && atAlarm < 0) atAlarm = wronged.size / HONEST
+      if (events.length > 0 && atAlarm < 0) atAlarm = wronged.size / HONEST
     }
     for (let who = 0; who < HONEST; who++) if (!allows(`honest ${who}`)) wronged.add(who)
     clock.advance(HOUR / limit)
@@ -63,15 +63,15 @@ describe('observers receive "saturated" before more honest clients are denied th
     eachSeed(1, (_random, seed) => {
       const made = scene({ ...options, seed: `a secret of a test ${seed}` }, { limit, window: '1h' })
       const { atAlarm, wronged } = flood(made, limit, keys)
-      const { told } = made
+      const { events } = made
       const rate = options.falseDenialRate ?? 0.01
       // otherwise there was no reason to warn
       expect(wronged).toBeGreaterThan(rate)
       expect(atAlarm).toBeGreaterThanOrEqual(0)
       expect(atAlarm).toBeLessThanOrEqual(rate)
-      expect(told[0]).toMatchObject({ policy: 'default', bytes: options.bytes ?? BYTES })
-      expect(told[0].share).toBeGreaterThan(rate / 2)
-      expect(told[0].noise).toBeGreaterThan(limit / 10)
+      expect(events[0]).toMatchObject({ policy: 'default', bytes: options.bytes ?? BYTES })
+      expect(events[0].share).toBeGreaterThan(rate / 2)
+      expect(events[0].noise).toBeGreaterThan(limit / 10)
     }),
   )
 })
@@ -83,14 +83,14 @@ test('there is no warning while the cells have room', () => {
 })
 
 test('each policy is reported with its own limit, once per slot', () => {
-  const { allows, clock, told } = scene(
+  const { allows, clock, events } = scene(
     { seed: 'sixteen secret bytes' },
     { name: 'small', limit: 20, window: '1h' },
     { name: 'large', limit: 60_000, window: '1h' },
   )
   for (let slot = 1; slot <= 3; slot++) {
     for (let key = 0; key < 30_000; key++) allows(`flood ${slot} ${key}`)
-    expect(told.map(({ policy }) => policy)).toEqual(Array(slot).fill('small'))
+    expect(events.map(({ policy }) => policy)).toEqual(Array(slot).fill('small'))
     clock.advance(HOUR / 2)
   }
 })
@@ -102,5 +102,5 @@ test('a closed observer receives no events, and counting continues unchanged', (
   for (let key = 0; key < 40_000; key++) {
     expect(watched.remaining(`flood ${key % 20_000}`)).toBe(alone.remaining(`flood ${key % 20_000}`))
   }
-  expect([watched.told.length, alone.told.length]).toEqual([1, 0])
+  expect([watched.events.length, alone.events.length]).toEqual([1, 0])
 })

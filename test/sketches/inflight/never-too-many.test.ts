@@ -31,20 +31,20 @@ test.each(forms)('no key holds more than its limit, though all of them collide: 
     const held: Held[] = []
     let given = 0
     for (let done = 0; done < 400; done++) {
-      if (random.whole(5) < 2 && held.length > 0) giveBack(held, random)
-      else given += ask(backend, held, random)
+      if (random.whole(5) < 2 && held.length > 0) releaseOne(held, random)
+      else given += acquireOne(backend, held, random)
       const cap = random.pick(caps)
       const key = random.pick(keys)
-      expect(backend.count?.(key, cap)).toBeGreaterThanOrEqual(places(held, cap, key))
+      expect(backend.count?.(key, cap)).toBeGreaterThanOrEqual(heldBy(held, cap, key))
     }
     expect(given).toBeGreaterThan(0)
-    while (held.length > 0) giveBack(held, random)
+    while (held.length > 0) releaseOne(held, random)
     for (const cap of caps) for (const key of keys) expect(backend.count?.(key, cap)).toBe(0)
     // all cells are empty: each key can use its full limit
     for (const cap of caps) {
       for (const key of keys) {
-        expect(place(backend, held, { cap, key, weight: cap.limit })).toBe(true)
-        giveBack(held, random)
+        expect(acquire(backend, held, { cap, key, weight: cap.limit })).toBe(true)
+        releaseOne(held, random)
       }
     }
   }),
@@ -56,43 +56,43 @@ test.each(forms)('a key that shares no cell gets its full limit: %s', (_, form) 
     const held: Held[] = []
     for (let done = 0; done < 300; done++) {
       if (random.whole(2) === 0 && held.length > 0) {
-        giveBack(held, random)
+        releaseOne(held, random)
         continue
       }
       const cap = random.pick(caps)
       const key = random.pick(keys.slice(0, 5))
       const weight = 1 + random.whole(3)
-      const before = places(held, cap, key)
-      const gave = place(backend, held, { cap, key, weight })
+      const before = heldBy(held, cap, key)
+      const gave = acquire(backend, held, { cap, key, weight })
       expect(gave).toBe(before + weight <= cap.limit)
-      expect(backend.count?.(key, cap)).toBe(places(held, cap, key))
+      expect(backend.count?.(key, cap)).toBe(heldBy(held, cap, key))
     }
   }),
 )
 
-function ask(backend: InflightBackend, held: Held[], random: SeededRandom): number {
+function acquireOne(backend: InflightBackend, held: Held[], random: SeededRandom): number {
   const cap = random.pick(caps)
   const key = random.pick(keys)
   const weight = 1 + random.whole(3)
-  const before = places(held, cap, key)
-  if (!place(backend, held, { cap, key, weight })) return 0
+  const before = heldBy(held, cap, key)
+  if (!acquire(backend, held, { cap, key, weight })) return 0
   expect(before + weight).toBeLessThanOrEqual(cap.limit)
   return 1
 }
 
-function place(backend: InflightBackend, held: Held[], asked: Omit<Held, 'permit'>): boolean {
-  const answer = backend.acquire(asked.key, asked) as Permit
+function acquire(backend: InflightBackend, held: Held[], request: Omit<Held, 'permit'>): boolean {
+  const answer = backend.acquire(request.key, request) as Permit
   if (!('release' in answer)) return false
-  held.push({ ...asked, permit: answer })
+  held.push({ ...request, permit: answer })
   return true
 }
 
-function giveBack(held: Held[], random: SeededRandom): void {
+function releaseOne(held: Held[], random: SeededRandom): void {
   const [{ permit }] = held.splice(random.whole(held.length), 1)
   permit.release()
   if (random.whole(3) === 0) permit.release('dropped')
 }
 
-function places(held: readonly Held[], cap: Cap, key: string): number {
+function heldBy(held: readonly Held[], cap: Cap, key: string): number {
   return held.reduce((sum, one) => sum + (one.cap === cap && one.key === key ? one.weight : 0), 0)
 }

@@ -4,19 +4,19 @@ import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
 
 const warnings = new Warnings()
 const unhandled: unknown[] = []
-const hear = (error: unknown): void => {
+const recordRejection = (error: unknown): void => {
   unhandled.push(error)
 }
 
 beforeEach(() => {
   warnings.listen()
   unhandled.length = 0
-  process.on('unhandledRejection', hear)
+  process.on('unhandledRejection', recordRejection)
 })
 afterEach(async () => {
   // unhandled rejections are reported after the microtasks of their turn
   await new Promise((resolve) => setImmediate(resolve))
-  process.off('unhandledRejection', hear)
+  process.off('unhandledRejection', recordRejection)
   warnings.stop()
   expect(unhandled).toEqual([])
 })

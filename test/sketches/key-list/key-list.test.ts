@@ -14,14 +14,14 @@ afterEach(() => warnings.stop())
 
 /** A list of `users`, and the keys that its exact stage was called with. */
 function listOf(users: readonly string[], options: Partial<KeyListOptions> = {}) {
-  const asked: string[] = []
+  const exactCalls: string[] = []
   const exact = (key: string): boolean => {
-    asked.push(key)
+    exactCalls.push(key)
     return users.includes(key)
   }
   const list = blockList({ capacity: 1000, seed, exact, clock: new FakeClock(), ...options })
   list.addAll(users)
-  return { list, asked }
+  return { list, exactCalls }
 }
 
 /** The first user that is not on `list` but is reported as present by its filter. */
@@ -35,9 +35,9 @@ function takenForOne(list: KeyList): string {
 
 describe('a key list', () => {
   test('returns false for absent keys synchronously, without calling the exact stage', () => {
-    const { list, asked } = listOf(['ann', 'bob'])
+    const { list, exactCalls } = listOf(['ann', 'bob'])
     expect([list.has('carl'), list.has(''), list.has('Ann')]).toEqual([false, false, false])
-    expect(asked).toEqual([])
+    expect(exactCalls).toEqual([])
     expect(list.stats).toEqual({
       asked: 3,
       passedByFilter: 3,
@@ -49,9 +49,9 @@ describe('a key list', () => {
   })
 
   test('calls the exact stage for present keys, and answers synchronously if the exact stage does', () => {
-    const { list, asked } = listOf(['ann', 'bob'])
+    const { list, exactCalls } = listOf(['ann', 'bob'])
     expect([list.has('ann'), list.has('bob')]).toEqual([true, true])
-    expect(asked).toEqual(['ann', 'bob'])
+    expect(exactCalls).toEqual(['ann', 'bob'])
     expect(list.stats).toMatchObject({ asked: 2, passedByFilter: 0, positives: 2, falsePositives: 0 })
   })
 
@@ -101,10 +101,10 @@ describe('a key list', () => {
 
   test('calls the exact stage for only a few absent keys', () => {
     const users = Array.from({ length: 1000 }, (_, n) => `user ${n}`)
-    const { list, asked } = listOf(users)
+    const { list, exactCalls } = listOf(users)
     for (let n = 0; n < 20_000; n++) expect(list.has(`stranger ${n}`)).toBe(false)
-    expect(asked.length).toBeLessThan(20_000 * 0.01 + 3 * Math.sqrt(200))
-    expect(list.stats).toMatchObject({ asked: 20_000, falsePositives: asked.length, positives: asked.length })
+    expect(exactCalls.length).toBeLessThan(20_000 * 0.01 + 3 * Math.sqrt(200))
+    expect(list.stats).toMatchObject({ asked: 20_000, falsePositives: exactCalls.length, positives: exactCalls.length })
     expect(list.falsePositiveRate).toBeLessThan(0.012)
     expect(Math.abs(list.size - 1000)).toBeLessThan(30)
     expect(list.bytes).toBe(list.toBytes().length)
@@ -218,24 +218,24 @@ describe('a key list', () => {
 describe('a list with the remember option', () => {
   test('calls the exact stage once within the configured time, for present and absent keys', () => {
     const clock = new FakeClock()
-    const { list, asked } = listOf(['ann'], { clock, remember: { forMs: 1000 } })
+    const { list, exactCalls } = listOf(['ann'], { clock, remember: { forMs: 1000 } })
     const stranger = takenForOne(listOf(['ann'], { capacity: 1, errorRate: 0.5 }).list)
     list.add(stranger)
     for (let n = 0; n < 5; n++) expect([list.has('ann'), list.has(stranger)]).toEqual([true, false])
-    expect(asked).toEqual(['ann', stranger])
+    expect(exactCalls).toEqual(['ann', stranger])
     expect(list.stats).toMatchObject({ asked: 10, positives: 10, falsePositives: 5, remembered: 8 })
     clock.advance(999)
     list.has('ann')
-    expect(asked).toHaveLength(2)
+    expect(exactCalls).toHaveLength(2)
     clock.advance(1)
     list.has('ann')
-    expect(asked).toHaveLength(3)
+    expect(exactCalls).toHaveLength(3)
   })
 
   test('remembers nothing by default', () => {
-    const { list, asked } = listOf(['ann'])
+    const { list, exactCalls } = listOf(['ann'])
     for (let n = 0; n < 3; n++) list.has('ann')
-    expect(asked).toHaveLength(3)
+    expect(exactCalls).toHaveLength(3)
   })
 
   test('calls the exact stage again for a key that was added since, even if a negative answer was pending', async () => {
@@ -267,26 +267,26 @@ describe('a list with the remember option', () => {
   })
 
   test('forgets all answers on request, and when its filter changes', () => {
-    const { list, asked } = listOf(['ann'], { remember: { forMs: '1h' } })
+    const { list, exactCalls } = listOf(['ann'], { remember: { forMs: '1h' } })
     const changes = [() => list.forgetAnswers(), () => list.load(list.toBytes()), () => list.merge(list.toBytes())]
     for (const change of changes) {
       list.has('ann')
       list.has('ann')
       change()
     }
-    expect(asked).toHaveLength(3)
+    expect(exactCalls).toHaveLength(3)
   })
 
   test('remembers at most the configured number of keys, drops the oldest first, and does not remember long keys', () => {
     const users = ['ann', 'bob', 'carl', 'x'.repeat(257)]
-    const { list, asked } = listOf(users, { remember: { forMs: '1h', keys: 2 } })
+    const { list, exactCalls } = listOf(users, { remember: { forMs: '1h', keys: 2 } })
     for (const key of users) list.has(key)
     for (const key of users) list.has(key)
     // the answer for ann has been replaced by the answer for bob, so the exact stage is called again, and so on
-    expect(asked).toEqual([...users, ...users])
+    expect(exactCalls).toEqual([...users, ...users])
     list.has('bob')
     list.has('carl')
     list.has(users[3])
-    expect(asked).toEqual([...users, ...users, users[3]])
+    expect(exactCalls).toEqual([...users, ...users, users[3]])
   })
 })
