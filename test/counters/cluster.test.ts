@@ -37,7 +37,7 @@ describe('counters in a Redis Cluster', () => {
     { durable: false },
   )
 
-  test('lose nothing that was flushed, and count nothing twice, when a replica takes over', async () => {
+  test('keep everything that was flushed, and count nothing twice, when a replica is promoted', async () => {
     const ledger = postgresLedger(postgres.pool())
     await ledger.migrate()
     const counters = redisCounters(client, { name: 'takeover', ledger, flushMs: '1h', partitions: 16 })
@@ -64,7 +64,7 @@ describe('counters in a Redis Cluster', () => {
   }, 60_000)
 })
 
-describe('counters in several Redis', () => {
+describe('counters in several Redis servers', () => {
   let servers: RedisServer[]
   let made = 0
 
@@ -84,7 +84,7 @@ describe('counters in several Redis', () => {
     { durable: false },
   )
 
-  test('keep the sum when a server is added, and the others go on when one is gone', async () => {
+  test('keep the sum when a server is added, and the others continue when one is lost', async () => {
     const [a, b, c] = servers.map((server) => server.client())
     const ledger = new MemoryLedger(systemClock)
     const options = { name: 'added', ledger, flushMs: '1h', waitMs: '2s' } as const

@@ -26,7 +26,7 @@ function startChild(): Embedded {
 }
 
 describe('counters in a folder', () => {
-  test('keep the contract of counters, and what every ledger keeps of sketches', async () => {
+  test('fulfil the counter contract, and the claims of every ledger that stores sketches', async () => {
     const child = startChild()
     expect(await child.call('open', folder)).toBeUndefined()
     const [counters, sketches] = [await child.call('contract'), await child.call('sketches')]
@@ -35,7 +35,7 @@ describe('counters in a folder', () => {
     expect(sketches.length).toBeGreaterThanOrEqual(12)
   }, 60_000)
 
-  test('are of one process at a time, and of the next one after its end, however that came', async () => {
+  test('belong to one process at a time, and to the next process after it has ended in any way', async () => {
     const [one, other] = [startChild(), startChild()]
     expect(await one.call('open', folder)).toBeUndefined()
     expect(await one.call('increment', 'a', 5)).toBe(5)
@@ -50,7 +50,7 @@ describe('counters in a folder', () => {
     expect(await last.call('increment', 'a', 1)).toBe(8)
   }, 60_000)
 
-  test('are opened by one of many that come at once to a lock of a process that has ended', async () => {
+  test('are opened by exactly one of many processes that find the lock of an ended process at the same time', async () => {
     const dead = startChild()
     expect(await dead.call('open', folder)).toBeUndefined()
     await dead.stop()

@@ -16,7 +16,7 @@ describe('the lock of a folder', () => {
     ['empty', ''],
     ['cut off', '{'],
     ['of another host', JSON.stringify({ pid: 2 ** 22 - 1, host: '', started: '1', nonce: 'n' })],
-  ])('is taken over where it is %s and was not touched for a minute', async (_, text) => {
+  ])('is taken over if it is %s and was not touched for a minute', async (_, text) => {
     const path = join(folder, 'sluice.lock')
     writeFileSync(path, text)
     utimesSync(path, 0, 0)
@@ -26,7 +26,7 @@ describe('the lock of a folder', () => {
     await (await FolderLock.take(folder, systemClock)).release()
   })
 
-  test('of another host that lives is left alone', async () => {
+  test('is kept by another host that still refreshes it', async () => {
     writeFileSync(join(folder, 'sluice.lock'), JSON.stringify({ pid: 1, host: 'elsewhere', started: '1', nonce: 'n' }))
     await expect(FolderLock.take(folder, systemClock)).rejects.toMatchObject({ code: 'SLUICE_FOLDER_IN_USE' })
   })

@@ -22,7 +22,7 @@ function ledger(): SqlLedger {
   return postgresLedger(pool, { schema })
 }
 
-/** As version 1 made them, with one counter. */
+/** Creates the tables of version 1, with one counter. */
 async function makeFirstVersion(): Promise<void> {
   await pool.query(`create schema ${schema};
 create table ${schema}.counters (
@@ -60,7 +60,7 @@ async function version(): Promise<unknown> {
 }
 
 describe('tables of an earlier release', () => {
-  test('are refused until they are migrated, by a message that says how', async () => {
+  test('are rejected until they are migrated, with instructions in the message', async () => {
     await makeFirstVersion()
     await expect(use()).rejects.toMatchObject({
       code: 'SLUICE_COUNTER_TABLES',
@@ -71,7 +71,7 @@ describe('tables of an earlier release', () => {
     expect(await version()).toEqual([{ version: 1 }])
   })
 
-  test('become those of this one by several processes at once, and keep what they have', async () => {
+  test('are upgraded by several processes at once, and keep their data', async () => {
     await makeFirstVersion()
     await Promise.all([ledger(), ledger(), ledger()].map((one) => one.migrate()))
     expect(await use()).toEqual([42, 1])
@@ -80,7 +80,7 @@ describe('tables of an earlier release', () => {
     expect(await use()).toEqual([43, 1])
   })
 
-  test('are made as a new installation has them', async () => {
+  test('have the same columns as a new installation', async () => {
     await makeFirstVersion()
     await ledger().migrate()
     const migrated = await columns()
@@ -95,7 +95,7 @@ describe('tables of a later release', () => {
   test.each([
     [3, true],
     [4, false],
-  ])('that are read from version %i on are used: %s', async (readsFrom, isUsed) => {
+  ])('that releases with version %i or later can read are accepted: %s', async (readsFrom, isUsed) => {
     await ledger().migrate()
     await pool.query(`update ${schema}.counter_version set version = 4, reads_from = ${readsFrom}`)
     const answer = await Promise.allSettled([use(), ledger().migrate()])

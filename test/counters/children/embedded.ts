@@ -3,12 +3,12 @@ import { embeddedLedger, type SqlLedger } from '@sluice/counters/postgres'
 import { counterContract, type TestRunner } from '@sluice/testkit'
 import { runClaim, sketchClaims } from '../sketches/sketch-claims.ts'
 
-// PGlite is an ES module that jest cannot load, so what has to do with it runs in a process of its own
+// PGlite is an ES module that jest cannot load, so the code that uses it runs in a separate process
 
 let ledger: SqlLedger | undefined
 let made = 0
 
-/** Answers the code with which it was refused, if it was. */
+/** Returns the error code if the call was rejected. */
 export async function open(folder: string): Promise<string | undefined> {
   try {
     ledger = await embeddedLedger({ folder })
@@ -30,7 +30,7 @@ export async function increment(id: string, delta: number): Promise<number> {
   return value
 }
 
-/** The claims of the contract, and of each that does not hold why. */
+/** Runs the contract, and returns the error of each claim that fails. */
 export async function contract(): Promise<readonly (readonly [claim: string, failure: string | undefined])[]> {
   const claims: (readonly [string, () => void | Promise<void>])[] = []
   const runner: TestRunner = {
@@ -44,7 +44,7 @@ export async function contract(): Promise<readonly (readonly [claim: string, fai
   return resultsOf(claims)
 }
 
-/** The same of what it keeps of sketches. */
+/** Runs the sketch claims, and returns the error of each claim that fails. */
 export async function sketches(): Promise<readonly (readonly [claim: string, failure: string | undefined])[]> {
   const claims = Object.keys(sketchClaims).map((claim) => {
     const run = async (): Promise<void> => {

@@ -2,7 +2,7 @@ import { test } from '@jest/globals'
 import { eachSeed } from '@sluice/testkit'
 import { type CountedLane, countThrough, type Tier, type Victim } from './kills.ts'
 
-/** Each thing that can be killed, so many times. */
+/** Defines a test for each tier and victim, with the given number of kills. */
 export function killClaims(kills: number, timeoutMs: number): void {
   const cases: readonly (readonly [Tier, Victim])[] = [
     ['hot', 'process'],
@@ -14,7 +14,7 @@ export function killClaims(kills: number, timeoutMs: number): void {
     ['embedded', 'process'],
   ]
   test.each(cases)(
-    `of the %s tier nothing is lost that was promised when the %s is killed ${kills} times`,
+    `the %s tier keeps every promised unit when the %s is killed ${kills} times`,
     (tier, victim) =>
       eachSeed(1, async (random) => {
         const lanes = await countThrough({ tier, victim, kills }, random)
@@ -28,7 +28,7 @@ export function killClaims(kills: number, timeoutMs: number): void {
 }
 
 function check({ lane, sent, answered, unflushed, durable }: CountedLane, tier: Tier, victim: Victim): void {
-  // the end of it is a crash of the process, too
+  // the test always ends with a crash of the process
   const mayLose = lane.startsWith('plain') && (victim === 'emptied redis' || tier !== 'hot')
   const least = mayLose ? answered - unflushed : answered
   if (durable >= least && durable <= sent) return

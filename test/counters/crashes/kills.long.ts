@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
 import { killClaims } from './kill-claims.ts'
 
-describe('counters that are killed again and again', () => {
+describe('counters whose process or server is killed many times', () => {
   killClaims(100, 900_000)
 })

@@ -12,12 +12,12 @@ import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import type { CountingOptions } from './children/counting.ts'
 import { type LaneLog, LaneLogs } from './lane-logs.ts'
 
-/** `embedded`: buffered, before a folder in the place of a PostgreSQL. */
+/** `embedded`: buffered, with an embedded ledger in a folder instead of PostgreSQL. */
 export type Tier = 'hot' | 'buffered' | 'embedded'
-/** What is killed: the process that counts, or a server. `emptied`: a Redis that loses all it had. */
+/** What is killed: the counting process, or a server. `emptied redis`: a Redis that loses all its data. */
 export type Victim = 'process' | 'redis' | 'emptied redis' | 'postgres'
 
-/** A lane after all of it: what was sent and answered, what was in no flush when it was lost, and what the ledger has. */
+/** The final state of a lane: units sent and acknowledged, units lost before a flush, and units in the ledger. */
 export interface CountedLane extends LaneLog {
   readonly lane: string
   readonly unflushed: number
@@ -29,7 +29,7 @@ const LONGEST_DELAY_MS = 300
 
 type Counting = ChildNode<typeof import('./children/counting.ts')>
 
-/** Counts in a process of its own while something is killed so often, each time at a random moment. */
+/** Counts in a child process while the victim is killed `kills` times, each time at a random moment. */
 export async function countThrough(
   { tier, victim, kills }: { readonly tier: Tier; readonly victim: Victim; readonly kills: number },
   random: SeededRandom,
@@ -60,7 +60,7 @@ interface LabParts {
   readonly postgres: PostgresServer
   readonly redis: RedisServer
   readonly tier: Tier
-  /** Of its log, and of an embedded ledger. */
+  /** Folder of the log, and of an embedded ledger. */
   readonly folder: string
 }
 
@@ -68,7 +68,7 @@ class Lab {
   readonly #parts: LabParts
   readonly #logs: LaneLogs
   #child: Counting | undefined
-  /** Units of each lane that were answered before the last flush or kill. */
+  /** Units of each lane that were acknowledged before the last flush or kill. */
   #settled = new Map<string, number>()
   readonly #unflushed = new Map<string, number>()
 
@@ -96,7 +96,7 @@ class Lab {
     await this.#child.call('start', options)
   }
 
-  /** Answers once each lane counted something more. */
+  /** Resolves once each lane has counted another unit. */
   async counts(): Promise<void> {
     const before = this.#logs.read()
     const isMore = ([lane, { answered }]: readonly [string, LaneLog]): boolean =>
@@ -110,7 +110,7 @@ class Lab {
     )
   }
 
-  /** Whatever was answered before is to be kept. */
+  /** Marks all acknowledged units as flushed, since they must now survive. */
   async flush(): Promise<void> {
     const before = this.#logs.read()
     await this.#child?.call('flush').then(
@@ -143,7 +143,7 @@ class Lab {
     }
   }
 
-  /** Ends the process as a crash does, and has another one hand over what it left. */
+  /** Kills the process, flushes its remaining units from another process, and returns the totals. */
   async end(): Promise<readonly CountedLane[]> {
     await this.flush()
     await this.#child?.stop()

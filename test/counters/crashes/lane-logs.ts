@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 
-/** Of a lane: units sent, and units answered. */
+/** Units of a lane that were sent, and units that were acknowledged. */
 export interface LaneLog {
   readonly sent: number
   readonly answered: number
@@ -8,13 +8,13 @@ export interface LaneLog {
 
 const CHUNK_BYTES = 2 ** 20
 
-/** What processes wrote down of each lane, read on from where the last reading ended. */
+/** Reads the log of all lanes incrementally: each call continues where the last one ended. */
 export class LaneLogs {
   readonly #path: string
   readonly #units = { sent: new Map<string, Set<string>>(), answered: new Map<string, Set<string>>() }
   readonly #chunk: Buffer = Buffer.alloc(CHUNK_BYTES)
   #offset = 0
-  /** The beginning of a line that is not written to its end. */
+  /** The start of a line that is not yet complete. */
   #rest = ''
 
   constructor(path: string) {

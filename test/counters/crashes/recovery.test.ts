@@ -30,7 +30,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** Counters of one more process in Redis, which hand nothing over unless they are flushed. */
+/** Creates counters of another process in Redis, which flush only on request. */
 function hot(sql: SqlRunner = pool): Counters {
   const client = redis.client({ autoResendUnfulfilledCommands: false })
   const counters = redisCounters(client, { name, ledger: postgresLedger(sql), flushMs: '1h', waitMs: '3s' })
@@ -38,17 +38,17 @@ function hot(sql: SqlRunner = pool): Counters {
   return counters
 }
 
-/** What the ledger has. */
+/** Reads a value from the ledger. */
 async function durable(id: string): Promise<number> {
   const { rows } = await pool.query('select value from sluice.counters where name = $1 and id = $2', [name, id])
   return Number(rows[0]?.value ?? 0)
 }
 
-/** Fails in one way or another as often as it is told. */
+/** Loses answers or hangs for a configured number of batches. */
 class FaultySql implements SqlRunner {
-  /** How many answers of batches are lost. */
+  /** Number of batches whose answer will be lost. */
   lostAnswers = 0
-  /** How many batches never arrive, and are never answered. */
+  /** Number of batches that will never arrive and never be answered. */
   hung = 0
 
   async query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }> {
@@ -65,7 +65,7 @@ class FaultySql implements SqlRunner {
 }
 
 describe('counters in Redis before PostgreSQL', () => {
-  test('count nothing twice after Redis came back with what it had some time before', async () => {
+  test('count nothing twice after Redis restarts with an older snapshot', async () => {
     const counters = hot()
     await counters.increment('a', 5)
     await redis.client().call('SAVE')
@@ -76,14 +76,14 @@ describe('counters in Redis before PostgreSQL', () => {
     expect(await durable('a')).toBe(12)
     await redis.kill()
     await redis.start()
-    // the 5 are pending again there, and were part of a batch that the ledger has
+    // the 5 are pending again in Redis, although a batch with them is in the ledger
     expect((await hot().increment('a', 2)).value).toBe(14)
     await hot().flush()
     expect(await durable('a')).toBe(14)
     expect((await hot().read('a')).value).toBe(14)
   })
 
-  test('hand over what a Redis that came back had not handed over', async () => {
+  test('flush the pending units of a restarted Redis', async () => {
     await hot().increment('a', 5)
     await redis.client().call('SAVE')
     await redis.kill()
@@ -94,7 +94,7 @@ describe('counters in Redis before PostgreSQL', () => {
     expect(await durable('a')).toBe(7)
   })
 
-  test('hand over a closed batch and a pending one of a Redis that came back', async () => {
+  test('flush a closed batch and a pending one of a restarted Redis', async () => {
     const sql = new FaultySql()
     const counters = hot(sql)
     await counters.increment('a', 5)
@@ -109,7 +109,7 @@ describe('counters in Redis before PostgreSQL', () => {
     expect(await durable('a')).toBe(10)
   })
 
-  test('go on from what the ledger has after Redis lost all it had', async () => {
+  test('continue from the ledger after Redis has lost all its data', async () => {
     const counters = hot()
     await counters.increment('a', 5)
     await counters.flush()
@@ -122,7 +122,7 @@ describe('counters in Redis before PostgreSQL', () => {
     expect(await durable('a')).toBe(7)
   })
 
-  test('count a token once though Redis lost all it had in between', async () => {
+  test('count a token once though Redis lost all its data in between', async () => {
     expect((await hot().increment('a', 5, { token: 't' })).counted).toBe(true)
     await redis.restart()
     expect(await hot().increment('a', 5, { token: 't' })).toEqual({ value: 5, durable: true, counted: false })
@@ -141,7 +141,7 @@ describe('counters in Redis before PostgreSQL', () => {
     expect((await counters.read('a')).value).toBe(6)
   })
 
-  test('finish the batch of a process that never comes back', async () => {
+  test('finish the batch of a crashed process', async () => {
     const sql = new FaultySql()
     const stuck = hot(sql)
     await stuck.increment('a', 5)
@@ -155,7 +155,7 @@ describe('counters in Redis before PostgreSQL', () => {
     await failed
   })
 
-  test('count on while PostgreSQL is away, and hand all of it over afterwards', async () => {
+  test('keep counting while PostgreSQL is down, and flush everything afterwards', async () => {
     const counters = hot()
     await counters.increment('a', 1)
     await counters.flush()
@@ -182,7 +182,7 @@ describe('counters in a process before PostgreSQL', () => {
     return counters
   }
 
-  test('apply a batch once though its answer was lost, and tell of a token what the first sending did', async () => {
+  test('apply a batch once though its answer was lost, and report the first result for its token', async () => {
     const sql = new FaultySql()
     const counters = buffered(sql)
     await counters.increment('a', 5)
@@ -194,7 +194,7 @@ describe('counters in a process before PostgreSQL', () => {
     expect(await durable('a')).toBe(7)
   })
 
-  test('send a batch again that was never answered', async () => {
+  test('send a batch again if it was never answered', async () => {
     const sql = new FaultySql()
     const counters = buffered(sql)
     sql.hung = 1
@@ -205,7 +205,7 @@ describe('counters in a process before PostgreSQL', () => {
     expect(await durable('a')).toBe(2)
   })
 
-  test('refuse at once, and drop nothing, where too much waits for PostgreSQL', async () => {
+  test('reject at once, and lose nothing, if too many units are waiting for PostgreSQL', async () => {
     const counters = createCounters({ name, ledger: postgresLedger(pool), flushMs: '1h', maxWaiting: 2 })
     opened.push(counters)
     await counters.increment('a', 1)
@@ -216,7 +216,7 @@ describe('counters in a process before PostgreSQL', () => {
     expect((await counters.increment('c', 1)).value).toBe(1)
   })
 
-  test('do not lose what waited while PostgreSQL was away', async () => {
+  test('keep the waiting units while PostgreSQL is down', async () => {
     const counters = buffered(pool)
     await counters.increment('a', 1)
     await postgres.kill()

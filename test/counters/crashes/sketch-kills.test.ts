@@ -4,7 +4,7 @@ import { measureThrough } from './sketch-kills.ts'
 
 describe('uniques and digests of processes that are killed', () => {
   test(
-    'have all that was answered, and nothing twice',
+    'contain everything that was acknowledged, and nothing twice',
     () => eachSeed(1, (random) => measureThrough(5, random)),
     120_000,
   )

@@ -18,7 +18,10 @@ type Measuring = ChildNode<typeof import('./children/measuring.ts')>
 const LONGEST_DELAY_MS = 200
 const seed = 'a seed of more than 16 bytes'
 
-/** Processes add durable values and keys, two at a time, and one after the other is killed; what was answered must be there. */
+/**
+ * Two processes at a time add durable values and keys, and are killed one after the other. Checks that everything
+ * acknowledged is in the ledger.
+ */
 export async function measureThrough(kills: number, random: SeededRandom): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-measuring-'))
   const log = join(folder, 'log')
@@ -48,7 +51,7 @@ export async function measureThrough(kills: number, random: SeededRandom): Promi
   }
 }
 
-/** Answers once each lane of that start was answered. */
+/** Resolves once each lane of the given start has an acknowledgement. */
 async function adds(logs: LaneLogs, start: number): Promise<void> {
   const isAnswered = async (): Promise<boolean> =>
     [...logs.read()].filter(([lane, { answered }]) => lane.split('-')[1] === String(start) && answered > 0).length === 6
@@ -58,7 +61,7 @@ async function adds(logs: LaneLogs, start: number): Promise<void> {
 async function check(logs: LaneLogs, postgres: PostgresServer): Promise<void> {
   const options = { ledger: postgresLedger(postgres.pool()) }
   const [digests, uniques] = [digestCounters(options), uniqueCounters({ ...options, seed })]
-  // two days, where a midnight of UTC came in between
+  // two days, since the test may run across midnight UTC
   const { count } = await digests.daySketch('ms', { days: 2 })
   const seen = await uniques.daySketch('visitors', { days: 2 })
   const sums = { sent: 0, answered: 0 }

@@ -6,7 +6,7 @@ import { CounterFaults } from './counter-faults.ts'
 import { CounterHistory } from './counter-history.ts'
 import { HeldLedger } from './held-ledger.ts'
 
-/** `SLUICE_RUNS` for more of them. */
+/** Set `SLUICE_RUNS` for more runs. */
 const RUNS = Number(process.env.SLUICE_RUNS ?? 40)
 const STEPS = 150
 const WAIT_MS = 200
@@ -59,10 +59,10 @@ async function run(random: SeededRandom): Promise<void> {
     if (random.whole(40) === 0) faults.share = random.pick([0, 0.3, 0.6, 1])
   }
   faults.share = 0
-  // answers of calls that are late by chance are over, too
+  // delayed calls have been answered too
   await moved(clock, () => history.waiting === 0 && clock.now() > 10_000, 'an answer to each call')
   for (let i = 0; history.hasOpenTokens; i++) {
-    if (i > 200) throw new Error('tokens stay refused')
+    if (i > 200) throw new Error('tokens that are still rejected')
     history.again(random.pick(fleet))
     await moved(clock, () => history.waiting === 0, 'an answer to each token')
   }
@@ -78,7 +78,7 @@ async function run(random: SeededRandom): Promise<void> {
   const closed = Promise.all(fleet.map((counters) => counters.close())).then(() => {
     isClosed = true
   })
-  await moved(clock, () => isClosed && clock.pending === 0, 'the end of all timers')
+  await moved(clock, () => isClosed && clock.pending === 0, 'all timers to finish')
   await closed
 }
 
@@ -101,7 +101,7 @@ async function agree(
   expect(kept.filter(({ id }) => !known.has(id))).toEqual([])
 }
 
-test('each acknowledged unit counts once in the ledger, and every call is answered, whatever becomes of its calls', async () => {
+test('each acknowledged unit counts once in the ledger, and every call is answered, under random faults of the ledger', async () => {
   const lost: unknown[] = []
   const onLost = (error: unknown): void => void lost.push(error)
   process.on('unhandledRejection', onLost)

@@ -5,14 +5,14 @@ import type { Intrusion } from './held-ledger.ts'
 export interface CounterFaultsOptions {
   readonly clock: Clock
   readonly random: SeededRandom
-  /** Calls are late by up to so much. */
+  /** Longest delay of a call, in ms. */
   readonly mostMs: number
 }
 
-/** What happens to the calls of a ledger by chance: they fail, wait, or are never answered, before or after their effect. */
+/** Random faults of ledger calls: they fail, are delayed, or are never answered, before or after they take effect. */
 export class CounterFaults implements Intrusion {
   readonly #options: CounterFaultsOptions
-  /** Of all calls, how many something happens to, on either side; 0 to 1. */
+  /** Share of calls with a fault, on either side; 0 to 1. */
   share = 0.3
 
   constructor(options: CounterFaultsOptions) {

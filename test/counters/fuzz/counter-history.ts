@@ -2,28 +2,28 @@ import type { CounterDeltas, Counters, IncrementOptions } from '@sluice/limiter-
 import type { SeededRandom } from '@sluice/testkit'
 
 const IDS = ['a', 'b', 'c', '\\0', '\0', '\\\\0', '\ud800', '\\ud800', 'x\\', 'x']
-/** Of calls that were refused, or that may have counted. */
+/** Codes of calls that were rejected, or that may have counted. */
 const EXPECTED_CODES = ['SLUICE_COUNTERS_UNAVAILABLE', 'SLUICE_COUNTERS_FULL']
 
 export interface CounterHistoryOptions {
   readonly random: SeededRandom
   /** Whether a plain call that fails has certainly not counted. */
   readonly isPlainSure: boolean
-  /** Whether a plain call that was acknowledged has counted for good. */
+  /** Whether a plain call that was acknowledged is kept permanently. */
   readonly isPlainKept: boolean
   readonly hasResets: boolean
-  /** Which reads have all that was acknowledged before: those that ask the ledger, or every one. */
+  /** The reads that include everything acknowledged before: no reads, reads from the ledger, or all reads. */
   readonly sureReads: 'none' | 'ledger' | 'all'
 }
 
-/** Calls by chance of counters that share a ledger, and what the ledger must have in the end. */
+/** Makes random calls to counters that share a ledger, and computes what the ledger must contain at the end. */
 export class CounterHistory {
   readonly #options: CounterHistoryOptions
-  /** By id, what was acknowledged. */
+  /** Acknowledged units by id. */
   readonly sure = new Map<string, number>()
-  /** By id, what may have counted besides: of one call, and 0 or all of it. */
+  /** Further units by id that may have been counted: for each call either 0 or all of its units. */
   readonly maybe = new Map<string, number>()
-  /** By id, of all calls: no read has more. */
+  /** Units of all calls by id. No read may return more. */
   readonly #issued = new Map<string, number>()
   readonly failures: unknown[] = []
   readonly #tokens = new Map<string, { readonly deltas: Record<string, number>; isCounted: boolean }>()
@@ -34,7 +34,7 @@ export class CounterHistory {
     this.#options = options
   }
 
-  /** Calls that are not settled. */
+  /** Number of calls that are not settled. */
   get waiting(): number {
     return this.#waiting
   }
@@ -52,7 +52,7 @@ export class CounterHistory {
     else if (hasResets) this.#reset(counters)
   }
 
-  /** Sends again what has a token and was not answered. */
+  /** Repeats all calls with a token that were not acknowledged. */
   again(counters: Counters): void {
     for (const [token, { deltas, isCounted }] of this.#tokens) if (!isCounted) this.#token(counters, token, deltas)
   }
@@ -70,7 +70,7 @@ export class CounterHistory {
     this.#count(counters, deltas, {}, { lost, kept: isPlainKept ? this.sure : this.maybe })
   }
 
-  /** Of an id of its own, so that it is known whether it counted. */
+  /** Uses a unique id, so that the ledger shows whether the call counted. */
   #durable(counters: Counters): void {
     const deltas = { [`d${this.#made++}`]: 1 + this.#options.random.whole(9) }
     this.#count(counters, deltas, { durable: true }, { lost: () => addTo(this.maybe, deltas), kept: this.sure })
@@ -127,7 +127,7 @@ export class CounterHistory {
     if (value < least || value > most) throw new Error(`read of ${id}: expected ${least} to ${most}, received ${value}`)
   }
 
-  /** Of ids of their own, of which nothing is known but that reads and the ledger agree. */
+  /** Uses unique ids, whose values are unknown, and only checks that reads and the ledger agree. */
   #reset(counters: Counters): void {
     const { random } = this.#options
     const id = `r${random.whole(2)}`

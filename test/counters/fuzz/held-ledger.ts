@@ -3,13 +3,13 @@ import type { Clock } from '@sluice/limiter-core'
 
 export type TableCall = 'apply' | 'read' | 'list' | 'sum' | 'clear'
 
-/** What happens to one call of a table: `before` it has an effect, and `after` that. Either may wait or reject. */
+/** Hooks around each call of a table: `before` and `after` it takes effect. Either may delay or reject the call. */
 export interface Intrusion {
   readonly before?: (call: TableCall) => Promise<void> | void
   readonly after?: (call: TableCall) => Promise<void> | void
 }
 
-/** A ledger in memory whose answers somebody stands in the way of. */
+/** An in-memory ledger whose calls can be delayed or rejected by hooks. */
 export class HeldLedger implements CounterLedger {
   readonly durable = false
   readonly plain: MemoryLedger

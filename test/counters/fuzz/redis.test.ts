@@ -10,7 +10,7 @@ import { CounterFaults } from './counter-faults.ts'
 import { CounterHistory } from './counter-history.ts'
 import { HeldLedger } from './held-ledger.ts'
 
-/** `SLUICE_RUNS` for more of them. */
+/** Set `SLUICE_RUNS` for more runs. */
 const RUNS = Number(process.env.SLUICE_RUNS ?? 2)
 const ROUNDS = 3
 const STEPS = 60
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-/** Three processes' worth of counters on one Redis and one ledger. */
+/** The counters of three processes on one Redis and one ledger. */
 async function withFleet(
   { random, name }: { readonly random: SeededRandom; readonly name: string },
   run: (fleet: readonly Counters[], ledger: HeldLedger, faults: CounterFaults) => Promise<void>,
@@ -43,7 +43,9 @@ async function withFleet(
   }
 }
 
-/** Rounds of calls by chance. Between them Redis restarts, with all that was acknowledged or with a state from before. */
+/**
+ * Rounds of random calls. Between rounds Redis restarts, either with everything acknowledged or with an older state.
+ */
 async function attack(random: SeededRandom, { name, isOlder }: { readonly name: string; readonly isOlder: boolean }) {
   await withFleet({ random, name }, async (fleet, ledger, faults) => {
     const history = new CounterHistory({
@@ -63,7 +65,7 @@ async function attack(random: SeededRandom, { name, isOlder }: { readonly name: 
         if (random.whole(3) === 0) await new Promise<void>((resolve) => systemClock.after(random.whole(4), resolve))
       }
       await eventually(isQuiet, { what: 'an answer to each call' })
-      // batches are under way still
+      // batches are still in progress
       await (isOlder ? redis.kill().then(() => redis.start()) : redis.restart({ empty: false }))
     }
     faults.share = 0
@@ -94,10 +96,10 @@ async function agree({ sure, maybe }: CounterHistory, table: CounterTable, fleet
   for (const { id, value } of entries) expect([id, value >= (sure.get(id) ?? 0)]).toEqual([id, true])
 }
 
-test('each acknowledged unit counts once in the ledger, whatever becomes of its calls and however often Redis restarts', async () => {
+test('each acknowledged unit counts once in the ledger, with random faults and repeated Redis restarts', async () => {
   await eachSeed(RUNS, (random, seed) => attack(random, { name: `f${seed}`, isOlder: false }))
 }, 600_000)
 
-test('nothing counts twice, and what went past Redis once, where Redis comes back with an older state', async () => {
+test('nothing counts twice if Redis restarts with an older state, and units written directly to the ledger count once', async () => {
   await eachSeed(RUNS, (random, seed) => attack(random, { name: `o${seed}`, isOlder: true }))
 }, 600_000)

@@ -15,7 +15,10 @@ import { HOUR, registers, START } from '../sketches/sketch-bench.ts'
 const seed = new SketchSeed('a seed of more than 16 bytes')
 const DAYS = 3
 
-/** What one process does; `lost`: the next batch is applied, and its answer is lost; `late`: it arrives again afterwards. */
+/**
+ * A step of one process. `lost`: the next batch is applied, but its answer is lost. `late`: the batch also arrives a
+ * second time.
+ */
 type Step =
   | { readonly kind: 'add'; readonly value: number; readonly many: number }
   | { readonly kind: 'flush' | 'compact' | 'lost' | 'late' | 'crash' }
@@ -33,17 +36,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('lost' as const, 'late' as const, 'crash' as const) }) },
 )
 
-/** Of two processes, or of so many starts of them, what each does; and how long after the one before, in hours. */
+/** The steps of two or three processes, or of successive starts of a process. */
 const scripts = fc.array(fc.array(step, { minLength: 1, maxLength: 12 }), { minLength: 2, maxLength: 3 })
 
-/** The ledger of one process: each of its calls happens, and is answered, whenever `wait` lets it. */
+/** The ledger as one process uses it: each call takes effect, and is answered, when `wait` resolves. */
 class InterleavedLedger implements CounterLedger {
   readonly durable = false
   readonly #ledger: MemoryLedger
   readonly #wait: () => Promise<void>
   losesAnswer = false
   sendsTwice = false
-  /** A dead process calls nothing. */
+  /** Whether the process has crashed. A crashed process makes no calls. */
   isDead = false
 
   constructor(ledger: MemoryLedger, wait: () => Promise<void>) {
@@ -87,13 +90,13 @@ class InterleavedLedger implements CounterLedger {
   }
 }
 
-/** What was applied for certain, and what may have been. */
+/** Values that were certainly applied, and values that may have been applied. */
 class Expected {
   readonly sure: number[] = []
   readonly possible: number[] = []
 }
 
-/** One process runs its script. What it had flushed when it crashed is kept, and of the rest nobody knows. */
+/** Runs the script of one process. After a crash, flushed values are certain, and all others are possible. */
 async function run(
   ledger: InterleavedLedger,
   clock: FakeClock,
@@ -106,7 +109,7 @@ async function run(
   const flush = async (): Promise<void> => {
     const flushed = unflushed
     unflushed = []
-    // an answer that was lost is asked for again
+    // a flush whose answer was lost is repeated
     for (const counters of [unique, digest]) while (!(await succeeds(counters.flush()))) if (ledger.isDead) break
     ;(ledger.isDead ? expected.possible : expected.sure).push(...flushed)
   }
@@ -147,7 +150,7 @@ function hyperLogLogOf(values: readonly number[]): HyperLogLog {
   return sketch
 }
 
-/** How far the rank of an answer is from `q`, as a share of all values. */
+/** Distance of the rank of an answer from `q`, as a share of all values. */
 function rankError(sketch: TDigest, q: number, values: readonly number[]): number {
   const answer = sketch.quantile(q)
   const [below, upTo] = [
@@ -159,7 +162,7 @@ function rankError(sketch: TDigest, q: number, values: readonly number[]): numbe
 }
 
 describe('sketches of several processes', () => {
-  test('are what one sketch is that saw all of it, however flushes, repeats, crashes and merges fall together', async () => {
+  test('equal one sketch of all values, for every interleaving of flushes, repeats, crashes and merges', async () => {
     await fc.assert(
       fc.asyncProperty(scripts, fc.scheduler(), async (all, scheduler) => {
         const clock = new FakeClock({ wallMs: START })

@@ -3,13 +3,13 @@ import type { SeededRandom } from '@sluice/testkit'
 import { GossipFleet, type GossipNetwork } from './gossip-fleet.ts'
 
 export interface Agreement {
-  /** Ms until the last of all replicas had a message: of half of the messages, of 99 of 100, of all. */
+  /** Ms until the last replica had a message: for half of the messages, for 99 of 100, for all. */
   readonly p50: number
   readonly p99: number
   readonly most: number
 }
 
-/** How long messages take to all of `replicas`, each from a replica and at a time that chance chooses. */
+/** Measures how long messages need to reach all `replicas`. Each is sent by a random replica at a random time. */
 export async function agreementOf(
   {
     replicas,
@@ -31,7 +31,7 @@ export async function agreementOf(
     })
     return channel
   })
-  // every replica has a log, of which all others tell how far they know it
+  // every replica has a log, and all others report how much of it they have
   for (const channel of channels) channel.publish('greetings', new Uint8Array())
   await fleet.run(3_000)
   for (let message = 0; message < messages; message++) {

@@ -19,13 +19,13 @@ interface Target {
   readonly node: GossipNode
   readonly backend: GossipBackend
   readonly clock: FakeClock
-  /** Takes one more, and answers what is left as its ledger knows it. */
+  /** Takes one more unit, and returns the remaining units according to this replica. */
   left(): Promise<number>
-  /** By the process clock. */
+  /** Time of the process clock when the current window ends. */
   windowEndsAt(): number
 }
 
-/** A replica that took 40 of 100 units, and has heard of nobody. */
+/** Creates a replica that took 40 of 100 units and knows no other replicas. */
 async function target(): Promise<Target> {
   const clock = new FakeClock()
   const node = createGossip({ peers: [], clock, secret: SECRET })
@@ -57,7 +57,7 @@ function opened(message: Uint8Array): { readonly ticket: string } {
   return JSON.parse(Buffer.from(message).subarray(32).toString())
 }
 
-/** Sends parts as somebody who knows the secret does. */
+/** Sends log parts like an attacker who has the secret. */
 function push(node: GossipNode, parts: unknown): void {
   const head = { v: 1, from: 'attacker', nonce: 'n' }
   const { ticket } = opened(node.answer(sealed({ ...head, kind: 'ask', clocks: [] })))
@@ -85,14 +85,14 @@ function hostile(random: SeededRandom, depth = 0): unknown {
 }
 
 function hostileItem(random: SeededRandom, clock: number): unknown {
-  // what others took is theirs to say, under a key that none of ours has; the rest is malformed
+  // usage that an attacker reports for itself is valid, but under a key without a limiter here; the rest is malformed
   const value = random.whole(3) === 0 ? [BIG, -1, [BIG, BIG, BIG]] : hostile(random)
   const key = random.whole(3) === 0 ? `limit:${ID}` : random.pick(SOME_KEYS)
   return random.whole(4) === 0 ? hostile(random) : [clock, random.pick([0, 1, BIG, BIG - 1, 1e9]), key, value]
 }
 
 describe('a replica that shares limits', () => {
-  test('counts nothing of forged, malformed and hostile messages, and goes on', () =>
+  test('ignores forged, malformed and hostile messages, and continues', () =>
     eachSeed(20, async (random) => {
       const { node, clock, left } = await target()
       const codes = new Set<unknown>()
@@ -117,12 +117,12 @@ describe('a replica that shares limits', () => {
     }))
 
   test.each([
-    ['a time beyond all', [BIG, 0]],
-    ['a time that is none', ['12', 0]],
-    ['a time below 0', [-1, 0]],
+    ['a time in the far future', [BIG, 0]],
+    ['an invalid time', ['12', 0]],
+    ['a negative time', [-1, 0]],
     ['an old time', [1_800_000, BIG]],
-    ['a time of a day ago', [1_800_000, 86_400_000]],
-  ])('moves no window for %s', async (_, [time, ageMs]) => {
+    ['a time one day ago', [1_800_000, 86_400_000]],
+  ])('does not move the window for %s', async (_, [time, ageMs]) => {
     const { node, clock, left, windowEndsAt } = await target()
     await left()
     const endsAt = windowEndsAt()
@@ -133,7 +133,7 @@ describe('a replica that shares limits', () => {
     expect(windowEndsAt()).toBe(endsAt)
   })
 
-  test('forgets nothing and counts nothing for what others say of its own log', async () => {
+  test('ignores what other replicas report about its own log', async () => {
     const { node, clock, left } = await target()
     push(node, [[node.replica, BIG, BIG, [[BIG - 1, 0, `limit:${ID}`, [60_000, 0, [0, 5, 0]]]]]])
     clock.advance(2_000)
@@ -141,7 +141,7 @@ describe('a replica that shares limits', () => {
     expect(await left()).toBe(59)
   })
 
-  test('keeps at most 20,000 keys of a replica, and counts what it refuses', async () => {
+  test('keeps at most 20,000 keys of a replica, and counts rejected keys', async () => {
     const { node, backend, clock } = await target()
     let key = 0
     for (let round = 0; round < 60; round++) {
@@ -159,7 +159,7 @@ describe('a replica that shares limits', () => {
   })
 })
 
-describe('sockets that stall', () => {
+describe('stalled sockets', () => {
   async function served(node: GossipNode): Promise<number> {
     const server = createServer((req, res) => void node.handler(req, res))
     stops.push(() => {
@@ -177,7 +177,7 @@ describe('sockets that stall', () => {
     return socket
   }
 
-  test('hold up nobody else, and a body that is late ends with its connection', async () => {
+  test('do not block other clients, and a late body is dropped with its connection', async () => {
     const { node, clock, left } = await target()
     const port = await served(node)
     const silent = Array.from({ length: 20 }, () => socketTo(port))
@@ -201,7 +201,7 @@ describe('sockets that stall', () => {
         await turns()
         return answer.includes('HTTP/1.1 408') && /connection: close/i.test(answer)
       },
-      { what: 'the end of a body that is late' },
+      { what: 'the end of a late body' },
     )
     expect(await left()).toBe(59)
     expect(silent.every((socket) => !socket.destroyed)).toBe(true)
@@ -209,16 +209,16 @@ describe('sockets that stall', () => {
 
   test.each([
     ['nothing', () => {}, 'SLUICE_GOSSIP_UNAVAILABLE'],
-    ['what is no HTTP', (socket: Socket) => void socket.end('garbage\r\n\r\n'), 'error'],
+    ['a response that is not HTTP', (socket: Socket) => void socket.end('garbage\r\n\r\n'), 'error'],
     ['garbage', (socket: Socket) => void socket.end(ok(Buffer.alloc(1_000, 'x'))), 'SLUICE_GOSSIP_FORGED'],
     ['an empty body', (socket: Socket) => void socket.end(ok(Buffer.alloc(0))), 'SLUICE_GOSSIP_FORGED'],
-    ['without an end', (socket: Socket) => endless(socket), 'SLUICE_BAD_MESSAGE'],
+    ['an endless body', (socket: Socket) => endless(socket), 'SLUICE_BAD_MESSAGE'],
     [
-      'by a redirect',
+      'a redirect',
       (socket: Socket) => void socket.end('HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n'),
       'error',
     ],
-  ])('a peer that answers %s changes nothing', async (_, answer, code) => {
+  ])('a peer that answers with %s changes nothing', async (_, answer, code) => {
     const server = createSocketServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', () => answer(socket))

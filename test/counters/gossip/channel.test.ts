@@ -16,7 +16,7 @@ describe('a channel without a server', () => {
     }
   })
 
-  test('carries each message once and in order over a network that loses, doubles and delays', () =>
+  test('delivers each message once and in order over a network that loses, duplicates and delays messages', () =>
     eachSeed(5, async (random) => {
       const fleet = new GossipFleet(random, { loss: 0.2, doubles: 0.2, delayMs: 300 })
       const channels = Array.from({ length: 6 }, () => gossipChannel(fleet.start()))
@@ -38,21 +38,24 @@ describe('a channel without a server', () => {
       await fleet.stop()
     }))
 
-  test.each([1, 2, 3, 4, 5])('brings who comes later what is retained, and nothing that is older: %d', async (seed) => {
-    const fleet = new GossipFleet(seededRandom(seed))
-    // one without a channel keeps messages for longer
-    const [one] = [gossipChannel(fleet.start()), fleet.start()]
-    one.publish('news', Buffer.from('old'))
-    await fleet.run(RETAIN_MS / 2, 100)
-    one.publish('news', Buffer.from('new'))
-    await fleet.run(RETAIN_MS / 2 + 2_000, 100)
-    const late = listen(gossipChannel(fleet.start()))
-    await fleet.run(2_000)
-    expect(late).toEqual(['new'])
-    await fleet.stop()
-  })
+  test.each([1, 2, 3, 4, 5])(
+    'delivers retained messages to a late subscriber, but no older messages: %d',
+    async (seed) => {
+      const fleet = new GossipFleet(seededRandom(seed))
+      // the node without a channel retains messages for longer
+      const [one] = [gossipChannel(fleet.start()), fleet.start()]
+      one.publish('news', Buffer.from('old'))
+      await fleet.run(RETAIN_MS / 2, 100)
+      one.publish('news', Buffer.from('new'))
+      await fleet.run(RETAIN_MS / 2 + 2_000, 100)
+      const late = listen(gossipChannel(fleet.start()))
+      await fleet.run(2_000)
+      expect(late).toEqual(['new'])
+      await fleet.stop()
+    },
+  )
 
-  test('brings nothing twice to who was away for less than retainMs, and names what was missed beyond', async () => {
+  test('delivers nothing twice after an absence shorter than retainMs, and reports missed messages after a longer one', async () => {
     const fleet = new GossipFleet(seededRandom(1))
     const events: object[] = []
     const [one, other] = [gossipChannel(fleet.start()), gossipChannel(fleet.start())]
@@ -77,7 +80,7 @@ describe('a channel without a server', () => {
     await fleet.stop()
   })
 
-  test('keeps no more than maxRetainedBytes of a process', async () => {
+  test('retains at most maxRetainedBytes of a process', async () => {
     const fleet = new GossipFleet(seededRandom(1))
     const one = gossipChannel(fleet.start(), { maxRetainedBytes: 100 })
     for (let n = 0; n < 50; n++) one.publish('news', Buffer.alloc(10, n))
@@ -89,7 +92,7 @@ describe('a channel without a server', () => {
     await fleet.stop()
   })
 
-  test('forgets replicas that are gone, however many there were, and hears nothing of theirs twice', async () => {
+  test('forgets any number of ended replicas, and delivers none of their messages twice', async () => {
     const fleet = new GossipFleet(seededRandom(baseSeed()))
     const open = (): GossipChannel => gossipChannel(fleet.start(), { retainMs: '10s' })
     const texts = [listen(open()), listen(open())]
@@ -108,7 +111,7 @@ describe('a channel without a server', () => {
     await fleet.stop()
   })
 
-  test('brings messages of many parts whole, among others', async () => {
+  test('delivers messages with many parts completely, between other messages', async () => {
     const fleet = new GossipFleet(seededRandom(1), { loss: 0.1 })
     const [one, other] = [gossipChannel(fleet.start()), gossipChannel(fleet.start())]
     const sizes: number[] = []

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { createGossip, type GossipNode, gossipCounters } from '@sluice/counters/gossip'
 import { counterContract, FakeClock } from '@sluice/testkit'
 
-/** A way to a replica of this process. */
+/** Creates a peer that calls a replica of the same process. */
 function peerOf(node: GossipNode): { name: string; exchange(message: Uint8Array): Promise<Uint8Array> } {
   return { name: node.replica, exchange: async (message) => node.answer(message) }
 }
@@ -25,7 +25,7 @@ describe('counters over gossip', () => {
     { durable: false, tokens: false },
   )
 
-  test('refuse options that they cannot keep', () => {
+  test('reject invalid options', () => {
     const clock = new FakeClock()
     const bad: readonly object[] = [{ goneMs: 10 }, { goneMs: '2h' }, { maxIds: 0 }, { goneAfter: 1 }]
     for (const options of bad) {
@@ -39,14 +39,14 @@ describe('counters over gossip', () => {
     expect(() => gossipCounters(node)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })
 
-  test('hold so many ids at most, and go on with those that they have', async () => {
+  test('hold at most maxIds ids, and keep counting known ids', async () => {
     const counters = gossipCounters(createGossip({ peers: [], clock: new FakeClock() }), { maxIds: 2 })
     await counters.incrementMany({ a: 1, b: 1 })
     await expect(counters.increment('c')).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_FULL' })
     expect((await counters.increment('a')).value).toBe(2)
   })
 
-  test('say that an increment stands here alone where nobody else has it in time', async () => {
+  test('report that an increment was not replicated if no other replica confirms it in time', async () => {
     const clock = new FakeClock()
     const silent = { name: 'silent', exchange: () => new Promise<Uint8Array>(() => {}) }
     const counters = gossipCounters(createGossip({ peers: [silent], clock }), { waitMs: 1_000 })

@@ -7,7 +7,7 @@ export interface CountingReplica {
   readonly counters: GossipCounters
 }
 
-/** A `GossipFleet` of which each replica counts. */
+/** A `GossipFleet` whose replicas have counters. */
 export class CountingFleet {
   readonly net: GossipFleet
   readonly replicas: CountingReplica[] = []
@@ -25,13 +25,13 @@ export class CountingFleet {
     return replica
   }
 
-  /** Gone without a word. */
+  /** Ends without notifying the others. */
   kill(replica: CountingReplica): void {
     this.replicas.splice(this.replicas.indexOf(replica), 1)
     this.net.kill(replica.node)
   }
 
-  /** Ends as a process should. */
+  /** Closes gracefully. */
   async leave(replica: CountingReplica): Promise<void> {
     this.replicas.splice(this.replicas.indexOf(replica), 1)
     let isClosed = false
@@ -45,17 +45,17 @@ export class CountingFleet {
     this.net.leave(replica.node)
   }
 
-  /** What each of them takes for the value. */
+  /** The distinct values that the replicas report. */
   async values(id: string): Promise<readonly number[]> {
     return Promise.all(this.replicas.map(async ({ counters }) => (await counters.read(id)).value))
   }
 
-  /** The most entries that any of them has. */
+  /** The largest number of entries in any replica. */
   entries(id: string): number {
     return Math.max(...this.replicas.map(({ counters }) => counters.entriesOf(id)))
   }
 
-  /** Runs until all have these values; answers how long that took, in ms. Throws after `mostMs`. */
+  /** Runs until all replicas have these values. Returns how long this took in ms. Throws after `mostMs`. */
   async agreed(expected: ReadonlyMap<string, number>, mostMs: number): Promise<number> {
     const from = this.net.clock.now()
     while (!(await this.#hasAll(expected))) {

@@ -4,7 +4,7 @@ import { restarted } from './restarts.ts'
 
 const RESTARTS = Number(process.env.SLUICE_RESTARTS ?? 10_000)
 
-test(`${RESTARTS} restarts leave no entries behind, and nothing is lost`, async () => {
+test(`${RESTARTS} restarts leave no entries behind and lose no units`, async () => {
   const random = seededRandom(baseSeed())
   const { counted, value, entries, costs } = await restarted({ replicas: 5, restarts: RESTARTS }, random)
   process.stdout.write(`${RESTARTS} restarts of 5 replicas: ${value} of ${counted} counted, ${entries} entries\n`)

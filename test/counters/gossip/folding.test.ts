@@ -3,13 +3,13 @@ import { baseSeed, eachSeed, seededRandom } from '@sluice/testkit'
 import { CountingFleet } from './counting-fleet.ts'
 import { restarted } from './restarts.ts'
 
-test('replicas that are gone leave no entries behind, and nothing is lost', async () => {
+test('ended replicas leave no entries behind, and no units are lost', async () => {
   const { counted, value, entries } = await restarted({ replicas: 5, restarts: 60 }, seededRandom(baseSeed()))
   expect(value).toBe(counted)
   expect(entries).toBeLessThanOrEqual(5 + 10)
 }, 60_000)
 
-test('a replica that was taken for gone counts on, and nothing of it is lost or doubled', async () => {
+test('a replica that was declared gone keeps counting, and no units are lost or counted twice', async () => {
   await eachSeed(3, async (random) => {
     const fleet = new CountingFleet(random, { loss: 0.05, delayMs: 20 }, 2_000)
     for (let n = 0; n < 5; n++) fleet.start()
@@ -23,7 +23,7 @@ test('a replica that was taken for gone counts on, and nothing of it is lost or 
       await count()
       await fleet.net.run(100)
     }
-    // the oldest, which takes over the entries of others, among them
+    // includes the oldest replica, which takes over the entries of others
     fleet.net.part((index) => index < 2)
     for (let n = 0; n < 50; n++) {
       await count()
@@ -40,7 +40,7 @@ test('a replica that was taken for gone counts on, and nothing of it is lost or 
   })
 }, 60_000)
 
-test('half of a fleet that was cut off for a minute agrees with the other within 2 s', async () => {
+test('a fleet that was split in half for a minute agrees within 2 s', async () => {
   const fleet = new CountingFleet(seededRandom(baseSeed()), { delayMs: 10 }, 10_000)
   for (let n = 0; n < 20; n++) fleet.start()
   for (const { counters } of fleet.replicas) await counters.increment('a')
@@ -52,7 +52,7 @@ test('half of a fleet that was cut off for a minute agrees with the other within
     counted += fleet.replicas.length
     await fleet.net.run(1_000, 100)
   }
-  // neither half is more than half: nobody is taken for gone
+  // neither half is a majority, so no replica is declared gone
   expect(fleet.entries('a')).toBe(20)
   fleet.net.heal()
   const ms = await fleet.agreed(new Map([['a', counted]]), 10_000)
@@ -64,7 +64,7 @@ test('half of a fleet that was cut off for a minute agrees with the other within
 test.each([
   { killed: 'younger', index: 1, entries: 1 },
   { killed: 'older', index: 0, entries: 2 },
-])('of two the older takes over the younger, and not the other way: $killed killed', async ({ index, entries }) => {
+])('of two replicas only the older one takes over entries: $killed killed', async ({ index, entries }) => {
   const fleet = new CountingFleet(seededRandom(baseSeed()), {}, 1_000)
   fleet.start()
   await fleet.net.run(100)

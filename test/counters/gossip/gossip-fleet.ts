@@ -2,25 +2,25 @@ import { createGossip, type GossipNode, type GossipPeer } from '@sluice/counters
 import { FakeClock, type SeededRandom } from '@sluice/testkit'
 
 export interface GossipNetwork {
-  /** The part of messages, and of answers, that are lost: 0 to 1. */
+  /** Share of messages and answers that are lost: 0 to 1. */
   readonly loss?: number
-  /** The part of pushes that arrive twice. */
+  /** Share of pushes that arrive twice. */
   readonly doubles?: number
-  /** How long a message takes at most, in ms. */
+  /** Longest delay of a message, in ms. */
   readonly delayMs?: number
 }
 
 const TICK_MS = 100
 
-/** Replicas in one process, on one clock, over a network that loses what chance says. */
+/** Replicas in one process, on one clock, over a simulated network with random losses. */
 export class GossipFleet {
   readonly clock = new FakeClock()
   readonly nodes: GossipNode[] = []
-  /** Of messages and answers that arrived. */
+  /** Bytes of messages and answers that arrived. */
   bytes = 0
   readonly #random: SeededRandom
   readonly #network: Required<GossipNetwork>
-  /** Of each node; messages between different sides are lost. */
+  /** Network side of each node. Messages between different sides are lost. */
   readonly #sides = new Map<string, number>()
   readonly #peers = new Map<string, GossipPeer>()
   readonly #killed = new Set<string>()
@@ -45,25 +45,25 @@ export class GossipFleet {
     return node
   }
 
-  /** Gone without a word. */
+  /** Ends without notifying the others. */
   kill(node: GossipNode): void {
     this.#killed.add(node.replica)
     this.leave(node)
   }
 
-  /** Ends it. */
+  /** Closes gracefully. */
   leave(node: GossipNode): void {
     this.#peers.delete(node.replica)
     this.nodes.splice(this.nodes.indexOf(node), 1)
     void node.close()
   }
 
-  /** Cuts the fleet in two: `isOther` says who is on the other side. */
+  /** Splits the fleet in two: `isOther` selects the nodes of the second side. */
   part(isOther: (index: number) => boolean): void {
     for (const [index, { replica }] of this.nodes.entries()) this.#sides.set(replica, isOther(index) ? 1 : 0)
   }
 
-  /** Puts one on the side of another. */
+  /** Moves a node to the side of another node. */
   join({ replica }: GossipNode, other: GossipNode): void {
     this.#sides.set(replica, this.#sides.get(other.replica) ?? 0)
   }
@@ -72,7 +72,7 @@ export class GossipFleet {
     this.#sides.clear()
   }
 
-  /** Lets time go on, and what is under way arrive. */
+  /** Advances the clock and delivers pending messages. */
   async run(ms: number, stepMs = 10): Promise<void> {
     for (let left = ms; left > 0; left -= stepMs) {
       this.clock.advance(Math.min(stepMs, left))
@@ -80,7 +80,7 @@ export class GossipFleet {
     }
   }
 
-  /** Runs until `holds`; answers how long that took, in ms. Throws after `mostMs`. */
+  /** Runs until `holds` returns true. Returns how long this took in ms. Throws after `mostMs`. */
   async until(holds: () => boolean, mostMs: number): Promise<number> {
     const from = this.clock.now()
     while (!holds()) {
@@ -112,7 +112,7 @@ export class GossipFleet {
     }
   }
 
-  /** Rejects, as a broken connection does, where the message is lost. */
+  /** Rejects like a broken connection if the message is lost. */
   async #travel(): Promise<void> {
     const { delayMs, loss } = this.#network
     if (delayMs > 0) await new Promise<void>((resolve) => this.clock.after(this.#random.whole(delayMs), resolve))

@@ -8,7 +8,7 @@ import {
 } from '@sluice/limiter-core'
 import type { GossipFleet } from './gossip-fleet.ts'
 
-/** A replica, and a limiter that shares its limit by it. */
+/** A replica with a limiter that shares its limit through gossip. */
 export interface LimitedReplica {
   readonly node: GossipNode
   readonly backend: GossipBackend

@@ -7,7 +7,7 @@ import { itemBytes } from '../../../packages/counters/src/gossip/gossip-message.
 import { type LogPart, ReplicaTable } from '../../../packages/counters/src/gossip/replica-table.ts'
 import { CountingFleet } from './counting-fleet.ts'
 
-/** The entries of a replica, and the table that fills them. */
+/** The entries of a replica, and the usage table that contains them. */
 function replica(name: string): { readonly entries: EntryTable; readonly table: ReplicaTable } {
   const entries = new EntryTable()
   const table = new ReplicaTable(name, 0, {
@@ -28,7 +28,10 @@ const writes = fc.array(fc.record({ writer: fc.nat(2), id: ids, units: fc.bigInt
   maxLength: 40,
 })
 
-/** Of three writers, what each sent on the way, in parts of all sizes that end where its log ended then. */
+/**
+ * Creates the log parts that three writers sent over time, and the expected sums. Each part ends where the log ended
+ * when it was sent.
+ */
 function partsOf(given: readonly { readonly writer: number; readonly id: string; readonly units: bigint }[]): {
   readonly parts: readonly LogPart[]
   readonly sums: ReadonlyMap<string, bigint>
@@ -54,7 +57,7 @@ function valuesAfter(parts: readonly LogPart[], name = 'reader'): readonly bigin
   return ['a', 'b', 'c'].map((id) => entries.sumOf(id)?.units ?? 0n)
 }
 
-test('entries merge alike in whatever order, in whatever groups, however often', () => {
+test('entries merge to the same result in any order, in any groups, and any number of times', () => {
   const cases = writes.chain((given) => {
     const { parts, sums } = partsOf(given)
     const last = ['one', 'two', 'three'].flatMap((name) => parts.findLast((part) => part.replica === name) ?? [])
@@ -64,7 +67,7 @@ test('entries merge alike in whatever order, in whatever groups, however often',
   fc.assert(
     fc.property(cases, ({ sums, last, one, other }) => {
       const expected = ['a', 'b', 'c'].map((id) => sums.get(id) ?? 0n)
-      // whatever was lost on the way, the last part of each is enough; what comes after it changes nothing
+      // after any losses, the last part of each writer is enough, and older parts change nothing
       expect(valuesAfter([...one, ...last, ...other])).toEqual(expected)
       expect(valuesAfter([...last, ...one, ...last])).toEqual(expected)
       // through another replica
@@ -77,7 +80,7 @@ test('entries merge alike in whatever order, in whatever groups, however often',
   )
 })
 
-test('a part that begins behind what a replica has changes nothing, since what is between is missing', () => {
+test('a part that starts after a gap changes nothing, since the items in between are missing', () => {
   const [writer, reader] = ['writer', 'reader'].map(replica)
   const write = (key: string): void => {
     const value = amountJson({ epoch: 0, units: 1n, isDeleted: false })
@@ -85,7 +88,7 @@ test('a part that begins behind what a replica has changes nothing, since what i
   }
   const limits = { now: 0, maxBytes: 1e6, mayCut: false }
   write('a')
-  // asked for as by one that did not want the first item then
+  // like a reader that already had the first item
   const wanted = new Map([['writer', 1]])
   write('b')
   reader.table.merge(writer.table.partsBehind(wanted, limits), 0)
@@ -118,7 +121,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'start' as const }) },
 )
 
-/** Ends a replica once all that it counted is with the others, which is when nothing of it may be lost. */
+/** Ends a replica after all others have its units, so that no units may be lost. */
 async function ended(fleet: CountingFleet, kind: 'leave' | 'kill', at: number, counted: number): Promise<void> {
   const gone = fleet.replicas[at % fleet.replicas.length]
   if (fleet.replicas.length < 4) return
@@ -131,7 +134,7 @@ async function ended(fleet: CountingFleet, kind: 'leave' | 'kill', at: number, c
 async function played(steps: readonly Step[], seed: number): Promise<void> {
   const fleet = new CountingFleet(seededRandom(seed), { loss: 0.1, doubles: 0.1, delayMs: 20 }, 1_000)
   for (let n = 0; n < 5; n++) fleet.start()
-  // a fleet begins once its replicas know each other
+  // the replicas must know each other first
   await fleet.net.run(3_000, 100)
   let counted = 0
   for (const one of steps) {
@@ -149,7 +152,7 @@ async function played(steps: readonly Step[], seed: number): Promise<void> {
   await fleet.net.stop()
 }
 
-test('nothing is lost or doubled under loss, doubles, reordering, partitions and deaths', async () => {
+test('no units are lost or counted twice under losses, duplicates, reordering, partitions and crashes', async () => {
   const seed = baseSeed()
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(), (steps, random) => played(steps, random)),

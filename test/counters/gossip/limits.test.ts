@@ -11,7 +11,7 @@ function replicasOf(fleet: GossipFleet, count: number): LimitedReplica[] {
   return Array.from({ length: count }, () => limitedReplica(fleet, policy, { floor: 0 }))
 }
 
-/** Each takes as it may for so long; answers how many units passed. */
+/** Lets every replica take as much as it can for the given time. Returns the number of admitted units. */
 async function demand(
   fleet: GossipFleet,
   replicas: readonly LimitedReplica[],
@@ -26,7 +26,7 @@ async function demand(
   return passed
 }
 
-/** Up to the beginning of a window. */
+/** Runs until the next window begins. */
 async function toNextWindow(fleet: GossipFleet, { limiter }: LimitedReplica): Promise<void> {
   limiter.take('clock')
   await fleet.run(1_000)
@@ -34,18 +34,21 @@ async function toNextWindow(fleet: GossipFleet, { limiter }: LimitedReplica): Pr
 }
 
 describe('replicas that share a limit', () => {
-  test.each(['fixed-window', 'sliding-window'] as const)('admit one limit a window together: %s', async (algorithm) => {
-    const fleet = new GossipFleet(seededRandom(1), { delayMs: 10, loss: 0.05 })
-    const replicas = Array.from({ length: 5 }, () => limitedReplica(fleet, { ...policy, algorithm }, { floor: 0 }))
-    await fleet.run(3_000)
-    await toNextWindow(fleet, replicas[0])
-    const passed = await demand(fleet, replicas, 59_000)
-    expect(passed).toBeGreaterThanOrEqual(1_000)
-    expect(passed).toBeLessThanOrEqual(1_250)
-    await fleet.stop()
-  })
+  test.each(['fixed-window', 'sliding-window'] as const)(
+    'admit about one limit per window together: %s',
+    async (algorithm) => {
+      const fleet = new GossipFleet(seededRandom(1), { delayMs: 10, loss: 0.05 })
+      const replicas = Array.from({ length: 5 }, () => limitedReplica(fleet, { ...policy, algorithm }, { floor: 0 }))
+      await fleet.run(3_000)
+      await toNextWindow(fleet, replicas[0])
+      const passed = await demand(fleet, replicas, 59_000)
+      expect(passed).toBeGreaterThanOrEqual(1_000)
+      expect(passed).toBeLessThanOrEqual(1_250)
+      await fleet.stop()
+    },
+  )
 
-  test('let a client that is below its limit pass, always, wherever it goes', () =>
+  test('always admit a client below its limit, on any replica', () =>
     eachSeed(3, async (random) => {
       const fleet = new GossipFleet(random, { delayMs: 10, loss: 0.1, doubles: 0.1 })
       const replicas = replicasOf(fleet, 4)
@@ -55,7 +58,7 @@ describe('replicas that share a limit', () => {
         expect(random.pick(replicas).limiter.take('a').allowed).toBe(true)
         if (n % 10 === 0) await fleet.run(100)
       }
-      // no unit was lost or counted twice, however messages were
+      // no unit was lost or counted twice, whatever happened to messages
       for (const [index, { limiter }] of replicas.entries()) {
         await fleet.run(3_000)
         limiter.take('a')
@@ -65,7 +68,7 @@ describe('replicas that share a limit', () => {
       await fleet.stop()
     }))
 
-  test('in two halves that cannot reach each other count each by itself, and meet within 2 s', async () => {
+  test('split in two halves count separately, and agree within 2 s after the partition ends', async () => {
     const fleet = new GossipFleet(seededRandom(1), { delayMs: 5 })
     const replicas = replicasOf(fleet, 8)
     await fleet.run(3_000)
@@ -75,7 +78,7 @@ describe('replicas that share a limit', () => {
     expect(passed).toBeGreaterThan(1_900)
     expect(passed).toBeLessThanOrEqual(2 * 1_250)
     await toNextWindow(fleet, replicas[0])
-    // one half has used all, the other nothing
+    // one half has used the whole limit, the other nothing
     await demand(fleet, replicas.slice(0, 1), 15_000)
     fleet.heal()
     await fleet.run(2_000)
@@ -86,7 +89,7 @@ describe('replicas that share a limit', () => {
     await fleet.stop()
   })
 
-  test('know what one that was killed had used, until its window ends, and so does one that starts', async () => {
+  test('keep the usage of a killed replica until its window ends, and a new replica receives it too', async () => {
     const fleet = new GossipFleet(seededRandom(1), { delayMs: 5 })
     const replicas = replicasOf(fleet, 3)
     await fleet.run(3_000)
@@ -104,7 +107,7 @@ describe('replicas that share a limit', () => {
     await fleet.stop()
   })
 
-  test('admit no more where each is killed and started again all the time', async () => {
+  test('admit no more if replicas are killed and restarted all the time', async () => {
     const random = seededRandom(1)
     const fleet = new GossipFleet(random, { delayMs: 5 })
     const replicas = replicasOf(fleet, 5)
@@ -121,7 +124,7 @@ describe('replicas that share a limit', () => {
     await fleet.stop()
   })
 
-  test('are as good as new after a reset by one of them', async () => {
+  test('forget all usage after a reset on one of them', async () => {
     const fleet = new GossipFleet(seededRandom(1), { delayMs: 5 })
     const replicas = replicasOf(fleet, 4)
     await fleet.run(3_000)
@@ -136,7 +139,7 @@ describe('replicas that share a limit', () => {
     await fleet.stop()
   })
 
-  test('whose clocks were started at any time agree when a window ends', async () => {
+  test('agree on the end of a window although their clocks started at different times', async () => {
     const fleet = new GossipFleet(seededRandom(1), { delayMs: 5 })
     const [first] = replicasOf(fleet, 1)
     await fleet.run(17_300)
@@ -153,7 +156,7 @@ describe('replicas that share a limit', () => {
 })
 
 describe('a flood of keys', () => {
-  test('leaves a hot key shared, and what is kept of it bounded', async () => {
+  test('keeps a hot key shared, and keeps memory bounded', async () => {
     const fleet = new GossipFleet(seededRandom(1))
     const small = { name: 'login', limit: 50, window: '1m', algorithm: 'fixed-window' } as const
     const [one, other] = [limitedReplica(fleet, small), limitedReplica(fleet, small)]
@@ -183,8 +186,8 @@ describe('gossipBackend', () => {
     ['an algorithm whose units drain', { limit: 10, window: '1m', algorithm: 'token-bucket' }],
     ['gcra', { limit: 10, window: '1m', algorithm: 'gcra' }],
     ['the log', { limit: 10, window: '1m', algorithm: 'sliding-log' }],
-    ['a window that ends before all have heard', { limit: 10, window: '500ms' }],
-  ] as const)('refuses %s when the limiter is built', (_, input) => {
+    ['a window that is shorter than the exchange of counts', { limit: 10, window: '500ms' }],
+  ] as const)('rejects %s when the limiter is built', (_, input) => {
     const backend = gossipBackend(createGossip({ peers: [], clock: new FakeClock() }))
     const build = (): unknown => createLimiter({ policies: [{ name: 'api', ...input, backend } as never] })
     expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_POLICY' }))
@@ -192,20 +195,20 @@ describe('gossipBackend', () => {
 
   test.each([
     ['no node', () => gossipBackend({} as never)],
-    ['silence, of which there is none', () => gossipBackend(someNode(), { silentMs: 5_000 } as never)],
+    ['an unknown option', () => gossipBackend(someNode(), { silentMs: 5_000 } as never)],
     ['ticks of 1 ms', () => gossipBackend(someNode(), { tickMs: 1 })],
-  ])('refuses %s', (_, build) => {
+  ])('rejects %s', (_, build) => {
     expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })
 
-  test('stands on a node once, beside a channel', () => {
+  test('can be attached to a node once, in addition to a channel', () => {
     const node = someNode()
     gossipChannel(node)
     gossipBackend(node)
     expect(() => gossipBackend(node)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })
 
-  test('tells others what it took before it closes, and metrics of both', async () => {
+  test('sends its last units and keeps its metrics when it closes', async () => {
     const fleet = new GossipFleet(seededRandom(1))
     const [one, other] = replicasOf(fleet, 2)
     await fleet.run(3_000)

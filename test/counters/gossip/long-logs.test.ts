@@ -4,7 +4,7 @@ import { FakeClock } from '@sluice/testkit'
 
 const IDS = 4_000
 
-/** A way to a replica that breaks after so many answers, and does something before each. */
+/** Creates a peer that fails after the given number of answers, and calls `before` before each answer. */
 function peerOf(node: GossipNode, { answers, before }: { answers: number; before: () => void }): GossipPeer {
   let left = answers
   return {
@@ -24,12 +24,12 @@ async function counted(clock: FakeClock): Promise<{ node: GossipNode; counters: 
   return { node, counters }
 }
 
-test('a log that is longer than a message comes as a whole, while it is written', async () => {
+test('a log longer than a message is transferred completely while it is being written', async () => {
   const clock = new FakeClock()
   const { node, counters } = await counted(clock)
   let more = 0
   const before = (): void => {
-    // the first ones are behind what was sent already, the last ones before it
+    // the first ids were already sent, the last ones were not
     void counters.increment(`id ${more * 7}`)
     void counters.increment(`id ${IDS - 1 - more * 7}`)
     more++
@@ -43,7 +43,7 @@ test('a log that is longer than a message comes as a whole, while it is written'
   expect(lacking[0]).toBe(IDS + 2 * more)
 })
 
-test('nothing of a log is taken over that broke off, and nobody takes it for known', async () => {
+test('an interrupted log transfer has no effect, and is not reported as received', async () => {
   const clock = new FakeClock()
   const { node, counters } = await counted(clock)
   const broken = peerOf(node, { answers: 2, before: () => {} })
@@ -56,7 +56,7 @@ test('nothing of a log is taken over that broke off, and nobody takes it for kno
   const held = counters.increment('id 0', 1, { heldBy: 2 })
   peers = [whole]
   expect(await reader.askOne()).toBe(true)
-  // its next message says how far it knows the log
+  // its next message reports how much of the log it has
   expect(await reader.askOne()).toBe(true)
   expect((await held).counted).toBe(true)
   expect(await read.aggregate('id ')).toBe(IDS + 1)

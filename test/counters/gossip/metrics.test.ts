@@ -18,7 +18,7 @@ function seriesOf(
   return found?.value
 }
 
-test('what replicas exchange, who lives and what they keep is measured, and no name of one is a label', async () => {
+test('metrics cover exchanges, live replicas and memory, and replica names are not labels', async () => {
   const fleet = new CountingFleet(seededRandom(baseSeed()), {}, 1_000)
   for (let n = 0; n < 4; n++) fleet.start()
   const [one, two] = fleet.replicas
@@ -49,7 +49,7 @@ test('what replicas exchange, who lives and what they keep is measured, and no n
   expect(seriesOf(one.counters, 'counter_replicas', { state: 'folded' })).toBe(1)
   expect(seriesOf(one.counters, 'counter_entries')).toBe(6)
 
-  // alone: exchanges fail, and the last good one grows old
+  // alone: exchanges fail, and the time since the last successful exchange grows
   fleet.net.part((index) => fleet.net.nodes[index] === one.node)
   await fleet.net.run(5_000, 100)
   expect(seriesOf(one.node, 'exchange_age_ms', { result: 'ok' })).toBeGreaterThan(4_000)

@@ -4,7 +4,7 @@ import { gossipAdmitted } from './overshoot.ts'
 
 const ROWS = [5, 20, 50, 100].flatMap((nodes) => [1.2, 2, 10, 100].map((demand) => [nodes, demand] as const))
 
-// the rows of docs/gossip.md and docs/global-limiter.md
+// the rows in docs/gossip.md and docs/global-limiter.md
 test.each(ROWS)(
   '%d replicas at %d times their limit',
   async (nodes, demand) => {

@@ -6,7 +6,7 @@ test.each([
   [5, 10, 1.1],
   [5, 100, 1.4],
 ])(
-  '%d replicas at %d times their limit admit at most %d limits in any window, and 0.95 to 1.3 later on',
+  '%d replicas at %d times their limit admit at most %d limits in any window, and 0.95 to 1.3 later',
   async (nodes, demand, atMost) => {
     const { most, steady } = await gossipAdmitted({ nodes, demand, windows: 3, random: seededRandom(1) })
     expect(most).toBeLessThanOrEqual(atMost)

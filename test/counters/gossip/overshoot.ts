@@ -15,16 +15,19 @@ export interface GossipLoad {
 }
 
 export interface GossipAdmitted {
-  /** The most in any window, as a part of the limit. */
+  /** The most admitted in any window, as a multiple of the limit. */
   readonly most: number
-  /** A window, on average of those after the first two. */
+  /** Admitted per window, on average over all windows after the first two. */
   readonly steady: number
 }
 
 const LIMIT = 6_000
 const WINDOW_MS = 60_000
 
-/** What a fleet admits of one key of 6,000 a minute, each request at a replica of its own choice: as `admittedOf` without a Redis. */
+/**
+ * Measures what a fleet admits of one key of 6,000 a minute, each request on a random replica: like `admittedOf`,
+ * without Redis.
+ */
 export async function gossipAdmitted({
   nodes,
   demand,
@@ -52,5 +55,5 @@ export async function gossipAdmitted({
   return { most: mostInAny(admittedAt, WINDOW_MS) / LIMIT, steady: later / LIMIT / (windows - 2) }
 }
 
-/** Ms between two looks at the fleet. */
+/** Interval between two steps of the simulation, in ms. */
 const STEP_MS = 5

@@ -26,12 +26,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 interface Units {
   readonly id: string
-  /** What all have in the end at least. */
+  /** The least units that all replicas must have at the end. */
   least: number
   counted: number
 }
 
-/** Replicas that die, start and are cut off at any time, each counting under an id of its own. */
+/** Replicas that die, start and are partitioned at random times, each counting under a unique id. */
 class MortalFleet {
   readonly fleet: CountingFleet
   readonly #units = new Map<CountingReplica, Units>()
@@ -51,7 +51,7 @@ class MortalFleet {
     else net.join(this.#start().node, this.#replica(one.at).node)
   }
 
-  /** Throws unless all have the same in the end: all that was counted by those that live, and nothing twice. */
+  /** Throws unless all replicas agree at the end: with all units of live replicas, and no unit counted twice. */
   async check(): Promise<void> {
     const { net } = this.fleet
     net.heal()
@@ -60,7 +60,7 @@ class MortalFleet {
       if (net.clock.now() - from > 90_000) throw new Error(JSON.stringify(await this.#values()))
       await net.run(100, 50)
     }
-    // what is taken over after that changes nothing
+    // later takeovers change nothing
     const before = await this.#values()
     await net.run(10_000, 100)
     expect(await this.#values()).toEqual(before)
@@ -91,7 +91,7 @@ class MortalFleet {
     own.least += units
   }
 
-  /** What none of the others knows dies with it, and what those do not know that take it for gone. */
+  /** Kills a replica. Units that not all of the other replicas have may be lost with it. */
   async #kill(replica: CountingReplica): Promise<void> {
     if (this.fleet.replicas.length < 4) return
     const own = this.#unitsOf(replica)
@@ -114,13 +114,13 @@ class MortalFleet {
 
 async function played(steps: readonly Step[], seed: number): Promise<void> {
   const mortal = new MortalFleet(seed)
-  // a fleet begins once its replicas know each other
+  // the replicas must know each other first
   await mortal.fleet.net.run(3_000, 100)
   for (const one of steps) await mortal.play(one)
   await mortal.check()
 }
 
-test('replicas that die in a partition, on either side, take along only what the others did not know', async () => {
+test('replicas that die in a partition, on either side, lose only the units that no other replica had', async () => {
   const seed = baseSeed()
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(), (steps, random) => played(steps, random)),

@@ -13,7 +13,7 @@ afterAll(async () => {
   for (const replica of replicas) await replica.stop()
 })
 
-test('eight processes agree over HTTP, and one of another secret hears nothing', async () => {
+test('eight processes agree over HTTP, and a process with another secret receives nothing', async () => {
   for (let n = 0; n < REPLICAS + 1; n++) replicas.push(startNode('counters/gossip/children/replica.ts'))
   const [stranger, ...fleet] = replicas
   const addresses = await Promise.all(fleet.map((replica) => replica.call('start', SECRET)))
@@ -25,7 +25,7 @@ test('eight processes agree over HTTP, and one of another secret hears nothing',
     sentAt.set(text, await fleet[n % REPLICAS].call('publish', text))
   }
   await stranger.call('publish', 'forged')
-  // each has those of all others
+  // each process has the messages of all others
   const isTold = (told: ReadonlyMap<string, number>, own: number): boolean =>
     told.size === MESSAGES - Math.ceil((MESSAGES - own) / REPLICAS)
   await eventually(async () => (await Promise.all(fleet.map((replica) => replica.call('received')))).every(isTold), {

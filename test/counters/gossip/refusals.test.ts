@@ -22,7 +22,7 @@ function nodeOf(options: Partial<Parameters<typeof createGossip>[0]> = {}): Goss
   return node
 }
 
-/** A way from one node to another that keeps what it carried. */
+/** A peer from one node to another that records the messages. */
 function recording(to: GossipNode): { readonly peer: GossipPeer; readonly sent: Uint8Array[] } {
   const sent: Uint8Array[] = []
   const exchange = async (message: Uint8Array): Promise<Uint8Array> => {
@@ -47,8 +47,8 @@ function codeOf(run: () => unknown): unknown {
 
 const ask = { v: 1, kind: 'ask', from: 'replica', nonce: 'n', clocks: [] }
 
-describe('a replica refuses', () => {
-  test('messages of another secret, and of none, and counts them', () => {
+describe('a replica rejects', () => {
+  test('messages with another secret or without one, and counts them', () => {
     const node = nodeOf()
     expect(codeOf(() => node.answer(sealed(ask, 'another secret of a fleet')))).toBe('SLUICE_GOSSIP_FORGED')
     expect(codeOf(() => node.answer(Buffer.from(JSON.stringify(ask))))).toBe('SLUICE_GOSSIP_FORGED')
@@ -57,7 +57,7 @@ describe('a replica refuses', () => {
     expect(node.answer(sealed(ask)).length).toBeGreaterThan(32)
   })
 
-  test('a push that is sent again later, or to another replica, though it once was a good one', async () => {
+  test('a push that is replayed later or to another replica, though it was valid once', async () => {
     const clock = new FakeClock()
     const [to, other] = [nodeOf({ clock }), nodeOf({ clock })]
     const received: string[] = []
@@ -71,14 +71,14 @@ describe('a replica refuses', () => {
     const [, push] = sent
     expect(received).toEqual(['a'])
     expect(codeOf(() => other.answer(push))).toBe('SLUICE_GOSSIP_FORGED')
-    // at once it is what is known already
+    // an immediate repetition is accepted, but contains nothing new
     to.answer(push)
     clock.advance(10_000)
     expect(codeOf(() => to.answer(push))).toBe('SLUICE_GOSSIP_FORGED')
     expect(received).toEqual(['a'])
   })
 
-  test('an answer that is an old one', async () => {
+  test('an outdated answer', async () => {
     const clock = new FakeClock()
     const to = nodeOf({ clock })
     gossipChannel(to).publish('news', Buffer.from('a'))
@@ -98,11 +98,11 @@ describe('a replica refuses', () => {
     ['no object', []],
     ['another version', { ...ask, v: 2 }],
     ['another kind', { ...ask, kind: 'shout' }],
-    ['an answer that nobody asked for', { ...ask, kind: 'answer', ticket: '', parts: [] }],
+    ['an answer without a request', { ...ask, kind: 'answer', ticket: '', parts: [] }],
     ['no replica', { ...ask, from: '' }],
-    ['a replica with a space', { ...ask, from: 'a b' }],
-    ['clocks that are none', { ...ask, clocks: {} }],
-    ['a clock below 0', { ...ask, clocks: [['a', -1]] }],
+    ['a replica name with a space', { ...ask, from: 'a b' }],
+    ['invalid clocks', { ...ask, clocks: {} }],
+    ['a negative clock', { ...ask, clocks: [['a', -1]] }],
     ['a clock beyond 2^53', { ...ask, clocks: [['a', 2 ** 53]] }],
     ['a push without a ticket', { ...ask, kind: 'push', parts: [] }],
     [
@@ -124,8 +124,8 @@ describe('a replica refuses', () => {
         ],
       },
     ],
-    ['items behind the end', { ...ask, kind: 'push', ticket: '', parts: [['a', 0, 1, [[2, 0, 'k', 1]]]] }],
-    ['an age below 0', { ...ask, kind: 'push', ticket: '', parts: [['a', 0, 5, [[2, -5, 'k', 1]]]] }],
+    ['items beyond the end', { ...ask, kind: 'push', ticket: '', parts: [['a', 0, 1, [[2, 0, 'k', 1]]]] }],
+    ['a negative age', { ...ask, kind: 'push', ticket: '', parts: [['a', 0, 5, [[2, -5, 'k', 1]]]] }],
     [
       'a key that is too long',
       { ...ask, kind: 'push', ticket: '', parts: [['a', 0, 5, [[2, 0, 'k'.repeat(2_000), 1]]]] },
@@ -138,7 +138,7 @@ describe('a replica refuses', () => {
     expect(codeOf(() => nodeOf().answer(sealed(' '.repeat(65_536))))).toBe('SLUICE_BAD_MESSAGE')
   })
 
-  test('whatever chance makes of good messages, without a change of anything', () =>
+  test('randomly damaged messages, and stays unchanged', () =>
     eachSeed(20, async (random) => {
       const clock = new FakeClock()
       const to = nodeOf({ clock })
@@ -156,11 +156,11 @@ describe('a replica refuses', () => {
     }))
 })
 
-describe('options that are none are refused', () => {
+describe('invalid options are rejected', () => {
   test.each([
     ['no peers', { peers: undefined }],
-    ['a peer that is no address', { peers: ['somewhere'] }],
-    ['an address of another kind', { peers: ['ftp://127.0.0.1/'] }],
+    ['an invalid peer address', { peers: ['somewhere'] }],
+    ['a peer address of another protocol', { peers: ['ftp://127.0.0.1/'] }],
     ['a password in an address', { peers: ['http://a:b@127.0.0.1/'] }],
     ['a peer on another machine without a secret', { peers: ['http://10.0.0.1/gossip'], secret: undefined }],
     ['a short secret', { secret: 'short' }],
@@ -177,7 +177,7 @@ describe('options that are none are refused', () => {
     expect(codeOf(() => gossipChannel(nodeOf(), options))).toBe('SLUICE_BAD_OPTION')
   })
 
-  test('a second channel of one node', () => {
+  test('a second channel on one node', () => {
     const node = nodeOf()
     gossipChannel(node)
     expect(codeOf(() => gossipChannel(node))).toBe('SLUICE_BAD_OPTION')
@@ -199,7 +199,7 @@ describe('over HTTP', () => {
     return response.status
   }
 
-  test('what is no message has a status of its own', async () => {
+  test('invalid messages have distinct status codes', async () => {
     const url = await serve(nodeOf())
     expect(await status(url, { method: 'GET' })).toBe(405)
     expect(await status(url, { method: 'POST', body: 'hello' })).toBe(403)
@@ -208,7 +208,7 @@ describe('over HTTP', () => {
     expect(await status(url, { method: 'POST', body: sealed(ask) })).toBe(200)
   })
 
-  test('without a secret a proxy is nobody of this machine', async () => {
+  test('without a secret, requests through a proxy are not treated as local', async () => {
     const url = await serve(nodeOf({ secret: undefined }))
     const body = JSON.stringify(ask)
     expect(await status(url, { method: 'POST', body })).toBe(200)

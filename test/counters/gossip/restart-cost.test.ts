@@ -12,7 +12,7 @@ interface Replica {
   readonly counts: ReplicaCounts
 }
 
-/** A fleet of which each replica counts, and marks few of those that it took over. */
+/** A fleet whose replicas count, and keep only a few marks of replicas that they took over. */
 class MarkingFleet {
   readonly net: GossipFleet
   readonly replicas: Replica[]
@@ -28,7 +28,7 @@ class MarkingFleet {
     this.counted++
   }
 
-  /** One ends, every other one killed, and another one begins. */
+  /** Ends a replica, every second one by a kill, and starts another one. */
   async restart(index: number, isKilled: boolean): Promise<void> {
     const [replica] = this.replicas.splice(index, 1)
     this.count(replica)
@@ -45,7 +45,7 @@ class MarkingFleet {
   }
 }
 
-test('a restart costs no more after 200 others than after 40', async () => {
+test('a restart costs no more after 200 earlier restarts than after 40', async () => {
   const random = seededRandom(baseSeed())
   const fleet = new MarkingFleet(random)
   const { net, replicas } = fleet
@@ -53,7 +53,7 @@ test('a restart costs no more after 200 others than after 40', async () => {
   const bytes: number[] = []
   for (let n = 0; n < 200; n++) {
     const before = net.bytes
-    // the oldest is the one that took over the others
+    // the oldest replica has taken over the others
     await fleet.restart(n % 3 === 0 ? 0 : random.whole(replicas.length), n % 2 === 0)
     bytes.push(net.bytes - before)
   }
@@ -70,18 +70,18 @@ test('a restart costs no more after 200 others than after 40', async () => {
   await net.stop()
 }, 60_000)
 
-test('who comes back when no log says any more that it was taken over loses and doubles nothing', async () => {
+test('a replica that returns after all marks of its takeover are gone loses and duplicates no units', async () => {
   await eachSeed(3, async (random) => {
     const fleet = new MarkingFleet(random, { loss: 0.05, doubles: 0.05, delayMs: 20 })
     const { net, replicas } = fleet
     await net.run(3_000, 100)
     for (const replica of replicas) fleet.count(replica)
     await net.run(1_000, 50)
-    // the oldest, or another one
+    // the oldest replica, or another one
     const [away] = replicas.splice(random.whole(2) * 3, 1)
     net.part((index) => net.nodes[index] === away.node)
     fleet.count(away)
-    // one of those that are left stays, and remembers
+    // one of the remaining replicas stays and keeps its memory
     const stays = replicas[1]
     for (let n = 0; n < 4 * MOST_MARKS; n++) {
       const index = n === 0 ? 0 : random.whole(4)

@@ -5,11 +5,11 @@ export interface Restarts {
   readonly counted: number
   readonly value: number
   readonly entries: number
-  /** Of each restart: what all sent meanwhile, and how long that ran. */
+  /** Measured per restart: bytes that all replicas sent meanwhile, and the run time. */
   readonly costs: readonly { readonly bytes: number; readonly ms: number }[]
 }
 
-/** Replaces replicas one after the other, every other one killed, while all count. */
+/** Replaces replicas one after the other, every second one by a kill, while all count. */
 export async function restarted(
   { replicas, restarts }: { readonly replicas: number; readonly restarts: number },
   random: SeededRandom,

@@ -2,7 +2,7 @@ import { test } from '@jest/globals'
 import { seededRandom } from '@sluice/testkit'
 import { trafficOf } from './traffic.ts'
 
-// the figures of docs/gossip.md
+// the figures in docs/gossip.md
 test.each([
   [5, 100],
   [5, 1_000],

@@ -4,14 +4,14 @@ import { GossipFleet } from './gossip-fleet.ts'
 import { limitedReplica } from './gossip-limits.ts'
 
 export interface Traffic {
-  /** Bytes a second that one replica sends and receives, on average. */
+  /** Bytes per second that one replica sends and receives, on average. */
   readonly bytesASecond: number
   readonly largestMessage: number
-  /** Keys that the first of all replicas has of the others. */
+  /** Keys of other replicas that the first replica knows. */
   readonly shared: number
 }
 
-/** What a fleet sends while each of its replicas takes a unit a second of each of so many keys. */
+/** Measures the traffic of a fleet in which each replica takes one unit per second for each key. */
 export async function trafficOf(replicas: number, keys: number, random: SeededRandom): Promise<Traffic> {
   const fleet = new GossipFleet(random, { delayMs: 2 })
   const policy = { name: 'api', limit: 1_000, window: '1m', algorithm: 'sliding-window' } as const
@@ -37,7 +37,7 @@ export async function trafficOf(replicas: number, keys: number, random: SeededRa
   const text = prometheusText(all[0].backend)
   await fleet.stop()
   return {
-    // what one sends another one receives
+    // every byte that one replica sends is received by another
     bytesASecond: (2 * seen.bytes) / seconds / replicas,
     largestMessage: seen.largest,
     shared: Number(/^sluice_gossip_limit_keys\{of="others"\} (\d+)$/m.exec(text)?.[1]),

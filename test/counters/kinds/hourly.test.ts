@@ -5,7 +5,7 @@ import { baseSeed, type SeededRandom, seededRandom } from '@sluice/testkit'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const seed = 'a seed of more than 16 bytes'
-/** A midnight of UTC. */
+/** A midnight in UTC. */
 const START = Date.UTC(2026, 0, 5)
 
 function codeOf(act: () => unknown): unknown {
@@ -22,7 +22,7 @@ function near(value: number | undefined, expected: number): void {
 }
 
 describe('a UniqueCounter', () => {
-  test('counts a key that comes in many hours once in their day', () => {
+  test('counts a key of many hours once per day', () => {
     const counter = new UniqueCounter({ seed })
     for (let hour = 0; hour < 24; hour++) {
       for (let n = 0; n < 1_000; n++) counter.add(n + 100 * hour, START + hour * HOUR)
@@ -32,7 +32,7 @@ describe('a UniqueCounter', () => {
     expect([counter.hour(START + DAY), counter.day(START + DAY), counter.day(START - 1)]).toEqual([0, 0, 0])
   })
 
-  test('keeps hours apart for a while, then days, then nothing', () => {
+  test('keeps hours for a while, then only days, then nothing', () => {
     const counter = new UniqueCounter({ seed, hours: 6, days: 3 })
     for (let hour = 0; hour < 96; hour++) counter.add(`hour ${hour}`, START + hour * HOUR)
     const newest = START + 95 * HOUR
@@ -43,12 +43,12 @@ describe('a UniqueCounter', () => {
     ])
     expect([0, 1, 2, 3].map((day) => counter.day(START + day * DAY))).toEqual([0, 24, 24, 24])
     expect([counter.day(newest, 2), counter.day(newest, 1_000)]).toEqual([48, 72])
-    // late: to its day where that is kept, and nowhere where it is not
+    // late additions: counted in their day if it is still kept, otherwise dropped
     expect([counter.add('late', newest - DAY), counter.add('too late', newest - 3 * DAY)]).toEqual([true, false])
     expect([counter.day(newest - DAY), counter.day(newest - 3 * DAY)]).toEqual([25, 0])
   })
 
-  test('merges with those of other processes, of other hours too, and twice is as good as once', () => {
+  test('merges with counters of other processes and other hours, and merging twice equals merging once', () => {
     const [whole, one, other] = [{}, { hours: 2 }, {}].map((options) => new UniqueCounter({ seed, ...options }))
     const random = seededRandom(baseSeed())
     for (let n = 0; n < 2_000; n++) {
@@ -62,7 +62,7 @@ describe('a UniqueCounter', () => {
     expect(one.hour(START + 71 * HOUR)).toBe(whole.hour(START + 71 * HOUR))
   })
 
-  test('refuses by its code what it cannot keep or merge, and has changed nothing', () => {
+  test('rejects invalid input with an error code, and stays unchanged', () => {
     for (const options of [{ hours: 0 }, { days: 0 }, { days: 1, hours: 25 }, { precision: 3 }, { day: 1 }]) {
       expect(codeOf(() => new UniqueCounter(options))).toBe('SLUICE_BAD_OPTION')
     }
@@ -81,7 +81,7 @@ describe('a UniqueCounter', () => {
 })
 
 describe('a DigestCounter', () => {
-  /** Of ten thousand values, by 50 a thousandth of them at most between the rank of an answer and what was asked. */
+  /** Expects the rank of the answer to be within 2 % of `q`. */
   function expectQuantile(answer: number | undefined, values: readonly number[], q: number): void {
     const rank = values.filter((value) => value <= Number(answer)).length / values.length
     expect(Math.abs(rank - q)).toBeLessThan(0.02)
@@ -91,7 +91,7 @@ describe('a DigestCounter', () => {
     return Math.exp(random.next() * 5) * (1 + hour)
   }
 
-  test('answers the quantiles of an hour, and of the day those of all of its values', () => {
+  test('returns the quantiles of an hour, and of the day over all its values', () => {
     const [one, other] = [new DigestCounter({ hours: 8 }), new DigestCounter()]
     const random = seededRandom(baseSeed())
     const hours: number[][] = Array.from({ length: 24 }, () => [])
@@ -110,7 +110,7 @@ describe('a DigestCounter', () => {
     expect(one.hour(0.5, START)).toBeUndefined()
   })
 
-  test('has no quantile of no value, and refuses by its code what is none', () => {
+  test('has no quantiles without values, and rejects invalid ones with an error code', () => {
     const counter = new DigestCounter()
     expect([counter.hour(0.5, START), counter.day(0.5, START)]).toEqual([Number.NaN, Number.NaN])
     for (const q of [-0.1, 1.1, Number.NaN, '0.5']) {

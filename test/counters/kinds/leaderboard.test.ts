@@ -6,7 +6,7 @@ import fc from 'fast-check'
 const LARGEST = Number.MAX_SAFE_INTEGER
 const seeded = { seed: baseSeed() }
 
-/** Slow and obvious. */
+/** A slow and obviously correct model. */
 function ranked(scores: ReadonlyMap<string, number>): readonly LeaderboardEntry[] {
   return [...scores]
     .map(([member, score]) => ({ member, score }))
@@ -24,7 +24,7 @@ function expectSame(board: Leaderboard, scores: ReadonlyMap<string, number>): vo
   }
 }
 
-/** One change of a board and of its model. */
+/** Applies one change to a board and its model. */
 function change(board: Leaderboard, scores: Map<string, number>, random: SeededRandom, members: number): void {
   const member = `member ${random.whole(members)}`
   const score = random.whole(1_000) - 200
@@ -49,7 +49,7 @@ function codeOf(act: () => unknown): unknown {
 }
 
 describe('a Leaderboard', () => {
-  test('is in the order of its scores, and of equal ones in that of its members', () => {
+  test('is ordered by score, then by member', () => {
     const board = new Leaderboard()
     for (const [member, score] of [
       ['b', 5],
@@ -74,7 +74,7 @@ describe('a Leaderboard', () => {
     ])
   })
 
-  test('answers like a sorted list of few members, after each change', async () => {
+  test('answers like a sorted list of few members after each change', async () => {
     await eachSeed(5, (random) => {
       const [board, scores] = [new Leaderboard(), new Map<string, number>()]
       for (let step = 0; step < 200; step++) {
@@ -84,12 +84,12 @@ describe('a Leaderboard', () => {
     })
   })
 
-  test('answers like a sorted list of many members, while it grows over many blocks and shrinks to none', async () => {
+  test('answers like a sorted list of many members, while it grows over many blocks and shrinks to zero', async () => {
     await eachSeed(2, (random) => {
       const [board, scores] = [new Leaderboard(), new Map<string, number>()]
       for (let step = 0; step < 20_000; step++) change(board, scores, random, 8_000)
       expectSame(board, scores)
-      // as they come, so at all places at once; then all that is left from one end
+      // inserted in random order, so at all positions; then the rest is removed from one end
       for (const member of [...scores.keys()]) {
         if (random.whole(4) === 0) continue
         board.delete(member)
@@ -105,7 +105,7 @@ describe('a Leaderboard', () => {
     })
   })
 
-  test('adds up what another one has', () => {
+  test('adds the scores of another board', () => {
     const scores = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.integer({ min: -9, max: 9 }))
     fc.assert(
       fc.property(scores, scores, (one, other) => {
@@ -123,7 +123,7 @@ describe('a Leaderboard', () => {
     )
   })
 
-  test('refuses bad input by its code, and has changed nothing', () => {
+  test('rejects bad input with an error code, and stays unchanged', () => {
     const [board, other] = [new Leaderboard(), new Leaderboard()]
     board.set('a', LARGEST)
     for (const [member, score] of [
@@ -151,7 +151,7 @@ describe('a Leaderboard', () => {
 })
 
 describe('mergeTop', () => {
-  test('answers exactly the first of all shards', async () => {
+  test('returns exactly the first members over all shards', async () => {
     await eachSeed(20, (random) => {
       const [whole, shards] = [new Leaderboard(), Array.from({ length: 8 }, () => new Leaderboard())]
       for (let n = 0; n < 300; n++) {
@@ -171,7 +171,7 @@ describe('mergeTop', () => {
     })
   })
 
-  test('refuses by its code what is no list of shards', () => {
+  test('rejects invalid lists of shards with an error code', () => {
     const entry = { member: 'a', score: 1 }
     for (const lists of [
       null,
@@ -189,7 +189,7 @@ describe('mergeTop', () => {
     expect([mergeTop([]), mergeTop([[], []])]).toEqual([[], []])
   })
 
-  test('answers the first 100 of a million members in 8 shards within 5 ms', () => {
+  test('returns the first 100 of a million members in 8 shards within 5 ms', () => {
     const random = seededRandom(baseSeed())
     const shards = Array.from({ length: 8 }, () => new Leaderboard())
     const addedAt = performance.now()

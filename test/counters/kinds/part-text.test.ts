@@ -5,7 +5,7 @@ import { escapedText, textOf } from '../../../packages/counters/src/kinds/part-t
 
 const seeded = { seed: baseSeed(), numRuns: 2_000 }
 
-// what has a meaning of its own, as text of 1 or 2 units of UTF-16, more often than all the rest
+// special characters, as texts of 1 or 2 units of UTF-16, more frequent than all others
 const special = ['\0', '\u0001', '\u0002', '\u0003', '\u0006', '\u0800', '\u0fff', '\ud7ff', '\ue000', '\uffff', '😀']
 const halves = ['\ud800', '\udbff', '\udc00', '\udfff', '\ufffd', '\ufffc', '\ufffe']
 const char = fc.oneof(
@@ -21,7 +21,7 @@ function bytesOrder(one: string, other: string): number {
 }
 
 describe('an escaped text', () => {
-  test('is that of one text, has no U+0000, U+0001 and half of a pair, and at most 7 bytes for 3', () => {
+  test('is unique for its text, contains no U+0000, U+0001 or lone surrogate, and has at most 7 bytes for 3', () => {
     fc.assert(
       fc.property(text, (given) => {
         const escaped = escapedText(given)
@@ -34,11 +34,11 @@ describe('an escaped text', () => {
     )
   })
 
-  test('begins with the escaped prefixes of its text, and with no others', () => {
+  test('starts with the escaped prefixes of its text, and with no others', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const [whole, prefix] = [Array.from(one + other), Array.from(one)]
-        // a half that becomes a pair with what follows is no prefix of it by its bytes
+        // a lone surrogate that becomes a pair with the next unit is not a prefix in bytes
         const begins = prefix.every((point, n) => whole[n] === point)
         expect(escapedText(one + other).startsWith(escapedText(one))).toBe(begins)
         if (
@@ -53,13 +53,13 @@ describe('an escaped text', () => {
     )
   })
 
-  test('keeps the order of the bytes', () => {
+  test('preserves the order of the bytes', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const order = bytesOrder(one, other)
         const escaped = bytesOrder(escapedText(one), escapedText(other))
         if (order === 0) expect(escaped === 0).toBe(one === other)
-        // texts with halves have no bytes of their own: they stand where U+FFFD does
+        // texts with lone surrogates have no unique bytes: they are written as U+FFFD
         else if (!HALF.test(one) && !HALF.test(other)) expect(escaped).toBe(order)
       }),
       seeded,

@@ -26,7 +26,7 @@ function codeOf(act: () => unknown): unknown {
 }
 
 function states(make: (replica: string) => Mergeable, delta: fc.Arbitrary<number>): fc.Arbitrary<object> {
-  // of one replica, later states hold earlier ones: amounts of one run of it, cut anywhere
+  // of one replica, later states include earlier ones: the amounts of one run, cut at any points
   const cuts = fc.tuple(fc.nat(5), fc.nat(5), fc.nat(5))
   const runs = fc.constant(fc.sample(fc.array(delta, { minLength: 5, maxLength: 5 }), { ...seeded, numRuns: 3 }))
   return fc.tuple(cuts, runs).map(([ends, deltas]) => {
@@ -62,7 +62,7 @@ describe.each([
     )
   })
 
-  test('loses nothing and counts nothing twice, whichever states come, in whatever order and however often', () => {
+  test('loses nothing and counts nothing twice, for any states in any order and any number of times', () => {
     const step = fc.record({ at: fc.nat(2), delta, to: fc.nat(2) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.infiniteStream(fc.nat(1_000)), (steps, picks) => {
@@ -73,7 +73,7 @@ describe.each([
           replicas[at].increment(n)
           total += n
           sent.push(replicas[at].toJSON())
-          // one of all that were ever sent, so late, twice, or before an earlier one
+          // any state that was ever sent: late, twice, or before an earlier one
           replicas[to].merge(sent[picks.next().value % sent.length])
         }
         for (const one of replicas) for (const other of replicas) one.merge(other.toJSON())
@@ -83,7 +83,7 @@ describe.each([
     )
   })
 
-  test('takes what came as JSON, and as a counter', () => {
+  test('accepts JSON and counters', () => {
     const counter = make('näme "1"\0\ud800')
     counter.increment(41)
     const other = make('other')
@@ -92,7 +92,7 @@ describe.each([
     expect(other.increment()).toBe(42)
   })
 
-  test('refuses by its code what is no state, and has changed nothing', () => {
+  test('rejects invalid states with an error code, and stays unchanged', () => {
     const pairs = { g: [['a', 1]] }
     const bad: readonly unknown[] = [
       ...[undefined, null, 1, 'text', [], {}, { kind: 'g-counter' }, { kind: 'pn-counter', up: pairs.g }],
@@ -117,7 +117,7 @@ describe.each([
 })
 
 describe('a GCounter', () => {
-  test('keeps by its entries what a merge of totals loses', () => {
+  test('merges its entries, which preserves units that a merge of totals would lose', () => {
     const one = gState({ s1: 60, s2: 40 })
     const other = gState({ s1: 55, s2: 50 })
     const totals = [one, other].map((state) => GCounter.fromJSON(state, 's3').value)
@@ -127,7 +127,7 @@ describe('a GCounter', () => {
     expect([counter.value, counter.toJSON()]).toEqual([110, gState({ s1: 60, s2: 50 })])
   })
 
-  test('refuses by their codes what it cannot count, and names that are none', () => {
+  test('rejects invalid amounts and names with an error code', () => {
     const counter = new GCounter('a')
     for (const n of [-1, 0.5, Number.NaN, 2 ** 53, '1', null]) {
       expect(codeOf(() => counter.increment(n as number))).toBe('SLUICE_BAD_DELTA')
@@ -139,7 +139,7 @@ describe('a GCounter', () => {
     expect([counter.increment(0), counter.value, counter.toJSON().amounts]).toEqual([0, 0, []])
   })
 
-  test('counts to 2^53 - 1, and says so where replicas together went beyond', () => {
+  test('counts up to 2^53 - 1, and reports an error if the replicas together exceed it', () => {
     const counter = new GCounter('a')
     expect(counter.increment(LARGEST)).toBe(LARGEST)
     expect([codeOf(() => counter.increment()), counter.value]).toEqual(['SLUICE_COUNTER_RANGE', LARGEST])
@@ -151,7 +151,7 @@ describe('a GCounter', () => {
 })
 
 describe('a PNCounter', () => {
-  test('adds up what two databases counted up and down at once', () => {
+  test('adds up what two databases counted up and down at the same time', () => {
     const [a, b] = [new PNCounter('a'), new PNCounter('b')]
     const sync = (): readonly number[] => {
       const [ofA, ofB] = [a.toJSON(), b.toJSON()]
@@ -167,7 +167,7 @@ describe('a PNCounter', () => {
     expect([a.value, b.value, sync()]).toEqual([7, 16, [13, 13]])
   })
 
-  test('stays exact where its sums pass 2^53 on their way', () => {
+  test('stays exact if intermediate sums exceed 2^53', () => {
     const state: PNCounterState = {
       kind: 'pn-counter',
       up: [
@@ -182,7 +182,7 @@ describe('a PNCounter', () => {
     expect(PNCounter.fromJSON(state, 'e').value).toBe(7)
   })
 
-  test('refuses to leave its range, in sum and of one replica', () => {
+  test('rejects changes outside of its range, in total and for one replica', () => {
     const counter = new PNCounter('a')
     counter.decrement(LARGEST)
     expect([codeOf(() => counter.decrement()), counter.value]).toEqual(['SLUICE_COUNTER_RANGE', -LARGEST])

@@ -4,7 +4,7 @@ import { counterContract, eachSeed, FakeClock, hostileKeys, seededRandom } from 
 
 const LARGEST = Number.MAX_SAFE_INTEGER
 
-/** Takes shards in the order of `shards`, of so many. */
+/** Chooses the given shards one after the other. */
 function taking(shards: readonly number[], of: number): () => number {
   let next = 0
   return () => shards[next++ % shards.length] / of
@@ -38,7 +38,7 @@ describe.each([1, 3, 16])('counters in %i shards', (shards) => {
 })
 
 describe('sharded counters', () => {
-  test('read the sum of what their shards have', async () => {
+  test('return the sum of their shards', async () => {
     const { counters, inner } = opened({ random: taking([0, 1, 2, 3], 4) })
     for (const units of [123_456, 234_567, 345_678, 456_789]) await counters.increment('page', units)
     expect((await counters.read('page')).value).toBe(1_160_490)
@@ -53,18 +53,18 @@ describe('sharded counters', () => {
       for (let n = 0; n < 4_000; n++) await counters.increment('hot')
       const shards = (await inner.readMany('')).map(({ value }) => value)
       expect(shards.length).toBe(8)
-      // 500 each, and five standard deviations of a binomial of 1/8
+      // 500 each, within five standard deviations of a binomial of 1/8
       for (const value of shards) expect(Math.abs(value - 500)).toBeLessThan(105)
     })
   })
 
-  test('answer calls that are under way at once with values that hold each other', async () => {
+  test('return consistent values for concurrent calls', async () => {
     const { counters } = opened()
     const receipts = await Promise.all(Array.from({ length: 100 }, () => counters.increment('a')))
     expect(Math.max(...receipts.map(({ value }) => value))).toBe(100)
   })
 
-  test('leave other counters of the same ledger alone, whatever their ids', async () => {
+  test('do not affect other counters of the same ledger, whatever their ids', async () => {
     const { counters, inner } = opened({ random: () => 0 })
     const ids = ['a', 'a\u000100', 'a\u0001', 's', '\u0002s', '\ufffd', '\ud800', '\ufffd\0', '\udfff\u0002']
     for (const [n, id] of ids.entries()) {
@@ -79,7 +79,7 @@ describe('sharded counters', () => {
     expect((await counters.readMany('\ufffd')).map(({ id }) => id)).toEqual(['\ufffd', '\ufffd\0'])
   })
 
-  test('page through ids of any text, each once, also where a page ends between shards of one', async () => {
+  test('page through arbitrary ids, each once, even if a page ends between the shards of an id', async () => {
     const ids = hostileKeys.filter((id) => id !== '' && Buffer.byteLength(id) <= 256)
     const long = ['\0'.repeat(256), '\u0001'.repeat(256), '\\'.repeat(256), 'é'.repeat(128), '\ud800'.repeat(85)]
     const all = [...ids, ...long]
@@ -99,7 +99,7 @@ describe('sharded counters', () => {
     }
   })
 
-  test('count where there is room when a shard is full', async () => {
+  test('count in a shard with room if another shard is full', async () => {
     const { counters } = opened({ random: () => 0 })
     await counters.increment('a', LARGEST)
     await counters.increment('a', -LARGEST)
@@ -110,7 +110,7 @@ describe('sharded counters', () => {
     expect((await counters.read('a')).value).toBe(LARGEST)
   })
 
-  test('count a token in one shard, which every process finds', async () => {
+  test('count a token in one shard, which every process chooses', async () => {
     const { more } = opened()
     const [one, other] = [more(4), more(4)]
     for (let n = 0; n < 20; n++) {
@@ -121,7 +121,7 @@ describe('sharded counters', () => {
     expect((await other.read('a', { maxAgeMs: 0 })).value).toBe(20)
   })
 
-  test('never count a token twice where their number grew in between, and keep what was counted', async () => {
+  test('never count a token twice if the number of shards grew in between, and keep earlier counts', async () => {
     const { more } = opened()
     const [before, after] = [more(4), more(16)]
     for (let n = 0; n < 20; n++) await before.increment('a', 1, { token: `order ${n}` })
@@ -133,7 +133,7 @@ describe('sharded counters', () => {
     expect((await after.read('a', { maxAgeMs: 0 })).value).toBe(20)
   })
 
-  test('refuse by their codes options that they cannot keep', () => {
+  test('reject invalid options with an error code', () => {
     const { inner } = opened()
     for (const options of [{ shards: 0 }, { shards: 257 }, { shards: 1.5 }, { random: 1 }, { shard: 8 }]) {
       expect(() => shardedCounters(inner, options as object)).toThrow(

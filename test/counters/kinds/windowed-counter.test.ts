@@ -11,7 +11,7 @@ const options = { windowMs: WINDOW, grainMs: GRAIN }
 
 type Event = readonly [delta: number, now: number]
 
-/** Slow and obvious: all events, of which a late one is dropped when it comes. */
+/** A slow and obviously correct model: a list of all events. A late event is dropped when it arrives. */
 class Model {
   readonly #kept: Event[] = []
   #newest = Number.NEGATIVE_INFINITY
@@ -59,7 +59,7 @@ describe('a WindowedCounter', () => {
     expect([counter.sum(19_999), counter.sum(20_000), counter.sum(28_999), counter.sum(29_000)]).toEqual([20, 18, 2, 0])
   })
 
-  test('counts a late increment where it belongs, and drops what is older than the window', () => {
+  test('counts a late increment at its time, and drops increments older than the window', () => {
     const counter = new WindowedCounter(options)
     expect(counter.increment(1, 19_500)).toBe(true)
     expect(counter.increment(10, 10_000)).toBe(true)
@@ -67,7 +67,7 @@ describe('a WindowedCounter', () => {
     expect([counter.sum(19_999), counter.sum(20_000)]).toEqual([11, 1])
   })
 
-  test('answers like a list of all events, whenever they come', () => {
+  test('answers like a list of all events, in any order', () => {
     fc.assert(
       fc.property(events, fc.array(fc.integer({ min: -40_000, max: 40_000 })), (list, asked) => {
         const [counter, model] = [new WindowedCounter(options), new Model()]
@@ -78,7 +78,7 @@ describe('a WindowedCounter', () => {
     )
   })
 
-  test('merges bucket by bucket: the sums are those of one that saw both, and the order does not matter', () => {
+  test('merges bucket by bucket: the sums equal one counter of all events, in any order', () => {
     fc.assert(
       fc.property(events, events, events, (a, b, c) => {
         const [left, right] = [fed(a), fed(b)]
@@ -86,7 +86,7 @@ describe('a WindowedCounter', () => {
         left.merge(fed(c))
         right.merge(fed(c))
         right.merge(fed(a))
-        // one that saw them in the order of their times dropped none
+        // a counter that receives the events in time order drops none
         const inOrder = fed([...a, ...b, ...c].sort(([, one], [, other]) => one - other))
         for (let now = -31_000; now < 41_000; now += 997) {
           expect([left.sum(now), right.sum(now)]).toEqual([inOrder.sum(now), inOrder.sum(now)])
@@ -96,7 +96,7 @@ describe('a WindowedCounter', () => {
     )
   })
 
-  test('is what its bytes say', () => {
+  test('is restored from its bytes', () => {
     fc.assert(
       fc.property(events, event, (list, [delta, now]) => {
         const counter = fed(list)
@@ -109,7 +109,7 @@ describe('a WindowedCounter', () => {
     )
   })
 
-  test('refuses by its code whatever else is handed in as bytes', () => {
+  test('rejects all other bytes with an error code', () => {
     const honest = fed([
       [1, 1_000],
       [2, 2_000],
@@ -131,7 +131,7 @@ describe('a WindowedCounter', () => {
       expect(codeOf(() => WindowedCounter.fromBytes(bytes as Uint8Array))).toBe('SLUICE_BAD_MESSAGE')
   })
 
-  test('refuses bad input by its code, and has counted nothing', () => {
+  test('rejects bad input with an error code, and counts nothing', () => {
     const counter = new WindowedCounter(options)
     for (const delta of [0.5, Number.NaN, 2 ** 53, '1']) {
       expect(codeOf(() => counter.increment(delta as number, 0))).toBe('SLUICE_BAD_DELTA')
@@ -147,7 +147,7 @@ describe('a WindowedCounter', () => {
     expect(counter.sum(9_999)).toBe(10 * most)
   })
 
-  test('refuses windows that no grain divides, and to merge others than its own', () => {
+  test('rejects windows that are not a multiple of a grain, and merges of incompatible counters', () => {
     const bad: readonly (readonly [object, string])[] = [
       [{ windowMs: 10_000, grainMs: 3_000 }, 'SLUICE_BAD_OPTION'],
       [{ windowMs: 1_000, grainMs: 2_000 }, 'SLUICE_BAD_OPTION'],
@@ -166,7 +166,7 @@ describe('a WindowedCounter', () => {
     expect(counter.sum(0)).toBe(1)
   })
 
-  test('takes 0.6 KB at 60 buckets, as bytes, and about as much in memory', () => {
+  test('takes 0.6 KB with 60 buckets, as bytes, and about as much in memory', () => {
     const counter = new WindowedCounter({ windowMs: '1m' })
     expect(counter.toBytes().length).toBe(32 + 60 * 8)
     expect(counter.toBytes().length).toBeLessThanOrEqual(600)
@@ -185,7 +185,7 @@ describe('a WindowedCounter', () => {
     const each = (after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / made
     process.stdout.write(`a WindowedCounter of 60 buckets: ${Math.round(each)} bytes in memory\n`)
     expect(counters[made - 1].sum(made)).toBe(1)
-    // the buckets and what an engine has around an object and its array
+    // the buckets, and the overhead of an engine for an object and its array
     expect(each).toBeLessThan(1_000)
   })
 })

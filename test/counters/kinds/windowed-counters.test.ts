@@ -42,7 +42,7 @@ describe.each([
 })
 
 describe('windowed counters', () => {
-  test('forget bucket by bucket what is older than their window', async () => {
+  test('forget units older than their window bucket by bucket', async () => {
     const { clock, counters } = opened()
     const seen: number[] = []
     for (let second = 0; second < 25; second++) {
@@ -54,7 +54,7 @@ describe('windowed counters', () => {
     expect(seen).toEqual([...rising, 100, 100, 90, 80, 70, 60, 50, 40, 30, 20, 10, 0, 0, 0, 0])
   })
 
-  test('are exact sums of the window in reads, receipts, lists and aggregates', async () => {
+  test('return exact sums of the window in reads, receipts, lists and aggregates', async () => {
     await eachSeed(3, async (random) => {
       const { clock, counters } = opened()
       const events: { readonly id: string; readonly delta: number; readonly second: number }[] = []
@@ -75,7 +75,7 @@ describe('windowed counters', () => {
     })
   })
 
-  test('page through their ids in one order, whichever buckets these are in', async () => {
+  test('page through their ids in one order, whatever buckets the ids are in', async () => {
     const { clock, counters } = opened()
     const ids = Array.from({ length: 40 }, (_, n) => `id ${String(n).padStart(2, '0')}`)
     for (const isHere of [(n: number) => n % 3 === 0, (n: number) => n % 2 === 0, (n: number) => n % 2 === 1]) {
@@ -92,7 +92,7 @@ describe('windowed counters', () => {
     expect(pages).toEqual(ids)
   })
 
-  test('have versions that grow from bucket to bucket', async () => {
+  test('have versions that increase from bucket to bucket', async () => {
     const { clock, counters } = opened()
     const versions: number[] = []
     for (let second = 0; second < 20; second++) {
@@ -107,7 +107,7 @@ describe('windowed counters', () => {
     expect(versions.every(Number.isSafeInteger)).toBe(true)
   })
 
-  test('count a token once, also when it comes again in a later bucket', async () => {
+  test('count a token once, even if it is repeated in a later bucket', async () => {
     const { clock, counters } = opened()
     const options = { token: 'order-17' }
     await counters.increment('a', 5, options)
@@ -133,7 +133,7 @@ describe('windowed counters', () => {
     expect((await counters.readMany('')).map(({ id }) => id)).toEqual(['a'])
   })
 
-  test('sweep away what left the window, and nothing of another window or of plain counters', async () => {
+  test('remove expired buckets, but nothing of other windows or plain counters', async () => {
     const { clock, inner, counters } = opened()
     const longer = windowedCounters(inner, { window: '1m', grain: '1s', clock })
     await inner.increment('plain', 7)
@@ -143,7 +143,7 @@ describe('windowed counters', () => {
       clock.advance(SECOND)
     }
     const before = await counters.aggregate('')
-    // it is second 30: the window begins with 21, and 20 is spared
+    // at second 30: the window begins with 21, and 20 is still kept
     expect(await counters.sweep()).toBe(2 * 20)
     expect(await counters.sweep()).toBe(0)
     expect([before, await counters.aggregate('')]).toEqual([27, 27])
@@ -151,7 +151,7 @@ describe('windowed counters', () => {
     expect((await inner.readMany('')).length).toBe(2 * 10 + 30 + 1)
   })
 
-  test('sweep more than one list holds', async () => {
+  test('remove more expired entries than one list page holds', async () => {
     const { clock, inner, counters } = opened()
     await counters.incrementMany(Array.from({ length: 2_500 }, (_, n) => [`id ${n}`, 1] as const))
     clock.advance(12 * SECOND)
@@ -160,7 +160,7 @@ describe('windowed counters', () => {
     expect((await inner.readMany('')).length).toBe(1)
   })
 
-  test('take ids of 256 bytes of whatever text, also over shards and as shards', async () => {
+  test('accept ids of 256 bytes of any text, also combined with shards', async () => {
     const ids = ['\0', '\u0001', '\\', 'é', '\ufffd', '\ud800'].map((char) =>
       char.repeat(256 / Buffer.byteLength(char)),
     )
@@ -178,7 +178,7 @@ describe('windowed counters', () => {
     }
   })
 
-  test('refuse by their codes windows that they cannot keep', () => {
+  test('reject invalid windows with an error code', () => {
     const { inner } = opened()
     const bad: readonly (readonly [object, string])[] = [
       [{ window: '10s', grain: '3s' }, 'SLUICE_BAD_OPTION'],

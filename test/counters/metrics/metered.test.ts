@@ -13,7 +13,7 @@ describe('metered counters', () => {
     { durable: false },
   )
 
-  test('tell how often what was asked and how it went, and name no id', async () => {
+  test('count calls by operation and result, without ids as labels', async () => {
     const counters = meteredCounters(createCounters(), { name: 'api', clock: new FakeClock() })
     await counters.increment('page')
     await counters.increment('page', 1, { token: 't' })
@@ -32,7 +32,7 @@ describe('metered counters', () => {
     expect(lines.join()).not.toContain('page')
   })
 
-  test('name the ids that are hot, for as long as they are', async () => {
+  test('list hot ids as long as they are hot', async () => {
     const clock = new FakeClock()
     const counters = meteredCounters(createCounters({ clock }), { hotPerSecond: 20, clock })
     for (let second = 0; second < 2; second++) {
@@ -49,13 +49,13 @@ describe('metered counters', () => {
     expect(counters.hotIds()).toEqual([])
   })
 
-  test.each([0, 0.5, 1_000_001, '10'])('refuse hotPerSecond: %p', (hotPerSecond) => {
+  test.each([0, 0.5, 1_000_001, '10'])('reject hotPerSecond: %p', (hotPerSecond) => {
     expect(() => meteredCounters(createCounters(), { hotPerSecond: hotPerSecond as number })).toThrow(
       expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }),
     )
   })
 
-  test('have the metrics of what they stand on', async () => {
+  test('include the metrics of the wrapped counters', async () => {
     const counters = meteredCounters(createCounters({ name: 'api' }), { name: 'api' })
     await counters.increment('page')
     expect(prometheusText(counters)).toMatch(/^sluice_counters_entries{counters="api"} 1$/m)

@@ -8,7 +8,7 @@ import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { HeldLedger } from '../fuzz/held-ledger.ts'
 
-/** Changes a delta on its way, as a fault of ours could. */
+/** A ledger that modifies deltas, to simulate a bug. */
 class ChangingLedger extends HeldLedger {
   constructor(clock: Clock) {
     super(clock, {})
@@ -24,7 +24,7 @@ class ChangingLedger extends HeldLedger {
   }
 }
 
-/** Values by the name and the labels of their series, but for that of the counters. */
+/** Returns the values by name and labels of their series, without the counters label. */
 function valuesOf(source: MetricSource): Readonly<Record<string, number>> {
   const samples = [...source.metrics()].flatMap((metric) =>
     metric.type === 'histogram' ? [] : metric.samples.map((sample) => ({ name: metric.name, ...sample })),
@@ -35,8 +35,8 @@ function valuesOf(source: MetricSource): Readonly<Record<string, number>> {
   return Object.fromEntries(values)
 }
 
-describe('metrics of counters in a process', () => {
-  test('what waits, how long it has, and what the ledger took', async () => {
+describe('the metrics of counters in a process', () => {
+  test('report pending units, their age, and the units that the ledger accepted', async () => {
     const clock = new FakeClock()
     let isAway = true
     const ledger = new HeldLedger(clock, {
@@ -89,7 +89,7 @@ describe('metrics of counters in a process', () => {
     await counters.close()
   })
 
-  test('the audit finds a unit that a batch brought and nobody counted', async () => {
+  test('detect a unit in a batch that no caller counted', async () => {
     const clock = new FakeClock()
     const ledger = new ChangingLedger(clock)
     const counters = createCounters({ ledger, clock })
@@ -99,14 +99,14 @@ describe('metrics of counters in a process', () => {
   })
 })
 
-describe('metrics of counters in Redis', () => {
+describe('the metrics of counters in Redis', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()
   })
   afterAll(() => redis.stop())
 
-  test('what all processes owe the ledger, while somebody reads it', async () => {
+  test('report what all processes owe the ledger, if at least one process reads it', async () => {
     let isAway = false
     const ledger = new HeldLedger(systemClock, {
       before: (call) => {
@@ -122,12 +122,12 @@ describe('metrics of counters in Redis', () => {
     for (const id of deltas) await other.increment(id, 3)
     valuesOf(one)
     await eventually(async () => valuesOf(one)['owed_ids redis'] === 10, {
-      what: 'ids that are owed',
+      what: 'all ids to be owed',
       timeoutMs: 20_000,
     })
     expect(valuesOf(one)['flush_lag_ms redis']).toBeGreaterThan(0)
     expect(valuesOf(one)['audit_difference redis']).toBe(0)
-    // units that no batch will bring
+    // units that no batch will contain
     const [key] = (await client.keys('*owing*')).filter((name) => name.endsWith('owed'))
     await client.hincrby(key, (await client.hkeys(key))[0], 5)
     await eventually(async () => valuesOf(one)['audit_difference redis'] === 5, {

@@ -35,7 +35,7 @@ describe('counters with owners', () => {
     { durable: false },
   )
 
-  test('refuse options that are none', () => {
+  test('reject invalid options', () => {
     const local = createCounters()
     const bad: readonly object[] = [
       { self: '', local, peers: {} },
@@ -48,7 +48,7 @@ describe('counters with owners', () => {
     }
   })
 
-  test('go back to a node that was left out for a while', async () => {
+  test('route to a recovered node again', async () => {
     const clock = new FakeClock()
     const ledger = new MemoryLedger(clock)
     const b = createCounters({ ledger, clock })
@@ -74,8 +74,8 @@ describe('counters with owners', () => {
   })
 })
 
-describe('two owners that take each other for dead', () => {
-  /** Counters of a peer, cut off while nobody may pass. */
+describe('two owners that consider each other dead', () => {
+  /** Wraps the counters of a peer. They are unreachable while `isCut` returns true. */
   function cutWhen(isCut: () => boolean, counters: Counters): Counters {
     const away = (): never => {
       throw Object.assign(new Error('away'), { code: 'SLUICE_COUNTERS_UNAVAILABLE' })
@@ -88,7 +88,7 @@ describe('two owners that take each other for dead', () => {
     })
   }
 
-  test('lose nothing, and agree a flush after they meet again', async () => {
+  test('lose nothing, and agree one flush after the partition ends', async () => {
     const clock = new FakeClock()
     const ledger = new MemoryLedger(clock)
     let isCut = true
@@ -111,14 +111,14 @@ describe('two owners that take each other for dead', () => {
   })
 })
 
-describe('three services of which each owns a part of the ids', () => {
+describe('three services that each own a part of the ids', () => {
   interface Node {
     readonly owned: OwnedCounters
     readonly url: string
     readonly server: Server
   }
 
-  /** Peers ask below /node what a node counts itself; everybody else is routed. */
+  /** Peers use the paths below /node, which a node counts itself. All other clients are routed. */
   async function startNodes(ledger: MemoryLedger): Promise<Node[]> {
     const servers = await Promise.all(
       names.map(async () => {
@@ -145,7 +145,7 @@ describe('three services of which each owns a part of the ids', () => {
     })
   }
 
-  test('answer for all ids, and go on within two seconds when one of them is gone', async () => {
+  test('answer for all ids, and continue within two seconds when one service is lost', async () => {
     const nodes = await startNodes(new MemoryLedger(systemClock))
     const clients = nodes.map(({ url }) => counterClient({ url, retries: 0 }))
     const ids = Array.from({ length: 60 }, (_, index) => `id:${index}`)
@@ -172,7 +172,7 @@ describe('three services of which each owns a part of the ids', () => {
     }
   }, 30_000)
 
-  test('are asked by a client that knows them without a hop, and within two seconds when one of them is gone', async () => {
+  test('are called directly by a client that has all addresses, and within two seconds when one service is lost', async () => {
     const nodes = await startNodes(new MemoryLedger(systemClock))
     let hops = 0
     for (const { server } of nodes)

@@ -12,13 +12,13 @@ import { QuotaAccount } from '../../../packages/counters/src/quotas/quota-accoun
 import { balanceOf } from '../../../packages/counters/src/quotas/quota-balance.ts'
 import { emptyState, stateOf, textOf } from '../../../packages/counters/src/quotas/quota-state.ts'
 
-/** `SLUICE_RUNS` for more of them. */
+/** Set `SLUICE_RUNS` for more runs. */
 const RUNS = Number(process.env.SLUICE_RUNS ?? 40)
 const STEPS = 80
 const HOUR_MS = 3_600_000
 const LEASE_MS = 10_000
 
-/** What one process holds of a key: spends what it was granted, loses answers, and is silent for a while. */
+/** The lease of one process for a key: it spends granted units, loses answers, and pauses for a while. */
 interface Owner {
   readonly owner: number
   seq: number
@@ -27,13 +27,13 @@ interface Owner {
   left: number
 }
 
-/** One account under everything that happens to accounts, and what must be true of it whatever that is. */
+/** An account under random operations, with the invariants that must always hold. */
 class AccountLaws {
   readonly #random: SeededRandom
   readonly #terms: { readonly periods: CalendarPeriods; readonly carryOver: number }
   readonly #limits: readonly number[]
   readonly #owners: Owner[] = [1, 2, 3].map((owner) => ({ owner, seq: 0, base: 0, spent: 0, left: 0 }))
-  /** What all journals say, by hour. */
+  /** Sum of all usage entries of the journal, by hour. */
   readonly #usage = new Map<number, UsageLine>()
   #state = textOf(emptyState())
   #now = Date.UTC(2026, 9, 24)
@@ -64,7 +64,7 @@ class AccountLaws {
     this.#check(new QuotaAccount(stateOf(this.#state), this.#terms, this.#now).open(account.current.limit))
   }
 
-  /** Answers how many units are not free any more, where that is known. */
+  /** Applies a random operation. Returns how many units it consumed, or undefined if this cannot be predicted. */
   #act(account: QuotaAccount, kind: number): number | undefined {
     const random = this.#random
     const units = 1 + random.whole(20)
@@ -88,7 +88,7 @@ class AccountLaws {
     const spent = random.whole(owner.left + 1)
     owner.left -= spent
     owner.spent += spent
-    // as a lease does when it has ended, or is not needed
+    // like a lease that has ended or is no longer needed
     if (random.whole(3) === 0) owner.left = 0
     const isLost = random.whole(5) === 0
     const want = random.whole(30)
@@ -150,7 +150,7 @@ class AccountLaws {
   }
 }
 
-test('an account adds up in each period, and its journal with it, whatever happens to it', () =>
+test('an account and its journal are balanced in each period after any operations', () =>
   eachSeed(RUNS, (random) => {
     const laws = new AccountLaws(random)
     for (let i = 0; i < STEPS; i++) laws.step()

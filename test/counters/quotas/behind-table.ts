@@ -1,7 +1,7 @@
 import type { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
 import type { QuotaTable } from '../../../packages/counters/src/ledger/quota-table.ts'
 
-/** A table with a copy that follows it until it is cut off, and that is the table after `failOver`. */
+/** A table with a copy that follows until `cutOff`, and that replaces the table after `failOver`. */
 export class BehindTable {
   readonly #first: MemoryQuotaTable
   readonly #copy: MemoryQuotaTable
@@ -14,7 +14,7 @@ export class BehindTable {
     this.#active = first
   }
 
-  /** What is written from here on is lost by `failOver`. */
+  /** Stops the copy. `failOver` loses all writes from here on. */
   cutOff(): void {
     this.#isFollowed = false
   }

@@ -4,7 +4,7 @@ import { createQuotas, type Quotas, quota } from '@sluice/counters/quotas'
 import { createLimiter, type Limiter } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 
-// budgets of other gateways went wrong so; units are cents
+// known failures of budgets in other gateways; units are cents
 const NAMES = { policy: 'budget', scope: 'budgets' } as const
 
 let clock: FakeClock
@@ -20,14 +20,14 @@ beforeEach(() => {
 afterEach(() => quotas.close())
 
 describe('a budget', () => {
-  test('that has room for three of five requests admits three, were all to come at once', async () => {
+  test('with room for three requests admits three of five concurrent ones', async () => {
     const all = await Promise.all(Array.from({ length: 5 }, () => limiter.take('team', 15)))
     expect(all.filter(({ allowed }) => allowed).length).toBe(3)
     const reserved = await Promise.all(Array.from({ length: 5 }, () => quotas.reserve('other', 15, NAMES)))
     expect(reserved.filter((one) => one !== undefined).length).toBe(3)
   })
 
-  test('of which requests were cancelled is whole again, though nobody voided what they reserved', async () => {
+  test('recovers the reservations of cancelled requests, even if they were never voided', async () => {
     for (let round = 0; round < 3; round++) {
       expect(await quotas.reserve('team', 45, { forMs: '10s', ...NAMES })).toBeDefined()
       expect(await quotas.reserve('team', 1, NAMES)).toBeUndefined()
@@ -36,7 +36,7 @@ describe('a budget', () => {
     }
   })
 
-  test('is never full while nothing is spent and nothing reserved', async () => {
+  test('is not exhausted by reservations that are voided', async () => {
     for (let round = 0; round < 100; round++) {
       const id = `request-${round}`
       expect(await quotas.reserve('team', 45, { id, ...NAMES })).toBeDefined()
@@ -45,7 +45,7 @@ describe('a budget', () => {
     expect((await limiter.take('team', 45)).allowed).toBe(true)
   })
 
-  test('is charged before the response, and what a response cost beyond it keeps the next one out', async () => {
+  test('is reserved before the response, and a response that costs more blocks the next request', async () => {
     await quotas.reserve('team', 40, { id: 'request', ...NAMES })
     expect((await limiter.take('team', 10)).allowed).toBe(false)
     await quotas.post('team', 'request', { units: 60, ...NAMES })

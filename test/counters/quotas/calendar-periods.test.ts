@@ -18,7 +18,7 @@ function iso(epochMs: number): string {
   return new Date(epochMs).toISOString().replace(':00.000Z', 'Z')
 }
 
-/** The labels of so many periods, from the one of this instant on. */
+/** Returns the labels of `count` periods, starting with the period of the given instant. */
 function labels(periods: CalendarPeriods, from: string, count: number): string[] {
   const all: string[] = []
   for (let period = periods.at(Date.parse(from)); all.length < count; period = periods.after(period)) {
@@ -30,8 +30,8 @@ function labels(periods: CalendarPeriods, from: string, count: number): string[]
 describe('a day', () => {
   test.each<[string, string, string, string]>([
     ['an ordinary one', 'UTC', '2026-11-01T12:00Z', '2026-11-01 2026-11-01T00:00Z 24h'],
-    ['the last moment of it', 'UTC', '2026-11-01T23:59:59.999Z', '2026-11-01 2026-11-01T00:00Z 24h'],
-    ['the first moment of it', 'UTC', '2026-11-02T00:00Z', '2026-11-02 2026-11-02T00:00Z 24h'],
+    ['the last moment of a day', 'UTC', '2026-11-01T23:59:59.999Z', '2026-11-01 2026-11-01T00:00Z 24h'],
+    ['the first moment of a day', 'UTC', '2026-11-02T00:00Z', '2026-11-02 2026-11-02T00:00Z 24h'],
     ['Berlin loses an hour', 'Europe/Berlin', '2024-03-31T12:00Z', '2024-03-31 2024-03-30T23:00Z 23h'],
     ['Berlin gains an hour', 'Europe/Berlin', '2024-10-27T12:00Z', '2024-10-27 2024-10-26T22:00Z 25h'],
     ['New York loses an hour', 'America/New_York', '2024-03-10T12:00Z', '2024-03-10 2024-03-10T05:00Z 23h'],
@@ -41,23 +41,28 @@ describe('a day', () => {
     ['Lord Howe loses half an hour', 'Australia/Lord_Howe', '2024-10-06T02:00Z', '2024-10-06 2024-10-05T13:30Z 23.5h'],
     ['Lord Howe gains half an hour', 'Australia/Lord_Howe', '2024-04-07T02:00Z', '2024-04-07 2024-04-06T13:00Z 24.5h'],
     ['no midnight in Cairo', 'Africa/Cairo', '2024-04-26T12:00Z', '2024-04-26 2024-04-25T22:00Z 23h'],
-    ['before it in Cairo', 'Africa/Cairo', '2024-04-25T21:59Z', '2024-04-25 2024-04-24T22:00Z 24h'],
+    ['the day before it in Cairo', 'Africa/Cairo', '2024-04-25T21:59Z', '2024-04-25 2024-04-24T22:00Z 24h'],
     ['no midnight in Beirut', 'Asia/Beirut', '2024-03-31T12:00Z', '2024-03-31 2024-03-30T22:00Z 23h'],
-    ['no midnight in Sao Paulo of old', 'America/Sao_Paulo', '2018-11-04T12:00Z', '2018-11-04 2018-11-04T03:00Z 23h'],
+    [
+      'no midnight in Sao Paulo in the past',
+      'America/Sao_Paulo',
+      '2018-11-04T12:00Z',
+      '2018-11-04 2018-11-04T03:00Z 23h',
+    ],
     ['two midnights in Havana', 'America/Havana', '2024-11-03T12:00Z', '2024-11-03 2024-11-03T04:00Z 25h'],
     ['the second of them', 'America/Havana', '2024-11-03T05:00Z', '2024-11-03 2024-11-03T04:00Z 25h'],
     [
-      '23 o’clock twice in Sao Paulo of old',
+      '23 o’clock twice in Sao Paulo in the past',
       'America/Sao_Paulo',
       '2018-02-18T02:30Z',
       '2018-02-17 2018-02-17T02:00Z 25h',
     ],
-    // clocks went from 00:01 to 23:01 of the day before: what began stays begun
-    ['St John’s of old', 'America/St_Johns', '2010-11-07T02:30:30Z', '2010-11-07 2010-11-07T02:30Z 25h'],
-    ['back at 23:30 there', 'America/St_Johns', '2010-11-07T03:00Z', '2010-11-07 2010-11-07T02:30Z 25h'],
-    ['a zone of :30', 'Asia/Kolkata', '2024-02-29T18:29Z', '2024-02-29 2024-02-28T18:30Z 24h'],
-    ['a zone of :45', 'Asia/Kathmandu', '2024-02-29T18:15Z', '2024-03-01 2024-02-29T18:15Z 24h'],
-    ['a zone of :45 with two offsets', 'Pacific/Chatham', '2024-04-07T02:00Z', '2024-04-07 2024-04-06T10:15Z 25h'],
+    // clocks were set back from 00:01 to 23:01 of the day before: the new day continues
+    ['St John’s in the past', 'America/St_Johns', '2010-11-07T02:30:30Z', '2010-11-07 2010-11-07T02:30Z 25h'],
+    ['set back at 23:30 in St John’s', 'America/St_Johns', '2010-11-07T03:00Z', '2010-11-07 2010-11-07T02:30Z 25h'],
+    ['a zone with :30', 'Asia/Kolkata', '2024-02-29T18:29Z', '2024-02-29 2024-02-28T18:30Z 24h'],
+    ['a zone with :45', 'Asia/Kathmandu', '2024-02-29T18:15Z', '2024-03-01 2024-02-29T18:15Z 24h'],
+    ['a zone with :45 and two offsets', 'Pacific/Chatham', '2024-04-07T02:00Z', '2024-04-07 2024-04-06T10:15Z 25h'],
     ['a time before 1970', 'UTC', '1969-12-31T23:59:59.999Z', '1969-12-31 1969-12-31T00:00Z 24h'],
   ])('%s (%s, %s)', (_, timeZone, at, expected) => {
     expect(shown(periodsOf('day', timeZone).at(Date.parse(at)))).toBe(expected)
@@ -72,7 +77,7 @@ describe('a day', () => {
     expect(days.before(after)).toEqual(before)
   })
 
-  test('is found by parts of a millisecond, too', () => {
+  test('is found for fractions of a millisecond, too', () => {
     const days = periodsOf('day')
     expect(days.at(DAY_MS - 0.5).label).toBe('1970-01-01')
     expect(days.at(DAY_MS + 0.5).label).toBe('1970-01-02')
@@ -92,12 +97,12 @@ describe('a month', () => {
     [31, 2023, [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]],
     [31, 2024, [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]],
     [31, 1900, [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]],
-  ])('from day %d on, through %d', (anchor, inYear, days) => {
+  ])('starting on day %d, through %d', (anchor, inYear, days) => {
     const begins = year.map((month, index) => `${inYear}-${month}-${String(days[index]).padStart(2, '0')}`)
     for (const timeZone of ['UTC', 'America/Los_Angeles', 'Asia/Kathmandu']) {
       const months = periodsOf('month', timeZone, anchor)
       expect(labels(months, `${begins[0]}T12:00Z`, 12)).toEqual(begins)
-      // and from any date between two of them
+      // also found from any date within a period
       for (const label of begins) {
         const nextDay = Date.parse(`${label}T12:00Z`) + DAY_MS
         expect(periodsOf('month', timeZone, anchor).at(nextDay).label).toBe(label)
@@ -106,7 +111,7 @@ describe('a month', () => {
     }
   })
 
-  test('begins on the first where nothing is said', () => {
+  test('begins on the first by default', () => {
     expect(shown(periodsOf('month').at(Date.parse('2024-02-29T23:59Z')))).toBe('2024-02-01 2024-02-01T00:00Z 696h')
   })
 
@@ -118,7 +123,7 @@ describe('a month', () => {
     expect(shown(periodsOf('month', timeZone).at(Date.parse(at)))).toBe(expected)
   })
 
-  test('whose first date a zone skipped begins when the next one does', () => {
+  test('whose first date was skipped by the zone begins with the next date', () => {
     const months = periodsOf('month', 'Pacific/Apia', 30)
     const period = months.at(Date.parse('2011-12-31T00:00Z'))
     expect(shown(period)).toBe('2011-12-30 2011-12-30T10:00Z 720h')
@@ -135,11 +140,11 @@ describe('a week', () => {
     [1, '2021-01-03T23:59Z', '2020-12-28 2020-12-28T00:00Z 168h'],
     [1, '2021-01-04T00:00Z', '2021-01-04 2021-01-04T00:00Z 168h'],
     [1, '2016-01-01T00:00Z', '2015-12-28 2015-12-28T00:00Z 168h'],
-  ])('from day %d on holds %s', (anchor, at, expected) => {
+  ])('starting on day %d contains %s', (anchor, at, expected) => {
     expect(shown(periodsOf('week', 'UTC', anchor).at(Date.parse(at)))).toBe(expected)
   })
 
-  test('begins on Monday where nothing is said, and is as long as its days', () => {
+  test('begins on Monday by default, and is as long as its days', () => {
     const weeks = periodsOf('week', 'Europe/Berlin')
     expect(shown(weeks.at(Date.parse('2024-10-27T22:59Z')))).toBe('2024-10-21 2024-10-20T22:00Z 169h')
     expect(shown(weeks.at(Date.parse('2024-03-31T12:00Z')))).toBe('2024-03-25 2024-03-24T23:00Z 167h')
@@ -153,7 +158,7 @@ describe('an hour', () => {
     ['Asia/Kolkata', '2024-06-01T10:29Z', '2024-06-01T09:30Z'],
     ['Asia/Kolkata', '2024-06-01T10:30Z', '2024-06-01T10:30Z'],
     ['Asia/Kathmandu', '2024-06-01T10:20Z', '2024-06-01T10:15Z'],
-    // 02:00 to 03:00 comes twice, and is two hours
+    // 02:00 to 03:00 occurs twice, and lasts two hours
     ['Europe/Berlin', '2024-10-27T00:30Z', '2024-10-27T00:00Z'],
     ['Europe/Berlin', '2024-10-27T01:00Z', '2024-10-27T01:00Z'],
     ['Europe/Berlin', '2024-10-27T01:30Z', '2024-10-27T01:00Z'],
@@ -183,8 +188,8 @@ const ZONES = [
   ...['Pacific/Chatham', 'Pacific/Kiritimati', 'Africa/Casablanca', 'Antarctica/Troll', 'America/Asuncion'],
 ]
 
-describe('by chance', () => {
-  test('periods tile time without a gap, and hold what they are asked for', () =>
+describe('with random zones and dates', () => {
+  test('periods tile time without a gap, and contain the given instant', () =>
     eachSeed(25, async (random) => {
       const per = random.pick(['day', 'week', 'month'] as const)
       const anchor = per === 'day' ? undefined : 1 + random.whole(per === 'week' ? 7 : 31)
@@ -197,11 +202,11 @@ describe('by chance', () => {
         const next = periods.after(period)
         expect(next.startsAt).toBe(period.endsAt)
         expect(next.endsAt).toBeGreaterThan(next.startsAt)
-        // no hour is of two periods
+        // an hour never spans two periods
         expect(periods.hourAt(next.startsAt)).toBe(next.startsAt)
         expect(next.label > period.label).toBe(true)
         expect(periods.before(next)).toEqual(period)
-        // whoever asks first finds the same
+        // the result does not depend on the instant of the first call
         const within = next.startsAt + random.whole(next.endsAt - next.startsAt)
         for (const at of [next.startsAt, within, next.endsAt - 1]) {
           expect(periodsOf(per, timeZone, anchor).at(at)).toEqual(next)
@@ -210,10 +215,10 @@ describe('by chance', () => {
       }
     }))
 
-  test('hours tile time without a gap: none begins within another', () =>
+  test('hours tile time without a gap or overlap', () =>
     eachSeed(25, async (random) => {
       const hours = periodsOf('day', random.pick(ZONES))
-      // where clocks are set, mostly
+      // mostly where clocks are set
       const month = random.pick([1, 2, 3, 8, 9, 10])
       let at = Date.UTC(1990 + random.whole(45), month, 1 + random.whole(28)) + random.whole(DAY_MS)
       let start = hours.hourAt(at)
@@ -228,7 +233,7 @@ describe('by chance', () => {
       }
     }))
 
-  test('a period that was asked for last costs nothing', () => {
+  test('the period of the last call is cached', () => {
     const periods = periodsOf('month', 'Europe/Berlin')
     const at = Date.parse('2024-10-15T00:00Z')
     const period = periods.at(at)

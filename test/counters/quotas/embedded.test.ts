@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { startNode } from '../../services/child-node.ts'
 
-test('an embedded ledger keeps all that the suite of quotas says', async () => {
+test('an embedded ledger passes the suite of quotas', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-quotas-'))
   const child = startNode<typeof import('./children/embedded-suite.ts')>('counters/quotas/children/embedded-suite.ts')
   try {

@@ -10,7 +10,7 @@ const PROCESSES = 3
 const LEASE_MS = 1_000
 const FRACTION = 0.1
 const SCOPE = 'failover'
-/** Each of which all processes take: leased, asked for each take, and leased and used up. */
+/** Every process takes from each of these quotas: leased, checked on each take, and leased until it is used up. */
 const LIMITS = { leased: 100_000, exact: 70, scarce: 1_000 } as const
 type Policy = keyof typeof LIMITS
 const POLICIES = Object.keys(LIMITS) as Policy[]
@@ -19,7 +19,7 @@ const REFUND = { policy: 'leased', scope: SCOPE, token: 'ticket' } as const
 
 let primary: PostgresServer
 let replica: PostgresServer
-/** From the replica to the primary, and from the processes to the database. */
+/** Proxies from the replica to the primary, and from the processes to the database. */
 let followed: TcpProxy
 let database: TcpProxy
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   await Promise.all([replica, primary, followed, database].map((one) => one?.stop()))
 })
 
-/** A process that spends of each quota. */
+/** A process that spends from each quota. */
 class Spender {
   readonly quotas: Quotas
   readonly allowed: Record<Policy, number> = { leased: 0, exact: 0, scarce: 0 }
@@ -49,7 +49,7 @@ class Spender {
     })
   }
 
-  /** So often, of those quotas; `costs` of each take. */
+  /** Takes from the quotas in `costs` the given number of times. `costs`: units per take. */
   async spend(times: number, costs: Partial<Record<Policy, number>>): Promise<void> {
     for (let i = 0; i < times; i++) {
       await Promise.all(this.#limiters.map(([name, limiter]) => this.#take(name, limiter, costs[name])))
@@ -80,11 +80,11 @@ async function replicated(): Promise<void> {
       const { rows } = await behind.query('select pg_last_wal_replay_lsn() >= $1::pg_lsn as done', [lsn])
       return rows[0].done
     },
-    { what: 'a replica that has all' },
+    { what: 'a replica that has caught up' },
   )
 }
 
-/** The primary is lost with all that the replica has not, while processes go on. */
+/** Destroys the primary, with everything that the replica does not have, while the processes continue. */
 async function failOver(spenders: readonly Spender[]): Promise<void> {
   const spending = spenders.map((one) => one.spend(100, { leased: 5 }))
   await primary.kill()
@@ -99,8 +99,8 @@ async function chargedBy(server: PostgresServer): Promise<number> {
   return rows[0].units
 }
 
-describe('a failover to a PostgreSQL that was behind', () => {
-  test('loses no unit that live processes know of, and no token counts twice', async () => {
+describe('a failover to a PostgreSQL replica that was behind', () => {
+  test('keeps every unit that live processes know of, and no token counts twice', async () => {
     const spenders = Array.from({ length: PROCESSES }, () => new Spender())
     const all = (times: number, costs: Partial<Record<Policy, number>>) =>
       Promise.all(spenders.map((one) => one.spend(times, costs)))
@@ -111,7 +111,7 @@ describe('a failover to a PostgreSQL that was behind', () => {
     await all(5, { leased: 11, exact: 1, scarce: 10 })
     expect(await first.quotas.topUp('key', 50, TOP_UP)).toBe(true)
     expect(await second.quotas.refund('key', 7, REFUND)).toBe(true)
-    // until nothing is left of it
+    // until the quota is used up
     await all(100, { leased: 3, exact: 1, scarce: 10 })
     expect(spenders.reduce((sum, { allowed }) => sum + allowed.exact, 0)).toBe(LIMITS.exact + 50)
     const [lost, kept] = [await chargedBy(primary), await chargedBy(replica)]
@@ -121,7 +121,7 @@ describe('a failover to a PostgreSQL that was behind', () => {
       ...spenders.map(({ quotas }) => quotas.topUp('key', 50, TOP_UP)),
       ...spenders.map(({ quotas }) => quotas.refund('key', 7, REFUND)),
     ])
-    // the top-up is known and the refund is not
+    // the replica has the top-up, but not the refund
     expect(again.filter((counts) => counts).length).toBe(1)
     await all(100, { leased: 3, exact: 1, scarce: 10 })
     for (const policy of POLICIES) await check(spenders, policy)

@@ -1,13 +1,13 @@
 import type { CounterLedger } from '@sluice/counters'
 import type { QuotaTable } from '../../../packages/counters/src/ledger/quota-table.ts'
 
-/** What happens to one call of a table: `before` it has an effect, and `after` that. Either may wait or reject. */
+/** Hooks around each call of a table: `before` and `after` it takes effect. Either may delay or reject the call. */
 export interface QuotaIntrusion {
   readonly before?: (call: keyof QuotaTable) => Promise<void> | void
   readonly after?: (call: keyof QuotaTable) => Promise<void> | void
 }
 
-/** A table of quotas whose answers somebody stands in the way of. */
+/** A quota table whose calls can be delayed or rejected by hooks. */
 export class FaultyQuotaTable implements QuotaTable {
   readonly #table: QuotaTable
   readonly #intrusion: QuotaIntrusion
@@ -38,7 +38,7 @@ export class FaultyQuotaTable implements QuotaTable {
   }
 }
 
-/** A ledger that has this table of quotas, and nothing else. */
+/** Creates a ledger that contains only this quota table. */
 export function quotasOnly(table: QuotaTable): CounterLedger {
   const none = (): never => {
     throw new Error('a ledger of quotas alone')

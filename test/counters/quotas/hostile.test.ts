@@ -44,7 +44,7 @@ function open(scope: string, limit: number, options: QuotasOptions = {}) {
 }
 
 describe('quotas of hostile keys and limits', () => {
-  test.each([5, 1_000])('each key has an account of its own, whatever is in it: limit %i', async (limit) => {
+  test.each([5, 1_000])('each key has a separate account, whatever it contains: limit %i', async (limit) => {
     const names = { ...NAMES, scope: `keys-${limit}` }
     const { quotas, limiter } = open(names.scope, limit)
     const keys = [...KEYS, ...HUGE]
@@ -57,9 +57,9 @@ describe('quotas of hostile keys and limits', () => {
     await reader.quotas.close()
   })
 
-  // long in UTF-8, and short enough to be leased
+  // long in UTF-8, but short enough to be leased
   test.each(['€'.repeat(200), '\ud800'.repeat(201), `\\sha256:${'A'.repeat(43)}`, `\\\\sha256:${'A'.repeat(43)}`])(
-    'all that is asked under a key finds its account, and what is listed is credited: key %#',
+    'every operation on a key finds its account, and listed leases can be credited: key %#',
     async (key) => {
       const names = { ...NAMES, scope: `asked-${KEYS.length}-${key.length}` }
       const { quotas, limiter } = open(names.scope, 1_000)
@@ -85,14 +85,14 @@ describe('quotas of hostile keys and limits', () => {
     },
   )
 
-  test('a key that looks like a hash is neither listed as one, nor as another key', () => {
+  test('a key that looks like a hash is neither listed as a hash nor as another key', () => {
     const long = 'x'.repeat(600)
     const keys = [long, ...[0, 1, 2, 3].map((times) => '\\'.repeat(times) + storedKey(long))]
     const listed = keys.map((key) => listedKey(storedKey(key)))
     expect(new Set(listed).size).toBe(keys.length)
     expect(listed[0]).toBe(storedKey(long))
     expect(listed.map(storedListed)).toEqual(keys.map(storedKey))
-    // as the operator may give it
+    // as an operator may enter it
     expect(storedListed(long)).toBe(storedKey(long))
   })
 
@@ -109,7 +109,7 @@ describe('quotas of hostile keys and limits', () => {
     await reader.quotas.close()
   })
 
-  test('10,000 keys at once are all counted', async () => {
+  test('10,000 keys at the same time are all counted', async () => {
     const { quotas, limiter } = open('crowd', 5)
     const takes = Array.from({ length: 10_000 }, (_, key) => limiter.take(`key-${key}`))
     expect((await Promise.all(takes)).every(({ allowed, counted }) => allowed && counted)).toBe(true)

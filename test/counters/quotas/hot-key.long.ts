@@ -10,13 +10,13 @@ const STORES = 40
 const CHANGES = 20
 const TERMS = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0 }
 
-test('every process has its turn at one key that all of them change at once', async () => {
+test('every process makes progress at one key that all of them change at the same time', async () => {
   const postgres = await startPostgres()
   try {
     const pool = postgres.pool({ max: STORES })
     const ledger = postgresLedger(pool)
     await ledger.migrate()
-    // to connect is not what is measured, nor what a connection does first
+    // connection setup and first queries are not part of the measurement
     await Promise.all(Array.from({ length: STORES }, () => pool.query('select pg_sleep(0.5)')))
     await Promise.all(
       Array.from({ length: 3 * STORES }, (_, key) => {

@@ -14,7 +14,7 @@ export type Spending = ChildNode<typeof import('./children/spending.ts')>
 
 type Victim = 'process' | 'postgres' | 'embedded'
 
-/** One that is leased, and one too small to be. */
+/** A limit that is leased, and a limit too small for leases. */
 const LIMITS = { leased: 1_000_000, exact: 70 } as const
 const TOP_UP = 3
 const LONGEST_DELAY_MS = 200
@@ -23,10 +23,10 @@ export function startSpending(): Spending {
   return startNode('counters/quotas/children/spending.ts')
 }
 
-/** Each thing that can be killed, so many times. */
+/** Defines a test for each victim, with the given number of kills. */
 export function killClaims(kills: Readonly<Record<Victim, number>>, timeoutMs: number): void {
   test.each(Object.entries(kills) as [Victim, number][])(
-    'what is charged is what was spent, and a top-up counts once, when the %s is killed %i times',
+    'every spent unit is charged and a top-up counts once when the %s is killed %i times',
     (victim, times) =>
       eachSeed(1, async (random) => {
         const folder = mkdtempSync(join(tmpdir(), 'sluice-quotas-'))
@@ -99,7 +99,7 @@ function check({ policy, balance, usage }: Account, lines: readonly string[], ki
   expect([policy, toppedUp + topUpLeft]).toEqual([policy, tokens * TOP_UP])
   expect(used + stranded + left).toBe(included + toppedUp + topUpLeft)
   expect(left).toBeGreaterThanOrEqual(0)
-  // one that was charged when the process was killed was not answered
+  // the take that was charged at the moment of a kill may not have been answered
   expect(allowed).toBeLessThanOrEqual(used + stranded)
   expect(used).toBeLessThanOrEqual(allowed + kills + 1)
 }

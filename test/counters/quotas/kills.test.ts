@@ -6,7 +6,7 @@ import { postgresLedger } from '@sluice/counters/postgres'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { killClaims, startSpending } from './kill-claims.ts'
 
-describe('quotas that are killed', () => {
+describe('quotas whose process or database is killed', () => {
   killClaims({ process: 3, postgres: 4, embedded: 1 }, 60_000)
 })
 
@@ -22,11 +22,11 @@ describe('four processes of which two are killed', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('allow a quota of 1,000 that often at most in 20,000 takes, and account for each unit of it', async () => {
+  test('admit at most 1,000 of 20,000 takes at a quota of 1,000, and account for each unit', async () => {
     const site = { postgresUrl: postgres.url, log: join(folder, 'log'), limits: { calls: 1_000 } }
     const children = Array.from({ length: 4 }, startSpending)
     await Promise.all(children.map((child) => child.call('open', site)))
-    // killed with units on lease that they have spent in part
+    // killed while they hold partly spent leases
     const early = await Promise.all(children.map((child) => child.call('takeMany', 'calls', 50, 5)))
     const counts = children.slice(2).map((child) => child.call('takeMany', 'calls', 4_950, 20))
     const killed = children.slice(0, 2).map(async (child) => {

@@ -17,7 +17,7 @@ afterAll(() => postgres.stop())
 const WAIT_MS = 500
 const KEYS = ['a', 'b', 'c']
 
-/** A process whose quota is asked for each take, or leased. */
+/** Creates a process whose quota is checked on each take, or leased. */
 function processOf(policy: string, limit: number, onBackendError: 'local' | 'allow' | 'deny') {
   const pool = postgres.pool({ max: 4, connectionTimeoutMillis: 500 })
   const lost: number[] = []
@@ -47,9 +47,9 @@ function processOf(policy: string, limit: number, onBackendError: 'local' | 'all
   return { quotas, take, charged, lost, allowed: () => allowed }
 }
 
-describe('a PostgreSQL that is away for a while', () => {
+describe('a PostgreSQL outage', () => {
   test.each(['paused', 'killed'] as const)(
-    'is charged what each rule let pass meanwhile, once it is back after it was %s',
+    'is followed by charges for everything that each error rule admitted, after it was %s',
     async (how) => {
       const all = (['allow', 'local', 'deny'] as const).flatMap((rule) => [
         processOf(`exact-${rule}-${how}`, 20, rule),
@@ -58,7 +58,7 @@ describe('a PostgreSQL that is away for a while', () => {
       await Promise.all(all.map(({ take }) => take(5)))
       if (how === 'paused') postgres.pause()
       else await postgres.kill()
-      // so long that statements under way are given up
+      // long enough for running statements to time out
       const from = systemClock.now()
       while (systemClock.now() < from + 2 * WAIT_MS) await Promise.all(all.map(({ take }) => take(5)))
       if (how === 'paused') postgres.resume()
@@ -75,7 +75,7 @@ describe('a PostgreSQL that is away for a while', () => {
           ),
         ),
       )
-      // an owner that is allowed everything is charged beyond its limit
+      // with the rule "allow", keys exceed their limit
       expect(all[0].allowed()).toBeGreaterThan(20 * KEYS.length)
       await Promise.all(all.map(({ quotas }) => quotas.close()))
       expect(all.flatMap(({ lost }) => lost)).toEqual([])
@@ -83,11 +83,11 @@ describe('a PostgreSQL that is away for a while', () => {
     60_000,
   )
 
-  test('does not keep a process from closing, which says what is lost', async () => {
+  test('does not keep a process from closing, and the lost units are reported', async () => {
     const { quotas, take, charged, lost } = processOf('closing', 20, 'allow')
     await take(1)
-    // also what a busy machine was late for
-    await eventually(async () => (await charged()).used === KEYS.length, { what: 'what was taken, on the bill' })
+    // includes takes that a busy machine delayed
+    await eventually(async () => (await charged()).used === KEYS.length, { what: 'all taken units to be charged' })
     postgres.pause()
     await take(2)
     const from = systemClock.now()

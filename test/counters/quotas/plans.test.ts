@@ -21,7 +21,7 @@ function monthly(limit: number): PolicyInput {
   return quota({ name: 'monthly', limit, per: 'month', backend: quotas })
 }
 
-test('beside a fast limit a request takes of both or of none, and the one that denies is named', async () => {
+test('a rate limit and a quota are taken together or not at all, and the denying policy is reported', async () => {
   const burst = { name: 'burst', limit: 3, window: '1s', algorithm: 'fixed-window' } as const
   const limiter = createLimiter({ policies: [burst, monthly(5)], clock })
   const taken: string[] = []
@@ -33,13 +33,13 @@ test('beside a fast limit a request takes of both or of none, and the one that d
     clock.advance(1_000)
   }
   const first = ['allowed', 'allowed', 'allowed', 'burst', 'burst']
-  // what the quota denied the burst limit gave back
+  // the burst limit refunded the units that the quota denied
   expect(taken).toEqual([...first, 'allowed', 'allowed', 'monthly', 'monthly', 'monthly'])
   expect(await quotas.balance('acme')).toMatchObject({ used: 5, left: 0 })
   limiter.close()
 })
 
-test('who changes plan keeps what is used, in both directions', async () => {
+test('a client that changes plans keeps its usage, in both directions', async () => {
   const app = express()
   const plans = { free: [monthly(10)], pro: [monthly(200)] }
   const plan = (req: express.Request): 'free' | 'pro' => (req.get('x-plan') === 'pro' ? 'pro' : 'free')

@@ -7,7 +7,7 @@ import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-q
 import { CounterFaults } from '../fuzz/counter-faults.ts'
 import { FaultyQuotaTable, quotasOnly } from './faulty-quota-table.ts'
 
-/** `SLUICE_RUNS` for more of them. */
+/** Set `SLUICE_RUNS` for more runs. */
 const RUNS = Number(process.env.SLUICE_RUNS ?? 60)
 const STEPS = 200
 const WAIT_MS = 200
@@ -24,7 +24,7 @@ interface Process {
   readonly limiter: Limiter
 }
 
-/** Processes over one database of which calls fail, are late, and are never answered, before or after their effect. */
+/** Processes with one database whose calls fail, are late, or are never answered, before or after they take effect. */
 class FaultyFleet {
   readonly clock = new FakeClock({ wallMs: NOVEMBER + 86_400_000 })
   readonly table = new MemoryQuotaTable(() => this.clock.wall())
@@ -32,9 +32,9 @@ class FaultyFleet {
   readonly processes: readonly Process[]
   readonly limit: number
   readonly rule: Rule
-  /** By key, units of takes that were answered as allowed. */
+  /** Units of allowed takes, by key. */
   readonly allowed = new Map<string, number>()
-  /** What has a token, and is done again until it is answered. */
+  /** Calls with a token, which are repeated until they are acknowledged. */
   readonly once = new Map<string, (quotas: Quotas) => Promise<unknown>>()
   #topUps = 0
   readonly #posted = new Set<string>()
@@ -63,7 +63,7 @@ class FaultyFleet {
     })
   }
 
-  /** Under a token: where nobody knows whether it counted, it is asked for again in the end. */
+  /** Makes a call with a token. If its result is unknown, the call is repeated at the end. */
   doOnce({ quotas }: Process, token: string, call: (quotas: Quotas) => Promise<unknown>): void {
     this.once.set(token, call)
     this.#track(async () => {
@@ -108,7 +108,7 @@ class FaultyFleet {
     throw new Error(`${what} did not come about`)
   }
 
-  /** What all promises of the database say, whatever clock they wait for. */
+  /** Waits for a promise while the clocks and the database make progress. */
   async of<T>(asked: Promise<T>, what: string): Promise<T> {
     let isSettled = false
     const settled = (): void => {
@@ -130,13 +130,13 @@ function step(fleet: FaultyFleet, random: SeededRandom, number: number): void {
   else fleet.post(process, token)
 }
 
-/** Answers false where it did not fit. */
+/** Returns false if the reservation did not fit. */
 async function reservedAndPosted(quotas: Quotas, id: string): Promise<boolean> {
   try {
     const reservation = await quotas.reserve('reserved', 2, { id, forMs: '7d', ...NAMES })
     if (!reservation) return false
   } catch (error) {
-    // it was posted before
+    // it was already posted
     if ((error as { code?: string }).code !== 'SLUICE_TOKEN_REUSED') throw error
   }
   await quotas.post('reserved', id, NAMES)
@@ -179,7 +179,7 @@ async function check(fleet: FaultyFleet, quotas: Quotas, key: string): Promise<v
   if (fleet.rule === 'deny') expect([key, left >= 0]).toEqual([key, true])
 }
 
-test('each unit that was allowed is charged once, and no other one, whatever becomes of the calls of the database', async () => {
+test('each allowed unit is charged exactly once, whatever happens to database calls', async () => {
   const lost: unknown[] = []
   const onLost = (error: unknown): void => void lost.push(error)
   process.on('unhandledRejection', onLost)

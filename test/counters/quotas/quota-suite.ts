@@ -8,7 +8,7 @@ import { FakeClock } from '@sluice/testkit'
 const NOVEMBER = Date.UTC(2026, 10, 1)
 const DAY_MS = 86_400_000
 
-/** Processes over one database, by one clock. */
+/** Processes with one database and one clock. */
 class QuotaFleet {
   readonly clock = new FakeClock({ wallMs: NOVEMBER + DAY_MS })
   readonly quotas: Quotas[] = []
@@ -20,7 +20,7 @@ class QuotaFleet {
     this.#scope = scope
   }
 
-  /** A process of its own. */
+  /** Creates another process. */
   join(options: QuotasOptions = {}): Quotas {
     const { clock } = this
     const made = createQuotas(this.#ledger, { clock, serverTime: () => clock.wall(), ...options })
@@ -28,7 +28,7 @@ class QuotaFleet {
     return made
   }
 
-  /** A limiter of a process. */
+  /** Creates a limiter of a process. */
   limiter(backend: Quotas, input: Partial<Parameters<typeof quota>[0]> = {}): Limiter {
     const { clock } = this
     const policy = quota({ name: 'calls', limit: 1_000, per: 'month', backend, ...input })
@@ -39,7 +39,7 @@ class QuotaFleet {
     return { policy: 'calls', scope: this.#scope }
   }
 
-  /** Moves the clock step by step, so that what waits for it and for the database has its turn. */
+  /** Advances the clock in steps, so that timers and database calls can proceed in between. */
   async advance(ms: number, steps = 4): Promise<void> {
     for (let step = 0; step < steps; step++) {
       this.clock.advance(ms / steps)
@@ -47,14 +47,14 @@ class QuotaFleet {
     }
   }
 
-  /** As if nobody came for days: all leases are given back before. */
+  /** Moves the wall clock as if there had been no traffic for days. All leases are returned first. */
   async jump(ms: number): Promise<void> {
     await this.advance(30_000, 10)
     this.clock.stepWall(ms - 30_000)
   }
 }
 
-/** Whatever was asked of the database is answered. */
+/** Waits until all database calls are answered. */
 async function settled(all: readonly Quotas[]): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
   await Promise.all(all.map((quotas) => quotas.idle()))
@@ -66,13 +66,13 @@ async function takeMany(limiter: Limiter, key: string, count: number): Promise<n
   return allowed
 }
 
-/** What runs it: jest, or a child process for what jest cannot load. */
+/** The test runner: jest, or a child process for code that jest cannot load. */
 export type QuotaRunner = Pick<typeof jest, 'expect'> & {
   readonly describe: (name: string, define: () => void) => void
   readonly test: (name: string, run: () => Promise<void>) => void
 }
 
-/** What every database of quotas keeps. `open` answers another database, or one whose scopes nobody used. */
+/** The suite that every quota database must pass. `fleet` opens a new database, or a database with unused scopes. */
 export function quotaSuite(
   { describe, expect, test }: QuotaRunner,
   open: () => Promise<{ readonly ledger: CounterLedger; readonly scope: string }>,
@@ -83,13 +83,13 @@ export function quotaSuite(
   }
 
   describe('one process', () => {
-    test('takes its limit in a period, and all of it again in the next', async () => {
+    test('takes its limit in a period, and again in the next', async () => {
       const all = await fleet()
       const quotas = all.join()
       const limiter = all.limiter(quotas)
       expect(await takeMany(limiter, 'a', 1_005)).toBe(1_000)
       const denied = await limiter.take('a')
-      // to the first of December, exactly
+      // exactly until the first of December
       expect(denied.retryAfterMs).toBe(Date.UTC(2026, 11, 1) - all.clock.wall())
       await all.jump(denied.retryAfterMs - 1)
       expect((await limiter.take('a')).allowed).toBe(false)
@@ -98,7 +98,7 @@ export function quotaSuite(
       await quotas.close()
     })
 
-    test('reports what it spent, and what it holds comes back', async () => {
+    test('reports what it spent, and returns its unused lease', async () => {
       const all = await fleet()
       const quotas = all.join()
       const limiter = all.limiter(quotas)
@@ -108,7 +108,7 @@ export function quotaSuite(
       await quotas.close()
     })
 
-    test('charges a quota too small for leases at once', async () => {
+    test('charges a quota too small for leases immediately', async () => {
       const all = await fleet()
       const quotas = all.join()
       const limiter = all.limiter(quotas, { limit: 10 })
@@ -119,7 +119,7 @@ export function quotaSuite(
   })
 
   describe('several processes', () => {
-    test('never take more than the limit together, and close with nothing on lease', async () => {
+    test('never take more than the limit together, and hold no leases after they close', async () => {
       const all = await fleet()
       const processes = [all.join(), all.join(), all.join()]
       const limiters = processes.map((one) => all.limiter(one))
@@ -133,14 +133,14 @@ export function quotaSuite(
       await reader.close()
     })
 
-    test('charge the lease of one that is gone, list it, and credit it once', async () => {
+    test('charge the lease of a crashed process, list it, and credit it once', async () => {
       const all = await fleet()
       const [gone, other] = [all.join({ clock: new FakeClock() }), all.join()]
       await takeMany(all.limiter(gone), 'a', 20)
       const limiter = all.limiter(other)
       const held = (await other.balance('a', all.names)).onLease
       expect(held).toBeGreaterThan(0)
-      // its own clock stands still: it never gets to report
+      // its clock is not advanced, so it never reports
       await all.advance(60_000)
       await limiter.take('a')
       const after = await other.balance('a', all.names)
@@ -155,8 +155,8 @@ export function quotaSuite(
     })
   })
 
-  describe('units beside the plan', () => {
-    test('a top-up is spent after what is included, counts once under a token, and a denial names what was missing', async () => {
+  describe('additional units', () => {
+    test('a top-up is spent after the included units and counts once per token, and a denial reports the exhausted fund', async () => {
       const all = await fleet()
       const quotas = all.join()
       const limiter = all.limiter(quotas, { limit: 10 })
@@ -176,7 +176,7 @@ export function quotaSuite(
       await quotas.close()
     })
 
-    test('what is left is carried over, up to a bound', async () => {
+    test('unused units are carried over, up to a maximum', async () => {
       const all = await fleet()
       const quotas = all.join()
       const limiter = all.limiter(quotas, { limit: 50, carryOver: 20 })
@@ -191,7 +191,7 @@ export function quotaSuite(
   })
 
   describe('reservations', () => {
-    test('hold units until they are posted, voided or end by themselves, once', async () => {
+    test('hold units until they are posted, voided or expire, and each settles once', async () => {
       const all = await fleet()
       const quotas = all.join()
       const limiter = all.limiter(quotas, { limit: 50 })
@@ -214,7 +214,7 @@ export function quotaSuite(
   })
 
   describe('reports', () => {
-    test('usage by day and month, and CSV in which no key is a formula', async () => {
+    test('usage by day and month, and CSV without formula injection', async () => {
       const all = await fleet()
       const quotas = all.join()
       const limiter = all.limiter(quotas, { limit: 50 })
@@ -240,7 +240,7 @@ export function quotaSuite(
       await quotas.close()
     })
 
-    test('a notice at 80 and 100 per cent, once for each, and again until it is taken', async () => {
+    test('a notice at 80 and 100 percent is sent once for each, and repeated until it is acknowledged', async () => {
       const all = await fleet()
       const notices: { readonly id: string; readonly threshold: number }[] = []
       let fails = true

@@ -3,7 +3,7 @@ import { type Backend, createLimiter, limitOverrides, memoryBackend } from '@slu
 import { FakeClock } from '@sluice/testkit'
 import { type QuotaOptions, quota } from '../../../packages/counters/src/quotas/quota.ts'
 
-/** Counts by the nominal window, and says that it keeps calendars. */
+/** Creates a backend that counts in the nominal window, and declares support for calendars. */
 function calendarBackend(clock = new FakeClock({ nowMs: 0 })): Backend {
   const memory = memoryBackend({ clock })
   return {
@@ -20,7 +20,7 @@ function calendarBackend(clock = new FakeClock({ nowMs: 0 })): Backend {
 describe('a quota', () => {
   const backend = calendarBackend()
 
-  test('is a policy by the calendar of UTC where nothing else is said', () => {
+  test('is a policy with the UTC calendar by default', () => {
     expect(quota({ limit: 50_000, per: 'month', backend })).toEqual({
       name: 'quota',
       limit: 50_000,
@@ -30,7 +30,7 @@ describe('a quota', () => {
     })
   })
 
-  test('has whatever a policy has', () => {
+  test('accepts all options of a policy', () => {
     const overrides = limitOverrides({ limits: { vip: 20 } })
     const more = { name: 'calls', unit: 'calls', mode: 'shadow', overrides } as const
     const calendar = { per: 'week', timeZone: 'Asia/Kathmandu', anchor: 7, carryOver: 5 } as const
@@ -47,7 +47,7 @@ describe('a quota', () => {
     expect(quota({ limit: 1, per: 'day', backend }).window).toBe('25h')
   })
 
-  test('stands beside a rate on one request', async () => {
+  test('can be combined with a rate limit on one request', async () => {
     const clock = new FakeClock({ nowMs: 0 })
     const monthly = quota({ limit: 3, per: 'month', backend: calendarBackend(clock) })
     const limiter = createLimiter({ policies: [{ name: 'rate', limit: 2, window: '1s' }, monthly], clock })
@@ -91,11 +91,16 @@ describe('a quota', () => {
     ['no name', { name: '' }, 'SLUICE_BAD_NAME', /name: expected .+, received ""/],
     ['an unknown zone', { timeZone: 'Mars' }, 'SLUICE_BAD_POLICY', /calendar.timeZone: expected .+, received "Mars"/],
     ['day 32', { anchor: 32 }, 'SLUICE_BAD_POLICY', /calendar.anchor: expected .+, received 32/],
-    ['an anchor of days', { per: 'day', anchor: 1 }, 'SLUICE_BAD_POLICY', /calendar.anchor: expected n.+, received 1/],
-    ['a carry-over below 0', { carryOver: -1 }, 'SLUICE_BAD_POLICY', /calendar.carryOver: expected .+, received -1/],
+    [
+      'a daily quota with an anchor',
+      { per: 'day', anchor: 1 },
+      'SLUICE_BAD_POLICY',
+      /calendar.anchor: expected n.+, received 1/,
+    ],
+    ['a negative carry-over', { carryOver: -1 }, 'SLUICE_BAD_POLICY', /calendar.carryOver: expected .+, received -1/],
     ['an unknown mode', { mode: 'on' }, 'SLUICE_BAD_OPTION', /mode: expected .+, received "on"/],
-    ['overrides that are none', { overrides: {} }, 'SLUICE_BAD_OPTION', /overrides: expected .+, received an object/],
-  ])('is refused with %s', (_, options, code, message) => {
+    ['invalid overrides', { overrides: {} }, 'SLUICE_BAD_OPTION', /overrides: expected .+, received an object/],
+  ])('is rejected with %s', (_, options, code, message) => {
     const build = (): unknown => quota({ limit: 10, per: 'month', backend, ...options } as QuotaOptions)
     expect(build).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
   })

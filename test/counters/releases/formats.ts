@@ -7,14 +7,14 @@ import { quotaStatements } from '../../../packages/counters/src/postgres/quota-s
 
 const FOLDER = join(import.meta.dirname, 'pinned')
 
-/** What a process sends to PostgreSQL and Redis while it counts. */
+/** The texts that a process sends to PostgreSQL and Redis while it counts. */
 export const TEXT_FILES = [
   ...['apply.sql', 'read.sql', 'tokens.sql', 'clear.sql', 'list.sql', 'sum.sql'],
   ...['quota-read.sql', 'quota-commit.sql', 'quota-token.sql', 'quota-due.sql'],
   ...['count.lua', 'close.lua', 'finish.lua', 'seed.lua', 'clear.lua', 'renew.lua'],
 ] as const
 
-/** The texts of this release, by the names of their files. */
+/** Returns the texts of this release by file name. */
 export function currentTexts(): ReadonlyMap<string, string> {
   const { apply, read, tokens, clear, list, sum } = ledgerStatements(new CounterTables('sluice'))
   const quotas = quotaStatements(new CounterTables('sluice'))
@@ -42,7 +42,7 @@ export function pinned(file: string): string {
   return readFileSync(join(FOLDER, file), 'utf8')
 }
 
-/** What is pinned; with `SLUICE_PIN` set that is `current` from now on. */
+/** Returns the pinned text. If `SLUICE_PIN` is set, `current` becomes the pinned text. */
 export function pinnedOr(file: string, current: string): string {
   if (process.env.SLUICE_PIN !== undefined) writeFileSync(join(FOLDER, file), current)
   return pinned(file)

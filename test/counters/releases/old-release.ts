@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import { pinned } from './formats.ts'
 
-/** A batch that Redis has closed, as its script answers it. */
+/** A batch that Redis has closed, as returned by its script. */
 export interface OldBatch {
   readonly epoch: string
   readonly number: string
@@ -22,12 +22,12 @@ interface OldEntry {
 const EXPIRE_MS = 60_000
 const CALL_MS = 120_000
 const MOST_OWED = 10_000
-/** Made anew for a batch that stands in the way, or totals that are not known. */
+/** Created again for a batch that blocks others, or for unknown totals. */
 const MOST_TRIES = 50
 
 /**
- * A process of the release that is pinned: it sends the texts of that release to PostgreSQL and to one partition in Redis.
- * Written apart from the package, so that it does not change with it.
+ * A process of the pinned release: it sends the texts of that release to PostgreSQL and to one partition in Redis.
+ * Shares no code with the package, so that it does not change with it.
  */
 export class OldRelease {
   readonly #redis: Redis
@@ -45,7 +45,7 @@ export class OldRelease {
     this.#head = `sluice:{counters:${name}:0}:`
   }
 
-  /** Counts in Redis. Answers the value. */
+  /** Counts in Redis and returns the value. */
   async increment(id: string, amount: number): Promise<number> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const keys = [`${this.#head}call:${randomBytes(12).toString('base64url')}`, this.#entryKey(id)]
@@ -61,7 +61,7 @@ export class OldRelease {
     throw new Error('the old release did not get to count')
   }
 
-  /** Hands over what is pending, unless somebody else does so. */
+  /** Flushes pending units, unless another process does. */
   async handOver(): Promise<void> {
     const batch = await this.close()
     if (batch === undefined) return
@@ -96,7 +96,7 @@ export class OldRelease {
     )
   }
 
-  /** Counts in PostgreSQL, once for each token. Answers whether it counted now. */
+  /** Counts in PostgreSQL, once for each token. Returns whether it counted now. */
   async countOnce(
     id: string,
     amount: number,

@@ -3,7 +3,7 @@ import type { QuotaState } from '../../../packages/counters/src/quotas/quota-sta
 const NOVEMBER = Date.UTC(2026, 10, 1)
 const DECEMBER = Date.UTC(2026, 11, 1)
 
-/** One of each thing that the state of a quota may have. */
+/** A quota state that contains every possible kind of entry. */
 export const QUOTA_STATE: QuotaState = {
   periods: [
     {

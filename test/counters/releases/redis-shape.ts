@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 
-/** Fields of which the value is another one each time, and what it is. */
+/** Fields whose values differ on each run, with a description of the value. */
 const VARYING: Readonly<Record<string, string>> = {
   epoch: '20 characters of base64url',
   closedEpoch: '20 characters of base64url',
@@ -11,7 +11,7 @@ const VARYING: Readonly<Record<string, string>> = {
   updatedAt: "epoch ms, '' for none",
 }
 
-/** What counters of that name have in Redis: keys, and the fields of hashes. */
+/** Returns the keys of these counters in Redis, with the fields of hashes. */
 export async function redisShape(client: Redis, name: string): Promise<Record<string, unknown>> {
   const keys = (await client.keys(`*{counters:${name}:*`)).sort()
   const shapes = new Map<string, unknown>()

@@ -43,7 +43,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** Counters of this release, which hand over when they are flushed. */
+/** Creates counters of this release, which flush only on request. */
 function today(): Counters {
   const counters = redisCounters(client, { name, ledger: postgresLedger(pool), partitions: 1, flushMs: '1h' })
   opened.push(counters)
@@ -55,22 +55,22 @@ async function durable(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ id, value }) => [id, Number(value)]))
 }
 
-/** As a token is kept: hashes of it and of what it is to count. */
+/** Returns a token as it is stored: hashes of the token and of its deltas. */
 function hashesOf(token: string, id: string, amount: number): { token: string; body: string } {
   const hash = (text: string): string => createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('base64url')
   return { token: hash(token), body: hash(JSON.stringify([[id, amount]])) }
 }
 
-// Where one of these fails, a stored format has changed, or a text that meets one. Processes of the release before run
-// beside this one while it is rolled out: the tests below are what they must pass, on the texts as they are pinned. Then
-// SLUICE_PIN=1 pins what is current.
+// If one of these tests fails, a stored format has changed, or a text that uses one. During a rollout, processes of the
+// previous release run beside this one: the tests below check that with the pinned texts. If they pass, run with
+// SLUICE_PIN=1 to pin the current texts.
 describe('the pinned release', () => {
-  test.each(TEXT_FILES)('has the text that this release sends: %s', (file) => {
+  test.each(TEXT_FILES)('has the texts of this release: %s', (file) => {
     const current = currentTexts().get(file) ?? ''
     expect(current).toBe(pinnedOr(file, current))
   })
 
-  test('has the columns of this release, in the tables of counters, writers and tokens', async () => {
+  test('has the columns of this release in the tables of counters, writers and tokens', async () => {
     const { rows } = await pool.query(
       `select table_name as table, column_name as column, data_type as type, collation_name as collation, is_nullable as null
 from information_schema.columns where table_schema = 'sluice'
@@ -96,13 +96,13 @@ from information_schema.columns where table_schema = 'sluice' and table_name lik
     expect(current).toBe(pinnedOr('quota-tables.json', current))
   })
 
-  test('has the text of this release for the state of a quota, and reads the one that is pinned', () => {
+  test('has the quota state format of this release, which can read the pinned state', () => {
     const current = textOf(QUOTA_STATE)
     expect(current).toBe(pinnedOr('quota-state.txt', `${current}\n`).trimEnd())
     expect(stateOf(pinned('quota-state.txt'))).toEqual(QUOTA_STATE)
   })
 
-  test('reads the state of a quota that an earlier one wrote, which listed no charges of writers', () => {
+  test('reads a quota state of an earlier release without charges of writers', () => {
     const { forgottenAt, writers, reservations, ...rest } = QUOTA_STATE
     const earlier = {
       writers: writers.map(({ charged, ...writer }) => writer),
@@ -129,7 +129,7 @@ from information_schema.columns where table_schema = 'sluice' and table_name lik
 })
 
 describe('a process of the pinned release beside this one', () => {
-  test('counts each unit once, whoever hands over what', async () => {
+  test('counts each unit once, whichever process flushes it', async () => {
     await eachSeed(2, async (random) => {
       name = `releases-${++made}`
       const olds = [1, 2].map(() => new OldRelease(client, pool, name))
@@ -153,7 +153,7 @@ describe('a process of the pinned release beside this one', () => {
   test.each([
     ['closed', false],
     ['applied', true],
-  ])('leaves a batch that it has %s when it ends, which this one finishes once', async (_, isApplied) => {
+  ])('ends after a batch was %s, and this release finishes the batch once', async (_, isApplied) => {
     const old = new OldRelease(client, pool, name)
     await old.increment('a', 5)
     const batch = await old.close()
@@ -165,7 +165,7 @@ describe('a process of the pinned release beside this one', () => {
     expect((await counters.read('a')).value).toBe(7)
   })
 
-  test('finishes once what this one closed, had applied, and never finished', async () => {
+  test('finishes a batch once that this release closed and applied, but did not finish', async () => {
     const answers = { areLost: true }
     const query = async (text: string, values?: unknown[]) => {
       const answer = await pool.query(text, values)
@@ -185,7 +185,7 @@ describe('a process of the pinned release beside this one', () => {
     expect((await counters.read('a')).value).toBe(8)
   })
 
-  test('knows the tokens of this one, and this one knows its', async () => {
+  test('recognizes the tokens of this release, and this release recognizes its tokens', async () => {
     const old = new OldRelease(client, pool, name)
     const counters = createCounters({ name, ledger: postgresLedger(pool) })
     opened.push(counters)
@@ -197,7 +197,7 @@ describe('a process of the pinned release beside this one', () => {
     expect(await durable()).toEqual({ a: 7 })
   })
 
-  test('starts on Redis after this one counted there, once Redis restarted with what it had', async () => {
+  test('starts on Redis after this release counted there and Redis restarted with its data', async () => {
     const counters = today()
     await counters.increment('a', 5)
     await client.call('SAVE')
@@ -213,7 +213,7 @@ describe('a process of the pinned release beside this one', () => {
 })
 
 describe('tables of a later release', () => {
-  test('that earlier ones cannot use are refused, by counters and by migrate()', async () => {
+  test('that earlier releases cannot use are rejected, by counters and by migrate()', async () => {
     const later = { schema: 'later' }
     await postgresLedger(pool, later).migrate()
     await pool.query('update later.counter_version set version = version + 1, reads_from = version + 1')
@@ -227,7 +227,7 @@ describe('tables of a later release', () => {
 interface Mixed {
   readonly olds: readonly OldRelease[]
   readonly news: readonly Counters[]
-  /** By id, units that were answered. */
+  /** Acknowledged units by id. */
   readonly counted: Map<string, number>
 }
 
@@ -236,7 +236,7 @@ async function takesStep(random: SeededRandom, { olds, news, counted }: Mixed): 
   const [old, current] = [random.pick(olds), random.pick(news)]
   if (kind === 0) await current.flush()
   else if (kind === 1) await old.handOver()
-  // a process that ends in between
+  // a process that ends at any point
   else if (kind === 2) await old.close()
   else {
     await (kind < 7 ? current.increment(id, amount) : old.increment(id, amount))

@@ -41,21 +41,25 @@ async function onSite(
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } })
 
 describe('with tokens', () => {
-  test.each(routes)('%s %s needs the scope of its token, and no other will do', (method, path, token, status) =>
-    onSite({ tokens }, async (site) => {
-      expect((await site.ask(method, path, bearer(token))).status).toBe(status)
-      for (const { token: other } of tokens.filter((one) => one.token !== token)) {
-        const refused = await site.ask(method, path, bearer(other))
-        expect([refused.status, refused.json.code]).toEqual([403, 'scope-missing'])
-        expect(refused.headers['www-authenticate']).toMatch(/^Bearer error="insufficient_scope", scope="counters:\w+"$/)
-      }
-      const missing = await site.ask(method, path)
-      expect([missing.status, missing.headers['www-authenticate']]).toEqual([401, 'Bearer'])
-    }),
+  test.each(routes)(
+    '%s %s requires the scope of the route, and rejects every other scope',
+    (method, path, token, status) =>
+      onSite({ tokens }, async (site) => {
+        expect((await site.ask(method, path, bearer(token))).status).toBe(status)
+        for (const { token: other } of tokens.filter((one) => one.token !== token)) {
+          const refused = await site.ask(method, path, bearer(other))
+          expect([refused.status, refused.json.code]).toEqual([403, 'scope-missing'])
+          expect(refused.headers['www-authenticate']).toMatch(
+            /^Bearer error="insufficient_scope", scope="counters:\w+"$/,
+          )
+        }
+        const missing = await site.ask(method, path)
+        expect([missing.status, missing.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+      }),
   )
 
   test.each(['Bearer reader-2', 'Bearer', 'Bearer reader-1 x', 'Basic reader-1', 'Bearer reader', 'Bearer reader-1='])(
-    'what is none of them is refused: %s',
+    'rejects an invalid authorization: %s',
     (authorization) =>
       onSite({ tokens }, async (site) => {
         const answer = await site.ask('GET', '/counters/a', { headers: { Authorization: authorization } })
@@ -63,14 +67,14 @@ describe('with tokens', () => {
       }),
   )
 
-  test('health and the document are for everybody, and an empty list is for nobody else', () =>
+  test('health and the document are public, and an empty list of tokens admits no other requests', () =>
     onSite({ tokens: [] }, async (site) => {
       expect((await site.ask('GET', '/healthz')).status).toBe(200)
       expect((await site.ask('GET', '/openapi.json')).status).toBe(200)
       expect((await site.ask('GET', '/counters')).status).toBe(401)
     }))
 
-  test('the scheme is known in any case', () =>
+  test('the scheme is case-insensitive', () =>
     onSite({ tokens }, async (site) => {
       expect((await site.ask('GET', '/counters', { headers: { authorization: `bEARER  ${READER}` } })).status).toBe(200)
     }))
@@ -78,11 +82,11 @@ describe('with tokens', () => {
 
 describe('without tokens', () => {
   test.each([
-    ['a proxy forwarded', { 'X-Forwarded-For': '203.0.113.9' }],
-    ['a proxy forwarded by the standard', { Forwarded: 'for=203.0.113.9' }],
-    ['a web page sends', { Origin: 'http://evil.example' }],
-    ['a name of elsewhere led here', { Host: 'evil.example' }],
-  ])('a request is not of this machine that %s', (_, headers) =>
+    ['was forwarded by a proxy', { 'X-Forwarded-For': '203.0.113.9' }],
+    ['was forwarded by a proxy with the standard header', { Forwarded: 'for=203.0.113.9' }],
+    ['was sent by a web page', { Origin: 'http://evil.example' }],
+    ['has a foreign host name', { Host: 'evil.example' }],
+  ])('a request is not treated as local if it %s', (_, headers) =>
     onSite({}, async (site) => {
       expect((await site.ask('GET', '/counters')).status).toBe(200)
       for (const path of ['/counters', '/healthz', '/nowhere']) {
@@ -95,7 +99,7 @@ describe('without tokens', () => {
   // a machine may have no other address
   const [address] = Object.values(networkInterfaces()).flatMap((all) => all?.filter(({ internal }) => !internal) ?? [])
   const testElsewhere = address ? test : test.skip
-  testElsewhere('a socket of another address is refused, whatever it says of its host', async () => {
+  testElsewhere('a connection to another address is rejected, whatever its Host header', async () => {
     const counters = createCounters()
     const server = createServer(counterService({ counters }))
     await new Promise<void>((resolve) => server.listen(0, address.address, resolve))
@@ -111,7 +115,7 @@ describe('without tokens', () => {
     await counters.close()
   })
 
-  test('everybody is answered where the service is open', () =>
+  test('an open service answers every client', () =>
     onSite({ open: true }, async (site) => {
       const headers = { 'X-Forwarded-For': '203.0.113.9', Host: 'counters.example' }
       expect((await site.ask('DELETE', '/counters/a', { headers })).status).toBe(204)
@@ -119,7 +123,7 @@ describe('without tokens', () => {
 })
 
 describe('limits', () => {
-  test('a limiter counts each token and each address, and a denied request counts nothing', async () => {
+  test('a limiter counts each token and each address, and a denied request changes no counters', async () => {
     const clock = new FakeClock()
     const limiter = createLimiter({ policies: [{ name: 'api', limit: 2, window: '1m' }], clock })
     await onSite({ tokens, limits: { limiter } }, async (site) => {
@@ -140,7 +144,7 @@ describe('limits', () => {
     await limiter.close()
   })
 
-  test('one request too many in progress is put off, and a place comes back', async () => {
+  test('a request above maxInflight is rejected until another request has finished', async () => {
     const counters = createCounters()
     let release = (): void => {}
     const held = new Promise<void>((resolve) => {
@@ -169,21 +173,21 @@ describe('limits', () => {
   })
 })
 
-describe('a bad option of counterService is refused', () => {
+describe('counterService rejects bad options', () => {
   const counters = createCounters()
   test.each<readonly [string, object]>([
     ['no counters', {}],
-    ['counters that are none', { counters: {} }],
-    ['a name that it does not know', { counters, token: 'a' }],
-    ['tokens that are no list', { counters, tokens: 'a' }],
+    ['invalid counters', { counters: {} }],
+    ['an unknown option', { counters, token: 'a' }],
+    ['tokens that are not a list', { counters, tokens: 'a' }],
     ['a token with a space', { counters, tokens: [{ token: 'a b', scopes: [] }] }],
     ['a token without scopes', { counters, tokens: [{ token: 'a' }] }],
-    ['a scope that is none', { counters, tokens: [{ token: 'a', scopes: ['admin'] }] }],
-    ['open that is no boolean', { counters, open: 1 }],
-    ['open beside tokens', { counters, open: true, tokens: [] }],
-    ['a limiter that is none', { counters, limits: { limiter: {} } }],
-    ['no place at all', { counters, limits: { maxInflight: 0 } }],
-    ['metrics that are none', { counters, metrics: [{}] }],
+    ['an unknown scope', { counters, tokens: [{ token: 'a', scopes: ['admin'] }] }],
+    ['open that is not a boolean', { counters, open: 1 }],
+    ['open together with tokens', { counters, open: true, tokens: [] }],
+    ['an invalid limiter', { counters, limits: { limiter: {} } }],
+    ['maxInflight of 0', { counters, limits: { maxInflight: 0 } }],
+    ['invalid metrics', { counters, metrics: [{}] }],
   ])('%s', (_, options) => {
     const build = () => counterService(options as { counters: typeof counters })
     expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))

@@ -18,35 +18,35 @@ afterAll(() => site.stop())
 
 describe('a body', () => {
   test.each<readonly [string, string | Buffer]>([
-    ['is no JSON', '{"delta":'],
-    ['is empty but for a space', ' '],
+    ['is not JSON', '{"delta":'],
+    ['contains only a space', ' '],
     ['is a number', '1'],
     ['is null', 'null'],
     ['is a list', '[1]'],
-    ['is no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['is not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['has an unknown field', '{"delta":1,"detla":2}'],
-    ['has a field twice', '{"delta":1,"delta":2}'],
-    ['has a field twice, once escaped', '{"delta":1,"d\\u0065lta":2}'],
-    ['has a delta that is a text', '{"delta":"1"}'],
-    ['has a delta that is null', '{"delta":null}'],
-    ['has a fraction', '{"delta":0.5}'],
-    ['has a number above all', '{"delta":1e400}'],
-    ['has a number that no double holds', '{"delta":9007199254740993}'],
-    ['has a durable that is none', '{"durable":"yes"}'],
-    ['is of another route', '{"deltas":{}}'],
-  ])('is refused that %s', async (_, body) => {
+    ['has a duplicate field', '{"delta":1,"delta":2}'],
+    ['has a duplicate field, once escaped', '{"delta":1,"d\\u0065lta":2}'],
+    ['has a string as delta', '{"delta":"1"}'],
+    ['has null as delta', '{"delta":null}'],
+    ['has a fractional delta', '{"delta":0.5}'],
+    ['has a delta above the maximum', '{"delta":1e400}'],
+    ['has a number that does not fit into a double', '{"delta":9007199254740993}'],
+    ['has an invalid durable', '{"durable":"yes"}'],
+    ['is for another route', '{"deltas":{}}'],
+  ])('is rejected if it %s', async (_, body) => {
     expect((await site.ask('POST', INCREMENT, { body, headers: JSON_TYPE })).status).toBe(400)
   })
 
   test.each<readonly [string, string]>([
     ['has no deltas', '{}'],
-    ['has deltas that are null', '{"deltas":null}'],
-    ['has an id twice', '{"deltas":{"twice":1,"twice":2}}'],
+    ['has null as deltas', '{"deltas":null}'],
+    ['has a duplicate id', '{"deltas":{"twice":1,"twice":2}}'],
     ['has pairs of three', '{"deltas":[["a",1,2]]}'],
-    ['has deltas deep down', '{"deltas":{"a":{"b":1}}}'],
+    ['has deeply nested deltas', '{"deltas":{"a":{"b":1}}}'],
     ['has an empty id', '{"deltas":{"":1}}'],
-    ['has more brackets than a stack has room for', `{"deltas":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
-  ])('of a batch is refused that %s', async (_, body) => {
+    ['has more nested brackets than the stack can hold', `{"deltas":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+  ])('of a batch is rejected if it %s', async (_, body) => {
     expect((await site.ask('POST', '/counters/batch', { body, headers: JSON_TYPE })).status).toBe(400)
     expect(await site.counters.aggregate('')).toBe(0)
   })
@@ -63,14 +63,14 @@ describe('a body', () => {
     expect((await site.ask('POST', INCREMENT, { body: '{"delta":0}', headers })).status).toBe(status)
   })
 
-  test('without a type is refused, and so is a compressed one', async () => {
+  test('is rejected without a content type and with compression', async () => {
     expect((await site.ask('POST', INCREMENT, { body: '{"delta":1}' })).status).toBe(415)
     const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip' }
     const answer = await site.ask('POST', INCREMENT, { body: gzipSync('{"delta":1}'), headers })
     expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
   })
 
-  test('of 64 KiB is read, and of one byte more is not', async () => {
+  test('of 64 KiB is read, and one more byte is rejected', async () => {
     const padded = (bytes: number) => `{"delta":0${' '.repeat(bytes - 11)}}`
     expect((await site.ask('POST', INCREMENT, { body: padded(65_536), headers: JSON_TYPE })).status).toBe(200)
     const head = `POST ${INCREMENT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
@@ -81,7 +81,7 @@ describe('a body', () => {
     expect(statusIn(chunked)).toBe(413)
   })
 
-  test('that comes too slowly is given up, and so is one that is cut off', async () => {
+  test('that arrives too slowly or is cut off is dropped', async () => {
     const head = `POST ${INCREMENT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
     const pending = clock.pending
     const slow = rawAnswer(site.port, `${head}Content-Length: 11\r\n\r\n{"del`, { end: false })
@@ -98,7 +98,7 @@ describe('a body', () => {
     expect(clock.pending).toBe(pending)
   })
 
-  test('that a client asks about first is asked for', async () => {
+  test('is requested if the client sends Expect: 100-continue', async () => {
     const head = `POST ${INCREMENT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n`
     const answer = await rawAnswer(site.port, `${head}Connection: close\r\nContent-Length: 11\r\n\r\n{"delta":0}`)
     expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
@@ -110,38 +110,38 @@ describe('a request line', () => {
     rawAnswer(site.port, Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`))
 
   test.each([
-    ['of a proxy', 'http://localhost/counters/a', 200],
-    ['with a question mark and nothing behind it', '/counters?', 200],
-    ['with a parameter twice', '/counters?limit=1&limit=2', 400],
+    ['in absolute form, as sent to a proxy', 'http://localhost/counters/a', 200],
+    ['with an empty query', '/counters?', 200],
+    ['with a duplicate parameter', '/counters?limit=1&limit=2', 400],
     ['with an unknown parameter', '/counters?prefx=a', 400],
     ['with a limit of 0', '/counters?limit=0', 400],
-    ['with a limit above all', '/counters?limit=10001', 400],
-    ['with a limit that is no number', '/counters?limit=1e3', 400],
-    ['with a cursor that is empty', '/counters?after=', 400],
-    ['with a bad escape in its query', '/counters?prefix=%ff', 400],
+    ['with a limit above the maximum', '/counters?limit=10001', 400],
+    ['with a limit that is not a number', '/counters?limit=1e3', 400],
+    ['with an empty cursor', '/counters?after=', 400],
+    ['with an invalid escape in the query', '/counters?prefix=%ff', 400],
     ['with bytes that are not encoded', '/counters/é', 400],
     ['with a fragment', '/counters/a#b', 400],
-    ['of two slashes', '//counters/a', 404],
-    ['with a slash behind', '/counters/a/increment/', 404],
-    ['of a path that is none', '/', 404],
-    ['of a word of prototypes', '/__proto__', 404],
+    ['with two slashes', '//counters/a', 404],
+    ['with a trailing slash', '/counters/a/increment/', 404],
+    ['with an unknown path', '/', 404],
+    ['with a property of Object.prototype', '/__proto__', 404],
   ])('%s is answered', async (_, target, status) => {
     expect([target, statusIn(await line(target))]).toEqual([target, status])
   })
 
-  test('of everything, and of methods that nobody has, is answered', async () => {
+  test('with an asterisk or an unknown method is answered', async () => {
     expect(statusIn(await line('*', 'OPTIONS'))).toBe(404)
     expect(statusIn(await line('/counters/a', 'PROPFIND'))).toBe(405)
     expect(await line('/counters/batch', 'PUT')).toMatch(/\r\nAllow: POST, GET, DELETE, HEAD\r\n/)
   })
 
-  test('behind another one has its own answer', async () => {
+  test('that follows another one on a connection is answered separately', async () => {
     const one = `POST ${INCREMENT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`
     const answer = await rawAnswer(site.port, `${one}${one.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`)
     expect(answer.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2)
   })
 
-  test('with a body that nobody reads is the last one of its connection', async () => {
+  test('with an unread body is the last one of its connection', async () => {
     const reset = `POST /counters/a/reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n{`
     const answer = await rawAnswer(site.port, reset, { end: false })
     expect([statusIn(answer), /\r\nConnection: close\r\n/.test(answer)]).toEqual([204, true])

@@ -3,7 +3,10 @@ import { counterClient, createCounters, MemoryLedger } from '@sluice/counters'
 import { counterContract } from '@sluice/testkit'
 import { ServiceSite } from './service-site.ts'
 
-/** Its ids are halves of surrogate pairs, too, which no path of a URL can say; client.test.ts has the others. */
+/**
+ * The ids of this claim include lone surrogates, which the path of a URL cannot contain; client.test.ts covers the
+ * other ids.
+ */
 const OUT_OF_REACH = 'keeps hostile ids apart'
 const runner = {
   describe,
@@ -13,7 +16,7 @@ const runner = {
 }
 
 describe.each([{ retries: 0 }, { retries: 2 }])(
-  'counters of a service, by a client with $retries retries',
+  'counters of a service, through a client with $retries retries',
   (options) => {
     counterContract(
       runner,

@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(sites.splice(0).map((site) => site.stop()))
 })
 
-/** A service on this machine; `before` sees each request first, and has answered it where it answers true. */
+/** Starts a local service. `before` receives each request first, and returns true if it has answered the request. */
 async function startSite(
   before: (req: IncomingMessage, res: ServerResponse) => boolean = () => false,
   options: Omit<Parameters<typeof counterService>[0], 'counters'> = {},
@@ -27,7 +27,10 @@ async function startSite(
   return site
 }
 
-/** Loses the answers to the first requests with this method: they are done, and the client does not hear of it. */
+/**
+ * Loses the answers to the first requests with this method: the requests are processed, but the client receives no
+ * answer.
+ */
 function losing(method: string, times: number, seen: string[] = []) {
   let left = times
   return (req: IncomingMessage, res: ServerResponse): boolean => {
@@ -37,8 +40,8 @@ function losing(method: string, times: number, seen: string[] = []) {
   }
 }
 
-describe('a client of counters', () => {
-  test('keeps hostile ids apart, as far as an address can say them', async () => {
+describe('a counter client', () => {
+  test('keeps hostile ids apart, if a URL can contain them', async () => {
     const { url, counters: own } = await startSite()
     const counters = counterClient({ url })
     const ids = hostileKeys.filter((id) => id !== '' && Buffer.byteLength(id) <= 256 && !/^[\ud800-\udfff]+$/.test(id))
@@ -55,7 +58,7 @@ describe('a client of counters', () => {
     expect(await own.readMany('')).toEqual([])
   })
 
-  test('refuses ids and tokens that no address and no header can say, and counts nothing', async () => {
+  test('rejects ids and tokens that a URL or a header cannot contain, and counts nothing', async () => {
     const { url, counters: own } = await startSite()
     const counters = counterClient({ url })
     for (const id of ['.', '..', '\ud800', 'a\udc00']) {
@@ -75,7 +78,7 @@ describe('a client of counters', () => {
     expect(await own.readMany('')).toEqual([])
   })
 
-  test('counts once what it sends again, under one token', async () => {
+  test('repeats an increment with one token, so that it counts once', async () => {
     const seen: string[] = []
     const { url, counters: own } = await startSite(losing('POST', 2, seen))
     expect(await counterClient({ url }).increment('a', 5)).toMatchObject({ value: 5, counted: true })
@@ -83,7 +86,7 @@ describe('a client of counters', () => {
     expect((await own.read('a')).value).toBe(5)
   })
 
-  test('sends no increment again that has no token, and no deletion', async () => {
+  test('does not repeat an increment without a token, nor a deletion', async () => {
     const seen: string[] = []
     const { url, counters: own } = await startSite(losing('POST', 1, seen))
     const unanswered = { code: 'SLUICE_COUNTERS_UNAVAILABLE' }
@@ -96,7 +99,7 @@ describe('a client of counters', () => {
     expect(deletions).toEqual(['DELETE '])
   })
 
-  test('reads again, and gives up after its retries', async () => {
+  test('repeats reads, and fails after its retries', async () => {
     const one = await startSite(losing('GET', 2))
     expect((await counterClient({ url: one.url }).read('a')).value).toBe(0)
     const other = await startSite(losing('GET', 3))
@@ -105,7 +108,7 @@ describe('a client of counters', () => {
     })
   })
 
-  test('waits as long as it is told to, within its own time', async () => {
+  test('waits for Retry-After if its own deadline allows it', async () => {
     const clock = new FakeClock()
     const limiter = createLimiter({
       policies: [{ name: 'api', limit: 1, window: '4s', algorithm: 'fixed-window' }],
@@ -115,7 +118,7 @@ describe('a client of counters', () => {
     const counters = counterClient({ url, clock })
     await counters.read('a')
     const waiting = counters.read('a')
-    // of the call, and of its pause
+    // timers of the call and of its pause
     await eventually(async () => clock.pending === 2, { what: 'the pause of a client' })
     clock.advance(4_000)
     expect((await waiting).value).toBe(0)
@@ -125,7 +128,7 @@ describe('a client of counters', () => {
     await limiter.close()
   })
 
-  test('gives up a service that does not answer', async () => {
+  test('fails after its deadline if the service does not answer', async () => {
     const clock = new FakeClock()
     let asked = false
     const { url } = await startSite(() => {
@@ -138,7 +141,7 @@ describe('a client of counters', () => {
     await expect(reading).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
   })
 
-  test('is refused without the right token, and shows none', async () => {
+  test('is rejected without the right token, and does not reveal tokens in errors', async () => {
     const tokens = [{ token: 'reader-1', scopes: ['counters:read' as const] }]
     const { url } = await startSite(undefined, { tokens })
     expect((await counterClient({ url, token: 'reader-1' }).read('a')).value).toBe(0)
@@ -153,9 +156,9 @@ describe('a client of counters', () => {
     ['no JSON', 200, '<html>'],
     ['no object', 200, '1'],
     ['another object', 200, '{"status":"ok"}'],
-    ['a gateway', 404, 'not here'],
-    ['a fault', 500, '{"code":7}'],
-  ])('takes %s for no answer of a service', async (_, status, body) => {
+    ['the answer of a gateway', 404, 'not here'],
+    ['the answer of a crashed server', 500, '{"code":7}'],
+  ])('does not accept %s as the answer of a service', async (_, status, body) => {
     const { url } = await startSite((_req, res) => {
       res.writeHead(status).end(body)
       return true
@@ -168,7 +171,7 @@ describe('a client of counters', () => {
     await expect(counters.aggregate('a')).rejects.toMatchObject(unanswered)
   })
 
-  test('follows no redirect, which its token is not for', async () => {
+  test('does not follow redirects, so that its token is not sent elsewhere', async () => {
     const elsewhere: string[] = []
     const other = await startSite(losing('GET', 0, elsewhere))
     const { url } = await startSite((_req, res) => {
@@ -181,7 +184,7 @@ describe('a client of counters', () => {
     expect(elsewhere).toEqual([])
   })
 
-  test('flushes at its end only what it counted', async () => {
+  test('flushes only its own counts on close', async () => {
     const seen: string[] = []
     const { url } = await startSite(losing('GET', 0, seen))
     const reader = counterClient({ url, retries: 0 })
@@ -195,15 +198,15 @@ describe('a client of counters', () => {
 
   test.each<readonly [string, object]>([
     ['no address', {}],
-    ['an address that is none', { url: 'localhost' }],
-    ['an address of a file', { url: 'file:///tmp' }],
+    ['an invalid address', { url: 'localhost' }],
+    ['a file address', { url: 'file:///tmp' }],
     ['an address with a password', { url: 'http://user:secret@localhost' }],
     ['an address with a query', { url: 'http://localhost/?a=1' }],
-    ['a token with a line end', { url: 'http://localhost', token: 'secret\r\n' }],
-    ['a fetch that is none', { url: 'http://localhost', fetch: 'fetch' }],
-    ['less than no retries', { url: 'http://localhost', retries: -1 }],
-    ['a name that it does not know', { url: 'http://localhost', timeout: 1 }],
-  ])('is not made of %s', (_, options) => {
+    ['a token with a line break', { url: 'http://localhost', token: 'secret\r\n' }],
+    ['an invalid fetch', { url: 'http://localhost', fetch: 'fetch' }],
+    ['a negative number of retries', { url: 'http://localhost', retries: -1 }],
+    ['an unknown option', { url: 'http://localhost', timeout: 1 }],
+  ])('rejects %s', (_, options) => {
     const build = () => counterClient(options as { url: string })
     expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
     expect(build).not.toThrow(/secret/)

@@ -6,7 +6,7 @@ export interface SeenAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
-  /** The body, where it is JSON. */
+  /** The parsed body, if it is JSON. */
   readonly json: Readonly<Record<string, unknown>>
 }
 
@@ -18,16 +18,16 @@ type Paths = Readonly<Record<string, Readonly<Record<string, Described>>>>
 export const paths = counterOpenApi.paths as Paths
 const DOCUMENT = 'https://sluice.test/openapi'
 const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true })
-// a document is no schema: what is beside its schemas is passed over
+// an OpenAPI document is not a schema: everything beside its schemas is ignored
 ajv.addVocabulary(['openapi', 'info', 'paths', 'components'])
 ajv.addSchema({ ...counterOpenApi }, DOCUMENT)
 
-/** The schema of a component, compiled in strict mode: a word that it does not know throws. */
+/** Returns the schema of a component, compiled in strict mode: an unknown keyword throws. */
 export function schemaOf(name: string): ValidateFunction {
   return compiled(`#/components/schemas/${name}`)
 }
 
-/** Throws unless the document says that this path answers so. Paths that it does not have answer a problem. */
+/** Throws unless the OpenAPI document describes this answer. Unknown paths must answer with a problem. */
 export function expectDescribed(method: string, path: string, answer: SeenAnswer): void {
   const { status, headers, text, json } = answer
   const seen = { method, path, status, text: text.slice(0, 300) }
@@ -45,7 +45,7 @@ function successErrors(
   const template = templateOf(path.split('?')[0], verb)
   const response = paths[template]?.[verb]?.responses[String(status)]
   if (!response) return [`${template} has no ${verb} that answers ${status}`]
-  if (!response.content) return text === '' ? [] : ['there is no body']
+  if (!response.content) return text === '' ? [] : ['the body should be empty']
   if (!Object.hasOwn(response.content, type)) return [`its type is ${type}`]
   if (type !== 'application/json' || method === 'HEAD') return []
   const pointer = ['paths', template, verb, 'responses', String(status), 'content', type, 'schema']
@@ -53,7 +53,9 @@ function successErrors(
   return check(json) ? [] : [...(check.errors ?? [])]
 }
 
-/** The path of the document that a path fits and that has the method, whole words before names. */
+/**
+ * Returns the path template of the document that matches a path and has the method, literal segments before parameters.
+ */
 function templateOf(path: string, verb: string): string {
   const segments = path.split('/')
   const fits = (template: string): boolean => {

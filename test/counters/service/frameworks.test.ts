@@ -7,7 +7,7 @@ import Koa from 'koa'
 import { ServiceSite } from './service-site.ts'
 
 interface Framework {
-  /** Where its service is. */
+  /** Base URL of the service. */
   readonly mount: string
   server(service: CounterService): Promise<Server>
 }
@@ -19,11 +19,11 @@ const frameworks: Readonly<Record<string, Framework>> = {
     mount: '/usage',
     server: async (service) => createServer(express().use('/usage', service)),
   },
-  'Express behind a parser of bodies': {
+  'Express with a JSON body parser': {
     mount: '',
     server: async (service) => createServer(express().use(express.json()).use(service)),
   },
-  'Express behind a parser of texts': {
+  'Express with a text body parser': {
     mount: '',
     server: async (service) =>
       createServer(
@@ -85,7 +85,7 @@ describe.each(Object.entries(frameworks))('a service in %s', (_, { mount, server
       expect((await site.ask('DELETE', '/counters/a%2Fb', {}, mount)).status).toBe(204)
     }))
 
-  test('refuses with problems, and no framework answers in its place', () =>
+  test('rejects with problem details, and the framework does not answer instead', () =>
     onSite(async (site) => {
       expect((await site.ask('GET', '/nowhere', {}, mount)).status).toBe(404)
       expect((await site.ask('PUT', '/counters/a', {}, mount)).status).toBe(405)
@@ -94,7 +94,7 @@ describe.each(Object.entries(frameworks))('a service in %s', (_, { mount, server
       expect((await site.ask('POST', '/counters/a/increment', unknown, mount)).json.code).toBe('bad-request')
     }))
 
-  test('is counters for a client', () =>
+  test('works with a counter client', () =>
     onSite(async (site) => {
       const counters = counterClient({ url: `${site.url}${mount}/` })
       expect(await counters.increment('a', 2, { token: 'grüße' })).toMatchObject({ value: 2, counted: true })
@@ -104,7 +104,7 @@ describe.each(Object.entries(frameworks))('a service in %s', (_, { mount, server
     }))
 })
 
-test('a body that was read and not kept is a fault that is answered', async () => {
+test('a body that was consumed before is answered with an error', async () => {
   const counters = createCounters()
   const service = counterService({ counters })
   const server = createServer((req, res) => {

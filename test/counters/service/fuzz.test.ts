@@ -76,7 +76,7 @@ const HEADERS = [
   'If-None-Match: *',
   'Bad Header',
 ]
-// halves of surrogate pairs no escape can say
+// escapes cannot represent lone surrogates
 const IDS = hostileKeys.filter((key) => key.length < 99 && !/[\ud800-\udfff]/.test(key))
 let site: ServiceSite
 
@@ -85,7 +85,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-test('no request brings a fault, a wait without an end or the end of the process', async () => {
+test('no request causes a server error, a hang or a crash of the process', async () => {
   const statuses = new Map<number, number>()
   await eachSeed(RUNS, async (random) => {
     for (let sent = 0; sent < REQUESTS; sent++) {
@@ -96,7 +96,7 @@ test('no request brings a fault, a wait without an end or the end of the process
     }
   })
   expect((await site.ask('GET', '/healthz')).status).toBe(200)
-  // it goes behind the parser of Node, and far
+  // most requests get past the parser of Node
   for (const status of [200, 400, 404, 405, 415]) expect([status, statuses.has(status)]).toEqual([status, true])
 }, 60_000)
 
@@ -142,7 +142,7 @@ function randomDeltas(random: SeededRandom): string {
     : `[${entries.map((entry) => `[${entry.join(',')}]`).join(',')}]`
 }
 
-/** One in four has a byte that is another one. */
+/** Replaces a random byte in one of four texts. */
 function mutated(random: SeededRandom, text: string): string {
   if (random.whole(4) > 0) return text
   const at = random.whole(text.length)

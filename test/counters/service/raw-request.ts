@@ -3,7 +3,7 @@ import { systemClock } from '@sluice/limiter-core/backend'
 
 const LATE_MS = 10_000
 
-/** What comes back for these bytes until the server ends the connection. Rejects where it does not. */
+/** Sends these bytes and returns everything received until the server closes the connection. Rejects if it does not. */
 export function rawAnswer(port: number, bytes: string | Buffer, { end = true } = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
@@ -16,7 +16,7 @@ export function rawAnswer(port: number, bytes: string | Buffer, { end = true } =
       cancel()
       resolve(Buffer.concat(chunks).toString('latin1'))
     }
-    // a server may end a connection that still has bytes to read
+    // a server may close a connection that still has unread bytes
     socket.on('error', settle).on('close', settle)
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))
     if (end) socket.end(bytes)
@@ -24,7 +24,7 @@ export function rawAnswer(port: number, bytes: string | Buffer, { end = true } =
   })
 }
 
-/** The status of the first answer in it, 0 for none. */
+/** Returns the status of the first answer, or 0 if there is none. */
 export function statusIn(answer: string): number {
   return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1] ?? 0)
 }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => site.stop())
 
 describe('counting', () => {
-  test('an increment without a body counts 1, and one with a body its delta', async () => {
+  test('an increment without a body counts 1, and with a body its delta', async () => {
     expect((await site.ask('POST', '/counters/a/increment')).json).toEqual({ value: 1, status: 'ok' })
     expect((await site.ask('POST', '/counters/a/increment', { body: {} })).json).toEqual({ value: 2, status: 'ok' })
     const answer = await site.ask('POST', '/counters/a/increment', { body: { delta: -40 } })
@@ -21,7 +21,7 @@ describe('counting', () => {
     expect(answer.headers['cache-control']).toBe('no-store')
   })
 
-  test('a token counts once, and answers the same again as a duplicate', async () => {
+  test('a token counts once, and its repetition returns a duplicate', async () => {
     const asked = { body: { delta: 5 }, headers: { 'Idempotency-Key': '"order-17"' } }
     expect((await site.ask('POST', '/counters/once/increment', asked)).json).toEqual({ value: 5, status: 'ok' })
     const again = await site.ask('POST', '/counters/once/increment', asked)
@@ -33,8 +33,8 @@ describe('counting', () => {
   test.each([
     ['quoted and bare', '"t1"', 't1'],
     ['escaped', '"a\\"b\\\\"', '%"a%22b\\"'],
-    ['of any text', '%"gr%c3%bc%c3%9fe"', '%"%67r%c3%bc%c3%9fe"'],
-  ])('a token is the same one however it is written: %s', async (name, one, other) => {
+    ['of special characters', '%"gr%c3%bc%c3%9fe"', '%"%67r%c3%bc%c3%9fe"'],
+  ])('a token is the same in any notation: %s', async (name, one, other) => {
     const count = (token: string) =>
       site.ask('POST', `/counters/written/increment?`, { body: { delta: 1 }, headers: { 'Idempotency-Key': token } })
     expect([name, (await count(one)).json.status]).toEqual([name, 'ok'])
@@ -43,21 +43,21 @@ describe('counting', () => {
 
   test.each([
     ['empty', ''],
-    ['of an empty text', '""'],
+    ['an empty string', '""'],
     ['of several items', '"a", "b"'],
-    ['without its end', '"a'],
+    ['without a closing quote', '"a'],
     ['with parameters', '"a";p=1'],
-    ['of bytes that are no UTF-8', '%"%ff"'],
+    ['of bytes that are not UTF-8', '%"%ff"'],
     ['sent twice', ['a', 'b']],
-    ['sent in two halves', ['"a', 'b"']],
+    ['sent in two headers', ['"a', 'b"']],
     ['too long', 'x'.repeat(257)],
-  ])('a token that is none is refused: %s', async (_, token) => {
+  ])('an invalid token is rejected: %s', async (_, token) => {
     const answer = await site.ask('POST', '/counters/never/increment', { headers: { 'Idempotency-Key': token } })
     expect([answer.status, answer.json.code]).toEqual([400, 'SLUICE_BAD_TOKEN'])
     expect((await site.counters.read('never')).value).toBe(0)
   })
 
-  test('a batch is a record or pairs, and is counted whole or not at all', async () => {
+  test('a batch is a record or pairs, and is counted completely or not at all', async () => {
     const record = await site.ask('POST', '/counters/batch', { body: { deltas: { x: 1, y: 2 } } })
     expect(record.json).toEqual({ values: { x: 1, y: 2 }, status: 'ok' })
     const twice = [
@@ -71,7 +71,7 @@ describe('counting', () => {
     expect((await site.counters.read('x')).value).toBe(16)
   })
 
-  test('names of prototypes are counters like others', async () => {
+  test('property names of Object.prototype are ordinary counter names and ids', async () => {
     const body = '{"deltas":{"__proto__":1,"constructor":2,"hasOwnProperty":3}}'
     const answer = await site.ask('POST', '/counters/batch', { body, headers: { 'Content-Type': 'application/json' } })
     expect(answer.text).toBe('{"values":{"__proto__":1,"constructor":2,"hasOwnProperty":3},"status":"ok"}')
@@ -85,7 +85,7 @@ describe('counting', () => {
     expect(unknown.status).toBe(400)
   })
 
-  test('a value that would leave its range is a conflict', async () => {
+  test('an increment beyond the range is answered with a conflict', async () => {
     await site.ask('POST', '/counters/full/increment', { body: { delta: Number.MAX_SAFE_INTEGER } })
     const answer = await site.ask('POST', '/counters/full/increment')
     expect([answer.status, answer.json.code]).toEqual([409, 'SLUICE_COUNTER_RANGE'])
@@ -94,7 +94,7 @@ describe('counting', () => {
 })
 
 describe('reading', () => {
-  test('a counter that nobody counted is 0, and one that was has a version and a time', async () => {
+  test('an unknown counter is 0, and a counted one has a version and a time', async () => {
     expect((await site.ask('GET', '/counters/nobody')).json).toEqual({
       id: 'nobody',
       value: 0,
@@ -112,7 +112,7 @@ describe('reading', () => {
     expect(Number(headers['content-length'])).toBeGreaterThan(10)
   })
 
-  test('lists go on from their cursor, and sums have all that begin so', async () => {
+  test('lists continue from their cursor, and sums include all ids with the prefix', async () => {
     await site.counters.incrementMany({ 'page:1': 1, 'page:2': 2, 'page:3': 4, 'page é*': 8 })
     const first = await site.ask('GET', '/counters?prefix=page%3A&limit=2')
     expect(first.json).toMatchObject({ counters: [{ id: 'page:1' }, { id: 'page:2' }], next: 'page:2' })
@@ -128,7 +128,7 @@ describe('reading', () => {
 })
 
 describe('clearing', () => {
-  test('a reset keeps a counter in lists, and a deletion does not', async () => {
+  test('a reset keeps a counter in lists, but a deletion does not', async () => {
     await site.counters.incrementMany({ 'gone:1': 1, 'gone:2': 2 }, { durable: true })
     expect((await site.ask('POST', '/counters/gone:1/reset')).status).toBe(204)
     expect((await site.ask('DELETE', '/counters/gone:2')).status).toBe(204)
@@ -136,7 +136,7 @@ describe('clearing', () => {
     expect((await site.ask('GET', '/counters?prefix=gone:')).json.counters).toMatchObject([{ id: 'gone:1', value: 0 }])
   })
 
-  test('a flush is answered when it is done', async () => {
+  test('a flush is answered when it has finished', async () => {
     expect((await site.ask('POST', '/counters/flush')).status).toBe(204)
   })
 })
@@ -149,31 +149,31 @@ describe('ids in paths', () => {
     ['NUL', 'a%00', 'a\0'],
     ['a character of four bytes', '%F0%9F%98%80', '😀'],
     ['a star', '*', '*'],
-    ['the word of a route', 'increment', 'increment'],
-    ['the word of another route', 'batch', 'batch'],
+    ['the name of a route', 'increment', 'increment'],
+    ['the name of another route', 'batch', 'batch'],
     ['256 bytes', '%C3%A9'.repeat(128), 'é'.repeat(128)],
-  ])('have %s', async (_, path, id) => {
+  ])('can contain %s', async (_, path, id) => {
     expect((await site.ask('POST', `/counters/${path}/increment`, { body: { delta: 9 } })).status).toBe(200)
     expect((await site.ask('GET', `/counters/${path}`)).json).toMatchObject({ id, value: 9 })
     expect((await site.counters.read(id)).value).toBe(9)
   })
 
   test.each([
-    ['half an escape', '%'],
-    ['an escape of no digits', '%zz'],
-    ['a byte that begins nothing', '%80'],
+    ['half of an escape', '%'],
+    ['an escape without digits', '%zz'],
+    ['an invalid first byte', '%80'],
     ['an overlong form', '%C0%80'],
     ['half of a surrogate pair', '%ED%A0%80'],
-    ['no byte at all', ''],
+    ['an invalid byte', ''],
     ['257 bytes', 'x'.repeat(257)],
-  ])('are refused with %s', async (_, path) => {
+  ])('are rejected with %s', async (_, path) => {
     expect((await site.ask('GET', `/counters/${path}`)).status).toBe(400)
     expect((await site.ask('POST', `/counters/${path}/increment`)).status).toBe(400)
     expect((await site.ask('DELETE', `/counters/${path}`)).status).toBe(400)
   })
 })
 
-describe('what is around', () => {
+describe('other routes', () => {
   test('health, the document and metrics', async () => {
     gauge.add(3)
     expect((await site.ask('GET', '/healthz')).json).toEqual({ status: 'ok' })
@@ -186,7 +186,7 @@ describe('what is around', () => {
     expect(text).toMatch(/^jobs_total 3$/m)
   })
 
-  test('every path of the document is served, with the methods that it has and no other', async () => {
+  test('every path of the document exists, with the documented methods only', async () => {
     for (const [path, operations] of Object.entries(paths)) {
       const { status, headers } = await site.ask('PATCH', path.replace('{id}', 'q').replace('{prefix}', 'q'))
       expect([path, status]).toEqual([path, 405])
@@ -196,12 +196,12 @@ describe('what is around', () => {
     }
   })
 
-  test('every schema of the document is one by JSON Schema 2020-12', () => {
+  test('every schema of the document is valid JSON Schema 2020-12', () => {
     const { schemas } = counterOpenApi.components as { readonly schemas: Record<string, unknown> }
     for (const name of Object.keys(schemas)) expect(typeof schemaOf(name)).toBe('function')
   })
 
-  test('a fault of the counters is a 500 that tells nothing', async () => {
+  test('a failure of the counters is a 500 that reveals no details', async () => {
     const counters = createCounters()
     counters.read = async () => {
       throw Object.assign(new Error('password=hunter2'), { code: 'ECONNREFUSED' })

@@ -5,11 +5,11 @@ import { expectDescribed, type SeenAnswer } from './described-answer.ts'
 
 export interface Asked {
   readonly headers?: Readonly<Record<string, string | string[]>>
-  /** Text as it is, anything else as JSON with its content type. */
+  /** Strings are sent unchanged, everything else as JSON with its content type. */
   readonly body?: unknown
 }
 
-/** A service that listens on this machine. Every answer that is seen here is compared with the OpenAPI document. */
+/** A service that listens on this machine. Every answer received here is compared with the OpenAPI document. */
 export class ServiceSite {
   readonly counters: Counters
   readonly #server: Server
@@ -24,7 +24,7 @@ export class ServiceSite {
     return ServiceSite.around(createServer(counterService({ ...options, counters })), counters)
   }
 
-  /** Of a server that somebody else put the service into. */
+  /** Wraps a server that already contains the service. */
   static async around(server: Server, counters: Counters): Promise<ServiceSite> {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return new ServiceSite(server, counters)
@@ -38,13 +38,13 @@ export class ServiceSite {
     return `http://127.0.0.1:${this.port}`
   }
 
-  /** `mount`: where the service is, if it is not at the root. */
+  /** `mount`: path of the service, if it is not at the root. */
   async ask(method: string, path: string, { headers = {}, body }: Asked = {}, mount = ''): Promise<SeenAnswer> {
     const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
     const bytes = isRaw ? body : JSON.stringify(body)
     const typed = isRaw ? headers : { 'Content-Type': 'application/json', ...headers }
     const answer = await new Promise<SeenAnswer>((resolve, reject) => {
-      // as it is written here: fetch would resolve dot segments
+      // sent unchanged: fetch would resolve dot segments
       const sent = request({ host: '127.0.0.1', port: this.port, method, path: `${mount}${path}`, headers: typed })
       sent.on('error', reject).on('response', (res) => {
         const chunks: Buffer[] = []

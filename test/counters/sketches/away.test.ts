@@ -3,7 +3,7 @@ import { type DigestCounters, digestCounters, MemoryLedger, type SketchTable } f
 import { FakeClock } from '@sluice/testkit'
 import { START } from './sketch-bench.ts'
 
-/** In memory, and away whenever it is told: then no call has an effect. */
+/** An in-memory ledger that can be made unreachable. While it is, calls have no effect. */
 class AwayLedger extends MemoryLedger {
   isAway = false
   appends = 0
@@ -38,13 +38,13 @@ function open(): DigestCounters {
   return digestCounters({ ledger, clock, waitMs: '3s', random: () => 0.5 })
 }
 
-/** Lets promises settle that wait for nothing but each other. */
+/** Settles all promises that wait only for each other. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve()
 }
 
-describe('sketches whose ledger is away', () => {
-  test('go on counting, and write all of it when it is back', async () => {
+describe('sketches whose ledger is unreachable', () => {
+  test('keep counting, and write everything when the ledger recovers', async () => {
     const counters = open()
     await counters.add('ms', 1, { durable: true })
     ledger.isAway = true
@@ -56,7 +56,7 @@ describe('sketches whose ledger is away', () => {
     expect((await counters.daySketch('ms')).count).toBe(3)
   })
 
-  test('refuse a durable value in time, which counts once all the same', async () => {
+  test('reject a durable value after a timeout, but still count it once', async () => {
     const counters = open()
     await counters.add('ms', 1, { durable: true })
     ledger.isAway = true
@@ -71,7 +71,7 @@ describe('sketches whose ledger is away', () => {
       await settled()
     }
     await refused
-    // further and further apart, and no call more for each add
+    // with growing pauses, and without an extra call per add
     expect(ledger.appends - before).toBeLessThanOrEqual(6)
     ledger.isAway = false
     clock.advance(1_000)
@@ -79,7 +79,7 @@ describe('sketches whose ledger is away', () => {
     expect((await open().daySketch('ms')).count).toBe(2)
   })
 
-  test('count nothing before they know what the ledger has, and begin once it is there', async () => {
+  test('count nothing before they have read the ledger, and start once it is reachable', async () => {
     ledger.isAway = true
     const counters = open()
     for (let n = 0; n < 2; n++) {

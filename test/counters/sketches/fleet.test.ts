@@ -9,14 +9,14 @@ const HOURS = 24
 const FLUSHES = 5
 const VALUES = 40
 
-/** How values of an hour are spread, with tails and gaps where p99 is hard to tell. */
+/** Distributions of the values of an hour, with tails and gaps that make p99 difficult. */
 const spreads: readonly (readonly [string, (random: SeededRandom, hour: number) => number])[] = [
   ['by powers', (random, hour) => Math.exp(random.next() * 8) * (1 + hour)],
-  ['in two heaps', (random) => (random.next() < 0.985 ? random.next() : 900 + 100 * random.next())],
-  ['in ten values', (random) => random.whole(10)],
+  ['in two clusters', (random) => (random.next() < 0.985 ? random.next() : 900 + 100 * random.next())],
+  ['with ten distinct values', (random) => random.whole(10)],
 ]
 
-/** How far the rank of an answer is from `q`, as a share of all values. */
+/** Distance of the rank of an answer from `q`, as a share of all values. */
 function rankError(answer: number, q: number, sorted: readonly number[]): number {
   const rank = q * sorted.length
   const upTo = sorted.filter((value) => value <= answer).length
@@ -24,7 +24,7 @@ function rankError(answer: number, q: number, sorted: readonly number[]): number
   return Math.max(0, below - rank, rank - upTo) / sorted.length
 }
 
-/** Each process adds so often an hour. */
+/** Number of additions of each process per hour. */
 async function ofOneDay(add: (process: number, hour: number) => Promise<unknown>, clock: FakeClock): Promise<void> {
   for (let hour = 0; hour < HOURS; hour++) {
     for (let flush = 0; flush < FLUSHES; flush++) {
@@ -39,11 +39,11 @@ function newBench(): SketchBench & { readonly clock: FakeClock } {
   return { clock, ledger: new MemoryLedger(clock), name: 'fleet', durable: false }
 }
 
-describe('a day of a fleet, of which rows are merged all the time', () => {
-  test.each(spreads)('has an exact count and quantiles within their error, of values %s', (_spread, draw) =>
+describe('one day of a fleet that merges rows all the time', () => {
+  test.each(spreads)('has an exact count and quantiles within their error, for values %s', (_spread, draw) =>
     eachSeed(1, async (random) => {
       const bench = newBench()
-      // half of the rows that are added merge those of their hour
+      // half of the added rows merge the rows of their hour
       const options = { hours: 3, random: () => random.next() / 16 }
       const fleet = Array.from({ length: PROCESSES }, () => digests(bench, options))
       const values: number[] = []
@@ -63,10 +63,10 @@ describe('a day of a fleet, of which rows are merged all the time', () => {
     }),
   )
 
-  test('has the registers of one sketch that saw all keys', () =>
+  test('has the registers of one sketch of all keys', () =>
     eachSeed(1, async (random) => {
       const bench = newBench()
-      // half of the rows that are added merge those of their hour
+      // half of the added rows merge the rows of their hour
       const options = { hours: 3, random: () => random.next() / 16 }
       const fleet = Array.from({ length: PROCESSES }, () => uniques(bench, options))
       const seen = new HyperLogLog({ seed })

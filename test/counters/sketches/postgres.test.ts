@@ -28,7 +28,7 @@ describe('sketches in PostgreSQL', () => {
     runClaim(claim, (clock) => postgresLedger(pool, { clock }), { name: `sketches-${++made}` }),
   )
 
-  test('add a batch once though its answer was lost twice', async () => {
+  test('apply a batch once though its answer was lost twice', async () => {
     let lost = 2
     const query = async (text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }> => {
       const answer = await pool.query(text, values)
@@ -44,7 +44,7 @@ describe('sketches in PostgreSQL', () => {
     await digests.close()
   })
 
-  test('lose no row that two processes merge at once, each with others', async () => {
+  test('lose no row if two processes merge at the same time, each with other rows', async () => {
     const name = `sketches-${++made}`
     const client = await pool.connect()
     const [one, other] = [client, pool].map((sql) => postgresLedger(sql).openSketches(name, 'digest'))
@@ -66,7 +66,7 @@ describe('sketches in PostgreSQL', () => {
     }
   })
 
-  test('keep days that are not over by the clock of the server, however far that of a process is ahead', async () => {
+  test('keep unfinished days by the clock of the server, however far a process clock is ahead', async () => {
     const table = postgresLedger(pool).openSketches(`sketches-${++made}`, 'digest')
     const today = Math.floor(systemClock.wall() / 86_400_000) * 24
     const rowAt = (firstHour: number) => ({ id: 'a', firstHour, hours: 1, bytes: Uint8Array.of(1) })

@@ -15,13 +15,13 @@ import type { FakeClock } from '@sluice/testkit'
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR
-/** A midnight of UTC. */
+/** A midnight in UTC. */
 export const START: number = Date.UTC(2026, 0, 5)
 export const FIRST_HOUR = START / HOUR
-/** Under which no two of the few keys of a claim are one to a sketch. */
+/** A seed under which the few keys of the claims do not collide. */
 export const seed = 'a seed of more than 16 bytes'
 
-/** A ledger, and a name in it that nobody counted under. */
+/** A ledger with an unused counter name. */
 export interface SketchBench {
   readonly clock: FakeClock
   readonly ledger: CounterLedger
@@ -37,7 +37,7 @@ export function digests({ clock, ledger, name }: SketchBench, options: DigestCou
   return digestCounters({ ledger, name, clock, random: () => 0.99, ...options })
 }
 
-/** That of a HyperLogLog, which are equal where it saw the same keys. */
+/** Registers of a HyperLogLog, which are equal if it counted the same keys. */
 export function registers(sketch: HyperLogLog): string {
   return Buffer.from(sketch.toBytes()).toString('base64')
 }
@@ -51,7 +51,7 @@ export function rowsOf(table: SketchTable, id: string): Promise<readonly SketchR
   return table.read(id, { from: FIRST_HOUR, until: FIRST_HOUR + 1_000 * 24 })
 }
 
-/** Of 'id', in the order of their hours, from the first of all: `24+3` are three from the 25th on. */
+/** Rows of 'id' in the order of their hours, counted from the first hour: `24+3` are three hours from the 25th on. */
 export async function rowSpans(bench: SketchBench): Promise<readonly string[]> {
   const rows = [...(await rowsOf(tableOf(bench), 'id'))].sort((one, other) => one.firstHour - other.firstHour)
   return rows.map(({ firstHour, hours }) => `${firstHour - FIRST_HOUR}+${hours}`)

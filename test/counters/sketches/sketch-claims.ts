@@ -18,9 +18,9 @@ import {
 } from './sketch-bench.ts'
 import { tableClaims } from './table-claims.ts'
 
-/** What every ledger that keeps sketches keeps of them, by its claim. */
+/** What every ledger that stores sketches guarantees, by claim. */
 export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promise<void>>> = {
-  'counts a key once, in whichever process and hours of a day it came': async (bench) => {
+  'counts a key once, over all processes and hours of a day': async (bench) => {
     const [one, other] = [uniques(bench), uniques(bench)]
     for (let n = 0; n < 100; n++) await one.add('page', `key ${n}`)
     for (let n = 50; n < 150; n++) await other.add('page', `key ${n}`)
@@ -42,7 +42,7 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
     near(await one.day('page', { days: 2 }), 200)
   },
 
-  'answers the quantiles of an hour and of a day from all values of all processes': async (bench) => {
+  'returns the quantiles of an hour and of a day over the values of all processes': async (bench) => {
     const [one, other] = [digests(bench), digests(bench)]
     for (let n = 0; n < 500; n++) await (n % 2 ? one : other).add('ms', n)
     await other.flush()
@@ -58,7 +58,7 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
     assert.ok(Number.isNaN(await one.day('nothing', 0.5)))
   },
 
-  'merges hours into days without changing an answer, and deletes days that are over': async (bench) => {
+  'merges hours into days without changing an answer, and deletes expired days': async (bench) => {
     const kept = { hours: 3, days: 2 }
     const [unique, digest] = [uniques(bench, kept), digests(bench, kept)]
     const all = new TDigest({ compression: 200 })
@@ -92,7 +92,7 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
     assert.equal(await unique.day('id', { days: 1_000 }), 36)
   },
 
-  'answers no hour that a process merged that keeps fewer of them': async (bench) => {
+  'does not answer for an hour after a process with fewer hours has merged it': async (bench) => {
     const [many, few] = [uniques(bench, { hours: 48 }), uniques(bench, { hours: 2 })]
     await many.add('id', 'a', { durable: true })
     bench.clock.advance(HOUR)
@@ -103,26 +103,28 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
     assert.deepEqual([await many.hour('id', { now: START }), await many.day('id')], [undefined, 2])
   },
 
-  'has one seed that a process drew, or one that all were told, and refuses others by code': async (bench) => {
+  'has one seed, drawn by a process or configured in all, and rejects other seeds with an error code': async (
+    bench,
+  ) => {
     const drawn = uniques(bench, { seed: undefined })
     await drawn.add('id', 'a', { durable: true })
     for (const options of [{ seed }, { seed: undefined, precision: 12 }]) {
       assert.equal(await codeOf(uniques(bench, options).add('id', 'a')), 'SLUICE_SKETCH_MISMATCH')
       assert.equal(await codeOf(uniques(bench, options).day('id')), 'SLUICE_SKETCH_MISMATCH')
     }
-    const toldBench = { ...bench, name: `${bench.name}-told` }
-    const told = uniques(toldBench, { seed })
-    await told.add('id', 'a')
-    assert.equal(await codeOf(uniques(toldBench, { seed: undefined }).add('id', 'a')), 'SLUICE_SKETCH_MISMATCH')
-    assert.equal(await codeOf(uniques(toldBench, { seed: `${seed}!` }).add('id', 'a')), 'SLUICE_SKETCH_MISMATCH')
-    await uniques(toldBench, { seed }).add('id', 'b', { durable: true })
-    assert.deepEqual([await told.day('id'), await uniques(bench, { seed: undefined }).day('id')], [2, 1])
+    const sharedBench = { ...bench, name: `${bench.name}-told` }
+    const shared = uniques(sharedBench, { seed })
+    await shared.add('id', 'a')
+    assert.equal(await codeOf(uniques(sharedBench, { seed: undefined }).add('id', 'a')), 'SLUICE_SKETCH_MISMATCH')
+    assert.equal(await codeOf(uniques(sharedBench, { seed: `${seed}!` }).add('id', 'a')), 'SLUICE_SKETCH_MISMATCH')
+    await uniques(sharedBench, { seed }).add('id', 'b', { durable: true })
+    assert.deepEqual([await shared.day('id'), await uniques(bench, { seed: undefined }).day('id')], [2, 1])
     await digests(bench).add('id', 1)
     assert.equal(await codeOf(digests(bench, { compression: 100 }).add('id', 1)), 'SLUICE_SKETCH_MISMATCH')
     assert.equal(await codeOf(digests(bench, { scale: 'k1' }).day('id', 0.5)), 'SLUICE_SKETCH_MISMATCH')
   },
 
-  'keeps kinds, names and ids apart, whatever bytes ids have': async (bench) => {
+  'keeps kinds, names and ids apart, whatever bytes an id has': async (bench) => {
     const [unique, digest, other] = [uniques(bench), digests(bench), uniques({ ...bench, name: `${bench.name}-2` })]
     const ids = hostileKeys.filter((id) => id !== '' && Buffer.byteLength(id) <= 256)
     for (const [n, id] of ids.entries()) for (let key = 0; key <= n; key++) await unique.add(id, key)
@@ -136,7 +138,7 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
     }
   },
 
-  'refuses by code what it cannot count, and has counted nothing': async (bench) => {
+  'rejects invalid values with an error code, and counts nothing': async (bench) => {
     const digest = digests(bench, { maxWaiting: 2 })
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, '1', undefined]) {
       assert.equal(await codeOf(digest.add('nothing', value as number)), 'SLUICE_BAD_AMOUNT')
@@ -157,7 +159,7 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
     assert.equal(await codeOf(digest.day('a', 0.5)), 'SLUICE_COUNTERS_CLOSED')
   },
 
-  'writes more than a batch holds, and ends with nothing left': async (bench) => {
+  'writes more than a batch can hold, and has nothing pending afterwards': async (bench) => {
     const unique = uniques(bench, { maxBatch: 3 })
     for (let n = 0; n < 10; n++) await unique.add(`id ${n}`, 'a')
     const waited = Promise.all([unique.add('late', 'a', { durable: true }), unique.add('late', 'b', { durable: true })])
@@ -172,7 +174,7 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
   ...tableClaims,
 }
 
-/** Runs a claim on a bench of its own. */
+/** Runs a claim on a new bench. */
 export async function runClaim(
   claim: string,
   makeLedger: (clock: FakeClock) => CounterLedger,

@@ -4,9 +4,9 @@ import type { SketchTable } from '@sluice/counters'
 import { HyperLogLog, TDigest } from '@sluice/sketches'
 import { codeOf, FIRST_HOUR, rowsOf, type SketchBench, seed, tableOf, uniques } from './sketch-bench.ts'
 
-/** What the table of a ledger that keeps sketches keeps, by its claim. */
+/** What the table of a ledger that stores sketches guarantees, by claim. */
 export const tableClaims: Readonly<Record<string, (bench: SketchBench) => Promise<void>>> = {
-  'adds a batch once, however often it is sent, and none after a later one': async (bench) => {
+  'applies a batch once, however often it is sent, and never after a later batch': async (bench) => {
     const table = tableOf(bench)
     const row = { id: 'a', firstHour: FIRST_HOUR, hours: 1, bytes: Uint8Array.of(0, 255, 92) }
     const batch = { writer: 'w', number: 1, rows: [row, { ...row, id: 'b' }] }
@@ -21,7 +21,7 @@ export const tableClaims: Readonly<Record<string, (bench: SketchBench) => Promis
     assert.deepEqual([...(await rowsOf(table, 'a'))[0].bytes], [...row.bytes])
   },
 
-  'puts one row in the place of several once, where each of them is still there': async (bench) => {
+  'replaces several rows by one row once, if all of them still exist': async (bench) => {
     const table = tableOf(bench)
     const row = { id: 'a', firstHour: FIRST_HOUR, hours: 1, bytes: Uint8Array.of(1) }
     await table.append({
@@ -35,13 +35,13 @@ export const tableClaims: Readonly<Record<string, (bench: SketchBench) => Promis
     assert.deepEqual(answers.filter(Boolean), [true])
     const [left, ...others] = await rowsOf(table, 'a')
     assert.deepEqual([left.firstHour, left.hours, [...left.bytes], others.length], [FIRST_HOUR, 2, [2], 0])
-    // one of these is gone: neither goes
+    // one of them no longer exists, so the other one is kept
     await table.append({ writer: 'w', number: 2, rows: [row] })
     assert.equal(await table.replace([...(await rowsOf(table, 'a')), rows[0]], merged), false)
     assert.deepEqual([(await rowsOf(table, 'a')).length, (await rowsOf(table, 'b')).length], [2, 1])
   },
 
-  'reads the rows that have an hour of a range, those of several hours too': async (bench) => {
+  'reads the rows with an hour of a range, including rows of several hours': async (bench) => {
     const table = tableOf(bench)
     const row = { id: 'a', firstHour: FIRST_HOUR, hours: 24, bytes: Uint8Array.of(1) }
     const hours = [1, 5, 24].map((hour) => ({ ...row, firstHour: FIRST_HOUR + hour, hours: 1 }))
@@ -86,7 +86,7 @@ export const tableClaims: Readonly<Record<string, (bench: SketchBench) => Promis
     assert.deepEqual(found, ['a 0 24', 'a 30 1', 'b 24 24'])
   },
 
-  'refuses foreign bytes by their code, and merges what is beside them': async (bench) => {
+  'rejects foreign bytes with an error code, and merges the other rows': async (bench) => {
     const unique = uniques(bench)
     await unique.add('good', 'a', { durable: true })
     await unique.add('good', 'b', { durable: true })

@@ -11,13 +11,13 @@ import { type LaneLog, LaneLogs } from '../lane-logs.ts'
 export interface CountingOptions {
   readonly name: string
   readonly postgresUrl: string
-  /** Without it the process counts by itself. */
+  /** If undefined, the process counts in its own memory. */
   readonly redisUrl: string | undefined
-  /** In the place of a PostgreSQL. */
+  /** Folder of an embedded ledger, used instead of PostgreSQL. */
   readonly folder: string | undefined
-  /** Where it writes what it sent and what was answered, so that this survives it. */
+  /** Log file of sent and acknowledged units, which survives the process. */
   readonly log: string
-  /** Of each kind. */
+  /** Number of lanes of each kind. */
   readonly lanes: number
 }
 
@@ -28,7 +28,10 @@ const FLUSH_MS = 100
 
 let counters: Counters | undefined
 
-/** Counts until it is killed: each lane one unit after the other, and what has a token until it is answered. */
+/**
+ * Counts until the process is killed: each lane sends one unit after the other, and repeats units with a token until
+ * they are acknowledged.
+ */
 export async function start({ name, postgresUrl, redisUrl, folder, log, lanes }: CountingOptions): Promise<void> {
   const ledger = folder === undefined ? ledgerAt(postgresUrl) : await embeddedLedger({ folder })
   const options = { name, ledger, flushMs: `${FLUSH_MS}ms`, waitMs: '1s' } as const
@@ -43,12 +46,12 @@ export async function start({ name, postgresUrl, redisUrl, folder, log, lanes }:
   }
 }
 
-/** Answers when all that was answered before is in the ledger. */
+/** Resolves when all acknowledged units are in the ledger. */
 export async function flush(): Promise<void> {
   await counters?.flush()
 }
 
-/** What the ledger in a folder has of each lane. */
+/** Reads the total of each lane from the ledger in a folder. */
 export async function totals(folder: string, name: string): Promise<ReadonlyMap<string, number>> {
   const ledger = await embeddedLedger({ folder })
   const readings = await createCounters({ name, ledger }).readMany('')
@@ -65,13 +68,13 @@ function ledgerAt(postgresUrl: string): SqlLedger {
 interface Lane {
   readonly lane: string
   readonly kind: LaneKind
-  /** What a process before counted. */
+  /** Units that an earlier process counted. */
   readonly from: LaneLog | undefined
   readonly note: (line: string) => void
 }
 
 async function countOn(counted: Counters, { lane, kind, from, note }: Lane): Promise<void> {
-  // a unit with a token that was not answered is sent again, under its token
+  // a unit with a token that was not acknowledged is sent again with the same token
   let unit = kind === 'token' ? (from?.answered ?? 0) : (from?.sent ?? 0)
   for (;;) {
     note(`sent ${lane} ${unit}`)
@@ -83,7 +86,7 @@ async function countOn(counted: Counters, { lane, kind, from, note }: Lane): Pro
     } catch {
       if (kind !== 'token') unit++
     }
-    // what is counted in memory would fill the log, and let nothing else run
+    // counts in memory would fill the log and block all other work
     await new Promise<void>((resolve) => systemClock.after(1, resolve))
   }
 }

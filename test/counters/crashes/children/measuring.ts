@@ -7,15 +7,18 @@ import { Pool } from 'pg'
 export interface MeasuringOptions {
   readonly postgresUrl: string
   readonly seed: string
-  /** Of this start of this process: what it adds is its own. */
+  /** Number of the start of this process, which makes its values and keys unique. */
   readonly start: string
-  /** Where it writes what it sent and what was answered, so that this survives it. */
+  /** Log file of sent and acknowledged units, which survives the process. */
   readonly log: string
 }
 
 const LANES = 3
 
-/** Adds values and keys until it is killed: each lane one after the other, and merges rows much of the time. */
+/**
+ * Adds values and keys until the process is killed: each lane sends one after the other, and merges rows much of the
+ * time.
+ */
 export async function measure({ postgresUrl, seed, start, log }: MeasuringOptions): Promise<void> {
   const pool = new Pool({ connectionString: postgresUrl, connectionTimeoutMillis: 1_000 })
   pool.on('error', () => {})

@@ -7,7 +7,7 @@ import { systemClock } from '@sluice/limiter-core/backend'
 let peers: readonly string[] = []
 let counters: GossipCounters | undefined
 
-/** Answers the address of this replica. */
+/** Returns the address of this replica. */
 export async function start(secret: string): Promise<string> {
   const node = createGossip({ peers: () => peers, secret })
   counters = gossipCounters(node)
@@ -20,7 +20,7 @@ export async function meet(addresses: readonly string[]): Promise<void> {
   peers = addresses
 }
 
-/** Answers when it was counted, in epoch ms. */
+/** Resolves when the unit was counted, in epoch ms. */
 export async function count(id: string, units: number, heldBy: number): Promise<number> {
   const now = Date.now()
   await counters?.increment(id, units, { heldBy })
@@ -31,7 +31,7 @@ export async function value(id: string): Promise<number | undefined> {
   return (await counters?.read(id))?.value
 }
 
-/** Answers when the value was this, in epoch ms. */
+/** Resolves when the value was reached, in epoch ms. */
 export async function reached(id: string, expected: number): Promise<number> {
   while ((await value(id)) !== expected) await new Promise<void>((resolve) => systemClock.after(2, resolve))
   return Date.now()

@@ -5,10 +5,10 @@ import { createGossip, type GossipChannel, gossipChannel } from '@sluice/counter
 
 let peers: readonly string[] = []
 let channel: GossipChannel | undefined
-/** Epoch ms, by message. */
+/** Receive time in epoch ms, by message. */
 const receivedAt = new Map<string, number>()
 
-/** Answers the address of this replica. */
+/** Returns the address of this replica. */
 export async function start(secret: string): Promise<string> {
   const node = createGossip({ peers: () => peers, secret })
   channel = gossipChannel(node)

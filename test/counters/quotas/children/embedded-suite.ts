@@ -2,9 +2,9 @@ import { embeddedLedger } from '@sluice/counters/postgres'
 import { expect } from 'expect'
 import { type QuotaRunner, quotaSuite } from '../quota-suite.ts'
 
-// PGlite is an ES module that jest cannot load, so what has to do with it runs in a process of its own
+// PGlite is an ES module that jest cannot load, so the code that uses it runs in a separate process
 
-/** The suite of quotas on a ledger in a folder, and of each test that fails why. */
+/** Runs the suite of quotas on a ledger in a folder, and returns the error of each test that fails. */
 export async function suite(
   folder: string,
 ): Promise<readonly (readonly [name: string, failure: string | undefined])[]> {

@@ -5,23 +5,23 @@ import { createLimiter, type Limiter } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { Pool } from 'pg'
 
-// a process that spends of quotas, and may be killed while it does
+// a process that spends quotas, and may be killed at any time
 
 export interface SpendingSite {
   readonly postgresUrl: string
-  /** Of an embedded ledger, in the place of PostgreSQL. */
+  /** Folder of an embedded ledger, used instead of PostgreSQL. */
   readonly folder?: string | undefined
-  /** Where it writes what was allowed and topped up, so that this survives it. */
+  /** Log file of allowed takes and top-ups, which survives the process. */
   readonly log: string
   readonly limits: Readonly<Record<string, number>>
   readonly onBackendError?: 'local' | 'allow' | 'deny'
 }
 
-/** What a database has of the key of one quota. */
+/** The state of one key and quota in the database. */
 export interface Account {
   readonly policy: string
   readonly balance: QuotaBalance
-  /** Units of all lines of usage, those of lost leases among them. */
+  /** Units of all usage lines, including the units of lost leases. */
   readonly usage: number
 }
 
@@ -46,7 +46,7 @@ export async function open(given: SpendingSite): Promise<void> {
   })
 }
 
-/** Takes of one quota, of each of `lanes` one after the other; answers how many were allowed. */
+/** Takes units of one quota in `lanes` concurrent sequences. Returns how many were allowed. */
 export async function takeMany(policy: string, count: number, lanes: number): Promise<number> {
   const limiter = limiters.find(([name]) => name === policy)?.[1] as Limiter
   let [allowed, left] = [0, count]
@@ -57,7 +57,7 @@ export async function takeMany(policy: string, count: number, lanes: number): Pr
   return allowed
 }
 
-/** Takes and tops up until it is killed. */
+/** Takes and tops up until the process is killed. */
 export function spend(): void {
   const file = openSync(site.log, 'a')
   for (const [policy, limiter] of limiters) {
@@ -68,7 +68,10 @@ export function spend(): void {
   }
 }
 
-/** Tops up once more what nobody knows of, and answers what the database has when all leases have ended. */
+/**
+ * Repeats the last top-up, whose result is unknown, and returns the accounts in the database after all leases have
+ * ended.
+ */
 export async function audit(): Promise<readonly Account[]> {
   const file = openSync(site.log, 'a')
   const now = Date.now()
@@ -90,7 +93,7 @@ export async function close(): Promise<number> {
   return systemClock.now() - from
 }
 
-/** Each under a token until it is answered, by whichever process. */
+/** Repeats each top-up under the same token until it is acknowledged, in whatever process. */
 async function topUpNext(policy: string, file: number): Promise<void> {
   const line = `topped-up ${policy}`
   const number = readFileSync(site.log, 'utf8')
