@@ -26,8 +26,8 @@ export interface InsightOptions {
    * Secret of at least 16 characters, identical in all processes. It identifies keys across processes and is the key of
    * `privacy: 'hash'`.
    *
-   * Default: a random secret per process. Then hashed keys differ between processes, masked keys that look alike are
-   * merged when a channel is used, and a client that chooses its keys can predict how unique keys are hashed.
+   * Default: a random secret per process. Then hashed keys differ between processes. If a channel is used, masked keys
+   * that look alike are merged as well, and a client that chooses its keys can predict how unique keys are hashed.
    */
   readonly secret?: string | undefined
   /**
