@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import { mustRun } from './packaging/command.ts'
 import { filesBelow, packages, readManifest, root, type WorkspacePackage } from './repository.ts'
 
-// DESIGN: an arrow = depends on. A package that is not here has no place in the drawing yet.
+// from DESIGN: an arrow means "depends on". Packages that are not listed are not in the drawing.
 const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/keyed-hash': [],
   '@sluice/limiter-core': ['@sluice/keyed-hash'],
@@ -26,16 +26,16 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/testkit': ['@sluice/limiter-core'],
 }
 
-// the user's own: a second copy of one of these in an application is a fault of ours
+// installed by the user: Sluice must not add a second copy of one of these to an application
 const broughtByTheUser =
   /^(express|koa|fastify|hono|@nestjs\/.*|(io)?redis|@redis\/.*|pg|postgres|@electric-sql\/pglite|mysql2?|mongodb)$/
 
 const clockReads = /\b(setTimeout|setInterval|setImmediate|hrtime|(Date|performance)\.now)\b|\bnew Date\(\)/
 
-// what a tool makes a part of the package itself
+// packages that a build tool bundles into the package
 const embedded: Readonly<Record<string, readonly string[]>> = { '@sluice/insight': ['uplot'] }
 
-// path → why this file may read time or set a timer itself; every other one asks its Clock
+// path → why this file may read time or set timers directly; every other file uses its Clock
 const mayTouchTime: Readonly<Record<string, string>> = {
   'packages/limiter-core/src/time/clock.ts': 'it is the clock',
   'packages/insight/src/page/browser/browser-clock.ts': 'it is the clock of the page',
@@ -50,17 +50,17 @@ const sources = packages.flatMap(({ folder }) =>
 )
 
 describe.each(packages)('$name', ({ name, folder, manifest }) => {
-  test('has a place in the drawing, and only the arrows drawn there', () => {
+  test('is in the architecture drawing, and has only the dependencies drawn there', () => {
     expect(Object.keys(arrows)).toContain(name)
     expect(arrows[name]).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies ?? {})))
   })
 
-  test('installs no framework and no database client for its user', () => {
+  test('does not install a framework or a database client for its users', () => {
     const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
     expect(installed.filter((dependency) => broughtByTheUser.test(dependency))).toEqual([])
   })
 
-  test('imports only what its manifest names', () => {
+  test('imports only packages that its manifest lists', () => {
     const named = [
       ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
       ...(embedded[name] ?? []),
@@ -68,7 +68,7 @@ describe.each(packages)('$name', ({ name, folder, manifest }) => {
     expect(importedPackages({ folder }).filter((imported) => !named.includes(imported))).toEqual([])
   })
 
-  test('has the version of the repository, and asks for that version of its neighbours', () => {
+  test('has the version of the repository, and depends on that version of its sibling packages', () => {
     const { version } = readManifest(root)
     expect(manifest.version).toBe(version)
     for (const [dependency, range] of Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies })) {
@@ -76,8 +76,8 @@ describe.each(packages)('$name', ({ name, folder, manifest }) => {
     }
   })
 
-  // biome keeps files free of circles (noImportCycles), those of types too
-  test('has folders without circles', () => {
+  // biome prevents cycles between files (noImportCycles), including type imports
+  test('has no import cycles between folders', () => {
     expect(circleOf(folderArrows(folder))).toEqual([])
   })
 
@@ -87,7 +87,7 @@ describe.each(packages)('$name', ({ name, folder, manifest }) => {
 })
 
 describe('source files', () => {
-  test('hold at most 300 lines, and those over 250 are named here', () => {
+  test('have at most 300 lines, and files over 250 lines are listed here', () => {
     const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
     for (const { path, lines } of long) {
       if (lines > 250) process.stdout.write(`over 250 lines, cut it soon: ${path} (${lines})\n`)
@@ -95,12 +95,12 @@ describe('source files', () => {
     expect(long.filter(({ lines }) => lines > 300)).toEqual([])
   })
 
-  test('are named after what they hold, never a drawer', () => {
+  test('are named after their content, not utils or helpers', () => {
     const drawers = /^(utils?|helpers?|common|types|misc|shared)\.ts$/
     expect(sources.filter(({ path }) => drawers.test(basename(path))).map(({ path }) => path)).toEqual([])
   })
 
-  test('leave time to the clock', () => {
+  test('use time only through the Clock', () => {
     const touching = sources.filter(({ code }) => clockReads.test(code)).map(({ path }) => path)
     expect(touching.sort()).toEqual(Object.keys(mayTouchTime).sort())
   })
@@ -111,7 +111,7 @@ test('package-lock.json names no registry, so that any mirror can serve it', () 
   expect(lock).not.toMatch(/"resolved": *"https?:/)
 })
 
-test('package-lock.json leaves out no platform, so that npm ci accepts it everywhere', async () => {
+test('package-lock.json includes every platform, so that npm ci accepts it everywhere', async () => {
   await mustRun(process.execPath, ['tools/complete-lock.mjs', '--check'], root)
 })
 
@@ -119,7 +119,7 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
 }
 
-/** Which folders of a package import which others. A file at the root of its source stands for itself. */
+/** The imports between the folders of a package. A file at the root of the source counts as a folder. */
 function folderArrows(folder: string): Map<string, Set<string>> {
   const prefix = `${relative(root, folder).replaceAll('\\', '/')}/src/`
   const arrows = new Map<string, Set<string>>()
@@ -137,7 +137,7 @@ function roomOf(path: string): string {
   return path.includes('/') ? posix.dirname(path) : path
 }
 
-/** One circle of a graph as the names on its way, or nothing. */
+/** Returns one cycle of a graph as a list of names, or undefined. */
 function circleOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const done = new Set<string>()
   const search = (name: string, way: readonly string[]): string[] => {
@@ -157,7 +157,7 @@ function circleOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   return []
 }
 
-/** Names of packages in import and export statements; Node's own and relative ones left out. */
+/** Package names in import and export statements, without Node's modules and relative paths. */
 function importedPackages({ folder }: Pick<WorkspacePackage, 'folder'>): string[] {
   const prefix = relative(root, folder).replaceAll('\\', '/')
   const code = sources.filter(({ path }) => path.startsWith(`${prefix}/`)).map((source) => source.code)

@@ -12,7 +12,7 @@ interface Table {
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-// every contender proves in its own process that it denies past its limit: a failure ends the run non-zero
+// every contender verifies in its own process that it denies above its limit: a failure exits with a non-zero code
 async function smoke(): Promise<Record<string, readonly Table[]>> {
   const args = ['bench/src/main.mjs', '--smoke', '--json']
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 16 << 20 })
@@ -20,7 +20,7 @@ async function smoke(): Promise<Record<string, readonly Table[]>> {
 }
 
 describe('the benchmarks', () => {
-  test('run to their end, and every table has its rows with finite numbers', async () => {
+  test('complete, and every table has its rows with finite numbers', async () => {
     const results = await smoke()
     expect(Object.keys(results)).toEqual([
       'decisions',
@@ -40,7 +40,7 @@ describe('the benchmarks', () => {
       expect({ title: table.title, rows: table.rows.length }).not.toEqual({ title: table.title, rows: 0 })
       for (const row of table.rows) {
         expect(row).toHaveLength(table.columns.length)
-        // JSON has no NaN and no Infinity: they arrive as null
+        // JSON has no NaN or Infinity: they become null
         expect(row).not.toContain(null)
       }
     }
@@ -52,7 +52,7 @@ describe('the benchmarks', () => {
     expect([oneAtATime, manyAtATime].map((table) => table?.rows.length)).toEqual([14, 14])
   }, 300_000)
 
-  test('one request runs through no more functions and files than ARCHITECTURE.md says', async () => {
+  test('one request runs through no more functions and files than ARCHITECTURE.md states', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['bench/src/request-path.mjs'], { cwd: root })
     const [functions, files] = countsIn(stdout)
     const [mostFunctions, mostFiles] = countsIn(await readFile(`${root}/ARCHITECTURE.md`, 'utf8'))

@@ -15,7 +15,7 @@ const examples = [...sections].flatMap(([code, text]) =>
   [...text.matchAll(/^```text\n([\s\S]*?)\n```$/gm)].map(([, message]) => ({ code, message })),
 )
 
-/** Every code that a package names, the kill switch of the environment apart. */
+/** Every code used by a package, without SLUICE_MODE, which is an environment variable. */
 const codes = new Set(
   packages.flatMap(({ folder }) =>
     filesBelow(join(folder, 'src')).flatMap((path) => {
@@ -35,14 +35,14 @@ function caught(build: () => unknown): { code?: unknown; message?: unknown } {
   return {}
 }
 
-/** The address of a section, as messages end in it. */
+/** The address of a section, with which messages end. */
 function pageOf(code: string): string {
   const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { repository: { url: string } }
   const home = repository.url.replace(/^git\+|\.git$/g, '')
   return ` (${home}/blob/main/docs/errors.md#${code.toLowerCase()})`
 }
 
-/** A message as the page shows it: of limiters that need names of their own the number is left out. */
+/** A message as shown on the page, without the number in the names of limiters with unique names. */
 function asShown(message: unknown): string {
   return String(message).replace(/\bapi \d+/g, 'api')
 }
@@ -61,7 +61,7 @@ afterEach(() => {
 })
 
 describe('docs/errors.md', () => {
-  test('has a section for every code, and for nothing else', () => {
+  test('has a section for every code, and no other section', () => {
     expect([...sections.keys()].sort()).toEqual([...codes].sort())
   })
 
@@ -73,7 +73,7 @@ describe('docs/errors.md', () => {
     }
   })
 
-  test.each(examples)('shows a message of $code that really comes', async ({ code, message }) => {
+  test.each(examples)('shows a real message of $code', async ({ code, message }) => {
     const said = badOptions.filter((row) => row[1] === code).map(([, , build]) => caught(build).message)
     for (const [provoked, provoke] of [...runtimeCodes, ...counterCodes]) if (provoked === code) await provoke()
     const all = [...said, ...warned.map((warning) => warning.message)].map(asShown)
@@ -81,38 +81,43 @@ describe('docs/errors.md', () => {
   })
 })
 
-describe('a bad option', () => {
+describe('an invalid option', () => {
   const refused = ([, code, build]: BadOption): void => {
     const { code: got, message } = caught(build)
     expect({ got, message }).toEqual({ got: code, message: expect.stringMatching(/expected .+, received .+/s) })
     expect(String(message).slice(-pageOf(code).length)).toBe(pageOf(code))
   }
 
-  test.each(badOptions)('is refused at start-up, with what was got and what was expected: %s', (...row) => refused(row))
+  test.each(badOptions)('is rejected at start-up, with the expected and the received value: %s', (...row) =>
+    refused(row),
+  )
 })
 
 describe('while requests are handled', () => {
-  test.each(runtimeCodes)('%s comes, and no request fails or passes uncounted because of it', async (code, provoke) => {
-    const seen = await provoke()
-    expect(warned.some((warning) => warning.code === code || warning.message.includes(`${code}:`))).toBe(true)
-    expect(seen.filter(({ status }) => status >= 500)).toEqual([])
-    expect(seen.every(({ counted }) => counted)).toBe(true)
-  })
+  test.each(runtimeCodes)(
+    '%s is reported, and no request fails or passes uncounted because of it',
+    async (code, provoke) => {
+      const seen = await provoke()
+      expect(warned.some((warning) => warning.code === code || warning.message.includes(`${code}:`))).toBe(true)
+      expect(seen.filter(({ status }) => status >= 500)).toEqual([])
+      expect(seen.every(({ counted }) => counted)).toBe(true)
+    },
+  )
 
-  // of a backend that fails, as this Redis does besides, there is a line a second, and one of each runner
+  // a failing backend, such as this Redis, prints one line per second and one per runner
   const once = runtimeCodes.filter(([code]) => !/^SLUICE_(BACKEND|REDIS|CLUSTER)_/.test(code))
 
-  test.each(once)('%s is told once, with the address of its section', async (_code, provoke) => {
+  test.each(once)('%s is printed once, with the address of its section', async (_code, provoke) => {
     await provoke()
     await provoke()
     const told = warned.filter(({ code }) => code !== 'SLUICE_DENIED')
     expect(told.filter(({ message, code }) => !message.endsWith(pageOf(code)))).toEqual([])
-    // what is thrown comes each time
+    // thrown errors occur each time
     const once = told.filter(({ message, code }) => !message.startsWith(`${code}: `))
     expect(new Set(once.map(({ message }) => message)).size).toBe(once.length)
   })
 
-  test('a denial that an error handler sees, and may show to a client, has no address', async () => {
+  test('a denial passed to an error handler, which may send it to a client, has no address', async () => {
     await runtimeCodes.find(([code]) => code === 'SLUICE_DENIED')?.[1]()
     expect(warned.filter(({ code }) => code === 'SLUICE_DENIED').map(({ message }) => message)).toEqual([
       'SLUICE_DENIED: denied by default',

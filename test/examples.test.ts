@@ -41,7 +41,7 @@ describe.each(Object.entries(sites))('the gateway on %s', (_framework, site) => 
   }
   const callV1 = (key: string): Promise<Response> => fetch(`${url}/v1`, { headers: { 'x-api-key': key } })
 
-  test('says what there is', async () => {
+  test('lists its routes', async () => {
     const listed = (await (await fetch(url)).json()) as Record<string, string>
     const routes = Object.keys(listed)
     expect(routes.map((route) => route.split('?')[0])).toEqual([
@@ -54,7 +54,7 @@ describe.each(Object.entries(sites))('the gateway on %s', (_framework, site) => 
     ])
   })
 
-  test('limits each address over everything, and lets it on when the client comes back as told', async () => {
+  test('limits each address across all routes, and admits it again after the Retry-After time', async () => {
     expect(await statuses(101, () => fetch(`${url}/nowhere`))).toEqual([...Array(100).fill(404), 429])
     const denied = await fetch(url)
     expect(await denied.json()).toMatchObject({ status: 429, 'violated-policies': ['address'] })
@@ -62,7 +62,7 @@ describe.each(Object.entries(sites))('the gateway on %s', (_framework, site) => 
     expect(await statusOf(fetch(url))).toBe(200)
   })
 
-  test('counts wrong passwords alone', async () => {
+  test('counts only wrong passwords', async () => {
     expect(await statuses(20, () => logIn('sesame'))).toEqual(Array(20).fill(200))
     expect(await statuses(6, () => logIn('guess'))).toEqual([401, 401, 401, 401, 401, 429])
     expect(await statusOf(logIn('sesame'))).toBe(429)
@@ -70,7 +70,7 @@ describe.each(Object.entries(sites))('the gateway on %s', (_framework, site) => 
     expect(await statusOf(logIn('sesame'))).toBe(200)
   })
 
-  test('counts a burst and a sustained limit for each API key, and knows no others', async () => {
+  test('counts a burst and a sustained limit for each API key, and rejects unknown keys', async () => {
     expect(await statuses(11, () => callV1('demo'))).toEqual([...Array(10).fill(200), 429])
     expect(await statusOf(callV1('demo-2'))).toBe(200)
     expect(await statusOf(callV1('made-up'))).toBe(401)
@@ -85,13 +85,13 @@ describe.each(Object.entries(sites))('the gateway on %s', (_framework, site) => 
     expect(await statusOf(callV1('demo'))).toBe(200)
   })
 
-  test('takes more for a search that finds more', async () => {
+  test('charges more for a search with more results', async () => {
     const search = (query: string): Promise<Response> => fetch(`${url}/search${query}`)
     expect(await statuses(3, () => search('?results=100'))).toEqual([200, 200, 429])
     clock.advance(20_000)
     expect(await statuses(21, () => search(''))).toEqual([...Array(20).fill(200), 429])
     clock.advance(20_000)
-    // what is no number of results is the default, and no way around the cost
+    // an invalid number of results means the default, so it cannot avoid the cost
     expect(await statuses(21, () => search('?results=-1000'))).toEqual([...Array(20).fill(200), 429])
   })
 
@@ -100,18 +100,18 @@ describe.each(Object.entries(sites))('the gateway on %s', (_framework, site) => 
     expect((await first.text()).trim().split('\n')).toHaveLength(300)
     expect(await (await fetch(`${url}/chat?words=400`)).text()).toContain('word 400\n')
     const denied = await fetch(`${url}/chat`)
-    // 700 used and 50 to reserve are 150 too many, at 10 a second
+    // 700 used plus 50 to reserve exceed the limit by 150, at 10 per second
     expect([denied.status, denied.headers.get('retry-after')]).toEqual([429, '15'])
     clock.advance(15_000)
     expect(await statusOf(fetch(`${url}/chat`))).toBe(200)
   })
 
-  test('charges who hangs up for the words that were sent, and for no more', async () => {
+  test('charges a client that disconnects only for the words that were sent', async () => {
     const { body } = await fetch(`${url}/chat?words=500`)
     const reader = (body as NonNullable<typeof body>).getReader()
     await reader.read()
     await reader.cancel()
-    // 50 are reserved for each answer as well: while nothing is settled it says 500, and never more
+    // 50 are reserved for each response as well: until it is settled the value is 500, and never more
     let left = 0
     while (!(left > 530)) left = await wordsLeft()
   })

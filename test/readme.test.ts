@@ -17,12 +17,12 @@ const run = promisify(execFile)
 const blocks = writeBlocks()
 const runner = join(root, 'test/docs/run-block.mjs')
 
-/** The files of the blocks of a page that can run. */
+/** Files of the runnable blocks of a page. */
 function runnableOf(page: string): string[] {
   return blocks.filter((block) => block.page === page && block.runs).map(({ file }) => file)
 }
 
-/** What a child printed when it failed, and nothing when it did not. */
+/** Returns the output of a child process that failed, or an empty string. */
 async function complaintsOf(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<string> {
   return run(process.execPath, args, { cwd: root, env, timeout: 110_000 }).then(
     () => '',
@@ -36,7 +36,7 @@ describe('the code in the documentation', () => {
 
   beforeAll(async () => {
     ;[redis, postgres] = await Promise.all([startRedis(), startPostgres()])
-    // the pages count before they tell how tables are made
+    // the pages use counters before they explain how tables are created
     await postgresLedger(postgres.pool()).migrate()
   })
 
@@ -57,18 +57,18 @@ describe('the code in the documentation', () => {
     120_000,
   )
 
-  test('declares nothing that a CommonJS module has already', () => {
+  test('declares no name that CommonJS modules already have', () => {
     const names = /^(?:const|let|class|function) (?:exports|require|module|__filename|__dirname)\b/m
     expect(blocks.filter(({ code }) => names.test(code)).map(({ at }) => at)).toEqual([])
   })
 
-  test('says why, where a block cannot run', () => {
+  test('gives the reason if a block cannot run', () => {
     for (const { code, runs } of blocks) if (!runs) expect(code).toMatch(/^\/\/ not run: ./)
     expect(blocks.filter(({ runs }) => !runs).length).toBeLessThanOrEqual(2)
   })
 })
 
-test('the denial in the README is the one that the first limit of the README gives', async () => {
+test('the denial in the README equals the denial of its first limit', async () => {
   const { rateLimit } = createSluice({ clock: new FakeClock() })
   const app = express()
   app.use(rateLimit({ limit: 100, window: '1m' }))
@@ -95,7 +95,7 @@ test('the README opens with the picture of the live page and has at most 700 wor
 describe.each(pages)('%s', (page) => {
   const text = pageText(page)
 
-  test('links to files and sections that are there', () => {
+  test('links to existing files and sections', () => {
     const links = [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link]) => link)
     const broken = links.filter((link) => {
       const [path, anchor] = link.split('#')
@@ -106,13 +106,13 @@ describe.each(pages)('%s', (page) => {
     expect(broken).toEqual([])
   })
 
-  test('names test files that are there', () => {
+  test('mentions only existing test files', () => {
     const named = [...text.matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path]) => path)
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 })
 
-/** As GitHub makes them of headings. */
+/** Anchors of headings, generated like GitHub does. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading

@@ -16,7 +16,7 @@ export interface Manifest {
 
 export interface WorkspacePackage {
   readonly name: string
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string
   readonly manifest: Manifest
 }
@@ -25,7 +25,7 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
-/** What is published: every folder of packages/. */
+/** Published packages: every folder of packages/. */
 export const packages: readonly WorkspacePackage[] = readdirSync(join(root, 'packages')).map((entry) => {
   const folder = join(root, 'packages', entry)
   const manifest = readManifest(folder)

@@ -8,14 +8,14 @@ export type Plans = Readonly<Record<string, PlanPolicy>>
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 
-/** A small plan of this algorithm: so many a minute or ten minutes. */
+/** A small plan with this algorithm: some units per minute or per ten minutes. */
 export function smallPlan(algorithm: AlgorithmName, random: SeededRandom): PlanPolicy {
   return shaped({ algorithm, limit: 1 + random.whole(8), windowMs: random.pick([MINUTE, 10 * MINUTE]) }, random)
 }
 
 /**
- * A plan that is larger than that small one: whatever it lets pass fits in here, by the rates of both and twice what the
- * small one gives at once. The log, which has 128 places, has a window in which that is enough.
+ * A plan larger than the small one: everything that the small plan admits fits here, by both rates and twice the
+ * burst of the small one. The log, limited to 128 units, has a window in which that is enough.
  */
 export function largerPlan(algorithm: AlgorithmName, small: PlanPolicy, random: SeededRandom): PlanPolicy {
   const windowMs = random.pick(algorithm === 'sliding-log' ? [MINUTE, 10 * MINUTE] : [MINUTE, 10 * MINUTE, HOUR])
@@ -32,7 +32,7 @@ function shaped(policy: PlanPolicy, random: SeededRandom): PlanPolicy {
   return drains && random.whole(3) === 0 ? { ...policy, burst: limit + random.whole(limit) } : policy
 }
 
-/** Any plan, as large as it happens to be. */
+/** Any plan, of random size. */
 export function anyPlan(random: SeededRandom): PlanPolicy {
   const algorithm = random.pick(algorithmNames)
   return shaped({ algorithm, limit: 1 + random.whole(20), windowMs: random.pick([1_000, MINUTE, 10 * MINUTE]) }, random)

@@ -16,13 +16,13 @@ const drainsForHours: Plans = {
 }
 
 describe('in memory', () => {
-  test('what a plan used is kept as long as any plan remembers it, in a table that is full', async () => {
+  test('units used under one plan are kept as long as any plan counts them, in a full table', async () => {
     const clock = new FakeClock({ nowMs: 17 })
     const backend = memoryBackend({ maxBytes: 64 * 1_024, clock })
     const site = new PlanSite(drainsForHours, clock, backend)
     await site.take('pro', 100)
     clock.advance(2 * MINUTE)
-    // keys of the same cells, each of which wants a place
+    // keys with the same cells, which compete for space
     const policies = [{ name: 'flood', limit: 1_000, window: '1h', algorithm: 'sliding-window', slices: 3 }] as const
     const flood = createLimiter({ policies, backend, clock, scope: 'flood' })
     for (let key = 0; key < 5_000; key++) flood.take(`stranger ${key}`)
@@ -58,7 +58,7 @@ describe('in Redis', () => {
     return { name: names[0].slice(prefix.length), ttlMs: await client.pttl(names[0]) }
   }
 
-  test('all plans are one string, whose name tells its cells, and which lives as long as any of them needs it', async () => {
+  test('all plans share one string, whose name describes its cells, and which expires after the longest plan', async () => {
     const { name, ttlMs } = await stored(drainsForHours)
     expect(name).toBe(':{key}:default/quota/fixed-window@1+token-bucket@1/60000')
     expect(ttlMs).toBeGreaterThan(9 * HOUR)
@@ -79,19 +79,16 @@ describe('in Redis', () => {
         pro: { algorithm: 'fixed-window', limit: 1_000, windowMs: MINUTE },
       },
     ],
-  ])(
-    'what a process would lease of a plan it takes at once where another plan is too small to be leased, %s',
-    async (_what, plans) => {
-      const backend = leasedBackend(client, { prefix: ownPrefix() })
-      const site = new PlanSite(plans, undefined, backend)
-      for (let takes = 0; takes < 90; takes++) expect((await site.take('pro')).allowed).toBe(true)
-      expect((await site.take('free')).allowed).toBe(false)
-      site.close()
-      await backend.close?.()
-    },
-  )
+  ])('a process takes units of a plan directly if another plan is too small to be leased, %s', async (_what, plans) => {
+    const backend = leasedBackend(client, { prefix: ownPrefix() })
+    const site = new PlanSite(plans, undefined, backend)
+    for (let takes = 0; takes < 90; takes++) expect((await site.take('pro')).allowed).toBe(true)
+    expect((await site.take('free')).allowed).toBe(false)
+    site.close()
+    await backend.close?.()
+  })
 
-  test('plans of one form have the name and the cells of one policy', async () => {
+  test('plans with the same cells use the name and the cells of a single policy', async () => {
     const { name, ttlMs } = await stored({
       free: { algorithm: 'sliding-window', limit: 10, windowMs: HOUR },
       pro: { algorithm: 'sliding-window', limit: 100, windowMs: HOUR },
@@ -100,7 +97,7 @@ describe('in Redis', () => {
     expect(ttlMs).toBeLessThanOrEqual(2 * HOUR)
   })
 
-  test('the name does not depend on the order of the plans, and tells slices', async () => {
+  test('the name does not depend on the order of the plans, and includes slices', async () => {
     const free = { algorithm: 'sliding-window', limit: 10, windowMs: HOUR, slices: 6 } as const
     const pro = { algorithm: 'sliding-log', limit: 100, windowMs: HOUR } as const
     const expected = ':{key}:default/quota/sliding-log@1+sliding-window@2/6/3600000+3600000'
@@ -123,7 +120,7 @@ describe('in sketches', () => {
     return left
   }
 
-  test('plans of one window read the same units, each by its own algorithm and limit', async () => {
+  test('plans with one window read the same units, each with its own algorithm and limit', async () => {
     const plans: Plans = {
       free: { algorithm: 'fixed-window', limit: 40, windowMs: MINUTE },
       pro: { algorithm: 'sliding-window', limit: 100, windowMs: MINUTE },
@@ -131,7 +128,7 @@ describe('in sketches', () => {
     expect(await both({}, plans)).toEqual([10, 70, 5, 65])
   })
 
-  test('plans of several windows do so over a history, and a larger plan binds as well', async () => {
+  test('plans with several windows do so over a history, and a larger plan binds as well', async () => {
     const plans: Plans = {
       free: { algorithm: 'sliding-window', limit: 4, windowMs: 10_000 },
       pro: { algorithm: 'sliding-window', limit: 60, windowMs: MINUTE },
@@ -140,7 +137,7 @@ describe('in sketches', () => {
     const site = new PlanSite(plans, clock, sketchBackend({ history: { unit: '1s', keep: '2m' }, ...secret, clock }))
     expect((await site.take('pro', 60)).allowed).toBe(true)
     expect((await site.take('free')).allowed).toBe(false)
-    // the ten seconds of the small plan are long over
+    // the ten-second window of the small plan has long passed
     clock.advance(30_000)
     expect((await site.take('free')).allowed).toBe(false)
     clock.advance(3 * MINUTE)
@@ -148,7 +145,7 @@ describe('in sketches', () => {
     site.close()
   })
 
-  test('plans that a sketch cannot keep are refused at start-up', () => {
+  test('plans that a sketch does not support are rejected at start-up', () => {
     const plans: Plans = {
       free: { algorithm: 'fixed-window', limit: 40, windowMs: MINUTE },
       pro: { algorithm: 'token-bucket', limit: 100, windowMs: MINUTE },
@@ -160,7 +157,7 @@ describe('in sketches', () => {
   })
 })
 
-test('one policy of several plans on several backends is refused: no count would hold what is used under each', () => {
+test('one policy with plans on several backends is rejected, because no count would contain the use under all plans', () => {
   const plans = {
     free: [{ name: 'quota', limit: 1, window: '1m', backend: memoryBackend() }],
     pro: [{ name: 'quota', limit: 9, window: '1m', backend: memoryBackend() }],

@@ -11,7 +11,7 @@ jest.setTimeout(30_000)
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 
-/** Two processes that lease of one ledger, a turn away, each with a limiter of these plans. */
+/** Two processes that lease from one ledger, reached asynchronously, each with a limiter with these plans. */
 class LeasedPlans {
   readonly clock = new FakeClock({ nowMs: 1_000 })
   readonly sites: readonly PlanSite[]
@@ -60,25 +60,28 @@ const small: readonly (readonly [string, Plans])[] = [
   ],
 ]
 
-describe('where a plan is too small to be leased', () => {
-  test.each(small)('no process spends of a larger one what the small one cannot see, %s', async (_what, plans) => {
-    const leased = new LeasedPlans(plans)
-    for (const [pro, free] of [leased.sites, leased.sites.toReversed()]) {
-      for (let takes = 0; takes < 100; takes++) expect((await pro.take('pro')).allowed).toBe(true)
-      expect((await free.take('free')).allowed).toBe(false)
-      expect((await pro.take('free')).allowed).toBe(false)
-    }
-    await leased.close()
-  })
+describe('if a plan is too small to be leased', () => {
+  test.each(small)(
+    'no process spends units of a larger plan that the small plan does not count, %s',
+    async (_what, plans) => {
+      const leased = new LeasedPlans(plans)
+      for (const [pro, free] of [leased.sites, leased.sites.toReversed()]) {
+        for (let takes = 0; takes < 100; takes++) expect((await pro.take('pro')).allowed).toBe(true)
+        expect((await free.take('free')).allowed).toBe(false)
+        expect((await pro.take('free')).allowed).toBe(false)
+      }
+      await leased.close()
+    },
+  )
 })
 
-describe('plans that are leased, all of them', () => {
+describe('plans that are all leased', () => {
   const plans: Plans = {
     free: { algorithm: 'token-bucket', limit: 200, windowMs: MINUTE },
     pro: { algorithm: 'fixed-window', limit: 4_000, windowMs: MINUTE },
   }
 
-  test('pass no more under one than it has room for, over all that every process spent under any', () =>
+  test('admit no more under one plan than fits, given all units spent by all processes under any plan', () =>
     eachSeed(6, async (random) => {
       const leased = new LeasedPlans(plans)
       const uses: Use[] = []
@@ -89,7 +92,7 @@ describe('plans that are leased, all of them', () => {
         const { allowed } = await random.pick(leased.sites).take(plan, units)
         if (!allowed) continue
         const room = roomAfter(plans[plan], uses, leased.clock.now(), ['free'], 4_000)
-        // what a lease charges late drains late: it never frees early
+        // units charged late by a lease drain late: they are never available early
         expect([done, plan, units <= room + 1e-3]).toEqual([done, plan, true])
         uses.push({ at: leased.clock.now(), units, plan })
       }

@@ -13,7 +13,7 @@ import { algorithmNames } from '../algorithms/any-policy.ts'
 import { HOUR, MINUTE, type Plans } from './any-plans.ts'
 import { PlanSite } from './plan-site.ts'
 
-/** A backend that answers later, can be away, and can come back without its counts. */
+/** An asynchronous backend that can be unavailable, and can recover without its counts. */
 class Remote implements Backend<Promise<Answer>> {
   readonly name = 'remote'
   away = false
@@ -79,7 +79,7 @@ function site(plans: Plans): { readonly clock: FakeClock; readonly remote: Remot
 }
 
 describe.each(pairs)('%s and %s', (free, pro) => {
-  test('what is used under one plan counts under the other while the backend is away', async () => {
+  test('units used under one plan count under the other while the backend is unavailable', async () => {
     const { remote, plan } = site(plansOf(free, pro))
     await plan.take('pro', 50)
     remote.away = true
@@ -91,7 +91,7 @@ describe.each(pairs)('%s and %s', (free, pro) => {
     plan.close()
   })
 
-  test('the last answer of several plans is the one that is known', async () => {
+  test('the last known count is the last result of any plan', async () => {
     const { remote, plan } = site(plansOf(free, pro))
     for (const [name, cost] of [
       ['pro', 1],
@@ -105,7 +105,7 @@ describe.each(pairs)('%s and %s', (free, pro) => {
     plan.close()
   })
 
-  test('a backend that lost its counts is told of them under either plan', async () => {
+  test('a backend that lost its counts receives them again under either plan', async () => {
     const { remote, plan } = site(plansOf(free, pro))
     await plan.take('pro', 50)
     remote.away = true

@@ -29,7 +29,7 @@ const fixed = (limit: number, window: PolicyInput['window'] = '1h') =>
 const bucket = (limit: number, window: PolicyInput['window'] = '1h') =>
   ({ algorithm: 'token-bucket', limit, window }) as const
 
-describe('plans of one form', () => {
+describe('plans with the same cells', () => {
   test('and an override count together', async () => {
     const { take, left, change } = opened(fixed(10), fixed(100), ['free'])
     change({ key: 30 })
@@ -42,7 +42,7 @@ describe('plans of one form', () => {
     expect(await left('free')).toBe(10)
   })
 
-  test('of a log have places for the largest override that may come', async () => {
+  test('with a log have capacity for the largest possible override', async () => {
     const log = (limit: number) => ({ algorithm: 'sliding-log', limit, window: '1h' }) as const
     const { take, left, change } = opened(log(5), log(10), ['free', 'pro'])
     await take('pro', 4)
@@ -54,7 +54,7 @@ describe('plans of one form', () => {
   })
 })
 
-describe('plans of several forms', () => {
+describe('plans with different cells', () => {
   test.each([
     ['a smaller', 6],
     ['a larger', 20],
@@ -63,7 +63,7 @@ describe('plans of several forms', () => {
     const { take, left, change } = opened(bucket(10), fixed(100), ['free'])
     await take('free', 4)
     change({ key: limit })
-    // 1 s gave back a part of a unit alone
+    // 1 s returned only a part of a unit
     expect(await left('free')).toBe(limit - 4)
     await take('free', 2)
     expect(await left('pro')).toBe(94)
@@ -71,7 +71,7 @@ describe('plans of several forms', () => {
     expect(await left('free')).toBe(4)
   })
 
-  test('of two rates keep their cells apart whatever the rate of an override', async () => {
+  test('with two rates keep separate cells whatever the rate of an override', async () => {
     const { take, left, change } = opened(bucket(10), bucket(1_000), ['free', 'pro'])
     await take('free', 5)
     change({ key: 5_000 })
@@ -84,7 +84,7 @@ describe('plans of several forms', () => {
     expect(await left('pro')).toBeGreaterThanOrEqual(991)
   })
 
-  test('let an override pass no more than it promises in any window', async () => {
+  test('admit no more under an override than it promises in any window', async () => {
     const { take, change, clock } = opened(bucket(10, '1m'), fixed(100, '1m'), ['free'])
     change({ key: 30 })
     let passed = 0

@@ -37,7 +37,7 @@ function drains(algorithm: string): boolean {
   return algorithm === 'token-bucket' || algorithm === 'gcra'
 }
 
-/** Waits that end windows, meet within one, or come at once; now and then hours. */
+/** Waits that end windows, stay within one window, or are zero; sometimes hours. */
 function someWait(random: SeededRandom): number {
   const kind = random.whole(10)
   if (kind < 4) return 0
@@ -50,11 +50,11 @@ interface Alternation {
   readonly backend: Backend
   readonly clock: FakeClock
   readonly requests: number
-  /** Plans into which a take under a plan must fit. */
+  /** Plans within whose limits a take under a plan must fit. */
   readonly asked: Readonly<Record<string, readonly string[]>>
 }
 
-/** One who takes what it can get, and changes plan as it likes. Fails where more or less passes than there is room for. */
+/** A client that takes all it can get and changes plans at random. Fails if more or less is admitted than fits. */
 async function alternate(
   { plans, backend, clock, requests, asked }: Alternation,
   random: SeededRandom,
@@ -69,14 +69,14 @@ async function alternate(
     const now = clock.now()
     const cost = random.pick([1, 1, 2, 1 + random.whole(plans[plan].limit)])
     const rooms = asked[plan].map((one) => {
-      // what fitted there when it was taken is charged whole
+      // units that fitted when they were taken are charged in full
       const fitted = names.filter((other) => asked[other].includes(one))
       return roomAfter(plans[one], uses, now, fitted, ceiling)
     })
     const room = Math.min(...rooms)
     const { allowed } = await site.take(plan, cost)
     const about = `request ${done} of ${cost} under ${plan} at ${now}: ${JSON.stringify({ plans, rooms })}`
-    // but for the stated microsecond of those that drain
+    // except for the documented microsecond of algorithms that drain
     if (Math.abs(room - cost) > 1e-3) expect([about, allowed]).toEqual([about, cost <= room])
     if (allowed) uses.push({ at: now, units: cost, plan })
   }
@@ -87,7 +87,7 @@ async function alternate(
 
 describe.each(Object.entries(backends))('in %s', (_name, { make, runs, requests }) => {
   test.each(pairs)(
-    '%s and %s: nobody gets more than the larger plan, and each plan counts what is used under both',
+    '%s and %s: no client gets more than the larger plan, and each plan counts the units used under both',
     (small, large) =>
       eachSeed(runs, async (random) => {
         const clock = new FakeClock({ nowMs: 1 + random.whole(1_000_000) })
@@ -103,7 +103,7 @@ describe.each(Object.entries(backends))('in %s', (_name, { make, runs, requests 
   )
 
   test.each(pairs)(
-    '%s with more at once and %s with more over time: each counts what is used under both',
+    '%s with a larger burst and %s with a higher rate: each counts the units used under both',
     (atOnce, overTime) =>
       eachSeed(runs, async (random) => {
         const clock = new FakeClock({ nowMs: 1 + random.whole(1_000_000) })

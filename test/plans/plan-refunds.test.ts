@@ -11,9 +11,9 @@ async function leftOf(site: PlanSite, plans: Plans): Promise<Record<string, numb
   return Object.fromEntries(names.map((plan, index) => [plan, left[index]]))
 }
 
-describe('what is given back under one plan', () => {
+describe('a refund under one plan', () => {
   test.each(algorithmNames.flatMap((a) => algorithmNames.map((b) => [a, b] as const)))(
-    '%s or %s: is given back in all, and what it cost more is charged to all',
+    '%s or %s: applies to all plans, and an additional cost is charged to all plans',
     async (a, b) => {
       const clock = new FakeClock({ nowMs: 17 })
       const plans = {
@@ -34,8 +34,8 @@ describe('what is given back under one plan', () => {
   )
 })
 
-describe('taking and giving back frees nobody', () => {
-  test('of a bucket that is full of what a larger plan used, whatever is given back', async () => {
+describe('taking and refunding never admits more', () => {
+  test('from a bucket filled under a larger plan, whatever is refunded', async () => {
     const clock = new FakeClock({ nowMs: 17 })
     const plans: Plans = {
       free: { algorithm: 'token-bucket', limit: 10, windowMs: HOUR },
@@ -46,12 +46,12 @@ describe('taking and giving back frees nobody', () => {
       await site.take('pro', 100)
       clock.advance(HOUR)
     }
-    // logins that succeed cost nothing
+    // successful logins cost nothing
     for (let login = 0; login < 500; login++) await site.charge('pro', -1, await site.take('pro'))
     expect((await site.peek('free')).retryAfterMs).toBe(8 * HOUR + HOUR / 10)
   })
 
-  test('of a log that a larger plan has filled', async () => {
+  test('from a log filled under a larger plan', async () => {
     const clock = new FakeClock({ nowMs: 17 })
     const plans: Plans = {
       free: { algorithm: 'sliding-log', limit: 10, windowMs: HOUR },
@@ -64,7 +64,7 @@ describe('taking and giving back frees nobody', () => {
     expect(await leftOf(site, plans)).toEqual({ free: 0, pro: 88 })
   })
 
-  test('of any three plans, however many are under way at once', () =>
+  test('from any three plans, however many requests run concurrently', () =>
     eachSeed(200, async (random) => {
       const clock = new FakeClock({ nowMs: 1 + random.whole(1_000_000) })
       const plans: Plans = { a: anyPlan(random), b: anyPlan(random), c: anyPlan(random) }

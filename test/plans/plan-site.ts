@@ -3,11 +3,11 @@ import type { FakeClock } from '@sluice/testkit'
 
 export type PlanPolicy = Omit<Policy, 'name' | 'windowMs'> & { readonly windowMs: number }
 
-/** One policy of one name in several plans, and one key. */
+/** One policy with one name in several plans, and one key. */
 export class PlanSite {
   readonly #guard: RateGate<unknown, unknown>
 
-  /** Without a clock time is the real one. */
+  /** Without a clock, real time is used. */
   constructor(plans: Readonly<Record<string, PlanPolicy>>, clock?: FakeClock, backend?: Backend) {
     const inputs = Object.entries(plans).map(([plan, { windowMs, ...policy }]) => [
       plan,

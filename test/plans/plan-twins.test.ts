@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
-/** Takes, charges, refunds and resets under three plans, told of memory and of another backend alike. */
+/** Takes, charges, refunds and resets under three plans, applied to memory and to another backend alike. */
 async function sameAsMemory(backend: Backend, clock: FakeClock, random: SeededRandom): Promise<void> {
   const plans: Plans = { a: anyPlan(random), b: anyPlan(random), c: anyPlan(random) }
   const sites = [new PlanSite(plans, clock, memoryBackend({ clock })), new PlanSite(plans, clock, backend)]
@@ -60,14 +60,14 @@ function told({ allowed, binding, retryAfterMs, takenAt }: Decision): readonly u
 
 const others: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
   'one Redis': (clock) => redisBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
-  // limits so small that nothing is leased
+  // limits too small to be leased
   'a Redis of leases': (clock) => leasedBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
   'the primary of a cluster': (clock) => new PairedPrimary({ fraction: 0.1, leaseMs: 2_000 }, clock).worker(),
 }
 
 describe.each(Object.entries(others))('%s', (_name, make) => {
   test(
-    'answers of three plans what memory answers, number for number',
+    'gives the same results as memory for three plans, number for number',
     () =>
       eachSeed(25, async (random) => {
         const clock = new FakeClock({ nowMs: 1 + random.whole(1_000_000) })

@@ -1,13 +1,13 @@
 import type { PlanPolicy } from './plan-site.ts'
 
-/** What was used, whatever plan it was used under. */
+/** Units used, under any plan. */
 export interface Use {
   readonly at: number
   readonly units: number
   readonly plan: string
 }
 
-/** What was promised of a window of this length. */
+/** Promised maximum for a window of this length. */
 export function promiseOf(
   { algorithm, limit, windowMs, burst = limit, slices = 1 }: PlanPolicy,
   lengthMs: number,
@@ -18,7 +18,7 @@ export function promiseOf(
   return limit * (twice ? windows + 1 : windows)
 }
 
-/** The most that was used in any window of this length, its end left out. */
+/** Maximum used in any half-open window of this length. */
 export function mostIn(uses: readonly Use[], lengthMs: number): number {
   let most = 0
   let sum = 0
@@ -32,8 +32,8 @@ export function mostIn(uses: readonly Use[], lengthMs: number): number {
 }
 
 /**
- * Units that fit under a policy after all of these uses: read out of the history anew, by the words of the algorithm and
- * without its cells. `own` are the plans that it is the policy of; of what others used a bucket holds `ceiling` units.
+ * Units that fit under a policy after all of these uses, computed from the history by the definition of the algorithm,
+ * without its cells. `own` are the plans of the policy; a bucket holds `ceiling` units of the use under other plans.
  */
 export function roomAfter(
   policy: PlanPolicy,
@@ -67,7 +67,7 @@ function drained(uses: readonly Use[], now: number, perMs: number, own: readonly
   return used
 }
 
-/** The windows of a key follow one another, each from the first use after the one before. */
+/** Consecutive windows of a key, each starting with the first use after the previous window. */
 function inFixedWindow(uses: readonly Use[], now: number, windowMs: number): number {
   let start = Number.NEGATIVE_INFINITY
   let used = 0
@@ -81,7 +81,7 @@ function inFixedWindow(uses: readonly Use[], now: number, windowMs: number): num
   return now >= start + windowMs ? 0 : used
 }
 
-/** Stretches of one length that follow one another from the first use after nothing counted, and what lies in each. */
+/** Consecutive intervals of one length, starting with the first use after an empty count, with the units in each. */
 function stretches(
   uses: readonly Use[],
   now: number,
@@ -89,7 +89,7 @@ function stretches(
   kept: number,
 ): { start: number; units: number[] } {
   let start = Number.NEGATIVE_INFINITY
-  // the newest first
+  // newest first
   let units = new Array<number>(kept).fill(0)
   const roll = (to: number): void => {
     while (start + lengthMs <= to && units.some((some) => some > 0)) {
@@ -106,7 +106,7 @@ function stretches(
   return { start, units }
 }
 
-/** Windows that follow one another, and the one before weighted until its last unit has left, where that is known. */
+/** Consecutive windows; the previous one is weighted until its last unit has expired, if that time is known. */
 function weighted(uses: readonly Use[], now: number, windowMs: number): number {
   const none = { units: 0, last: 0 }
   let start = Number.NEGATIVE_INFINITY
@@ -123,7 +123,7 @@ function weighted(uses: readonly Use[], now: number, windowMs: number): number {
   for (const { at, units } of uses) {
     roll(at)
     if (before.units + current.units === 0) start = at
-    // while some of the one before counts, nobody notes when the last one of this was
+    // while part of the previous window counts, the time of the last unit in this window is not recorded
     current = { units: current.units + units, last: before.units > 0 ? start + windowMs : at }
   }
   roll(now)

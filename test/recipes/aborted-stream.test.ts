@@ -9,7 +9,7 @@ const RESERVED = 500
 let recipe: RunningRecipe
 
 beforeEach(async () => {
-  // a module of its own for each test: counts start from nothing
+  // a fresh module for each test, so that counts start at zero
   jest.resetModules()
   recipe = await run('llm-streams.md', 'A stream with a token budget')
 })
@@ -21,7 +21,7 @@ function asking(user: string): string {
   return `${head}Content-Length: ${body.length}\r\n\r\n${body}`
 }
 
-/** A client that has heard the head of its stream and `tokens` of it. */
+/** A client that has received the head of its stream and `tokens` tokens. */
 async function streaming(user: string, tokens = 0): Promise<RawClient> {
   const client = await RawClient.to(recipe.port)
   client.send(asking(user))
@@ -31,7 +31,7 @@ async function streaming(user: string, tokens = 0): Promise<RawClient> {
 
 function tokensIn({ heard }: RawClient): number {
   const body = heard.split('\r\n\r\n').slice(1).join('')
-  // in chunks: a line with the size, a line with the token
+  // chunked encoding: a line with the size, a line with the token
   return body
     .split('\r\n')
     .filter((_line, index) => index % 2 === 1)
@@ -42,7 +42,7 @@ function leftIn({ heard }: RawClient): number {
   return Number(/\r\nRateLimit: "tokens";r=(\d+)/.exec(heard)?.[1])
 }
 
-/** What the user has left, the reservation of the request that asks not counted. */
+/** Returns the user's remaining units, without the reservation of the request that reads them. */
 async function left(user: string): Promise<number> {
   const client = await streaming(user)
   const units = leftIn(client) + RESERVED
@@ -50,7 +50,7 @@ async function left(user: string): Promise<number> {
   return units
 }
 
-/** As `left`, once no reservation is open any more. */
+/** Returns the same as `left`, once no reservation is open. */
 async function settled(user: string): Promise<number> {
   for (let times = 0; times < 1_000; times++) {
     const units = await left(user)
@@ -59,7 +59,7 @@ async function settled(user: string): Promise<number> {
   throw new Error('a reservation was never settled')
 }
 
-test('who hangs up in the middle pays for what was streamed, and for no more', async () => {
+test('a client that disconnects during a stream is charged only for the tokens sent', async () => {
   const client = await streaming('ada', 60)
   expect(leftIn(client)).toBe(LIMIT - RESERVED)
   const heard = tokensIn(client)
@@ -70,18 +70,18 @@ test('who hangs up in the middle pays for what was streamed, and for no more', a
   expect(used).toBeLessThan(RESERVED)
 })
 
-test('who reads to the end pays for all of it, though more than was reserved', async () => {
+test('a client that reads to the end is charged for all tokens, even above the reservation', async () => {
   const client = await streaming('bob', 1)
   await until(() => client.heard.endsWith('\r\n0\r\n\r\n'), { what: 'the end of the stream', timeoutMs: 20_000 })
   expect(tokensIn(client)).toBe(1_000)
   const used = LIMIT - (await left('bob'))
-  // units come back while the answer runs, 5.6 in a second
+  // units drain during the response, 5.6 per second
   expect(used).toBeLessThanOrEqual(1_000)
   expect(used).toBeGreaterThan(880)
   client.leave()
 }, 30_000)
 
-test('two streams of one user run at once, a third is denied and leaves no reservation behind', async () => {
+test('two streams of one user run concurrently; a third is denied and leaves no reservation', async () => {
   const first = await streaming('cyd', 1)
   const second = await streaming('cyd', 1)
   const third = await RawClient.to(recipe.port)

@@ -7,7 +7,7 @@ const warnings = new Warnings()
 let recipe: RunningRecipe
 
 beforeEach(async () => {
-  // a module of its own for each test: counts start from nothing
+  // a fresh module for each test, so that counts start at zero
   jest.resetModules()
   warnings.listen()
   recipe = await run('limit-logins.md', 'Failed logins')
@@ -42,14 +42,14 @@ test('right passwords cost nothing, however many', async () => {
   expect(await statuses(5, () => guess(ada))).toEqual(Array(5).fill(401))
 })
 
-test('five failures from one place close the account to that place, right passwords too', async () => {
+test('five failures from one address lock the account for that address, also with the right password', async () => {
   expect(await statuses(6, () => guess(ada))).toEqual([401, 401, 401, 401, 401, 429])
   const { status, violated } = await guess(ada, 'sesame')
   expect([status, violated]).toEqual([429, ['login-pair']])
   expect((await guess('bob@example.org')).status).toBe(401)
 })
 
-test('accounts that do not exist are answered and counted as those that do', async () => {
+test('accounts that do not exist are answered and counted like existing ones', async () => {
   const seen = async (email: string) => {
     const answers: unknown[] = []
     for (let times = 0; times < 6; times++) {
@@ -61,7 +61,7 @@ test('accounts that do not exist are answered and counted as those that do', asy
   expect(await seen('nobody@example.org')).toEqual(await seen(ada))
 })
 
-test('spellings of an account are one account', async () => {
+test('different spellings of an account name count as one account', async () => {
   const spellings = [ada, 'ADA@example.org', ' ada@Example.org ', 'ａda@example.org', `${ada}\t`, ada]
   const seen: number[] = []
   for (const email of spellings) seen.push((await guess(email)).status)
@@ -74,12 +74,12 @@ test('an address may not try many accounts', async () => {
   expect((await guess(ada, 'sesame')).violated).toEqual(['login-address'])
 })
 
-test('attempts at once are no more than attempts in a row', async () => {
+test('concurrent attempts get no more tries than sequential ones', async () => {
   const attempts = await Promise.all(Array.from({ length: 30 }, () => guess(ada)))
   expect(attempts.filter(({ status }) => status === 401)).toHaveLength(5)
 })
 
-test('a client who hangs up before its answer has paid', async () => {
+test('a client that disconnects before the response is charged', async () => {
   const body = JSON.stringify({ email: ada, password: 'guess' })
   for (let times = 0; times < 5; times++) {
     const client = await RawClient.to(recipe.port)
@@ -92,7 +92,7 @@ test('a client who hangs up before its answer has paid', async () => {
   expect((await guess(ada, 'sesame')).violated).toEqual(['login-pair'])
 })
 
-test('bodies without an account are counted by address, and nobody is warned', async () => {
+test('bodies without an account are counted by address, without a warning', async () => {
   const bodies: unknown[] = [{}, { email: 5 }, { email: ['a'] }, [], { email: null }]
   const seen: number[] = []
   for (const body of bodies) seen.push((await logIn(body)).status)

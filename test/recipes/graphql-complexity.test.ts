@@ -6,7 +6,7 @@ const warnings = new Warnings()
 let recipe: RunningRecipe
 
 beforeEach(async () => {
-  // a module of its own for each test: counts start from nothing
+  // a fresh module for each test, so that counts start at zero
   jest.resetModules()
   warnings.listen()
   recipe = await run('graphql.md', 'GraphQL by complexity')
@@ -28,14 +28,14 @@ async function ask(body: unknown, user = 'ada') {
 
 const query = 'query ($n: Int!) { authors(first: $n) { name books(first: 5) { title } } }'
 
-test('a query costs what it may read, and its answer comes', async () => {
+test('a query costs the number of fields it may read, and is answered', async () => {
   const { status, left, body } = await ask({ query, variables: { n: 10 } })
-  // ten authors, each with a name and five books with a title each
+  // ten authors, each with a name and five titled books
   expect([status, left]).toEqual([200, 1_000 - 10 * (1 + 1 + 5 * 2)])
   expect(body).toEqual({ data: { authors: [{ name: 'Ada', books: [{ title: 'Notes' }] }] } })
 })
 
-test('a client who asked for too much is denied with a time, and others are not', async () => {
+test('a client over its limit is denied with a time to retry, and other clients are not', async () => {
   for (let times = 0; times < 8; times++) expect((await ask({ query, variables: { n: 10 } })).status).toBe(200)
   const { status, headers } = await ask({ query, variables: { n: 10 } })
   expect([status, Number(headers.get('retry-after'))]).toEqual([429, expect.any(Number)])
@@ -49,20 +49,20 @@ test('a query over the limit is denied without a time, since no wait would help'
   expect((await ask({ query, variables: { n: 1 } })).left).toBe(988)
 })
 
-describe('a query that is made to cost little', () => {
+describe('a query crafted to look cheap', () => {
   const nested = (n: number): string => `{ authors(first: ${n}) { books(first: ${n}) { title } } }`
   const many = Array.from({ length: 400 }, (_, index) => `a${index}: authors(first: 1) { name }`).join(' ')
   const tricks = [
     ['with a negative number of rows', { query: nested(-1_000_000) }, [200, 1_000 - 3]],
-    ['with so many rows that no number holds them', { query: nested(2_147_483_647) }, [429, 0]],
+    ['with more rows than a number can hold', { query: nested(2_147_483_647) }, [429, 0]],
     ['by aliases', { query: `{ ${many} }` }, [200, 200]],
-    ['by a fragment that holds itself', { query: '{ ...f } fragment f on Query { ...f }' }, [200, 999]],
-    ['by being none', { query: '{' }, [200, 999]],
-    ['by no body at all', undefined, [200, 999]],
-    ['by a body of another kind', { query: { authors: 1 } }, [200, 999]],
+    ['with a fragment that contains itself', { query: '{ ...f } fragment f on Query { ...f }' }, [200, 999]],
+    ['with invalid syntax', { query: '{' }, [200, 999]],
+    ['without a body', undefined, [200, 999]],
+    ['with a body of another content type', { query: { authors: 1 } }, [200, 999]],
   ] as const
 
-  test.each(tricks)('%s is charged all the same, and no hook fails', async (_how, body, expected) => {
+  test.each(tricks)('%s is charged in full, and no hook fails', async (_how, body, expected) => {
     const { status, left } = await ask(body)
     expect([status, left]).toEqual(expected)
     expect(warnings.codes).toEqual([])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { root } from '../repository.ts'
 
 const folder = join(root, '.artifacts/recipes')
-/** The code that a page of `docs/` shows under a heading. */
+/** Returns the code under a heading of a page in `docs/`. */
 function codeOf(page: string, heading: string): string {
   const text = readFileSync(join(root, 'docs', page), 'utf8')
   const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`))
@@ -14,14 +14,14 @@ function codeOf(page: string, heading: string): string {
   return code
 }
 
-/** A recipe that runs. */
+/** A running recipe. */
 export interface RunningRecipe {
   readonly port: number
   readonly url: string
   close(): Promise<void>
 }
 
-/** Runs the code that `page` shows under `heading`, on a free port. */
+/** Runs the code under `heading` of `page`, on a free port. */
 export async function run(page: string, heading: string): Promise<RunningRecipe> {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${heading.toLowerCase().replace(/\W+/g, '-')}.ts`)
@@ -39,7 +39,7 @@ export async function run(page: string, heading: string): Promise<RunningRecipe>
   }
 }
 
-/** The server that `load` starts, on a free port instead of its own. */
+/** Returns the server that `load` starts, on a free port instead of its own. */
 async function serverOf(load: () => Promise<unknown>): Promise<Server> {
   const { listen } = Server.prototype
   const started: Server[] = []

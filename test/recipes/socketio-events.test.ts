@@ -8,7 +8,7 @@ let recipe: RunningRecipe
 let clients: Socket[]
 
 beforeEach(async () => {
-  // a module of its own for each test: counts start from nothing
+  // a fresh module for each test, so that counts start at zero
   jest.resetModules()
   clients = []
   recipe = await run('websockets.md', 'Socket.IO events')
@@ -30,7 +30,7 @@ async function connected(): Promise<Socket> {
   return client
 }
 
-test('an event over the limit reaches no handler, and its acknowledgement says when to come back', async () => {
+test('an event over the limit reaches no handler, and its acknowledgement has the time to retry', async () => {
   const listener = await connected()
   const said: string[] = []
   listener.on('said', (text: string) => said.push(text))
@@ -43,7 +43,7 @@ test('an event over the limit reaches no handler, and its acknowledgement says w
   expect(said).toEqual(Array.from({ length: 20 }, (_, index) => `${index}`))
 })
 
-test('an event may cost more than another, and one with the name of a property costs what any other does', async () => {
+test('events may have different costs, and an event named like an object property has the default cost', async () => {
   const client = await connected()
   for (let times = 0; times < 3; times++) expect(await client.emitWithAck('search', 'x')).toEqual({ found: [] })
   client.emit('constructor')
@@ -52,7 +52,7 @@ test('an event may cost more than another, and one with the name of a property c
   expect(await client.emitWithAck('say', 'x')).toMatchObject({ error: 'too many events' })
 })
 
-test('events without an acknowledgement are dropped in silence, and the socket lives on', async () => {
+test('events without an acknowledgement are dropped silently, and the socket stays open', async () => {
   const client = await connected()
   for (let times = 0; times < 30; times++) client.emit('say', 'x')
   expect(await client.emitWithAck('say', 'x')).toMatchObject({ error: 'too many events' })

@@ -7,7 +7,7 @@ import { type RunningRecipe, run } from './recipe.ts'
 let recipe: RunningRecipe
 let clients: WebSocket[]
 
-// a module of its own for each test: counts start from nothing
+// a fresh module for each test, so that counts start at zero
 beforeEach(async () => {
   jest.resetModules()
   clients = []
@@ -18,14 +18,14 @@ afterEach(async () => {
   await recipe.close()
 })
 
-/** What a client heard, and the code with which its socket was closed. */
+/** Messages that a client received, and the code with which its socket was closed. */
 interface Heard {
   readonly client: WebSocket
   readonly messages: string[]
   code?: number
 }
 
-/** Opens a socket, or answers the status with which it was refused. */
+/** Opens a socket, or returns the status with which it was rejected. */
 async function dial(): Promise<Heard | number> {
   const client = new WebSocket(recipe.url)
   clients.push(client)
@@ -49,7 +49,7 @@ async function connected(): Promise<Heard> {
   return heard
 }
 
-test('a client may say so many messages, is told when to go on, and is closed with 1013 where it does not listen', async () => {
+test('a client over the message limit receives a time to retry, and is closed with 1013 if it keeps sending', async () => {
   const heard = await connected()
   for (let said = 1; said <= 26; said++) heard.client.send(`message ${said}`)
   await until(() => heard.code !== undefined, { what: 'the end of the socket' })
@@ -77,7 +77,7 @@ test('a client may have ten sockets open, and a new one when one of them closes'
   expect(await dial()).toBe(429)
   open[0].client.close()
   await until(() => open[0].code !== undefined, { what: 'the end of a socket' })
-  // the server may hear of it a little later than the client
+  // the server may notice it a little later than the client
   let next = await dial()
   for (let times = 0; times < 10 && typeof next === 'number'; times++) next = await dial()
   expect(next).toMatchObject({ messages: [] })

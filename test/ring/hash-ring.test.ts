@@ -18,7 +18,7 @@ function randomKeys(random: SeededRandom): string[] {
   return Array.from({ length: KEYS }, () => random.next().toString(36).slice(2))
 }
 
-/** The keys of the fullest server, over the mean of all. */
+/** Returns the number of keys of the fullest server, divided by the mean. */
 function fullestOverMean(ring: HashRing, servers: number, keys: readonly string[]): number {
   const counts = new Map<string, number>()
   for (const key of keys) counts.set(ring.serverOf(key), (counts.get(ring.serverOf(key)) ?? 0) + 1)
@@ -26,7 +26,7 @@ function fullestOverMean(ring: HashRing, servers: number, keys: readonly string[
   return Math.max(...counts.values()) / (keys.length / servers)
 }
 
-/** The share of keys that a fourth server takes over. */
+/** Returns the share of keys that a fourth server takes over. */
 function movedToFourth(options: HashRingOptions, keys: readonly string[]): number {
   const names = serverNames(4)
   const three = new HashRing(names.slice(0, 3), options)
@@ -46,7 +46,7 @@ function codeOf(build: () => unknown): unknown {
 }
 
 describe('a ring of servers', () => {
-  test('moves 25 % of keys, 3 points more or less, to a fourth server, and none between the old ones', () =>
+  test('moves 25 % (± 3 points) of the keys to a fourth server, and no key between the old servers', () =>
     eachSeed(8, (random) => {
       const seed = randomSeed(random)
       for (const keys of [users, addresses, randomKeys(random)]) {
@@ -58,7 +58,7 @@ describe('a ring of servers', () => {
     for (const keys of [users, addresses]) expect(Math.abs(movedToFourth({}, keys) - 0.25)).toBeLessThan(0.03)
   })
 
-  test.each([3, 8])('gives the fullest of %i servers at most 1.3 of the mean', (servers) =>
+  test.each([3, 8])('gives the fullest of %i servers at most 1.3 times the mean', (servers) =>
     eachSeed(8, (random) => {
       const names = serverNames(servers)
       for (const ring of [new HashRing(names), new HashRing(names, { seed: randomSeed(random) })]) {
@@ -69,7 +69,7 @@ describe('a ring of servers', () => {
     }),
   )
 
-  test('gives a key the server that wins it against each of the others alone, whatever the number of nodes', () =>
+  test('gives a key the server that also wins against each other server alone, whatever the number of nodes', () =>
     eachSeed(20, (random) => {
       const names = serverNames(1 + random.whole(5))
       const options = { seed: randomSeed(random), nodes: 1 + random.whole(40) }
@@ -82,7 +82,7 @@ describe('a ring of servers', () => {
       }
     }))
 
-  test('has the same servers for the same keys whatever the order of names', () =>
+  test('maps keys to the same servers whatever the order of names', () =>
     eachSeed(5, (random) => {
       const names = serverNames(8)
       const shuffled = names.map((name) => ({ name, at: random.next() })).sort((one, other) => one.at - other.at)
@@ -90,32 +90,32 @@ describe('a ring of servers', () => {
       expect(users.filter((key) => one.serverOf(key) !== other.serverOf(key))).toEqual([])
     }))
 
-  test('has the same servers in every process and release', () => {
+  test('maps keys to the same servers in every process and release', () => {
     const ring = new HashRing(serverNames(8))
     const servers = ['', 'user-1', 'user-2', '198.51.100.7', 'ключ'].map((key) => ring.serverOf(key))
     expect(servers).toEqual([5, 7, 7, 4, 0].map((n) => serverNames(8)[n]))
   })
 
-  test('has other servers under another seed', () => {
+  test('maps keys differently with another seed', () => {
     const names = serverNames(4)
     const [one, other] = [new HashRing(names), new HashRing(names, { seed: new Uint8Array(16).fill(7) })]
     const same = users.filter((key) => one.serverOf(key) === other.serverOf(key)).length
     expect(Math.abs(same / KEYS - 0.25)).toBeLessThan(0.05)
   })
 
-  test('of one server gives it every key', () => {
+  test('with one server gives it every key', () => {
     for (const nodes of [1, 1000]) {
       const ring = new HashRing(['only'], { nodes })
       for (const key of [...hostileKeys, ...users.slice(0, 1000)]) expect(ring.serverOf(key)).toBe('only')
     }
   })
 
-  test('gives every key a server, whatever its text', () => {
+  test('maps every string to a server', () => {
     const ring = new HashRing(serverNames(3))
     for (const key of hostileKeys) expect(serverNames(3)).toContain(ring.serverOf(key))
   })
 
-  test('takes what nobody can mean for no server, and shows no name, which may be a url with a password', () => {
+  test('rejects invalid servers without printing a name, which may be a url with a password', () => {
     const make = (names: unknown, options?: unknown) => () => new HashRing(names as string[], options as object)
     const twice = ['redis://user:secret@a', 'b', 'redis://user:secret@a']
     for (const bad of [make([]), make('a'), make(undefined), make(['a', '']), make(['a', 7]), make(twice)]) {
@@ -129,7 +129,7 @@ describe('a ring of servers', () => {
     expect(codeOf(make(['a'], { seed: new Uint8Array(15) }))).toBe('SLUICE_BAD_SEED')
   })
 
-  test('takes no key that is no string', () => {
+  test('rejects a key that is not a string', () => {
     const ring = new HashRing(['a', 'b'])
     for (const key of [7, undefined, null, {}]) {
       expect(codeOf(() => ring.serverOf(key as unknown as string))).toBe('SLUICE_BAD_KEY')

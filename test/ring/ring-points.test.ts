@@ -15,15 +15,15 @@ test.each([
   [3e9, 2],
   [3e9 + 1, 0],
   [2 ** 32 - 1, 0],
-])('of points at 1, 2 and 3e9, place %d belongs to number %d', (place, owner) => {
+])('with points at 1, 2 and 3e9, position %d belongs to point %d', (place, owner) => {
   expect(ringOf([1e9, 2e9, 3e9]).ownerAt(place)).toBe(owner)
 })
 
-test('of equal points the first owner has the place', () => {
+test('the first owner wins between equal points', () => {
   expect(ringOf([5, 5, 4]).ownerAt(5)).toBe(0)
 })
 
-test('places belong to the first point at or after them, however many there are', () =>
+test('positions belong to the first point at or after them, however many points there are', () =>
   eachSeed(20, (random) => {
     const points = Array.from({ length: 1 + random.whole(300) }, () => random.whole(2 ** 32))
     const ring = ringOf(points)

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals'
 import { createLimiter, memoryBackend } from '@sluice/express'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 
-/** Other keys, as many as it takes to fill the smallest table many times over. */
+/** Number of other keys, enough to fill the smallest table many times. */
 const FLOOD = 100_000
 
-describe('a client who is denied floods other keys', () => {
+describe('a denied client floods other keys', () => {
   test.each(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] as const)(
-    'and stays denied, though the table has room for a hundredth of them (%s)',
+    'and stays denied, although the table has room for only a hundredth of them (%s)',
     (algorithm) => {
       const clock = new FakeClock()
       const backend = memoryBackend({ maxBytes: 64 * 1024, clock })
@@ -25,7 +25,7 @@ describe('a client who is denied floods other keys', () => {
     },
   )
 
-  test('and who asks for the first time while the flood lasts is let in', () => {
+  test('and a new client during the flood is admitted', () => {
     const clock = new FakeClock()
     const backend = memoryBackend({ maxBytes: 64 * 1024, clock })
     const limiter = createLimiter({ policies: [{ limit: 100, window: '1h' }], backend, clock })

@@ -6,7 +6,7 @@ import express from 'express'
 import request from 'supertest'
 import { served } from './served.ts'
 
-test('keys that a stranger chose, from a body, are keys like others: each has a count of its own', async () => {
+test('hostile keys from a request body are ordinary keys, each with its own count', async () => {
   const { rateLimit } = createSluice({ clock: new FakeClock() })
   const app = express()
   app.use(express.json({ limit: '4mb' }))
@@ -30,7 +30,7 @@ test('keys that a stranger chose, from a body, are keys like others: each has a 
   expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before)
 })
 
-test('a header that comes twice is no key, so that junk behind a valid one makes no new client', async () => {
+test('a repeated header is not used as a key, so that an added value does not create a new client', async () => {
   const { rateLimit } = createSluice({ clock: new FakeClock() })
   const app = express()
   app.get('/', rateLimit({ limit: 2, window: '1m', key: byHeader('x-api-key') }), (_req, res) => {
@@ -50,7 +50,7 @@ test('a header that comes twice is no key, so that junk behind a valid one makes
   })
 })
 
-/** Sends bytes as they are, and answers the first line that comes back. */
+/** Sends raw bytes, and returns the first line of the response. */
 function statusLine(url: string, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''

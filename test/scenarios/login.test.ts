@@ -25,7 +25,7 @@ describe('a login form under attack', () => {
   const logIn = (password: string, from = '203.0.113.9') =>
     request(app).post('/login').set('X-Forwarded-For', from).send({ password })
 
-  test('five wrong passwords are answered, the sixth is not looked at, were it the right one', async () => {
+  test('five wrong passwords are answered; the sixth is not checked, even if it is right', async () => {
     for (let tried = 0; tried < 5; tried++) expect((await logIn(`guess ${tried}`)).status).toBe(401)
     const denied = await logIn('sesame')
     expect(denied.status).toBe(429)
@@ -33,27 +33,27 @@ describe('a login form under attack', () => {
     expect(denied.body['violated-policies']).toEqual(['login'])
   })
 
-  test('whoever knows the password may log in as often as they like', async () => {
+  test('a user with the right password may log in without limit', async () => {
     for (let times = 0; times < 20; times++) expect((await logIn('sesame')).status).toBe(200)
   })
 
-  test('the attack of one address locks nobody else out', async () => {
+  test('an attack from one address does not lock out other addresses', async () => {
     for (let tried = 0; tried < 6; tried++) await logIn('guess')
     expect((await logIn('sesame', '198.51.100.4')).status).toBe(200)
   })
 
-  test('a made-up X-Forwarded-For in front of the true one buys no further guess', async () => {
+  test('a forged X-Forwarded-For before the real one allows no further guess', async () => {
     for (let tried = 0; tried < 5; tried++) await logIn('guess', `192.0.2.${tried}, 203.0.113.9`)
     expect((await logIn('guess', '192.0.2.77, 203.0.113.9')).status).toBe(429)
   })
 
-  test('an IPv6 customer cannot guess on from the next address of their /56', async () => {
+  test('an IPv6 customer gets no further guesses from another address of their /56', async () => {
     for (let tried = 0; tried < 5; tried++) await logIn('guess', `2001:db8:1:2${tried}::1`)
     expect((await logIn('guess', '2001:db8:1:2f::1')).status).toBe(429)
     expect((await logIn('guess', '2001:db8:1:100::1')).status).toBe(401)
   })
 
-  test('after a quarter of an hour the owner is let in again, one ms earlier not yet', async () => {
+  test('the owner is admitted again after a quarter of an hour, but not one ms earlier', async () => {
     for (let tried = 0; tried < 6; tried++) await logIn('guess')
     clock.advance(15 * 60_000 - 1)
     expect((await logIn('sesame')).status).toBe(429)
@@ -61,7 +61,7 @@ describe('a login form under attack', () => {
     expect((await logIn('sesame')).status).toBe(200)
   })
 
-  test('hanging up before the answer gives no guess back', async () => {
+  test('disconnecting before the response does not refund a guess', async () => {
     const { rateLimit } = createSluice({ clock })
     const limit = rateLimit({ name: 'login', limit: 5, window: '15m', algorithm: 'fixed-window', cost: failures })
     const leaving = express()

@@ -2,18 +2,18 @@ import { createRequire } from 'node:module'
 import { byHeader, createLimiter, rateLimit } from '@sluice/express'
 import request from 'supertest'
 
-// the peers have types of their own, loose ones or none, and are driven here as JavaScript drives them
+// the peers have their own types, loose types or no types, and are used here as from JavaScript
 const load = createRequire(import.meta.url)
 
-/** A limit of one policy in memory, as the library's own users build it: takes a unit, answers whether it passed. */
+/** A limit in memory, configured as the library documents: takes a unit and returns whether it was admitted. */
 type MakeCounter = (limit: number, windowMs: number) => (key: string) => Promise<boolean>
 
-/** An application with a limit of 1 in a minute: the status and the media type of its second answer. */
+/** Returns status and media type of the second response of an application with a limit of 1 per minute. */
 type DeniedAnswer = () => Promise<{ status: number; type: string }>
 
 /**
- * Two limits of 10 and of 1 in an hour on each request, the wide one first, as its documentation stacks them. Sends
- * five requests and answers how many passed and what is left of the wide limit.
+ * Two limits of 10 and 1 per hour on each request, the larger one first, stacked as the library documents. Sends
+ * five requests and returns how many passed and how much of the larger limit is left.
  */
 type StackedLimits = () => Promise<{ passed: number; leftOfWide: number }>
 
@@ -238,7 +238,7 @@ export const peers: Readonly<Record<string, Peer>> = {
   'koa-ratelimit': koaRatelimit,
 }
 
-/** A limit of 10: takes 5, asks for 8, and answers whether the 5 that are left still pass. Only where costs exist. */
+/** A limit of 10: takes 5, asks for 8, and returns whether the 5 left still pass. Only for libraries with costs. */
 export const costlyAsks: Readonly<Record<string, () => Promise<boolean>>> = {
   Sluice: async () => {
     const limiter = createLimiter({ policies: [{ limit: 10, window: '1h' }] })

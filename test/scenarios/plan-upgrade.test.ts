@@ -6,7 +6,7 @@ import request from 'supertest'
 
 const algorithms = ['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] as const
 
-describe.each(algorithms)('a plan is upgraded in the middle of a window (%s)', (algorithm) => {
+describe.each(algorithms)('a plan is upgraded during a window (%s)', (algorithm) => {
   let clock: FakeClock
   let app: Express
   let plan: string
@@ -34,13 +34,13 @@ describe.each(algorithms)('a plan is upgraded in the middle of a window (%s)', (
     return count
   }
 
-  test('and keeps what is used', async () => {
+  test('and keeps the used units', async () => {
     expect(await passed(12)).toBe(10)
     plan = 'pro'
     expect(await passed(60)).toBe(40)
   })
 
-  test('and takes effect at once, in the limit that the client is told', async () => {
+  test('and takes effect at once, also in the limit sent to the client', async () => {
     await passed(12)
     plan = 'pro'
     const { headers } = await ask()
@@ -48,7 +48,7 @@ describe.each(algorithms)('a plan is upgraded in the middle of a window (%s)', (
     expect(headers.ratelimit).toContain('r=39;')
   })
 
-  test('and back: who has used more than the smaller plan allows waits', async () => {
+  test('and downgraded: a client that has used more than the smaller plan allows must wait', async () => {
     plan = 'pro'
     expect(await passed(30)).toBe(30)
     plan = 'free'

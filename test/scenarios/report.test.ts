@@ -4,7 +4,7 @@ import { until } from '@sluice/testkit'
 import express from 'express'
 import { type Gate, gate, impatient, served } from './served.ts'
 
-/** An app whose reports take as long as the test wants. */
+/** An app whose reports finish when the test decides. */
 function reports(options: { wrapped?: boolean } = {}) {
   const cap = inflightLimit({ name: 'report', limit: 2 })
   const running: Gate[] = []
@@ -23,7 +23,7 @@ function reports(options: { wrapped?: boolean } = {}) {
 }
 
 describe('a report route that must not run more than twice', () => {
-  test('runs two, turns the third away at once, and takes it when a place is free', async () => {
+  test('runs two, denies the third at once, and admits it when a permit is free', async () => {
     const { app, running, held } = reports()
     await served(app, async (url) => {
       const first = fetch(`${url}/report`)
@@ -45,7 +45,7 @@ describe('a report route that must not run more than twice', () => {
     })
   })
 
-  test('a hundred at once: never more than two run, and no place is lost', async () => {
+  test('a hundred at once: never more than two run, and no permit is lost', async () => {
     const { app, running, held, most } = reports()
     await served(app, async (url) => {
       const statuses: number[] = []
@@ -64,7 +64,7 @@ describe('a report route that must not run more than twice', () => {
     })
   })
 
-  test('a client that hangs up makes room', async () => {
+  test('a client that disconnects releases its permit', async () => {
     const { app, running, held } = reports()
     await served(app, async (url) => {
       const clients = [impatient(`${url}/report`), impatient(`${url}/report`)]
@@ -75,7 +75,7 @@ describe('a report route that must not run more than twice', () => {
     })
   })
 
-  test('wrapped, a report that nobody waits for any more keeps its place until it is done', async () => {
+  test('wrapped, a report whose client has disconnected keeps its permit until it is done', async () => {
     const { app, running, held } = reports({ wrapped: true })
     await served(app, async (url) => {
       const client = impatient(`${url}/report`)

@@ -14,17 +14,17 @@ export async function served<T>(app: Express, use: (url: string, server: Server)
   }
 }
 
-/** A request of a client that does not wait for the answer: it can hang up. */
+/** Sends a request without waiting for the response, so that the client can disconnect. */
 export function impatient(url: string, method = 'GET'): ClientRequest {
   const request = httpRequest(url, { method })
   request.on('error', () => {
-    // hanging up is the point
+    // the error of the aborted request is expected
   })
   request.end()
   return request
 }
 
-/** A promise that somebody else settles. */
+/** A promise with its resolve function. */
 export interface Gate {
   readonly opened: Promise<void>
   readonly open: () => void

@@ -18,7 +18,7 @@ async function statuses(app: express.Express, times: number): Promise<number[]> 
   return seen
 }
 
-describe('a planned limit runs in shadow beside the one of today', () => {
+describe('a planned limit runs in shadow mode next to the current limit', () => {
   let wouldDeny: string[]
   let app: express.Express
 
@@ -40,18 +40,18 @@ describe('a planned limit runs in shadow beside the one of today', () => {
     )
   })
 
-  test('it denies nobody, and observers hear whom it would deny', async () => {
+  test('it denies no request, and observers receive the requests it would deny', async () => {
     expect(await statuses(app, 5)).toEqual([200, 200, 200, 200, 200])
     expect(wouldDeny).toEqual(['planned', 'planned', 'planned'])
   })
 
-  test('clients are not told of it', async () => {
+  test('it is not visible to clients', async () => {
     const { headers } = await request(app).get('/')
     expect(headers['ratelimit-policy']).toBe('"today";q=5;w=60')
     expect(headers.ratelimit).not.toContain('planned')
   })
 
-  test('the limit of today goes on denying', async () => {
+  test('the current limit continues to deny', async () => {
     expect(await statuses(app, 6)).toEqual([200, 200, 200, 200, 200, 429])
   })
 })
@@ -61,18 +61,21 @@ describe('the limits of a process are switched by its environment', () => {
     delete process.env.SLUICE_MODE
   })
 
-  test.each(['off', 'shadow'])('SLUICE_MODE=%s: limits and caps deny nobody, whatever the code says', async (mode) => {
-    process.env.SLUICE_MODE = mode
-    const app = appOf(rateLimit({ limit: 1, window: '1m', mode: 'enforce' }), inflightLimit({ limit: 1 }))
-    expect(await statuses(app, 3)).toEqual([200, 200, 200])
-  })
+  test.each(['off', 'shadow'])(
+    'SLUICE_MODE=%s: limits and caps deny no request, whatever modes the code sets',
+    async (mode) => {
+      process.env.SLUICE_MODE = mode
+      const app = appOf(rateLimit({ limit: 1, window: '1m', mode: 'enforce' }), inflightLimit({ limit: 1 }))
+      expect(await statuses(app, 3)).toEqual([200, 200, 200])
+    },
+  )
 
-  test('SLUICE_MODE=enforce: what the code has in shadow denies', async () => {
+  test('SLUICE_MODE=enforce: limits in shadow mode in the code deny', async () => {
     process.env.SLUICE_MODE = 'enforce'
     expect(await statuses(appOf(rateLimit({ limit: 1, window: '1m', mode: 'shadow' })), 2)).toEqual([200, 429])
   })
 
-  test('another word stops the start', () => {
+  test('an unknown mode fails at start-up', () => {
     process.env.SLUICE_MODE = 'none'
     expect(() => rateLimit({ limit: 1, window: '1m' })).toThrow(/SLUICE_MODE: expected one of .*, received "none"/)
   })

@@ -36,12 +36,12 @@ describe('a tenant with a token budget', () => {
     return Number(/"tokens";r=(\d+)/.exec(headers.ratelimit)?.[1]) + 100
   }
 
-  test('is charged what an answer cost, not what was reserved', async () => {
+  test('is charged the actual cost of a response, not the reservation', async () => {
     await ask(30)
     expect(await left('acme')).toBe(570)
   })
 
-  test('an answer dearer than the rest of the budget becomes debt, and the next waits until a reservation fits', async () => {
+  test('a response that costs more than the remaining budget becomes debt, and the next waits until a reservation fits', async () => {
     expect((await ask(900)).status).toBe(200)
     const denied = await ask(10)
     expect(denied.status).toBe(429)
@@ -54,24 +54,24 @@ describe('a tenant with a token budget', () => {
     expect((await ask(10)).status).toBe(200)
   })
 
-  test('a denial costs no call either', async () => {
+  test('a denial is not charged as a call either', async () => {
     await ask(900)
     for (let denied = 0; denied < 200; denied++) await ask(10)
     clock.advance(60_000)
     expect((await ask(10)).status).toBe(200)
   })
 
-  test('tells a machine what the unit is', async () => {
+  test('has headers with the unit in machine-readable form', async () => {
     const { headers } = await ask(1)
     expect(headers['ratelimit-policy']).toBe('"tokens";q=600;qu="tokens";w=60, "calls";q=100;w=60')
   })
 
-  test('leaves other tenants alone', async () => {
+  test('does not affect other tenants', async () => {
     await ask(5_000)
     expect((await ask(10, 'globex')).status).toBe(200)
   })
 
-  test("with settleOn 'always' pays for what was sent before the client hung up", async () => {
+  test("with settleOn 'always' is charged for tokens sent before the client disconnected", async () => {
     const { rateLimit } = createSluice({ clock })
     const always = { ...cost, settleOn: 'always' } as const
     const limit = rateLimit({ name: 'tokens', algorithm: 'token-bucket', limit: 600, window: '1m', cost: always })

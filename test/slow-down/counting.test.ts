@@ -37,7 +37,7 @@ function appOf(...limits: ReturnType<typeof slowDown>[]): Express {
   return app
 }
 
-/** How long each of these requests waited. */
+/** Returns how long each of these requests waited. */
 async function waitsOf(app: Express, asks: number | readonly string[], headers = {}): Promise<number[]> {
   const waits: number[] = []
   for (const query of typeof asks === 'number' ? Array<string>(asks).fill('') : asks) {
@@ -48,8 +48,8 @@ async function waitsOf(app: Express, asks: number | readonly string[], headers =
   return waits
 }
 
-describe('what is counted', () => {
-  test('is given back by settle: only failures slow down', async () => {
+describe('the count of a slow-down', () => {
+  test('is refunded by settle, so that only failures slow down', async () => {
     const settle = (_req: unknown, res: ServerResponse): number => (res.statusCode === 401 ? 1 : 0)
     const app = appOf(limited({ cost: { reserve: 1, settle } }))
     expect(await waitsOf(app, 5)).toEqual([0, 0, 0, 0, 0])
@@ -58,8 +58,8 @@ describe('what is counted', () => {
     expect(await waitsOf(app, 2)).toEqual([300, 300])
   })
 
-  // what came after the end of the curve was charged, and stayed: who only succeeds was slow for good
-  test.each(['settle', 'refund'])('is given back by a %s after the end of the curve as well', async (how) => {
+  // requests after the end of the curve stayed charged, so that a client with only successes stayed slow forever
+  test.each(['settle', 'refund'])('is refunded by a %s after the end of the curve as well', async (how) => {
     const settle = (_req: unknown, res: ServerResponse): number => (res.statusCode === 401 ? 1 : 0)
     const cost = how === 'settle' ? { cost: { reserve: 1, settle } } : {}
     const app = express().use(limited({ window: '1m', ...cost }))
@@ -76,7 +76,7 @@ describe('what is counted', () => {
     expect(waits.slice(-5)).toEqual(Array<number>(5).fill(0))
   })
 
-  test('is given back by a refund, also of a request after the end of the curve', async () => {
+  test('is refunded by refund, also for a request after the end of the curve', async () => {
     const app = (limit: ReturnType<typeof slowDown>): Express =>
       express().use(limit, (req, res) => {
         if (req.query.refund) req.sluice?.refund()
@@ -88,7 +88,7 @@ describe('what is counted', () => {
     expect(watcher.decisions.slice(-3).map(({ verdicts: [{ allowed }] }) => allowed)).toEqual([true, false, false])
   })
 
-  test('is what handlers charge, and what they reset', async () => {
+  test('can be charged and reset by handlers', async () => {
     const app = express().use(limited())
     app.get('/', (req, res) => {
       if (req.query.charge) req.sluice?.charge(Number(req.query.charge), 'slow-down')
@@ -99,7 +99,7 @@ describe('what is counted', () => {
     expect(warnings.codes).toEqual([])
   })
 
-  test('can be reset and looked at from outside', async () => {
+  test('can be reset and peeked at from outside', async () => {
     const limit = limited({ key: () => 'ann' })
     const app = appOf(limit)
     expect(await waitsOf(app, 4)).toEqual([0, 0, 100, 200])
@@ -108,7 +108,7 @@ describe('what is counted', () => {
     expect(await waitsOf(app, 3)).toEqual([0, 0, 100])
   })
 
-  test('is no decision: handlers see those of rate limits alone, and observers see nobody denied', async () => {
+  test('is not a decision: handlers see only decisions of rate limits, and observers see no denial', async () => {
     const app = express().use(limited())
     app.get('/', (req, res) => {
       res.json([req.sluice?.decisions.length, req.sluice?.decision === undefined])
@@ -119,7 +119,7 @@ describe('what is counted', () => {
     expect(told).toEqual([100, 200, 300, 300, 300].map((ms) => ['slowed', 'waits', ms]))
   })
 
-  test('is nothing of what is skipped and of what SLUICE_MODE switches off', async () => {
+  test('does not include skipped requests, or any request with SLUICE_MODE=off', async () => {
     const skip = (req: Request): boolean => req.query.free !== undefined
     const app = appOf(limited({ after: 0, skip }))
     expect(await waitsOf(app, ['?free', '?free'])).toEqual([0, 0])
@@ -133,13 +133,13 @@ describe('what is counted', () => {
     expect(await waitsOf(app, 2)).toEqual([100, 200])
   })
 
-  test('is each request once, also where the limiter meets it twice', async () => {
+  test('includes each request once, even if it passes the limiter twice', async () => {
     const limit = limited({ after: 1 })
     expect(await waitsOf(appOf(limit, limit), 3)).toEqual([0, 100, 200])
     expect(warnings.codes).toEqual(['SLUICE_LIMITER_TWICE'])
   })
 
-  test('is HEAD and OPTIONS as everything else', async () => {
+  test('includes HEAD and OPTIONS like other methods', async () => {
     const app = appOf(limited({ after: 0 }))
     await request(app).head('/')
     await request(app).options('/')
@@ -147,7 +147,7 @@ describe('what is counted', () => {
   })
 })
 
-describe('whatever goes wrong', () => {
+describe('failures', () => {
   const throws = (): never => {
     throw new Error('nobody is there')
   }
@@ -156,20 +156,20 @@ describe('whatever goes wrong', () => {
     ['throws', failingBackend(throws)],
     ['rejects', failingBackend(() => Promise.reject(new Error('nobody is there')))],
     ['answers nonsense', oddBackend(() => ({}))],
-  ])('requests are counted in this process where the backend %s, and it is told', async (_what, backend) => {
+  ])('if the backend %s, requests are counted in this process, and the failure is reported', async (_what, backend) => {
     expect(await waitsOf(appOf(limited({ after: 1, backend })), 3)).toEqual([0, 100, 200])
     expect(watcher.count('backendFailed')).toBe(3)
     expect(warnings.codes).toEqual(['SLUICE_BACKEND_FAILED'])
   })
 
-  test('requests pass undelayed where the failure rule allows, and wait longest where it denies', async () => {
+  test('requests pass undelayed if the failure rule allows, and wait longest if it denies', async () => {
     const allowing = limited({ after: 0, backend: failingBackend(throws), onBackendError: 'allow' })
     expect(await waitsOf(appOf(allowing), 3)).toEqual([0, 0, 0])
     const denying = limited({ after: 5, backend: failingBackend(throws), onBackendError: 'deny' })
     expect(await waitsOf(appOf(denying), 2)).toEqual([300, 300])
   })
 
-  test('an address is counted where the key fails, one unit where the cost does', async () => {
+  test('a request is counted by address if its key fails, and as one unit if its cost fails', async () => {
     const app = appOf(limited({ after: 1, key: throws, cost: throws as never }))
     expect(await waitsOf(app, 3)).toEqual([0, 100, 200])
     expect([...warnings.codes].sort()).toEqual(['SLUICE_HOOK_FAILED', 'SLUICE_KEY_FALLBACK'])
@@ -181,7 +181,7 @@ describe('whatever goes wrong', () => {
     expect(await waitsOf(app, 3, { 'x-user': 'ann' })).toEqual([0, 0, 100])
   })
 
-  test('an observer that throws is dropped, and nobody waits longer or shorter', async () => {
+  test('an observer that throws is removed, and no wait changes', async () => {
     const broken = { event: throws }
     const app = appOf(limited({ observers: [broken, watcher] }))
     expect(await waitsOf(app, 4)).toEqual([0, 0, 100, 200])
@@ -189,7 +189,7 @@ describe('whatever goes wrong', () => {
     expect(watcher.count('slowed')).toBe(2)
   })
 
-  test('a refund of who found no place that fails is told, and the denial stands', async () => {
+  test('a failed refund of a denied request is reported, and the denial stands', async () => {
     const wait = new FakeClock()
     const adjustAll = (): Promise<never> => Promise.reject(new Error('nobody is there'))
     const backend = Object.assign(new PromisedBackend(wait), { adjustAll })
@@ -204,8 +204,8 @@ describe('whatever goes wrong', () => {
   })
 })
 
-describe('a slow-down that answers later', () => {
-  test('slows the same where key, cost, skip and backend are promises', async () => {
+describe('an asynchronous slow-down', () => {
+  test('delays the same if key, cost, skip and backend return promises', async () => {
     const app = appOf(
       limited({
         key: async () => 'ann',
@@ -217,7 +217,7 @@ describe('a slow-down that answers later', () => {
     expect(await waitsOf(app, 6)).toEqual([0, 0, 100, 200, 300, 300])
   })
 
-  test('does not make wait who left while the key was looked up', async () => {
+  test('does not delay a client that disconnected during the key lookup', async () => {
     let come: (key: string) => void = () => {}
     let asked = 0
     const key = (): Promise<string> =>
@@ -241,7 +241,7 @@ describe('a slow-down that answers later', () => {
   })
 })
 
-test('who finds no place to wait is handed to Express as an error where `next` says so', async () => {
+test('a request denied because too many wait is passed to Express as an error with `next: true`', async () => {
   const wait = new FakeClock()
   const limit = slowDown({
     after: 0,
@@ -263,7 +263,7 @@ test('who finds no place to wait is handed to Express as an error where `next` s
   expect(await answered).toBe(200)
 })
 
-test('createSluice hands its backend, clock and observers on to slowDown', async () => {
+test('createSluice passes its backend, clock and observers to slowDown', async () => {
   const backend = new PromisedBackend(clock)
   const sluice = createSluice({ backend, clock, observers: [watcher] })
   const app = appOf(sluice.slowDown({ after: 1, window: '1h', delayMs: 100, maxDelayMs: 300 }))

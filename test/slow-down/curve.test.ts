@@ -7,7 +7,7 @@ import { viewOf } from '../keys/request-view.ts'
 
 type Options = SlowDownOptions<{ cost: number }>
 
-/** Asks with these costs, each after a wait; answers what each request has to wait. */
+/** Sends requests with these costs, each after a wait, and returns the delay of each request. */
 function delaysOf(options: Options, asks: readonly { waitMs?: number; cost?: number }[]): number[] {
   const clock = new FakeClock()
   const guard = new SlowDownGate<{ cost: number }, unknown>({ cost: ({ cost }) => cost, clock, ...options })
@@ -22,29 +22,29 @@ const ones = (times: number): { cost: number }[] => Array.from({ length: times }
 
 describe('the curve', () => {
   test.each<[string, Partial<Options>, readonly number[]]>([
-    ['a step a unit, up to the longest', { delayMs: 100, maxDelayMs: 250 }, [0, 0, 100, 200, 250, 250, 250]],
+    ['a step per unit, up to the maximum', { delayMs: 100, maxDelayMs: 250 }, [0, 0, 100, 200, 250, 250, 250]],
     ['in words', { delayMs: '1s', maxDelayMs: '1m', after: 1 }, [0, 1_000, 2_000, 3_000, 4_000, 5_000, 6_000]],
-    ['from the first request on', { delayMs: 5, maxDelayMs: 20, after: 0 }, [5, 10, 15, 20, 20, 20, 20]],
-    ['a step that is above the longest', { delayMs: 90, maxDelayMs: 50 }, [0, 0, 50, 50, 50, 50, 50]],
+    ['starting with the first request', { delayMs: 5, maxDelayMs: 20, after: 0 }, [5, 10, 15, 20, 20, 20, 20]],
+    ['a step above the maximum', { delayMs: 90, maxDelayMs: 50 }, [0, 0, 50, 50, 50, 50, 50]],
     ['a function', { delayMs: (over) => 2 ** over, maxDelayMs: 9 }, [0, 0, 2, 4, 8, 9, 9]],
-    ['a function that stays flat', { delayMs: () => 7, maxDelayMs: '1h' }, [0, 0, 7, 7, 7, 7, 7]],
+    ['a constant function', { delayMs: () => 7, maxDelayMs: '1h' }, [0, 0, 7, 7, 7, 7, 7]],
     [
-      'a function that goes down again',
+      'a function that decreases again',
       { delayMs: (over) => [9, 4, 6][over - 1] ?? 1, maxDelayMs: 50 },
       [0, 0, 9, 4, 6, 1, 1],
     ],
-    ['a function without end', { delayMs: () => Number.POSITIVE_INFINITY, maxDelayMs: 3 }, [0, 0, 3, 3, 3, 3, 3]],
+    ['an unbounded function', { delayMs: () => Number.POSITIVE_INFINITY, maxDelayMs: 3 }, [0, 0, 3, 3, 3, 3, 3]],
   ])('%s', (_what, options, expected) => {
     const all = { after: 2, window: '1h', ...options } as Options
     expect(delaysOf(all, ones(expected.length))).toEqual(expected)
   })
 
-  test('of a slope is as long as it takes: 100,000 steps of 1 ms', () => {
+  test('of a slope has as many steps as needed: 100,000 steps of 1 ms', () => {
     const options = { after: 0, window: '1h', delayMs: 1, maxDelayMs: 100_000 } as const
     expect(delaysOf(options, [{ cost: 99_999 }, { cost: 1 }, { cost: 1 }])).toEqual([99_999, 100_000, 100_000])
   })
 
-  test('of a function is asked for 10,000 units, and further ones wait as the last of them', () => {
+  test('of a function is evaluated for 10,000 units, and further units wait like the last of these', () => {
     const asked: number[] = []
     const delayMs = (over: number): number => asked.push(over)
     const options: Options = { after: 0, window: '1h', delayMs, maxDelayMs: '1h' }
@@ -52,13 +52,13 @@ describe('the curve', () => {
     expect([asked.length, asked[0], asked[9_999]]).toEqual([10_000, 1, 10_000])
   })
 
-  test('a request of several units waits as its last unit says', () => {
+  test('a request of several units waits as long as its last unit', () => {
     const options = { after: 5, window: '1h', delayMs: 10, maxDelayMs: 1_000 } as const
     const asks = [{ cost: 5 }, { cost: 3 }, { cost: 0 }, { cost: 2 }]
     expect(delaysOf(options, asks)).toEqual([0, 30, 30, 50])
   })
 
-  test('a request that does not fit waits longest and leaves the count as it was', () => {
+  test('a request that does not fit waits longest and does not change the count', () => {
     const options = { after: 2, window: '1h', delayMs: 10, maxDelayMs: 40 } as const
     expect(delaysOf(options, [{ cost: 7 }, { cost: 1 }, { cost: 6 }, { cost: 2 }])).toEqual([40, 0, 40, 10])
   })
@@ -67,25 +67,25 @@ describe('the curve', () => {
 describe('the end of the curve', () => {
   const options = { after: 10, window: '10s', delayMs: 100, maxDelayMs: 1_000 } as const
 
-  test('is where a client stays who goes on asking, and not further', () => {
+  test('is the maximum delay for a client that keeps sending', () => {
     const hammering = Array.from({ length: 3_000 }, () => ({ waitMs: 10 }))
     const delays = delaysOf(options, [...ones(20), ...hammering])
     expect(new Set(delays.slice(19))).toEqual(new Set([1_000]))
   })
 
-  test('is left as the window passes, however often was asked before', () => {
+  test('no longer applies once the window passes, however many requests were sent before', () => {
     const waits = [{ waitMs: 10_000 }, { waitMs: 2_500 }, { waitMs: 2_500 }, { waitMs: 2_000 }]
     const left = [0, 0, 0, 0]
     expect(delaysOf(options, [...ones(20), ...waits]).slice(20)).toEqual(left)
     expect(delaysOf(options, [...ones(2_000), ...waits]).slice(2_000)).toEqual(left)
-    // of 20 units that came evenly 20, 15, 10 and 6 are left, and each of these requests adds one
+    // of 20 evenly spaced units, 20, 15, 10 and 6 are left, and each of these requests adds one
     const evenly = Array.from({ length: 20 }, () => ({ waitMs: 500 }))
     expect(delaysOf(options, [...evenly, ...[{ waitMs: 500 }, ...waits.slice(1)]]).slice(20)).toEqual([
       1_000, 700, 300, 0,
     ])
   })
 
-  test('of a fixed window is left at its end', () => {
+  test('of a fixed window no longer applies after its end', () => {
     const fixed = { ...options, algorithm: 'fixed-window' } as const
     expect(delaysOf(fixed, [...ones(30), { waitMs: 9_999 }, { waitMs: 1 }]).slice(29)).toEqual([1_000, 1_000, 0])
   })
@@ -100,7 +100,7 @@ describe('over any traffic', () => {
     algorithm: fc.constantFrom('sliding-window', 'fixed-window', 'token-bucket', 'sliding-log' as const),
   })
 
-  test('a request waits what the plain model of its policy says', () => {
+  test('a request waits as long as the simple model of its policy computes', () => {
     fc.assert(
       fc.property(anyOptions, fc.array(anyAsk, { maxLength: 60 }), (options, asks) => {
         const { after, delayMs, maxDelayMs, algorithm } = options
@@ -122,7 +122,7 @@ describe('over any traffic', () => {
     )
   })
 
-  test('nobody waits whose units in any window are not above `after`, where units are logged', () => {
+  test('a client with at most `after` units in any window never waits, with a log', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.array(anyAsk, { maxLength: 80 }), (after, asks) => {
         const log: { at: number; cost: number }[] = []

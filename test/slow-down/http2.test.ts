@@ -31,7 +31,7 @@ afterEach(async () => {
   await once(server, 'close')
 })
 
-test('a stream that is reset while it waits frees its place, and its handler never runs', async () => {
+test('a stream that is reset while it waits leaves the queue, and its handler never runs', async () => {
   const left = session.request({ ':path': '/' })
   left.on('error', () => {})
   await until(() => limit.waiting() === 1)
@@ -45,7 +45,7 @@ test('a stream that is reset while it waits frees its place, and its handler nev
   expect(handled).toBe(1)
 })
 
-test('a stream that finds no place to wait is answered 429 on a connection that stays', async () => {
+test('a stream that cannot wait is answered 429, and the connection stays open', async () => {
   const first = session.request({ ':path': '/' }).resume()
   await until(() => limit.waiting() === 1)
   const second = session.request({ ':path': '/' }).resume()

@@ -1,9 +1,9 @@
 import { FakeClock } from '@sluice/testkit'
 
-/** How long a backend may take, unless said. */
+/** Default timeout of a backend. */
 const DEADLINE_MS = 50
 
-/** Stands still; who waits goes on at once, and how long it was to be is kept. Backends have all the time they want. */
+/** A stopped clock on which waits end at once and their lengths are recorded. Backend timeouts never expire. */
 export class HurriedClock extends FakeClock {
   readonly waits: number[] = []
 

@@ -8,13 +8,13 @@ import { RawClient } from '../leaks/raw-client.ts'
 type Options = Partial<SlowDownOptions<IncomingMessage, ServerResponse>>
 type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
-/** A server on which every request waits, in the time of its own clock. */
+/** A server that delays every request, on its own clock. */
 export class SlowedServer {
   readonly clock: FakeClock = new FakeClock()
   readonly watcher: Watcher = new Watcher()
   readonly limit: SlowHandle
   readonly server: Server
-  /** Paths that reached the handler, in their order. */
+  /** Paths that reached the handler, in order. */
   readonly handled: string[] = []
   readonly responses: ServerResponse[] = []
   readonly #clients: RawClient[] = []
@@ -52,7 +52,7 @@ export class SlowedServer {
     return client
   }
 
-  /** A client whose requests for these paths wait, all on one connection. */
+  /** A client whose requests for these paths wait on one connection. */
   async waitingFor(...paths: readonly string[]): Promise<RawClient> {
     const before = this.limit.waiting()
     const client = await this.client()

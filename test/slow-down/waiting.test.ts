@@ -17,13 +17,13 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((site) => site.close()))
 })
 
-/** What could still happen has happened. */
+/** Waits until pending callbacks have run. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
 }
 
 describe('a request that waits', () => {
-  test('ends its wait when the client leaves: no timer, no place and no handler are left', async () => {
+  test('ends its wait when the client disconnects: no timer, queue slot or handler is left', async () => {
     const site = await slowed()
     const client = await site.waitingFor('/')
     client.leave()
@@ -33,7 +33,7 @@ describe('a request that waits', () => {
     expect(site.handled).toEqual([])
   })
 
-  test('ends its wait when the client closes its half of the connection, as Node then ends it', async () => {
+  test('ends its wait when the client closes its half of the connection, because Node then ends it', async () => {
     const site = await slowed()
     const client = await site.waitingFor('/half')
     client.socket.end()
@@ -52,7 +52,7 @@ describe('a request that waits', () => {
         site.clock.advance(100)
       },
     ],
-  ])('does not reach its handler where something else answered, which %s', async (_what, answer) => {
+  ])('does not reach its handler if other code has responded, which %s', async (_what, answer) => {
     const site = await slowed()
     const client = await site.waitingFor('/')
     answer(site)
@@ -71,7 +71,7 @@ describe('a request that waits', () => {
     expect(site.handled).toEqual([])
   })
 
-  test('is answered before a server that closes is closed', async () => {
+  test('is answered before a closing server is closed', async () => {
     const site = await slowed()
     const client = await site.waitingFor('/last')
     const closed = once(site.server, 'close')
@@ -83,7 +83,7 @@ describe('a request that waits', () => {
     expect(site.clock.pending).toBe(0)
   })
 
-  test('goes on at once when the limiter is closed, as do all that come later', async () => {
+  test('continues at once when the limiter is closed, like all later requests', async () => {
     const site = await slowed()
     const client = await site.waitingFor('/a', '/b')
     site.limit.close()
@@ -95,7 +95,7 @@ describe('a request that waits', () => {
     await site.waits(0)
   })
 
-  test('brings its body whole, though nobody read it while it waited', async () => {
+  test('keeps its whole body, although it is not read during the wait', async () => {
     const site = await slowed({}, (req, res) => {
       let bytes = 0
       req.on('data', (chunk: Buffer) => {
@@ -110,7 +110,7 @@ describe('a request that waits', () => {
     await client.hears('1000000 bytes')
   })
 
-  test('leaves its connection to the requests after it', async () => {
+  test('leaves its connection usable for later requests', async () => {
     const site = await slowed()
     const client = await site.waitingFor('/a')
     site.clock.advance(100)
@@ -122,7 +122,7 @@ describe('a request that waits', () => {
     expect(site.handled).toEqual(['/a', '/b'])
   })
 
-  test('waits as long beside others on one connection, and answers keep their order', async () => {
+  test('waits equally long next to others on one connection, and responses keep their order', async () => {
     const site = await slowed({ delayMs: (over) => [300, 100, 200][over - 1] ?? 50, maxDelayMs: 400 })
     const client = await site.waitingFor('/a', '/b', '/c')
     site.clock.advance(200)
@@ -133,7 +133,7 @@ describe('a request that waits', () => {
     expect(client.heard.match(/\/[abc]$|\/[abc](?=HTTP)/g)).toEqual(['/a', '/b', '/c'])
   })
 
-  test('takes those with it that wait on its connection', async () => {
+  test('ends together with other waiting requests when its connection closes', async () => {
     const site = await slowed()
     const client = await site.waitingFor('/a', '/b', '/c')
     const other = await site.waitingFor('/d')
@@ -161,8 +161,8 @@ describe('a request that waits', () => {
   })
 })
 
-describe('room to wait', () => {
-  test('is for `maxWaiting`; one more is denied, with the wait that it would have had in whole seconds', async () => {
+describe('the queue of waiting requests', () => {
+  test('holds `maxWaiting` requests; one more is denied with its wait in whole seconds', async () => {
     const site = await slowed({ maxWaiting: 2, delayMs: 1_500, maxDelayMs: '1h' })
     await site.waitingFor('/a', '/b')
     const client = await site.client()
@@ -173,7 +173,7 @@ describe('room to wait', () => {
     expect(site.limit.waiting()).toBe(2)
   })
 
-  test('is not needed by who is not over', async () => {
+  test('is not used by requests within the limit', async () => {
     const key = ({ headers }: { headers: Record<string, unknown> }): string => String(headers.host)
     const site = await slowed({ maxWaiting: 1, after: 1, key: key as never })
     const busy = await site.client()
@@ -185,7 +185,7 @@ describe('room to wait', () => {
     expect(site.handled).toEqual(['/a', '/c'])
   })
 
-  test('is denied at no cost: who was denied a hundred times waits no longer for it', async () => {
+  test('does not charge denied requests: a client denied a hundred times waits no longer', async () => {
     const site = await slowed({ maxWaiting: 1, delayMs: 100, maxDelayMs: 10_000 })
     await site.waitingFor('/a')
     const client = await site.client()
@@ -200,7 +200,7 @@ describe('room to wait', () => {
     await until(() => site.handled.length === 2)
   })
 
-  test('is answered by `denied` where it is said, which is told of no decision', async () => {
+  test('uses the `denied` option for its denials, without a decision', async () => {
     const told: unknown[] = []
     const site = await slowed({
       maxWaiting: 1,
@@ -219,7 +219,7 @@ describe('room to wait', () => {
 
   const REQUESTS = 10_000
   const CONNECTIONS = 20
-  test(`is flat for ${REQUESTS} on ${CONNECTIONS} connections: one timer each, and no listener more on a socket`, async () => {
+  test(`needs one timer per request for ${REQUESTS} requests on ${CONNECTIONS} connections, and no further socket listener`, async () => {
     const site = await slowed({ maxWaiting: REQUESTS })
     const sockets: Socket[] = []
     site.server.on('connection', (socket) => sockets.push(socket))

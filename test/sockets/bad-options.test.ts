@@ -10,7 +10,7 @@ import {
   rateLimit,
 } from '@sluice/node-http'
 
-/** As JavaScript would call it: no type stands in the way. */
+/** Untyped, as JavaScript would call it. */
 // biome-ignore lint/suspicious/noExplicitAny: these calls are wrong on purpose
 type Untyped = (...args: any[]) => unknown
 
@@ -24,56 +24,60 @@ const cap = { limit: 1 }
 
 const refused: readonly (readonly [string, string, () => unknown])[] = [
   ['limitUpgrade without options', 'SLUICE_BAD_OPTION', () => upgrade()],
-  ['limitUpgrade of no limit', 'SLUICE_BAD_OPTION', () => upgrade({})],
-  ['limitUpgrade of a policy alone', 'SLUICE_BAD_OPTION', () => upgrade(policy)],
-  ['limitUpgrade of a rate of 0', 'SLUICE_BAD_LIMIT', () => upgrade({ rateLimit: { limit: 0, window: '1m' } })],
-  ['limitUpgrade of a rate that is false', 'SLUICE_BAD_OPTION', () => upgrade({ rateLimit: false })],
-  ['limitUpgrade of a cap that is null', 'SLUICE_BAD_OPTION', () => upgrade({ inflightLimit: null })],
-  ['limitUpgrade of an empty list of caps', 'SLUICE_BAD_OPTION', () => upgrade({ inflightLimit: [] })],
-  ['limitUpgrade of two caps of one name', 'SLUICE_BAD_OPTION', () => upgrade({ inflightLimit: [cap, cap] })],
+  ['limitUpgrade without a limit', 'SLUICE_BAD_OPTION', () => upgrade({})],
+  ['limitUpgrade with a bare policy', 'SLUICE_BAD_OPTION', () => upgrade(policy)],
+  ['limitUpgrade with a rate of 0', 'SLUICE_BAD_LIMIT', () => upgrade({ rateLimit: { limit: 0, window: '1m' } })],
+  ['limitUpgrade with a rate that is false', 'SLUICE_BAD_OPTION', () => upgrade({ rateLimit: false })],
+  ['limitUpgrade with a cap that is null', 'SLUICE_BAD_OPTION', () => upgrade({ inflightLimit: null })],
+  ['limitUpgrade with an empty array of caps', 'SLUICE_BAD_OPTION', () => upgrade({ inflightLimit: [] })],
+  ['limitUpgrade with two caps of one name', 'SLUICE_BAD_OPTION', () => upgrade({ inflightLimit: [cap, cap] })],
   [
-    'limitUpgrade of a cap until the handler',
+    'limitUpgrade with a cap and holdUntil',
     'SLUICE_BAD_OPTION',
     () => upgrade({ inflightLimit: { limit: 1, holdUntil: 'handler' } }),
   ],
-  ['limitUpgrade with a listener that is none', 'SLUICE_BAD_OPTION', () => upgrade({ rateLimit: policy }, 'ws')],
-  ['guardContinue of no server', 'SLUICE_BAD_OPTION', () => guard({ rateLimit: policy })],
+  ['limitUpgrade with an invalid listener', 'SLUICE_BAD_OPTION', () => upgrade({ rateLimit: policy }, 'ws')],
+  ['guardContinue without a server', 'SLUICE_BAD_OPTION', () => guard({ rateLimit: policy })],
   ['guardContinue of null', 'SLUICE_BAD_OPTION', () => guard(null, { rateLimit: policy })],
   ['guardContinue without options', 'SLUICE_BAD_OPTION', () => guard(server)],
-  ['guardContinue of no limit', 'SLUICE_BAD_OPTION', () => guard(server, {})],
-  ['guardContinue of a policy alone', 'SLUICE_BAD_OPTION', () => guard(server, policy)],
-  ['guardContinue of a rate that is false', 'SLUICE_BAD_OPTION', () => guard(server, { rateLimit: false })],
-  ['guardContinue of a function that is no limiter', 'SLUICE_BAD_OPTION', () => guard(server, { rateLimit: () => {} })],
-  ['guardContinue of a cap of 0', 'SLUICE_BAD_LIMIT', () => guard(server, { inflightLimit: { limit: 0 } })],
+  ['guardContinue without a limit', 'SLUICE_BAD_OPTION', () => guard(server, {})],
+  ['guardContinue with a bare policy', 'SLUICE_BAD_OPTION', () => guard(server, policy)],
+  ['guardContinue with a rate that is false', 'SLUICE_BAD_OPTION', () => guard(server, { rateLimit: false })],
   [
-    'guardContinue beside another checkContinue listener',
+    'guardContinue with a function that is not a limiter',
+    'SLUICE_BAD_OPTION',
+    () => guard(server, { rateLimit: () => {} }),
+  ],
+  ['guardContinue with a cap of 0', 'SLUICE_BAD_LIMIT', () => guard(server, { inflightLimit: { limit: 0 } })],
+  [
+    'guardContinue next to another checkContinue listener',
     'SLUICE_BAD_OPTION',
     () => guard(listening, { rateLimit: policy }),
   ],
-  ['limitConnections of no server', 'SLUICE_BAD_OPTION', () => connections({ limit: 1 })],
+  ['limitConnections without a server', 'SLUICE_BAD_OPTION', () => connections({ limit: 1 })],
   ['limitConnections of null', 'SLUICE_BAD_OPTION', () => connections(null, { limit: 1 })],
   ['limitConnections without options', 'SLUICE_BAD_OPTION', () => connections(server)],
   ['limitConnections without a limit', 'SLUICE_BAD_LIMIT', () => connections(server, {})],
   [
-    'limitConnections with a status, which nobody hears',
+    'limitConnections with a status, which no client would receive',
     'SLUICE_BAD_OPTION',
     () => connections(server, { limit: 1, status: 503 }),
   ],
   [
-    'limitConnections with a key that is no function',
+    'limitConnections with a key that is not a function',
     'SLUICE_BAD_OPTION',
     () => connections(server, { limit: 1, key: 'ip' }),
   ],
   [
-    'limitConnections with a name that no header can carry',
+    'limitConnections with a name that is invalid in a header',
     'SLUICE_BAD_NAME',
     () => connections(server, { limit: 1, name: 'ü' }),
   ],
-  ['limitConnections in a mode that is none', 'SLUICE_BAD_OPTION', () => connections(server, { limit: 1, mode: 'on' })],
+  ['limitConnections in an unknown mode', 'SLUICE_BAD_OPTION', () => connections(server, { limit: 1, mode: 'on' })],
 ]
 
-describe('a bad option of sockets', () => {
-  test.each(refused)('is refused at start-up: %s', (_what, code, build) => {
+describe('an invalid socket option', () => {
+  test.each(refused)('is rejected at start-up: %s', (_what, code, build) => {
     const error = caught(build)
     expect({ code: error.code, message: error.message }).toEqual({
       code,
@@ -81,7 +85,7 @@ describe('a bad option of sockets', () => {
     })
   })
 
-  test('leaves no listener on the server', () => {
+  test('adds no listener to the server', () => {
     expect([server.listenerCount('checkContinue'), server.listenerCount('connection')]).toEqual([
       0,
       createServer().listenerCount('connection'),
@@ -89,14 +93,14 @@ describe('a bad option of sockets', () => {
   })
 })
 
-test('limiters of a framework are none of a plain server, which types know', () => {
+test('framework limiters are not accepted for a plain server, also at compile time', () => {
   const ofExpress = expressRateLimit(policy)
-  // @ts-expect-error its keys and hooks know requests of Express alone
+  // @ts-expect-error its keys and hooks expect Express requests
   const options: ContinueGuardOptions = { rateLimit: ofExpress }
   expect(options.rateLimit).toBe(ofExpress)
 })
 
-test('limiters that are made already are taken by guardContinue', () => {
+test('existing limiters are accepted by guardContinue', () => {
   const guarded = guardContinue(server, { rateLimit: rateLimit(policy), inflightLimit: inflightLimit(cap) })
   expect(server.listenerCount('checkContinue')).toBe(1)
   guarded.close()

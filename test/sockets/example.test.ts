@@ -9,7 +9,7 @@ import { WebSocket } from 'ws'
 import { createEcho, type Echo } from '../../examples/websocket/src/echo.ts'
 import { root } from '../repository.ts'
 
-/** Opens a socket, or answers the status with which it was refused. */
+/** Opens a socket, or returns the status with which it was rejected. */
 function dial(url: string): Promise<WebSocket | number> {
   const client = new WebSocket(url)
   return new Promise((resolve, reject) => {
@@ -47,13 +47,13 @@ describe('the WebSocket example', () => {
     return client
   }
 
-  test('says what its limits are', async () => {
+  test('describes its limits', async () => {
     const response = await fetch(`http://${address}`)
     expect(Object.keys((await response.json()) as object)).toEqual(['connections', 'handshakes', 'sockets', 'messages'])
     expect(response.headers.get('ratelimit')).toBe('"page";r=59;t=60')
   })
 
-  test('says back twenty messages, denies five, closes with 1013, and lets the client on when it comes back as told', async () => {
+  test('echoes twenty messages, denies five, closes with 1013, and admits the client again after the stated time', async () => {
     const client = await open()
     const heard: string[] = []
     client.on('message', (data) => heard.push(String(data)))
@@ -69,7 +69,7 @@ describe('the WebSocket example', () => {
     expect(String((await answer)[0])).toBe('again')
   })
 
-  test('holds five sockets open for a client, and takes another one when one of them is closed', async () => {
+  test('allows five open sockets per client, and another one when one of them is closed', async () => {
     for (let times = 0; times < 5; times++) await open()
     expect(await dial(`ws://${address}`)).toBe(429)
     const [first] = clients
@@ -78,7 +78,7 @@ describe('the WebSocket example', () => {
     await open()
   })
 
-  test('takes thirty handshakes a minute', async () => {
+  test('accepts thirty handshakes a minute', async () => {
     for (let times = 0; times < 30; times++) {
       const client = await open()
       client.close()
@@ -110,7 +110,7 @@ describe('the process of the WebSocket example, as it is built', () => {
     return { child, address, output: () => text }
   }
 
-  test('limits real clients, and ends with 0 though a socket is open', async () => {
+  test('limits real clients, and exits with code 0 even with an open socket', async () => {
     const { child, address, output } = await started()
     const open = await dial(`ws://${address}`)
     for (let times = 0; times < 4; times++) await dial(`ws://${address}`)

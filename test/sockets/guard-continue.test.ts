@@ -24,10 +24,10 @@ afterEach(async () => {
   await once(server, 'close')
 })
 
-/** Answers with how much it read. */
+/** Responds with the number of bytes read. */
 const reading: RequestListener = async (req, res) => {
   let bytes = 0
-  // a client that leaves is no fault here
+  // a client may disconnect
   await pipeline(req, async (chunks) => {
     for await (const chunk of chunks) bytes += (chunk as Buffer).length
   }).catch(() => {})
@@ -48,7 +48,7 @@ function port(): number {
 
 const HEAD = 'POST /upload HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n'
 
-/** Asks whether to send its body, and sends it where it shall. Answers all that it heard. */
+/** Sends a request with Expect: 100-continue, and its body if the server agrees. Returns all received text. */
 async function upload(headers = '', body = 'bytes'): Promise<string> {
   const client = await RawClient.to(port())
   client.send(`${HEAD}${headers}Connection: close\r\n\r\n`)
@@ -62,7 +62,7 @@ const once1m = { limit: 1, window: '1m' } as const
 const CONTINUED = /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK[\s\S]*read 5/
 
 describe('a request that expects 100 Continue', () => {
-  test('is told to go on where it passes, and answered before its upload where it does not', async () => {
+  test('gets 100 Continue if it is admitted, and its denial before the upload otherwise', async () => {
     await guarded({ rateLimit: once1m })
     expect(await upload()).toMatch(CONTINUED)
     const denied = await upload()
@@ -72,14 +72,14 @@ describe('a request that expects 100 Continue', () => {
     expect(received).toBe(5)
   })
 
-  test('shows the headers of its limit on the answer of the application, and of both where that has its own', async () => {
+  test('has the headers of its limit on the response, together with those of the application', async () => {
     const own = rateLimit({ name: 'own', limit: 7, window: '1m' })
     await guarded({ rateLimit: { name: 'uploads', limit: 3, window: '1m' } }, own.wrap(reading))
     expect(await upload()).toMatch(/\r\nRateLimit-Policy: "uploads";q=3;w=60, "own";q=7;w=60\r\n/)
     expect(warnings.codes).toEqual([])
   })
 
-  test('is answered by a cap while its places are taken by uploads, which come back once', async () => {
+  test('is denied by a cap while uploads hold its permits, which are released once', async () => {
     const watcher = new Watcher()
     await guarded({ inflightLimit: { limit: 1, observers: [watcher] } })
     const slow = await RawClient.to(port())
@@ -93,7 +93,7 @@ describe('a request that expects 100 Continue', () => {
     expect([watcher.acquired, watcher.released, watcher.denied]).toEqual([2, 2, 1])
   })
 
-  test('waits for a key that comes later, and is no request where its client has left meanwhile', async () => {
+  test('waits for an asynchronous key, and is dropped if its client disconnects in the meantime', async () => {
     const watcher = new Watcher()
     const due: (() => void)[] = []
     const key = (req: IncomingMessage): Promise<string> =>
@@ -115,7 +115,7 @@ describe('a request that expects 100 Continue', () => {
     expect(requests).toBe(0)
   })
 
-  test('is counted by its key, in shadow without a denial', async () => {
+  test('is counted by its key, and in shadow mode not denied', async () => {
     const watcher = new Watcher()
     const key = byHeader('x-api-key')
     await guarded({ rateLimit: { ...once1m, key, mode: 'shadow', observers: [watcher] } })
@@ -124,8 +124,8 @@ describe('a request that expects 100 Continue', () => {
   })
 })
 
-describe('limiters that the application has itself', () => {
-  test('count a request once, whoever meets it first, and warn of nothing', async () => {
+describe('limiters of the application itself', () => {
+  test('count a request once, whichever limiter sees it first, without a warning', async () => {
     const watcher = new Watcher()
     const limit = rateLimit({ limit: 2, window: '1m', key: () => 'all', observers: [watcher] })
     const cap = inflightLimit({ limit: 1, observers: [watcher] })
@@ -139,7 +139,7 @@ describe('limiters that the application has itself', () => {
     expect(warnings.codes).toEqual([])
   })
 
-  test('hold the place of a wrapped handler until it is done, though the guard took it', async () => {
+  test('hold the permit of a wrapped handler until it is done, even if the guard acquired it', async () => {
     const watcher = new Watcher()
     const cap = inflightLimit({ limit: 1, observers: [watcher] })
     let finish = (): void => {}
@@ -156,7 +156,7 @@ describe('limiters that the application has itself', () => {
     await until(() => watcher.held === 0, { what: 'the place to come back' })
   })
 
-  test('are warned about where they stand twice in the application itself', async () => {
+  test('are warned about if they are mounted twice in the application', async () => {
     const limit = rateLimit(once1m)
     await guarded({ rateLimit: once1m }, limit.wrap(limit.wrap(reading)))
     await upload()
@@ -165,14 +165,14 @@ describe('limiters that the application has itself', () => {
 })
 
 describe('the guard', () => {
-  test('leaves requests alone that expect nothing', async () => {
+  test('ignores requests without an Expect header', async () => {
     await guarded({ rateLimit: once1m })
     for (let times = 0; times < 3; times++) {
       expect((await fetch(`http://127.0.0.1:${port()}/`, { method: 'POST', body: 'bytes' })).status).toBe(200)
     }
   })
 
-  test('stands before Express as before any listener', async () => {
+  test('runs before Express like before any listener', async () => {
     const app = express()
     app.post('/upload', (req, res) => void reading(req, res))
     await guarded({ rateLimit: once1m }, app)
@@ -180,7 +180,7 @@ describe('the guard', () => {
     expect(await upload()).toMatch(/^HTTP\/1.1 429/)
   })
 
-  test('is gone once it is closed, and lets limiters go on that were handed in', async () => {
+  test('is removed when closed, and leaves limiters passed to it open', async () => {
     const limit = rateLimit({ ...once1m, key: () => 'all' })
     const guard = await guarded({ rateLimit: limit })
     guard.close()
@@ -190,7 +190,7 @@ describe('the guard', () => {
     expect((await limit.limiter.take('all')).allowed).toBe(false)
   })
 
-  test('refuses a server that has one already, and takes it once that is closed', async () => {
+  test('rejects a server that already has a guard, and accepts it once that guard is closed', async () => {
     const guard = await guarded({ rateLimit: once1m })
     const second = (): unknown => guardContinue(server, { rateLimit: once1m })
     expect(second).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))

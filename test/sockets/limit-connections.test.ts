@@ -56,7 +56,7 @@ const servers: readonly (readonly [string, () => Server])[] = [
 ]
 
 describe.each(servers)('the connections of a server of node:%s', (_kind, make) => {
-  test('are capped, and each gives its place back once', async () => {
+  test('are capped, and each releases its permit once', async () => {
     const limit = await limited(make(), { limit: 2 })
     const first = await arrived()
     const second = await arrived()
@@ -74,7 +74,7 @@ describe.each(servers)('the connections of a server of node:%s', (_kind, make) =
   })
 })
 
-describe('what is spoken over a connection that passed', () => {
+describe('the traffic of an admitted connection', () => {
   test('is untouched: TLS', async () => {
     await limited(
       createTlsServer(tlsServer, (socket) => socket.end('hello')),
@@ -138,7 +138,7 @@ describe('keys', () => {
     await until(() => limit.limiter.count(key) === 0, { what: 'the place to come back' })
   })
 
-  test('a function gets the socket, and one that fails is counted by address', async () => {
+  test('a key function receives the socket; if it fails, the address is counted', async () => {
     const key = (socket: Socket): string | undefined => (socket.localPort === port() ? 'here' : 'elsewhere')
     const limit = await limited(plainServer(), { limit: 1, key })
     await arrived()
@@ -151,7 +151,7 @@ describe('keys', () => {
     expect(warnings.codes).toEqual(['SLUICE_KEY_FALLBACK'])
   })
 
-  test('and places that come later count too: a connection that closed meanwhile keeps none', async () => {
+  test('and permits may be granted asynchronously: a connection closed in the meantime keeps no permit', async () => {
     const places = createInflightLimiter({ limit: 1 })
     const due: (() => void)[] = []
     const acquire = async () => {
@@ -188,7 +188,7 @@ describe('keys', () => {
 })
 
 describe('limits', () => {
-  test('stand beside one another, and what one refuses takes no place in the other', async () => {
+  test('can be combined, and a connection denied by one holds no permit of the other', async () => {
     const each = await limited(plainServer(), { limit: 1, key: byIp(), name: 'each' })
     const second = new Watcher()
     const all = limitConnections(server, { limit: 5, name: 'all', observers: [second] })
@@ -197,7 +197,7 @@ describe('limits', () => {
     expect([each.limiter.count('127.0.0.1'), all.limiter.count(), second.acquired]).toEqual([1, 1, 1])
   })
 
-  test('in shadow count and close nothing; off they do not count', async () => {
+  test('count in shadow without closing connections; in off they do not count', async () => {
     const limit = await limited(plainServer(), { limit: 1, mode: 'shadow' })
     const off = limitConnections(server, { limit: 1, mode: 'off' })
     await arrived()
@@ -205,7 +205,7 @@ describe('limits', () => {
     expect([second.socket.closed, watcher.denied, limit.limiter.count(), off.limiter.count()]).toEqual([false, 1, 1, 0])
   })
 
-  test('skip what they are told to skip', async () => {
+  test('skip connections for which skip returns true', async () => {
     await limited(plainServer(), { limit: 1, skip: (socket) => socket.remoteAddress === '127.0.0.9' })
     await arrived()
     const client = await RawClient.to(port())
@@ -218,7 +218,7 @@ describe('limits', () => {
     expect(exempt.socket.closed).toBe(false)
   })
 
-  test('end with close(), and go on counting what is open until it closes', async () => {
+  test('stop with close(), and count open connections until they close', async () => {
     const limit = await limited(plainServer(), { limit: 1 })
     const first = await arrived()
     limit.close()
@@ -231,7 +231,7 @@ describe('limits', () => {
     expect(second.socket.closed).toBe(false)
   })
 
-  test('bear a flood of connections that are reset at once: no place is left behind', async () => {
+  test('handle a flood of connections that are reset at once: no permit stays held', async () => {
     const limit = await limited(createServer(), { limit: 3, key: () => 'all' })
     for (let round = 0; round < 20; round++) {
       const flood = Array.from({ length: 25 }, () => connect(port(), '127.0.0.1').on('error', () => {}))
@@ -244,7 +244,7 @@ describe('limits', () => {
   })
 })
 
-/** It reads what it is told, else it would never hear that a client has left. */
+/** A listener that reads incoming data; otherwise it would not notice that a client has disconnected. */
 function plainServer(): Server {
   return createNetServer((socket) => void socket.on('error', () => {}).resume())
 }

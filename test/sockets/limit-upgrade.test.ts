@@ -15,7 +15,7 @@ afterEach(() => site.close())
 
 const once1m = { limit: 1, window: '1m', algorithm: 'fixed-window' } as const
 
-/** Head and body of an answer, lines sorted, without the date. */
+/** Head and body of a response, lines sorted, without the date. */
 function parsed(answer: string): { status: string; headers: Record<string, string>; body: string } {
   const [head, body] = answer.split('\r\n\r\n')
   const [status, ...lines] = head.split('\r\n')
@@ -25,7 +25,7 @@ function parsed(answer: string): { status: string; headers: Record<string, strin
 }
 
 describe('a denied upgrade', () => {
-  test('is answered 429 as a request is, byte for byte, and its connection closed', async () => {
+  test('is answered 429 with the same bytes as a request, and its connection is closed', async () => {
     const clock = new FakeClock()
     await siteOf({ rateLimit: { ...once1m, clock } })
     await site.open()
@@ -48,7 +48,7 @@ describe('a denied upgrade', () => {
     await site.open()
   })
 
-  test('is answered 503 by a cap of the process, and 429 by one of clients that says so', async () => {
+  test('is answered 503 by a process-wide cap, and 429 by a per-client cap with that status', async () => {
     await siteOf({ inflightLimit: { limit: 1 } })
     await site.open()
     const busy = parsed(await site.answer())
@@ -60,7 +60,7 @@ describe('a denied upgrade', () => {
     expect(parsed(await site.answer()).status).toBe('HTTP/1.1 429 Too Many Requests')
   })
 
-  test('is answered over TLS, too, which holds places as well', async () => {
+  test('is also answered over TLS, where permits are held as well', async () => {
     await siteOf({ inflightLimit: { limit: 1 } }, { tls: true })
     const open = await site.open()
     expect(parsed(await site.answer()).body).toHaveLength(168)
@@ -69,7 +69,7 @@ describe('a denied upgrade', () => {
     await site.open()
   })
 
-  test('is answered in the words of `denied`, and shown to pages of other origins', async () => {
+  test('is answered by `denied`, with CORS headers for other origins', async () => {
     await siteOf({
       rateLimit: { ...once1m, denied: (_req, res, { denial }) => res.end(`wait ${denial.retryAfterSeconds} s`) },
     })
@@ -79,7 +79,7 @@ describe('a denied upgrade', () => {
     expect(headers['Access-Control-Expose-Headers']).toBe('RateLimit, RateLimit-Policy, Retry-After')
   })
 
-  test('waits for an own answer that comes later', async () => {
+  test('waits for an asynchronous custom response', async () => {
     const denied = async (_req: unknown, res: ServerResponse): Promise<void> => {
       await new Promise(setImmediate)
       res.end('later')
@@ -89,7 +89,7 @@ describe('a denied upgrade', () => {
     expect(await site.answer()).toMatch(/429[\s\S]*later/)
   })
 
-  test('does not reach the listener, and leaves no socket behind where the client keeps its side open', async () => {
+  test('does not reach the listener, and leaves no open socket even if the client keeps its side open', async () => {
     await siteOf({ rateLimit: once1m })
     const first = await site.open()
     const client = await site.asking()
@@ -99,7 +99,7 @@ describe('a denied upgrade', () => {
     first.leave()
   })
 
-  test('closes though the client never stops to send', async () => {
+  test('closes even if the client never stops sending', async () => {
     await siteOf({ rateLimit: once1m })
     await site.open()
     const client = await site.asking(handshake({ 'Content-Length': '1000000' }, 'POST'))
@@ -110,15 +110,15 @@ describe('a denied upgrade', () => {
   })
 })
 
-describe('upgrades that pass', () => {
-  test('reach the listener with the bytes that came behind the handshake', async () => {
+describe('admitted upgrades', () => {
+  test('reach the listener with the bytes that followed the handshake', async () => {
     await siteOf({ rateLimit: once1m, inflightLimit: { limit: 1 } })
     const client = await site.open(`${handshake()}head `)
     client.send('and tail')
     await client.hears('head and tail')
   })
 
-  test('show the listener what was decided, and let it settle the cost when the socket closes', async () => {
+  test('give the listener the decision, and let it settle the cost when the socket closes', async () => {
     const settled: boolean[] = []
     const settle = (_req: unknown, _res: unknown, { completed }: { completed: boolean }): number => {
       settled.push(completed)
@@ -133,7 +133,7 @@ describe('upgrades that pass', () => {
     expect([settled, decision?.binding.remaining]).toEqual([[true], 2])
   })
 
-  test('are counted by whatever the request says: a header, or a function of it', async () => {
+  test('are counted by a header or by a function of the request', async () => {
     await siteOf({ rateLimit: { ...once1m, key: byHeader('x-api-key') } })
     await site.open(handshake({ 'X-Api-Key': 'a' }))
     await site.open(handshake({ 'X-Api-Key': 'b' }))
@@ -144,7 +144,7 @@ describe('upgrades that pass', () => {
     expect(await site.answer()).toMatch(/^HTTP\/1.1 503/)
   })
 
-  test('hold a place in a cap of the process and in one of the client, and give both back when one is full', async () => {
+  test('hold a permit of a process-wide and a per-client cap, and release both if one is full', async () => {
     const perUser = { name: 'user', limit: 1, key: byHeader('x-user'), status: 429 }
     await siteOf({ inflightLimit: [{ name: 'all', limit: 2 }, perUser] })
     const ada = await site.open(handshake({ 'X-User': 'ada' }))
@@ -157,7 +157,7 @@ describe('upgrades that pass', () => {
     await site.allReleased(5)
   })
 
-  test('may pass a second limitUpgrade behind the first one', async () => {
+  test('may pass a second limitUpgrade after the first one', async () => {
     const inner = limitUpgrade({ rateLimit: { ...once1m, name: 'inner' } }, (_req, socket) => socket.end('through'))
     await siteOf({ rateLimit: { limit: 5, window: '1m', name: 'outer' } }, { upgrade: inner })
     expect(await site.answer()).toBe('through')
@@ -169,7 +169,7 @@ describe('upgrades that pass', () => {
 })
 
 describe('modes', () => {
-  test('shadow counts, tells its observers and denies nobody; off does not even count', async () => {
+  test('shadow counts and notifies observers without denying; off does not count', async () => {
     const watcher = new Watcher()
     const rateLimit = { ...once1m, mode: 'shadow', observers: [watcher] } as const
     await siteOf({ rateLimit, inflightLimit: { limit: 1, mode: 'shadow' } })
@@ -184,9 +184,9 @@ describe('modes', () => {
   })
 })
 
-describe('odd handshakes', () => {
+describe('unusual handshakes', () => {
   const odd = [
-    ['junk in Upgrade', handshake({ Upgrade: '\t"junk"/9, \\,;h2c' })],
+    ['invalid text in Upgrade', handshake({ Upgrade: '\t"junk"/9, \\,;h2c' })],
     ['15 KB of Upgrade', handshake({ Upgrade: 'x'.repeat(15_000) })],
     ['h2c', handshake({ Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAARAAAAAAAIAAAAA' })],
     ['a POST with a body', `${handshake({ 'Content-Length': '4' }, 'POST')}body`],
@@ -194,7 +194,7 @@ describe('odd handshakes', () => {
     ['two Upgrade headers', handshake({ Upgrade: 'a\r\nUpgrade: b' })],
   ] as const
 
-  test.each(odd)('are counted as any other: %s', async (_what, text) => {
+  test.each(odd)('are counted like any other: %s', async (_what, text) => {
     await siteOf({ rateLimit: once1m, inflightLimit: { limit: 9 } })
     const client = await site.open(text)
     expect(await site.answer(text)).toMatch(/^HTTP\/1.1 429 Too Many Requests\r\n/)
@@ -204,7 +204,7 @@ describe('odd handshakes', () => {
 })
 
 describe('pipelining', () => {
-  test('never lets a denial be taken for the answer to a request before it', async () => {
+  test('never sends a denial in place of the response to an earlier request', async () => {
     const pending: ServerResponse[] = []
     await siteOf({ rateLimit: once1m }, { request: (_req, res) => void pending.push(res) })
     await site.open()
@@ -216,7 +216,7 @@ describe('pipelining', () => {
     expect(client.heard.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 429'])
   })
 
-  test('keeps no place where the client goes before that answer', async () => {
+  test('keeps no permit if the client disconnects before that response', async () => {
     let pending = 0
     await siteOf({ rateLimit: once1m, inflightLimit: { limit: 9 } }, { request: () => void pending++ })
     const open = await site.open()

@@ -3,7 +3,7 @@ import type { ConnectionOptions, TlsOptions } from 'node:tls'
 const key = Buffer.from('a key that both sides know')
 const both = { ciphers: 'PSK', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const
 
-/** TLS by a shared key: no test needs a certificate. */
+/** TLS with a pre-shared key, so that tests need no certificate. */
 export const tlsServer: TlsOptions = { ...both, pskCallback: () => key, pskIdentityHint: 'test' }
 
 export const tlsClient: ConnectionOptions = {

@@ -28,7 +28,7 @@ afterEach(async () => {
   await once(server, 'close')
 })
 
-/** A WebSocket server of ws in its own mode, `{ server }`, and a limit in front of it or behind. */
+/** A WebSocket server of ws in `{ server }` mode, with a limit before or after it. */
 async function listening(options: UpgradeLimitOptions, { tls = false, behind = false } = {}) {
   const limit = limitUpgrade(options)
   server = tls ? createTlsServer(tlsServer) : createServer()
@@ -40,7 +40,7 @@ async function listening(options: UpgradeLimitOptions, { tls = false, behind = f
   return limit
 }
 
-/** The status that a client saw, or what else became of it. */
+/** The status that a client received, or another outcome. */
 function dial(): Promise<string> {
   const { port } = server.address() as AddressInfo
   const secure = server.listenerCount('secureConnection') > 0
@@ -55,7 +55,7 @@ function dial(): Promise<string> {
   })
 }
 
-/** All bytes that a client heard until it was cut off. */
+/** All bytes that a client received until it was disconnected. */
 async function heardUntilTheEnd(): Promise<string> {
   const client = await RawClient.to((server.address() as AddressInfo).port)
   const key = { 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' }
@@ -70,7 +70,7 @@ describe.each([
   ['TCP', false],
   ['TLS', true],
 ])("limitUpgrade(options) before ws's own listener, over %s", (_carrier, tls) => {
-  test('answers who is denied, whom ws finds closed and leaves alone', async () => {
+  test('answers a denied client, whose closed socket ws ignores', async () => {
     await listening({ rateLimit: once1m }, { tls })
     expect(await dial()).toBe('open')
     for (let times = 0; times < 20; times++) expect(await dial()).toBe('429')
@@ -78,7 +78,7 @@ describe.each([
     expect(warnings.codes).toEqual([])
   })
 
-  test('holds a place until the socket closes', async () => {
+  test('holds a permit until the socket closes', async () => {
     const limit = await listening({ inflightLimit: { limit: 1 } }, { tls })
     expect([await dial(), await dial()]).toEqual(['open', '503'])
     clients[0].close()
@@ -87,10 +87,10 @@ describe.each([
   })
 })
 
-describe('limitUpgrade(options) with a key that comes later', () => {
+describe('limitUpgrade(options) with an asynchronous key', () => {
   const options = { rateLimit: { ...once1m, key: async () => 'all' } }
 
-  test('cuts off whom ws has upgraded meanwhile, writes nothing into its stream, and warns', async () => {
+  test('disconnects a client that ws has upgraded in the meantime, without writing to its stream, and warns', async () => {
     await listening(options)
     expect(await dial()).toBe('open')
     expect(await heardUntilTheEnd()).toMatch(/^HTTP\/1.1 101 (?![\s\S]*HTTP)/)
@@ -98,7 +98,7 @@ describe('limitUpgrade(options) with a key that comes later', () => {
     expect(warnings.codes).toEqual(['SLUICE_BAD_OPTION'])
   })
 
-  test('answers where nobody has written', async () => {
+  test('answers if nothing has been written to the socket', async () => {
     await listening(options)
     server.removeAllListeners('upgrade')
     server.on('upgrade', limitUpgrade(options))
@@ -109,8 +109,8 @@ describe('limitUpgrade(options) with a key that comes later', () => {
   })
 })
 
-describe("limitUpgrade(options) behind ws's own listener", () => {
-  test('cuts off whom it denies, and warns that it came too late', async () => {
+describe("limitUpgrade(options) after ws's own listener", () => {
+  test('disconnects a denied client, and warns that the limit ran too late', async () => {
     const limit = await listening({ inflightLimit: { limit: 1 } }, { behind: true })
     expect(await dial()).toBe('open')
     expect(await heardUntilTheEnd()).toMatch(/^HTTP\/1.1 101 (?![\s\S]*HTTP)/)
@@ -119,7 +119,7 @@ describe("limitUpgrade(options) behind ws's own listener", () => {
     expect(warnings.texts).toEqual([expect.stringContaining("another 'upgrade' listener before it")])
   })
 
-  test('takes other limits of ours for no such listener', async () => {
+  test('does not treat other Sluice limits as such a listener', async () => {
     await listening({ rateLimit: { ...once1m, limit: 9 } })
     server.prependListener('upgrade', limitUpgrade({ inflightLimit: { limit: 1 } }))
     expect([await dial(), await dial()]).toEqual(['open', '503'])
@@ -128,7 +128,7 @@ describe("limitUpgrade(options) behind ws's own listener", () => {
 })
 
 describe('limitUpgrade(options, upgrade) with ws', () => {
-  test('lets ws upgrade after a key and a backend have been waited for', async () => {
+  test('lets ws upgrade after an asynchronous key and backend', async () => {
     server = createServer()
     sockets = new WebSocketServer({ noServer: true })
     sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(`${data}!`)))

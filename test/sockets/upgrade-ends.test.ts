@@ -21,12 +21,12 @@ const cap = { inflightLimit: { limit: 1 } }
 describe.each([
   ['TCP', false],
   ['TLS', true],
-])('over %s the place of an open socket comes back once', (_carrier, tls) => {
+])('over %s the permit of an open socket is released once', (_carrier, tls) => {
   const ends: readonly (readonly [string, (client: SocketClient) => unknown])[] = [
-    ['the client leaves', (client) => client.leave()],
+    ['the client disconnects', (client) => client.leave()],
     ['the client resets the connection', (client) => client.reset()],
     ['the client ends its side', (client) => client.socket.end()],
-    ['the client ends its side with a last word', (client) => client.socket.end('bye')],
+    ['the client ends its side with final data', (client) => client.socket.end('bye')],
     ['the server destroys the socket', () => site.sockets[0].destroy()],
     ['the server destroys the socket with an error', () => site.sockets[0].destroy(new Error('no more'))],
     ['the server ends the socket', () => site.sockets[0].end()],
@@ -42,17 +42,17 @@ describe.each([
     await site.open()
   })
 
-  test('when the listener behind it never answers, and the client leaves', async () => {
+  test('when the listener after it never responds, and the client disconnects', async () => {
     await siteOf(cap, { tls, upgrade: (_req, socket) => socket.resume() })
     const client = await site.asking()
     await until(() => site.upgraded.length === 1, { what: 'the upgrade' })
     client.leave()
-    // its side is half open still, as it would be without a limit
+    // the server side is still half open, as it would be without a limit
     site.sockets[0].end()
     await site.allReleased(1)
   })
 
-  test('and not before the socket is closed, however long it is silent', async () => {
+  test('and not before the socket is closed, however long it is idle', async () => {
     await siteOf(cap, { tls })
     const client = await site.open()
     expect(await site.answer()).toMatch(/^HTTP\/1.1 503/)
@@ -62,7 +62,7 @@ describe.each([
   })
 })
 
-test('2,000 upgrades are counted one by one, and leave no listener and no place behind', async () => {
+test('2,000 upgrades are counted one by one, and leave no listener and no held permit', async () => {
   await siteOf({ rateLimit: { limit: 1e6, window: '1m' }, inflightLimit: { limit: 50 } })
   const listeners = site.server.listenerCount('upgrade')
   const perSocket = new Set<number>()
@@ -84,11 +84,11 @@ test('2,000 upgrades are counted one by one, and leave no listener and no place 
 }, 60_000)
 
 describe('a client that resets', () => {
-  test('ends no process: neither while it is denied, nor before anyone listens to its socket', async () => {
+  test('does not crash the process, neither during its denial nor before a listener is attached to its socket', async () => {
     await siteOf(cap, { upgrade: () => {} })
     const open = await site.asking()
     await until(() => site.upgraded.length === 1, { what: 'the upgrade' })
-    // nobody but the limit listens for errors of this socket: one that is unheard would end this process
+    // only the limit listens for errors of this socket: an unhandled error would end this process
     expect(site.sockets[0].listenerCount('error')).toBe(1)
     open.reset()
     await site.allReleased(1)
@@ -104,7 +104,7 @@ describe('a client that resets', () => {
   })
 })
 
-test('an upgrade on a connection that carried requests before holds its place until that connection closes', async () => {
+test('an upgrade on a connection with earlier requests holds its permit until that connection closes', async () => {
   await siteOf(cap, { request: (_req, res) => res.end('ok') })
   const client = await site.asking('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   await client.hears('ok')
@@ -114,7 +114,7 @@ test('an upgrade on a connection that carried requests before holds its place un
   await site.allReleased(1)
 })
 
-test('close() of the server with open sockets leaves the permits to the sockets', async () => {
+test('close() of a server with open sockets does not release their permits', async () => {
   const limit = limitUpgrade({ inflightLimit: { limit: 1 } }, (_req, socket) => socket.write('open'))
   const server = createServer().on('upgrade', limit).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -10,7 +10,7 @@ import { until, Watcher } from '@sluice/testkit'
 import { RawClient } from '../leaks/raw-client.ts'
 import { tlsClient, tlsServer } from './tls-without-certificates.ts'
 
-/** A handshake of a protocol that says back what it hears. */
+/** A handshake of an echo protocol. */
 export function handshake(headers: Readonly<Record<string, string>> = {}, method = 'GET'): string {
   const all = { Host: 'a', Connection: 'Upgrade', Upgrade: 'echo', ...headers }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -26,7 +26,7 @@ const echo: UpgradeListener = (_req, socket, head) => {
   socket.on('end', () => socket.end())
 }
 
-/** A client that can also reset its connection, whatever is spoken over it. */
+/** A client that can also reset its connection, over any protocol. */
 export class SocketClient extends RawClient {
   readonly #connection: Socket
 
@@ -44,19 +44,19 @@ export class SocketClient extends RawClient {
 export interface UpgradeSiteOptions {
   readonly tls?: boolean
   readonly upgrade?: UpgradeListener
-  /** Answers requests that are no upgrade. */
+  /** Responds to requests that are not upgrades. */
   readonly request?: RequestListener
 }
 
-/** A server whose upgrades are limited, all that its caps told, and clients of it. */
+/** A server with limited upgrades, the events of its caps, and its clients. */
 export class UpgradeSite {
   readonly watcher: Watcher = new Watcher()
   readonly server: Server
   readonly limit: UpgradeLimit
   readonly clients: SocketClient[] = []
-  /** What reached the listener behind the limit. */
+  /** Upgrades that reached the listener after the limit. */
   readonly upgraded: IncomingMessage[] = []
-  /** Sockets on the side of the server. */
+  /** Server-side sockets. */
   readonly sockets: Duplex[] = []
   readonly #tls: boolean
 
@@ -94,28 +94,28 @@ export class UpgradeSite {
     return client
   }
 
-  /** A client that has sent this. */
+  /** Connects a client that sends this text. */
   async asking(text: string = handshake()): Promise<SocketClient> {
     const client = await this.client()
     client.send(text)
     return client
   }
 
-  /** A client whose upgrade passed. */
+  /** Connects a client whose upgrade is admitted. */
   async open(text?: string): Promise<SocketClient> {
     const client = await this.asking(text)
     await client.hears('101 Switching Protocols')
     return client
   }
 
-  /** What a client hears until its connection is closed. */
+  /** Returns the text that a client receives until its connection is closed. */
   async answer(text?: string): Promise<string> {
     const client = await this.asking(text)
     await client.closed()
     return client.heard
   }
 
-  /** Waits until `acquired` places have been taken and all have come back, and holds that each did so once. */
+  /** Waits until `acquired` permits have been acquired and released, and checks that each was released once. */
   async allReleased(acquired: number): Promise<void> {
     const { watcher } = this
     await until(() => watcher.acquired >= acquired && watcher.held <= 0, {
@@ -125,12 +125,12 @@ export class UpgradeSite {
     for (const cap of this.limit.caps) assert.equal(cap.count(), 0)
   }
 
-  /** Ends everything, and holds that no place stays held. */
+  /** Closes everything, and checks that no permit stays held. */
   async close(): Promise<void> {
     for (const client of this.clients) client.leave()
     this.server.closeAllConnections()
     this.server.close()
-    // who never listened to its socket never learns that the client has left
+    // a socket without a listener never reports that the client has disconnected
     for (const socket of this.sockets) socket.destroy()
     await until(() => this.sockets.every((socket) => socket.destroyed), { what: 'the end of all sockets' })
     await until(() => this.watcher.held === 0, { what: `${this.watcher.held} places to come back` })

@@ -12,7 +12,7 @@ import { frontBackend } from '../contracts/front-backend.ts'
 import { handshake, type SocketClient, UpgradeSite, type UpgradeSiteOptions } from './upgrade-site.ts'
 
 let site: UpgradeSite
-/** Lets each key come that is waited for. */
+/** Resolves each pending key. */
 let waiting: (() => void)[] = []
 
 async function siteOf(options: UpgradeLimitOptions, more?: UpgradeSiteOptions): Promise<UpgradeSite> {
@@ -37,8 +37,8 @@ const once1m = { limit: 1, window: '1m', key: slowKey } as const
 describe.each([
   ['TCP', false],
   ['TLS', true],
-])('over %s, while a key or a backend is waited for', (_carrier, tls) => {
-  test('no byte of the client is lost, behind the handshake or later', async () => {
+])('over %s, while a key or a backend is pending', (_carrier, tls) => {
+  test('no byte of the client is lost, with the handshake or later', async () => {
     await siteOf({ rateLimit: once1m }, { tls })
     const client = await site.asking(`${handshake()}with it, `)
     await asked()
@@ -52,7 +52,7 @@ describe.each([
     expect(site.sockets[0].listenerCount('readable')).toBe(0)
   })
 
-  test('a megabyte that comes early is held back, not kept in memory, and arrives whole', async () => {
+  test('a megabyte that arrives early is paused, not buffered in memory, and arrives complete', async () => {
     await siteOf({ rateLimit: once1m }, { tls })
     const client = await site.asking()
     await asked()
@@ -70,7 +70,7 @@ describe.each([
     ['ends its side', (client: SocketClient) => client.socket.end()],
   ] as const
 
-  test.each(departures)('a client that %s is not upgraded, and keeps no place', async (_how, leave) => {
+  test.each(departures)('a client that %s is not upgraded, and keeps no permit', async (_how, leave) => {
     await siteOf({ inflightLimit: { limit: 1, key: slowKey } }, { tls })
     const client = await site.asking()
     await asked()
@@ -86,7 +86,7 @@ describe.each([
     expect(site.upgraded).toHaveLength(1)
   })
 
-  test.each(departures)('a client that %s is not upgraded where rates alone are limited', async (_how, leave) => {
+  test.each(departures)('a client that %s is not upgraded with only rate limits', async (_how, leave) => {
     await siteOf({ rateLimit: { ...once1m, limit: 9 } }, { tls })
     const client = await site.asking()
     await asked()
@@ -100,7 +100,7 @@ describe.each([
     expect(site.upgraded).toHaveLength(1)
   })
 
-  test('a client that leaves gets its reservation back by settleOn alone, and not as a completed upgrade', async () => {
+  test('a client that disconnects is refunded only according to settleOn, not as a completed upgrade', async () => {
     const settled: boolean[] = []
     const settle = (_req: unknown, _res: unknown, { completed }: { completed: boolean }): number => {
       settled.push(completed)
@@ -116,7 +116,7 @@ describe.each([
     expect(settled).toEqual([false])
   })
 
-  test('a denial is told when it comes', async () => {
+  test('an asynchronous denial is sent', async () => {
     await siteOf({ rateLimit: once1m }, { tls })
     const first = await site.asking()
     const second = await site.asking()
@@ -129,7 +129,7 @@ describe.each([
   })
 })
 
-test('a client that ends its side later hears the last word of who upgraded it', async () => {
+test('a client that ends its side later still receives the final data of the server', async () => {
   const lastWord: UpgradeListener = (_req, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
     socket.resume().on('end', () => setImmediate(() => socket.end('last word')))
@@ -145,14 +145,14 @@ test('a client that ends its side later hears the last word of who upgraded it',
 })
 
 describe('a backend', () => {
-  test('of rates may answer by promise', async () => {
+  test('of rates may return promises', async () => {
     const backend = frontBackend('slow', memoryBackend(), async (ask) => ask())
     await siteOf({ rateLimit: { limit: 1, window: '1m', backend } })
     await site.open()
     expect(await site.answer()).toMatch(/^HTTP\/1.1 429/)
   })
 
-  test('of caps may answer by promise, and gets back what comes after the client has left', async () => {
+  test('of caps may return promises, and a permit granted after the client has disconnected is released', async () => {
     const places = createInflightLimiter({ limit: 1 })
     const due: (() => void)[] = []
     const backend: InflightBackend = {
@@ -171,7 +171,7 @@ describe('a backend', () => {
     expect(site.upgraded).toEqual([])
   })
 
-  test('that fails leaves upgrades to the limit in this process', async () => {
+  test('that fails causes upgrades to be limited in this process', async () => {
     const dead = (): Promise<never> => Promise.reject(new Error('nobody is there'))
     await siteOf({
       rateLimit: { limit: 1, window: '1m', backend: failingBackend(dead) },

@@ -102,12 +102,12 @@ for (const platform of platforms) {
 
     for (const [where, options] of Object.entries({
       'a filter of the class': app({ rateLimit: ONE }, [Filtered]),
-      'a provider that filters everything': app(
+      'a filter provided for all exceptions': app(
         { rateLimit: ONE },
         [Home],
         [{ provide: APP_FILTER, useClass: EverythingFilter }],
       ),
-      'a global filter of everything': {
+      'a global filter for all exceptions': {
         ...app({ rateLimit: ONE }, [Home]),
         prepare: (one) => one.useGlobalFilters(new EverythingFilter()),
       },

@@ -136,21 +136,17 @@ for (const platform of platforms) {
 describe(`invalid options, Nest ${process.env.NEST}`, () => {
   const bad: Readonly<Record<string, [SluiceModuleOptions, string, RegExp]>> = {
     'a limit of 0': [{ rateLimit: { limit: 0, window: '1m' } }, 'SLUICE_BAD_LIMIT', /limit/],
-    'an option that there is not': [{ limits: [] } as never, 'SLUICE_BAD_OPTION', /limits/],
-    'policies that are no list': [{ policies: LOGIN } as never, 'SLUICE_BAD_OPTION', /policies/],
+    'an unknown option': [{ limits: [] } as never, 'SLUICE_BAD_OPTION', /limits/],
+    'policies that are not an array': [{ policies: LOGIN } as never, 'SLUICE_BAD_OPTION', /policies/],
     'a policy without a name': [{ policies: [ONE] }, 'SLUICE_BAD_NAME', /name/],
-    'a policy that is none': [{ policies: [null as never] }, 'SLUICE_BAD_OPTION', /policies/],
+    'an invalid policy': [{ policies: [null as never] }, 'SLUICE_BAD_OPTION', /policies/],
     'two policies of one name': [{ policies: [LOGIN, LOGIN] }, 'SLUICE_DUPLICATE_POLICY', /login/],
-    'a named policy that is wrong, though nobody names it': [
+    'an invalid named policy, even if it is unused': [
       { policies: [{ name: 'odd', limit: 1, window: 'soon' as never }] },
       'SLUICE_BAD_DURATION',
       /window/,
     ],
-    'a name that no policy has': [
-      {},
-      'SLUICE_UNKNOWN_POLICY',
-      /Login\.logIn: @RateLimit: expected .*, received "login"/,
-    ],
+    'an unknown policy name': [{}, 'SLUICE_UNKNOWN_POLICY', /Login\.logIn: @RateLimit: expected .*, received "login"/],
   }
   for (const [what, [options, code, message]] of Object.entries(bad)) {
     test(`fails at start-up: ${what}`, async () => {

@@ -15,9 +15,9 @@ const ordinary: Readonly<Record<string, [path: string, status: number]>> = {
   'that is answered': ['/ok', 200],
   'whose handler throws': ['/throws', 500],
   'whose observable fails': ['/fails', 500],
-  'whose observable says nothing': ['/nothing', 500],
+  'whose observable emits nothing': ['/nothing', 500],
   'that is streamed': ['/stream', 200],
-  'that its handler answers by itself': ['/raw', 200],
+  'that its handler answers directly': ['/raw', 200],
 }
 
 for (const platform of platforms) {
