@@ -5,7 +5,7 @@ import { FakeClock } from '@sluice/testkit'
 
 const MINUTES = 60_000
 
-/** An application with two policies, and its insight. */
+/** Creates an application with two policies and its insight. */
 function watched(options: InsightOptions = {}) {
   const clock = new FakeClock({ wallMs: 1_700_000_000_000 })
   const insight = createInsight({ clock, ...options })
@@ -20,7 +20,7 @@ function watched(options: InsightOptions = {}) {
   return { clock, insight, limiter, limiterOf, allowed }
 }
 
-test('a policy is in shadow for 15 minutes, and then enforced again by itself', async () => {
+test('a policy is switched to shadow for 15 minutes, and then enforced again automatically', async () => {
   const { clock, insight, allowed } = watched()
   const entry = await insight.control({
     action: 'mode',
@@ -45,7 +45,7 @@ test('a policy is in shadow for 15 minutes, and then enforced again by itself', 
   await insight.close()
 })
 
-test('a switch is undone once', async () => {
+test('a switch can be undone once', async () => {
   const { insight, allowed } = watched()
   const { id } = await insight.control({ action: 'mode', policy: 'minute', mode: 'off', duration: '1h' })
   expect(allowed('key', 3)).toEqual([true, true, true])
@@ -57,7 +57,7 @@ test('a switch is undone once', async () => {
   await insight.close()
 })
 
-test('a limit is changed within the bounds that the code states, and not otherwise', async () => {
+test('a limit can be changed only within its configured bounds', async () => {
   const { insight, allowed } = watched({ control: { limits: { minute: { min: 1, max: 4 } } } })
   await insight.control({ action: 'limit', policy: 'minute', limit: 4 })
   expect(allowed('key', 5)).toEqual([true, true, true, true, false])
@@ -73,7 +73,7 @@ test('a limit is changed within the bounds that the code states, and not otherwi
   await insight.close()
 })
 
-test('a small limit is raised as far as its bounds say', async () => {
+test('a small limit can be raised up to its bounds', async () => {
   const clock = new FakeClock()
   const insight = createInsight({ clock, control: { limits: { log: { min: 1, max: 50 } } } })
   const limiter = createLimiter({ policies: [{ name: 'log', limit: 3, window: '1m' }], clock, observers: [insight] })
@@ -87,7 +87,7 @@ test('a small limit is raised as far as its bounds say', async () => {
   await insight.close()
 })
 
-test('a limit that a policy cannot have is refused, and leaves nothing behind', async () => {
+test('a limit that the policy does not support is rejected, and changes nothing', async () => {
   const clock = new FakeClock()
   const insight = createInsight({ clock, control: { limits: { log: { min: 1, max: 1_000 } } } })
   const log = { name: 'log', limit: 3, window: '1m', algorithm: 'sliding-log' } as const
@@ -100,13 +100,13 @@ test('a limit that a policy cannot have is refused, and leaves nothing behind', 
   await insight.close()
 })
 
-test('a key is blocked to the millisecond, and is shown as privacy says', async () => {
+test('a key is blocked for exactly the given time, and displayed according to the privacy option', async () => {
   const { clock, insight, limiter } = watched()
   const entry = await insight.control({ action: 'block', key: '203.0.113.7', duration: '10s' })
   expect(entry.key).toBe('203.0.113.x')
   expect(limiter.take('203.0.113.7')).toMatchObject({ allowed: false, retryAfterMs: 10_000, source: 'blocked' })
   expect(limiter.take('203.0.113.8').allowed).toBe(true)
-  // nobody failed to count it
+  // a block is not an uncounted decision
   expect(insight.snapshot().policies.map(({ total }) => [total.denied, total.uncounted])).toEqual([
     [1, 0],
     [1, 0],
@@ -120,14 +120,14 @@ test('a key is blocked to the millisecond, and is shown as privacy says', async 
   await insight.close()
 })
 
-test('a key is blocked by one policy alone', async () => {
+test('a key can be blocked in a single policy', async () => {
   const { insight, limiter } = watched()
   await insight.control({ action: 'block', key: 'key', policy: 'hour' })
   expect(limiter.take('key').verdicts.map(({ policy }) => policy.name)).toEqual(['hour'])
   await insight.close()
 })
 
-test('a key is reset in all policies, or in one', async () => {
+test('a key can be reset in all policies, or in one', async () => {
   const { insight, limiter } = watched()
   const left = () => limiter.peek('key').verdicts.map(({ remaining }) => remaining)
   limiter.take('key', 2)
@@ -139,7 +139,7 @@ test('a key is reset in all policies, or in one', async () => {
   await insight.close()
 })
 
-test('a limiter that is built later is steered, and all are as they were built once the insight is closed', async () => {
+test('a limiter that is created later follows existing changes, and closing the insight restores all limiters', async () => {
   const { insight, limiterOf, allowed } = watched()
   await insight.control({ action: 'mode', policy: 'minute', mode: 'off' })
   const later = limiterOf()
@@ -149,7 +149,7 @@ test('a limiter that is built later is steered, and all are as they were built o
   expect(allowed('key', 2)).toEqual([true, false])
 })
 
-test('an audit sink hears each line; one that throws hears no more', async () => {
+test('an audit sink receives each line, until it throws', async () => {
   const lines: AuditLine[] = []
   const audit = (line: AuditLine): void => {
     lines.push(line)
@@ -162,7 +162,7 @@ test('an audit sink hears each line; one that throws hears no more', async () =>
   await insight.close()
 })
 
-test('at most 100 changes hold at once', async () => {
+test('at most 100 changes can be active', async () => {
   const { insight, clock } = watched()
   for (let n = 0; n < 100; n++) await insight.control({ action: 'block', key: `key ${n}`, duration: '1m' })
   await expect(insight.control({ action: 'block', key: 'one more' })).rejects.toThrow(/at most 100 changes/)
@@ -175,25 +175,25 @@ test('at most 100 changes hold at once', async () => {
 const bad: readonly [string, object, string][] = [
   ['no action', {}, 'SLUICE_BAD_OPTION'],
   ['an unknown action', { action: 'constructor' }, 'SLUICE_BAD_OPTION'],
-  ['a mode that none is', { action: 'mode', policy: 'minute', mode: 'enforce' }, 'SLUICE_BAD_OPTION'],
-  ['a policy that nobody has', { action: 'mode', policy: 'month', mode: 'off' }, 'SLUICE_UNKNOWN_POLICY'],
-  ['an option that it has not', { action: 'block', key: 'a', limit: 3 }, 'SLUICE_BAD_OPTION'],
+  ['an unknown mode', { action: 'mode', policy: 'minute', mode: 'enforce' }, 'SLUICE_BAD_OPTION'],
+  ['an unknown policy', { action: 'mode', policy: 'month', mode: 'off' }, 'SLUICE_UNKNOWN_POLICY'],
+  ['an unsupported option', { action: 'block', key: 'a', limit: 3 }, 'SLUICE_BAD_OPTION'],
   ['an empty key', { action: 'block', key: '' }, 'SLUICE_BAD_OPTION'],
-  ['a megabyte of key', { action: 'block', key: 'k'.repeat(1_000_000) }, 'SLUICE_BAD_OPTION'],
+  ['a key of a megabyte', { action: 'block', key: 'k'.repeat(1_000_000) }, 'SLUICE_BAD_OPTION'],
   ['no time', { action: 'block', key: 'a', duration: 0 }, 'SLUICE_BAD_DURATION'],
   ['too long', { action: 'block', key: 'a', duration: '25h' }, 'SLUICE_BAD_DURATION'],
-  ['a reset with an end', { action: 'reset', key: 'a', duration: '1m' }, 'SLUICE_BAD_OPTION'],
-  ['a limit that is none', { action: 'limit', policy: 'minute', limit: 1.5 }, 'SLUICE_BAD_LIMIT'],
+  ['a reset with a duration', { action: 'reset', key: 'a', duration: '1m' }, 'SLUICE_BAD_OPTION'],
+  ['an invalid limit', { action: 'limit', policy: 'minute', limit: 1.5 }, 'SLUICE_BAD_LIMIT'],
   ['nobody', { action: 'block', key: 'a', by: 7 }, 'SLUICE_BAD_OPTION'],
 ]
 
-test.each(bad)('%s is refused', async (_what, request, code) => {
+test.each(bad)('%s is rejected', async (_what, request, code) => {
   const { insight } = watched({ control: { limits: { minute: { min: 1, max: 4 } } } })
   await expect(insight.control(request as ControlRequest)).rejects.toMatchObject({ code })
   await insight.close()
 })
 
-test('options of control are checked at start-up', () => {
+test('control options are validated at start-up', () => {
   expect(() => createInsight({ control: { limits: { a: { min: 5, max: 4 } } } })).toThrow(/at least min/)
   expect(() => createInsight({ control: { limits: { a: { min: 0, max: 4 } } } })).toThrow(/SLUICE_BAD_LIMIT/)
   expect(() => createInsight({ control: { limit: {} } as object })).toThrow(/SLUICE_BAD_OPTION/)

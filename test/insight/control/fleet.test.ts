@@ -16,7 +16,7 @@ interface Member {
   readonly limiter: Limiter<Decision>
 }
 
-/** Processes of one clock that share a channel, each with limits in its own memory. */
+/** Processes that share a clock and a channel, each with limits in its own memory. */
 class Fleet {
   readonly clock = new FakeClock({ wallMs: 1_700_000_000_000 })
   readonly hub = new Hub()
@@ -45,7 +45,7 @@ class Fleet {
 
 const limitsOf = (members: readonly Member[]) => members.map(({ limiter }) => limiter.peek('key').binding.policy.limit)
 
-test('a change holds in all processes at once, and ends in all of them', async () => {
+test('a change takes effect in all processes at once, and ends in all of them', async () => {
   const fleet = new Fleet()
   const members = [fleet.join(), fleet.join(), fleet.join()]
   const [{ insight }] = members
@@ -58,7 +58,7 @@ test('a change holds in all processes at once, and ends in all of them', async (
   expect(insight.audit()[0]).toMatchObject({ event: 'undone', entry: { undoneBy: 'boss' } })
 })
 
-test('a process that starts later, or missed the message, has it within a tick', async () => {
+test('a process that starts later, or missed the message, receives the change within a tick', async () => {
   const fleet = new Fleet()
   const first = fleet.join()
   const deaf = fleet.hub.join()
@@ -69,12 +69,12 @@ test('a process that starts later, or missed the message, has it within a tick',
   expect(missed.limiter.take('key').counted).toBe(true)
   fleet.tick()
   expect(late.limiter.take('key')).toMatchObject({ counted: false, source: 'off' })
-  // it is no news to who was not there
+  // a late process does not repeat the start event
   fleet.clock.advance(10_000)
   expect(late.limiter.take('key')).toMatchObject({ counted: true })
 })
 
-test('a change outlives the process that made it', async () => {
+test('a change continues after the process that made it has ended', async () => {
   const fleet = new Fleet()
   const first = fleet.join()
   const second = fleet.join()
@@ -88,7 +88,7 @@ test('a change outlives the process that made it', async () => {
   }
 })
 
-test('a reset reaches counts that each process has of its own, once', async () => {
+test('a reset applies once to the separate counts of each process', async () => {
   const fleet = new Fleet()
   const members = [fleet.join(), fleet.join()]
   for (const { limiter } of members) limiter.take('key', 2)
@@ -99,13 +99,13 @@ test('a reset reaches counts that each process has of its own, once', async () =
   expect(members.map(({ limiter }) => limiter.peek('key').binding.remaining)).toEqual([1, 1])
 })
 
-test('a limit beyond the bounds of another process does not hold there, which says so', async () => {
+test('a limit outside the bounds of another process is not applied there, and the failure is recorded', async () => {
   const fleet = new Fleet()
   const bold = fleet.join()
   const shy = fleet.join({ control: { limits: { api: { min: 1, max: 3 } } } })
   await bold.insight.control({ action: 'limit', policy: 'api', limit: 9 })
   expect(limitsOf([bold, shy])).toEqual([9, 2])
-  // and is in the way of nothing else
+  // later changes still apply
   await shy.insight.control({ action: 'limit', policy: 'api', limit: 3 })
   expect(limitsOf([bold, shy])).toEqual([3, 3])
   const { id } = await shy.insight.control({ action: 'mode', policy: 'api', mode: 'off' })
@@ -116,7 +116,7 @@ test('a limit beyond the bounds of another process does not hold there, which sa
   })
 })
 
-test('nothing of a key goes over the channel, and nobody without the secret is heard', async () => {
+test('messages contain no keys, and messages without the secret are ignored', async () => {
   const fleet = new Fleet()
   const member = fleet.join()
   const stranger = fleet.join({ secret: 'another secret of somebody' })
@@ -129,7 +129,7 @@ test('nothing of a key goes over the channel, and nobody without the secret is h
   expect(sent.map((bytes) => Buffer.from(bytes).toString('latin1')).join()).not.toContain('customer')
   expect(stranger.insight.controls()).toEqual([])
   expect(stranger.limiter.take('customer@example.com').allowed).toBe(true)
-  // what it heard cannot be bent, cut, mixed, or sent under another topic
+  // recorded messages that are modified or truncated are ignored
   const random = seededRandom(20_260_301)
   const undone = await fleet.join().insight.control({ action: 'mode', policy: 'api', mode: 'off' })
   expect(undone.action).toBe('mode')
@@ -141,7 +141,7 @@ test('nothing of a key goes over the channel, and nobody without the secret is h
   expect(member.insight.controls().map(({ action }) => action)).toEqual(['mode', 'block'])
 })
 
-test('an older message brings nothing back that was undone', async () => {
+test('an older message does not restore a change that was undone', async () => {
   const fleet = new Fleet()
   const member = fleet.join()
   const sent: Uint8Array[] = []
@@ -155,7 +155,7 @@ test('an older message brings nothing back that was undone', async () => {
   expect(member.limiter.take('key').counted).toBe(true)
 })
 
-test('a message of a later release is read as far as it is known', async () => {
+test('known changes in a message of a later release are applied', async () => {
   const fleet = new Fleet()
   const { ControlSeal } = await import('../../../packages/insight/src/control/control-seal.ts')
   const member = fleet.join()
@@ -176,14 +176,14 @@ test('a message of a later release is read as far as it is known', async () => {
   expect(member.insight.controls().map(({ id }) => id)).toEqual(['b'])
 })
 
-test('over a channel operators need a secret', async () => {
+test('changes over a channel require a secret', async () => {
   const fleet = new Fleet()
   const { insight } = fleet.join({ secret: undefined })
   const refused = insight.control({ action: 'mode', policy: 'api', mode: 'off' })
   await expect(refused).rejects.toMatchObject({ code: 'SLUICE_SECRET_MISSING' })
 })
 
-test('the later of two changes has the last word, also where its clock is behind', async () => {
+test('the later of two changes applies, even if its clock is behind', async () => {
   const fleet = new Fleet()
   const ahead = fleet.join({ clock: new FakeClock({ wallMs: 1_700_000_060_000 }) })
   const behind = fleet.join()

@@ -26,7 +26,7 @@ async function started(): Promise<Steered> {
   return process
 }
 
-/** Milliseconds until all of them answer so. */
+/** Returns the milliseconds until all processes give this answer. */
 async function until(all: readonly Steered[], key: string, answer: string): Promise<number> {
   const since = performance.now()
   const isSo = async () => (await Promise.all(all.map((one) => one.call('take', key)))).every((got) => got === answer)
@@ -34,7 +34,7 @@ async function until(all: readonly Steered[], key: string, answer: string): Prom
   return performance.now() - since
 }
 
-test('a switch holds in two processes over Redis, reverts by itself, and reaches one that starts anew', async () => {
+test('a switch applies in two processes over Redis, reverts automatically, and reaches a restarted process', async () => {
   const [here, there] = [await started(), await started()]
   await until([here, there], 'key', 'redis denied')
   await here.call('control', { action: 'mode', policy: 'api', mode: 'off', duration: '4s' })
@@ -44,11 +44,11 @@ test('a switch holds in two processes over Redis, reverts by itself, and reaches
   const revertedMs = await until([here, there, restarted], 'key', 'redis denied')
   const times = [heldMs, restartedMs, revertedMs].map(Math.round)
   process.stdout.write(
-    `a switch: in both after ${times[0]} ms, after a restart ${times[1]} ms, back after ${times[2]} ms\n`,
+    `a switch: in both after ${times[0]} ms, after a restart ${times[1]} ms, reverted after ${times[2]} ms\n`,
   )
 }, 60_000)
 
-test('a block is everywhere, is explained, and is undone', async () => {
+test('a block applies in all processes, is explained, and can be undone', async () => {
   const [here, there] = processes
   const { id } = await there.call('control', { action: 'block', key: 'villain', reason: 'scraping' })
   await until([here, there], 'villain', 'blocked denied')

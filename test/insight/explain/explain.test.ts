@@ -27,8 +27,8 @@ function watched(policies: readonly PolicyInput[], options: InsightOptions = {},
 const TOKENS = { name: 'tokens', limit: 100_000, window: '1m', algorithm: 'fixed-window', unit: 'tokens' } as const
 const API = { name: 'api', limit: 10, window: '1h', algorithm: 'fixed-window' } as const
 
-describe('in words', () => {
-  test('what was used, what was asked, and when it fits', async () => {
+describe('the explanation of a key in words', () => {
+  test('contains used and requested units, and when the request fits', async () => {
     const { clock, insight, limiter } = watched([TOKENS, API])
     limiter.take('key', { tokens: 98_000, api: 1 })
     clock.advance(48_000)
@@ -47,7 +47,7 @@ describe('in words', () => {
     expect(policies[1].asked).toEqual({ allowed: false, retryAfterMs: null })
   })
 
-  test('a key that may ask again', async () => {
+  test('contains the next time for a key that must wait', async () => {
     const { insight, limiter } = watched([API])
     limiter.take('key', 4)
     expect((await insight.explain('key')).summary).toEqual([
@@ -57,7 +57,7 @@ describe('in words', () => {
     expect((await insight.explain('new')).policies[0]).toMatchObject({ used: 0, remaining: 10 })
   })
 
-  test('a policy in shadow would deny, and one that is off does not count', async () => {
+  test('covers policies in shadow, but not policies that are off', async () => {
     const { insight, limiter } = watched([{ ...API, mode: 'shadow' }, TOKENS])
     limiter.take('key', 10)
     await insight.control({ action: 'mode', policy: 'tokens', mode: 'off', by: 'ops' })
@@ -71,7 +71,7 @@ describe('in words', () => {
     expect(controls).toMatchObject([{ action: 'mode', policy: 'tokens' }])
   })
 
-  test('who is blocked, by whom, and for how long', async () => {
+  test('contains who blocked the key, and for how long', async () => {
     const { clock, insight } = watched([API])
     await insight.control({ action: 'block', key: 'villain', by: 'ops', reason: 'scraping', duration: '10m' })
     clock.advance(60_000)
@@ -81,7 +81,7 @@ describe('in words', () => {
     expect((await insight.explain('somebody')).controls).toEqual([])
   })
 
-  test('who is exempt, and who has a limit of its own', async () => {
+  test('contains exemptions and key-specific limits', async () => {
     const { insight, limiter } = watched([
       { ...API, overrides: limitOverrides({ limits: { big: 50 }, others: 'exempt' }) },
     ])
@@ -93,7 +93,7 @@ describe('in words', () => {
     expect((await insight.explain('small')).summary[1]).toMatch(/^exempt from 'api'/)
   })
 
-  test('a backend that does not answer', async () => {
+  test('covers a backend that does not answer', async () => {
     const backend = failingBackend(() => {
       throw new Error('down')
     })
@@ -104,28 +104,28 @@ describe('in words', () => {
     expect(policies[0].text).toMatch(/'.*' is not responding \(answered by 'local'\)/)
   })
 
-  test('nothing is watched', async () => {
+  test('reports that no policies are observed', async () => {
     const { insight, limiter } = watched([API])
     limiter.close()
     expect((await insight.explain('key')).summary).toEqual(['no policies are observed in this process'])
   })
 })
 
-test('asking counts nothing', async () => {
+test('explanations count nothing', async () => {
   const { insight, limiter } = watched([API])
   for (let n = 0; n < 50; n++) await insight.explain('key', { cost: 3 })
   expect(limiter.peek('key').binding.remaining).toBe(10)
   expect(insight.snapshot().policies).toEqual([])
 })
 
-test('another limit that an operator set is the one that is explained', async () => {
+test('a limit set by an operator is the one that is explained', async () => {
   const { insight, limiter } = watched([API], { control: { limits: { api: { min: 1, max: 20 } } } })
   limiter.take('key', 10)
   await insight.control({ action: 'limit', policy: 'api', limit: 20 })
   expect((await insight.explain('key')).policies[0]).toMatchObject({ limit: 20, used: 10, remaining: 10 })
 })
 
-test('limiters that count together are explained once', async () => {
+test('limiters that share their counts are explained once', async () => {
   const clock = new FakeClock()
   const backend = memoryBackend({ clock })
   const { insight } = watched([API], {}, { backend, shared: true })
@@ -134,8 +134,8 @@ test('limiters that count together are explained once', async () => {
   expect((await insight.explain('key')).policies).toHaveLength(2)
 })
 
-describe('denials of late', () => {
-  test('by policy and route, latest first', async () => {
+describe('recent denials', () => {
+  test('are grouped by policy and route, latest first', async () => {
     const { clock, insight, limiter } = watched([{ ...API, limit: 1 }])
     const ask = (route: string) => limiter.take('key', 1, { request: requestOf(route).request })
     ask('/a')
@@ -150,7 +150,7 @@ describe('denials of late', () => {
     expect((await insight.explain('other')).denials).toEqual([])
   })
 
-  test('are kept of 1,000 keys, and a key that is denied all the time pushes out none', async () => {
+  test('are kept for 1,000 keys, and a key that is denied many times does not displace others', async () => {
     const { insight, limiter } = watched([{ ...API, limit: 1 }])
     limiter.take('quiet', 2)
     for (let n = 0; n < 10_000; n++) limiter.take('loud', 2)
@@ -160,7 +160,7 @@ describe('denials of late', () => {
     expect((await insight.explain('botnet 0')).denials).toHaveLength(1)
   })
 
-  test('of other processes come over the channel, under an id of the key', async () => {
+  test('of other processes arrive over the channel, by the ID of the key', async () => {
     const hub = new Hub()
     const clock = new FakeClock()
     const secret = 'a secret of all processes'
@@ -189,7 +189,7 @@ describe('denials of late', () => {
   })
 })
 
-test('the id of a key in a snapshot leads to its key where it was seen', async () => {
+test('a process that has seen a key can resolve its ID from a snapshot', async () => {
   const { clock, insight, limiter } = watched([API])
   limiter.take('customer@example.com')
   clock.advance(1_000)
@@ -207,7 +207,7 @@ test.each([
   ['key', 0],
   ['key', 1.5],
   ['key', Number.NaN],
-])('explain(%p, %p) is refused', async (key, cost) => {
+])('explain(%p, %p) is rejected', async (key, cost) => {
   const { insight } = watched([API])
   await expect(insight.explain(key as string, { cost })).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
 })

@@ -19,13 +19,13 @@ function textsOf(value: unknown): string[] {
     : []
 }
 
-describe('with a million keys, 100,000 routes, 100 policies and 100 caps', () => {
-  it('holds the memory that it states', () => {
+describe('with a million keys, 100,000 routes, 100 policies and 100 caps, an insight', () => {
+  it('stays within the documented memory', () => {
     expect(crowd.grownBytes).toBeGreaterThan(2 ** 20)
     expect(crowd.grownBytes).toBeLessThan(32 * 2 ** 20)
   })
 
-  it('shows as many as it says, and others together', () => {
+  it('lists the documented number of items, and combines the rest as "other"', () => {
     const { policies, caps, routes, uniques } = crowd.snapshot
     expect([policies.length, caps.length, routes.length, uniques.byRoute?.length]).toEqual([50, 20, 201, 201])
     for (const [names, last] of [
@@ -39,7 +39,7 @@ describe('with a million keys, 100,000 routes, 100 policies and 100 caps', () =>
     expect(decisions).toBe(1_100_001)
   })
 
-  it('has no text above 128 characters, and none with half a pair of surrogates', () => {
+  it('has no text above 128 characters, and no lone surrogates', () => {
     const texts = textsOf(crowd.snapshot)
     expect(texts.length).toBeGreaterThan(1_000)
     expect(texts.filter((text) => text.length > 128 || /\p{Surrogate}/u.test(text))).toEqual([])

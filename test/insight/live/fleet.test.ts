@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((insight) => insight.close()))
 })
 
-/** Processes of one clock that share a channel. */
+/** Processes that share a clock and a channel. */
 class Fleet {
   readonly clock = new FakeClock()
   readonly hub = new Hub()
@@ -25,7 +25,7 @@ class Fleet {
     return insight
   }
 
-  /** All report, twice at most. */
+  /** Lets all processes report, twice at most. */
   tick(): void {
     this.clock.advance(1_000)
   }
@@ -35,8 +35,8 @@ function totals({ policies }: InsightSnapshot): [number, number][] {
   return policies.map(({ total }) => [total.allowed, total.denied])
 }
 
-describe('sums over processes', () => {
-  it('are what was sent, exactly, in each of four processes', () => {
+describe('sums over several processes', () => {
+  it('equal all decisions exactly, in each of four processes', () => {
     const seed = 20_260_101
     const random = seededRandom(seed)
     const fleet = new Fleet()
@@ -66,7 +66,7 @@ describe('sums over processes', () => {
     }
   })
 
-  it('join percentiles, caps and backends', () => {
+  it('combine percentiles, caps and backends', () => {
     const fleet = new Fleet()
     const [a, b] = [fleet.join(), fleet.join()]
     for (const [member, durationMs] of [
@@ -95,8 +95,8 @@ describe('sums over processes', () => {
   })
 })
 
-describe('processes that come and go', () => {
-  it('a gone one drops out; what it had reported stays, and nothing counts twice when it is back', async () => {
+describe('processes that start and stop', () => {
+  it('a stopped process is removed, its reported counts remain, and nothing counts twice when it returns', async () => {
     const fleet = new Fleet()
     const stays = fleet.join()
     const channel = fleet.hub.join()
@@ -125,7 +125,7 @@ describe('processes that come and go', () => {
     expect(totals(stays.snapshot())).toEqual([[2, 0]])
   })
 
-  it('one that comes late learns totals and uniques, and no minute that it did not see', () => {
+  it('a late process receives totals and uniques, but no earlier minutes', () => {
     const fleet = new Fleet()
     const early = fleet.join()
     for (let key = 0; key < 50; key++) early.decided(`key ${key}`, decisionOf())
@@ -139,7 +139,7 @@ describe('processes that come and go', () => {
     expect(snapshot.ratePerSecond).toEqual({ now: 0, lastHour: 0 })
   })
 
-  it('reports that get lost or come twice change no sum', () => {
+  it('lost and duplicated reports do not change any sum', () => {
     const fleet = new Fleet()
     const watches = fleet.join()
     const channel = fleet.hub.join()
@@ -164,7 +164,7 @@ describe('processes that come and go', () => {
 })
 
 describe('messages', () => {
-  it('of another version, and whatever is none, are ignored and counted', () => {
+  it('of another version and invalid messages are ignored and counted', () => {
     const fleet = new Fleet()
     const insight = fleet.join()
     const messages: Uint8Array[] = []
@@ -184,24 +184,27 @@ describe('messages', () => {
     expect(totals(snapshot)).toEqual([[1, 0]])
   })
 
-  it.each(['mask', 'hash'] as const)('with %s have no key in them, and one key is one over processes', (privacy) => {
-    const fleet = new Fleet()
-    const [a, b] = [fleet.join({ privacy }), fleet.join({ privacy })]
-    const sent: string[] = []
-    for (const member of [a, b]) {
-      for (const key of ['customer-1', 'customer-2', 'customer-2']) member.decided(key, decisionOf())
-      member.event('quota', { key: 'customer-1', lost: 1 })
-    }
-    fleet.hub.join().subscribe(TOPIC, (bytes) => sent.push(inflateRawSync(bytes.subarray(1)).toString()))
-    fleet.tick()
-    fleet.tick()
-    expect(sent.length).toBeGreaterThan(1)
-    expect(sent.join()).not.toContain('customer')
-    expect(a.snapshot().policies[0].topAllowed.map(({ count }) => count)).toEqual([4, 2])
-    expect(a.snapshot().policies[0].topAllowed).toEqual(b.snapshot().policies[0].topAllowed)
-  })
+  it.each(['mask', 'hash'] as const)(
+    'with privacy %s contain no keys, and a key has the same ID in all processes',
+    (privacy) => {
+      const fleet = new Fleet()
+      const [a, b] = [fleet.join({ privacy }), fleet.join({ privacy })]
+      const sent: string[] = []
+      for (const member of [a, b]) {
+        for (const key of ['customer-1', 'customer-2', 'customer-2']) member.decided(key, decisionOf())
+        member.event('quota', { key: 'customer-1', lost: 1 })
+      }
+      fleet.hub.join().subscribe(TOPIC, (bytes) => sent.push(inflateRawSync(bytes.subarray(1)).toString()))
+      fleet.tick()
+      fleet.tick()
+      expect(sent.length).toBeGreaterThan(1)
+      expect(sent.join()).not.toContain('customer')
+      expect(a.snapshot().policies[0].topAllowed.map(({ count }) => count)).toEqual([4, 2])
+      expect(a.snapshot().policies[0].topAllowed).toEqual(b.snapshot().policies[0].topAllowed)
+    },
+  )
 
-  it('are small: 5 KB with five policies, and below what channels carry with all that there can be', () => {
+  it('are small: 5 KB with five policies, and within the size limit of channels at most', () => {
     const fleet = new Fleet()
     const sizes: number[] = []
     fleet.hub.join().subscribe(TOPIC, (bytes) => sizes.push(bytes.length))

@@ -10,7 +10,7 @@ import request from 'supertest'
 
 const POLICIES = [{ name: 'api', limit: 2, window: 60_000 }]
 
-it('measures handlers of Express by route, also behind a limit that stands before all routes', async () => {
+it('measures Express handlers by route, even if the limit is mounted before all routes', async () => {
   const clock = new FakeClock()
   const insight = createInsight({ clock, unique: { by: byIp(), per: 'route' } })
   const app = express()
@@ -28,7 +28,7 @@ it('measures handlers of Express by route, also behind a limit that stands befor
   await insight.close()
 })
 
-it('measures handlers of Fastify', async () => {
+it('measures Fastify handlers', async () => {
   const clock = new FakeClock()
   const insight = createInsight({ clock })
   const app = fastify()

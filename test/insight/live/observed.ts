@@ -11,14 +11,14 @@ interface DecisionFacts {
   readonly remaining?: number
 }
 
-/** A decision of one policy. */
+/** Creates a decision of one policy. */
 export function decisionOf(facts: DecisionFacts = {}): Decision {
   const { policy = API, allowed = true, shadow = false, counted = true, remaining = 5 } = facts
   const binding = { policy, shadow, allowed, remaining, retryAfterMs: 0, resetAfterMs: 0, availableAfterMs: 0 }
   return { allowed, verdicts: [binding], binding, retryAfterMs: 0, takenAt: 0, counted, source: 'memory' }
 }
 
-/** A request whose response ends when `end` is called. */
+/** Creates a request whose response ends when `end` is called. */
 export function requestOf(route: string, ip = '192.0.2.1'): { request: ObservedRequest; end(): void } {
   const outgoing = new EventEmitter()
   const view: RequestView = { ip, method: 'GET', route, header: () => undefined, raw: {}, outgoing }

@@ -25,7 +25,7 @@ function sums({ policies }: InsightSnapshot): [number | undefined, number | unde
   return [policies[0]?.total.allowed, policies[0]?.total.denied]
 }
 
-test('each of four processes shows exactly what all were sent, and lets go of one that is killed', async () => {
+test('each of four processes shows exact sums of all, and removes a killed process', async () => {
   for (let member = 0; member < 4; member++) members.push(startNode('insight/live/children/member.ts'))
   await Promise.all(members.map((member) => member.call('join', server.url, SECRET)))
   await Promise.all(members.map((member, index) => member.call('take', 'acme', 100 + index)))

@@ -11,7 +11,7 @@ function sampled(): RequestSample {
   return new RequestSample(() => random.whole(999_999) / 1_000_000)
 }
 
-test('100 requests a second are all measured, and of more one of eight stands for eight', () => {
+test('the first 100 requests per second are all measured, and one in eight of the others with weight 8', () => {
   const sample = sampled()
   const weights = (count: number) => Array.from({ length: count }, () => sample.weight())
   expect(new Set(weights(100))).toEqual(new Set([1]))
@@ -24,7 +24,7 @@ test('100 requests a second are all measured, and of more one of eight stands fo
   expect(new Set(weights(100))).toEqual(new Set([1]))
 })
 
-test('rates and percentiles of a flood are those of all its requests', async () => {
+test('rates and percentiles of a flood represent all its requests', async () => {
   const clock = new FakeClock()
   const insight = createInsight({ clock })
   const ends: (() => void)[] = []
@@ -40,14 +40,14 @@ test('rates and percentiles of a flood are those of all its requests', async () 
   const { routes, policies } = insight.snapshot()
   expect(policies[0].total.allowed).toBe(8_000)
   const of = (route: string) => routes.find((one) => one.route === route)
-  // of 10 s, or of as much of them as there was; 15 % are six standard errors
+  // rates over the last 10 s or the available time; 15 % are six standard errors
   const share = (of('/slow')?.perSecond ?? 0) / ((of('/quick')?.perSecond ?? 0) + (of('/slow')?.perSecond ?? 0))
   expect(Math.abs(share - 0.5)).toBeLessThan(0.1)
   expect([of('/quick')?.p99, of('/slow')?.p50]).toEqual([0, 200])
   await insight.close()
 })
 
-test('a request that is passed over is not kept, and is measured by no other limiter', async () => {
+test('a request outside of the sample adds no listeners, even with several limiters', async () => {
   const clock = new FakeClock()
   const insight = createInsight({ clock })
   const listeners: number[] = []

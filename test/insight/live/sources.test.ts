@@ -9,7 +9,7 @@ const values = (name: string, series: number): Metric => ({
   samples: Array.from({ length: series }, (_, index) => ({ labels: { of: String(index) }, value: index })),
 })
 
-test('a snapshot has what sources of this process measured, and none where there are no sources', async () => {
+test('a snapshot contains the metrics of the sources of this process, or none without sources', async () => {
   const calls = new CounterMetric({ name: 'calls_total', help: 'Calls.', labels: ['result'] })
   const took = new HistogramMetric({ name: 'took_ms', help: 'How long they took.', buckets: [1, 10, 100] })
   const broken = {
@@ -33,7 +33,7 @@ test('a snapshot has what sources of this process measured, and none where there
   await alone.close()
 })
 
-test('what processes share is among them once something happened to it', async () => {
+test('sync metrics appear after the first sync event', async () => {
   const insight = createInsight()
   insight.event('sync', { topic: 'blocked', failed: true })
   const named = insight.snapshot().sources.map(({ name }) => name)
@@ -41,7 +41,7 @@ test('what processes share is among them once something happened to it', async (
   await insight.close()
 })
 
-test('no more than 100 series and 20 of each metric are in it, whatever sources have', async () => {
+test('at most 100 series are included, and 20 of each metric, whatever the sources return', async () => {
   const many = Array.from({ length: 50 }, (_, index) => values(`m${index}`, 7))
   const huge = { ...values('huge', 100_000), help: 'h'.repeat(1_000_000) }
   const odd = { ...values('odd', 0), samples: [{ labels: { of: 'x' }, value: Number.NaN }] } as Metric
@@ -52,7 +52,7 @@ test('no more than 100 series and 20 of each metric are in it, whatever sources 
   await insight.close()
 })
 
-test('no key is in it', async () => {
+test('the metrics contain no keys', async () => {
   const insight = createInsight({ privacy: 'full' })
   const limiter = createLimiter({ policies: [{ name: 'api', limit: 1, window: '1m' }], observers: [insight] })
   for (let take = 0; take < 5; take++) await limiter.take('eve@example.com')

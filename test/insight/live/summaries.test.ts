@@ -26,8 +26,8 @@ function policyOf({ policies }: InsightSnapshot, name = 'api'): InsightSnapshot[
   return found
 }
 
-describe('what policies decide', () => {
-  it('counts what a limiter answers, at once', async () => {
+describe('policy decisions', () => {
+  it('are counted at once', async () => {
     const { clock, insight } = opened()
     const policies = [{ name: 'api', limit: 3, window: 60_000 }]
     const limiter = createLimiter({ policies, clock, observers: [insight] })
@@ -48,7 +48,7 @@ describe('what policies decide', () => {
     limiter.close()
   })
 
-  it('tells shadow and what a failure rule answered', () => {
+  it('include shadow denials and answers of a failure rule', () => {
     const { insight } = opened()
     insight.decided('a', decisionOf({ allowed: false, shadow: true }))
     insight.decided('a', decisionOf({ counted: false }))
@@ -58,7 +58,7 @@ describe('what policies decide', () => {
     })
   })
 
-  it('gives rates of the last 10 s and of the last hour', () => {
+  it('have rates of the last 10 s and of the last hour', () => {
     const { clock, insight } = opened()
     for (let second = 0; second < 20; second++) {
       for (let request = 0; request < 6; request++) insight.decided('a', decisionOf({ allowed: request > 0 }))
@@ -73,7 +73,7 @@ describe('what policies decide', () => {
     expect(policyOf(insight.snapshot()).nearest).toBeUndefined()
   })
 
-  it('keeps a day of minutes, by policy and outcome', () => {
+  it('are kept for a day by minute, policy and outcome', () => {
     const { clock, insight } = opened()
     insight.decided('a', decisionOf())
     clock.advance(60_000)
@@ -91,7 +91,7 @@ describe('what policies decide', () => {
     expect(policyOf(insight.snapshot()).total).toMatchObject({ allowed: 1, denied: 2 })
   })
 
-  it('forgets top keys after ten minutes', () => {
+  it('lose their top keys after ten minutes', () => {
     const { clock, insight } = opened({ privacy: 'full' })
     insight.decided('acme', decisionOf())
     clock.advance(301_000)
@@ -105,7 +105,7 @@ describe('what policies decide', () => {
 })
 
 describe('caps, routes, backends and events', () => {
-  it('counts what caps hold, how long and at most', async () => {
+  it('counts the permits of caps, how long they are held, and the maximum', async () => {
     const { clock, insight } = opened()
     const cap = createInflightLimiter({ name: 'jobs', limit: 2, clock, observers: [insight] })
     const permits = [await cap.acquire(), await cap.acquire()]
@@ -125,7 +125,7 @@ describe('caps, routes, backends and events', () => {
     expect(insight.snapshot().history.caps).toEqual([{ cap: 'jobs', values: [2] }])
   })
 
-  it('measures a route from the decision to the end of the response, once', () => {
+  it('measures a route once from the decision to the end of the response', () => {
     const { clock, insight } = opened()
     for (let request = 1; request <= 100; request++) {
       const { request: seen, end } = requestOf('/users/:id')
@@ -169,7 +169,7 @@ describe('caps, routes, backends and events', () => {
     expect(insight.snapshot().uniques).toMatchObject({ hour: 0, day: 0 })
   })
 
-  it('shows backends that fail until they answer again', () => {
+  it('shows backends as failing until they answer again', () => {
     const { clock, insight } = opened()
     const state = (): unknown => insight.snapshot().backends[0]
     insight.event('backendFailed', { backend: 'redis', error: new Error('gone') })
@@ -187,7 +187,7 @@ describe('caps, routes, backends and events', () => {
 })
 
 describe('processes and options', () => {
-  it('shows itself, with the version of the manifest', () => {
+  it('shows its own process, with the version of the manifest', () => {
     const { clock, insight } = opened()
     clock.advance(2_000)
     const { version } = JSON.parse(readFileSync(join(root, 'packages/insight/package.json'), 'utf8'))
@@ -198,7 +198,7 @@ describe('processes and options', () => {
     expect(processes[0].memoryBytes).toBeGreaterThan(1e7)
   })
 
-  it('shows by how much a process is late, and which backends do not answer it', () => {
+  it('shows the timer delay of the process and its failing backends', () => {
     let now = 0
     let tick = (): void => {}
     const late: Clock = {
@@ -221,7 +221,7 @@ describe('processes and options', () => {
     expect(insight.snapshot().processes[0]).toMatchObject({ lagMs: 250, failing: ['redis'] })
   })
 
-  it('sets no timer that it does not take back', async () => {
+  it('clears its timers on close', async () => {
     const clock = new FakeClock()
     const insight = createInsight({ clock })
     expect(clock.pending).toBe(1)
@@ -235,7 +235,7 @@ describe('processes and options', () => {
     ['topic', '{x}'],
     ['unique', { per: 'method' }],
     ['unique', { by: 'ip' }],
-  ])('refuses a bad %s', (name, value) => {
+  ])('rejects a bad %s', (name, value) => {
     const make = (): unknown => createInsight({ [name]: value } as never)
     expect(make).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })

@@ -14,7 +14,10 @@ const DAY_MS = 86_400_000
 const NOON = Date.UTC(2026, 2, 10, 12)
 const redis = ownRedis()
 
-/** A process that keeps days, on a clock and a way to Redis of its own, which is bad with a seed. */
+/**
+ * A process that keeps days, with a separate clock and a separate connection to Redis, which fails at random if a seed
+ * is given.
+ */
 class Member {
   readonly clock: FakeClock
   readonly insight: Insight
@@ -47,7 +50,7 @@ class Member {
     }
   }
 
-  /** Lets minutes pass, each until all calls of it are answered or given up. */
+  /** Advances the clock by minutes, and waits until all calls of each minute are answered or have timed out. */
   async pass(minutes = 1): Promise<void> {
     for (let second = 0; second < 60 * minutes; second++) {
       this.clock.advance(1_000)
@@ -71,7 +74,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((member) => member.close()))
 })
 
-/** What one process counts that saw all of it in a day. */
+/** Returns the count of one process that observed all the given keys in a day. */
 function countOf(...ranges: readonly (readonly [from: number, to: number])[]): number {
   const insight = createInsight({ clock: new FakeClock({ wallMs: NOON }), secret: SECRET })
   for (const [from, to] of ranges) for (let key = from; key < to; key++) insight.decided(`key ${key}`, decisionOf())
@@ -81,7 +84,7 @@ function countOf(...ranges: readonly (readonly [from: number, to: number])[]): n
 }
 
 describe('days of unique keys in Redis', () => {
-  it('are exactly what one process would count, over processes, restarts, and lost, late and doubled calls', () =>
+  it('equal the count of a single process, over several processes, restarts, and lost, late and duplicated calls', () =>
     eachSeed(2, async (random) => {
       const prefix = redis.prefix()
       const ranges = Array.from({ length: 6 }, () => {
@@ -92,19 +95,19 @@ describe('days of unique keys in Redis', () => {
       for (const [at, [from, to]] of ranges.entries()) {
         members[at % 3].see(from, to)
         for (const member of members) await member.pass()
-        // one is killed, and another one begins from nothing
+        // a process is killed, and a new one starts without data
         const [, ...others] = members
         members = [...others, new Member(prefix, NOON, {}, random.whole(1_000))]
       }
       const last = new Member(prefix, NOON)
       await last.pass()
       expect(last.days()).toEqual([['2026-03-10', countOf(...ranges)]])
-      // a sketch of the keys, and no key
+      // Redis stores a sketch of the keys, but no key
       const [key] = await redis.client.keys(`${prefix}*`)
       expect(JSON.stringify(await redis.client.hgetall(key))).not.toContain('key 1')
     }))
 
-  it('are kept for 31 days, by route where asked, and forgotten by Redis itself', async () => {
+  it('are kept for 31 days, by route if configured, and expire in Redis', async () => {
     const prefix = redis.prefix()
     const days = 31
     for (let day = 0; day < 33; day++) {
@@ -134,7 +137,7 @@ describe('days of unique keys in Redis', () => {
     expect(await redis.client.keys(`${prefix}*`)).toHaveLength(33)
   })
 
-  it('take what was seen until midnight into the day that ended', async () => {
+  it('include keys up to midnight in the day that ended', async () => {
     const prefix = redis.prefix()
     const member = new Member(prefix, NOON + DAY_MS / 2 - 90_000)
     member.see(0, 100)
@@ -154,7 +157,7 @@ describe('days of unique keys in Redis', () => {
     expect(other.days()).toEqual(member.days())
   })
 
-  it('lose nothing of the present day while Redis is away, and where it comes back empty', async () => {
+  it('keep the current day during a Redis outage, and when Redis restarts empty', async () => {
     const prefix = redis.prefix()
     const member = new Member(prefix, NOON)
     member.see(0, 50)
@@ -174,7 +177,7 @@ describe('days of unique keys in Redis', () => {
     expect(member.insight.snapshot().events[0].text).toContain('failed=false')
   })
 
-  it('of another secret, or of another topic, are apart', async () => {
+  it('with another secret or topic are separate', async () => {
     const prefix = redis.prefix()
     const store = redisUniqueStore(redis.client, { prefix })
     const made = [{ secret: SECRET }, { secret: `${SECRET}!` }, { secret: SECRET, topic: 'other' }].map((options) =>
@@ -187,7 +190,7 @@ describe('days of unique keys in Redis', () => {
     expect(await redis.client.keys(`${prefix}*`)).toHaveLength(3)
   })
 
-  it('take up no more than 256 names a day in Redis, whatever processes send', async () => {
+  it('use at most 256 names per day in Redis, whatever processes send', async () => {
     const prefix = redis.prefix()
     const store: UniqueStore = redisUniqueStore(redis.client, { prefix })
     const entries = Array.from({ length: 300 }, (_, at) => ({ name: `GET /${at}`, registers: '0'.repeat(256) }))
@@ -196,7 +199,7 @@ describe('days of unique keys in Redis', () => {
     expect(await store.read('day')).toHaveLength(256)
   })
 
-  it('merge registers at each place, and once however often they come', async () => {
+  it('merge registers by maximum, and repeated merges change nothing', async () => {
     const store = redisUniqueStore(redis.client, { prefix: redis.prefix() })
     const random = seededRandom(baseSeed())
     const text = (): string => Array.from({ length: 4_096 }, () => random.pick([...'0123abc'])).join('')
@@ -210,8 +213,8 @@ describe('days of unique keys in Redis', () => {
   })
 })
 
-describe('a store of days', () => {
-  it('that is silent, throws or answers nonsense holds up nothing', async () => {
+describe('the store of unique days', () => {
+  it('does not block anything if it hangs, throws or returns nonsense', async () => {
     const nonsense = { name: '', registers: '~'.repeat(4_096) }
     const stores: UniqueStore[] = [
       { merge: () => new Promise(() => {}), read: () => new Promise(() => {}) },
@@ -242,11 +245,11 @@ describe('a store of days', () => {
 
   it.each<readonly [string, InsightOptions['unique'], string | undefined]>([
     ['without a secret', { store: redisUniqueStore({ run: async () => [] }) }, undefined],
-    ['that is none', { store: {} as UniqueStore }, SECRET],
-    ['of no days', { store: redisUniqueStore({ run: async () => [] }), days: 0 }, SECRET],
-    ['of more days than there are', { store: redisUniqueStore({ run: async () => [] }), days: 32 }, SECRET],
-    ['that is not there, of some days', { days: 7 }, SECRET],
-  ])('%s is refused at start-up, by code', (_what, unique, secret) => {
+    ['that is invalid', { store: {} as UniqueStore }, SECRET],
+    ['with 0 days', { store: redisUniqueStore({ run: async () => [] }), days: 0 }, SECRET],
+    ['with more days than the maximum', { store: redisUniqueStore({ run: async () => [] }), days: 32 }, SECRET],
+    ['that is missing although days are configured', { days: 7 }, SECRET],
+  ])('%s is rejected at start-up with an error code', (_what, unique, secret) => {
     expect(() => createInsight({ unique, secret })).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })
 })

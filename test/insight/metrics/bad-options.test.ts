@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createInsight, logObserver, metricsHandler, otelMetrics, promClientMetrics } from '@sluice/insight'
 
-/** As JavaScript would call it: no type stands in the way. */
+/** Functions as JavaScript would call them, without type checks. */
 // biome-ignore lint/suspicious/noExplicitAny: these calls are wrong on purpose
 type Untyped = (...args: any[]) => unknown
 
@@ -15,24 +15,24 @@ const [insight, log, handler, otel, prom] = [
 const source = createInsight()
 
 test.each<readonly [string, () => unknown]>([
-  ['sources that are no list', () => insight({ sources: {} })],
+  ['sources that are not a list', () => insight({ sources: {} })],
   ['a source without metrics', () => insight({ sources: [{}] })],
-  ['a source that is nothing', () => insight({ sources: [undefined] })],
+  ['a source that is undefined', () => insight({ sources: [undefined] })],
   ['an unknown option of createInsight', () => insight({ source: [] })],
-  ['a handler of nothing', () => handler()],
-  ['a handler of what has no metrics', () => handler({})],
+  ['a handler without an insight', () => handler()],
+  ['a handler of an object without metrics', () => handler({})],
   ['no registry', () => prom(source)],
-  ['a registry that is none', () => prom(source, { register: {} })],
-  ['a registry for what has no metrics', () => prom({}, { register: {} })],
+  ['an invalid registry', () => prom(source, { register: {} })],
+  ['a registry for an object without metrics', () => prom({}, { register: {} })],
   ['an unknown option of promClientMetrics', () => prom(source, { registry: {} })],
   ['no meter', () => otel(source, {})],
-  ['a meter that is none', () => otel(source, { meter: {} })],
+  ['an invalid meter', () => otel(source, { meter: {} })],
   ['no logger', () => log({})],
-  ['no options of logObserver', () => log()],
+  ['missing options of logObserver', () => log()],
   ['a logger without warn', () => log({ logger: {} })],
-  ['a privacy that is none', () => log({ logger: console, privacy: 'none' })],
-  ['a secret that is empty', () => log({ logger: console, privacy: 'hash', secret: '' })],
-  ['a clock that is none', () => log({ logger: console, clock: 7 })],
-])('%s is refused at start-up, by code', (_what, build) => {
+  ['an invalid privacy', () => log({ logger: console, privacy: 'none' })],
+  ['an empty secret', () => log({ logger: console, privacy: 'hash', secret: '' })],
+  ['an invalid clock', () => log({ logger: console, clock: 7 })],
+])('%s is rejected at start-up with an error code', (_what, build) => {
   expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
 })

@@ -6,7 +6,7 @@ import { exposedSeries } from './exposed-series.ts'
 
 const clock = new FakeClock({ nowMs: 1_000 })
 
-test('a million keys and a hundred thousand made-up paths leave 200 routes and the others, and no key', () => {
+test('a million keys and a hundred thousand invalid paths result in 200 routes plus "other", and no keys', () => {
   const insight = createInsight()
   const limiter = createLimiter({ policies: [{ name: 'api', limit: 40, window: '1h' }], clock })
   const decision = limiter.take('acme')
@@ -23,7 +23,7 @@ test('a million keys and a hundred thousand made-up paths leave 200 routes and t
   limiter.close()
 })
 
-test('names of policies, caps, backends and routes of caps are bounded as well', () => {
+test('names of policies, caps, backends and cap routes are bounded as well', () => {
   const insight = createInsight()
   const limiter = createLimiter({ policies: [{ name: 'api', limit: 40, window: '1h' }], clock })
   const { verdicts, ...decision } = limiter.take('acme')

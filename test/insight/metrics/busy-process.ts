@@ -9,7 +9,7 @@ import { FakeClock, failingBackend } from '@sluice/testkit'
 import express from 'express'
 import request from 'supertest'
 
-/** An application in which everything has happened that metrics tell of. */
+/** An application in which every measured event has happened. */
 export class BusyProcess {
   readonly insight: Insight
   readonly server: Server
@@ -37,7 +37,7 @@ export class BusyProcess {
       observers,
     })
     await limiter.take('acme')
-    // what a synced backend tells once its ledger is silent
+    // emits the events of a synced backend whose ledger does not respond
     insight.event('sync', { topic: 'global', failed: 'CONNECTION' })
     const app = express()
     app.get('/metrics', metricsHandler(insight))
@@ -75,7 +75,7 @@ export function syncedBackend(clock: FakeClock): SyncingBackend {
   return new SyncingBackend({ name: 'global', ledger, terms, rule: { source: 'local', share: 1 }, clock })
 }
 
-/** Decisions of a failure rule, until the breaker opens. */
+/** Makes decisions by a failure rule, until the breaker opens. */
 async function failing(insight: Insight): Promise<void> {
   const backend = failingBackend(() => Promise.reject(Object.assign(new Error('gone'), { code: 'CONNECTION' })))
   const policies = [{ name: 'remote', limit: 5, window: '1h' }] as const
@@ -84,7 +84,7 @@ async function failing(insight: Insight): Promise<void> {
   limiter.close()
 }
 
-/** A backend that answers, and not at once. */
+/** Uses a backend that answers asynchronously. */
 async function answering(insight: Insight): Promise<void> {
   const memory = memoryBackend()
   const backend: Backend = {
@@ -102,7 +102,7 @@ async function answering(insight: Insight): Promise<void> {
   limiter.close()
 }
 
-/** A charge whose window has passed. */
+/** Makes a charge after its window has ended. */
 function late(insight: Insight): void {
   const clock = new FakeClock({ nowMs: 1_000 })
   const policies = [{ name: 'late', limit: 5, window: '1s', algorithm: 'fixed-window' }] as const
@@ -117,7 +117,7 @@ function failingCost(): number {
   throw new Error('no body yet')
 }
 
-/** More keys than memory has room for, with two limiters on one backend; half of them heavy. */
+/** Uses more keys than memory has room for, with two limiters on one backend. Half of the keys are heavy. */
 function flooded(insight: Insight): void {
   const clock = new FakeClock({ nowMs: 1_000 })
   const backend = memoryBackend({ maxBytes: 64 * 1024, clock })

@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => busy.close())
 
-/** The names of an expression, each with the labels that are compared. */
+/** Returns the metric names of an expression, each with the labels that it filters by. */
 function selectorsOf(
   expr: string,
 ): readonly { readonly name: string; readonly matched: readonly (readonly [string, string, string])[] }[] {
@@ -45,7 +45,7 @@ function selectorsOf(
   }))
 }
 
-test.each(expressions)('$title asks for metrics that a running process has, by labels that they have', ({ expr }) => {
+test.each(expressions)('$title uses metrics and labels that a running process has', ({ expr }) => {
   expect(selectorsOf(expr).length).toBeGreaterThan(0)
   for (const { name, matched } of selectorsOf(expr)) {
     const own = series.filter((one) => one.name === name)
@@ -55,19 +55,19 @@ test.each(expressions)('$title asks for metrics that a running process has, by l
       expect(values).toContainEqual(how === '=' ? value : expect.any(String))
     }
   }
-  // job and instance are Prometheus' own, le is of buckets
+  // Prometheus adds job and instance, and le belongs to buckets
   const grouped = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, names]) => names.split(', '))
   const known = new Set(series.flatMap(({ labels }) => Object.keys(labels)))
   expect(grouped.filter((label) => !known.has(label) && !['job', 'instance'].includes(label))).toEqual([])
 })
 
-test.each(expressions)('$title is balanced, and rates have counters alone', ({ expr }) => {
+test.each(expressions)('$title has balanced brackets, and rate() is used with counters only', ({ expr }) => {
   expect(expr.split('(').length).toBe(expr.split(')').length)
   const rated = [...expr.matchAll(/(?:rate|increase)\((\w+)/g)].map(([, name]) => name)
   expect(rated.filter((name) => !/_(total|bucket|sum|count)$/.test(name))).toEqual([])
 })
 
-test('every panel has a legend of labels that its expression keeps, and a place of its own', () => {
+test('every panel has a legend of labels that its expression keeps, and a separate position', () => {
   for (const { targets = [] } of dashboard.panels) {
     for (const { expr, legendFormat } of targets) {
       for (const [, label] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(expr).toContain(label)
@@ -79,7 +79,7 @@ test('every panel has a legend of labels that its expression keeps, and a place 
 })
 
 describe('the alerts', () => {
-  test('are those of denials, breakers, uncounted decisions, evictions, stale counts and full caps', () => {
+  test('cover denials, breakers, uncounted decisions, evictions, stale counts and full caps', () => {
     const titles = ['DenialsJump', 'BreakerOpen', 'Uncounted', 'Evictions', 'SyncStale', 'CapFull']
     expect(rules.map(({ title }) => title)).toEqual(titles.map((title) => `Sluice${title}`))
     for (const rule of alerts) {

@@ -15,7 +15,7 @@ import { seriesValue } from './exposed-series.ts'
 const clock = new FakeClock({ nowMs: 1_000 })
 const on = (route: string) => ({ route, method: 'GET', request: undefined })
 
-test('decisions are counted by policy, outcome and route, those of shadow policies apart', async () => {
+test('decisions are counted by policy, outcome and route, and shadow policies separately', async () => {
   const insight = createInsight()
   const policies = [
     { name: 'api', limit: 2, window: '1h' },
@@ -31,7 +31,7 @@ test('decisions are counted by policy, outcome and route, those of shadow polici
   limiter.close()
 })
 
-test('a decision of one policy is counted like one of several, by the route that asked', () => {
+test('decisions of one policy and of several are counted the same, by the route of the request', () => {
   const insight = createInsight()
   const limiter = createLimiter({ policies: [{ name: 'api', limit: 9, window: '1h' }], clock })
   insight.decided('acme', limiter.take('acme'), on('/orders/:id'))
@@ -44,7 +44,7 @@ test('a decision of one policy is counted like one of several, by the route that
   limiter.close()
 })
 
-test('a key is near its limit from 80 % on, of a bucket by what fits into it at once', () => {
+test('a key is near its limit from 80 % on, and for a bucket 80 % of its burst', () => {
   const insight = createInsight()
   const policies = [{ name: 'api', limit: 10, window: '1h', algorithm: 'fixed-window' }] as const
   const limiter = createLimiter({ policies, clock, observers: [insight] })
@@ -64,7 +64,7 @@ test('a key is near its limit from 80 % on, of a bucket by what fits into it at 
 })
 
 test.each(['local', 'allow', 'deny'] as const)(
-  'what the rule %s decides is counted as uncounted, by this rule',
+  'decisions of the rule %s are counted as uncounted, by this rule',
   async (rule) => {
     const insight = createInsight()
     const backend = failingBackend(() => Promise.reject(new Error('gone')))
@@ -79,7 +79,7 @@ test.each(['local', 'allow', 'deny'] as const)(
   },
 )
 
-test('of several backends that answered together each verdict is counted or uncounted by itself', () => {
+test('verdicts of several backends in one decision are counted or uncounted separately', () => {
   const insight = createInsight()
   const limiter = createLimiter({ policies: [{ name: 'api', limit: 9, window: '1h' }], clock })
   const { verdicts, takenAt } = limiter.take('acme')
@@ -95,7 +95,7 @@ test('of several backends that answered together each verdict is counted or unco
   limiter.close()
 })
 
-test('permits that are held, refused and given back are counted by cap', () => {
+test('held, denied and released permits are counted by cap', () => {
   const insight = createInsight()
   const inflight = createInflightLimiter({ name: 'report', limit: 2, clock, observers: [insight] })
   const [first, second] = [inflight.acquire(), inflight.acquire()]
@@ -112,7 +112,7 @@ test('permits that are held, refused and given back are counted by cap', () => {
   second?.release()
 })
 
-test('what two limiters on one backend are told is counted once', () => {
+test('events of a backend that two limiters share are counted once', () => {
   const insight = createInsight()
   const backend = memoryBackend({ maxBytes: 64 * 1024, clock })
   const limiters = ['one', 'two'].map((name) => {
@@ -136,7 +136,7 @@ test('what two limiters on one backend are told is counted once', () => {
   stop?.()
 })
 
-test('nothing that is told, however odd, makes it throw: it would be dropped', () => {
+test('events with invalid data do not make it throw, since it would be detached', () => {
   const insight = createInsight()
   const odd = [undefined, null, Number.NaN, -1, Number.POSITIVE_INFINITY, {}, Symbol('odd'), 'x'.repeat(9_999)]
   const names = [
@@ -177,14 +177,14 @@ test('nothing that is told, however odd, makes it throw: it would be dropped', (
   expect(prometheusText(insight)).not.toMatch(/x{201}/)
 })
 
-test('a decision without verdicts, of a key that is exempt from all, counts nothing', () => {
+test('a decision without verdicts, for an exempt key, is not counted', () => {
   const insight = createInsight()
   const exempt = { allowed: true, verdicts: [], takenAt: 0, counted: true, source: 'memory', retryAfterMs: 0 }
   insight.decided('acme', exempt as unknown as Decision)
   expect(seriesValue(prometheusText(insight), 'sluice_decisions_total')).toBe(0)
 })
 
-test('who waits for a lease is counted as waiting for its backend, and who spends one is not', async () => {
+test('waiting for a lease is counted as waiting for the backend, and spending a lease is not', async () => {
   const insight = createInsight()
   const terms = { fraction: 0.1, leaseMs: 2_000 }
   const ledger = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())

@@ -1,11 +1,11 @@
-/** One line of the text format. */
+/** A line of the text format. */
 export interface ExposedSeries {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** The samples of a text in the format of Prometheus. */
+/** Parses the samples of a text in the Prometheus format. */
 export function exposedSeries(text: string): readonly ExposedSeries[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-z]\w*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
@@ -15,7 +15,7 @@ export function exposedSeries(text: string): readonly ExposedSeries[] {
   })
 }
 
-/** The value of a series by the labels that are named, summed over all others. */
+/** Returns the value of a series with the given labels, summed over all other labels. */
 export function seriesValue(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
   const found = exposedSeries(text).filter((series) => {
     return series.name === name && Object.entries(labels).every(([label, value]) => series.labels[label] === value)

@@ -12,7 +12,7 @@ import request from 'supertest'
 
 const policies = [{ name: 'api', limit: 1, window: '1h', algorithm: 'fixed-window' }] as const
 
-/** Notes lines as pino gets them, or as the console does. */
+/** Records lines like pino or like the console. */
 function noted(kind: 'pino' | 'console', options: Partial<LogObserverOptions> = {}) {
   const lines: unknown[][] = []
   const warn = (...line: unknown[]) => void lines.push(line)
@@ -36,7 +36,7 @@ afterEach(() => {
   jest.restoreAllMocks()
 })
 
-test('a denial is a line with its policy, masked key, route, wait and id', () => {
+test('a denial is logged with policy, masked key, route, wait and ID', () => {
   const { lines, clock, observer } = noted('pino')
   const asked = { route: '/orders/:id', method: 'GET', request: { headers: { 'x-request-id': 'r-1' } } }
   observer.decided?.('203.0.113.7', denied(clock), asked)
@@ -44,7 +44,7 @@ test('a denial is a line with its policy, masked key, route, wait and id', () =>
   expect(lines).toEqual([[fields, 'sluice denied']])
 })
 
-test('the console gets one line of text, whatever a client writes', () => {
+test('the console receives one line of text, whatever a client sends', () => {
   const { lines, clock, observer } = noted('console', { privacy: 'full' })
   const asked = { route: undefined, method: 'GET', request: { id: 'a\nb"c' } }
   observer.decided?.('x\r\nfake line', denied(clock), asked)
@@ -52,7 +52,7 @@ test('the console gets one line of text, whatever a client writes', () => {
   expect(lines).toEqual([[text]])
 })
 
-test('a key has one line a second, and the next line says how many had none', () => {
+test('a key is logged at most once per second, and the next line contains the number of suppressed ones', () => {
   const { lines, clock, observer } = noted('pino')
   const decision = denied(clock)
   for (let second = 0; second < 3; second++) {
@@ -67,14 +67,14 @@ test('a key has one line a second, and the next line says how many had none', ()
   expect(third).not.toHaveProperty('suppressed')
 })
 
-test('a flood of keys, long ones too, has a thousand lines a second', () => {
+test('a flood of keys, including long ones, is limited to a thousand lines per second', () => {
   const { lines, clock, observer } = noted('pino')
   const decision = denied(clock)
   for (let key = 0; key < 100_000; key++) observer.decided?.(`${key}-${'x'.repeat(key % 300)}`, decision)
   expect(lines.length).toBe(1_000)
 })
 
-test('allowed requests and shadow policies have no line, and a failure rule is named', async () => {
+test('allowed requests and shadow policies are not logged, and a failure rule is named', async () => {
   const { lines, clock, observer } = noted('pino')
   const shadow = createLimiter({ policies: [{ ...policies[0], mode: 'shadow' }], clock, observers: [observer] })
   for (let take = 0; take < 3; take++) shadow.take('acme')
@@ -93,7 +93,7 @@ test('allowed requests and shadow policies have no line, and a failure rule is n
   expect(lines).toEqual([[{ policy: 'api', key: 'acme…', rule: 'deny' }, 'sluice denied']])
 })
 
-test('hashed keys read alike by one secret, and otherwise do not', () => {
+test('hashed keys are equal with the same secret, and different with another', () => {
   const keyOf = (secret?: string) => {
     const { lines, clock, observer } = noted('pino', { privacy: 'hash', secret })
     observer.decided?.('acme', denied(clock))
@@ -104,7 +104,7 @@ test('hashed keys read alike by one secret, and otherwise do not', () => {
   expect(keyOf()).not.toBe(keyOf())
 })
 
-test('Express: the header is the id, for limits and for caps', async () => {
+test('Express: the ID is taken from the header, for limits and for caps', async () => {
   const { lines, observer } = noted('pino')
   const observers = [observer]
   const app = express()
@@ -118,7 +118,7 @@ test('Express: the header is the id, for limits and for caps', async () => {
   ])
 })
 
-test('Fastify: its own id of the request, in its own logger', async () => {
+test('Fastify: uses the request ID and the logger of the request', async () => {
   const lines: Record<string, unknown>[] = []
   const stream = { write: (line: string) => void lines.push(JSON.parse(line)) }
   const app = fastify({ logger: { level: 'warn', stream }, genReqId: () => 'f-1' })
@@ -132,7 +132,7 @@ test('Fastify: its own id of the request, in its own logger', async () => {
   await app.close()
 })
 
-test('a logger that throws, and a request that cannot be read, reach no request', async () => {
+test('a logger that throws and an unreadable request do not affect requests', async () => {
   jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
   const warn = () => {
     throw new Error('disk full')

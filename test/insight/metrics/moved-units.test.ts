@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((insight) => insight.close()))
 })
 
-/** What was asked of each policy, as it has to be counted. */
+/** The expected counts of charged and refunded units by policy. */
 class Asked {
   readonly #units = new Map<string, { charged: number; refunded: number }>()
 
@@ -47,7 +47,7 @@ function shown(insight: Insight, policy: string): { charged: number; refunded: n
   return found?.units ?? { charged: 0, refunded: 0 }
 }
 
-/** Answers as memory does, and never at once. */
+/** Answers like the memory backend, but asynchronously. */
 function laterBackend(): Backend {
   const memory = memoryBackend({ clock: new FakeClock({ nowMs: 1_000 }) })
   const inMemory = new Map<string, ReturnType<typeof memory.open>>()
@@ -89,7 +89,7 @@ async function mix(random: SeededRandom, limiter: ReturnType<typeof createLimite
 test.each([
   ['at once', () => memoryBackend({ clock: new FakeClock({ nowMs: 1_000 }) })],
   ['later', laterBackend],
-] as const)('units that a limiter moves are counted exactly where the backend answers %s', (_when, made) =>
+] as const)('units moved by a limiter are counted exactly if the backend answers %s', (_when, made) =>
   eachSeed(3, async (random) => {
     const insight = watched()
     const limiter = createLimiter({ policies, backend: made(), deadlineMs: 60_000, observers: [insight] })
@@ -103,7 +103,7 @@ test.each([
   }),
 )
 
-test('policies on two backends are counted each by itself', () =>
+test('policies on two backends are counted separately', () =>
   eachSeed(2, async (random) => {
     const insight = watched()
     const apart = [policies[0], { ...policies[1], backend: laterBackend() }]
@@ -114,7 +114,7 @@ test('policies on two backends are counted each by itself', () =>
     limiter.close()
   }))
 
-test('charge, refund and settle of requests are counted as they were asked', () =>
+test('charge, refund and settle of requests are counted as requested', () =>
   eachSeed(1, async (random) => {
     const insight = watched()
     const asked = new Asked()
@@ -136,7 +136,7 @@ test('charge, refund and settle of requests are counted as they were asked', () 
     expect(counted(insight, 'tokens')).toEqual(asked.of('tokens'))
   }))
 
-test('what a failing backend did not count is not told: neither by a failure rule, nor where it throws', async () => {
+test('units that a failing backend did not count are not reported, for any failure rule', async () => {
   const insight = watched()
   const charged: unknown[] = []
   const observers: Observer[] = [insight, { charged: (...told) => charged.push(told) }]
@@ -153,7 +153,7 @@ test('what a failing backend did not count is not told: neither by a failure rul
   expect(counted(insight, 'units')).toEqual({ charged: 0, refunded: 0 })
 })
 
-test('an observer is told the key, the whole units and the policy, and nothing of a charge of none', () => {
+test('an observer receives the key, the whole units and the policy, and a charge of zero is not reported', () => {
   const charged: [string, number, Policy][] = []
   const observers: Observer[] = [{ charged: (...told) => charged.push(told) }]
   const limiter = createLimiter({ policies: [policies[0]], observers })

@@ -12,12 +12,12 @@ import { BusyProcess, syncedBackend } from './busy-process.ts'
 import { exposedSeries } from './exposed-series.ts'
 
 const page = readFileSync(join(root, 'docs/metrics.md'), 'utf8')
-/** The rows of all tables of series: `| `name{labels}` | type | … |`. */
+/** Parses the rows of all series tables: `| `name{labels}` | type | … |`. */
 const rows = [...page.matchAll(/^\| `(sluice_\w+)(?:\{([\w,]+)\})?` \| (counter|gauge|histogram) \|/gm)].map(
   ([, name, labels = '', type]) => ({ name, labels: labels.split(',').filter(Boolean), type }),
 )
 
-/** All that has metrics in this repository, as it is without use. */
+/** Creates every source of metrics in this repository, unused. */
 function allMetrics(): readonly Metric[] {
   const clock = new FakeClock({ nowMs: 1_000 })
   const synced = syncedBackend(clock)
@@ -41,14 +41,14 @@ beforeAll(async () => {
 })
 afterAll(() => busy.close())
 
-test('docs/metrics.md lists every series there is, with its type, and no other', () => {
+test('docs/metrics.md lists exactly the existing series, with their types', () => {
   const real = new Map(allMetrics().map(({ name, type }) => [name, type]))
   const listed = new Map(rows.map(({ name, type }) => [name, type]))
   expect(listed.size).toBe(rows.length)
   expect(Object.fromEntries([...listed].sort())).toEqual(Object.fromEntries([...real].sort()))
 })
 
-test('docs/metrics.md lists the labels that the series of a process have', async () => {
+test('docs/metrics.md lists exactly the labels of the series of a process', async () => {
   for (const series of exposedSeries(await busy.metrics())) {
     const row = rows.find(({ name }) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`].includes(series.name))
     const labels = Object.keys(series.labels).filter((label) => label !== 'le')
@@ -56,7 +56,7 @@ test('docs/metrics.md lists the labels that the series of a process have', async
   }
 })
 
-test('docs/metrics.md states the buckets of the histograms of an insight', async () => {
+test('docs/metrics.md lists the buckets of the histograms of an insight', async () => {
   const text = await busy.metrics()
   for (const name of ['backend_answer_ms', 'inflight_hold_ms', 'slow_down_delay_ms'].map((own) => `sluice_${own}`)) {
     const buckets = exposedSeries(text).filter((series) => series.name === `${name}_bucket`)

@@ -39,7 +39,7 @@ const gauge = (name: string, value = 1): Metric => ({
 })
 
 describe('metricsHandler', () => {
-  test('answers GET and HEAD on node:http as Prometheus asks for it, and nothing else', async () => {
+  test('answers GET and HEAD on node:http in the Prometheus format, and rejects everything else', async () => {
     const insight = used()
     const server = createServer(metricsHandler(insight))
     const { text, headers } = await request(server).get('/any').expect(200)
@@ -51,13 +51,13 @@ describe('metricsHandler', () => {
     expect(refused.headers.allow).toBe('GET, HEAD')
   })
 
-  test('is a handler of Express', async () => {
+  test('works as a handler in Express', async () => {
     const app = express().get('/metrics', metricsHandler(used()))
     const { text } = await request(app).get('/metrics').expect(200)
     expect(text).toContain('sluice_decisions_total')
   })
 
-  test('says with 500 what cannot be written, and goes on where a source throws', async () => {
+  test('responds 500 if metrics cannot be written, and continues if a source throws', async () => {
     const twice = { metrics: () => [gauge('twice')] }
     const server = createServer(metricsHandler(createInsight({ sources: [twice, { ...twice }] })))
     const { text } = await request(server).get('/').expect(500)
@@ -77,7 +77,7 @@ describe('metricsHandler', () => {
 })
 
 describe('promClientMetrics', () => {
-  test('joins a registry beside its own: all series with the values of ours', async () => {
+  test('joins a registry with its own metrics: all series have the values of the insight', async () => {
     const register = new Registry()
     new Counter({ name: 'own_total', help: 'Of the application.', registers: [register] }).inc(7)
     promClientMetrics(busy.insight, { register })
@@ -88,7 +88,7 @@ describe('promClientMetrics', () => {
     expect((await register.getMetricsAsJSON()).length).toBeGreaterThan(20)
   })
 
-  test('has labels of the registry, bears its reset, and is taken off again', async () => {
+  test('uses the labels of the registry, survives its reset, and can be removed', async () => {
     const register = new Registry()
     register.setDefaultLabels({ region: 'eu' })
     const remove = promClientMetrics(used(), { register })
@@ -100,7 +100,7 @@ describe('promClientMetrics', () => {
     expect(register.getMetricsAsArray()).toEqual([])
   })
 
-  test('is shown by a registry of OpenMetrics', async () => {
+  test('works with a registry in OpenMetrics format', async () => {
     const register = new Registry()
     register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never)
     promClientMetrics(used(), { register })
@@ -111,7 +111,7 @@ describe('promClientMetrics', () => {
     }
   })
 
-  test('shows a metric that a source has later, from the next reading on', async () => {
+  test('includes a metric that a source adds later, from the next scrape on', async () => {
     const metrics: Metric[] = []
     const register = new Registry()
     promClientMetrics(createInsight({ sources: [{ metrics: () => metrics }] }), { register })
@@ -120,7 +120,7 @@ describe('promClientMetrics', () => {
     expect(await register.metrics()).toContain('later 4')
   })
 
-  test('refuses a registry that has a metric of one of the names', () => {
+  test('rejects a registry that already has a metric with the same name', () => {
     const register = new Registry()
     promClientMetrics(used(), { register })
     expect(() => promClientMetrics(used(), { register })).toThrow(
@@ -142,7 +142,7 @@ describe('otelMetrics', () => {
     )
   }
 
-  test('shows every metric with its values by observable instruments, in the shape of aspnetcore.rate_limiting', async () => {
+  test('exports every metric through observable instruments, with attributes like aspnetcore.rate_limiting', async () => {
     const reader = new Reader()
     const meter = new MeterProvider({ readers: [reader] }).getMeter('sluice')
     otelMetrics(busy.insight, { meter })
@@ -163,13 +163,13 @@ describe('otelMetrics', () => {
     const waits = metrics.get('sluice.rate_limiting.request.time_in_queue.bucket')?.dataPoints ?? []
     expect(waits.map(({ attributes }) => attributes.le)).toContain('0.01')
     expect(metrics.get('sluice.backend_answer.count')?.dataPoints).toContainEqual(expect.objectContaining({ value: 1 }))
-    // what has no sample yet has no point either
+    // a metric without samples has no data points
     const series = exposedSeries(prometheusText(busy.insight))
     const points = [...metrics.values()].reduce((sum, { dataPoints }) => sum + dataPoints.length, 0)
     expect(points).toBe(series.length)
   })
 
-  test('shows a metric that a source has later, from the next collection on', async () => {
+  test('includes a metric that a source adds later, from the next collection on', async () => {
     const metrics: Metric[] = []
     const reader = new Reader()
     const meter = new MeterProvider({ readers: [reader] }).getMeter('sluice')
@@ -180,7 +180,7 @@ describe('otelMetrics', () => {
   })
 })
 
-test('an insight that OpenTelemetry is told no more of is read no more', async () => {
+test('an insight that is removed from OpenTelemetry is no longer read', async () => {
   let reads = 0
   const insight = createInsight({ sources: [{ metrics: () => [gauge('reads', ++reads)] }] })
   const reader = new Reader()

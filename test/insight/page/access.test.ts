@@ -10,7 +10,7 @@ import { WatchedFleet } from './watched-fleet.ts'
 const token = 'a-token-of-enough-characters'
 const forwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
-describe('without a token', () => {
+describe('the page without a token', () => {
   let served: Listening
   let peer: string | undefined
   const page = dashboard({ insight: new WatchedFleet() })
@@ -26,7 +26,7 @@ describe('without a token', () => {
   const status = async (headers: Asked['headers'], path = '/') => (await ask(served.port, path, { headers })).status
 
   test.each(['localhost', 'LOCALHOST:80', '127.0.0.1:3000', '[::1]:3000', 'app.localhost'])(
-    '%s may look',
+    'is open to %s',
     async (host) => {
       expect(await status({ host })).toBe(200)
       expect(await status({ host }, '/stream')).toBe(200)
@@ -34,34 +34,34 @@ describe('without a token', () => {
   )
 
   test.each(['rebound.example', 'localhost.example', '127.0.0.1.example', '10.0.0.1', '[::2]', 'localhost:3000@x'])(
-    'a host that is not of the loopback may not: %j',
+    'is closed to a host that is not loopback: %j',
     async (host) => {
       for (const path of ['/', '/stream', '/main.js']) expect(await status({ host }, path)).toBe(403)
     },
   )
 
   test.each(['10.0.0.7', '::ffff:10.0.0.7', '2001:db8::1', '128.0.0.1'])(
-    'the peer %s may not, as localhost neither',
+    'is closed to the peer %s, even with the host localhost',
     async (from) => {
       peer = from
       expect(await status({}).finally(() => (peer = undefined))).toBe(403)
     },
   )
 
-  test.each(forwarded)('nor what comes through a proxy: %s', async (name) => {
+  test.each(forwarded)('is closed to requests through a proxy: %s', async (name) => {
     expect(await status({ [name]: '127.0.0.1' })).toBe(403)
   })
 
-  test('nor the page of another site', async () => {
+  test('is closed to pages of other sites', async () => {
     expect(await status({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }, '/stream')).toBe(403)
     expect(await status({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, '/stream')).toBe(403)
     expect(await status({ origin: 'http://other.example' }, '/stream')).toBe(403)
     expect(await status({ origin: 'null' }, '/stream')).toBe(403)
-    // a link to the page is no such thing
+    // a link from another site is allowed
     expect(await status({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe(200)
   })
 
-  test('says why, to programs and to browsers', async () => {
+  test('explains the reason, for programs and for browsers', async () => {
     const headers = { host: 'rebound.example' }
     const problem = await ask(served.port, '/', { headers })
     expect(problem.headers['content-type']).toBe('application/problem+json')
@@ -75,18 +75,18 @@ describe('without a token', () => {
   })
 
   test.each(['/nothing', '/page.html', '/__proto__', '/constructor', '/stream/x', '//evil.example'])(
-    'has nothing at %s',
+    'responds 404 at %s',
     async (path) => {
       expect(await status({}, path)).toBe(404)
     },
   )
 
-  test('is only read', async () => {
+  test('is read-only', async () => {
     const answer = await ask(served.port, '/', { method: 'DELETE' })
     expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
   })
 
-  test('protects every answer', async () => {
+  test('sends protective headers with every answer', async () => {
     for (const path of ['/', '/main.js', '/stream', '/nothing', '/?token=x']) {
       const { headers } = await ask(served.port, path)
       expect(headers['cache-control']).toMatch(/^no-store/)
@@ -98,7 +98,7 @@ describe('without a token', () => {
   })
 })
 
-describe('with a token', () => {
+describe('the page with a token', () => {
   const clock = new FakeClock()
   let served: Listening
   beforeAll(async () => {
@@ -109,14 +109,14 @@ describe('with a token', () => {
   const looks = async (headers: Asked['headers'], path = '/limits/') =>
     (await ask(served.port, path, { headers })).status
 
-  test('nobody looks without a login, on the same machine neither', async () => {
+  test('requires a login, even on the same machine', async () => {
     for (const path of ['/limits/', '/limits/stream', '/limits/main.js']) expect(await looks({}, path)).toBe(401)
     const form = await ask(served.port, '/limits/', { headers: { accept: 'text/html' } })
     expect(form).toMatchObject({ status: 401, text: expect.stringContaining('type="password"') })
     expect(form.text).not.toContain('{message}')
   })
 
-  test('a login opens it from any host, for 12 hours', async () => {
+  test('is open after a login from any host, for 12 hours', async () => {
     const answer = await logIn(served.port, '/limits/', token)
     expect(answer).toMatchObject({ status: 303, headers: { location: './' } })
     expect(answer.headers['set-cookie']?.[0]).toMatch(/; Path=\/limits\/; Max-Age=43200; HttpOnly; SameSite=Strict$/)
@@ -128,12 +128,12 @@ describe('with a token', () => {
     expect(await looks({ cookie })).toBe(401)
   })
 
-  test('its cookie is for https alone where the page is', async () => {
+  test('sets a secure cookie if the page uses https', async () => {
     const answer = await logIn(served.port, '/limits/', token, { 'x-forwarded-proto': 'https' })
     expect(answer.headers['set-cookie']?.[0]).toContain('; Secure')
   })
 
-  test('what was changed in a cookie ends it', async () => {
+  test('rejects a modified cookie', async () => {
     const cookie = cookieOf(await logIn(served.port, '/limits/', token))
     const later = cookie.replace(/=(\d+)/, (_, expiry) => `=${Number(expiry) + 1}`)
     for (const changed of [later, `${cookie}x`, cookie.slice(0, -1), 'sluice_insight=', 'sluice_insight=9e9..']) {
@@ -141,12 +141,12 @@ describe('with a token', () => {
     }
   })
 
-  test('a bearer is as good', async () => {
+  test('accepts a bearer token', async () => {
     expect(await looks({ authorization: `Bearer ${token}` }, '/limits/stream')).toBe(200)
     expect(await looks({ authorization: `Bearer ${token}x` }, '/limits/stream')).toBe(401)
   })
 
-  test.each(['token', 'access_token'])('a token in the address is refused, the right one too: %s', async (name) => {
+  test.each(['token', 'access_token'])('rejects a token in the URL, even the right one: %s', async (name) => {
     const answer = await ask(served.port, `/limits/?${name}=${token}`, {
       headers: { authorization: `Bearer ${token}` },
     })
@@ -154,15 +154,15 @@ describe('with a token', () => {
     expect(answer.text).not.toContain(token)
   })
 
-  test('a login from another site is refused', async () => {
+  test('rejects a login from another site', async () => {
     expect((await logIn(served.port, '/limits/', token, { origin: 'http://other.example' })).status).toBe(403)
   })
 
-  test('a form that is too large is no token', async () => {
+  test('rejects a login form that is too large', async () => {
     expect((await logIn(served.port, '/limits/', token.repeat(1_000))).status).toBe(401)
   })
 
-  test('ten wrong tokens a minute, also at once, and then not the right one', async () => {
+  test('allows ten wrong tokens a minute, even at once, and then rejects the right one too', async () => {
     clock.advance(60_000)
     const wrong = await Promise.all(
       Array.from({ length: 15 }, (_, guess) => logIn(served.port, '/limits/', `guess ${guess}`)),
@@ -173,12 +173,12 @@ describe('with a token', () => {
     for (let login = 0; login < 12; login++) expect((await logIn(served.port, '/limits/', token)).status).toBe(303)
   })
 
-  test('a logout ends the session of the browser', async () => {
+  test('ends the session of the browser on logout', async () => {
     const answer = await ask(served.port, '/limits/logout', { method: 'POST' })
     expect(answer).toMatchObject({ status: 303, headers: { 'set-cookie': [expect.stringContaining('Max-Age=0')] } })
   })
 
-  test('an address without its slash leads to the page, on the same host', async () => {
+  test('redirects a URL without the trailing slash, on the same host', async () => {
     expect(await ask(served.port, '/limits')).toMatchObject({ status: 307, headers: { location: './limits/' } })
     expect((await ask(served.port, '/limitsx')).status).toBe(404)
   })
@@ -188,20 +188,20 @@ test.each([
   ['no insight', { insight: {} }],
   ['a short token', { insight: createInsight, token: 'short' }],
   ['an empty token', { insight: createInsight, token: '' }],
-  ['a path without its slash', { insight: createInsight, path: 'limits' }],
-  ['updates too often', { insight: createInsight, updateMs: 249 }],
+  ['a path without a leading slash', { insight: createInsight, path: 'limits' }],
+  ['an update interval that is too short', { insight: createInsight, updateMs: 249 }],
   ['an unknown option', { insight: createInsight, tokn: token }],
-])('%s is refused', (_, { insight, ...options }) => {
+])('%s is rejected', (_, { insight, ...options }) => {
   const source = typeof insight === 'function' ? new WatchedFleet() : insight
   const refused = () => (dashboard as (options: object) => unknown)({ insight: source, ...options })
   expect(refused).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
 })
 
-test('a refused token is not shown', () => {
+test('a rejected token is not in the error message', () => {
   expect(() => dashboard({ insight: new WatchedFleet(), token: 'hunter2' })).toThrow(/^(?!.*hunter2)/s)
 })
 
-test('all of the page is at most 100 KiB over the wire', () => {
+test('all files of the page together are at most 100 KiB over the wire', () => {
   const bytes = [...pageFiles.values()].reduce((sum, { text }) => sum + gzipSync(text, { level: 9 }).length, 0)
   process.stdout.write(`the page: ${(bytes / 1024).toFixed(1)} KiB over the wire\n`)
   expect(bytes).toBeLessThanOrEqual(100 * 1024)

@@ -34,8 +34,8 @@ const act = (file: string, body: unknown, headers: Asked['headers'] = json): Pro
   ask(served.port, `/limits/${file}`, { method: 'POST', headers, body: JSON.stringify(body) })
 const get = (path: string, headers: Asked['headers'] = bearer) => ask(served.port, path, { headers })
 
-describe('questions', () => {
-  test('why a key was limited', async () => {
+describe('key lookups', () => {
+  test('show why a key was limited', async () => {
     const asked = limiter()
     for (let n = 0; n < 3; n++) asked.take('customer@example.com')
     const { status, headers, text } = await get('/limits/explain?key=customer%40example.com&cost=2')
@@ -66,12 +66,12 @@ describe('questions', () => {
     ['?id=nobody', 404],
     [`?key=${'k'.repeat(5_000)}`, 400],
     [`?key=a&token=${token}`, 400],
-  ])('explain%s is refused', async (query, status) => {
+  ])('explain%s is rejected', async (query, status) => {
     const answer = await get(`/limits/explain${query}`)
     expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/problem+json'])
   })
 
-  test('nobody asks without a session where there is a token', async () => {
+  test('require a session if there is a token', async () => {
     for (const path of ['explain?key=a', 'control']) expect((await get(`/limits/${path}`, {})).status).toBe(401)
     for (const path of ['explain?key=a', 'control']) expect((await get(`/open/${path}`, {})).status).toBe(200)
     expect((await get('/open/control', { host: 'rebound.example' })).status).toBe(403)
@@ -79,7 +79,7 @@ describe('questions', () => {
 })
 
 describe('changes', () => {
-  test('a switch holds, is shown, and is undone', async () => {
+  test('a switch is applied, shown, and undone', async () => {
     const asked = limiter()
     const { status, text } = await act('control', {
       action: 'mode',
@@ -98,7 +98,7 @@ describe('changes', () => {
     asked.close()
   })
 
-  test('a key is blocked by its id, which names nobody', async () => {
+  test('a key can be blocked by its ID, without revealing the key', async () => {
     const asked = limiter()
     asked.take('customer@example.com')
     clock.advance(1_000)
@@ -112,16 +112,16 @@ describe('changes', () => {
   })
 
   const refused: readonly [string, unknown, number, string | undefined][] = [
-    ['an action that none is', { action: 'dance' }, 400, 'SLUICE_BAD_OPTION'],
-    ['a policy that nobody has', { action: 'mode', policy: 'no', mode: 'off' }, 400, 'SLUICE_UNKNOWN_POLICY'],
+    ['an unknown action', { action: 'dance' }, 400, 'SLUICE_BAD_OPTION'],
+    ['an unknown policy', { action: 'mode', policy: 'no', mode: 'off' }, 400, 'SLUICE_UNKNOWN_POLICY'],
     ['a limit out of bounds', { action: 'limit', policy: 'api', limit: 10 }, 400, 'SLUICE_BAD_LIMIT'],
-    ['a day and a second', { action: 'block', key: 'a', duration: 86_401_000 }, 400, 'SLUICE_BAD_DURATION'],
+    ['a duration above one day', { action: 'block', key: 'a', duration: 86_401_000 }, 400, 'SLUICE_BAD_DURATION'],
     ['a list', [], 400, undefined],
     ['null', null, 400, undefined],
     ['more than 16 KiB', { action: 'block', key: 'a', reason: 'r'.repeat(20_000) }, 400, undefined],
     ['a prototype', JSON.parse('{"__proto__":{"action":"block"},"key":"a"}'), 400, 'SLUICE_BAD_OPTION'],
   ]
-  test.each(refused)('%s is refused', async (_what, body, status, code) => {
+  test.each(refused)('%s is rejected', async (_what, body, status, code) => {
     const asked = limiter()
     const answer = await act('control', body)
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([status, code])
@@ -135,7 +135,7 @@ describe('changes', () => {
     ['without the header', { 'content-type': 'application/json', ...bearer }, 403],
     ['from another site', { ...json, 'sec-fetch-site': 'cross-site' }, 403],
     ['from a page of another origin', { ...json, origin: 'http://other.example' }, 403],
-  ])('%s nobody acts', async (_what, headers, status) => {
+  ])('%s, changes are rejected', async (_what, headers, status) => {
     const asked = limiter()
     for (const file of ['control', 'undo']) {
       expect((await act(file, { action: 'mode', policy: 'api', mode: 'off' }, headers)).status).toBe(status)
@@ -144,7 +144,7 @@ describe('changes', () => {
     asked.close()
   })
 
-  test('without a token nobody acts, who may look neither', async () => {
+  test('without a token, changes are disabled', async () => {
     const { status, text } = await ask(served.port, '/open/control', {
       method: 'POST',
       headers: { 'sluice-control': '1' },
@@ -154,7 +154,7 @@ describe('changes', () => {
     expect(JSON.parse((await get('/open/control', {})).text).canAct).toBe(false)
   })
 
-  test('whatever is sent is answered', async () => {
+  test('any body is answered', async () => {
     const seed = 20_260_311
     const random = seededRandom(seed)
     const words = ['action', 'mode', 'block', 'policy', 'api', 'key', 'duration', '1h', 'id', 'by', '__proto__', 'off']
@@ -168,7 +168,7 @@ describe('changes', () => {
   })
 })
 
-test('an address asks for the whole key', async () => {
+test('a key in the URL may contain a question mark', async () => {
   const asked = limiter()
   await insight.control({ action: 'block', key: 'a?b', duration: '1m' })
   expect(JSON.parse((await get('/limits/explain?key=a?b')).text).summary[0]).toMatch(/^blocked/)
@@ -176,14 +176,14 @@ test('an address asks for the whole key', async () => {
 })
 
 test.each([[{ toString: 1, valueOf: 1 }], [null], [7], [['x']]])(
-  'an id that is no text is of nothing: %j',
+  'an ID that is not a string is unknown: %j',
   async (id) => {
     expect((await act('undo', { id })).status).toBe(404)
     expect((await act('control', { action: 'block', id })).status).toBe(404)
   },
 )
 
-test('who undoes a change is a text', async () => {
+test('the name of an operator who undoes a change must be a string', async () => {
   const asked = limiter()
   const { id } = await insight.control({ action: 'mode', policy: 'api', mode: 'off' })
   expect(await act('undo', { id, by: { a: 1 } })).toMatchObject({ status: 400 })
@@ -191,7 +191,7 @@ test('who undoes a change is a text', async () => {
   asked.close()
 })
 
-test('a body with a prototype of its own changes none', async () => {
+test('a body with __proto__ does not modify any prototype', async () => {
   const asked = limiter()
   const body = '{"action":"block","key":"a","__proto__":{"policy":"api"},"constructor":{"prototype":{"x":1}}}'
   const sent = await ask(served.port, '/limits/control', { method: 'POST', headers: json, body })

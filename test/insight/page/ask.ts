@@ -12,7 +12,7 @@ export interface Answered {
   readonly text: string
 }
 
-/** One request to the loopback, whose headers are sent as they are. A stream is answered with its first update. */
+/** Sends one request to the loopback address, with exactly these headers. For a stream, returns its first update. */
 export function ask(port: number, path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const named = { host: `localhost:${port}`, ...headers }
@@ -33,7 +33,7 @@ export function ask(port: number, path: string, { method = 'GET', headers = {}, 
   })
 }
 
-/** A login with that token. */
+/** Logs in with the given token. */
 export function logIn(port: number, folder: string, token: string, headers: Asked['headers'] = {}): Promise<Answered> {
   return ask(port, `${folder}login`, {
     method: 'POST',
@@ -42,7 +42,7 @@ export function logIn(port: number, folder: string, token: string, headers: Aske
   })
 }
 
-/** What a browser would send back of an answer's cookie. */
+/** Returns the cookie of an answer as a browser would send it. */
 export function cookieOf({ headers }: Answered): string {
   return (headers['set-cookie']?.[0] ?? '').split(';')[0]
 }

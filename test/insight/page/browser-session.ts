@@ -5,7 +5,7 @@ import { type Listening, listening, type OpenedPage, openBrowser, openPage } fro
 
 export const SOON = { timeout: 15_000 }
 
-/** One browser for all tests of a file. What a test opened is closed after it. */
+/** One browser for all tests of a file. Everything that a test opened is closed after the test. */
 export class BrowserSession {
   readonly closing: (() => Promise<unknown>)[] = []
   #browser: Browser | undefined
@@ -24,7 +24,7 @@ export class BrowserSession {
     return this.#browser as Browser
   }
 
-  /** A page of that insight, served four times a second. */
+  /** Serves the page of an insight, with four updates per second. */
   async serve(
     insight: DashboardOptions['insight'],
     options: { token?: string } = {},
@@ -49,7 +49,7 @@ export class BrowserSession {
     return opened
   }
 
-  /** The page of that fleet, once it shows something. */
+  /** Opens the page of a fleet, and waits until it shows data. */
   async shown(fleet: DashboardOptions['insight'], options: BrowserContextOptions = {}, hash = ''): Promise<OpenedPage> {
     const { url } = await this.serve(fleet)
     const opened = await this.open(`${url}${hash}`, options)

@@ -9,11 +9,11 @@ import { root } from '../../repository.ts'
 
 const MINUTE = 60_000
 
-test('the module of the page is what its files say', async () => {
+test('the embedded module of the page equals its source files', async () => {
   await mustRun(process.execPath, ['tools/embed-page.mjs', '--check'], root)
 })
 
-test('an update goes over what it repeats, and the hour moves on', () => {
+test('an update replaces the values that it repeats, and the hour moves on', () => {
   const history = (startAt: number, ...values: number[]): HistorySnapshot => ({
     ...{ startAt, stepMs: MINUTE, caps: [] },
     series: [{ policy: 'api', outcome: 'allowed', values }],
@@ -21,7 +21,7 @@ test('an update goes over what it repeats, and the hour moves on', () => {
   const valuesOf = ({ series }: HistorySnapshot) => series[0].values
   const shown = mergedHistory(undefined, history(0, 1, 2, 3))
   expect(valuesOf(mergedHistory(shown, history(MINUTE, 5, 6, 7)))).toEqual([1, 5, 6, 7])
-  // after a gap, before the first step, of another grid
+  // after a gap, before the first step, on another grid
   for (const startAt of [9 * MINUTE, -MINUTE, 7]) {
     expect(mergedHistory(shown, history(startAt, 8))).toEqual(history(startAt, 8))
   }
@@ -37,7 +37,7 @@ test('an update goes over what it repeats, and the hour moves on', () => {
   expect(ratesOf(late, { outcome: 'denied', policy: undefined, at: 2.5 * MINUTE })).toEqual([0, 0, 0.3])
 })
 
-test.each([0, 1, 7, 14])('a day has the sums of its quarters of an hour, %i minutes into one', (minutes) => {
+test.each([0, 1, 7, 14])('a day has the sums of its quarters of an hour, %i minutes into a quarter', (minutes) => {
   const [steps, first] = [1_440, 1_000 * 15 * MINUTE + minutes * MINUTE]
   const ones = { policy: 'api', outcome: 'allowed', values: Array<number>(steps).fill(1) } as const
   const held = { cap: 'jobs', values: Array.from({ length: steps }, (_, step) => step) }
@@ -49,18 +49,18 @@ test.each([0, 1, 7, 14])('a day has the sums of its quarters of an hour, %i minu
   })
   const [{ values }] = day.series
   expect({ length: values.length, sum: values.reduce((sum, value) => sum + value) }).toEqual({
-    // the quarter that began before all that is known is left out
+    // an incomplete first quarter is omitted
     ...{ length: 96, sum: 95 * 15 + (minutes || 15) },
   })
   expect(values.slice(0, -1)).toEqual(Array(95).fill(15))
   expect(day.caps[0].values.at(-1)).toBe(steps - 1)
-  // what an update repeats of it is the same
+  // the part that an update repeats is equal
   const last = dayOf(history, 3)
   expect(last.series[0].values).toEqual(values.slice(-3))
   expect(mergedHistory(day, last, 96)).toEqual(day)
 })
 
-test('addresses lead back to what they were made of', () => {
+test('addresses are parsed back to their views', () => {
   for (const name of ['api', 'a/b', '100 %', '#?&', '<b>', 'ü\u202e']) {
     expect(placeOf(policyAddress(name))).toEqual({ view: 'policy', policy: name, span: 'hour' })
     for (const span of ['hour', 'day'] as const) {
@@ -73,7 +73,7 @@ test('addresses lead back to what they were made of', () => {
   }
 })
 
-test('numbers have units and thousands', () => {
+test('numbers have units and thousands separators', () => {
   expect([0, 0.04, 9.96, 12_345.6].map(rate)).toEqual(['0/s', '0/s', '10/s', '12,346/s'])
   expect([0, 0.0004, 0.012, 1].map(percent)).toEqual(['0\u00a0%', '< 0.1\u00a0%', '1.2\u00a0%', '100\u00a0%'])
   const lengths = [0, 8_000, 90_000, 185_000, 7_980_000, 90_000_000].map(duration)

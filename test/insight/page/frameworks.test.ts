@@ -44,7 +44,7 @@ async function ofExpress(
   page: Dashboard,
   parser: ReturnType<typeof express.urlencoded>,
 ): Promise<Site> {
-  // a parser before the page has read its login
+  // a parser before the page has already read the login
   app.use(parser)
   app.use('/limits', page)
   app.get('/app', (_req, res) => void res.send('of the application'))
@@ -91,7 +91,7 @@ async function siteOf(name: string, secret?: string): Promise<{ page: Dashboard;
 }
 
 describe.each(Object.keys(sites))('%s', (name) => {
-  test('shows the page, its files and its stream below the address, and leaves others alone', async () => {
+  test('shows the page, its files and its stream below its path, and passes other requests on', async () => {
     const { port } = await siteOf(name)
     expect(await ask(port, '/limits')).toMatchObject({ status: 307, headers: { location: './limits/' } })
     expect(await ask(port, '/limits/')).toMatchObject({ status: 200, text: expect.stringContaining('<h1>Limits</h1>') })
@@ -108,7 +108,7 @@ describe.each(Object.keys(sites))('%s', (name) => {
     expect(await ask(port, '/app')).toMatchObject({ status: 200, text: 'of the application' })
   })
 
-  test('reads a login', async () => {
+  test('accepts a login', async () => {
     const { port } = await siteOf(name, token)
     expect((await logIn(port, '/limits/', 'wrong')).status).toBe(401)
     const answer = await logIn(port, '/limits/', token)

@@ -12,7 +12,10 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumBinary(), args: FLAGS })
 }
 
-/** A page, and what it did that it must not: errors, breaches of its policy, requests to other hosts. */
+/**
+ * A page, with everything that it must not do: errors, violations of its content security policy, requests to other
+ * hosts.
+ */
 export interface OpenedPage {
   readonly page: Page
   readonly faults: string[]
@@ -30,7 +33,7 @@ export async function openPage(
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
     const text = message.text()
-    // a server that is away is no fault of the page
+    // an unreachable server is not an error of the page
     const isFault = message.type() === 'error' && !/ERR_CONNECTION|Failed to load resource|ERR_INCOMPLETE/.test(text)
     if (isFault || /Content Security Policy/.test(text)) faults.push(`console: ${text}`)
   })
@@ -45,7 +48,7 @@ export async function openPage(
 export interface Listening {
   readonly server: Server
   readonly port: number
-  /** With the name that the loopback has. */
+  /** URL with the hostname localhost. */
   readonly url: string
   stop(): Promise<void>
 }

@@ -39,31 +39,31 @@ async function opened(hash = ''): Promise<{ shown: Page; faults: string[] }> {
   return { shown, faults }
 }
 
-describe('who complains', () => {
-  test('is found in three clicks, and let in again', async () => {
+describe('the key of a complaining customer', () => {
+  test('is found in three clicks, and admitted again', async () => {
     for (let n = 0; n < 5; n++) await limiter.take('customer@example.com')
     const { shown, faults } = await opened()
-    // one: the key among those that were denied most
+    // first: the key in the list of denied keys
     await shown.click('section:has-text("Most denied keys") a:has-text("cust…")')
     await shown.waitForSelector('text=/denied by .api.: 2 of 2 requests used, 1 requested, retry in/')
     expect(await shown.textContent('#view h2.title')).toBe('Key cust…')
     expect(await shown.textContent('section:has-text("Recent denials")')).toContain('3')
-    // two: what it used is forgotten
+    // second: reset its usage
     await shown.fill('input[name=by]', 'ann')
     await shown.click('button:has-text("Reset usage")')
     await shown.waitForSelector('text=Usage reset.')
     await shown.waitForSelector('text=/allowed by .api.: 0 of 2 requests used/')
     expect((await limiter.take('customer@example.com')).allowed).toBe(true)
-    // three: who did it
+    // third: the audit
     await shown.click('nav a:has-text("Changes")')
     await shown.waitForSelector('text=ann: key cust… reset in all policies')
-    // and back, as the address says
+    // and back in the browser history
     await shown.goBack()
     await shown.waitForSelector('h2.title:has-text("Key cust…")')
     expect(faults).toEqual([])
   }, 60_000)
 
-  test('is asked for by name, with the units that it wants', async () => {
+  test('can be looked up by name, with requested units', async () => {
     const { shown } = await opened('#/keys')
     await shown.fill('input[name=key]', 'somebody new')
     await shown.fill('input[name=cost]', '7')
@@ -75,7 +75,7 @@ describe('who complains', () => {
   }, 60_000)
 })
 
-test('a policy is switched to shadow and back', async () => {
+test('a policy can be switched to shadow and back', async () => {
   const { shown, faults } = await opened('#/policies/api')
   await shown.selectOption('select[name=duration]', '5m')
   await shown.fill('input[name=reason]', 'a launch')
@@ -92,7 +92,7 @@ test('a policy is switched to shadow and back', async () => {
   expect(faults).toEqual([])
 }, 60_000)
 
-test('a limit beyond its bounds is refused in words', async () => {
+test('a limit outside of its bounds is rejected with an explanation', async () => {
   const { shown } = await opened('#/policies/api')
   await shown.fill('input[name=limit]', '10')
   await shown.click('button:has-text("Set limit")')
@@ -103,7 +103,7 @@ test('a limit beyond its bounds is refused in words', async () => {
   for (const { id } of insight.controls()) await insight.undo(id)
 }, 60_000)
 
-test('a hostile key is text, also in changes and in the audit', async () => {
+test('a hostile key is displayed as text, also in changes and in the audit', async () => {
   await limiter.take(hostile, 2)
   await limiter.take(hostile)
   await insight.control({ action: 'block', key: hostile, by: '<b>bold</b>', reason: '"\'><script>' })
@@ -116,7 +116,7 @@ test('a hostile key is text, also in changes and in the audit', async () => {
   for (const { id } of insight.controls()) await insight.undo(id)
 }, 60_000)
 
-test('axe finds nothing serious in what can be changed', async () => {
+test('axe finds no serious problems in the forms for changes', async () => {
   await limiter.take('somebody')
   await insight.control({ action: 'block', key: 'somebody', reason: 'scraping' })
   for (const hash of ['#/changes', '#/keys', '#/keys/key/somebody', '#/policies/api']) {
@@ -130,7 +130,7 @@ test('axe finds nothing serious in what can be changed', async () => {
   for (const { id } of insight.controls()) await insight.undo(id)
 }, 60_000)
 
-test('without a token nothing can be changed, and the page says so', async () => {
+test('without a token, changes are disabled with an explanation', async () => {
   const open = dashboard({ insight, updateMs: 250 })
   const other = await listening(open)
   const { page: shown } = await openPage(browser, `${other.url}#/changes`)

@@ -13,7 +13,7 @@ const session = new BrowserSession()
 const { closing } = session
 
 describe('the first screen', () => {
-  test('says how it is, draws the last hour, and both move with the load', async () => {
+  test('shows a summary and the last hour, and both follow the load', async () => {
     const fleet = new WatchedFleet()
     const { page, faults } = await session.shown(fleet)
     expect(await textOf(page, '#summary p:first-child')).toBe('Healthy: 412 decisions/s, 1.2\u00a0% denied')
@@ -68,7 +68,7 @@ describe('the first screen', () => {
       'warning',
       'Cap reports is full: 20 of 20 in flight',
     ],
-  ] as const)('says what is wrong: %s', async (_, changes, state, text) => {
+  ] as const)('shows the problem: %s', async (_, changes, state, text) => {
     const { page, faults } = await session.shown(new WatchedFleet(changes))
     expect((await textOf(page, '#summary p:first-child')).replace(/[\u2066-\u2069]/g, '')).toContain(text)
     expect(await page.locator('#summary').getAttribute('data-state')).toBe(state)
@@ -76,8 +76,8 @@ describe('the first screen', () => {
   })
 })
 
-describe('its address', () => {
-  test('says what is shown; links and the way back work', async () => {
+describe('the address of the page', () => {
+  test('reflects the view, and links and the back button work', async () => {
     const { page, faults } = await session.shown(new WatchedFleet())
     await page.locator('main a', { hasText: 'search' }).first().click()
     await until(page, 'h2', 'Policy search')
@@ -104,7 +104,7 @@ describe('its address', () => {
     expect(faults).toEqual([])
   })
 
-  test('keeps focus and what was unfolded while numbers change', async () => {
+  test('keeps focus and open details while numbers change', async () => {
     const fleet = new WatchedFleet()
     const { page } = await session.shown(fleet)
     await page.locator('summary').click()
@@ -117,7 +117,7 @@ describe('its address', () => {
 })
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
-  test.each([390, 1_440])('of %i px it fits, and whoever cannot see it can use it', async (width) => {
+  test.each([390, 1_440])('the page fits into %i px and is accessible', async (width) => {
     const { page, faults } = await session.shown(new WatchedFleet(), { colorScheme, viewport: { width, height: 900 } })
     await page.evaluate(axe.source)
     for (const hash of ['#/', '#/policies/api', '#/policies', '#/sources', '#/processes', '#/events']) {
@@ -145,7 +145,7 @@ interface AxeResults {
   readonly violations: { id: string; impact: string; nodes: { html: string }[] }[]
 }
 
-test('names and keys of strangers are text', async () => {
+test('foreign names and keys are displayed as text', async () => {
   const hostile = [
     '<script>document.title="x"</script><img src=x onerror=alert(1)>',
     '\u202egnp.exe\u200f"\'>',
@@ -176,8 +176,8 @@ test('names and keys of strangers are text', async () => {
   expect(faults).toEqual([])
 })
 
-describe('a connection', () => {
-  test('that ends is told, comes back after a restart, and what stands there is marked as old', async () => {
+describe('a lost connection', () => {
+  test('is shown, marks the data as old, and is restored after a restart', async () => {
     const port = await freePort()
     const first = await session.serve(new WatchedFleet(), {}, port)
     const { page, faults } = await session.open(first.url)
@@ -192,7 +192,7 @@ describe('a connection', () => {
     expect(faults).toEqual([])
   })
 
-  test('to a server that has a token since leads to the login', async () => {
+  test('leads to the login if the server now has a token', async () => {
     const port = await freePort()
     const first = await session.serve(new WatchedFleet(), {}, port)
     const { page } = await session.open(first.url)
@@ -203,7 +203,7 @@ describe('a connection', () => {
   })
 })
 
-test('a login lets in who has the token, and a logout out', async () => {
+test('a login with the token opens the page, and a logout closes it', async () => {
   const { url } = await session.serve(new WatchedFleet(), { token })
   const { page, faults } = await session.open(url)
   await page.evaluate(axe.source)
@@ -221,7 +221,7 @@ test('a login lets in who has the token, and a logout out', async () => {
   expect(faults).toEqual([])
 })
 
-test('a host that is not of the loopback sees a closed door', async () => {
+test('a host that is not loopback gets an error page', async () => {
   const { url } = await session.serve(new WatchedFleet())
   const rebinding = await session.browser.newContext({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } })
   closing.push(() => rebinding.close())

@@ -17,7 +17,7 @@ let served: Listening
 let page: Dashboard
 const sockets: RawSocket[] = []
 
-/** A connection that sends what it is told, byte by byte. */
+/** A connection that sends exactly the given bytes. */
 class RawSocket {
   text = ''
   isEnded = false
@@ -29,7 +29,7 @@ class RawSocket {
       this.text += chunk
     })
     this.socket.once('close', () => (this.isEnded = true))
-    // a server may end a connection while something is on its way
+    // a server may close a connection while data is in transit
     this.socket.on('error', () => {})
     sockets.push(this)
   }
@@ -71,7 +71,7 @@ const LOGIN = ['POST /login HTTP/1.1', 'Host: localhost', 'Content-Type: applica
 describe('a login', () => {
   beforeEach(() => serve({ token }))
 
-  test('whose body never comes is given up after 10 s', async () => {
+  test('whose body never arrives is dropped after 10 s', async () => {
     const slow = open()
     slow.send(...LOGIN, 'Content-Length: 40', '', 'token=')
     await eventually(async () => clock.pending > 0, { what: 'a deadline' })
@@ -80,7 +80,7 @@ describe('a login', () => {
     expect(slow.statuses).toEqual([])
   })
 
-  test('whose body never ends is answered, and its connection ends', async () => {
+  test('whose body never ends is answered, and its connection is closed', async () => {
     const endless = open()
     endless.send(...LOGIN, 'Transfer-Encoding: chunked', '', '')
     const chunk = `1000\r\n${'x'.repeat(0x1000)}\r\n`
@@ -90,7 +90,7 @@ describe('a login', () => {
     expect(endless.text).toContain('Connection: close')
   })
 
-  test('of a megabyte is answered before it is read, and its connection ends', async () => {
+  test('of a megabyte is answered before it is read, and its connection is closed', async () => {
     const large = open()
     large.send(...LOGIN, 'Content-Length: 1048576', '', 'token=')
     await large.ended()
@@ -98,7 +98,7 @@ describe('a login', () => {
     expect(large.text).toContain('Connection: close')
   })
 
-  test('of ten slow ones at once keeps out an eleventh, and nobody for longer than a minute', async () => {
+  test('is rejected while ten slow logins are open, and accepted again after a minute', async () => {
     for (let login = 0; login < 10; login++) open().send(...LOGIN, 'Content-Length: 40', '', 't')
     await eventually(async () => clock.pending >= 10, { what: 'ten logins' })
     expect((await logIn(served.port, '/', token)).status).toBe(429)
@@ -106,7 +106,7 @@ describe('a login', () => {
     expect((await logIn(served.port, '/', token)).status).toBe(303)
   })
 
-  test.each(['Cookie', 'Authorization', 'X-Any'])('with a megabyte of %s is refused', async (name) => {
+  test.each(['Cookie', 'Authorization', 'X-Any'])('with a megabyte of %s is rejected', async (name) => {
     const large = open()
     large.send('GET / HTTP/1.1', 'Host: localhost', `${name}: ${'sluice_insight=a.b.c; '.repeat(50_000)}`, '', '')
     await large.ended()
@@ -118,7 +118,7 @@ describe('a login', () => {
 describe('the page', () => {
   beforeEach(() => serve())
 
-  test('answers pipelined requests in their order', async () => {
+  test('answers pipelined requests in order', async () => {
     const one = open()
     const get = (path: string, host = 'localhost') => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
     one.send(get('/') + get('/nothing') + get('/', 'rebound.example') + get('/?token=x') + get('/page.css'))
@@ -131,7 +131,7 @@ describe('the page', () => {
     ['PUT /stream HTTP/1.1', 405],
     ['DELETE / HTTP/1.1', 405],
     ['GET /nothing HTTP/1.1', 404],
-  ])('does not wait for the body of what it refuses: %s', async (line, status) => {
+  ])('does not wait for the body of a rejected request: %s', async (line, status) => {
     const one = open()
     one.send(line, 'Host: localhost', 'Transfer-Encoding: chunked', '', '5\r\nhello\r\n')
     await one.ended()
@@ -139,7 +139,7 @@ describe('the page', () => {
     expect(one.text).toContain('Connection: close')
   })
 
-  test.each(['OPTIONS', 'TRACE', 'PATCH', 'PROPFIND'])('%s is refused, and tells nothing back', async (method) => {
+  test.each(['OPTIONS', 'TRACE', 'PATCH', 'PROPFIND'])('rejects %s, and reflects no headers', async (method) => {
     const one = open()
     one.send(`${method} / HTTP/1.1`, 'Host: localhost', 'X-Mine: secret', '', '')
     await one.answered()
@@ -151,7 +151,7 @@ describe('the page', () => {
   test.each([
     ...['/../package.json', '/%2e%2e/package.json', '/..%2fpackage.json', '/%2e%2e%2f%2e%2e%2fetc%2fpasswd'],
     ...['/.%00./main.js', '/main.js%00', '/main.js/', '//main.js', '/\\main.js', '/page.html', '/generated.js'],
-  ])('has nothing at %s', async (path) => {
+  ])('responds 404 at %s', async (path) => {
     const one = open()
     one.send(`GET ${path} HTTP/1.1`, 'Host: localhost', '', '')
     await one.answered()
@@ -161,12 +161,12 @@ describe('the page', () => {
   test.each([
     ['no host', []],
     ['another name', ['Host: rebound.example']],
-    ['a user before it', ['Host: localhost@rebound.example']],
+    ['a user before the host', ['Host: localhost@rebound.example']],
     ['a list', ['Host: localhost, rebound.example']],
-    ['another one first', ['Host: rebound.example', 'Host: localhost']],
-    ['a name that ends as it', ['Host: rebound-localhost']],
-    ['a port that is none', ['Host: localhost:80rebound.example']],
-    ['an address of the network', ['Host: 127.0.0.1.nip.io']],
+    ['another host first', ['Host: rebound.example', 'Host: localhost']],
+    ['a name that ends with localhost', ['Host: rebound-localhost']],
+    ['an invalid port', ['Host: localhost:80rebound.example']],
+    ['a name that contains a loopback address', ['Host: 127.0.0.1.nip.io']],
   ])('is closed to %s', async (_, lines) => {
     for (const version of ['1.1', '1.0']) {
       const one = open()
@@ -177,7 +177,7 @@ describe('the page', () => {
     expect(fleet.asked).toBe(0)
   })
 
-  test('of another host in the request line is not answered as its own', async () => {
+  test('does not serve a request line with another host', async () => {
     const one = open()
     one.send('GET http://rebound.example/stream HTTP/1.1', 'Host: rebound.example', '', '')
     await one.answered()
@@ -189,7 +189,7 @@ describe('streams', () => {
   beforeEach(() => serve())
   const stream = ['GET /stream HTTP/1.1', 'Host: localhost', '', ''] as const
 
-  test('of 200 viewers a hundred are served, and others after they left', async () => {
+  test('serve a hundred of 200 viewers, and others after these have left', async () => {
     const viewers = Array.from({ length: 200 }, open)
     for (const viewer of viewers) viewer.send(...stream)
     await Promise.all(viewers.map((viewer) => viewer.answered()))
@@ -200,22 +200,22 @@ describe('streams', () => {
     expect((await ask(served.port, '/stream')).status).toBe(200)
   })
 
-  test('that are pipelined take one place, and none once their connection ended', async () => {
+  test('that are pipelined use one slot, and release it when the connection closes', async () => {
     const one = open()
     one.send(stream.join('\r\n').repeat(20))
     await one.answered()
-    // the answers behind it never have their turn
+    // the answers after the first are never sent
     one.socket.destroy()
     await eventually(async () => clock.pending === 0, { what: 'the end of updates' })
   })
 
-  test('that nobody reads end after a minute, and give their place back', async () => {
+  test('that are not read end after a minute, and release their slot', async () => {
     fleet.events = Array.from({ length: 100 }, () => ({ at: 0, name: 'e'.repeat(120), text: 't'.repeat(120) }))
     const idle = open()
     idle.send(...stream)
     await once(idle.socket, 'data')
     idle.socket.pause()
-    // systems keep megabytes for a reader
+    // operating systems buffer megabytes
     for (let update = 0; update < 20_000 && fleet.asked === update + 1; update++) {
       clock.advance(UPDATE_MS)
       await new Promise<void>((resolve) => setImmediate(resolve))

@@ -16,7 +16,7 @@ const SHOTS = [
   { name: 'sources-light', hash: '#/sources', colorScheme: 'light', width: 1_440 },
 ] as const
 
-/** Writes the pictures of docs/insight.md. */
+/** Writes the screenshots of docs/insight.md. */
 export async function takeScreenshots(folder: string = join(root, 'docs/images')): Promise<void> {
   const insight = new WatchedFleet()
   const page = dashboard({ insight, token: TOKEN })

@@ -13,7 +13,7 @@ const UPDATE_MS = 250
 
 class Viewer {
   text = ''
-  /** Updates that arrived whole. */
+  /** Updates that were received completely. */
   count = 0
   hasEnded = false
   readonly response: IncomingMessage
@@ -68,7 +68,7 @@ const haveSeen = (viewers: readonly Viewer[], updates: number) =>
   eventually(async () => viewers.every((viewer) => viewer.count >= updates), { what: `${updates} updates` })
 
 describe('the stream', () => {
-  test('sends all at once, then what changed, made once for all who look, and nothing while nobody does', async () => {
+  test('sends everything first and then changes, computes each update once for all viewers, and none without viewers', async () => {
     clock.advance(10_000)
     expect(fleet.asked).toBe(0)
     const viewers = await views(VIEWERS)
@@ -86,7 +86,7 @@ describe('the stream', () => {
     await eventually(async () => clock.pending === 0, { what: 'the end of updates' })
   })
 
-  test('ends for all when the page is closed', async () => {
+  test('ends for all viewers when the page is closed', async () => {
     const viewers = await views(3)
     page.close()
     await eventually(async () => viewers.every(({ hasEnded }) => hasEnded), { what: 'the end of all streams' })
@@ -94,15 +94,15 @@ describe('the stream', () => {
     expect((await ask(served.port, '/stream')).status).toBe(503)
   })
 
-  test('takes a hundred viewers and no more', async () => {
+  test('accepts a hundred viewers', async () => {
     await views(100)
     expect((await ask(served.port, '/stream')).status).toBe(503)
   })
 
-  test('skips who does not read, keeps nothing for it, and shows it all when it reads again', async () => {
+  test('skips a viewer that does not read, buffers nothing for it, and sends everything when it reads again', async () => {
     const responses = new Set<ServerResponse>()
     served.server.on('request', (_req, res) => responses.add(res))
-    // systems keep megabytes for a reader
+    // operating systems buffer megabytes
     fleet.events = Array.from({ length: 100 }, () => ({ at: 0, name: 'e'.repeat(160), text: 't'.repeat(160) }))
     const quick = await view()
     const slow = await view()
@@ -110,7 +110,7 @@ describe('the stream', () => {
     const [, stuck] = responses
     let update = 1
     let waiting = 0
-    // what waits no longer falls: nobody reads, and systems keep no more
+    // until the buffer no longer shrinks: the viewer does not read, and the operating system buffers are full
     while (waiting === 0 || stuck.writableLength !== waiting) {
       waiting = stuck.writableLength
       clock.advance(UPDATE_MS)
@@ -120,7 +120,7 @@ describe('the stream', () => {
       clock.advance(UPDATE_MS)
       await haveSeen([quick], ++update)
     }
-    // of twenty updates none was kept
+    // none of the twenty updates was buffered
     expect(stuck.writableLength).toBeLessThan(waiting + 64 * 1024)
     slow.response.resume()
     await eventually(async () => !stuck.writableNeedDrain, { what: 'a reader' })
@@ -132,7 +132,7 @@ describe('the stream', () => {
   })
 })
 
-test('an update has a size that does not grow with what is watched', async () => {
+test('the size of an update does not grow with the watched data', async () => {
   const base = fleet.snapshot()
   const many = <T>(of: readonly T[], count: number) => Array.from({ length: count }, () => of[0])
   const key = { id: 'k'.repeat(1_000_000), key: 'k'.repeat(1_000_000), count: 1, error: 0 }

@@ -15,7 +15,7 @@ import { type Listening, listening, listeningOf } from './open-page.ts'
 const token = 'a-token-of-enough-characters'
 const headers = { authorization: `Bearer ${token}` }
 
-/** The whole application answers one request, and none while another one is in progress. */
+/** Limits for the whole application: one request per window, and one request in flight. */
 function limitsOf(insight: Insight) {
   const observers = [insight]
   return {
@@ -74,7 +74,7 @@ afterEach(async () => {
 })
 
 test.each(Object.keys(sites))(
-  'on %s no limit of the application counts the page, and no cap holds its stream',
+  'on %s the page is not counted by the limits of the application, nor its stream by caps',
   async (name) => {
     const insight = createInsight()
     const page = dashboard({ insight, token, path: name.startsWith('Koa') ? '/limits' : '' })
@@ -92,7 +92,7 @@ test.each(Object.keys(sites))(
     expect([await statusOf('/limits/main.js'), await statusOf('/limits/nothing')]).toEqual([200, 404])
     expect((await logIn(port, '/limits/', token)).status).toBe(303)
     expect(insight.snapshot().policies).toEqual([])
-    // the stream is open, and neither the limit nor the cap has seen anybody
+    // the stream is open, and neither the limit nor the cap has counted anything
     expect([await statusOf('/'), await statusOf('/')]).toEqual([200, 429])
   },
 )

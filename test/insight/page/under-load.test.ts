@@ -28,7 +28,7 @@ Module({})(Root)
 
 type PageOf = ReturnType<typeof dashboard>
 
-/** An application with one limit for each API key, and the page before it. */
+/** An application with a limit for each API key, and the page mounted before it. */
 const sites: Readonly<Record<string, (insight: Insight, page: PageOf) => Promise<Server>>> = {
   'node:http': async (insight, page) => {
     const limit = ofNode.rateLimit(limitOf(insight, ofNode.byHeader('x-api-key')))
@@ -71,7 +71,7 @@ function limitOf<Key>(insight: Insight, key: Key) {
 }
 
 test.each(Object.keys(sites))(
-  'on %s the chart moves, and who is denied stands among top talkers within 2 s',
+  'on %s the chart moves, and a denied key appears in the list within 2 s',
   async (name) => {
     const insight = createInsight({ privacy: 'full' })
     const page = dashboard({ insight, path: '/limits', updateMs: 250 })
@@ -134,8 +134,8 @@ test('two processes over Redis are shown as one, with the sums of both', async (
   expect(faults).toEqual([])
 }, 60_000)
 
-test('what is old is marked so, with how long ago it was heard', async () => {
-  // the connection stands, and after the first update nothing comes
+test('outdated data is marked, with the time since the last update', async () => {
+  // the connection is open, but nothing arrives after the first update
   const page = dashboard({ insight: new WatchedFleet(), updateMs: 60_000 })
   const served = await listening(page)
   session.closing.push(async () => {

@@ -11,15 +11,15 @@ const VIEWS = ['#/', '#/?span=day', '#/policies', '#/policies/api', '#/sources',
 const chosen = (page: Page) => page.locator('.spans [aria-current]').textContent()
 const label = (page: Page) => page.locator('#chart').getAttribute('aria-label')
 
-describe('the time that is shown', () => {
-  test('is chosen by links, stands in the address, and comes back with it', async () => {
+describe('the displayed time span', () => {
+  test('can be changed by links, is part of the URL, and is restored from it', async () => {
     const { page, faults } = await session.shown(new WatchedFleet())
     expect(await chosen(page)).toBe('Last hour')
     await page.getByRole('link', { name: 'Last 24 hours' }).click()
     await until(page, 'h2', 'Decision rate, last 24 hours')
     expect(page.url()).toMatch(/#\/\?span=day$/)
     expect(await label(page)).toContain('over the last 24 hours')
-    // who chose it stays where they are
+    // the focus stays on the link
     expect(await page.evaluate('document.activeElement?.textContent')).toBe('Last 24 hours')
     await page.goBack()
     await until(page, 'h2', 'Decision rate, last hour')
@@ -31,21 +31,21 @@ describe('the time that is shown', () => {
     expect(faults).toEqual([])
   })
 
-  test('is chosen for a policy, too, and has a table of its hours', async () => {
+  test('can be changed for a policy, too, with a table of hours', async () => {
     const { page, faults } = await session.shown(new WatchedFleet(), {}, '#/policies/api')
     await page.getByRole('link', { name: 'Last 24 hours' }).click()
     await until(page, 'h2', 'Decision rate, last 24 hours')
     expect(page.url()).toMatch(/#\/policies\/api\?span=day$/)
     await page.locator('summary').click()
     expect(await page.locator('details tbody tr').count()).toBe(24)
-    // 340 a second, more or less by waves
+    // 340 a second, varied by waves
     const [, allowed] = await page.locator('details tbody tr').nth(5).locator('th, td').allTextContents()
     expect(Number.parseFloat(allowed)).toBeGreaterThan(150)
     expect(Number.parseFloat(allowed)).toBeLessThan(550)
     expect(faults).toEqual([])
   })
 
-  test('is that of the curves of caps as well', async () => {
+  test('applies to the charts of caps as well', async () => {
     const { page } = await session.shown(new WatchedFleet())
     const points = async () =>
       (await page.locator('.sparkline polyline').first().getAttribute('points'))?.split(' ').length
@@ -57,7 +57,7 @@ describe('the time that is shown', () => {
 })
 
 describe('counters and sync', () => {
-  test('has what sources measure, by subject, in words and units', async () => {
+  test('shows the metrics of sources, by subject, with descriptions and units', async () => {
     const { page, faults } = await session.shown(new WatchedFleet())
     await page.getByRole('link', { name: 'Metrics' }).click()
     await until(page, 'h2', 'Metrics')
@@ -74,7 +74,7 @@ describe('counters and sync', () => {
     expect(faults).toEqual([])
   })
 
-  test('is no page where nothing is attached', async () => {
+  test('shows a hint if there are no metric sources', async () => {
     const insight = createInsight()
     session.closing.push(() => insight.close())
     const { page } = await session.shown(insight)
@@ -108,7 +108,7 @@ describe('counters and sync', () => {
   })
 })
 
-test('on a phone nothing is wider than it, and what scrolls is reached by keyboard and has a name', async () => {
+test('on a phone the page is not wider than the screen, and scrollable parts are focusable and named', async () => {
   const long = 'a-name-that-is-long-and-has-no-blank-anywhere-'.repeat(3)
   const [policy, ...others] = new WatchedFleet().snapshot().policies
   const fleet = new WatchedFleet({ policies: [{ ...policy, nearest: { key: long, usedShare: 1 } }, ...others] })
@@ -121,7 +121,7 @@ test('on a phone nothing is wider than it, and what scrolls is reached by keyboa
   expect(faults).toEqual([])
 })
 
-/** What stands outside of the window and cannot be scrolled to by keyboard. */
+/** Finds elements outside of the window that cannot be scrolled to with the keyboard. */
 const BEYOND = `(() => {
   const name = (each) => each.tagName + '.' + each.getAttribute('class') + ' ' + each.textContent.slice(0, 40)
   const wide = document.documentElement.scrollWidth > innerWidth ? ['the page: ' + document.documentElement.scrollWidth] : []

@@ -11,15 +11,18 @@ import { systemClock } from '@sluice/limiter-core/backend'
 const MINUTE = 60_000
 const STEPS = 1_440
 
-/** What a page shows, made up: a fleet of three with traffic like waves, which tests change in part. */
+/**
+ * Simulated data for the page: a fleet of three processes with wave-shaped traffic. Tests can override parts of the
+ * snapshot.
+ */
 export class WatchedFleet {
   readonly #changes: Partial<InsightSnapshot>
-  /** Decisions that came since, all of them in the minute that runs. */
+  /** Additional decisions, all of them in the current minute. */
   extra = 0
   events: InsightSnapshot['events'] | undefined
-  /** By operators, latest first. */
+  /** Changes by operators, latest first. */
   changes: readonly ControlEntry[] = []
-  /** How often a page asked. */
+  /** Number of snapshots that pages requested. */
   asked = 0
 
   constructor(changes: Partial<InsightSnapshot> = {}) {
@@ -178,7 +181,7 @@ function explained(at: number): Omit<Explanation, 'key' | 'cost'> {
   }
 }
 
-/** As quotas, a synced backend and counters measure. */
+/** Sources like the ones of quotas, a synced backend and counters. */
 function sourcesOf(): InsightSnapshot['sources'] {
   const value = (amount: number, labels: Record<string, string> = {}) => [{ labels, value: amount }]
   return [

@@ -16,7 +16,7 @@ export function join(url: string, secret: string): void {
   limiter = createLimiter({ policies, backend: redisBackend(client), deadlineMs: 5_000, observers: [insight] })
 }
 
-/** Who answered a take, and whether it was allowed. */
+/** Returns the source of the decision, and whether the take was allowed. */
 export async function take(key: string): Promise<string> {
   const { allowed, source } = await limiter.take(key)
   return `${source} ${allowed ? 'allowed' : 'denied'}`

@@ -12,7 +12,7 @@ interface Crowd {
   readonly snapshot: InsightSnapshot
 }
 
-/** All that may come at once: how much memory is held afterwards, and what is shown. */
+/** Creates the largest possible load. Returns the memory that is held afterwards, and the snapshot. */
 export function crowd(): Crowd {
   const policies = Array.from({ length: POLICIES }, (_, at) => decisionOf({ policy: { ...API, name: `policy ${at}` } }))
   const before = heldBytes()
@@ -45,7 +45,7 @@ function heldBytes(): number {
   return heapUsed + arrayBuffers
 }
 
-/** Nanoseconds that a request of one policy costs, by how its keys repeat. */
+/** Nanoseconds that a request with one policy costs, by how often keys repeat. */
 export function costs(): { ofFewKeys: number; ofManyKeys: number; withResponse: number } {
   return { ofFewKeys: nanoseconds(1_000), ofManyKeys: nanoseconds(1_000_000), withResponse: responseNanoseconds() }
 }

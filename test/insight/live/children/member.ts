@@ -5,7 +5,7 @@ import { createRedis, type RedisChannel, redisChannel } from '@sluice/redis'
 
 const FASTER = 5
 
-// a test does not wait for as long as a process must be silent
+// lets the test wait less than the real time until a silent process is removed
 const clock: Clock = {
   now: () => systemClock.now() * FASTER,
   wall: () => systemClock.wall(),
@@ -20,7 +20,7 @@ export function join(url: string, secret: string): void {
   insight = createInsight({ channel, secret, privacy: 'full', clock })
 }
 
-/** Takes so often, of a limit of 100. */
+/** Takes `times` units of a limit of 100. */
 export async function take(key: string, times: number): Promise<void> {
   const limiter = createLimiter({ policies: [{ name: 'api', limit: 100, window: '1h' }], observers: [insight] })
   for (let taken = 0; taken < times; taken++) await limiter.take(key)
