@@ -10,7 +10,7 @@ describe.each([16, 32] as const)('sketchBackend, cells of %d bits', (cells) =>
     // without a history, every policy has the same window
     oneWindow: true,
     except: {
-      'takes over what a caller knows of a key where it knows less itself':
+      'adopts the usage of a key reported by a caller if its own count is lower':
         'all keys share their slots, so known usage from the caller lasts until its slot expires, which can be longer than the reported ms: `adjusting.test.ts`',
     },
   }),

@@ -7,27 +7,27 @@ import { Watcher } from './watcher.ts'
 
 /** Custom denial responses, and observers. */
 export function answers({ describe, test }: TestRunner, stage: Stage): void {
-  describe('an own status', () => {
-    test('stands on the response and in the problem', () => ownStatus(stage))
-    test('of a server at its limit tells a lack of capacity', () => ownServerStatus(stage))
+  describe('a custom status', () => {
+    test('is used for the response and in the problem document', () => ownStatus(stage))
+    test('of 503 has the problem type for a lack of capacity', () => ownServerStatus(stage))
   })
-  describe('an own answer', () => {
+  describe('a custom response', () => {
     test('is sent with the headers of the denial', () => ownAnswer(stage))
-    test('to a full cap is sent and knows no decision', () => ownCapAnswer(stage))
+    test('to a full cap is sent without a decision', () => ownCapAnswer(stage))
     for (const [how, denied] of failing) {
-      test(`that ${how} is replaced by the usual one, and warned about once`, () => failed(stage, denied))
+      test(`that ${how} is replaced by the default response, and warned about once`, () => failed(stage, denied))
     }
   })
   describe('observers', () => {
-    test('hear of every decision', () => decisions(stage))
-    test('hear of every permit and of every full cap', () => permits(stage))
-    test('that throw are dropped, and nobody else notices', () => throwing(stage))
+    test('receive every decision', () => decisions(stage))
+    test('receive every permit and every denial of a cap', () => permits(stage))
+    test('that throw are removed, without effect on responses', () => throwing(stage))
   })
 }
 
 const failing: readonly (readonly [string, RateOptions['denied']])[] = [
   [
-    'throws behind its own status',
+    'throws after setting a status',
     (_req, res) => {
       res.status(418)
       throw new Error('no template')

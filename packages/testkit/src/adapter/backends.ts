@@ -20,21 +20,21 @@ const WIDE = { limit: 2, window: '1m', algorithm: 'fixed-window' } as const
 
 /** Backends that answer later, or not at all. */
 export function backends({ describe, test }: TestRunner, stage: Stage): void {
-  describe('a backend that answers later', () => {
-    test('limits as one that answers at once', () => laterRates(stage))
-    test('settles a request that it took', () => laterSettles(stage))
-    test('caps as one that answers at once', () => laterCaps(stage))
+  describe('an asynchronous backend', () => {
+    test('limits like a synchronous one', () => laterRates(stage))
+    test('settles a request that it counted', () => laterSettles(stage))
+    test('caps like a synchronous one', () => laterCaps(stage))
   })
   for (const [how, fail] of Object.entries({ ...fails, 'never answers': silent })) {
     describe(`a backend that ${how}`, () => {
-      test('leaves the limit to this process, and observers hear of it', () => failsOver(stage, fail))
-      test('lets requests pass where the rule says so, and shows no number', () => failsOpen(stage, fail))
-      test('denies requests where the rule says so', () => failsShut(stage, fail))
+      test('leaves the limit to this process, and observers are notified', () => failsOver(stage, fail))
+      test('admits requests if the failure rule allows, without numbers in headers', () => failsOpen(stage, fail))
+      test('denies requests if the failure rule denies', () => failsShut(stage, fail))
     })
   }
   for (const [how, fail] of Object.entries(fails)) {
     describe(`a backend of permits that ${how}`, () => {
-      test('lets requests pass, and observers hear of it', () => failing(stage, capsOver(fail)))
+      test('admits requests, and observers are notified', () => failing(stage, capsOver(fail)))
     })
   }
 }

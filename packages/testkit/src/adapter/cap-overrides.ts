@@ -8,16 +8,16 @@ import { Watcher } from './watcher.ts'
 
 type LayeredStage = BuildingStage<LayeredDescription>
 
-/** Which caps apply to a request if a route and the application each have one. */
+/** Tests of the caps that apply to a request if a route and the application each have one. */
 export function capOverrides({ describe, test }: TestRunner, stage: LayeredStage): void {
   describe('a cap of a route', () => {
-    test('that is not there leaves the application’s', () => placesOf(stage, undefined, '1 of all, 0 of its own'))
+    test('that is absent leaves the cap of the application in effect', () =>
+      placesOf(stage, undefined, '1 of all, 0 of its own'))
     test('replaces one of the same name', () => placesOf(stage, { name: 'all', limit: 1 }, '0 of all, 1 of its own'))
-    test('stands beside one of another name', () =>
-      placesOf(stage, { name: 'own', limit: 1 }, '1 of all, 1 of its own'))
+    test('is added to one of another name', () => placesOf(stage, { name: 'own', limit: 1 }, '1 of all, 1 of its own'))
     test('is removed by false', () => placesOf(stage, false, '0 of all, 0 of its own'))
-    test('denies by its own name and status', () => denies(stage))
-    test('gives every place back when a request is over', () => givesBack(stage))
+    test('denies with its own name and status', () => denies(stage))
+    test('releases every permit when a request is over', () => givesBack(stage))
   })
 }
 

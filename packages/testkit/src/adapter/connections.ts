@@ -15,10 +15,11 @@ const BUFFERED_BYTES = 14 * KIB * KIB
 /** What happens to the connection of a denied request. */
 export function connections({ describe, test }: TestRunner, stage: Stage): void {
   describe('the connection of a denied request', () => {
-    test('is kept and used again', () => keptAlive(stage))
-    test('is kept where at most 64 KiB are left unread', () => smallUpload(stage))
-    test('is closed where more is left unread', () => largeUpload(stage, `Content-Length: ${64 * KIB + 1}`))
-    test('is closed where nobody knows how much is left', () => largeUpload(stage, 'Transfer-Encoding: chunked'))
+    test('stays open and is used again', () => keptAlive(stage))
+    test('stays open if at most 64 KiB of the body are unread', () => smallUpload(stage))
+    test('is closed if more of the body is unread', () => largeUpload(stage, `Content-Length: ${64 * KIB + 1}`))
+    test('is closed if the length of the unread body is unknown', () =>
+      largeUpload(stage, 'Transfer-Encoding: chunked'))
     test('is closed without reading an upload of 20 MB', () => hugeUpload(stage))
   })
 }

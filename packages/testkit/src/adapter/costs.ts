@@ -11,20 +11,20 @@ type Cost = CostSource<HookRequest, HookResponse>
 /** Costs of requests, initial and final. */
 export function costs({ describe, test }: TestRunner, stage: Stage): void {
   describe('a cost', () => {
-    test('is what its function says, at once or later', () => byFunction(stage))
-    test('of nothing asks without taking', () => free(stage))
-    test('is each policy its own', () => eachItsOwn(stage))
+    test('is the result of its function, synchronous or asynchronous', () => byFunction(stage))
+    test('of 0 checks without taking', () => free(stage))
+    test('may differ for each policy', () => eachItsOwn(stage))
   })
   describe('a plan', () => {
-    test('limits who has it, and keeps what was used when it changes', () => plans(stage))
+    test('limits the clients that have it, and used units are kept when the plan changes', () => plans(stage))
   })
   describe('a reserved cost', () => {
-    test('is given back by settle: only failed logins count', () => failedLogins(stage))
-    test('is raised by settle to what it came to', () => raised(stage))
-    test('stands where settle answers undefined', () => keptByUndefined(stage))
-    test('stands when the client hangs up', () => aborted(stage))
-    test("is settled when the client hangs up where settleOn is 'always'", () => abortedAlways(stage))
-    test('of a request that a later limiter denies is settled as of any other', () => deniedLater(stage))
+    test('is refunded by settle, so that only failed logins count', () => failedLogins(stage))
+    test('is raised by settle to the actual cost', () => raised(stage))
+    test('stays if settle returns undefined', () => keptByUndefined(stage))
+    test('stays when the client disconnects', () => aborted(stage))
+    test("is settled when the client disconnects if settleOn is 'always'", () => abortedAlways(stage))
+    test('is also settled for a request that a later limiter denies', () => deniedLater(stage))
   })
 }
 

@@ -11,15 +11,16 @@ const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 /** Exemptions by `skip` and by keys, which apply only to their own policies. */
 export function exemptions({ describe, test }: TestRunner, stage: Stage): void {
   describe('exemption', () => {
-    test('skip leaves a request uncounted and unmarked, at once or later', () => skipped(stage))
+    test('skip leaves a request uncounted and without headers, synchronous or asynchronous', () => skipped(stage))
     test('a key of EXEMPT leaves a request uncounted', () => exempt(stage))
     test('skip leaves a request uncapped', () => uncapped(stage))
-    test('by the key of one policy leaves the others of its list, at once or later', () => ofOnePolicy(stage))
-    test('by the key of the list is for the policies that have no key of their own', () => ofTheList(stage))
-    test('shows handlers and clients the policies that counted alone', () => shown(stage))
-    test('is for one plan where a policy of it says so', () => ofOnePlan(stage))
-    test('of one limiter, cap or slow-down is none of another', () => ofOneLimiter(stage))
-    test('is none for a policy whose own key fails: the address is counted', () => beside(stage))
+    test('by the key of one policy does not exempt from the others in its list, synchronous or asynchronous', () =>
+      ofOnePolicy(stage))
+    test('by the key of the list applies to the policies without their own key', () => ofTheList(stage))
+    test('shows handlers and clients only the policies that counted', () => shown(stage))
+    test('applies to one plan if a policy of that plan exempts', () => ofOnePlan(stage))
+    test('from one limiter, cap or slow-down does not apply to another', () => ofOneLimiter(stage))
+    test('does not apply to a policy whose own key fails: the address is counted', () => beside(stage))
   })
 }
 

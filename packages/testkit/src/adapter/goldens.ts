@@ -17,11 +17,11 @@ const CAPACITY =
 export function goldens({ describe, test }: TestRunner, stage: Stage): void {
   describe('golden responses', () => {
     test('A: an allowed request shows its policy', () => allowed(stage))
-    test('B: two policies of one limiter stand in one line each', () => twoPolicies(stage))
+    test('B: two policies of one limiter share one line of each header', () => twoPolicies(stage))
     test('C: a denied request is answered 429 with a problem', () => denied(stage))
     test('D: a full cap is answered 503 with a problem', () => full(stage))
-    test('D: a request that no cap of this size ever fits is told no time to come back', () => tooHeavy(stage))
-    test('F: a partition key stands behind the items', () => partitioned(stage))
+    test('D: a request that can never fit the cap is answered without Retry-After', () => tooHeavy(stage))
+    test('F: a partition key follows each item', () => partitioned(stage))
     test('G: quotes and backslashes in names are escaped', () => escaped(stage))
   })
 }

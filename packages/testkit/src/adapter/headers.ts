@@ -13,18 +13,18 @@ export function headers({ describe, test }: TestRunner, stage: Stage): void {
     test('is denied with the headers of GET and without a body', () => head(stage))
   })
   describe('pages of other origins', () => {
-    test('see our headers besides those that the application exposes', () => exposed(stage))
+    test('can read our headers in addition to those that the application exposes', () => exposed(stage))
   })
   describe('caches', () => {
-    test('never store a denial, whatever the application said of its answer', () => uncached(stage))
-    test('hear the application alone where the request passes', () => cached(stage))
+    test('never store a denial, whatever cache headers the application set', () => uncached(stage))
+    test('receive only the cache headers of the application for an admitted request', () => cached(stage))
   })
   describe('dialects', () => {
-    test('legacy headers tell the reset in epoch seconds', () => legacyEpoch(stage))
-    test('legacy headers tell the reset in seconds from now where asked to', () => legacyDelta(stage))
-    test('a list of dialects writes each', () => bothDialects(stage))
-    test("headersOn 'denied' tells nothing to who passes", () => onDenied(stage))
-    test("headers 'none' leaves the wait and the answer", () => none(stage))
+    test('legacy headers contain the reset in epoch seconds', () => legacyEpoch(stage))
+    test('legacy headers contain the reset in relative seconds if configured', () => legacyDelta(stage))
+    test('a list of dialects writes the headers of each', () => bothDialects(stage))
+    test("headersOn 'denied' writes no headers for an admitted request", () => onDenied(stage))
+    test("headers 'none' keeps Retry-After and the response body", () => none(stage))
   })
 }
 

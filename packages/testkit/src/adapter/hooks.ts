@@ -28,9 +28,9 @@ const fails: Readonly<Record<string, () => unknown>> = {
     throw new Error('no database')
   },
   rejects: () => Promise.reject(new Error('no database')),
-  'answers an object': () => ({ odd: true }),
-  'answers NaN': () => Number.NaN,
-  'answers a promise of a symbol': async () => Symbol('odd'),
+  'returns an object': () => ({ odd: true }),
+  'returns NaN': () => Number.NaN,
+  'returns a promise of a symbol': async () => Symbol('odd'),
 }
 
 /** User functions: whatever they do, requests are answered. */
@@ -40,12 +40,12 @@ export function hooks(runner: TestRunner, stage: Stage): void {
     for (const [hook, built] of Object.entries(withHook)) {
       for (const [how, fail] of Object.entries(fails)) {
         // any value is accepted as true or false
-        if (hook.startsWith('skip') && how.startsWith('answers')) continue
-        test(`${hook} ${how}: requests pass, and it is warned about once`, () => failing(stage, built, fail as Hook))
+        if (hook.startsWith('skip') && how.startsWith('returns')) continue
+        test(`${hook} ${how}: requests pass, with one warning`, () => failing(stage, built, fail as Hook))
       }
     }
-    test('counts the client by address where it is the key', () => countedByAddress(stage))
-    test('takes the first plan where it is the plan', () => firstPlan(stage))
+    test('causes the client to be counted by address if it is the key', () => countedByAddress(stage))
+    test('causes the first plan to be used if it is the plan', () => firstPlan(stage))
   })
 }
 

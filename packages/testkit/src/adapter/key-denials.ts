@@ -10,10 +10,11 @@ const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 /** Denials by a key, whatever other keys return. */
 export function keyDenials({ describe, test }: TestRunner, stage: Stage): void {
   describe('a key of DENY', () => {
-    test('denies whatever other policies say, in any order, at once or later', () => denied(stage))
-    test('of a limiter or a cap wins over one that exempts, whichever stands first', () => deniedByAnother(stage))
-    test('in a part of byAll wins over EXEMPT in another, and exempts nobody from the rest', () => deniedByPart(stage))
-    test('takes nothing of any policy', () => deniedForNothing(stage))
+    test('denies whatever other policies decide, in any order, synchronous or asynchronous', () => denied(stage))
+    test('in a limiter or a cap wins over another that exempts, in any order', () => deniedByAnother(stage))
+    test('in a part of byAll wins over EXEMPT in another part, and exempts no client from other limits', () =>
+      deniedByPart(stage))
+    test('charges no policy', () => deniedForNothing(stage))
   })
 }
 

@@ -13,33 +13,35 @@ const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 
 /** Settings of a route apply to its own policies only: denial responses, headers and failure rules. */
 export function layerAnswers({ describe, test }: TestRunner, stage: LayeredStage): void {
-  describe('a denial on a route that answers in its own way', () => {
+  describe('a denial on a route with a custom response', () => {
     test('has the status of the layer whose policy denied', () => denialsOfEach(stage, { status: 403 }, 403, ''))
-    test('has the answer of the layer whose policy denied', () =>
+    test('has the response of the layer whose policy denied', () =>
       denialsOfEach(stage, { denied: (_req, res) => res.send({ body: 'mine' }) }, 429, 'mine'))
-    test('has that of the application where the route says none', () => inherited(stage))
+    test('has the response of the application if the route has none', () => inherited(stage))
   })
-  describe('headers that a route says', () => {
-    test('show nothing of its policies, and what they showed of the application’s', () =>
+  describe('header options of a route', () => {
+    test('hide its policies, and leave the headers of the application unchanged', () =>
       shown(stage, { headers: 'none' }, ['app']))
-    test('on denials alone leave the application’s as they were', () => shown(stage, { headersOn: 'denied' }, ['app']))
-    test('show whose the quota of its own policy is, and of no other', () => partitioned(stage))
+    test('for denials only leave the headers of the application unchanged', () =>
+      shown(stage, { headersOn: 'denied' }, ['app']))
+    test('add a partition key only to its own policy', () => partitioned(stage))
   })
   describe('a route whose backend fails', () => {
-    test('is denied by the application that says deny, whatever the route says', () =>
+    test('is denied if the application has the rule deny, whatever the rule of the route', () =>
       failing(stage, { onBackendError: 'deny' }, { onBackendError: 'allow' }, [429, 429]))
-    test('is counted here for the application that says local', () =>
+    test('is counted in this process if the application has the rule local', () =>
       failing(stage, { onBackendError: 'local' }, { onBackendError: 'allow' }, [200, 429]))
-    test('is denied by its own rule, and no other route is', () =>
+    test('is denied by its own rule, which affects no other route', () =>
       failing(stage, { onBackendError: 'allow' }, { onBackendError: 'deny' }, [429, 429], [200, 200]))
-    test('takes nothing here for a policy beside one that denies', () =>
+    test('takes nothing in this process for a policy next to one that denies', () =>
       failing(stage, { onBackendError: 'local' }, { onBackendError: 'deny' }, [429, 429], [200, 429]))
   })
-  test('a route in shadow leaves the application’s policy enforced', async () => {
+  test('a route in shadow mode leaves the policy of the application enforced', async () => {
     const site = await serve(stage, { limit: 1 }, { mode: 'shadow' })
     assert.deepEqual(await statuses(site, 2, { path: '/own' }), [200, 429])
   })
-  test('observers of the application hear of its policies on a route that has its own', () => observedByBoth(stage))
+  test('observers of the application receive decisions of its policies on a route with its own policies', () =>
+    observedByBoth(stage))
 }
 
 function serve(stage: LayeredStage, app: LayerOptions, own: LayerOptions): Promise<Site> {

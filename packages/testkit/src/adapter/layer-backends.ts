@@ -9,14 +9,14 @@ type LayeredStage = BuildingStage<LayeredDescription>
 /** Counts of routes on a backend that several processes may share, and options that are wrong. */
 export function layerBackends({ describe, test }: TestRunner, stage: LayeredStage): void {
   describe('routes on one backend', () => {
-    test('with policies of one name and other data are counted apart', () => apart(stage))
+    test('with policies of one name and different options are counted separately', () => apart(stage))
     test('of two processes are counted together', () => together(stage))
   })
-  describe('a route with options that are wrong', () => {
+  describe('a route with invalid options', () => {
     const wrong: Readonly<Record<string, [LayerSpec, string]>> = {
-      'a window that is no duration': [{ rateLimit: { limit: 1, window: 'soon' } as never }, 'SLUICE_BAD_DURATION'],
+      'a window that is not a duration': [{ rateLimit: { limit: 1, window: 'soon' } as never }, 'SLUICE_BAD_DURATION'],
       'a cap without a limit': [{ inflightLimit: {} as never }, 'SLUICE_BAD_LIMIT'],
-      'an option that nobody knows': [{ rateLimit: { limit: 1, window: '1m', max: 3 } as never }, 'SLUICE_BAD_OPTION'],
+      'an unknown option': [{ rateLimit: { limit: 1, window: '1m', max: 3 } as never }, 'SLUICE_BAD_OPTION'],
     }
     for (const [what, [layer, code]] of Object.entries(wrong)) {
       test(`fails at start-up: ${what}`, () => refused(stage, layer, code))

@@ -13,28 +13,29 @@ const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 /** Exemptions of a route apply to the policies of their layer only. */
 export function layerExemptions({ describe, test }: TestRunner, stage: LayeredStage): void {
   describe('exemption by a route', () => {
-    test('by its key is from its own policy: the application’s counts', () => fromItsOwn(stage, { key: () => EXEMPT }))
-    test('by a key that answers later, as well', () => fromItsOwn(stage, { key: async () => EXEMPT }))
-    test('by its skip, as well', () => fromItsOwn(stage, { skip: () => true }))
-    test('without the header of its key, as well', () =>
+    test('by its key applies only to its own policy: the policy of the application counts', () =>
+      fromItsOwn(stage, { key: () => EXEMPT }))
+    test('by an asynchronous key, likewise', () => fromItsOwn(stage, { key: async () => EXEMPT }))
+    test('by its skip, likewise', () => fromItsOwn(stage, { skip: () => true }))
+    test('by a missing header of its key, likewise', () =>
       fromItsOwn(stage, { key: byHeader<HookRequest>('x-api-key', { missing: 'exempt' }) }))
-    test('leaves those of its part', () => fromItsOwnOfThree(stage))
+    test('does not exempt from the policies of its part', () => fromItsOwnOfThree(stage))
   })
   describe('exemption by the application', () => {
-    test('by its key leaves a route’s policy with a key of its own', () =>
+    test('by its key does not exempt from a route policy with its own key', () =>
       fromTheApplications(stage, { key: () => EXEMPT }, { key: () => 'me', skip: () => false }))
-    test('by its skip leaves a route’s policy with a skip of its own', () =>
+    test('by its skip does not exempt from a route policy with its own skip', () =>
       fromTheApplications(stage, { skip: () => true }, { skip: () => false }))
-    test('is for a route that says neither, too', () => fromBoth(stage))
+    test('also applies to a route without key and skip', () => fromBoth(stage))
   })
   describe('a key of DENY', () => {
-    test('of a route wins over the application’s EXEMPT', () =>
+    test('of a route wins over EXEMPT of the application', () =>
       denied(
         stage,
         () => EXEMPT,
         () => DENY,
       ))
-    test('of the application wins over a route’s EXEMPT', () =>
+    test('of the application wins over EXEMPT of a route', () =>
       denied(
         stage,
         () => DENY,

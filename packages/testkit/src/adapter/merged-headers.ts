@@ -9,15 +9,16 @@ import { until } from './until.ts'
 /** Merged headers of several limiters on one request. */
 export function mergedHeaders({ describe, test }: TestRunner, stage: Stage): void {
   describe('several limiters on one request', () => {
-    test('end in one valid list of each field', () => listed(stage))
-    test('list the denied items alone once one denies, and all policies', () => deniedListed(stage))
-    test('leave nothing of those that passed where the one that denies writes no headers', () => deniedUnlisted(stage))
-    test('show in legacy headers the policy nearest its end', () => legacyMerged(stage))
-    test('list a full cap alone behind a limiter that passed', () => capListed(stage))
+    test('produce one valid list per field', () => listed(stage))
+    test('list only the denied items once one denies, and all policies', () => deniedListed(stage))
+    test('remove the headers of those that admitted if the one that denies writes no headers', () =>
+      deniedUnlisted(stage))
+    test('show the policy closest to its limit in legacy headers', () => legacyMerged(stage))
+    test('list only a full cap after a limiter that admitted', () => capListed(stage))
   })
-  describe('a wait without end', () => {
-    test('has neither Retry-After nor t where the cost can never fit', () => neverFits(stage))
-    test('has neither Retry-After nor t where the key source denies', () => keyDenies(stage))
+  describe('an infinite wait', () => {
+    test('has neither Retry-After nor t if the cost can never fit', () => neverFits(stage))
+    test('has neither Retry-After nor t if the key source denies', () => keyDenies(stage))
   })
 }
 

@@ -10,26 +10,27 @@ const ONE = { limit: 1, window: '1m' } as const
 /** Limiters that watch, that do nothing, and that are put where they should not be. */
 export function modes({ describe, test }: TestRunner, stage: Stage, without: readonly Feature[]): void {
   describe('shadow', () => {
-    test('counts, denies nobody and shows nothing', () => shadow(stage))
-    test('of one policy leaves the others in force and out of its shadow', () => shadowPolicy(stage))
-    test('of a cap holds places and denies nobody', () => shadowCap(stage))
+    test('counts without denying and without headers', () => shadow(stage))
+    test('of one policy leaves the other policies enforced', () => shadowPolicy(stage))
+    test('of a cap holds permits without denying', () => shadowCap(stage))
   })
   describe('off', () => {
     test('counts nothing', () => off(stage))
-    test('in the environment switches everything off that code says', () => killed(stage, 'off', 0))
-    test('shadow in the environment lets everybody pass and counts', () => killed(stage, 'shadow', 3))
+    test('in the environment switches off everything, whatever the code sets', () => killed(stage, 'off', 0))
+    test('shadow in the environment admits every request and counts', () => killed(stage, 'shadow', 3))
   })
   describe('an observer', () => {
-    test('is told of the request of each decision and permit', () => observed(stage))
+    test('receives the request of each decision and permit', () => observed(stage))
   })
   describe('a limiter in the wrong place', () => {
     if (!without.includes('met-twice')) {
-      test('that meets a request twice counts it once, and warns once', () => metTwice(stage))
-      test('that caps a request twice holds one place', () => cappedTwice(stage))
+      test('that sees a request twice counts it once, and warns once', () => metTwice(stage))
+      test('that caps a request twice holds one permit', () => cappedTwice(stage))
     }
     if (!without.includes('built-per-request')) {
-      test('that is built while a request is handled warns, and answers stand', () => builtPerRequest(stage, rate(ONE)))
-      test('that caps and is built while a request is handled warns as well', () =>
+      test('that is created while a request is handled warns, and responses are unaffected', () =>
+        builtPerRequest(stage, rate(ONE)))
+      test('that caps and is created while a request is handled warns as well', () =>
         builtPerRequest(stage, cap({ limit: 1 })))
     }
   })

@@ -16,15 +16,15 @@ export const PREFLIGHT = {
 /** Requests that look like CORS preflights, which any client can send to any handler. */
 export function preflights({ describe, test }: TestRunner, stage: Stage): void {
   describe('CORS preflights', () => {
-    test('have a count of their own beside each policy, with its limit', () => counted(stage))
-    test('pass where requests are denied, so that a page can read why', () => readable(stage))
-    test('that are denied are told when to come back', () => denied(stage))
-    test('of a client whom they cannot name are counted by address', () => nameless(stage))
-    test('are shown to observers under a key of their own', () => observed(stage))
-    test('have places of their own beside each cap, as many', () => capped(stage))
-    test('are delayed by a count of their own', () => slowed(stage))
-    test('pass where they are skipped', () => skipped(stage))
-    test('are OPTIONS with all signs of one: whatever lacks a sign is a request', () => halves(stage))
+    test('have a separate count for each policy, with the same limit', () => counted(stage))
+    test('pass when requests are denied, so that a page can read the reason', () => readable(stage))
+    test('that are denied receive a time to retry', () => denied(stage))
+    test('without the data for the key are counted by address', () => nameless(stage))
+    test('are reported to observers under a separate key', () => observed(stage))
+    test('have separate permits for each cap, equally many', () => capped(stage))
+    test('are delayed by a separate count', () => slowed(stage))
+    test('pass if they are skipped', () => skipped(stage))
+    test('are OPTIONS requests with all preflight headers; others are ordinary requests', () => halves(stage))
   })
 }
 

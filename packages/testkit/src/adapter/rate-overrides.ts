@@ -7,24 +7,24 @@ import { type BuildingStage, type Site, statuses } from './stage.ts'
 
 type LayeredStage = BuildingStage<LayeredDescription>
 
-/** Which rates apply if a route, its part and the application each declare some. */
+/** Tests of the rates that apply if a route, its part and the application each declare some. */
 export function rateOverrides({ describe, test }: TestRunner, stage: LayeredStage): void {
   describe('rates of a route', () => {
-    test('that says nothing are the application’s, counted with its other routes', () => shared(stage))
-    test('replace a policy of the same name, which is counted apart', () => replaced(stage))
-    test('stand beside policies of other names: all are taken, or none', () => added(stage))
-    test('replace one of several policies, and the others go on together', () => oneOfSeveral(stage))
+    test('without options are those of the application, counted together with its other routes', () => shared(stage))
+    test('replace a policy of the same name, and are counted separately', () => replaced(stage))
+    test('are added to policies of other names: all are charged, or none', () => added(stage))
+    test('replace one of several policies, and the others stay shared', () => oneOfSeveral(stage))
     test('are removed by false', () => removed(stage))
-    test('are without a policy that is skipped by name', () => skippedByName(stage))
+    test('exclude a policy that is skipped by name', () => skippedByName(stage))
     test('are all removed by skipping all', () => skippedAll(stage))
-    test('have the application’s key unless they say one', () => keyed(stage))
-    test('are of this route alone, also where two say the same', () => apart(stage))
-    test('count preflights apart, with the limit of each layer', () => preflights(stage))
+    test('use the key of the application by default', () => keyed(stage))
+    test('apply only to this route, even if two routes declare the same', () => apart(stage))
+    test('count preflights separately, with the limit of each layer', () => preflights(stage))
   })
   describe('rates of a part', () => {
-    test('hold for its routes together, and for no other', () => grouped(stage))
-    test('are replaced by those of a route in it', () => groupedRoute(stage))
-    test('that says the same as the application count a request once', () => once(stage))
+    test('apply to its routes together, and to no other route', () => grouped(stage))
+    test('are replaced by the rates of a route in it', () => groupedRoute(stage))
+    test('with the same options as the application count a request once', () => once(stage))
   })
 }
 

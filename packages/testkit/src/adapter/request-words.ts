@@ -9,17 +9,17 @@ import { Watcher } from './watcher.ts'
 /** The API of handlers for their request. */
 export function requestWords({ describe, test }: TestRunner, stage: Stage): void {
   describe('a handler', () => {
-    test('sees every decision, and the one that binds', () => decisions(stage))
+    test('can read every decision, and the binding one', () => decisions(stage))
     test('charges and refunds a policy', () => charges(stage))
     test('resets the key of a policy', () => resets(stage))
-    test('settles before the hook does, and the first word counts', () => settles(stage))
+    test('can settle before the hook does, and the first settlement counts', () => settles(stage))
     test('keeps a permit until its own work is done', () => holds(stage))
   })
-  describe('a word of the handler that makes no sense', () => {
-    test('about a policy that is not there is warned about', () => unknownPolicy(stage))
-    test('about units that are none is warned about, and answers stand', () => oddUnits(stage))
+  describe('an invalid call by the handler', () => {
+    test('for an unknown policy is warned about', () => unknownPolicy(stage))
+    test('with invalid units is warned about, and responses are unaffected', () => oddUnits(stage))
   })
-  describe('the words are there', () => {
+  describe('the request API is available', () => {
     for (const [when, limiter] of Object.entries(uncounting)) {
       test(`for a request that is ${when}`, () => present(stage, limiter))
     }
@@ -34,9 +34,9 @@ const TIGHT = { name: 'tight', limit: 4, window: '1m', algorithm: 'fixed-window'
 const uncounting: Readonly<Record<string, LimiterSpec>> = {
   skipped: rate({ ...WIDE, skip: () => true }),
   exempt: rate({ ...WIDE, key: () => EXEMPT }),
-  'not limited, as the limiter is off': rate({ ...WIDE, mode: 'off' }),
-  'not capped, as the cap is off': cap({ limit: 1, mode: 'off' }),
-  'not capped, as it is skipped': cap({ limit: 1, skip: () => true }),
+  'not limited because the limiter is off': rate({ ...WIDE, mode: 'off' }),
+  'not capped because the cap is off': cap({ limit: 1, mode: 'off' }),
+  'not capped because it is skipped': cap({ limit: 1, skip: () => true }),
 }
 
 function speaking(speak: Speak): Handler {

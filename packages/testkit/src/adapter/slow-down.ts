@@ -15,14 +15,16 @@ const QUOTA =
 /** Requests that wait instead of being denied, in the time of the stage's clock alone. */
 export function slowDown({ describe, test }: TestRunner, stage: Stage): void {
   describe('a slow-down', () => {
-    test('delays nobody up to `after`, and each unit over by one step more, up to the longest', () => curve(stage))
-    test('shows nothing in headers, and leaves those of a rate limit as they are', () => unseen(stage))
-    test('delays who is over, and nobody else', () => keyed(stage))
-    test('forgets a client who leaves: its place is free, and its handler never runs', () => left(stage))
-    test('denies who finds no place to wait, and counts nothing of that', () => full(stage))
-    test('in shadow counts, delays nobody, and tells what it would have done', () => shadow(stage))
-    test('holds no place of a cap behind it while a request waits', () => uncapped(stage))
-    test('waits one wait after the other where two stand in a row and a request is over in both', () => two(stage))
+    test('does not delay up to `after`, and delays each unit above by one more step, up to the maximum', () =>
+      curve(stage))
+    test('writes no headers, and does not change the headers of a rate limit', () => unseen(stage))
+    test('delays only clients above `after`', () => keyed(stage))
+    test('stops waiting for a client that disconnects: its queue slot is free, and its handler never runs', () =>
+      left(stage))
+    test('denies a request that cannot wait, without charging it', () => full(stage))
+    test('in shadow counts without delaying, and reports the delay it would have applied', () => shadow(stage))
+    test('holds no permit of a later cap while a request waits', () => uncapped(stage))
+    test('applies both delays in turn if a request is above the limits of two slow-downs', () => two(stage))
   })
 }
 

@@ -28,7 +28,7 @@ export function algorithmContract({ describe, test }: TestRunner, algorithm: Alg
     )
   }
 
-  describe(`${algorithm.name} keeps the algorithm contract`, () => {
+  describe(`${algorithm.name} fulfils the algorithm contract`, () => {
     claim('reads zeroed cells as a new key', startsFresh)
     claim('answers what the reference model answers, whatever happened before', equalsModel)
     claim('names the first whole ms at which the cost fits', waitsExactly)

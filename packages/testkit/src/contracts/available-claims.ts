@@ -18,14 +18,14 @@ async function assertGrows({ backend, clock }: BackendBench, verdict: AnsweredVe
 
 /** Claims about when more units become available. A backend that omits that value passes them. */
 export const availableClaims: Readonly<Record<string, Claim>> = {
-  'tells of no time until more is left where a key is full': async ({ backend }) => {
+  'reports no time until more is left if a key is full': async ({ backend }) => {
     for (const take of ['takeAll', 'peekAll'] as const) {
       const [{ availableAfterMs = 0 }] = (await backend[take]([charge(backend, minute, 'a', 0)])).verdicts
       assert.equal(availableAfterMs, 0)
     }
   },
 
-  'tells the first ms at which more is left, of what it took and of what it looked at': async (bench) => {
+  'reports the first ms at which more is left, for takes and peeks': async (bench) => {
     const { backend, clock } = bench
     await backend.takeAll([charge(backend, minute, 'a')])
     clock.advance(10_000)
@@ -35,7 +35,7 @@ export const availableClaims: Readonly<Record<string, Claim>> = {
     await assertGrows(bench, (await backend.peekAll([charge(backend, minute, 'a')])).verdicts[0])
   },
 
-  'tells of a denial of one unit that more is left when it fits, and of others no later': async ({
+  'reports for a denial a time until more is left that is not after the time until the cost fits': async ({
     backend,
     clock,
   }) => {

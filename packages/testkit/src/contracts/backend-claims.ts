@@ -34,11 +34,7 @@ export async function remaining(backend: Backend, policy: Policy, key: string): 
 
 /** Claims about one backend each, by their names. */
 export const backendClaims: Readonly<Record<string, Claim>> = {
-  'names itself, its reading of the clock, and one verdict for each charge in their order': async ({
-    backend,
-    clock,
-    hour,
-  }) => {
+  'returns its name, its clock reading, and one verdict per charge in order': async ({ backend, clock, hour }) => {
     clock.advance(250)
     const answer = await backend.takeAll([charge(backend, hour, 'a'), charge(backend, minute, 'a', 2, true)])
     assert.equal(answer.takenAt, START_MS + 250)
@@ -53,7 +49,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     )
   },
 
-  'takes from every policy or from none': async ({ backend, hour }) => {
+  'charges every policy or none': async ({ backend, hour }) => {
     await backend.takeAll([charge(backend, minute, 'a', 5)])
     const { verdicts } = await backend.takeAll([charge(backend, hour, 'a'), charge(backend, minute, 'a')])
     assert.deepEqual(
@@ -64,7 +60,10 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(await remaining(backend, minute, 'a'), 0)
   },
 
-  'lets no advisory policy veto, and counts none that would deny': async ({ backend, hour }) => {
+  'ignores denials of advisory policies, and does not charge an advisory policy that would deny': async ({
+    backend,
+    hour,
+  }) => {
     const both = [charge(backend, hour, 'a'), charge(backend, minute, 'a', 6, true)]
     const { verdicts } = await backend.takeAll(both)
     assert.deepEqual(
@@ -75,7 +74,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(await remaining(backend, minute, 'a'), 5)
   },
 
-  'takes nothing at a cost of 0, and allows it even when nothing is left': async ({ backend }) => {
+  'takes nothing at a cost of 0, and allows it even if nothing is left': async ({ backend }) => {
     const free = await backend.takeAll([charge(backend, minute, 'a', 0)])
     assert.deepEqual(
       [free.verdicts[0].allowed, free.verdicts[0].remaining, free.verdicts[0].resetAfterMs],
@@ -85,7 +84,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal((await backend.takeAll([charge(backend, minute, 'a', 0)])).verdicts[0].allowed, true)
   },
 
-  'gives a refund back to the window of its take alone': async ({ backend, clock }) => {
+  'applies a refund only to the window of its take': async ({ backend, clock }) => {
     const first = await backend.takeAll([charge(backend, minute, 'a', 3)])
     await backend.adjustAll([charge(backend, minute, 'a', -2)], first.takenAt)
     assert.equal(await remaining(backend, minute, 'a'), 4)
@@ -95,7 +94,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(await remaining(backend, minute, 'a'), 3)
   },
 
-  'creates no key by a refund, and lifts none above its limit': async ({ backend }) => {
+  'does not create a key by a refund, and raises no key above its limit': async ({ backend }) => {
     await backend.adjustAll([charge(backend, minute, 'a', -4)], START_MS)
     assert.equal(await remaining(backend, minute, 'a'), 5)
     const taken = await backend.takeAll([charge(backend, minute, 'a')])
@@ -103,13 +102,13 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(await remaining(backend, minute, 'a'), 5)
   },
 
-  'charges without asking, and an instant later than now means now': async ({ backend }) => {
+  'charges unconditionally, and treats a future time as now': async ({ backend }) => {
     const { verdicts } = await backend.adjustAll([charge(backend, minute, 'a', 7)], Number.POSITIVE_INFINITY)
     assert.equal(verdicts[0].remaining, 0)
     assert.equal((await backend.takeAll([charge(backend, minute, 'a')])).verdicts[0].retryAfterMs, 60_000)
   },
 
-  'makes a key as good as new by a reset, and no other key': async ({ backend, hour }) => {
+  'resets a key fully, and no other key': async ({ backend, hour }) => {
     await backend.takeAll([charge(backend, minute, 'a', 5)])
     await backend.takeAll([charge(backend, minute, 'b', 5)])
     await backend.takeAll([charge(backend, hour, 'a', 5)])
@@ -119,12 +118,12 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(await remaining(backend, hour, 'a'), 3)
   },
 
-  'admits exactly the limit to takes that are all under way at once': async ({ backend, hour }) => {
+  'admits exactly the limit with concurrent takes': async ({ backend, hour }) => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => backend.takeAll([charge(backend, hour, 'a')])))
     assert.equal(answers.filter(({ verdicts }) => verdicts[0].allowed).length, 8)
   },
 
-  'takes over what a caller knows of a key where it knows less itself': async ({ backend, clock, hour }) => {
+  'adopts the usage of a key reported by a caller if its own count is lower': async ({ backend, clock, hour }) => {
     const knowing = (key: string, used: number): Charge => ({
       ...charge(backend, hour, key),
       known: { used, resetAfterMs: 5_000 },
@@ -139,13 +138,13 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal((await backend.takeAll([charge(backend, hour, 'b')])).verdicts[0].allowed, true)
   },
 
-  'keeps what it counted itself where a caller knows no more': async ({ backend, hour }) => {
+  'keeps its own count if the usage reported by a caller is not higher': async ({ backend, hour }) => {
     await backend.takeAll([charge(backend, hour, 'a', 5)])
     const { verdicts } = await backend.takeAll([{ ...charge(backend, hour, 'a'), known: { used: 5, resetAfterMs: 1 } }])
     assert.deepEqual([verdicts[0].remaining, verdicts[0].resetAfterMs], [2, hour.windowMs])
   },
 
-  'takes over what is known of a key also where another policy denies': async ({ backend, hour }) => {
+  'adopts the reported usage of a key even if another policy denies': async ({ backend, hour }) => {
     await backend.takeAll([charge(backend, minute, 'a', 5)])
     await backend.takeAll([
       { ...charge(backend, hour, 'a'), known: { used: 6, resetAfterMs: 5_000 } },
@@ -154,13 +153,13 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(await remaining(backend, hour, 'a'), 2)
   },
 
-  'gives each key a count of its own, whatever its bytes': async ({ backend }) => {
+  'counts each key separately, whatever its bytes': async ({ backend }) => {
     for (const key of hostileKeys) await backend.takeAll([charge(backend, minute, key, 2)])
     for (const key of hostileKeys)
       assert.equal(await remaining(backend, minute, key), 3, JSON.stringify(key.slice(0, 70)))
   },
 
-  'keeps what is used when the limit of a count changes': async ({ backend }) => {
+  'keeps used units when the limit of a count changes': async ({ backend }) => {
     const larger = { ...minute, limit: 9 }
     await backend.takeAll([charge(backend, minute, 'a', 5)])
     assert.equal(await remaining(backend, larger, 'a'), 4)
@@ -168,7 +167,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(await remaining(backend, minute, 'a'), 0)
   },
 
-  'answers by a counter as it answers a list of one': async ({ backend, clock }) => {
+  'decides through a counter like for a list with one charge': async ({ backend, clock }) => {
     for (let takes = 0; takes < 12; takes++) {
       clock.advance(1_000 * (takes % 4))
       const { counter } = charge(backend, minute, 'alone')

@@ -58,9 +58,9 @@ export function backendContract(
     }
   }
 
-  describe('keeps the backend contract', () => {
+  describe('fulfils the backend contract', () => {
     for (const name of ownModels ? [] : kept) {
-      test(`answers as the reference models do: ${name}, several policies and keys, advisory ones among them`, () =>
+      test(`decides like the reference models: ${name}, several policies and keys, with advisory policies`, () =>
         eachSeed(RUNS, (random) => onBench(({ backend, clock }) => equalsReference(name, backend, clock, random))))
     }
     for (const [name, run] of Object.entries(claims)) {

@@ -43,9 +43,9 @@ export function channelContract({ describe, test }: TestRunner, makeFleet: () =>
     }
   }
 
-  describe('keeps the contract of channels', () => {
+  describe('fulfils the channel contract', () => {
     for (const [name, run] of Object.entries(claims)) test(name, () => onBench(run))
-    test('all others receive each message once, in the order of its process, whoever publishes when', () =>
+    test('all other processes receive each message once, in the order of its sender, with any interleaving', () =>
       eachSeed(RUNS, (random) => onBench((bench) => conversation(bench, random))))
   })
 }

@@ -15,7 +15,7 @@ const LARGEST = Number.MAX_SAFE_INTEGER
 
 /** The contract of all counters, by claim. */
 export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Promise<void>>> = {
-  'begins at 0, and answers each increment with the value that it made': async ({ open }) => {
+  'starts at 0, and returns the new value for each increment': async ({ open }) => {
     const counters = await open()
     assert.deepEqual(await counters.read('a'), { id: 'a', value: 0, version: 0, updatedAt: undefined })
     assert.deepEqual(await counters.increment('a'), { value: 1, durable: false, counted: true })
@@ -25,7 +25,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal((await counters.read('b')).value, 0)
   },
 
-  'has a version that grows and a time, once it is written': async ({ open }) => {
+  'has an increasing version and a time once it is written': async ({ open }) => {
     const counters = await open()
     await counters.increment('a')
     await counters.flush()
@@ -37,7 +37,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.ok(Number(second.updatedAt) >= Number(first.updatedAt) && Number(first.updatedAt) > 0)
   },
 
-  'has one value in all processes once they flushed': async ({ open }) => {
+  'has the same value in all processes once they have flushed': async ({ open }) => {
     const [one, other] = [await open(), await open()]
     await one.increment('a', 3)
     await other.increment('a', 4)
@@ -47,14 +47,14 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal((await other.read('a', { maxAgeMs: 0 })).value, 7)
   },
 
-  'writes by itself what nobody waits for': async ({ open, clock }) => {
+  'writes automatically without a waiting caller': async ({ open, clock }) => {
     const [one, other] = [await open(), await open()]
     await one.increment('a', 3)
     clock.advance(1_000)
     await until(async () => (await other.read('a', { maxAgeMs: 0 })).value === 3)
   },
 
-  'flushes and sums while somebody never stops to count': async ({ open }) => {
+  'flushes and sums while a caller keeps counting': async ({ open }) => {
     const counters = await open()
     await counters.increment('a')
     let isOver = false
@@ -71,13 +71,13 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.ok(sums[1] >= sums[0])
   },
 
-  'answers a durable increment when others read it': async ({ open, durable }) => {
+  'resolves a durable increment once other processes can read it': async ({ open, durable }) => {
     const [one, other] = [await open(), await open()]
     assert.deepEqual(await one.increment('a', 5, { durable: true }), { value: 5, durable, counted: true })
     assert.equal((await other.read('a')).value, 5)
   },
 
-  'counts what is durable once beside what is not': async ({ open }) => {
+  'counts a durable increment once next to non-durable ones': async ({ open }) => {
     const counters = await open()
     await counters.increment('a', 1)
     await counters.increment('a', 2, { durable: true })
@@ -87,7 +87,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal((await counters.read('a', { maxAgeMs: 0 })).value, 7)
   },
 
-  'counts all of a batch or nothing of it': async ({ open }) => {
+  'counts a whole batch or nothing': async ({ open }) => {
     const counters = await open()
     const bad: readonly [unknown, string][] = [
       [{ a: 1, b: 1.5 }, 'SLUICE_BAD_DELTA'],
@@ -109,7 +109,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal((await counters.incrementMany({})).values.size, 0)
   },
 
-  'refuses bad input by its code': async ({ open }) => {
+  'rejects invalid input with an error code': async ({ open }) => {
     const counters = await open()
     for (const delta of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1', null, 1n]) {
       await assert.rejects(counters.increment('a', delta as number), { code: 'SLUICE_BAD_DELTA' })
@@ -128,7 +128,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal((await counters.read('a')).value, 0)
   },
 
-  'holds every whole number that a double holds, and refuses to leave them': async ({ open }) => {
+  'supports all safe integers, and rejects values outside of them': async ({ open }) => {
     const counters = await open()
     assert.equal((await counters.increment('up', LARGEST)).value, LARGEST)
     assert.equal((await counters.increment('down', -LARGEST)).value, -LARGEST)
@@ -151,7 +151,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal(listed.length, ids.length)
   },
 
-  'lists what begins with a prefix, page by page, in the order of the bytes': async ({ open }) => {
+  'lists the ids with a prefix, page by page, in byte order': async ({ open }) => {
     const counters = await open()
     const ids = ['a', 'a%', 'a%b', 'a*', 'a\\', 'a_b', 'ab', 'aé', 'a\ue000', 'a😀', 'b', 'A']
     await counters.incrementMany(ids.map((id, index) => [id, index + 1] as const))
@@ -187,7 +187,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.deepEqual(pages, inOrder)
   },
 
-  'sums what begins with a prefix': async ({ open }) => {
+  'sums the counters with a prefix': async ({ open }) => {
     const [one, other] = [await open(), await open()]
     await one.incrementMany({ 'page:1': 10, 'page:2': 20, pag: 100 })
     await other.incrementMany({ 'page:2': 5, 'page:3': -1 })
@@ -198,7 +198,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal(await other.aggregate('none'), 0)
   },
 
-  'does not count after a reset what was counted before, wherever it waited': async ({ open, clock }) => {
+  'does not apply increments from before a reset, wherever they were queued': async ({ open, clock }) => {
     const [one, other] = [await open(), await open()]
     await one.increment('a', 100, { durable: true })
     await one.increment('a', 10)
@@ -215,7 +215,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal((await one.increment('a', 4, { durable: true })).value, 7)
   },
 
-  'lists no counter that was deleted, until it is counted again': async ({ open }) => {
+  'does not list a deleted counter until it is counted again': async ({ open }) => {
     const counters = await open()
     await counters.incrementMany({ a: 1, b: 2 })
     await counters.delete('a')
@@ -235,7 +235,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     )
   },
 
-  'resets many at once, while they are counted': async ({ open }) => {
+  'resets many counters at once, while they are counted': async ({ open }) => {
     const [one, other] = [await open(), await open()]
     const ids = ['a', 'b', 'c']
     await one.incrementMany({ a: 1, b: 1, c: 1 })
@@ -246,7 +246,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal(await one.aggregate(''), 3)
   },
 
-  'refuses whatever comes after its end, and has flushed until then': async ({ open }) => {
+  'rejects calls after close, and has flushed all earlier ones': async ({ open }) => {
     const [one, other] = [await open(), await open()]
     await one.increment('a', 3)
     await one.close()

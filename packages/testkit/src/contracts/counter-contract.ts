@@ -51,10 +51,10 @@ export function counterContract(
     }
   }
 
-  describe('keeps the contract of counters', () => {
+  describe('fulfils the counter contract', () => {
     const claims = { ...counterClaims, ...(tokens ? tokenClaims : noTokenClaims) }
     for (const [name, run] of Object.entries(claims)) test(name, () => onBench(run))
-    test('adds up exactly, whoever counts what in whatever order', () =>
+    test('sums exactly, with any processes, counters and order', () =>
       eachSeed(RUNS, (random) => onBench((bench) => addsUp(bench, random, tokens))))
   })
 }

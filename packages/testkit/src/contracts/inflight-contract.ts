@@ -43,8 +43,8 @@ export function inflightContract({ describe, test }: TestRunner, makeLimiter: Ma
     }
   }
 
-  describe('keeps the in-flight contract', () => {
-    test('counts exactly, whatever comes and goes in whatever order', () =>
+  describe('fulfils the in-flight contract', () => {
+    test('counts exactly with any order of acquisitions and releases', () =>
       eachSeed(RUNS, (random) => onBench((bench) => countsExactly(bench, random))))
     for (const [name, run] of Object.entries(claims)) test(name, () => onBench(run))
     for (const [name, run] of Object.entries(holdClaims)) test(name, () => onBench(run, HOLD_MS))
@@ -52,7 +52,7 @@ export function inflightContract({ describe, test }: TestRunner, makeLimiter: Ma
 }
 
 const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
-  'gives as many permits as its limit, and one more for each that comes back': async ({ limiter }) => {
+  'grants as many permits as its limit, and one more for each release': async ({ limiter }) => {
     const permits = [await held(limiter, 'a'), await held(limiter, 'a'), await held(limiter, 'a')]
     assert.equal(await limiter.acquire('a'), undefined)
     permits[1].release()
@@ -61,7 +61,7 @@ const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
     assert.equal(await limiter.acquire('a'), undefined)
   },
 
-  'takes the first release, and lets later ones do nothing': async ({ limiter }) => {
+  'applies the first release of a permit, and ignores later ones': async ({ limiter }) => {
     const permit = await held(limiter, 'a')
     await held(limiter, 'a')
     permit.release('dropped')
@@ -70,13 +70,13 @@ const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
     await counts(limiter, 'a', 1)
   },
 
-  'releases at the end of a block that uses it': async ({ limiter }) => {
+  'releases a permit at the end of its `using` block': async ({ limiter }) => {
     const permit = await held(limiter, 'a')
     permit[Symbol.dispose]()
     await counts(limiter, 'a', 0)
   },
 
-  'counts each key by itself, and all work without a key together': async ({ limiter }) => {
+  'counts each key separately, and all work without a key together': async ({ limiter }) => {
     for (let one = 0; one < LIMIT; one++) await held(limiter, 'a')
     await held(limiter, 'b')
     await held(limiter, undefined)
@@ -84,7 +84,7 @@ const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
     assert.deepEqual([await limiter.count('a'), await limiter.count('b'), await limiter.count()], [3, 1, 2])
   },
 
-  'takes as many places as the work weighs, or none': async ({ limiter }) => {
+  'takes as many permits as the weight of the work, or none': async ({ limiter }) => {
     const heavy = await held(limiter, 'a', 2)
     assert.equal(await limiter.acquire('a', { weight: 2 }), undefined)
     assert.equal(await limiter.acquire('a', { weight: LIMIT + 1 }), undefined)
@@ -93,12 +93,12 @@ const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
     await counts(limiter, 'a', 1)
   },
 
-  'holds no place for work that was aborted before it began': async ({ limiter }) => {
+  'holds no permit for work that was aborted before it began': async ({ limiter }) => {
     assert.equal(await limiter.acquire('a', { signal: AbortSignal.abort() }), undefined)
     await counts(limiter, 'a', 0)
   },
 
-  'tells observers of permits, of how long they were held, and of denials': async ({ limiter, clock, events }) => {
+  'reports permits, how long they were held, and denials to observers': async ({ limiter, clock, events }) => {
     const permits = [await held(limiter, 'a'), await held(limiter, 'a', 2)]
     await limiter.acquire('a')
     clock.advance(1_500)
@@ -107,7 +107,7 @@ const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
     assert.deepEqual(events, ['acquired a', 'acquired a', 'denied a', 'released a 1500', 'released a 1500'])
   },
 
-  'does not lose a permit that nobody took away': async ({ limiter, clock }) => {
+  'does not lose a permit without a reason': async ({ limiter, clock }) => {
     const permit = await held(limiter, 'a')
     clock.advance(365 * 24 * 3_600_000)
     permit.release()
@@ -117,7 +117,7 @@ const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
 }
 
 const holdClaims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
-  'takes a permit back once it is held too long, and says so to its holder': async ({ limiter, clock }) => {
+  'revokes a permit that is held too long, and notifies its holder': async ({ limiter, clock }) => {
     const early = await held(limiter, 'a')
     clock.advance(HOLD_MS / 2)
     const late = await held(limiter, 'a')
@@ -129,7 +129,7 @@ const holdClaims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
     assert.equal(late.lost.aborted, true)
   },
 
-  'lets the release of a lost permit do nothing': async ({ limiter, clock }) => {
+  'ignores the release of a lost permit': async ({ limiter, clock }) => {
     const lost = await held(limiter, 'a')
     clock.advance(HOLD_MS)
     await counts(limiter, 'a', 0)

@@ -14,7 +14,7 @@ async function peekAtOtherTimes(backend: Backend, now: number, policies: readonl
 
 /** Claims about questions, by their names. */
 export const peekClaims: Readonly<Record<string, Claim>> = {
-  'changes nothing by a peek': async ({ backend, clock }) => {
+  'is not changed by a peek': async ({ backend, clock }) => {
     for (let peeks = 0; peeks < 20; peeks++)
       await backend.peekAll([charge(backend, minute, 'a', 5), charge(backend, minute, `b${peeks}`)])
     clock.advance(10)
@@ -26,11 +26,7 @@ export const peekClaims: Readonly<Record<string, Claim>> = {
     )
   },
 
-  'changes nothing by a peek at another time, whether anything was counted before or not': async ({
-    backend,
-    clock,
-    hour,
-  }) => {
+  'is not changed by a peek at another time, with or without earlier counts': async ({ backend, clock, hour }) => {
     const policies = [minute, hour]
     await peekAtOtherTimes(backend, clock.now(), policies)
     for (const policy of policies) await backend.takeAll([charge(backend, policy, 'a', 5)])

@@ -30,7 +30,7 @@ function planBench(bench: BackendBench): PlanBench {
 
 /** Claims about the usage of one key under several plans. */
 export const planClaims: Readonly<Record<string, (bench: BackendBench) => Promise<void>>> = {
-  'counts what is used under one plan in all plans, each by its own algorithm and window': async (on) => {
+  'counts units used under one plan in all plans, each with its own algorithm and window': async (on) => {
     const { bench, charge, left } = planBench(on)
     const answer = await bench.backend.takeAll([charge('pro', 6)])
     assert.equal(answer.verdicts[0].policy.limit, 700)
@@ -39,7 +39,7 @@ export const planClaims: Readonly<Record<string, (bench: BackendBench) => Promis
     assert.deepEqual([await left('free'), await left('pro')], [0, 694])
   },
 
-  'takes and charges of a plan, and resets, are of all plans': async (on) => {
+  'applies takes, charges and resets under one plan to all plans': async (on) => {
     const { bench, charge, left } = planBench(on)
     const { takenAt } = await bench.backend.takeAll([charge('free', 2)])
     await bench.backend.adjustAll([charge('free', 1)], takenAt)
@@ -48,7 +48,7 @@ export const planClaims: Readonly<Record<string, (bench: BackendBench) => Promis
     assert.deepEqual([await left('free'), await left('pro')], [5, 700])
   },
 
-  'lets nobody take under a small plan what a larger one has not': async (on) => {
+  'never admits under a small plan units that a larger plan does not have': async (on) => {
     const { bench, charge } = planBench(on)
     await bench.backend.takeAll([charge('pro', 700)])
     if (bench.hour.windowMs > 60_000) bench.clock.advance(60_000)

@@ -3,7 +3,7 @@ import type { CounterBench } from './counter-claims.ts'
 
 /** The contract of counters that support idempotency tokens, by claim. */
 export const tokenClaims: Readonly<Record<string, (bench: CounterBench) => Promise<void>>> = {
-  'counts a token once, in whichever process': async ({ open, durable }) => {
+  'counts a token once, in any process': async ({ open, durable }) => {
     const [one, other] = [await open(), await open()]
     const options = { token: 'order-17' }
     assert.deepEqual(await one.increment('a', 5, options), { value: 5, durable, counted: true })
@@ -15,7 +15,7 @@ export const tokenClaims: Readonly<Record<string, (bench: CounterBench) => Promi
     assert.equal((await other.read('b', { maxAgeMs: 0 })).value, 0)
   },
 
-  'counts a token once when it comes many times at once': async ({ open }) => {
+  'counts a token once when it is sent many times concurrently': async ({ open }) => {
     const processes = [await open(), await open(), await open()]
     const sent = processes.flatMap((counters) => [1, 2, 3].map(() => counters.increment('a', 2, { token: 't' })))
     const counted = (await Promise.all(sent)).filter((receipt) => receipt.counted)
@@ -23,7 +23,7 @@ export const tokenClaims: Readonly<Record<string, (bench: CounterBench) => Promi
     assert.equal((await processes[0].read('a', { maxAgeMs: 0 })).value, 2)
   },
 
-  'counts a batch under one token once, as a whole': async ({ open }) => {
+  'counts a batch with one token once, as a whole': async ({ open }) => {
     const [one, other] = [await open(), await open()]
     const batch = Array.from({ length: 500 }, (_, index) => [`page:${index % 250}`, 1] as const)
     const first = await one.incrementMany(batch, { token: 'clicks' })
@@ -35,7 +35,7 @@ export const tokenClaims: Readonly<Record<string, (bench: CounterBench) => Promi
 
 /** The contract of counters that do not support tokens. */
 export const noTokenClaims: Readonly<Record<string, (bench: CounterBench) => Promise<void>>> = {
-  'refuses a token, and counts nothing': async ({ open }) => {
+  'rejects a token, and counts nothing': async ({ open }) => {
     const counters = await open()
     await assert.rejects(counters.increment('a', 1, { token: 'order-17' }), { code: 'SLUICE_BAD_OPTION' })
     await assert.rejects(counters.incrementMany({ a: 1 }, { token: 'order-17' }), { code: 'SLUICE_BAD_OPTION' })
