@@ -1,5 +1,5 @@
-// Builds the package in the working folder: its code and its types as CommonJS into dist/cjs, and into dist/esm what
-// gives the same to those who import, so that a process has one copy of it however it is loaded.
+// Builds the package in the working folder: code and types as CommonJS into dist/cjs, and into dist/esm ES modules that
+// re-export them, so that a process has one copy of the package however it is loaded.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,29 +8,29 @@ import { dirname, join, posix } from 'node:path'
 const require = createRequire(import.meta.url)
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
 const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin/biome')
-// types have the comments, for the editor of whoever uses them
+// types keep their comments, for the editors of users
 const emits = [
   ['--declaration', 'false', '--isolatedDeclarations', 'false', '--removeComments'],
   ['--emitDeclarationOnly'],
 ]
-// what an earlier build left of a file since deleted would be published
+// otherwise output of files that have since been deleted would be published
 rmSync('dist', { recursive: true, force: true })
 for (const flags of emits) run(tsc, '-p', 'tsconfig.json', ...flags)
-// a tab for each level where the compiler writes four spaces: a tenth of what users install
+// tabs instead of the compiler's four spaces make the installed size a tenth smaller
 run(biome, 'format', '--write', `--config-path=${join(import.meta.dirname, 'published-format.json')}`, 'dist/cjs')
-// without it Node would read dist/cjs as ESM, as the package says "type": "module"
+// without it Node would read dist/cjs as ESM, because the package has "type": "module"
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n')
 
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
 for (const entry of Object.values(exports)) if (entry.import) writeImport(entry.import, entry.require.default)
 
-/** Runs a tool of Node, and ends as it does where it fails. */
+/** Runs a Node tool, and exits with its code if it fails. */
 function run(tool, ...args) {
   const { status } = spawnSync(process.execPath, [tool, ...args], { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** A module that gives what the CommonJS module gives, by name: no tool has to find the names out. */
+/** Returns a module that re-exports the CommonJS module by name, so that no tool has to detect the names. */
 function writeImport({ default: module, types }, required) {
   const names = Object.keys(require(join(process.cwd(), required)))
   const from = `'${posix.relative(posix.dirname(module), required)}'`

@@ -1,14 +1,14 @@
-// One child process. Node's own modules only, as tools/prepare.mjs uses it before anything is installed.
+// One child process. Uses only Node's own modules, because tools/prepare.mjs runs it before anything is installed.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 
-// a child that leads a group of its own can be stopped together with its children; Windows has no such thing
+// a child that leads its own process group can be stopped together with its children; Windows has no process groups
 const hasGroups = process.platform !== 'win32'
 
 /**
  * Runs a command to its end. Never rejects: a command that cannot be started or outlives `limitMs` has a code other
- * than 0 and says so in `output`. With `show` the child writes to our terminal and `output` holds our own words only.
- * A signal goes on to the child and to all that it started, and when they have ended we end as the signal asks.
+ * than 0 and an explanation in `output`. With `show` the child writes to our terminal and `output` has only our messages.
+ * A signal is forwarded to the child and its descendants, and when they have ended this process ends with it.
  */
 export async function runChild(command, args, { cwd, env, show = false, limitMs } = {}) {
   const pipe = show ? 'inherit' : 'pipe'
@@ -47,7 +47,7 @@ function endOf(child, say) {
   })
 }
 
-/** To be called back when the child has ended: where a signal came, that is the end of us too. */
+/** Callback for the end of the child; after a signal, it also ends this process. */
 function passSignalsOn(child) {
   let received
   const passOn = (signal) => {
@@ -67,6 +67,6 @@ function killAll(child, signal) {
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // the group has ended by itself meanwhile
+    // the group has already ended
   }
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The share of comment lines in each package's source, a line of text per package; the house aims at 8 to 20 %. */
+/** Prints the share of comment lines in the source of each package; the target is 8 to 20 %. */
 export function commentShares(root) {
   const packages = join(root, 'packages')
   return readdirSync(packages).map((name) => {

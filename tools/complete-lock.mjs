@@ -1,6 +1,6 @@
-// Run after npm has changed package-lock.json. `npm ci` refuses a lock that leaves out an optional package, be it for
-// another platform, and npm leaves out those that its registry did not serve when the lock was made.
-// With --check nothing is written: it fails where something is left out.
+// Run this after npm has changed package-lock.json. `npm ci` rejects a lock that omits an optional package, even for
+// another platform, and npm omits packages that its registry did not serve when the lock was written.
+// With --check nothing is written, and it fails if a package is missing.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './root-command.mjs'

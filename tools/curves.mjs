@@ -1,5 +1,5 @@
-// Runs the simulations of a global limiter, and draws what they measured: npm run curves. Takes some minutes. Where
-// SLUICE_CURVES names a file with their rows, it draws these.
+// Runs the simulations of a global limiter and draws their results: npm run curves. Takes some minutes. If
+// SLUICE_CURVES is a file with result rows, it draws these instead.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..')
 const images = join(root, 'docs/images')
 const SIMULATIONS = ['test/sync/over-admission.long.ts', 'test/sync/many-keys.long.ts']
 const SIZE = { width: 720, height: 420 }
-// of Okabe and Ito: told apart by the colour-blind; each line has a mark of its own besides
+// colours by Okabe and Ito, distinguishable for the colour-blind; each line also has its own marker
 const COLORS = ['#0072b2', '#009e73', '#e69f00', '#d55e00']
 const MARKS = ['circle', 'rect', 'triangle', 'diamond']
 
@@ -32,7 +32,7 @@ draw('global-limiter-keys.svg', {
   y: { name: 'keys a second', type: 'log' },
   lines: [6_000, 100].map((limit) => ({
     name: `limit ${limit.toLocaleString('en')} a minute`,
-    // a logarithm has no 0
+    // a logarithmic axis has no 0
     points: rows
       .filter((row) => row.kind === 'keys' && row.limit === limit)
       .map(({ keys, reported }) => [keys, Math.max(1, reported)]),
@@ -78,7 +78,7 @@ function draw(name, { title, x, y, lines }) {
       data: points.sort(([one], [other]) => one - other),
     })),
   })
-  // read out in place of the picture
+  // alternative text for screen readers
   const svg = chart.renderToSVGString().replace('>', `><title>${title}</title>`)
   writeFileSync(join(images, name), `${svg}\n`)
   chart.dispose()

@@ -1,10 +1,10 @@
-// Slow test files first, and shards of equal length: otherwise the last file of each keeps the other workers waiting.
+// Slow test files first, and shards of equal length: otherwise the other workers wait for the last file.
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import Sequencer from '@jest/test-sequencer'
 import { root } from './root-command.mjs'
 
-// `npm test` writes those of its run into .artifacts/test-durations.json: copy them when they have changed much
+// `npm test` writes the durations of its run to .artifacts/test-durations.json: copy them when they have changed a lot
 const seconds = JSON.parse(readFileSync(join(root, 'tools/test-durations.json'), 'utf8'))
 const OF_OTHERS = 1
 

@@ -1,6 +1,6 @@
-// Writes the Lua of a package, src/lua/**/*.lua, into src/lua/generated.ts, from where its code has it: a file
-// `exact-head.lua` as the text `exactHead`, without the lines that are comment alone. With --check it writes nothing, and
-// fails where a module is not what it would write.
+// Writes the Lua of a package, src/lua/**/*.lua, into src/lua/generated.ts, which its code imports: a file
+// `exact-head.lua` becomes the string `exactHead`, without comment-only lines. With --check it writes nothing, and
+// fails if a module differs from its output.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { root } from './root-command.mjs'

@@ -1,16 +1,16 @@
-// Writes the page of @sluice/insight, packages/insight/src/page/browser, into page/generated.ts beside it, from where its
-// server has it: scripts without their types, each a module of its own, and the chart from node_modules. With --check it
-// writes nothing, and fails where that module is not what it would write.
+// Writes the page of @sluice/insight, packages/insight/src/page/browser, into page/generated.ts next to it, which its
+// server imports: scripts without types, each as a separate module, and the chart from node_modules. With --check it
+// writes nothing, and fails if that module differs from its output.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { transformSync } from '@swc/core'
 import { root } from './root-command.mjs'
 
-// where the package has it
+// file inside the package
 const { resolve } = createRequire(join(root, 'packages/insight/package.json'))
 const folder = join(root, 'packages/insight/src/page')
-// what the server has in common with the page
+// modules that the server shares with the page
 const SHARED = ['duration-text.ts', 'number-text.ts']
 const chart = dirname(resolve('uplot'))
 const TYPES = { '.ts': 'text/javascript', '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html' }
@@ -49,7 +49,7 @@ ${lines.join('')}])
 function textOf(file) {
   const text = readFileSync(file, 'utf8')
   if (file.endsWith('.ts')) return script(text, 'typescript')
-  // between lines alone: what is left reads as it was written
+  // only between lines, so that the remaining text stays unchanged
   return text
     .split('\n')
     .map((line) => line.trim())

@@ -7,13 +7,13 @@ import { root, runRootCommand } from './root-command.mjs'
 // warnings of Sluice that tests provoke would look like failures; its processes and listeners still get them
 const SILENT = { execArgv: ['--disable-warning=SluiceWarning'] }
 
-/** A process that only waits is held up for less, unless the machine gives its cores to others. */
+/** A waiting process is delayed by less than this, unless the machine gives its cores to other work. */
 const STALLED_MS = 100
 
 /**
- * Runs jest with its own report on the terminal, and counts: `{ passed, failed, notes, failures }`. Files that fail while
- * the machine stands still run a second time, one after the other: a deadline that was missed then is no fault, and a
- * fault fails again.
+ * Runs jest with its own report on the terminal, and returns `{ passed, failed, notes, failures }`. Files that fail while
+ * the machine stalls run a second time, one after the other: a deadline missed during a stall passes then, and a real
+ * failure fails again.
  */
 export async function runJest(args, limitMs) {
   const { stalledMs, ...first } = await runOnce(args, limitMs)
@@ -26,7 +26,7 @@ export async function runJest(args, limitMs) {
 
 async function runOnce(args, limitMs) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-jest-'))
-  // at the exit, so that a run that a signal ends leaves nothing either
+  // at exit, so that a run ended by a signal also cleans up
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const report = join(folder, 'report.json')
   const delay = monitorEventLoopDelay({ resolution: 10 })
@@ -45,7 +45,7 @@ async function runOnce(args, limitMs) {
 const seconds = {}
 const NOTED_SECONDS = 2
 
-/** For the sequencer: what took long, the longest first. */
+/** Durations of slow files for the sequencer, the longest first. */
 function noteDurations(testResults) {
   for (const { name, startTime, endTime } of testResults) {
     const took = Math.round((endTime - startTime) / 1000)
@@ -71,14 +71,14 @@ function count(code, report) {
   const notes = switchedOff(report).map((name) => `switched off, counted as failed: ${name}`)
   const passed = report.numPassedTests
   const failed = report.numFailedTests + report.numRuntimeErrorTestSuites + notes.length
-  // jest found fault outside of any test
+  // a failure outside of any test
   if (code !== 0 && failed === 0) {
     return { passed, failed: 1, notes: [`jest ended with code ${code}`], failedFiles: [] }
   }
   return { passed, failed, notes, failures: [...failures, ...notes], ...failedFilesOf(report) }
 }
 
-/** Files of which something failed, and how many of their tests passed. None where something is switched off: that stays so. */
+/** Files with failures, and how many of their tests passed. Empty if a test is disabled, which a second run cannot fix. */
 function failedFilesOf({ testResults }) {
   if (switchedOff({ testResults }).length > 0) return { failedFiles: [], passedBesideFailed: 0 }
   const failed = testResults.filter(({ status }) => status === 'failed')
@@ -96,7 +96,7 @@ function namesOfFailures({ testResults }) {
   })
 }
 
-/** A test that is not run is not a pass. */
+/** A skipped test does not count as passed. */
 function switchedOff({ testResults }) {
   const tests = testResults.flatMap((suite) => suite.assertionResults)
   return tests.filter(({ status }) => status === 'pending' || status === 'todo').map(({ fullName }) => fullName)

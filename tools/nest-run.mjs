@@ -6,9 +6,9 @@ import { root } from './root-command.mjs'
 const folder = join(root, 'test/nest/children')
 
 /**
- * Runs the tests of Nest, one process for each version, side by side: jest loads CommonJS, which Nest 12 is not. Counts
- * as the other steps do: `{ passed, failed, notes }`. With `only` the files whose name has it. `….nest12.ts` is for Nest
- * 12 alone: its GraphQL is not installed for 11.
+ * Runs the Nest tests, one process per version in parallel, because jest loads CommonJS, which Nest 12 is not. Returns
+ * `{ passed, failed, notes }` like the other steps. `only` selects files whose name contains it. `….nest12.ts` is for Nest
+ * 12 only: its GraphQL is not installed for 11.
  */
 export async function runNest(limitMs, only = '') {
   const results = await Promise.all(['11', '12'].map((version) => runVersion(version, only, limitMs)))
@@ -33,7 +33,7 @@ async function runVersion(version, only, limitMs) {
     '--test-reporter-destination=stdout',
     ...['--eval', load],
   ]
-  // warnings of Node itself about ES modules that are required
+  // Node's warnings about ES modules loaded with require
   const env = { NEST: version, NODE_OPTIONS: '', NODE_NO_WARNINGS: '1' }
   const { code, output } = await runChild(process.execPath, args, { cwd: root, env, limitMs })
   return counted(`Nest ${version}`, code, output)
@@ -45,7 +45,7 @@ function counted(name, code, output) {
     return { passed: 0, failed: 1, notes: [`${name} ended with code ${code} and without a report\n${output}`] }
   const { passed, failed } = JSON.parse(counts)
   const line = `${name}: ${passed} passed, ${failed} failed`
-  // fault outside of any test, or no test at all
+  // a failure outside of any test, or no test at all
   if (failed === 0 && (code !== 0 || passed === 0))
     return { passed, failed: 1, notes: [`${line}, code ${code}\n${output}`] }
   const failures = [...output.matchAll(/^✖ (.*)$/gm)].map(([, test]) => `${name} › ${test}`)

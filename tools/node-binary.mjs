@@ -6,8 +6,8 @@ import { root } from './root-command.mjs'
 const minute = 60_000
 
 /**
- * Installs a major version of Node below .artifacts/ unless it is there, and answers where its binary is. The npm
- * package `node` carries it. Delete the folder to have a newer one of the same major version.
+ * Installs a major version of Node below .artifacts/ if it is missing, and returns the path of its binary. The npm
+ * package `node` contains it. Delete the folder to get a newer release of the same major version.
  */
 export async function nodeBinary(major) {
   const folder = join(root, '.artifacts', `node-${major}`)

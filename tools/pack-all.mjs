@@ -1,5 +1,5 @@
-// Packs every package as it is published: node tools/pack-all.mjs [folder], `tarballs` unless said. Prints a JSON list of
-// what it made: name, path, files, unpackedSize. `npm run build` comes before it.
+// Packs every package as it is published: node tools/pack-all.mjs [folder], default `tarballs`. Prints a JSON list of
+// the tarballs: name, path, files, unpackedSize. Run `npm run build` first.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ try {
   rmSync(staging, { recursive: true, force: true })
 }
 
-/** A copy of what a package publishes, under the manifest that it is published with. */
+/** Copies the files that a package publishes, with the manifest that is published. */
 function stage(name) {
   const source = join(root, 'packages', name)
   if (!existsSync(join(source, 'dist'))) throw new Error(`${name} has no dist/: npm run build comes before this`)
@@ -37,7 +37,7 @@ function stage(name) {
   return folder
 }
 
-/** Without what only this repository uses: its scripts, and the way to the source. */
+/** Removes fields that only this repository uses: scripts, and the export condition for the source. */
 function publishedManifest(source, name) {
   const { scripts: _, exports, ...manifest } = readManifest(source)
   const ways = Object.entries(exports).map(([path, way]) => [path, typeof way === 'string' ? way : published(way)])

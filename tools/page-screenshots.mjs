@@ -1,4 +1,4 @@
-// Writes docs/images/insight-*.png, the pictures of the page of @sluice/insight, with the Chromium that the tests have.
+// Writes docs/images/insight-*.png, screenshots of the page of @sluice/insight, with the Chromium of the tests.
 import { runTypeScript } from './typescript-program.mjs'
 
 const { code, output } = await runTypeScript('insight/page/screenshots.ts', 'takeScreenshots()', { limitMs: 120_000 })

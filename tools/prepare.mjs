@@ -1,5 +1,5 @@
-// Makes a clone ready: the dependencies that package-lock.json names and, with --build, every dist/.
-// Node's own modules only: it runs before anything is installed.
+// Prepares a clone: installs the dependencies in package-lock.json and, with --build, builds every dist/.
+// Uses only Node's own modules, because it runs before anything is installed.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runChild } from './child.mjs'
@@ -18,10 +18,10 @@ function requireNode(range) {
   stop(`Sluice needs Node.js ${range}, this is ${process.versions.node}`)
 }
 
-/** By content, not by date: a checkout touches package-lock.json without changing what has to be installed. */
+/** Compares contents, not dates: a checkout touches package-lock.json without changing the dependencies. */
 function isInstalled() {
   const installedPath = 'node_modules/.package-lock.json'
-  // npm writes this file last, so without it an installation was never finished
+  // npm writes this file last, so without it the installation is incomplete
   if (!existsSync(join(root, installedPath))) return false
   const wanted = readJson('package-lock.json').packages
   const installed = readJson(installedPath).packages
@@ -29,7 +29,7 @@ function isInstalled() {
 }
 
 function isSame(wanted, installed) {
-  // npm leaves out what is built for other platforms
+  // npm skips packages for other platforms
   if (!installed) return wanted.optional === true
   const same = (field) => wanted[field] === installed[field]
   return same('version') && same('integrity') && same('link')

@@ -1,4 +1,4 @@
-// The commands of the root package.json, run without a shell: `npm run lint` and `npm test` cannot drift apart.
+// The commands of the root package.json, run without a shell, so that `npm run lint` and `npm test` stay the same.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { runChild } from './child.mjs'
 export const root = fileURLToPath(new URL('..', import.meta.url))
 const readJson = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
-// only where the package has another name than its command
+// packages whose name differs from their command
 const packageOf = { tsc: 'typescript', biome: '@biomejs/biome' }
 const quiet = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
 

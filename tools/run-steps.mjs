@@ -1,7 +1,7 @@
 /**
- * Runs steps one after the other, the later ones even when one before them failed, and counts:
- * `{ passed, failed, failures }`, the last with a line for each failure. A step is `{ name, run }`, and `run` answers
- * `{ passed, failed, notes, failures }`; a step that fails without naming what failed is named itself.
+ * Runs steps one after the other, even if an earlier one failed, and returns
+ * `{ passed, failed, failures }`, with one line per failure. A step is `{ name, run }`, and `run` returns
+ * `{ passed, failed, notes, failures }`; a step that fails without a list of failures is listed itself.
  */
 export async function runSteps(steps) {
   let passed = 0
@@ -22,7 +22,7 @@ export async function runSteps(steps) {
   return { passed, failed, failures }
 }
 
-/** Several steps as one, run at the same time: for those that show nothing while they run. */
+/** Combines several steps into one that runs them in parallel, for steps without live output. */
 export function together(steps) {
   return {
     name: steps.map(({ name }) => name).join(', '),

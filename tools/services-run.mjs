@@ -6,10 +6,10 @@ const SERVICES = [
   ['services/chromium-binary.ts', 'prepareChromium()'],
 ]
 
-/** Has the servers and the browser that tests start installed where they are missing. Counts as the other steps do. */
+/** Installs missing servers and the browser that tests start. Returns counts like the other steps. */
 export async function prepareServices(limitMs) {
   const counts = { passed: 0, failed: 0, notes: [] }
-  // one after the other: two would race for apt
+  // one after the other, because two would compete for the apt lock
   for (const [path, call] of SERVICES) {
     const { code, output } = await runTypeScript(path, call, { limitMs })
     if (code === 0) {

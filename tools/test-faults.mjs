@@ -1,4 +1,4 @@
-// The long form of the fault laboratory: npm run test:faults. It writes its table into docs/reliability.md.
+// The long run of the fault tests: npm run test:faults. It writes its table into docs/reliability.md.
 import { prepareServices } from './services-run.mjs'
 import { runTypeScript } from './typescript-program.mjs'
 

@@ -1,4 +1,4 @@
-// The tests in every Node that is supported: npm run test:matrix -- [major version …] [arguments of jest …]
+// Runs the tests in every supported Node version: npm run test:matrix -- [major version …] [jest arguments …]
 import { fork } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,7 +26,7 @@ for (const major of wanted.length > 0 ? wanted : supported) {
 }
 console.log(`\n${lines.join('\n')}`)
 
-/** Runs the test steps in a process of that Node, which all processes that the tests start take for theirs. */
+/** Runs the test steps in a process of this Node version, which all child processes of the tests use as well. */
 async function testOn(major) {
   const execPath = await nodeBinary(major)
   const env = { ...process.env, PATH: `${dirname(execPath)}${delimiter}${process.env.PATH}` }
@@ -36,7 +36,7 @@ async function testOn(major) {
     cwd: root,
   })
   return new Promise((resolve) => {
-    // a process that ends without its counts has failed, whatever it was
+    // a process that exits without reporting counts has failed
     let counts = { passed: 0, failed: 1 }
     child.once('message', (message) => {
       counts = message

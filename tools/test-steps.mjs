@@ -5,8 +5,8 @@ import { prepareServices } from './services-run.mjs'
 const minute = 60_000
 
 /**
- * The steps that run tests, in the Node of the process that asks. `npm test` runs them after its checks, and
- * `npm run test:matrix` runs them in every Node that is supported, with `jestArgs` where a part is enough.
+ * The steps that run tests, in the Node version of the calling process. `npm test` runs them after its checks, and
+ * `npm run test:matrix` runs them in every supported Node version, with `jestArgs` to select a part.
  */
 export function testSteps(jestArgs = []) {
   const jest = jestArgs.length > 0 ? [{ name: 'jest', run: () => runJest(jestArgs, 20 * minute) }] : wholeJest
@@ -17,9 +17,9 @@ export function testSteps(jestArgs = []) {
   ]
 }
 
-// a worker keeps something of every file that it ran, up to the end of its heap, and there are hundreds of files
+// a worker retains some memory of every file it runs, and hundreds of files would exhaust its heap
 const SHARDS = 4
-// rows of the fault laboratory measure time, and mostly wait; a run of every bench takes one core for a minute
+// fault tests measure time and mostly wait; a run of all benchmarks takes one core for a minute
 const APART = ['test/faults/', 'test/bench.test.ts']
 
 const wholeJest = [

@@ -1,4 +1,4 @@
-// The whole check: every step runs even when one before it failed; the last lines name what failed and count everything.
+// The whole check: every step runs even if an earlier one failed; the last lines list failures and counts.
 import { commentShares } from './comment-share.mjs'
 import { runJest } from './jest-run.mjs'
 import { root, runRootCommand } from './root-command.mjs'
@@ -13,7 +13,7 @@ const steps = [
   ...testSteps(),
 ]
 if (process.argv.includes('--long')) {
-  // no file has to be long: jest says on the terminal when it finds none
+  // a run without long files is valid: jest prints a message if it finds none
   const longOnly = ['--testMatch', '<rootDir>/test/**/*.long.ts', '--passWithNoTests']
   steps.push({ name: 'jest, long tests', run: () => runJest(longOnly, 120 * minute) })
 }
@@ -27,7 +27,7 @@ if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}`)
 console.log(`\n${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
-/** A step that counts as one; its output is shown, all of it, when it fails. */
+/** A step that counts as one test; its whole output is shown if it fails. */
 function command(name, moreArgs) {
   return async () => {
     const { code, output } = await runRootCommand(name, moreArgs, { limitMs: 5 * minute })

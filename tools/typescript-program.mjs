@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { runChild } from './child.mjs'
 import { root } from './root-command.mjs'
 
-/** Runs what a TypeScript file below test/ exports, in a Node of its own on the packages' source, as `runChild` does. */
+/** Runs an export of a TypeScript file below test/ in a child process on the packages' source, like `runChild`. */
 export function runTypeScript(path, call, options) {
   const hook = join(root, 'test/services/typescript-hook.cjs')
   const program = `require(${JSON.stringify(join(root, 'test', path))}).${call}`

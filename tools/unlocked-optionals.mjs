@@ -1,13 +1,13 @@
 const platforms = { windows: 'win32' }
 const systems = /\b(android|darwin|freebsd|linux|openharmony|win32|windows)\b/
-// turbo calls x64 just 64
+// turbo names x64 just "64"
 const processors = /\b(arm64|arm|ia32|loong64|ppc64|riscv64|s390x|x64|64)\b/
 const libraries = { gnu: 'glibc', glibc: 'glibc', musl: 'musl' }
 
 /**
- * The optional dependencies that the lock's packages name by an exact version and that have no entry of their own, as
- * pairs of place and entry. System and processor are read from the name, so that npm installs none on a machine it is
- * not for; a checksum is not known and npm adds it where the package is installed.
+ * Optional dependencies that packages in the lock require with an exact version and that have no entry in the lock, as
+ * pairs of path and entry. Platform and architecture are derived from the name, so that npm installs each only on a
+ * matching machine; the checksum is unknown, and npm adds it when the package is installed.
  */
 export function unlockedOptionals(packages) {
   return Object.entries(packages).flatMap(([parent, { dev, optionalDependencies = {} }]) =>
@@ -17,7 +17,7 @@ export function unlockedOptionals(packages) {
   )
 }
 
-/** Where Node would look for it: below the parent, then below each folder above. */
+/** Paths that Node would search: below the parent, then below each folder above. */
 function isLocked(packages, parent, name) {
   for (let folder = parent; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const place = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`

@@ -1,7 +1,7 @@
-// Counters over HTTP that last: node examples/counter-service/dist/index.js
+// Durable counters over HTTP: node examples/counter-service/dist/index.js
 //
-// With nothing set they are kept in the folder .counters. POSTGRES_URL keeps them in PostgreSQL, with REDIS_URL beside it
-// they count in Redis first. PORT: default 3000.
+// By default they are stored in the folder .counters. POSTGRES_URL stores them in PostgreSQL; with REDIS_URL as well,
+// they are counted in Redis first. PORT: default 3000.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -26,9 +26,9 @@ async function openFolder(folder: string): Promise<Opened> {
 }
 
 async function openPostgres(url: string): Promise<Opened> {
-  // else a connection that is gone without a word is waited for as long as TCP does
+  // otherwise a silently lost connection blocks for as long as TCP waits
   const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 5_000 })
-  // a connection that breaks is made anew by the next query
+  // the next query replaces a broken connection
   pool.on('error', () => {})
   const ledger = postgresLedger(pool)
   await ledger.migrate()

@@ -14,7 +14,7 @@ export function createApp(): Express {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  // Express 5 tells the callback, and nobody else, that the port is taken
+  // Express 5 reports only to the callback that the port is taken
   const server = createApp().listen(Number(process.env.PORT || 8080), (error?: Error) => {
     if (error) throw error
     console.log(`reports: http://localhost:${(server.address() as AddressInfo).port}/reports`)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { InflightLimit, inflightLimit, RateLimit, SlowDown } from '@sluice/express'
 import type { Request, Response } from 'express'
 
-// made before the class, so that a handler can see what is held: a decorator takes options or a limiter
+// created before the class, so that a handler can read the number of held permits; decorators accept options or a limiter
 const builders = inflightLimit({ name: 'builders', limit: 2 })
 
 /** Handlers of a small application. The limits of a method are shared by all instances. */
@@ -14,7 +14,7 @@ export class Reports {
     res.json({ built: this.#built, building: builders.limiter.count() })
   }
 
-  /** The rate is asked first; a place is held until the promise settles, not only until the answer is sent. */
+  /** The rate is checked first; a permit is held until the promise settles, not only until the response is sent. */
   @RateLimit({ name: 'build', limit: 10, window: '1m' })
   @InflightLimit(builders)
   async build(req: Request<{ name: string }>, res: Response): Promise<void> {

@@ -10,7 +10,7 @@ const WINDOW_MS = 10_000
 const LIMIT = 500
 /** Four times the limit. */
 const REQUESTS_A_SECOND = (4 * LIMIT * 1_000) / WINDOW_MS
-/** Seconds of traffic, and when Redis is killed and begins anew, with nothing in it. */
+/** Seconds of traffic, and the seconds at which Redis is killed and restarted empty. */
 const SECONDS = Number(process.env.SECONDS || 36)
 const KILLED_AT = Math.round(SECONDS / 3)
 const BACK_AT = Math.round((2 * SECONDS) / 3)
@@ -61,7 +61,7 @@ for (const worker of workers) worker.disconnect()
 await redis.kill()
 process.exitCode = tally.kept(promised) ? 0 : 1
 
-/** A process of the fleet ended by itself. */
+/** Handles the unexpected exit of a process of the fleet. */
 async function lost(how: number | string | null): Promise<void> {
   if (isOver) return
   isOver = true

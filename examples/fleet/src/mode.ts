@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util'
 
 export type Mode = 'exact' | 'leased' | 'synced'
 
-/** What is admitted in any window, as a part of the limit, at most. */
+/** Maximum admitted in any window, as a multiple of the limit. */
 export interface Promised {
-  /** While Redis keeps what it counts, or is away. */
+  /** While Redis keeps its data, or is unreachable. */
   readonly always: number
-  /** In a window in which Redis came back with nothing in it: until processes have reported what they know. */
+  /** In a window in which Redis was restarted empty, until processes have reported their counts. */
   readonly aroundRestart: number
 }
 
@@ -16,7 +16,7 @@ const PROMISED: Readonly<Record<Mode, Promised>> = {
   synced: { always: 1.25, aroundRestart: 1.25 },
 }
 
-/** `--mode`: default: exact. Throws where there is no such mode. */
+/** Returns the mode given by `--mode`. Default: exact. Throws if the mode is unknown. */
 export function modeOf(args: readonly string[]): { readonly mode: Mode; readonly promised: Promised } {
   const { mode } = parseArgs({ args: [...args], options: { mode: { type: 'string', default: 'exact' } } }).values
   if (!isMode(mode)) throw new Error(`--mode: expected ${Object.keys(PROMISED).join(', ')}, received ${mode}`)

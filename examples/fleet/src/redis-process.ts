@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'
 
-/** A Redis of the example's own, which it may kill. It keeps nothing on disk: after a restart it is empty. */
+/** A Redis server that the example starts and may kill. It stores nothing on disk, so it is empty after a restart. */
 export class RedisProcess {
   readonly port: number
   #child: ChildProcess | undefined
@@ -22,7 +22,7 @@ export class RedisProcess {
     return this.#child !== undefined
   }
 
-  /** Begins anew, with nothing in it. */
+  /** Starts the server, without data. */
   async start(): Promise<void> {
     const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
     const child = spawn(process.env.REDIS_SERVER || 'redis-server', options, { stdio: 'ignore' })
@@ -33,7 +33,7 @@ export class RedisProcess {
     }
   }
 
-  /** As a power cut would. */
+  /** Kills the server as a power failure would. */
   async kill(): Promise<void> {
     const child = this.#child
     if (!child) return

@@ -5,15 +5,15 @@ interface Admitted {
   readonly endedAt: number
 }
 
-/** Of one second. */
+/** Results of one second. */
 interface Second {
-  /** Who admitted how many. */
+  /** Number of admitted requests by process. */
   readonly sources: Map<string, number>
   denied: number
   slowestMs: number
 }
 
-/** What became of the traffic, a row for each second. */
+/** Results of the traffic, one row per second. */
 export class Tally {
   readonly #limit: number
   readonly #windowMs: number
@@ -21,7 +21,7 @@ export class Tally {
   #sent = 0
   #failed = 0
   #second: Second = emptySecond()
-  /** When Redis began anew: before and after it was certainly empty. */
+  /** Times before and after the restart of Redis, between which it was empty. */
   #restart: { readonly from: number; readonly to: number } | undefined
 
   constructor(limit: number, windowMs: number) {
@@ -29,12 +29,12 @@ export class Tally {
     this.#windowMs = windowMs
   }
 
-  /** Sends what is due after `elapsedMs`, whatever became of what was sent before. */
+  /** Sends the requests due after `elapsedMs`, without waiting for earlier ones. */
   due(elapsedMs: number, aSecond: number, ask: (request: number) => Promise<void>): void {
     for (; this.#sent < (elapsedMs * aSecond) / 1_000; this.#sent++) ask(this.#sent).catch(() => this.#failed++)
   }
 
-  /** `sentAt` and `endedAt`: when the request went out, and when its answer was there. */
+  /** `sentAt` and `endedAt`: when the request was sent, and when its response arrived. */
   answered(status: number, source: string, sentAt: number, endedAt: number): void {
     const { sources } = this.#second
     this.#second.slowestMs = Math.max(this.#second.slowestMs, endedAt - sentAt)
@@ -46,12 +46,12 @@ export class Tally {
     }
   }
 
-  /** Redis came back with nothing in it between these instants. */
+  /** Records that Redis was restarted empty between these times. */
   restarted(from: number, to: number): void {
     this.#restart = { from, to }
   }
 
-  /** The second that has passed. */
+  /** Formats the row of the past second. */
   row(second: number, redisAlive: boolean): string {
     const { sources, denied, slowestMs } = this.#second
     this.#second = emptySecond()
@@ -82,7 +82,7 @@ export class Tally {
   }
 
   /**
-   * The most that was sent, admitted and answered within a window, as a part of the limit: whenever each was decided, it
+   * Maximum sent, admitted and answered within one window, as a multiple of the limit: whenever each was decided, it
    * was within it.
    */
   #most(): { readonly undisturbed: number; readonly most: number } {

@@ -16,13 +16,13 @@ app.use(
     slices: 10,
     key: byHeader('x-team'),
     ...(mode === 'synced'
-      ? // decides at once, and gives its share by itself once Redis is silent
+      ? // decides at once, and admits its share alone once Redis does not respond
         { backend: syncedBackend(client, { nodes: Number(processes) }) }
       : {
           backend: mode === 'leased' ? leasedBackend(client) : redisBackend(client),
-          // one machine runs four processes, their traffic and Redis here: an answer may be slow and Redis well
+          // one machine runs four processes, their traffic and Redis: a response may be slow although Redis is healthy
           deadlineMs: 2_000,
-          // without Redis each process admits its share, so that the sum stays where it was
+          // without Redis each process admits its share, so that the total stays the same
           onBackendError: { local: { share: 1 / Number(processes) } },
         }),
   }),

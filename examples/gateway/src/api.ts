@@ -1,4 +1,4 @@
-// What the API does, whatever the framework is that serves it.
+// The API, independent of the framework that serves it.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RequestSluice } from '@sluice/express'
 
@@ -14,7 +14,7 @@ export const routes: Readonly<Record<string, string>> = {
 const apiKeys: readonly unknown[] = ['demo', 'demo-2']
 export const noKey = { error: 'send x-api-key: demo' } as const
 
-/** A key that nobody has checked is no key: a client could send another one with every request. */
+/** Only checked API keys identify a client: otherwise it could send a different key with every request. */
 export function isKnownKey(key: unknown): boolean {
   return apiKeys.includes(key)
 }
@@ -23,7 +23,7 @@ export function isPassword(body: unknown): boolean {
   return (body as { password?: unknown } | undefined)?.password === 'sesame'
 }
 
-/** What is left of each policy. */
+/** Returns the remaining units of each policy. */
 export function left(sluice: RequestSluice | undefined): unknown {
   return sluice?.decision?.verdicts.map(({ policy, remaining }) => ({ [policy.name]: remaining }))
 }
@@ -32,7 +32,7 @@ export function resultsOf(text: unknown): number {
   return numberOf(text, 10, 100)
 }
 
-/** Words, one after the other. A stream of them that is cut off asks for no more. */
+/** Yields words one after the other. A stream that is aborted stops reading them. */
 export async function* words(wanted: unknown): AsyncGenerator<string> {
   const last = numberOf(wanted, 50, 500)
   for (let count = 1; count <= last; count++) {

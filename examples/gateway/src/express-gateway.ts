@@ -4,11 +4,11 @@ import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlow
 import * as policies from './policies.ts'
 import type { Watch } from './watch.ts'
 
-/** The API on Express. A test hands in a clock of its own. */
+/** The API on Express. Tests pass their own clock. */
 export function expressGateway(clock?: Clock, watch?: Watch): Express {
   const { rateLimit, inflightLimit } = createSluice({ clock, observers: watch?.observers })
   const app = express()
-  // before the limits: whoever looks counts towards none
+  // before the limits, so that viewing the page is not counted
   if (watch) app.use(watch.path, watch.page)
   app.use(rateLimit(policies.address))
 
@@ -51,7 +51,7 @@ function knownKeyOnly(req: Request, res: Response, next: NextFunction): void {
   else res.status(401).json(noKey)
 }
 
-/** Streams the answer, and counts what was really sent, so that whoever hangs up pays for that and no more. */
+/** Streams the response and charges only the words sent, also if the client disconnects. */
 async function chat(req: Request, res: Response): Promise<void> {
   res.locals.words = 0
   res.type('text/plain')

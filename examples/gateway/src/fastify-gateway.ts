@@ -14,11 +14,11 @@ declare module 'fastify' {
 type Query = { readonly results?: unknown; readonly words?: unknown }
 const queryOf = (request: FastifyRequest): Query => request.query as Query
 
-/** The API on Fastify. A test hands in a clock of its own. */
+/** The API on Fastify. Tests pass their own clock. */
 export async function fastifyGateway(clock?: Clock, watch?: Watch): Promise<FastifyInstance> {
   const observers = watch?.observers
   const app = fastify()
-  // whoever looks counts towards none, in any order: the page's routes say `skipLimits`
+  // viewing the page is not counted, in any order: the routes of the page set `skipLimits`
   if (watch) await app.register(watch.page.fastify, { prefix: watch.path })
   await app.register(sluice, { rateLimit: policies.address, clock, observers })
 
@@ -35,7 +35,7 @@ export async function fastifyGateway(clock?: Clock, watch?: Watch): Promise<Fast
     return { welcome }
   })
 
-  // a hook of its own, behind the one that checks the key
+  // a separate hook, after the one that checks the key
   const perKey = rateLimit({ key: byHeader('x-api-key'), policies: policies.v1, clock, observers })
   app.get('/v1', { onRequest: [knownKeyOnly, perKey] }, async (request) => ({ left: left(request.sluice) }))
 
@@ -63,7 +63,7 @@ function knownKeyOnly(request: FastifyRequest, reply: FastifyReply, done: () => 
   else reply.code(401).send(noKey)
 }
 
-/** Counts what was really sent, so that whoever hangs up pays for that and no more. */
+/** Charges only the words sent, also if the client disconnects. */
 async function* counted(request: FastifyRequest): AsyncGenerator<string> {
   request.words = 0
   for await (const word of words(queryOf(request).words)) {

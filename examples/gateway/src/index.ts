@@ -13,8 +13,8 @@ export { sites }
 const PAGE = '/limits'
 
 /**
- * Serves every site, on `port` and those that follow it, or on free ports for 0, until SIGINT or SIGTERM. Each shows the
- * same page of the limits of all.
+ * Serves every site, on `port` and the following ports, or on free ports for 0, until SIGINT or SIGTERM. Each serves the
+ * same page with the limits of all sites.
  */
 async function serve(port: number, hasTraffic: boolean): Promise<void> {
   const watch = watchSites(PAGE)
@@ -53,7 +53,7 @@ async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Whoever is still being answered after 300 ms is cut off. */
+/** Connections that are still being answered after 300 ms are closed. */
 function stop(servers: readonly Server[]): void {
   Promise.all(servers.map((server) => once(server.close(), 'close'))).then(() => process.exit(0))
   setTimeout(() => {

@@ -8,12 +8,12 @@ import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlow
 import * as policies from './policies.ts'
 import type { Watch } from './watch.ts'
 
-/** The API on Koa. A test hands in a clock of its own. */
+/** The API on Koa. Tests pass their own clock. */
 export function koaGateway(clock?: Clock, watch?: Watch): Koa {
   const { rateLimit, inflightLimit } = createSluice({ clock, observers: watch?.observers })
   const app = new Koa().on('error', report)
   const router = new Router()
-  // before the limits: whoever looks counts towards none
+  // before the limits, so that viewing the page is not counted
   if (watch) app.use(watch.page.koa)
   app.use(rateLimit(policies.address))
   app.use(router.routes())
@@ -55,7 +55,7 @@ async function knownKeyOnly(ctx: Context, next: Next): Promise<void> {
   ctx.body = noKey
 }
 
-/** Streams the answer, and counts what was really sent, so that whoever hangs up pays for that and no more. */
+/** Streams the response and charges only the words sent, also if the client disconnects. */
 function chat(ctx: Context): void {
   ctx.state.words = 0
   ctx.type = 'text/plain'
@@ -69,12 +69,12 @@ async function* counted(ctx: Context): AsyncGenerator<string> {
   }
 }
 
-/** A client who hangs up in the middle of a stream is no fault of ours. */
+/** Ignores the error of a client that disconnects during a stream. */
 function report(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') console.error(error)
 }
 
-/** Koa reads no bodies by itself, and a parser is more than this needs. */
+/** Reads a JSON body: Koa has no body parser, and a full parser is more than this example needs. */
 function bodyOf(req: IncomingMessage): Promise<unknown> {
   return json(req).catch(() => undefined)
 }

@@ -1,24 +1,24 @@
-// The limits of this API, written once. They are data: what a key is and what a request costs is said where it is used.
+// The limits of this API as plain data. The key and the cost of a request are defined where a limit is used.
 
-/** Over every route, for each address. */
+/** Limit per address, across all routes. */
 export const address = { name: 'address', limit: 100, window: '10s' } as const
 
-/** Wrong passwords of an address; right ones are free. */
+/** Wrong passwords per address; right ones are free. */
 export const login = { name: 'login', limit: 5, window: '15m' } as const
 
-/** Requests of an API key: both, or none. */
+/** Requests per API key: both policies are charged, or none. */
 export const v1 = [
   { name: 'burst', limit: 10, window: '1s' },
   { name: 'sustained', limit: 30, window: '1m' },
 ] as const
 
-/** What an address may search: a unit for every 10 results. */
+/** Searches per address: one unit per 10 results. */
 export const search = { name: 'search', limit: 20, window: '10s' } as const
 
-/** Words that an address may be sent. */
+/** Words sent per address. */
 export const chat = { name: 'chat', algorithm: 'token-bucket', limit: 600, window: '1m', unit: 'words' } as const
-/** Words that are taken before the first is sent. */
+/** Words reserved before the first word is sent. */
 export const chatReserve = 50
 
-/** Slow requests in progress, of the whole process. */
+/** Concurrent slow requests in the whole process. */
 export const slow = { name: 'slow', limit: 2 } as const

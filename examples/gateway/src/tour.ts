@@ -1,4 +1,4 @@
-/** What to paste into another terminal to see each limit, on servers given as framework → URL. */
+/** Returns commands to paste into another terminal to see each limit, for servers given as framework → URL. */
 export function tour(urls: Readonly<Record<string, string>>): string {
   const [url, ...others] = Object.values(urls)
   const all = [url, ...others].join(' ')

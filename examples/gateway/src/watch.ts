@@ -1,16 +1,16 @@
 import type { Observer } from '@sluice/express'
 import { createInsight, type Dashboard, dashboard } from '@sluice/insight'
 
-/** What a site needs to be seen. */
+/** The parts that a site needs to appear on the page. */
 export interface Watch {
-  /** Told of every decision. */
+  /** Receives every decision. */
   readonly observers: readonly Observer[]
-  /** Shows what they saw of all sites. */
+  /** Shows the observations of all sites. */
   readonly page: Dashboard
   readonly path: string
 }
 
-/** One insight and one page for all sites of this process. Without a token only this machine may look. */
+/** One insight and one page for all sites of this process. Without a token, only this machine may open the page. */
 export function watchSites(path: string): Watch & { close(): Promise<void> } {
   const insight = createInsight()
   const page = dashboard({ insight, path })

@@ -1,6 +1,6 @@
 // Five processes that share a limit and a sketch, without a server: node examples/gossip/dist/index.js
 //
-// Together they are asked for four times what the limit gives. After some seconds each prints what it knows of all.
+// Together they receive four times the limit. After some seconds each prints its view of the fleet.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url'
 const PROCESSES = 5
 const LIMIT = 100
 const REQUESTS = (4 * LIMIT) / PROCESSES
-/** A fleet of five has heard all well before. */
+/** Time after which a fleet of five has certainly exchanged all data. */
 const MEET_MS = 1_500
 
-/** What a process knows, by name. */
+/** Values known to a process, by name. */
 type Report = Readonly<Record<string, number>>
 
 const replicas = Array.from({ length: PROCESSES }, () =>
@@ -51,7 +51,7 @@ function askAll(message: object): Promise<readonly unknown[]> {
   )
 }
 
-/** Rejects where the process ends instead. */
+/** Rejects if the process exits instead. */
 async function answerOf(replica: ChildProcess): Promise<unknown> {
   const gone = new AbortController()
   const ended = once(replica, 'exit', { signal: gone.signal }).then(([code]) => {

@@ -6,7 +6,7 @@ import { createLimiter } from '@sluice/limiter-core'
 import { HyperLogLog } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 
-/** One process of the fleet. Its parent tells it who the others are, what to do, and when it is over. */
+/** One process of the fleet. Its parent sends it the addresses of the others, commands, and when to stop. */
 interface Message {
   readonly meet?: readonly string[]
   readonly requests?: number
@@ -31,7 +31,7 @@ const visitors = shareSketch(gossipChannel(node), {
 const calls = gossipCounters(node)
 let admitted = 0
 
-/** What this process knows of all, by name. */
+/** Values that this process knows about the fleet, by name. */
 const known: Readonly<Record<string, () => number | Promise<number>>> = {
   'admitted here': () => admitted,
   'left of the limit': async () => (await limiter.peek('blue')).binding.remaining,
@@ -45,7 +45,7 @@ process.on('message', async ({ meet, requests, report }: Message) => {
   if (report) process.send?.(await reported())
 })
 process.on('disconnect', async () => {
-  // the last of them has nobody to tell
+  // the last process has no other process to notify
   await calls.close().catch(() => {})
   await visitors.close()
   await backend.close?.()

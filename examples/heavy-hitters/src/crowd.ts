@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import type { Report } from './traffic-watch.ts'
 
-/** Clients of whom the n-th asks n times as seldom as the first, and what a `Map` knows of them. */
+/** Clients, the n-th of which sends 1/n as many requests as the first, with exact counts in a `Map`. */
 export class Crowd {
   readonly #url: string
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
@@ -17,7 +17,7 @@ export class Crowd {
     for (let client = 0; client < clients; client++) this.#reached[client] = sum += 1 / (client + 1)
   }
 
-  /** Sends what is due after so many ms. */
+  /** Sends the requests due after `elapsedMs`. */
   ask(elapsedMs: number, aSecond: number): void {
     for (const due = (elapsedMs / 1_000) * aSecond; this.#sent < due; this.#sent++) {
       const client = this.#next()
@@ -32,7 +32,7 @@ export class Crowd {
     this.#agent.destroy()
   }
 
-  /** What the sketches said beside what is true. */
+  /** Compares the sketches with the exact counts. */
   verdict({ talkers, clients }: Report): string {
     const true5 = [...this.#asked].sort(([, a], [, b]) => b - a).slice(0, talkers.length)
     const found = true5.filter(([key]) => talkers.some((talker) => talker.key === key)).length

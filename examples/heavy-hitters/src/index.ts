@@ -5,7 +5,7 @@ import { board } from './board.ts'
 import { Crowd } from './crowd.ts'
 import { TrafficWatch } from './traffic-watch.ts'
 
-/** Seconds of traffic; without an end for 0. */
+/** Seconds of traffic; 0 means forever. */
 const SECONDS = Number(process.env.SECONDS || 15)
 const CLIENTS = 100_000
 const REQUESTS_A_SECOND = 1_000

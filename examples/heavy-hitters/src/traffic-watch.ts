@@ -3,18 +3,18 @@ import type { Request, RequestHandler } from 'express'
 
 export interface Report {
   readonly requests: number
-  /** Distinct clients; 0.8 % off in two of three cases. */
+  /** Distinct clients, with a standard error of 0.8 %. */
   readonly clients: number
-  /** Each count is too high by `error` at most, and never too low. */
+  /** Most active clients. Each count is at most `error` too high, and never too low. */
   readonly talkers: readonly { readonly key: string; readonly count: number; readonly error: number }[]
-  /** Milliseconds. */
+  /** Response times in milliseconds. */
   readonly p50: number
   readonly p99: number
-  /** Of everything that is kept, whatever the number of clients and requests. */
+  /** Memory used in total, independent of the number of clients and requests. */
   readonly bytes: number
 }
 
-/** Who asks most, how many they are and how long they wait, in a fixed few kilobytes. */
+/** Tracks the busiest clients, the number of clients and response times, in a fixed few kilobytes. */
 export class TrafficWatch {
   readonly #clientOf: (req: Request) => string
   readonly #talkers = new SpaceSaving({ capacity: 1_000 })

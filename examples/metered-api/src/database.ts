@@ -7,16 +7,16 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** PostgreSQL where POSTGRES_URL is set, else a folder of this process. */
+/** PostgreSQL if POSTGRES_URL is set, otherwise a folder of this process. */
 export async function openDatabase(env: NodeJS.ProcessEnv): Promise<Database> {
   const { POSTGRES_URL: url, FOLDER: folder = '.metered-api' } = env
   if (url === undefined) {
     const ledger = await embeddedLedger({ folder })
     return { ledger, where: `the folder ${folder}`, close: () => ledger.close() }
   }
-  // else a connection that is gone without a word is waited for as long as TCP does
+  // otherwise a silently lost connection blocks for as long as TCP waits
   const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 5_000 })
-  // a connection that breaks is made anew by the next query
+  // the next query replaces a broken connection
   pool.on('error', () => {})
   const ledger = postgresLedger(pool)
   await ledger.migrate()

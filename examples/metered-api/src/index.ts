@@ -1,7 +1,7 @@
-// An API that is sold in three plans: node examples/metered-api/dist/index.js
+// An API with three paid plans: node examples/metered-api/dist/index.js
 //
-// With nothing set quotas are kept in the folder .metered-api; POSTGRES_URL keeps them in PostgreSQL, for as many processes
-// as you like. PORT: default 3000.
+// By default quotas are stored in the folder .metered-api; POSTGRES_URL stores them in PostgreSQL, for any number of
+// processes. PORT: default 3000.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -73,7 +73,7 @@ process.once('SIGINT', end)
 async function end(): Promise<void> {
   server.close()
   server.closeAllConnections()
-  // gives leases back, so that nothing of them is charged
+  // returns leases, so that unused units are not charged
   await quotas.close()
   await close()
 }

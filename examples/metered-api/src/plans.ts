@@ -3,14 +3,14 @@ import type { PolicyInput } from '@sluice/express'
 
 export type Plan = 'free' | 'team' | 'business'
 
-/** Who may call, by API key. A shop would ask its database. */
+/** Customers by API key. A real application would query its database. */
 export const customers: ReadonlyMap<string, Plan> = new Map([
   ['key-ada', 'free'],
   ['key-bob', 'team'],
   ['key-eve', 'business'],
 ])
 
-/** A burst limit in each process, and what a month includes in all of them: a call takes of both, or of none. */
+/** A burst limit per process, and a monthly quota across all processes: a call is charged to both, or to none. */
 export function plansOn(quotas: Quotas): Record<Plan, readonly PolicyInput[]> {
   const monthly = (limit: number, carryOver = 0): PolicyInput =>
     quota({ name: 'monthly', limit, per: 'month', timeZone: 'UTC', carryOver, unit: 'calls', backend: quotas })

@@ -3,7 +3,7 @@ import { RateLimit } from '@sluice/nest'
 
 @Controller('login')
 export class LoginController {
-  /** The module says what `login` is. */
+  /** The module defines the policy `login`. */
   @Post()
   @HttpCode(200)
   @RateLimit('login')

@@ -3,7 +3,7 @@ import { SkipLimits } from '@sluice/nest'
 
 @Controller()
 export class PagesController {
-  /** 20 requests a minute for each address, with all the others. */
+  /** 20 requests a minute per address, shared with the other routes. */
   @Get()
   index(): Record<string, string> {
     return {

@@ -13,7 +13,7 @@ class Reports {
 export class ReportsController {
   readonly #reports = new Reports()
 
-  /** A client that leaves frees no place before its report is written: who asks and leaves starts no third one. */
+  /** The permit is held until the report is written, even if the client disconnects, so that a third one cannot start. */
   @Get()
   @InflightLimit({ name: 'reports', limit: 2, status: 429, holdUntil: 'handler' })
   report(): Promise<string> {

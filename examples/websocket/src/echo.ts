@@ -14,7 +14,7 @@ export interface Echo {
   readonly sockets: WebSocketServer
 }
 
-/** A server that says back what it hears, with a limit on everything that a client can have too much of. */
+/** An echo server with limits on handshakes, open sockets and messages of each client. */
 export function createEcho(clock?: Clock): Echo {
   const { limiter, rateLimit } = createSluice({ clock })
   const page = rateLimit({ name: 'page', limit: 60, window: '1m' })
@@ -56,7 +56,7 @@ export function createEcho(clock?: Clock): Echo {
   return { server, sockets }
 }
 
-/** All sockets of one client share its messages. */
+/** All sockets of one client share one message limit. */
 function clientOf({ socket }: IncomingMessage): string {
   return clientKey(socket.remoteAddress)
 }

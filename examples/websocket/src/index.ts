@@ -18,7 +18,7 @@ function serve(port: number): void {
   })
   const stop = (): void => {
     server.close(() => process.exit(0))
-    // 1001: going away; who does not close its side is cut off
+    // 1001: going away; clients that do not close their side are disconnected
     for (const socket of sockets.clients) socket.close(1001)
     setTimeout(() => {
       for (const socket of sockets.clients) socket.terminate()
