@@ -1,7 +1,7 @@
-/** Longer than a run: what was spent stays spent. */
+/** Longer than a run, so that spent units stay spent. */
 export const windowMs = 3_600_000
 
-/** A limit as a 200 and, spent, as a denial. `serve` is handed the limit and answers a server that does not listen. */
+/** A limit answering 200 and, once spent, a denial. `serve` gets the limit and returns a server that is not listening. */
 export function bothWays(name, role, serve, more = {}) {
   return [
     { name, role, denial: false, serve: () => serve(1e9), ...more },

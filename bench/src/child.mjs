@@ -11,7 +11,7 @@ export function startChild(file, options, execArgv = []) {
   })
 }
 
-/** Runs a child to its end and answers what it handed to `finishChild`. */
+/** Runs a child to its end and returns the value it passed to `finishChild`. */
 export function runChild(file, options, execArgv) {
   const child = startChild(file, options, execArgv)
   return new Promise((resolve, reject) => {
@@ -28,12 +28,12 @@ export function runChild(file, options, execArgv) {
 }
 
 export function childOptions() {
-  // a parent that failed leaves nothing running
+  // exit if the parent fails
   process.once('disconnect', () => process.exit(1))
   return JSON.parse(process.argv[2])
 }
 
-/** Peers leave timers behind, so the child leaves by itself once its result is sent. */
+/** Exits explicitly once the result is sent, because peers leave timers running. */
 export function finishChild(result) {
   process.send(result, () => process.exit(0))
 }

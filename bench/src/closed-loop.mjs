@@ -1,10 +1,10 @@
-// so many decisions that were answered at once, then the event loop turns: a server reads its sockets as often
+// number of synchronous decisions between turns of the event loop: a server reads its sockets about as often
 const answersPerTurn = 64
 const keptLatencies = 2 ** 20
 
 /**
- * `concurrency` callers, each of which asks again as soon as it is answered, for `ms` or until `amount` decisions are
- * made. An answer that is a promise is awaited.
+ * `concurrency` callers, each of which sends again as soon as it is answered, for `ms` or until `amount` decisions are
+ * made. Promises are awaited.
  */
 export async function closedLoop(opened, next, { concurrency, ms = Infinity, amount = Infinity }) {
   const loop = new Loop(ms, amount)
@@ -61,7 +61,7 @@ class Loop {
     return --this.#leftOfTurn <= 0
   }
 
-  /** One turn of the event loop, which all callers wait for together. */
+  /** One turn of the event loop, shared by all waiting callers. */
   turned() {
     this.#turn ??= new Promise((resolve) => {
       setImmediate(() => {

@@ -4,19 +4,19 @@ import { sluiceContenders } from './sluice-contenders.mjs'
 
 const contenders = [...mapContenders, ...peerContenders, ...sluiceContenders]
 
-/** Those whose name contains `only`, and always the one that ratios divide by. */
+/** Contenders whose name contains `only`, and always the one that ratios divide by. */
 export function chooseContenders(only = '') {
   return contenders.filter(({ name }) => name.includes(only) || name === yardstick)
 }
 
-/** `promise`: `{ limit, windowMs, capacity, maxBytes }`; a contender that must be held to a smaller limit is. */
+/** `promise`: `{ limit, windowMs, capacity, maxBytes }`; contenders that need a smaller limit get one. */
 export async function openContender(name, promise) {
   const contender = contenders.find((candidate) => candidate.name === name)
   const limit = Math.min(promise.limit, contender.maxLimit ?? Infinity)
   return { contender, limit, ...(await contender.open({ ...promise, limit })) }
 }
 
-/** What one call answered, whether it was returned, awaited or thrown as a denial. */
+/** Result of one call, whether it was returned, awaited or thrown as a denial. */
 export async function ask({ take, allowed }, key) {
   try {
     return allowed(await take(key))
@@ -26,7 +26,7 @@ export async function ask({ take, allowed }, key) {
   }
 }
 
-/** Throws unless the contender denies one key past its limit and leaves another alone. */
+/** Throws unless the contender denies one key above its limit and does not affect another. */
 export async function proveCounting(name) {
   const limit = 5
   const opened = await openContender(name, { limit, windowMs: 60_000, capacity: 1_000, maxBytes: 1 << 20 })

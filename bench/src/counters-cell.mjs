@@ -1,4 +1,4 @@
-// One way to count in a process of its own: how long an increment, a read and a batch take.
+// One way to count, in a separate process: the duration of an increment, a read and a batch.
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { createCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
@@ -35,7 +35,7 @@ const idAt = (index) => `page:${index % ids}`
 const cells = { increments, busy, reads, batch }
 finishChild(await cells[what]())
 
-/** An open loop: nobody waits for the answers before. */
+/** An open loop: calls do not wait for earlier responses. */
 async function increments() {
   const increment = ways[way]
   for (let index = 0; index < ids; index++) await increment(idAt(index))
@@ -62,7 +62,7 @@ async function increments() {
   }
 }
 
-/** As many increments as one process makes beside the turns of its event loop, up to the rate. */
+/** As many increments as one process makes between turns of its event loop, up to the rate. */
 async function busy() {
   for (let index = 0; index < ids; index++) await counters.increment(idAt(index))
   await counters.flush()
@@ -93,7 +93,7 @@ async function reads() {
   return { known: quantiles(known), missed: quantiles(missed), sums: quantiles(sums) }
 }
 
-/** Batches of as many ids under a token each. */
+/** Batches of equally many ids, each with a token. */
 async function batch() {
   const deltas = Array.from({ length: ids }, (_, index) => [idAt(index), 1])
   const [first, again] = [[], []]

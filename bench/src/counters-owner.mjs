@@ -1,4 +1,4 @@
-// A node of counters with owners: its service for everybody, and below /node for the other nodes.
+// A node of counters with owners: its public service, and the routes below /node for other nodes.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { counterClient, counterService, createCounters, ownedCounters } from '@sluice/counters'

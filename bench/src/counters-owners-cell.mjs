@@ -1,4 +1,4 @@
-// What an increment, a read and a sum take where each id has an owner among three nodes, over HTTP.
+// Duration of an increment, a read and a sum if each id has an owner among three nodes, over HTTP.
 import { once } from 'node:events'
 import { counterClient } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
@@ -20,7 +20,7 @@ await Promise.all(
     return once(node, 'message')
   }),
 )
-// as the nodes deal them
+// the same assignment as the nodes use
 const ring = new HashRing(names, { nodes: 100 })
 const all = Array.from({ length: ids }, (_, index) => `page:${index}`)
 const elsewhere = all.filter((id) => ring.serverOf(id) !== 'a')
@@ -36,7 +36,7 @@ const result = {
 for (const node of nodes) node.kill()
 finishChild(result)
 
-/** One at a time. */
+/** Sends one request at a time. */
 async function measured(of, call) {
   const latencies = []
   const endsAt = performance.now() + ms

@@ -1,4 +1,4 @@
-// Sketches that a ledger keeps, in a process of its own: how long an add and a read take, and how large rows are.
+// Sketches stored in a ledger, in a separate process: the duration of an add and a read, and the size of rows.
 import { digestCounters, uniqueCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { systemClock } from '@sluice/limiter-core/backend'
@@ -19,7 +19,7 @@ const kinds = {
 const { open, read } = kinds[kind]
 finishChild({ one: await durable(1), many: await durable(callers), ...(await days()) })
 
-/** A closed loop of so many callers. */
+/** A closed loop with this number of callers. */
 async function durable(count) {
   const name = `durable-${count}`
   const counters = open({ ledger, name })
@@ -35,7 +35,7 @@ async function durable(count) {
   return { ...quantiles(latencies), perSecond: value / seconds }
 }
 
-/** One day of a fleet, of which each process wrote one row an hour. */
+/** One day of a fleet in which each process wrote one row per hour. */
 async function days() {
   const single = open({ ledger, name: 'single' })
   await single.add('id', 1, { durable: true })
@@ -43,7 +43,7 @@ async function days() {
   const start = Date.UTC(2026, 0, 5)
   let wall = start
   const clock = { ...systemClock, wall: () => wall }
-  // no row is merged before it is asked for: chance never has it, and a later hour was compacted already
+  // no row is merged before it is read: random compaction is disabled, and a later hour is already compacted
   const fleet = Array.from({ length: processes }, () => open({ ledger, name: 'days', clock, random: () => 0.999 }))
   wall = start + HOURS * HOUR_MS
   await fleet[0].add('later', 1, { durable: true })
@@ -59,7 +59,7 @@ async function days() {
   const before = await readings(fleet[0])
   await fleet[0].compact()
   const after = await readings(fleet[0])
-  // two days later all of it is one row
+  // two days later everything is in one row
   wall = start + 3 * HOURS * HOUR_MS
   await fleet[0].compact()
   wall = start

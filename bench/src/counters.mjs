@@ -22,7 +22,7 @@ const ways = {
   postgres: 'PostgreSQL alone: an upsert each',
 }
 
-/** `seconds` are those of each way to count. */
+/** `seconds`: duration for each way to count. */
 export async function run({ smoke = false, seconds = 5, progress = () => {} } = {}) {
   const redis = await startRedis()
   const postgres = await startPostgres()

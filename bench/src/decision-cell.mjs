@@ -1,4 +1,4 @@
-// One contender in a process of its own: CPU ns per decision for each load it is given.
+// One contender in a separate process: CPU ns per decision for each of its loads.
 import { childOptions, finishChild } from './child.mjs'
 import { ask, openContender, proveCounting } from './contenders.mjs'
 import { openLoad } from './loads.mjs'
@@ -10,7 +10,7 @@ async function measure(name, loadName, { smoke, seed, cellMs }) {
   const load = openLoad(loadName, { smoke, seed })
   const promise = { limit: 1e9, windowMs: 600_000, capacity: load.keys.length, maxBytes: 64 << 20 }
   const opened = await openContender(name, promise)
-  // not by `spin`: its call sites must have seen one kind of key source only to be inlined
+  // does not use `spin`: its call sites are inlined only if they have seen a single kind of key source
   for (const key of load.keys) await ask(opened, key)
 
   const warm = await spinFor(opened, load.next, 0, cellMs / 2)

@@ -27,7 +27,7 @@ export async function run({ smoke = false, rounds = 3, only, cellMs = 1_000, pro
   return [speedTable(chosen, summary, garbage), targetTable(chosen, summary)]
 }
 
-/** One child per contender and load, in an order of its own; a smoke run asks one child for all loads. */
+/** One child per contender and load, in random order; a smoke run uses one child for all loads. */
 async function runRound(chosen, round, { smoke, cellMs, progress }) {
   const asked = smoke ? [loadNames] : loadNames.map((load) => [load])
   const cells = chosen.flatMap(({ name }) => asked.map((names) => ({ name, loads: names })))

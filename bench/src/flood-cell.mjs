@@ -1,4 +1,4 @@
-// One contender under a flood of distinct keys: speed, growth and stalls, and who was treated wrongly meanwhile.
+// One contender under a flood of distinct keys: speed, growth and stalls, and wrong decisions for other clients.
 import { childOptions, finishChild } from './child.mjs'
 import { ask, openContender } from './contenders.mjs'
 import { keyAt } from './loads.mjs'
@@ -11,7 +11,7 @@ const batch = 64
 const attackers = 100
 const honest = 1_000
 
-// an odd factor walks all 2^24 indices once, so that floods never repeat a key nor come in order
+// an odd factor visits all 2^24 indices once, so that floods never repeat a key and are not ordered
 const scatter = 0x9e3779b1
 const floodKey = (call) => keyAt((Math.imul(call, scatter) + seed) & 0xffffff)
 
@@ -44,7 +44,7 @@ function cpuUs() {
   return user + system
 }
 
-/** Floods up to `end` and answers the CPU time it took, in microseconds. */
+/** Floods up to `end` and returns the CPU time used, in microseconds. */
 async function flood(from, end) {
   const started = cpuUs()
   let cpuMark = started

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port of the loopback that nobody listens on. */
+/** Returns a free port of the loopback interface. */
 export async function freePort() {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')

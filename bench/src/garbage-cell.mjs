@@ -1,5 +1,5 @@
-// One contender: heap bytes that a decision leaves behind. Runs with a young generation too large to be
-// collected meanwhile, which is why it is not the process that measures time.
+// One contender: garbage in heap bytes per decision. Runs with a young generation too large to be
+// collected during the run, which is why another process measures time.
 import { childOptions, finishChild } from './child.mjs'
 import { ask, openContender } from './contenders.mjs'
 import { openLoad } from './loads.mjs'
@@ -12,7 +12,7 @@ async function measure(loadName) {
   const load = openLoad(loadName, { smoke })
   const promise = { limit: 1e9, windowMs: 600_000, capacity: load.keys.length, maxBytes: 64 << 20 }
   const opened = await openContender(name, promise)
-  // not by `spin`: its call sites must have seen one kind of key source only to be inlined
+  // does not use `spin`: its call sites are inlined only if they have seen a single kind of key source
   for (const key of load.keys) await ask(opened, key)
   await spin(opened, load.next, 0, calls * 3)
   globalThis.gc()

@@ -5,8 +5,8 @@ const round = `
   v2 = (v2 + v1) | 0; v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2; v2 = (v2 << 16) | (v2 >>> 16)`
 
 /**
- * HalfSipHash-c-d with 64 bits of output (Aumasson), its rounds written out as the JIT likes them best. `bytesACharacter`
- * 2 takes UTF-16 units, 1 takes latin1 and answers false where a character is none.
+ * HalfSipHash-c-d with 64 bits of output (Aumasson), its rounds unrolled for the JIT. `bytesACharacter`
+ * 2 hashes UTF-16 units, 1 hashes latin1 and returns false if a character is not latin1.
  */
 export function halfSipHash(c, d, bytesACharacter) {
   const perWord = 4 / bytesACharacter
@@ -40,7 +40,7 @@ export function halfSipHash(c, d, bytesACharacter) {
   return new Function(source)()
 }
 
-/** HalfSipHash of latin1 at four characters a word; other keys under a key of their own at two. */
+/** HalfSipHash of latin1 with four characters per word; other keys use a different secret and two per word. */
 export function latin1First(c, d) {
   const Packed = halfSipHash(c, d, 1)
   const Wide = halfSipHash(c, d, 2)
@@ -58,7 +58,7 @@ export function latin1First(c, d) {
   }
 }
 
-/** Throws unless HalfSipHash-2-4 gives the reference vectors (veorq/SipHash, vectors.h, hsip64) for 00 01 … */
+/** Throws unless HalfSipHash-2-4 produces the reference vectors (veorq/SipHash, vectors.h, hsip64) for 00 01 … */
 export function proveHalfSipHash() {
   const vectors = ['218d1f59b9b83cc8', 'be552412f8387315', '064f39ef7c50eb57', 'ce0f1a45f7060679', 'd5e78a175be52ea1']
   const bytes = new (halfSipHash(2, 4, 1))([0x03020100, 0x07060504])

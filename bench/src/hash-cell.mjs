@@ -9,7 +9,7 @@ const contender = hashContenders.find((one) => one.name === name)
 
 let sink = 0
 
-// one function a load, so that neither sees what the other taught the JIT
+// one function per load, so that JIT feedback of one load does not affect the other
 function spinWarm(hash, keys) {
   for (let n = 0; n < count; n++) {
     hash.text(keys[n])
@@ -24,7 +24,7 @@ function spinFresh(hash, bytes, length) {
   }
 }
 
-/** CPU ns a key, one figure a slice; the first quarter of the time warms up. */
+/** CPU ns per key, one value per slice; the first quarter of the time is warm-up. */
 function measure(pass) {
   const start = performance.now()
   let passes = 0

@@ -59,7 +59,7 @@ class MapGet {
 
 const [HalfSip13, HalfSip13Latin1, HalfSip24] = [halfSipHash(1, 3, 2), latin1First(1, 3), halfSipHash(2, 4, 2)]
 
-/** `open(seed, keys)`: four random words, and the keys to come. `bits` 0: no hash, a yardstick. */
+/** `open(seed, keys)`: four random words, and the keys to hash. `bits` 0: not a hash, for comparison only. */
 export const hashContenders = [
   { name: 'noop (loop + key)', bits: 0, open: () => new Noop() },
   { name: '@sluice/keyed-hash', bits: 64, open: (seed) => createKeyedHash(new Uint8Array(seed.buffer)) },

@@ -17,7 +17,7 @@ export function collidingShare({ bits, open }, seeds) {
   return Math.max(...shares)
 }
 
-/** How far chi-square over 4,096 sets is from its mean, in standard deviations, at its worst: whatever bits choose the set. */
+/** Worst distance of chi-square over 4,096 sets from its mean, in standard deviations, for any choice of set bits. */
 export function worstSpread({ bits, open }, seeds) {
   const random = seededRandom(22)
   let worst = 0
@@ -58,15 +58,15 @@ const structuredKeys = [
   (n) => `tenant/${String.fromCharCode(n)}/key`,
 ]
 
-// fnv1a: the power 2¹⁵ of its prime is 1 mod 2¹⁷, so after 32,768 steps over NUL a flipped bit 15 is where it was
+// fnv1a: its prime to the power of 2¹⁵ is 1 mod 2¹⁷, so after 32,768 steps over NUL a flipped bit 15 is unchanged
 const zeros = '\0'.repeat(2 ** 15)
-// murmur3: the first words differ by a bit that two steps leave alone, the second words take it back
+// murmur3: the first words differ by a bit that two steps do not change, and the second words cancel it
 const forgedPairs = [
   [`\u8000${zeros}`, `${zeros}\u8000`],
   ['abcd', String.fromCharCode(...undone('ab', 1 << 18), ...undone('cd', 1 << 31))],
 ]
 
-/** Two characters whose murmur3 word differs from that of `pair` by just `bits` once it is mixed. */
+/** Returns two characters whose mixed murmur3 word differs from the word of `pair` only by `bits`. */
 function undone(pair, bits) {
   const turned = Math.imul(pair.charCodeAt(0) | (pair.charCodeAt(1) << 16), 0xcc9e2d51)
   const mixed = Math.imul((turned << 15) | (turned >>> 17), 0x1b873593) ^ bits
@@ -75,7 +75,7 @@ function undone(pair, bits) {
   return [word & 0xffff, word >>> 16]
 }
 
-/** Of an odd number mod 2³², by Newton's iteration. */
+/** Inverse of an odd number mod 2³², by Newton's iteration. */
 function inverse(odd) {
   let result = odd
   for (let i = 0; i < 5; i++) result = Math.imul(result, 2 - Math.imul(odd, result))

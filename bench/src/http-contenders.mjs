@@ -1,4 +1,4 @@
-// Servers that differ in their limit only, in groups of one framework. The first of a group has no limit at all.
+// Servers that differ only in their limit, grouped by framework. The first of each group has no limit.
 import { expressContenders } from './http-express.mjs'
 import { fastifyContenders } from './http-fastify.mjs'
 import { koaContenders } from './http-koa.mjs'
@@ -15,7 +15,7 @@ export const httpContenders = Object.entries(groups).flatMap(([group, contenders
   contenders.map((contender) => ({ ...contender, group, bare: contenders[0].name })),
 )
 
-/** Those whose name contains `only`, and those that they are held against. */
+/** Contenders whose name contains `only`, and the ones they are compared with. */
 export function chooseHttpContenders(only = '') {
   const named = httpContenders.filter(({ name }) => name.includes(only))
   const wanted = new Set(named.flatMap(({ name, bare, of, capOn }) => [name, bare, of, capOn]))

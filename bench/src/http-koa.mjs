@@ -42,7 +42,7 @@ export const koaContenders = [
     'peer',
     behind(async (app, limit) => {
       const { default: rateLimit } = await import('koa-ratelimit')
-      // it passes one request less than its limit once the first window has begun
+      // it admits one request less than its limit once the first window has started
       app.use(rateLimit({ driver: 'memory', db: new Map(), max: limit, duration: windowMs, id: (ctx) => ctx.ip }))
     }),
   ),

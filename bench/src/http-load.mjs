@@ -1,4 +1,4 @@
-// autocannon in a process of its own, so that no server shares a thread with it. Runs a load for each message.
+// autocannon in a separate process, so that no server shares a thread with it. Runs a load for each message.
 import autocannon from 'autocannon'
 import { childOptions } from './child.mjs'
 

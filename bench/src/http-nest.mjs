@@ -2,11 +2,11 @@ import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { bothWays, windowMs } from './both-ways.mjs'
 
-// the Nest beside which @sluice/nest and @nestjs/throttler stand: the one in this folder is an older one
+// the Nest version next to @sluice/nest and @nestjs/throttler; the one in this folder is older
 const fromRoot = createRequire(new URL('../../package.json', import.meta.url))
 const load = (name) => import(pathToFileURL(fromRoot.resolve(name)).href)
 
-/** `partsOf` answers what the limit adds to the module of the application: imports, providers. */
+/** `partsOf` returns the imports and providers that the limit adds to the application module. */
 const behind = (partsOf) => async (limit) => {
   await load('reflect-metadata')
   const { Controller, Get, Module } = await load('@nestjs/common')
@@ -46,7 +46,7 @@ export const nestContenders = [
     behind(async (limit) => {
       const { default: throttler } = await import('@nestjs/throttler')
       const { APP_GUARD } = await load('@nestjs/core')
-      // it walks over a timestamp for each unit of its window: 10 ms keep no more of them than an ordinary limit would
+      // it iterates over a timestamp per unit of its window: 10 ms keep about as many as an ordinary limit
       const ttl = limit === 1 ? windowMs : 10
       return {
         imports: [throttler.ThrottlerModule.forRoot([{ ttl, limit }])],

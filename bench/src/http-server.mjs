@@ -1,4 +1,4 @@
-// Servers in a process of their own, one but in a smoke test; it tells its CPU time so far whenever it is asked.
+// Servers in a separate process, one each except in a smoke test. Reports its CPU time so far on each message.
 import { once } from 'node:events'
 import { childOptions } from './child.mjs'
 import { httpContenders } from './http-contenders.mjs'

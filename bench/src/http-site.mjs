@@ -5,10 +5,10 @@ const httpLoad = new URL('./http-load.mjs', import.meta.url)
 const httpServer = new URL('./http-server.mjs', import.meta.url)
 const connections = 32
 
-/** Where all loads come from. */
+/** Process that generates all loads. */
 export function startLoad() {
   const child = startChild(httpLoad, {})
-  // a smoke test has many loads under way
+  // a smoke test runs many loads concurrently
   child.setMaxListeners(0)
   let asked = 0
   const run = (load) =>
@@ -28,7 +28,7 @@ export function startLoad() {
   return { run, close: () => child.kill() }
 }
 
-/** The servers of contenders, in one process: alone where its CPU time is to mean something. */
+/** The servers of contenders in one process; a single server if CPU time is measured. */
 export async function openSites(contenders, load) {
   const child = startChild(httpServer, { names: contenders.map(({ name }) => name) })
   child.setMaxListeners(0)
@@ -42,7 +42,7 @@ export async function openSites(contenders, load) {
 function siteOf(contender, url, child, load) {
   return {
     contender,
-    /** CPU and throughput under a load, every answer of which is checked. */
+    /** CPU and throughput under a load; every response is checked. */
     async measure(extent) {
       const before = await cpuUs(child)
       const result = await load.run({ url, ...extent })
@@ -50,7 +50,7 @@ function siteOf(contender, url, child, load) {
       proveStatus(contender, result)
       return { cpuUs: spentUs / result.requests, perSecond: result.perSecond }
     },
-    /** Spends the one unit that a denial's limit has. */
+    /** Spends the only unit of the limit for denials. */
     async warmUp(seconds) {
       await (await fetch(url)).text()
       if (seconds > 0) await load.run({ url, seconds })

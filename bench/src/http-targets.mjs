@@ -1,7 +1,7 @@
 import { targetColumns, targetRow } from './target.mjs'
 
-// DESIGN: what may be added, and the bare server that it stands beside there. On another machine only the share can be
-// compared. Nest has no row in it: there the best-known limiter is the only measure.
+// from DESIGN: the allowed additional cost and the bare server it refers to. On another machine only the share can be
+// compared. DESIGN has no row for Nest, which is compared only with its best-known limiter.
 const aims = {
   'Express 5': { addedUs: 18, bareUs: 167 },
   'Koa 3': { addedUs: 9, bareUs: 48 },
@@ -9,7 +9,7 @@ const aims = {
 }
 const capAimUs = 5
 
-/** `added(name)` and `addedPercent(name)`: medians over the rounds; `addedOn(name, other)`: the first less the other. */
+/** `added(name)` and `addedPercent(name)`: medians over the rounds; `addedOn(name, other)`: first minus other. */
 export function httpTargetTable(chosen, measured) {
   const sluice = chosen.filter(({ role }) => role === 'sluice')
   const rows = sluice.flatMap((contender) => {
@@ -37,7 +37,7 @@ function aimRows({ name, group, capOn }, { added, addedPercent }) {
   ]
 }
 
-/** Against the cheapest setting of the best-known limiter; a cap is more than that does. */
+/** Compared with the cheapest setting of the best-known limiter, which has no caps. */
 function peerRows({ name, group, capOn }, chosen, { added }) {
   const peers = chosen.filter((other) => other.group === group && other.role === 'peer' && !other.denial)
   if (capOn !== undefined || peers.length === 0) return []

@@ -6,7 +6,7 @@ import { seededRandom, shuffled } from './random.mjs'
 
 const warmupSeconds = 2
 
-/** `seconds` are those of each server and round, in turns of one. */
+/** `seconds`: duration for each server and round, in turns of one second. */
 export async function run({ smoke = false, rounds = 3, only = '', seconds = 5, progress = () => {} } = {}) {
   const chosen = chooseHttpContenders(only)
   const groups = [...new Set(chosen.map(({ group }) => group))]
@@ -22,7 +22,7 @@ export async function run({ smoke = false, rounds = 3, only = '', seconds = 5, p
   }
 }
 
-/** One short load for each, all at once: autocannon looks at the clock once a second. */
+/** One short load for each, all in parallel, because autocannon checks the clock once a second. */
 async function smokeOf(groups, chosen, load) {
   const results = {}
   const smoke = async (group) => {
@@ -42,7 +42,7 @@ function ofGroup(chosen, group) {
   return chosen.filter((contender) => contender.group === group)
 }
 
-/** The servers of a group stand side by side in fresh processes and take turns, in another order each time. */
+/** The servers of a group run in fresh parallel processes and take turns, in a different order each time. */
 async function turnsOf(groups, chosen, { rounds, turns, load, progress }) {
   const random = seededRandom(21)
   const taken = Array.from({ length: rounds * turns }, () => ({}))
@@ -65,7 +65,7 @@ async function turnsOf(groups, chosen, { rounds, turns, load, progress }) {
   return taken
 }
 
-/** Medians over all turns; a difference is taken within its turn. */
+/** Medians over all turns; differences are computed within a turn. */
 function measuredOf(chosen, taken) {
   const of = (read) => median(taken.map(read))
   const bare = new Map(chosen.map((contender) => [contender.name, contender.bare]))

@@ -1,4 +1,4 @@
-// What an insight costs in one process: a decision with and without it by turns, its memory, and a snapshot.
+// Cost of an insight in one process: decisions with and without it in turns, its memory, and a snapshot.
 import { setImmediate as nextTurn, setTimeout as passed } from 'node:timers/promises'
 import { createInsight, logObserver } from '@sluice/insight'
 import { childOptions, finishChild } from './child.mjs'
@@ -11,7 +11,7 @@ const { what, load, ms, keys, settleMs } = childOptions()
 const perTurn = 4_096
 const warmUpTurns = 20
 
-/** Nanoseconds a decision, by variants that take turns. */
+/** Nanoseconds per decision, for variants that take turns. */
 async function decisions() {
   const { next } = openLoad(load, { smoke: ms < 1_000 })
   const logger = { warn() {} }
@@ -27,7 +27,7 @@ async function decisions() {
     for (const [name, limiters] of Object.entries(variants)) taken[name] = turnOf(limiters, next, turn * perTurn)
     if (turn === warmUpTurns) endsAt = performance.now() + ms
     if (turn >= warmUpTurns) turns.push(taken)
-    // ticks of the insight get their turn
+    // lets ticks of the insight run
     await nextTurn()
   }
   return {
@@ -43,10 +43,10 @@ function turnOf(limiters, next, from) {
   return ((cpuUs() - before) * 1_000) / perTurn
 }
 
-/** What an insight holds that saw so many keys, and what a snapshot of it takes. */
+/** Memory of an insight that has seen this number of keys, and the cost of a snapshot. */
 async function memory() {
   let insight
-  // the limiters have all keys before it comes, so that what they take is not counted
+  // the limiters have all keys before the insight is created, so that their memory is not counted
   const limiters = openLimiters([{ decided: (...decided) => insight?.decided(...decided) }])
   const see = () => {
     for (let call = 0; call < keys * 5; call++) decide(limiters, call, keyAt(call % keys))
@@ -55,7 +55,7 @@ async function memory() {
   const before = heldBytes()
   insight = createInsight()
   see()
-  // what was counted has been reported by then
+  // all counts have been reported by then
   await passed(settleMs)
   const { policies, routes } = insight.snapshot()
   const after = heldBytes()
@@ -74,7 +74,7 @@ async function memory() {
 
 function heldBytes() {
   globalThis.gc()
-  // the second collection frees what finalizers of the first let go
+  // the second collection frees memory released by finalizers of the first
   globalThis.gc()
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external

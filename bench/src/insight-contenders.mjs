@@ -1,4 +1,4 @@
-// Servers behind one limit, without an insight, with one, and with a line of log for each denial as well.
+// Servers behind one limit: without an insight, with one, and with one that also logs each denial.
 import { createServer } from 'node:http'
 import { windowMs } from './both-ways.mjs'
 

@@ -1,18 +1,18 @@
-// What cells of an insight watch: five policies, ten routes, and requests as an adapter shows them.
+// State observed by an insight: five policies, ten routes, and requests as an adapter presents them.
 import { EventEmitter } from 'node:events'
 import { createLimiter } from '@sluice/limiter-core'
 
 const policies = 5
 const routes = Array.from({ length: 10 }, (_, at) => `/route/${at}`)
 
-/** One limiter for each policy, of which one is asked at a time. */
+/** One limiter per policy, used one at a time. */
 export function openLimiters(observers) {
   return Array.from({ length: policies }, (_, at) =>
     createLimiter({ policies: [{ name: `policy ${at}`, limit: 1e9, window: '1h' }], observers }),
   )
 }
 
-/** Decides the n-th request, whose response ends at once: what a framework costs is in the tables of requests. */
+/** Decides the n-th request, whose response ends at once; the cost of frameworks is in the request tables. */
 export function decide(limiters, call, key) {
   const route = routes[call % routes.length]
   const outgoing = new EventEmitter()

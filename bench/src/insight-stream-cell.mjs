@@ -1,4 +1,4 @@
-// A server of the page under a flood, and what its updates cost with so many viewers.
+// A server of the page under a flood, and the cost of its updates with this number of viewers.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as passed } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { spreadOf } from './spread.mjs'
 const { viewers, ms, perTurn } = childOptions()
 const viewersFile = new URL('./insight-viewers.mjs', import.meta.url)
 
-// the page sets one timer, that of its updates: what runs then is what an update costs
+// the page sets only the timer of its updates, so the timer callback is the cost of an update
 const updates = []
 const clock = {
   ...systemClock,
@@ -40,7 +40,7 @@ async function receivedBytes() {
 
 const limiters = openLimiters([insight])
 let calls = 0
-/** Asks as fast as it can where `perTurn` is above 0, and otherwise rests. */
+/** Decides as fast as possible if `perTurn` is above 0, and is idle otherwise. */
 async function flood(forMs) {
   const endsAt = performance.now() + forMs
   if (perTurn === 0) return passed(forMs)

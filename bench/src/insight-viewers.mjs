@@ -1,4 +1,4 @@
-// Viewers of a page, in a process of their own: each reads its stream. Tells how many bytes came whenever it is asked.
+// Viewers of a page in a separate process, each reading its stream. Reports the received bytes on each message.
 import { get } from 'node:http'
 import { childOptions } from './child.mjs'
 

@@ -16,7 +16,7 @@ const turnsOfProcess = 3
 const groups = [...new Set(insightContenders.map(({ group }) => group))]
 const [bare, watched, logged] = [...new Set(insightContenders.map(({ variant }) => variant))]
 
-/** `seconds` are those of each cell. For requests there are twice as many `rounds`, each with new processes. */
+/** `seconds`: duration of each cell. Requests have twice as many `rounds`, each with new processes. */
 export async function run({ smoke = false, rounds = 3, seconds = 5, progress = () => {} } = {}) {
   const ms = smoke ? 50 : seconds * 1_000
   const ask = (file, options) => {
@@ -52,7 +52,7 @@ async function allAtOnce(cells, ask) {
   return Object.fromEntries(await Promise.all(asked))
 }
 
-/** One short load for each, all at once. */
+/** One short load for each, all in parallel. */
 async function smokeTurn() {
   const load = startLoad()
   const { sites, close } = await openSites(insightContenders, load)
@@ -66,7 +66,7 @@ async function smokeTurn() {
   return taken
 }
 
-/** CPU of a request by server: servers of a framework stand side by side in fresh processes, and take turns. */
+/** CPU per request by server; the servers of a framework run in fresh parallel processes and take turns. */
 async function requestRounds(rounds, progress) {
   const random = seededRandom(21)
   const taken = Array.from({ length: rounds }, () => Array.from({ length: turnsOfProcess }, () => ({})))
@@ -98,8 +98,8 @@ function ofGroup(group) {
 }
 
 /**
- * What a variant adds to a request of the same turn, in µs and in % of the server without it. One process is not as fast as
- * another of the same code, so the spread is that of rounds, of each of which the median counts.
+ * Additional cost of a variant per request in the same turn, in µs and in % of the server without it. Processes with the
+ * same code differ in speed, so the spread is computed over rounds, using the median of each.
  */
 function addedOf(group, variant, rounds) {
   const addedUs = (turn) => turn[`${group}, ${variant}`] - turn[`${group}, ${bare}`]
@@ -175,7 +175,7 @@ function streamTable(streams) {
 function targetTable({ turns, decisions, streams }) {
   const requests = groups.map((group) => {
     const { us, percent } = addedOf(group, watched, turns)
-    // either will do: the smaller one as a share of its aim
+    // either target suffices: the smaller one as a share of its goal
     const share = Math.min(us.median / 1, percent / 3)
     return targetRow(`${group}: added, of 1 µs or 3 %, × the wider`, share, 1)
   })

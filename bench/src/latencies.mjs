@@ -1,4 +1,4 @@
-/** Runs `run`, and adds how long it took, in ms. */
+/** Runs `run` and records its duration in ms. */
 export async function timed(run, latencies) {
   const from = performance.now()
   await run()

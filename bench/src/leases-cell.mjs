@@ -1,4 +1,4 @@
-// One backend in a process of its own: under a steady crowd that asks for one key, or under keys that come once.
+// One backend in a separate process: under a steady load on one key, or with keys that are each used once.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLimiter } from '@sluice/limiter-core'
 import { leasedBackend, redisBackend } from '@sluice/redis'
@@ -14,14 +14,14 @@ const makes = { exact: redisBackend, leased: leasedBackend }
 
 async function limiterOf(policy) {
   const made = makes[backend](await connect(port))
-  // a busy machine is not what is measured here
+  // long, so that a busy machine does not affect the result
   const limiter = createLimiter({ policies: [policy], backend: made, scope, deadlineMs: 5_000 })
-  // opens the connection, loads the scripts, compiles what is measured
+  // opens the connection, loads the scripts, compiles the measured code
   for (let call = 0; call < 2_000; call++) await limiter.take(`warm ${call >> 3}`)
   return limiter
 }
 
-/** Twenty tasks that each ask for the same key every 20 ms, in step as the timers of one process are. */
+/** Twenty tasks that each take from the same key every 20 ms, in step like the timers of one process. */
 async function steadyCrowd({ limit, windowMs, ms }) {
   const limiter = await limiterOf({ name: 'hot', algorithm: 'token-bucket', limit, window: windowMs, burst: limit })
   const tookMs = []
@@ -50,7 +50,7 @@ async function steadyCrowd({ limit, windowMs, ms }) {
   }
 }
 
-/** Each key once, by 64 callers. */
+/** Takes from each key once, with 64 callers. */
 async function keysOnce(amount) {
   const limiter = await limiterOf({ name: 'once', algorithm: 'sliding-window', limit: 1_000, window: '1h' })
   let next = 0

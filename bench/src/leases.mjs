@@ -6,14 +6,14 @@ import { boundColumns, boundRow } from './target.mjs'
 const cell = new URL('./leases-cell.mjs', import.meta.url)
 const backends = ['exact', 'leased']
 const windowMs = 10_000
-// a crowd asks for 10,000 units a window
+// the load takes 10,000 units per window
 const crowds = [
   { what: 'under its limit', limit: 1_000_000 },
   { what: 'at its limit', limit: 10_000 },
   { what: 'at twice its limit', limit: 5_000 },
 ]
 
-/** `seconds` are those of each crowd. Rounds of keys that come once take turns. */
+/** `seconds`: duration of each load. Rounds with keys used once take turns. */
 export async function run({ smoke = false, rounds = 3, seconds = 5, progress = () => {} } = {}) {
   const redis = await startRedis()
   try {

@@ -1,6 +1,6 @@
 import { seededRandom, shuffled } from './random.mjs'
 
-/** `keys`: how many distinct ones; `fresh`: each call gets a new string object, as a request does. */
+/** `keys`: number of distinct keys; `fresh`: each call gets a new string object, as a request does. */
 export const loads = {
   hot: { title: 'hot key', keys: 1 },
   uni10k: { title: '10k keys', keys: 10_000 },
@@ -10,7 +10,7 @@ export const loads = {
   zipf1m: { title: 'Zipf 1M', keys: 1_000_000, zipf: true },
 }
 
-// a smoke run checks that the harness works, not what a million keys cost
+// a smoke run checks that the harness works, not the cost of a million keys
 const smokeKeys = 2_000
 
 const text = Buffer.from('ip:203.255.255.255', 'latin1')
@@ -34,7 +34,7 @@ export function keyAt(index) {
   return text.latin1Slice(0, writeNumber(end, index & 255))
 }
 
-/** `keys` in order of insertion and `next(call)`, which hands out the key of the n-th call. */
+/** `keys` in order of insertion, and `next(call)`, which returns the key of the n-th call. */
 export function openLoad(name, { smoke = false, seed = 1 } = {}) {
   const load = loads[name]
   const count = smoke ? Math.min(load.keys, smokeKeys) : load.keys
@@ -53,7 +53,7 @@ function uniformOrder(count, calls, random) {
   return order
 }
 
-/** Zipf with s = 1 by binary search in the cumulated weights; ranks are spread over the keys at random. */
+/** Zipf with s = 1 by binary search in the cumulative weights; ranks are assigned to keys at random. */
 function zipfOrder(count, calls, random) {
   const reach = new Float64Array(count)
   let total = 0

@@ -39,7 +39,7 @@ export function describeVersions() {
   return measured.map((name) => `${name} ${versionOf(name)}`).join(', ')
 }
 
-// read as a file, since most packages do not export their package.json
+// read as a file because most packages do not export their package.json
 function versionOf(name) {
   const path = new URL(`../../node_modules/${name}/package.json`, import.meta.url)
   return JSON.parse(readFileSync(path, 'utf8')).version

@@ -71,7 +71,7 @@ async function main() {
   for (const bench of positionals.length > 0 ? positionals : names) {
     const { run } = await benches[bench]()
     const made = [await run(options)].flat()
-    // without a Sluice contender there is nothing to hold against a target
+    // without a Sluice contender there is nothing to compare with a target
     const tables = values.only === undefined ? made : made.filter(({ rows }) => rows.length > 0)
     tables.forEach(proveTable)
     results[bench] = tables

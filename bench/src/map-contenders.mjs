@@ -1,4 +1,4 @@
-// Floors: what a limit costs when it is written by hand for one process and nothing else.
+// Baselines: the cost of minimal limits written by hand for one process.
 
 function fixedWindow({ limit, windowMs }) {
   const entries = new Map()
@@ -19,7 +19,7 @@ function fixedWindow({ limit, windowMs }) {
 
 const same = (allowed) => allowed
 
-/** The ratio columns divide by this one. */
+/** The contender that ratio columns divide by. */
 export const yardstick = 'bare Map fixed window'
 
 export const mapContenders = [
@@ -68,7 +68,7 @@ export const mapContenders = [
   },
 ]
 
-/** One reading serves a thousand decisions, as an adapter's serves all limits of a request. */
+/** One clock reading serves a thousand decisions, as an adapter's reading serves all limits of a request. */
 export function handedClock() {
   const moment = { now: performance.now() }
   let calls = 0

@@ -1,11 +1,11 @@
 import { windowMs } from './both-ways.mjs'
 
-/** The least that a limiter with two draft headers can do by hand: what it answers to a key, in this framework's words. */
+/** A minimal hand-written limiter with two draft headers: returns its result for a key in the form of this framework. */
 export function mapFloor(limit) {
   const entries = new Map()
   return {
     policy: `"default";q=${limit};w=${windowMs / 1_000}`,
-    /** What is said of the key, and for a denial the seconds to wait. */
+    /** Header values for the key, and for a denial the seconds to wait. */
     take(key) {
       const now = Date.now()
       let entry = entries.get(key)

@@ -1,5 +1,5 @@
-// One contender: what a live key costs. Keys are made as they are inserted and kept by nobody else, so that
-// a contender that holds on to the string pays for it.
+// One contender: memory per live key. Keys are created on insertion and not referenced elsewhere, so that
+// the string counts if the contender keeps it.
 import { childOptions, finishChild } from './child.mjs'
 import { ask, openContender } from './contenders.mjs'
 import { keyAt } from './loads.mjs'
@@ -10,20 +10,20 @@ const sampled = 1_000
 
 function heldBytes() {
   globalThis.gc()
-  // the second collection frees what finalizers of the first let go
+  // the second collection frees memory released by finalizers of the first
   globalThis.gc()
   const { heapUsed, external, rss } = process.memoryUsage()
   return { held: heapUsed + external, rss }
 }
 
-// a limit of one: a key that is asked again must be denied, or it was forgotten; 96 MiB hold a million of any policy
+// limit one: a second take of a key is denied unless the key was evicted; 96 MiB hold a million keys of any policy
 const promise = { limit: 1, windowMs: 86_400_000, capacity: keys, maxBytes: 96 << 20, holdsAll: true }
 async function rehearse() {
   await spin(await openContender(name, promise), keyAt, 0, Math.min(keys, 20_000))
 }
 
 await rehearse()
-// before it is opened: what a contender allocates ahead of its keys counts
+// before the contender is created, so that memory allocated ahead of its keys counts
 const before = heldBytes()
 const opened = await openContender(name, promise)
 const started = process.cpuUsage()

@@ -6,12 +6,12 @@ import { targetColumns, targetRow } from './target.mjs'
 
 const floodCell = new URL('./flood-cell.mjs', import.meta.url)
 const memoryCell = new URL('./memory-cell.mjs', import.meta.url)
-// room for peers that would run out of Node's default heap at 5M keys
+// enough for peers that would exceed Node's default heap with 5M keys
 const flags = ['--expose-gc', '--max-old-space-size=12288']
 const budgetMiB = 64
-// a policy of one cell; the others keep two or three
+// a policy with one cell; the others use two or three
 const oneCell = 'gcra'
-// an error in one round is an error: these are not averaged away
+// errors are maxima: an error in one round must not be averaged away
 const errorFigures = new Set(['forgottenPercent', 'readmittedPercent', 'falselyDeniedPercent'])
 
 export async function run({ smoke = false, rounds = 3, only, progress = () => {} } = {}) {

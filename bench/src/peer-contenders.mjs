@@ -1,4 +1,4 @@
-// Each store is called with what its own middleware passes, and read as that middleware reads it.
+// Each store is called with the arguments of its own middleware, and its result is read the same way.
 
 export const peerContenders = [
   {
@@ -19,7 +19,7 @@ export const peerContenders = [
     async open({ limit, windowMs }) {
       const { default: flexible } = await import('rate-limiter-flexible')
       const limiter = new flexible.RateLimiterMemory({ points: limit, duration: windowMs / 1_000 })
-      // a denial is a rejection, which the caller's loop catches
+      // a denial is a rejection, which the calling loop catches
       return { take: (key) => limiter.consume(key, 1), allowed: () => true }
     },
   },
@@ -37,7 +37,7 @@ export const peerContenders = [
     name: '@nestjs/throttler storage (limit 100)',
     role: 'peer',
     awaited: true,
-    // it keeps one timestamp per unit, so that a limit of 1e9 would be quadratic
+    // it stores one timestamp per unit, so that a limit of 1e9 would be quadratic
     maxLimit: 100,
     async open({ limit, windowMs }) {
       const { ThrottlerStorageService } = (await import('@nestjs/throttler')).default

@@ -1,4 +1,4 @@
-// A PostgreSQL that ends with the process that asked for it, in whatever way that one ends.
+// A PostgreSQL server that stops with its parent process, however that process ends.
 import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
@@ -48,7 +48,7 @@ function listening() {
   socket.once('error', () => setTimeout(listening, 20))
 }
 
-/** The folder that POSTGRES_BIN names, else the newest where Debian puts it, else that of the PATH. */
+/** Folder of the PostgreSQL binaries: POSTGRES_BIN, otherwise the newest Debian folder, otherwise the PATH. */
 function folderOfBinaries() {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []

@@ -7,7 +7,7 @@ import { freePort } from './free-port.mjs'
 const STARTING_UP = '57P03'
 const postgresHost = new URL('./postgres-host.mjs', import.meta.url)
 
-/** An empty PostgreSQL of our own on loopback, and how many commits it has made. */
+/** A separate, empty PostgreSQL server on loopback, and its number of commits. */
 export async function startPostgres() {
   const port = await freePort()
   const host = startChild(postgresHost, { port })
@@ -26,7 +26,7 @@ export async function startPostgres() {
   }
 }
 
-/** It takes connections a moment before it answers them. */
+/** Waits until queries succeed: the server accepts connections slightly earlier. */
 async function onceReady(query) {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// Takes of one key in a process of its own: of a quota, or of a limit on lease in Redis.
+// Takes from one key in a separate process: from a quota, or from a leased limit in Redis.
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { createQuotas, quota } from '@sluice/counters/quotas'
@@ -35,16 +35,16 @@ const makes = {
 }
 
 const policy = await makes[backend]()
-// a busy machine is not what is measured here
+// long, so that a busy machine does not affect the result
 const limiter = createLimiter({ policies: [policy], scope: 'bench', deadlineMs: 5_000 })
-// opens the connection, compiles what is measured, and lets the lease grow
+// opens the connection, compiles the measured code, and lets the lease grow
 for (let call = 0; call < 20_000; call++) {
   await limiter.take('hot')
   if (call % 100 === 0) await turn()
 }
 finishChild(await { crowd, loop }[what]())
 
-/** Twenty callers that each ask for the key every 20 ms, in step as the timers of one process are. */
+/** Twenty callers that each take from the key every 20 ms, in step like the timers of one process. */
 async function crowd() {
   const tookMs = []
   statements.count = 0
@@ -64,7 +64,7 @@ async function crowd() {
   return { asked: tookMs.length, ...quantiles(tookMs), statements: statements.count / seconds }
 }
 
-/** One take after the other, as fast as they come, while the lease is refilled in between. */
+/** Takes one after the other as fast as possible, while the lease is refilled in between. */
 async function loop() {
   let takes = 0
   let cpuUs = 0

@@ -10,7 +10,7 @@ const ways = {
   leased: '`leasedBackend`, Redis',
 }
 
-/** `seconds` are those of each loop; the crowd asks for twelve times as long. */
+/** `seconds`: duration of each loop; the steady load runs twelve times as long. */
 export async function run({ smoke = false, rounds = 3, seconds = 5, progress = () => {} } = {}) {
   const redis = await startRedis()
   const postgres = await startPostgres()

@@ -4,7 +4,7 @@ import { summary } from './summary.mjs'
 import { formatTable } from './table.mjs'
 
 const readme = new URL('../README.md', import.meta.url)
-// the last run of each bench, so that one can be repeated without the others
+// the last run of each benchmark, so that each can be repeated without the others
 const resultFile = (bench) => new URL(`../results/${bench}.json`, import.meta.url)
 
 const head = `# Sluice benchmarks

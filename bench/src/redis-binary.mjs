@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Where `redis-server` is: on the PATH, else what REDIS_SERVER names. Throws one clear line where it is neither. */
+/** Path of `redis-server`: from the PATH, otherwise from REDIS_SERVER. Throws a clear error if both are missing. */
 export function redisBinary({ PATH = '', REDIS_SERVER } = process.env) {
   const onPath = PATH.split(delimiter).map((folder) => join(folder, 'redis-server'))
   const found = [...onPath, ...(REDIS_SERVER ? [REDIS_SERVER] : [])].find(isExecutable)

@@ -1,4 +1,4 @@
-// Contenders in a process of their own, one but in a smoke test. Runs a closed loop for each message.
+// Contenders in a separate process, one each except in a smoke test. Runs a closed loop for each message.
 import { childOptions } from './child.mjs'
 import { closedLoop } from './closed-loop.mjs'
 import { proveDenial } from './contenders.mjs'
@@ -10,7 +10,7 @@ const opened = {}
 for (const [index, contender] of redisContenders.entries()) {
   const { name } = contender
   if (!names.includes(name)) continue
-  // no two share counts; a limit large enough for leases, which are exact below a size
+  // contenders do not share counts; the limit is large enough for leases, which are exact for small limits
   const proof = { limit: 100, windowMs: 3_600_000, scope: `proof-${index}-${process.pid}`, port }
   if (contender.counts !== false) await proveDenial(name, await contender.open(proof), proof.limit)
   opened[name] = await contender.open({ limit: 1e9, windowMs: 600_000, scope: `bench-${index}`, port })

@@ -4,7 +4,7 @@ import { redisSluice } from './redis-sluice.mjs'
 
 export const redisContenders = [...redisFloors, ...redisPeers, ...redisSluice]
 
-/** Those whose name contains `only`, and always the one that ratios divide by. */
+/** Contenders whose name contains `only`, and always the one that ratios divide by. */
 export function chooseRedisContenders(only = '') {
   return redisContenders.filter(({ name }) => name.includes(only) || name === redisYardstick)
 }

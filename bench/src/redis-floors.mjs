@@ -1,4 +1,4 @@
-// Floors: what the client and the server take for one command, and for the smallest script that keeps a limit.
+// Baselines: cost of one command for client and server, and of the smallest script that enforces a limit.
 import { connect } from './redis-client.mjs'
 
 const countScript = `
@@ -6,7 +6,7 @@ local used = redis.call('INCR', KEYS[1])
 if used == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return { used, redis.call('PTTL', KEYS[1]) }`
 
-/** Ratios divide by this one. */
+/** The contender that ratios divide by. */
 export const redisYardstick = 'ioredis EVALSHA INCR + PTTL'
 
 export const redisFloors = [

@@ -1,4 +1,4 @@
-// A Redis server that ends with the process that asked for it, in whatever way that one ends.
+// A Redis server that stops with its parent process, however that process ends.
 import { spawn } from 'node:child_process'
 import { childOptions } from './child.mjs'
 

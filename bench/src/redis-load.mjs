@@ -4,10 +4,10 @@ import { seededRandom } from './random.mjs'
 const hotKeys = 256
 const calls = 2 ** 16
 
-/** 98 of 100 decisions meet one of 256 hot keys, two a key that was not seen before. */
+/** 98 of 100 decisions use one of 256 hot keys, two use a new key. */
 const hotShare = 0.98
 
-/** A function that hands out the key of the next decision. */
+/** Returns a function that returns the key of the next decision. */
 export function openRedisLoad(seed) {
   const random = seededRandom(seed)
   const hot = Array.from({ length: hotKeys }, (_, index) => keyAt(index))

@@ -1,4 +1,4 @@
-// Each store is called with what its own middleware passes, and read as that middleware reads it.
+// Each store is called with the arguments of its own middleware, and its result is read the same way.
 import { connect } from './redis-client.mjs'
 
 async function openRateLimitRedis({ port, windowMs, scope }, name = 'one') {
@@ -60,7 +60,7 @@ export const redisPeers = [
     name: 'rate-limit-redis, three policies',
     role: 'peer of three',
     async open(promise) {
-      // three layers of the middleware would ask one after the other: at once is the kinder measure
+      // three middleware layers would ask one after the other: in parallel is the more favourable measurement
       const stores = await Promise.all(['a', 'b', 'c'].map((name) => openRateLimitRedis(promise, name)))
       return {
         take: (key) => Promise.all(stores.map((store) => store.increment(key))),

@@ -5,10 +5,10 @@ import { freePort } from './free-port.mjs'
 import { redisBinary } from './redis-binary.mjs'
 
 const redisHost = new URL('./redis-host.mjs', import.meta.url)
-// each is one round trip of a client; all else is run by scripts
+// each command is one round trip of a client; everything else is run by scripts
 const sentByClients = ['ping', 'eval', 'evalsha', 'fcall', 'hello', 'script|load']
 
-/** An empty server of our own on loopback, without persistence, and a way to read what it spent. */
+/** A separate, empty server on loopback, without persistence, whose resource use can be read. */
 export async function startRedis() {
   const port = await freePort()
   const host = startChild(redisHost, { binary: redisBinary(), port })
@@ -20,7 +20,7 @@ export async function startRedis() {
   const spent = async () => {
     const info = await admin.info('everything')
     const reading = readSpent(info)
-    // what earlier readings took of the wire is ours
+    // subtracts the network traffic of earlier readings
     reading.bytesOut -= told
     told += info.length
     return reading

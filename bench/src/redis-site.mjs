@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { startChild } from './child.mjs'
 
 const redisCell = new URL('./redis-cell.mjs', import.meta.url)
-// one contender has a server that is not there
+// one contender has no running server
 const flags = ['--disable-warning=SLUICE_BACKEND_FAILED']
 
-/** Contenders in one process: alone where its CPU time is to mean something. */
+/** Contenders in one process; a single contender if CPU time is measured. */
 export async function openRedisSites(contenders, redis, seed) {
   const names = contenders.map(({ name }) => name)
   const child = startChild(redisCell, { names, port: redis.port, seed }, flags)
@@ -22,7 +22,7 @@ function siteOf({ name }, child, redis) {
   return {
     name,
     warmUp: run,
-    /** What a decision took of the client, of the server and of the wire, in a closed loop of the given extent. */
+    /** Client CPU, server CPU and network traffic per decision, in a closed loop of the given size. */
     async measure(extent) {
       const before = await redis.spent()
       const { decisions, tookMs, cpuUs, atOnce, p50Us, p99Us } = await run(extent)

@@ -1,11 +1,11 @@
 import { connect, connectToNothing } from './redis-client.mjs'
 import { policyOf } from './sluice-contenders.mjs'
 
-/** Only an answer of `source` counts as one: a limiter that fell back would be measured as what it is not. */
+/** Accepts only decisions from `source`, because a limiter in fallback would be measured under the wrong name. */
 async function limiterOn(source, backendOf, scope, ...policies) {
   const [core, redis] = await Promise.all([import('@sluice/limiter-core'), import('@sluice/redis')])
   const backend = await backendOf({ ...core, ...redis })
-  // a busy machine is not what is measured here
+  // long, so that a busy machine does not affect the result
   const limiter = core.createLimiter({ policies, backend, scope, deadlineMs: 5_000 })
   return { take: (key) => limiter.take(key), allowed: (decision) => decision.allowed && decision.source === source }
 }

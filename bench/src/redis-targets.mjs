@@ -1,6 +1,6 @@
 import { boundColumns, boundRow } from './target.mjs'
 
-/** `of(concurrency, name, figure)`: medians; `ratio(concurrency, name, other, figure)`: medians of what a turn gave. */
+/** `of(concurrency, name, figure)`: medians; `ratio(concurrency, name, other, figure)`: medians of ratios per turn. */
 export function redisTargetTable(chosen, { of, ratio }) {
   const named = (role) => chosen.filter((contender) => contender.role === role)
   const bestPeer = (concurrency) => {
@@ -28,7 +28,7 @@ export function redisTargetTable(chosen, { of, ratio }) {
   return { title: 'Redis targets', columns: boundColumns, rows, notes: [] }
 }
 
-/** What three policies take of what one takes: of the time of a caller, and of CPU where calls are full. */
+/** Cost of three policies relative to one: in time for a single caller, and in CPU for full batches. */
 function threeRows(named, ratio) {
   return named('three').flatMap(({ name, of: one }) => {
     if (!named('exact').some((contender) => contender.name === one)) return []
@@ -43,7 +43,7 @@ function threeRows(named, ratio) {
 function openRows(named, ratio) {
   const [memory] = named('memory')
   if (memory === undefined) return []
-  // what is less than 15 % means nothing here
+  // differences below 15 % are not significant here
   return named('open').map(({ name }) =>
     boundRow(`${name}: client CPU, × ${memory.name}`, ratio(64, name, memory.name, 'clientUs'), { atMost: 1.15 }),
   )

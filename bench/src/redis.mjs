@@ -7,11 +7,11 @@ import { openRedisSites } from './redis-site.mjs'
 import { redisTargetTable } from './redis-targets.mjs'
 
 const concurrencies = [1, 64]
-// twice a second: one for each concurrency
+// twice per second: one for each concurrency
 const warmMs = 100
 const turnMs = 400
 
-/** `seconds` are those of each contender and round, in turns of one. */
+/** `seconds`: duration for each contender and round, in turns of one second. */
 export async function run({ smoke = false, rounds = 3, only, seconds = 5, progress = () => {} } = {}) {
   const chosen = chooseRedisContenders(only)
   const redis = await startRedis()
@@ -39,7 +39,7 @@ async function smokeOf(chosen, redis) {
   return results
 }
 
-/** All stand side by side in fresh processes and take turns, in another order each time. */
+/** All contenders run in fresh parallel processes and take turns, in a different order each time. */
 async function turnsOf(chosen, redis, { rounds, turns, progress }) {
   const random = seededRandom(64)
   const taken = []
@@ -71,7 +71,7 @@ function emptyTurn() {
   return Object.fromEntries(concurrencies.map((concurrency) => [concurrency, {}]))
 }
 
-/** Medians over all turns; a ratio is taken within its turn. */
+/** Medians over all turns; ratios are computed within a turn. */
 function measuredOf(taken) {
   return {
     of: (concurrency, name, figure) => median(taken.map((turn) => turn[concurrency][name][figure])),

@@ -33,7 +33,7 @@ function openEstimator(rows) {
   return { add: (key) => sketch.incr(key), estimate: (key) => sketch.get(key), bytes: () => sketch.toBytes().length }
 }
 
-/** In one thread. `share`: the part of the events that it is timed over, where all of them would take minutes. */
+/** Single-threaded. `share`: part of the events that is timed, for contenders that would take minutes. */
 export const alone = [
   { name: 'noop (the loop)', noop: true, open: openIdle },
   { name: 'Map<number, { n }>', share: 0.2, open: openMap },
@@ -51,7 +51,7 @@ const ways = [
   { name: 'Map<number, number> a worker, merged at the end', way: 'maps', share: 0.2 },
   { name: 'one exact table, shared, behind a lock', way: 'locked', share: 0.1 },
 ]
-/** By worker threads. */
+/** With worker threads. */
 export const together = ways.flatMap((one) =>
   [1, 2].map((threads) => ({
     ...one,
@@ -59,7 +59,7 @@ export const together = ways.flatMap((one) =>
     name: `${one.name}, ${threads} ${threads === 1 ? 'worker' : 'workers'}`,
   })),
 )
-/** One key, by two workers at once. */
+/** One key, counted by two workers in parallel. */
 export const hot = [
   { name: 'cells, shared, plain', way: 'plain' },
   { name: 'CountMin, shared (Atomics)', way: 'atomics' },

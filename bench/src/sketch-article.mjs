@@ -1,5 +1,5 @@
-// The case of the article on pingora-limits: a million keys, each as often as the others, in 100 million events; in
-// one thread, and in workers that count together.
+// The scenario of the article on pingora-limits: a million equally frequent keys in 100 million events, counted in
+// one thread and in cooperating workers.
 import { median } from './median.mjs'
 import { alone, hot, together } from './sketch-article-contenders.mjs'
 import { curve, curveTable } from './sketch-curve.mjs'
@@ -39,7 +39,7 @@ async function runAlone({ contender, smoke }) {
     : { ...figures, ...errorsOf(estimate, [{ state: 1, events: slices * perSlice }]) }
 }
 
-/** Mean and worst distance from the truth, in counts. `parts`: what was drawn. */
+/** Mean and worst error, in counts. `parts`: the generated events. */
 function errorsOf(estimate, parts) {
   const truth = new Uint32Array(keys)
   for (const { state, events } of parts) drawKeys((key) => truth[key]++, events, state)
@@ -112,7 +112,7 @@ export const article = {
   alone: runAlone,
   together: runTogether,
   curve,
-  /** What Atomics lost, and what the control did. */
+  /** Counts lost with Atomics and in the control. */
   lost: (figures) => ({
     atomics: figures.result('hot key: CountMin, shared (Atomics)').lost,
     plain: figures.result('hot key: cells, shared, plain').lost,

@@ -32,7 +32,7 @@ const contenders = [
   { name: 'bloom-filters BloomFilter', slow: true, open: openPeer },
 ]
 
-/** Percent of keys that were never added and that it claims to have, once it is as full as it was made for. */
+/** False-positive rate in percent once the filter contains as many keys as it is designed for. */
 async function errors(contender, smoke) {
   if (contender.noop) return undefined
   const { add, has, stated } = await contender.open()

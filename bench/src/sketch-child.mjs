@@ -1,4 +1,4 @@
-// One process: one contender under one load, or what it holds, or how it errs. A smoke run does all in one.
+// One process measures the speed of one contender under one load, its memory, or its errors. A smoke run does all.
 import { childOptions, finishChild } from './child.mjs'
 import { cpuNs, openLoad } from './sketch-clock.mjs'
 import { families } from './sketch-families.mjs'
@@ -8,25 +8,25 @@ const { cells, smoke, cellMs } = childOptions()
 const slices = smoke ? 1 : 6
 
 const tasks = {
-  /** CPU ns a call. */
+  /** CPU ns per call. */
   async speed({ contender, load, method = 'add' }) {
     const opened = await contender.open()
     const calls = openLoad(load, { slow: contender.slow, smoke })
-    // what is asked for is there
+    // the requested keys exist
     if (method !== 'add') calls.pass(opened.add)
     return cpuNs(opened[method], calls, { cellMs, slices })
   },
 
-  /** Bytes that it holds after a stream, and heap bytes that a call leaves behind. */
+  /** Bytes used after a stream, and garbage in heap bytes per call. */
   async held({ contender, values }) {
     const events = smoke ? 50 : contender.slow ? 500 : 100_000
-    // what the JIT keeps comes to some 100 KB: spread over so many it is little
+    // the JIT keeps some 100 KB, which is little per call over this many calls
     const copies = smoke || contender.grows ? 2 : 32
     const kept = values ? valuesOf('exponential', events) : undefined
     const made = []
     const makeOne = async () => {
       const opened = await contender.open()
-      // who keeps a key pays for it: nobody else does
+      // keys are referenced only by the contender, so that they count if it keeps them
       for (let n = 0; n < events; n++) opened.add(kept === undefined ? keyText(n % 50_000) : kept[n])
       return opened
     }
@@ -42,7 +42,7 @@ const tasks = {
   errors: ({ family, contender }) => families[family].errors(contender, smoke),
 }
 
-/** What nobody holds any more is gone, its buffers too, which are freed in a thread of their own. */
+/** Collects garbage and waits until unreferenced buffers, which another thread frees, are released. */
 async function settled() {
   for (let turn = 0; turn < 3; turn++) {
     globalThis.gc?.()

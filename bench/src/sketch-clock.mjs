@@ -1,12 +1,12 @@
-// CPU time of one call, and the loads that are called with. One load a process, so that none sees what another
-// taught the JIT.
+// CPU time of one call, and its loads. One load per process, so that JIT feedback of one load does not
+// affect another.
 import { keyText, valuesOf } from './sketch-streams.mjs'
 
 const keys = 10_000
 const slowKeys = 200
 const smokeKeys = 20
 
-/** `fresh`: each call gets a string that was never hashed, made as an HTTP parser makes it. */
+/** `fresh`: each call gets a string that was never hashed, created like an HTTP parser does. */
 const texts = {
   warm15: { length: 15, fresh: false },
   warm40: { length: 40, fresh: false },
@@ -54,7 +54,7 @@ function passFresh(call, bytes, length) {
   for (let at = 0; at < bytes.length; at += length) call(bytes.latin1Slice(at, at + length))
 }
 
-/** CPU ns a call, one figure a slice; the first quarter of the time warms up. */
+/** CPU ns per call, one value per slice; the first quarter of the time is warm-up. */
 export function cpuNs(call, { count, pass }, { cellMs, slices }) {
   const start = performance.now()
   let passes = 0

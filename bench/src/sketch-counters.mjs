@@ -10,7 +10,7 @@ const loads = ['warm15', 'warm40', 'fresh15', 'fresh40', 'integers']
 const keys = 100_000
 const seed = benchSeed
 
-/** The least that a count-min of four rows can do: the same hash, and four cells by hand. */
+/** A minimal count-min with four rows: the same hash, and four hand-written cells. */
 function openFloor(width) {
   const hash = createKeyedHash(seedBytes)
   const cells = new Int32Array(4 * width)
@@ -40,7 +40,7 @@ function openCountMin(options) {
   return {
     add: (key) => sketch.add(key),
     estimate: (key) => sketch.estimate(key),
-    // shared memory is no memory of the heap
+    // shared memory is not part of the heap
     ...(options.shared && { bytes: () => sketch.buffer.byteLength }),
   }
 }
@@ -56,7 +56,7 @@ async function openPeer() {
   return { add: (key) => sketch.update(String(key)), estimate: (key) => sketch.count(String(key)) }
 }
 
-/** `floor`: the row that a contender is held against. */
+/** `floor`: the row with which a contender is compared. */
 const contenders = [
   idle,
   { name: 'Map<key, { n }>', grows: true, open: openMap },
@@ -71,7 +71,7 @@ const contenders = [
   { name: 'bloom-filters CountMinSketch 2048 x 4', slow: true, open: openPeer },
 ]
 
-/** Throws unless what was counted five times of one key is answered, and nothing of another. */
+/** Throws unless a key counted five times returns 5 and another key returns 0. */
 async function prove(contender) {
   const { add, estimate } = await contender.open()
   for (let n = 0; n < 5; n++) add('one')

@@ -13,7 +13,7 @@ const sizes = [
 ]
 const off = 0.1
 
-/** Of each size: how many times its count a key of a uniform stream reads, and from what share on keys of Zipf are right. */
+/** For each size: overestimation of keys in a uniform stream, and the share above which Zipf keys are accurate. */
 export async function curve({ smoke }) {
   const events = smoke ? 5_000 : 10_000_000
   const streams = [uniformRanks, zipfRanks].map((draw) => {
@@ -40,7 +40,7 @@ function timesTruth({ counts, estimateOf }) {
   return estimated / counted
 }
 
-/** `from`: the least share from which on every key is off by a tenth at most. `mean`, `worst`: of keys above 0.01 %. */
+/** `from`: smallest share above which each key is off by at most 10 %. `mean`, `worst`: for keys above 0.01 %. */
 function usefulness({ counts, estimateOf }, events) {
   const seen = Array.from(counts, (count, rank) => ({ rank, count })).filter(({ count }) => count > 0)
   seen.sort((a, b) => b.count - a.count)

@@ -1,10 +1,10 @@
-// What the cells of a table are made of. `figures` hands out what was measured: `speed(contender, load, method)` the
-// slices of all rounds, `held(contender)`, `errors(contender)`.
+// Computes the cells of a table. `figures` provides the measurements: `speed(contender, load, method)` returns the
+// slices of all rounds; also `held(contender)` and `errors(contender)`.
 import { median } from './median.mjs'
 
 export const heldColumns = ['bytes held', 'garbage B a call']
 
-/** min / median of each load, less what the loop and the making of the key cost. */
+/** Minimum / median of each load, without the cost of the loop and of creating the key. */
 export function speedCells(figures, contender, loads, method) {
   return loads.map((load) => {
     const { min, middle } = speedOf(figures, contender, load, method)
@@ -21,10 +21,10 @@ export function speedOf(figures, contender, load, method) {
   return { min: Math.min(...all(min)), middle: median(all(median)) }
 }
 
-/** How many times the floor's time: within each round, of the medians. */
+/** Ratio to the time of the floor: within each round, of the medians. */
 export function timesFloor(figures, contender, floor, load) {
   const [own, least, idle] = [contender, floor, figures.noop].map((one) => figures.speed(one, load).map(median))
-  // a smoke run may find no difference at all
+  // a smoke run may measure no difference
   const over = (ns, round) => Math.max(0.1, ns - idle[round])
   return median(own.map((ns, round) => over(ns, round) / over(least[round], round)))
 }

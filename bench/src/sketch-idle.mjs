@@ -1,6 +1,6 @@
 let last
 
-/** What the loop costs, and the making of a key: it is taken off every other contender. */
+/** Cost of the loop and of creating a key, which is subtracted from every other contender. */
 export const idle = {
   name: 'noop (the loop)',
   noop: true,

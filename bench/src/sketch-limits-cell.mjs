@@ -1,4 +1,4 @@
-// One backend of fixed memory in a flood of random IPv6 addresses within one window: who was treated wrongly, and the price.
+// One fixed-memory backend in a flood of random IPv6 addresses within one window: wrong decisions, and the cost.
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { childOptions, finishChild } from './child.mjs'
@@ -16,7 +16,7 @@ const hex = Buffer.from('0123456789abcdef', 'latin1')
 let word = seed | 1
 let other = 0x9e3779b9
 
-/** xorshift of two words: 64 random bits and more before it repeats. */
+/** xorshift with two words: a period of at least 64 bits. */
 function random() {
   const mixed = word ^ (word << 10)
   word = other
@@ -24,7 +24,7 @@ function random() {
   return other
 }
 
-/** A fresh string, as a server sees it. */
+/** Returns a fresh string, as a server receives it. */
 function address() {
   for (let at = 10; at < 40; at += 10) {
     let bits = random()
@@ -77,7 +77,7 @@ function visit() {
   }
 }
 
-/** CPU time of making the keys alone. */
+/** CPU time of creating the keys only. */
 function madeUs(count) {
   const started = cpuUs()
   let length = 0

@@ -5,7 +5,7 @@ const cell = new URL('./sketch-limits-cell.mjs', import.meta.url)
 const MIB = 2 ** 20
 const flags = ['--expose-gc']
 
-/** What is flooded: sketches of both widths and both ways of counting, and the memory backend of the same bytes. */
+/** Flooded backends: sketches with both widths and both counting methods, and the memory backend of the same size. */
 function scenes(smoke) {
   const limits = smoke ? [10] : [10, 100, 1_000]
   const sizes = smoke ? [1] : [1, 4, 16]
@@ -17,7 +17,7 @@ function scenes(smoke) {
         for (const cells of limit < 255 ? [8, 16] : [16])
           made.push({ backend: 'sketch', mib, limit, cells, conservative })
       }
-      // what it keeps and forgets does not depend on the limit
+      // its evictions do not depend on the limit
       if (limit === limits[limits.length >> 1])
         made.push({ backend: 'memory', mib, limit, cells: 0, conservative: false })
     }

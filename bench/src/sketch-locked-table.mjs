@@ -2,7 +2,7 @@ const FREE = 0
 const HELD = 1
 const AWAITED = 2
 
-/** Exact counts of integers in shared memory, behind one lock: what a Map behind a mutex is in other languages. */
+/** Exact counts of integers in shared memory with one lock, like a map with a mutex in other languages. */
 export class LockedTable {
   #lock
   #keys
@@ -18,7 +18,7 @@ export class LockedTable {
     this.#mask = slots - 1
   }
 
-  /** `slots`: a power of two, at least twice as many as there will be keys. */
+  /** `slots`: a power of two, at least twice the number of keys. */
   static create(slots) {
     return new LockedTable(new SharedArrayBuffer(8 + 8 * slots))
   }
@@ -42,7 +42,7 @@ export class LockedTable {
     return slot
   }
 
-  // the mutex of U. Drepper, Futexes Are Tricky: who leaves wakes somebody only where somebody waits
+  // the mutex of U. Drepper, Futexes Are Tricky: unlocking wakes a thread only if one is waiting
   #acquire() {
     const lock = this.#lock
     let seen = Atomics.compareExchange(lock, 0, FREE, HELD)

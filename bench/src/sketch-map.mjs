@@ -1,4 +1,4 @@
-/** What everybody has at hand: a counter for each key. */
+/** The obvious solution: a Map with a counter per key. */
 export function openMap() {
   const map = new Map()
   const add = (key) => {

@@ -32,7 +32,7 @@ const contenders = [
   { name: 'DDSketch, 1 %', open: openDDSketch },
 ]
 
-/** Of each stream: how far p50, p99 and p999 are off, in percent of the ranks and of the value. */
+/** Errors of p50, p99 and p999 for each stream, in percent of the ranks and of the value. */
 async function errors(contender, smoke) {
   if (contender.noop) return undefined
   const figures = {}

@@ -1,4 +1,4 @@
-// Streams of keys and of values, the same in every run, and what was counted of them in truth.
+// Streams of keys and of values, the same in every run, with their exact counts.
 import { SketchSeed } from '@sluice/sketches'
 import { seededRandom } from './random.mjs'
 
@@ -14,7 +14,7 @@ export function keyText(index, length = 15) {
   return `${address}${tail}`.slice(0, Math.max(length, address.length))
 }
 
-/** Ranks from 0 to `keys`, rank r with chance ln((r + 2) / (r + 1)) / ln(keys + 1): Zipf with s = 1, near enough. */
+/** Ranks from 0 to `keys`; rank r has probability ln((r + 2) / (r + 1)) / ln(keys + 1), close to Zipf with s = 1. */
 export function zipfRanks(keys, events, seed = 1) {
   const random = seededRandom(seed)
   return Uint32Array.from({ length: events }, () => Math.min(keys, Math.floor((keys + 1) ** random())) - 1)
@@ -33,7 +33,7 @@ export function countsOf(ranks, keys) {
 
 const valueStreams = {
   exponential: (random) => () => -50 * Math.log(1 - random()),
-  // nine fast answers of about 5 ms for each slow one of about 500
+  // nine fast responses of about 5 ms for each slow one of about 500 ms
   bimodal: (random) => () => (random() < 0.9 ? 5 : 500) * Math.exp(0.3 * gaussian(random)),
 }
 
@@ -46,7 +46,7 @@ function gaussian(random) {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
-/** How estimates differ from `counts`, in millionths of all events: mean and worst, of `least` counts or more. */
+/** Mean and worst error of estimates, in millionths of all events, for keys with at least `least` counts. */
 export function overcount(counts, estimateOf, events, least = 1) {
   let [sum, worst, seen] = [0, 0, 0]
   for (const [rank, count] of counts.entries()) {
@@ -59,15 +59,15 @@ export function overcount(counts, estimateOf, events, least = 1) {
   return { mean: (1e6 * sum) / seen / events, worst: (1e6 * worst) / events }
 }
 
-/** Keys of the case of the article, from 0. */
+/** Number of keys in the scenario of the article, numbered from 0. */
 export const articleKeys = 1_000_000
 
-/** Calls `add` with `events` keys below `articleKeys`, drawn by a generator that costs next to nothing. */
+/** Calls `add` with `events` keys below `articleKeys`, from a very cheap generator. */
 export function drawKeys(add, events, state) {
   let x = state | 0
   for (let n = 0; n < events; n++) {
     x = (Math.imul(x, 1_664_525) + 1_013_904_223) | 0
-    // as int32, so that it is no double
+    // as int32, to avoid a double
     add((((x >>> 0) / 0x1_0000_0000) * articleKeys) | 0)
   }
   return x

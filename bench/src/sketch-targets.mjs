@@ -3,7 +3,7 @@ import { targetColumns, targetRow } from './target.mjs'
 
 const floorLoads = { warm15: '15 characters', warm40: '40 characters', fresh15: '15 fresh', integers: 'integers' }
 
-/** `of`: what was measured of each family. */
+/** `of`: measurements of each family. */
 export function targetTable(families, of) {
   const named = (family, name) => families[family].contenders.find((one) => one.name === name)
   const ns = (family, name, load) => speedOf(of[family], named(family, name), load).middle
@@ -39,13 +39,13 @@ export function targetTable(families, of) {
   }
 }
 
-/** Proves something only where plain cells lost counts: else the two workers were never at it at once. */
+/** Meaningful only if plain cells lost counts: otherwise the two workers never ran at the same time. */
 function lossRow({ atomics, plain }) {
   const row = targetRow('Two workers, Atomics: counts lost %', atomics, 0)
   return plain > 0 || atomics > 0 ? row : row.with(3, 'not shown: plain cells lost none')
 }
 
-/** What is called for every request leaves nothing behind: less than a byte a call, where 16 are the least object. */
+/** Functions called for every request create no garbage: less than a byte per call; the smallest object has 16. */
 function garbageRows(families, of) {
   const ours = [
     ['counters', 'Estimator 4 x 1024'],

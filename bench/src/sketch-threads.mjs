@@ -6,7 +6,7 @@ import { benchSeed } from './sketch-streams.mjs'
 const seed = benchSeed
 export const shape = { width: 65_536, depth: 4, seed }
 
-/** What workers need beforehand, what becomes of their messages, and who answers at the end, by way of counting. */
+/** Setup of workers, handling of their messages, and the source of the result, by counting method. */
 const ways = {
   merged() {
     const whole = new CountMin(shape)
@@ -43,7 +43,7 @@ const ways = {
   },
 }
 
-/** Counts `parts` of a stream, each in a worker, in one of the ways. `hot`: all events are of key 0. */
+/** Counts `parts` of a stream, each in a worker, with one of the methods. `hot`: all events use key 0. */
 export async function countTogether(way, parts, hot = false) {
   const { given, heard, estimate, held } = ways[way]()
   const gate = new Int32Array(new SharedArrayBuffer(4))
@@ -65,7 +65,7 @@ function startWorker(workerData, heard) {
     new Promise((resolve) => {
       worker.on('message', (message) => message.word === word && resolve())
     })
-  // what is counted is merged before its end is heard of
+  // counts are merged before the end of a worker is reported
   worker.on('message', (message) => heard?.(message))
   return { ready: Promise.race([told('ready'), failed]), done: Promise.race([told('done'), failed]) }
 }

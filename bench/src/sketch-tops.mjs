@@ -37,7 +37,7 @@ const contenders = [
   { name: 'bloom-filters TopK 100', slow: true, open: openPeer },
 ]
 
-/** What part of the true top 10 and 100 it names, and by how much the counts it shows are off at worst. */
+/** Share of the true top 10 and 100 that is found, and the worst error of the reported counts. */
 async function errors(contender, smoke) {
   if (contender.noop) return undefined
   const events = smoke ? 2_000 : contender.slow ? 20_000 : 1_000_000
@@ -48,7 +48,7 @@ async function errors(contender, smoke) {
   const rankOf = new Map(Array.from(counts, (_, rank) => [keyText(rank), rank]))
   const truth = counts.slice().sort().reverse()
   const recalled = (n) => {
-    // of keys that were seen as often as the n-th one is as good as another
+    // keys with the same count as the n-th key are equally correct
     const named = top(n).filter(({ key }) => counts[rankOf.get(key)] >= truth[n - 1])
     return (100 * Math.min(n, named.length)) / n
   }

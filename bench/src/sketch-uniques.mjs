@@ -29,7 +29,7 @@ function opened(sketch) {
   return { add: (key) => sketch.add(key), count: () => sketch.count() }
 }
 
-/** `most`: how many keys it can be asked to count in reasonable time. */
+/** `most`: largest number of keys that can be counted in reasonable time. */
 const contenders = [
   idle,
   { name: 'Set', grows: true, open: openSet },
@@ -39,7 +39,7 @@ const contenders = [
   { name: 'bloom-filters HyperLogLog 16384', slow: true, most: 1_000, open: openBloomFilters },
 ]
 
-/** Mean distance from the truth in percent, over sets of keys that nobody saw before. */
+/** Mean error in percent, over sets of new keys. */
 async function errors(contender, smoke) {
   if (contender.noop) return undefined
   const figures = []

@@ -1,4 +1,4 @@
-// One of the threads that count together: waits until all are ready, counts its part of the stream, says so.
+// One of the counting threads: waits until all are ready, counts its part of the stream, and reports its end.
 import { parentPort, workerData } from 'node:worker_threads'
 import { CountMin } from '@sluice/sketches'
 import { LockedTable } from './sketch-locked-table.mjs'

@@ -4,9 +4,9 @@ import { families } from './sketch-families.mjs'
 import { targetTable } from './sketch-targets.mjs'
 
 const child = new URL('./sketch-child.mjs', import.meta.url)
-// a young generation too large to be collected meanwhile, so that what a call leaves behind can be seen
+// a young generation too large to be collected during a run, so that garbage per call can be measured
 const flags = ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256']
-// of the time of a cell elsewhere: there are more of them here
+// share of the usual time per cell, because there are more cells here
 const shareOfCell = 0.25
 
 export async function run({ smoke = false, rounds = 3, only = '', cellMs = 1_000, progress = () => {} } = {}) {
@@ -31,7 +31,7 @@ async function measureFamily(family, { rounds, progress, ...options }) {
         ['held', 'errors'].map((task) => ({ family, name, task, values: families[family].values })),
       )
   const cells = contenders.flatMap(({ name, noop }) =>
-    // what the loop costs is the same whatever is called in it
+    // the cost of the loop does not depend on the called function
     speeds.filter(({ method }) => !(noop && method)).map((speed) => ({ family, name, task: 'speed', ...speed })),
   )
   for (let round = 0; round < rounds; round++) {
@@ -43,13 +43,13 @@ async function measureFamily(family, { rounds, progress, ...options }) {
   return figuresOf(contenders, measured, family)
 }
 
-/** One child a cell; a smoke run asks one child for all. */
+/** One child per cell; a smoke run uses one child for all. */
 async function measureCells(cells, { smoke, cellMs, note, flags, progress = () => {} }) {
   for (const asked of smoke ? [cells] : cells.map((cell) => [cell])) {
     if (asked.length === 0) continue
     if (!smoke) progress(`sketches: ${asked[0].family}, ${asked[0].name}, ${asked[0].task}`)
     const results = await runChild(child, { cells: asked, smoke, cellMs }, flags)
-    // what a contender has no figure for came as null
+    // values that a contender does not have are null
     for (const [at, cell] of asked.entries()) note(cell, results[at] ?? undefined)
   }
 }

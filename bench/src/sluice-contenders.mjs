@@ -9,7 +9,7 @@ async function openLimiter(algorithm, promise) {
 }
 
 export function policyOf(algorithm, { limit, windowMs }) {
-  // gcra refuses less than 1 ms a unit: a large limit becomes a burst that no run uses up
+  // gcra rejects less than 1 ms per unit: a large limit becomes a burst that no run exhausts
   const finest = algorithm === 'gcra' ? Math.min(limit, windowMs) : limit
   const policy = { name: 'api', limit: finest, window: windowMs, algorithm }
   return finest < limit ? { ...policy, burst: limit } : policy
@@ -28,10 +28,10 @@ function handed(algorithm) {
   }
 }
 
-// where every key is to be held, room for so much larger ones
+// if every key must fit, space for larger keys
 const roomOfLogs = 8
 
-/** A log with places for so many units, which a limit of fewer requests spends in larger takes. */
+/** A log with capacity for this number of units; a limit of fewer requests spends them in larger takes. */
 function log(units) {
   return {
     name: `sluice sliding-log of ${units}, clock handed in`,

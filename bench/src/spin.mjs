@@ -1,4 +1,4 @@
-/** Makes `calls` decisions and answers how many were allowed. */
+/** Makes `calls` decisions and returns how many were allowed. */
 export function spin(opened, next, from, calls) {
   return opened.contender.awaited ? spinAwaited(opened, next, from, calls) : spinAtOnce(opened, next, from, calls)
 }

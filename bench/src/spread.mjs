@@ -1,6 +1,6 @@
 import { median } from './median.mjs'
 
-/** The median of measurements, and how far the median of as many others may be from it: two standard errors. */
+/** The median of measurements, and its uncertainty: two standard errors. */
 export function spreadOf(values) {
   const middle = median(values)
   const deviation = 1.4826 * median(values.map((value) => Math.abs(value - middle)))

@@ -1,6 +1,6 @@
-// What matters of all results, in ten lines. A line of which a figure is missing is left out.
+// Summarizes all results in ten lines. A line with a missing figure is omitted.
 
-/** `results`: by bench the last result, as it is kept. */
+/** `results`: the last stored result of each benchmark. */
 export function summary(results) {
   const figure = (bench, title, row, column, digits = 3) => {
     const table = results[bench]?.tables.find((one) => one.title.startsWith(title))
@@ -52,7 +52,7 @@ function whole(line) {
   }
 }
 
-/** The name of a target says against which peer it was measured, the best one of the run. */
+/** Finds the target row, whose name contains the peer it was compared with, the best one of the run. */
 function bestPeer(result, target) {
   return targetRows(result)?.find(([name]) => name.startsWith(`${target}, ×`))?.[0]
 }

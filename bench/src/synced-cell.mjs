@@ -1,5 +1,5 @@
-// One backend in a process of its own: what a decision takes, what a million of them cost Redis, what live keys take,
-// and what a flood of keys that come once does to the event loop.
+// One backend in a separate process: the cost of a decision, Redis cost of a million decisions, memory of live keys,
+// and the effect of a flood of keys that are each used once on the event loop.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
@@ -11,7 +11,7 @@ import { spin } from './spin.mjs'
 
 const { what, ...options } = childOptions()
 const batch = 1_000
-/** Room for a million keys. */
+/** Memory for a million keys. */
 const maxBytes = 256 * 2 ** 20
 const maxKeys = 1_200_000
 const makes = {
@@ -29,7 +29,7 @@ async function opened({ backend, port, limit, nodes }) {
   return { made, take: (key) => limiter.take(key), allowed: ({ allowed }) => allowed, contender: { awaited: false } }
 }
 
-/** CPU of decisions alone: between batches of them reports go out and answers come in. */
+/** CPU of decisions only; between batches, reports are sent and responses are received. */
 async function decision({ load, smoke, cellMs, ...of }) {
   const { keys, next } = openLoad(load, { smoke })
   const limiter = await opened({ ...of, limit: 1e9 })
@@ -56,7 +56,7 @@ async function decision({ load, smoke, cellMs, ...of }) {
   return (cpuUs * 1_000) / calls
 }
 
-/** Takes of keys by Zipf's law, `perSecond` of them, whoever waits. */
+/** Takes from keys by Zipf's law, `perSecond` of them, without waiting for results. */
 async function cost({ perSecond, ms, smoke, ...of }) {
   const { next } = openLoad('zipf10k', { smoke })
   const limiter = await opened({ ...of, limit: 6_000, nodes: 4 })
@@ -76,7 +76,7 @@ async function cost({ perSecond, ms, smoke, ...of }) {
   return { decisions, cpuUs: user + system }
 }
 
-/** What so many keys take that are in use, and how long a tick keeps the event loop. */
+/** Memory of this number of active keys, and how long a tick blocks the event loop. */
 async function live({ keys, smoke, ...of }) {
   const limiter = await opened({ ...of, limit: 6_000, nodes: 20 })
   const count = smoke ? 2_000 : keys
@@ -104,12 +104,12 @@ function metricOf(source, name) {
   return [...source.metrics()].find((metric) => metric.name.endsWith(name))
 }
 
-/** Keys that come once, so many a second. */
+/** Keys that are each used once, at this rate per second. */
 async function flood({ perSecond, ms, smoke, ...of }) {
   const limiter = await opened({ ...of, nodes: 20 })
   const turns = monitorEventLoopDelay({ resolution: 1 })
   const tookUs = []
-  // what is compiled and loaded first is not what is measured
+  // warms up, so that compilation and loading are not measured
   for (let call = 0; call < 2_000; call++) limiter.take(`warm ${call}`)
   await sleep(smoke ? 50 : 2_000)
   turns.enable()

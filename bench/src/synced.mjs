@@ -13,7 +13,7 @@ const costPerSecond = 5_000
 const fleet = 20
 const collecting = ['--expose-gc']
 
-/** `seconds` are those of each backend whose cost is measured, and of each flood. */
+/** `seconds`: duration for each measured backend and for each flood. */
 export async function run({ smoke = false, rounds = 3, cellMs = 1_000, seconds = 5, progress = () => {} } = {}) {
   const redis = await startRedis()
   const ask = async (options, flags) => {

@@ -1,4 +1,4 @@
-// A table is `{ title, columns, rows, notes }`: a row is an array of texts and numbers, one per column.
+// A table is `{ title, columns, rows, notes }`: a row is an array of strings and numbers, one per column.
 
 export function formatTable({ title, columns, rows, notes = [] }, heading = '###') {
   const texts = rows.map((row) => row.map(formatCell))
@@ -14,7 +14,7 @@ export function formatTable({ title, columns, rows, notes = [] }, heading = '###
   return `${lines.join('\n')}\n`
 }
 
-/** Throws unless the table has rows, each as wide as its head, and every number is finite, in a text too. */
+/** Throws unless the table has rows with one cell per column, and every number is finite, also inside strings. */
 export function proveTable({ title, columns, rows }) {
   if (rows.length === 0) throw new Error(`${title}: no rows`)
   for (const row of rows) {
