@@ -121,7 +121,7 @@ function ownerTable(owners) {
     columns: ['call', 'p50 ms', 'p99 ms'],
     rows: Object.entries(titles).map(([call, title]) => [title, owners[call].p50, owners[call].p99]),
     notes: [
-      'What is forwarded has a token, and so is written to PostgreSQL before it is answered; the rest within a second.',
+      'Forwarded increments have a token, and are therefore written to PostgreSQL before the response; the others within a second.',
     ],
   }
 }

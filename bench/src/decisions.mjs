@@ -66,7 +66,7 @@ function speedTable(chosen, summary, garbage) {
     rows,
     notes: [
       `×: against "${yardstick}", which reads its own clock, in the same round.`,
-      'Every contender first had to deny a key past its limit and to leave a second key alone.',
+      'Every contender first had to deny a key above its limit without affecting a second key.',
       'The reused strings carry their hash with them, which favours Map and LRU; "10k fresh" makes a new string per call (subtract its noop row).',
     ],
   }

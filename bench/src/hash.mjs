@@ -36,8 +36,8 @@ export async function run({ smoke = false, rounds = 3, cellMs = 1_000, only = ''
     ],
     rows: chosen.map((contender) => [contender.name, ...speeds(contender, taken), ...quality(contender, smoke)]),
     notes: [
-      'Warm: 10,000 strings, used again and again; Map.get finds their hash stored in them. Fresh: each string is made by Buffer.latin1Slice, as an HTTP parser does, and never hashed before; the noop row is taken off every other row.',
-      'Collides: of two pairs of keys, forged for fnv1a and murmur3, the one that collides under more seeds. Chi-square: the largest distance from its mean, in standard deviations, over structured keys and choices of bits; 3 to 4 is chance.',
+      'Warm: 10,000 strings, used repeatedly; Map.get uses the hash stored in them. Fresh: each string is created by Buffer.latin1Slice, as in an HTTP parser, and was never hashed; the noop row is subtracted from every other row.',
+      'Collides: for two pairs of keys, forged for fnv1a and murmur3, the pair that collides under more seeds. Chi-square: the largest distance from its mean, in standard deviations, over structured keys and choices of bits; 3 to 4 is chance.',
     ],
   }
 }

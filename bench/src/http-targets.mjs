@@ -19,7 +19,7 @@ export function httpTargetTable(chosen, measured) {
   const notes = [
     'autocannon, 32 connections, pipelining 1, from another process; NODE_ENV=production; one client address. The servers of a framework take turns of a second; "added" is against the bare server of the same turn.',
     'Every response was checked: all 200 or all 429.',
-    'Nest has no target in the design: there the best-known limiter is the measure, and the bare guard and interceptor say what Nest itself asks for.',
+    'Nest has no target in the design: it is compared with the best-known limiter, and the rows of an empty guard and interceptor show the cost of Nest itself.',
   ]
   return { title: 'HTTP targets', columns: targetColumns, rows, notes }
 }

@@ -134,7 +134,7 @@ function decisionTable(decisions) {
     columns: ['keys', 'without, ns', 'added ns', '±'],
     rows,
     notes: [
-      'Five policies, ten routes; the end of the response, with its event, is in what is added. Variants take turns of 4,096 decisions in one process. "±" is two standard errors of the median: of turns here, of rounds with new processes in the tables of requests.',
+      'Five policies, ten routes; the added time includes the end of the response with its event. Variants take turns of 4,096 decisions in one process. "±" is two standard errors of the median: of turns here, of rounds with new processes in the tables of requests.',
     ],
   }
 }
@@ -144,7 +144,7 @@ function stateTable({ bytes, policies, routes, snapshotUs }) {
     title: 'An insight that saw 100,000 keys',
     columns: ['policies', 'routes', 'MB held', 'a snapshot, µs', '±'],
     rows: [[policies, routes, bytes / 1e6, snapshotUs.median, snapshotUs.within]],
-    notes: ['What limits themselves hold is not in it.'],
+    notes: ['The memory of the limiters themselves is not included.'],
   }
 }
 
@@ -167,7 +167,7 @@ function streamTable(streams) {
     ],
     rows,
     notes: [
-      'An update is a snapshot, its text, and a write to each viewer; its CPU is read around it. The flood is a loop of decisions over 2^20 keys that leaves the process nothing.',
+      'An update consists of a snapshot, its serialization, and a write to each viewer; its CPU is measured around it. The flood is a loop of decisions over 2^20 keys that uses the whole process.',
     ],
   }
 }

@@ -68,7 +68,7 @@ function crowdTable(rows, { version }) {
     rows: rows.map((row) => [row.backend, row.what, row.asked, row.admittedPercent, row.p50Us, row.p99Us, row.p999Us]),
     notes: [
       `Redis ${version} on loopback. Twenty tasks of one process each ask every 20 ms, all in the same turn; a token bucket of a window of 10 s, from its first decision on.`,
-      'Admitted: of what was asked, or of what the policy gives in that time where that is less.',
+      'Admitted: share of the requested units, or of the units that the policy allows in that time if these are fewer.',
     ],
   }
 }

@@ -43,8 +43,8 @@ function heldTable(chosen, of) {
     columns: ['contender', 'heap + external B/key', 'RSS B/key', 'insert CPU ns/key', 'forgotten %'],
     rows: chosen.map(({ name }) => [name, ...figures.map((figure) => of(name, figure))]),
     notes: [
-      'Bytes: heapUsed + external (array buffers included) after a collection; key strings belong to who keeps them. Sluice: maxBytes 96 MiB, for logs 768 MiB, room for all keys; the default of 64 MiB is the budget of the flood.',
-      'Forgotten: of 1,000 sampled keys with a limit of 1, those that were allowed once more.',
+      'Bytes: heapUsed + external (array buffers included) after a collection; key strings count if the contender keeps them. Sluice: maxBytes 96 MiB, for logs 768 MiB, room for all keys; the default of 64 MiB is the budget of the flood.',
+      'Forgotten: number of 1,000 sampled keys with a limit of 1 that were allowed a second time.',
     ],
   }
 }
@@ -71,7 +71,7 @@ function floodTable(chosen, of) {
     ],
     rows: chosen.map(({ name }) => [name, ...figures.map((figure) => of(name, figure))]),
     notes: [
-      'Sluice: maxBytes 64 MiB. Stall: the longest gap between batches of 64 decisions, less the median batch; CPU time well below it means that the machine was busy elsewhere.',
+      'Sluice: maxBytes 64 MiB. Stall: the longest gap between batches of 64 decisions, less the median batch; CPU time well below it means that the machine was busy with other work.',
       'Readmitted: takes of 100 clients, denied before the flood, that were allowed during or after it. Honest: takes of 1,000 clients at 30 % of their limit (all of a limit of one) that were denied during it.',
     ],
   }

@@ -113,6 +113,6 @@ function notesOf(version) {
     `Redis ${version} on loopback, the same server for all; ioredis; each contender in a process of its own with one connection. They take turns of 0.4 s, in another order each time.`,
     '98 of 100 decisions meet one of 256 hot keys, two a key that was not seen before: that is what makes 98 % of leased decisions hits.',
     `× floor: decisions a second against "${redisYardstick}" in the same turn. All other figures are per decision: commands that the client sent, commands that the server ran (those inside of scripts too), bytes that the server read and wrote, decisions whose answer was no promise.`,
-    'An answer at hand is not awaited; after 64 of them the event loop turns once.',
+    'A synchronous result is not awaited; after 64 of them the event loop turns once.',
   ]
 }

@@ -83,7 +83,7 @@ function tables(figures) {
       columns: ['contender', 'CPU ns, min', 'median', ...errorColumns],
       rows: alone.map(row),
       notes: [
-        'Integers, each as likely, so that each key comes about 100 times (Map: 20 million events). The noop row is in all the others. On a stream without heavy keys no sketch smaller than the keys themselves is of use, however fast: see the curve.',
+        'Uniformly distributed integers, so that each key occurs about 100 times (Map: 20 million events). The noop row is included in all the others. On a stream without heavy keys no sketch smaller than the keys themselves is useful, however fast: see the curve.',
       ],
     },
     {
@@ -91,7 +91,7 @@ function tables(figures) {
       columns: ['contender', 'wall ns an event', 'CPU ns an event', 'cores busy', ...errorColumns],
       rows: together.map((one) => row(one).toSpliced(3, 0, coresBusy(of(one.name)))),
       notes: [
-        'From the moment when all workers are ready until what they counted can be asked for in one place. Merged: each worker hands over its sketch, and begins a new one, every 4,194,304 events. The lock (Atomics.wait) stands around an open-addressed table, since a Map cannot be shared. It is timed over 10 million events, and maps over 20 million. Bytes: without those of the threads themselves. Cores busy: CPU by wall time; where two workers kept only one busy, the machine was, and the row says nothing of two threads.',
+        'Time from when all workers are ready until the counts are available in one place. Merged: each worker hands over its sketch, and starts a new one, every 4,194,304 events. The lock (Atomics.wait) protects an open-addressed table, because a Map cannot be shared. It is timed over 10 million events, and maps over 20 million. Bytes: without those of the threads themselves. Cores busy: CPU by wall time; where two workers kept only one busy, the machine was, and the row says nothing of two threads.',
       ],
     },
     {
@@ -99,7 +99,7 @@ function tables(figures) {
       columns: ['contender', 'wall ns an event', 'cores busy', 'counts lost %'],
       rows: hot.map(({ name }) => [name, of(name).ns[0].toFixed(1), coresBusy(of(name)), of(name).lost.toFixed(2)]),
       notes: [
-        'Plain: four cells in shared memory, raised without Atomics: the control. Where it lost nothing, the workers did not overlap, and that the others lost nothing shows nothing.',
+        'Plain: four cells in shared memory, incremented without Atomics, as a control. If it lost nothing, the workers did not overlap, and the results of the others prove nothing.',
       ],
     },
     curveTable(of('curve')),

@@ -109,7 +109,7 @@ function tables(figures) {
       ],
       rows: contenders.map(row),
       notes: [
-        '10,000 keys. Fresh: each is a new string that was never hashed, made as an HTTP parser makes it. The noop row is taken off every other row. Floor: the same keyed hash and four cells, written out by hand.',
+        '10,000 keys. Fresh: each is a new string that was never hashed, made as an HTTP parser makes it. The noop row is subtracted from every other row. Floor: the same keyed hash and four cells, written out by hand.',
         'Errors: mean / worst, in millionths of all events, of 1,000,000 events (bloom-filters: 20,000) over 100,000 keys by Zipf; heavy keys have a thousandth of the events or more. Bytes: after 50,000 keys.',
       ],
     },

@@ -72,7 +72,7 @@ export function curveTable(points) {
       from.toFixed(4),
     ]),
     notes: [
-      'Uniform: what a count-min says of all keys together, against what was counted. Zipf, s = 1: the busiest key has about 5 % of the events. The last column says what a size is good for: every key that has at least this share of all events is over-counted by a tenth or less.',
+      'Uniform: sum of the estimates of all keys, compared with the true count. Zipf, s = 1: the busiest key has about 5 % of the events. The last column shows the useful range of a size: every key with at least this share of all events is overestimated by at most a tenth.',
     ],
   }
 }

@@ -68,8 +68,8 @@ function floodTable(results) {
       one.stallMs,
     ]),
     notes: [
-      'The default policy, sliding-window of an hour, clock handed in; a sketch of two half windows. 1,000 honest clients take half of their limit, the first unit at the start of the window, the last one at its end. 100 attackers are denied before the flood and ask at each visit.',
-      'CPU of a decision: less that of making its key. Worst 64: the longest 64 decisions in a row, wall time.',
+      'The default policy, sliding-window of an hour, clock handed in; a sketch of two half windows. 1,000 honest clients take half of their limit, the first unit at the start of the window, the last one at its end. 100 attackers are denied before the flood and send a request at each visit.',
+      'CPU of a decision: without creating its key. Worst 64: the longest 64 decisions in a row, wall time.',
     ],
   }
 }

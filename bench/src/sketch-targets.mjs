@@ -35,7 +35,7 @@ export function targetTable(families, of) {
     title: 'Sketch targets',
     columns: targetColumns,
     rows,
-    notes: ['Floors: medians within a round, less the noop of that round.'],
+    notes: ['Floors: medians within a round, minus the noop of that round.'],
   }
 }
 

@@ -78,7 +78,7 @@ function tables(figures) {
       ],
       rows: contenders.map(row),
       notes: [
-        'Speed: 10,000 keys, each as often as the others, which is the worst for all of them. Recall: 1,000,000 events (bloom-filters: 20,000) over 100,000 keys by Zipf; the error is that of the 100 counts it shows, in millionths of all events.',
+        'Speed: 10,000 equally frequent keys, the worst case for all contenders. Recall: 1,000,000 events (bloom-filters: 20,000) over 100,000 keys by Zipf; the error is that of the 100 reported counts, in millionths of all events.',
       ],
     },
   ]

@@ -33,7 +33,7 @@ export function summary(results) {
     () =>
       `A usage counter that is kept in PostgreSQL is counted in ${figure('counters', 'Increments', '`redisCounters`, before PostgreSQL', 'p50 ms')} ms through Redis (p99 ${figure('counters', 'Increments', '`redisCounters`, before PostgreSQL', 'p99 ms')}) and ${figure('counters', 'Increments', '`createCounters`, before PostgreSQL', 'p50 ms')} ms in the process, at 5,000 a second; an upsert each takes ${figure('counters', 'Increments', 'PostgreSQL alone: an upsert each', 'p50 ms')} (p99 ${figure('counters', 'Increments', 'PostgreSQL alone: an upsert each', 'p99 ms')}).`,
     () =>
-      `Targets that are hit: ${targetCounts(results)}. Why others are missed stands [at the end](#where-a-target-is-missed-and-why).`,
+      `Targets met: ${targetCounts(results)}. The reasons for missed targets are [at the end](#missed-targets-and-reasons).`,
   ]
   return lines
     .flatMap((line) => whole(line))

@@ -97,7 +97,7 @@ function decisionTable(taken) {
     columns: ['keys', 'memory ns', 'synced ns', '×'],
     rows: loadNames.map((load) => [loads[load].title, ns(load, 'memory'), ns(load, 'synced'), ratioOf(taken, load)]),
     notes: [
-      'CPU of the whole process, reports in the background among it; each decision reads the clock of its limiter.',
+      'CPU of the whole process, including background reports; each decision reads the clock of its limiter.',
     ],
   }
 }
@@ -119,7 +119,7 @@ function liveTable({ waitingMib, mib, ticks, tickMs, slowestTickMs }) {
     columns: ['MiB while they wait', 'MiB once they are reported', 'ticks', 'ms a tick', 'slowest tick, at most ms'],
     rows: [[waitingMib, mib, ticks, tickMs, slowestTickMs]],
     notes: [
-      'Five units of each in some seconds, limit 6,000 a minute, 20 processes: a process keeps three of them to itself at most, so that all 300,000 keys are to be reported, 20,000 a second, and 200,000 may wait at once.',
+      'Five units of each key in some seconds, limit 6,000 a minute, 20 processes: a process keeps at most three of them unreported, so that all 300,000 keys must be reported, 20,000 a second, and 200,000 may wait at once.',
     ],
   }
 }
