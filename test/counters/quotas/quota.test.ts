@@ -95,7 +95,7 @@ describe('a quota', () => {
       'a daily quota with an anchor',
       { per: 'day', anchor: 1 },
       'SLUICE_BAD_POLICY',
-      /calendar.anchor: expected n.+, received 1/,
+      /calendar.anchor: expected undefined for a day, .+, received 1/,
     ],
     ['a negative carry-over', { carryOver: -1 }, 'SLUICE_BAD_POLICY', /calendar.carryOver: expected .+, received -1/],
     ['an unknown mode', { mode: 'on' }, 'SLUICE_BAD_OPTION', /mode: expected .+, received "on"/],
