@@ -63,7 +63,7 @@ export class Tally {
       redisAlive ? 'Redis up  ' : 'Redis down',
       `admitted / limit ${(last / this.#limit).toFixed(2)}`,
       `last second ${by || '0'}, ${denied} denied`.padEnd(46),
-      `slowest answer ${slowestMs.toFixed(0).padStart(3)} ms`,
+      `slowest response ${slowestMs.toFixed(0).padStart(3)} ms`,
     ].join('   ')
   }
 
@@ -75,9 +75,9 @@ export class Tally {
   verdict({ always, aroundRestart }: Promised): string {
     const { undisturbed, most } = this.#most()
     return [
-      `Answers that were no answer: ${this.#failed}.`,
-      `Most in a window in which Redis did not begin anew: ${undisturbed.toFixed(3)} (promised: ${always}).`,
-      `The most admitted in any window of ${this.#windowMs / 1_000} s, over the limit: ${most.toFixed(3)} (promised: ${aroundRestart}).`,
+      `Failed requests: ${this.#failed}.`,
+      `Most admitted in a window without a restart of Redis, divided by the limit: ${undisturbed.toFixed(3)} (promised: ${always}).`,
+      `Most admitted in any window of ${this.#windowMs / 1_000} s, divided by the limit: ${most.toFixed(3)} (promised: ${aroundRestart}).`,
     ].join('\n')
   }
 

@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { RequestSluice } from '@sluice/express'
 
 export const routes: Readonly<Record<string, string>> = {
-  'GET /': 'this list; every route counts towards 100 requests in 10 s for each address',
-  'POST /login': '5 wrong passwords in 15 minutes for each address; right ones are free',
-  'GET /v1': '10 requests in 1 s and 30 in 1 minute for each x-api-key (demo, demo-2)',
-  'GET /search?results=10': '20 units in 10 s for each address, one for every 10 results',
-  'GET /chat?words=50': '600 words in 1 minute for each address, 50 reserved before the first is sent',
+  'GET /': 'this list; all routes share a limit of 100 requests in 10 s per address',
+  'POST /login': '5 wrong passwords in 15 minutes per address; right ones are free',
+  'GET /v1': '10 requests in 1 s and 30 in 1 minute per x-api-key (demo, demo-2)',
+  'GET /search?results=10': '20 units in 10 s per address, one for every 10 results',
+  'GET /chat?words=50': '600 words in 1 minute per address, 50 reserved before the first is sent',
   'GET /slow': '2 at once, in the whole process; it takes 2 s',
 }
 

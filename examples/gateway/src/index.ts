@@ -36,8 +36,8 @@ async function serve(port: number, hasTraffic: boolean): Promise<void> {
 }
 
 function trafficText(hasTraffic: boolean): string {
-  const made = 'Clients of this process ask a few times a second, from addresses of their own; TRAFFIC=off ends that.'
-  return hasTraffic ? made : 'TRAFFIC=off: nobody asks but you.'
+  const made = 'Built-in clients send a few requests a second from their own addresses; TRAFFIC=off disables them.'
+  return hasTraffic ? made : 'TRAFFIC=off: only your own requests.'
 }
 
 async function listen(server: Server, port: number): Promise<number> {

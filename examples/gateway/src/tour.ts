@@ -9,15 +9,15 @@ export function tour(urls: Readonly<Record<string, string>>): string {
 
 ${list.join('\n')}
 
-Each counts for itself. The lines below ask the first; every other one answers the same.
+Each counts separately. The commands below use the first; the others respond the same.
 
-# what there is, and the headers of a limit, from each
+# the routes and the headers of a limit, from each
 for url in ${all}; do curl -si $url/; echo; done
 
 # 5 wrong passwords, then 429; a right one costs nothing
 for i in 1 2 3 4 5 6; do ${status} -H 'content-type: application/json' -d '{"password":"wrong"}' ${url}/login; done
 
-# 10 in a second for each API key, 30 in a minute: 12 at once
+# 10 in a second and 30 in a minute per API key: 12 at once
 for i in $(seq 12); do ${status} -H 'x-api-key: demo' ${url}/v1; done
 
 # 100 results cost 10 units of 20
@@ -26,10 +26,10 @@ for i in 1 2 3; do ${status} '${url}/search?results=100'; done
 # 50 words are reserved, 400 are charged: the third waits
 for i in 1 2 3; do ${status} '${url}/chat?words=400'; done
 
-# two at once, the third is told to come back
+# two at once, the third is denied
 for i in 1 2 3; do ${status} ${url}/slow & done; wait
 
-# 100 in 10 s for each address over all routes: what the lines above asked in the last 10 s counts, too
+# 100 in 10 s per address across all routes, including the requests above of the last 10 s
 for i in $(seq 120); do ${status} ${url}/; done | sort | uniq -c
 `
 }

@@ -37,7 +37,7 @@ export class Crowd {
     const true5 = [...this.#asked].sort(([, a], [, b]) => b - a).slice(0, talkers.length)
     const found = true5.filter(([key]) => talkers.some((talker) => talker.key === key)).length
     const off = (100 * Math.abs(clients - this.#asked.size)) / this.#asked.size
-    return `Of the ${true5.length} who asked most ${found} were shown. Clients: ${this.#asked.size}, off by ${off.toFixed(1)} %.`
+    return `Of the ${true5.length} busiest clients, ${found} were found. Clients: ${this.#asked.size}, off by ${off.toFixed(1)} %.`
   }
 
   #next(): string {

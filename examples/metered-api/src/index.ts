@@ -25,9 +25,9 @@ const app = express()
 app.get('/', (_req, res) => {
   res.json({
     'GET /words': 'one call, with an x-api-key: key-ada, key-bob or key-eve',
-    'GET /usage': 'what the key has left, and what it used, day by day',
-    'POST /top-ups/:invoice': 'a hundred calls more, once for each invoice',
-    'GET /usage.csv': 'what all keys used this month',
+    'GET /usage': 'remaining calls of the key, and its use by day',
+    'POST /top-ups/:invoice': 'a hundred additional calls, once per invoice',
+    'GET /usage.csv': 'use of all keys in this month',
   })
 })
 app.get('/usage.csv', async (_req, res) => {

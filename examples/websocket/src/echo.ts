@@ -3,10 +3,10 @@ import { byIp, type Clock, clientKey, createSluice, limitConnections, limitUpgra
 import { WebSocketServer } from 'ws'
 
 const limits = {
-  connections: '100 TCP connections for each address',
-  handshakes: '30 in 1 minute for each address',
-  sockets: '1,000 open in the process, 5 for each address',
-  messages: '20 in 10 s for each address; who goes on is closed with 1013',
+  connections: '100 TCP connections per address',
+  handshakes: '30 in 1 minute per address',
+  sockets: '1,000 open in the process, 5 per address',
+  messages: '20 in 10 s per address; clients that keep sending are closed with 1013',
 }
 
 export interface Echo {

@@ -14,7 +14,7 @@ function serve(port: number): void {
   })
   server.listen(port, () => {
     const url = `localhost:${(server.address() as AddressInfo).port}`
-    console.log(`An echo with limits on ws://${url}; what they are: curl http://${url}`)
+    console.log(`An echo server with limits on ws://${url}; to list them: curl http://${url}`)
   })
   const stop = (): void => {
     server.close(() => process.exit(0))
