@@ -96,9 +96,7 @@ function decisionTable(taken) {
     title: 'A decision of syncedBackend beside one in memory',
     columns: ['keys', 'memory ns', 'synced ns', '×'],
     rows: loadNames.map((load) => [loads[load].title, ns(load, 'memory'), ns(load, 'synced'), ratioOf(taken, load)]),
-    notes: [
-      'CPU of the whole process, including background reports; each decision reads the clock of its limiter.',
-    ],
+    notes: ['CPU of the whole process, including background reports; each decision reads the clock of its limiter.'],
   }
 }
 
