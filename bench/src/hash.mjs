@@ -26,7 +26,7 @@ export async function run({ smoke = false, rounds = 3, cellMs = 1_000, only = ''
   }
   progress('hash: quality')
   return {
-    title: 'Keyed hash of a string: CPU ns a key, min / median',
+    title: 'Keyed hash of a string: CPU ns per key, min / median',
     columns: [
       'contender',
       ...cases.map(({ length, fresh }) => `${length} characters, ${fresh ? 'fresh' : 'warm'}`),

@@ -114,7 +114,7 @@ function requestTable(group, turns) {
     return [variant, bareUs, us.median, us.within, percent]
   })
   return {
-    title: `${group}: CPU a request, behind \`rateLimit\``,
+    title: `${group}: CPU per request, behind \`rateLimit\``,
     columns: ['server', 'without, µs', 'added µs', '±', 'added %'],
     rows,
     notes: [],
@@ -130,7 +130,7 @@ function decisionTable(decisions) {
     ]
   })
   return {
-    title: 'CPU a decision with its request, no framework',
+    title: 'CPU per decision with its request, no framework',
     columns: ['keys', 'without, ns', 'added ns', '±'],
     rows,
     notes: [
@@ -141,7 +141,7 @@ function decisionTable(decisions) {
 
 function stateTable({ bytes, policies, routes, snapshotUs }) {
   return {
-    title: 'An insight that saw 100,000 keys',
+    title: 'An insight with 100,000 keys',
     columns: ['policies', 'routes', 'MB held', 'a snapshot, µs', '±'],
     rows: [[policies, routes, bytes / 1e6, snapshotUs.median, snapshotUs.within]],
     notes: ['The memory of the limiters themselves is not included.'],

@@ -78,7 +78,7 @@ const figures = ['perSecond', 'clientUs', 'serverUs', 'bytes']
 function onceTable(taken) {
   const of = (backend, figure) => median(taken.map((turn) => turn[backend][figure]))
   return {
-    title: 'Keys that come once',
+    title: 'Keys used once',
     columns: ['backend', 'decisions/s', 'client CPU µs', 'server CPU µs', 'B/key in Redis'],
     rows: backends.map((backend) => [backend, ...figures.map((figure) => of(backend, figure))]),
     notes: [
@@ -97,8 +97,8 @@ function targetTable(hot, taken) {
     columns: boundColumns,
     rows: [
       ...waits,
-      boundRow('keys that come once: time of a decision, × exact', 1 / ratio('perSecond'), { atMost: 1.3 }),
-      boundRow('keys that come once: B/key, × exact', ratio('bytes'), { atMost: 1.3 }),
+      boundRow('keys used once: time of a decision, × exact', 1 / ratio('perSecond'), { atMost: 1.3 }),
+      boundRow('keys used once: B/key, × exact', ratio('bytes'), { atMost: 1.3 }),
     ],
     notes: [],
   }

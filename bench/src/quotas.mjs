@@ -50,7 +50,7 @@ function crowdTable(crowds, { redis, postgres }) {
 
 function loopTable(loops) {
   return {
-    title: 'A quota, one take after the other',
+    title: 'A quota, sequential takes',
     columns: ['counted by', 'CPU ns a take'],
     rows: Object.entries(ways).map(([way, title]) => [title, median(loops.map((turn) => turn[way].cpuNs))]),
   }

@@ -60,7 +60,7 @@ function tables(figures) {
   }
   return [
     {
-      title: 'Is this key among 50,000: CPU ns a call, min / median',
+      title: 'Is this key among 50,000: CPU ns per call, min / median',
       columns: [
         'contender',
         'add, 15 characters',

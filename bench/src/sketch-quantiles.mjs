@@ -72,7 +72,7 @@ function tables(figures) {
   }
   return [
     {
-      title: 'Quantiles: CPU ns a value, min / median',
+      title: 'Quantiles: CPU ns per value, min / median',
       columns: [
         'contender',
         ...loads.map((load) => loadTitles[load]),

@@ -19,8 +19,8 @@ export function targetTable(families, of) {
         ),
       ),
     ),
-    targetRow('HyperLogLog: ns a key of 15 characters', ns('uniques', 'HyperLogLog', 'warm15'), 100),
-    targetRow('RedisHyperLogLog: ns a key of 15 characters', ns('uniques', 'RedisHyperLogLog', 'warm15'), 200),
+    targetRow('HyperLogLog: ns per key of 15 characters', ns('uniques', 'HyperLogLog', 'warm15'), 100),
+    targetRow('RedisHyperLogLog: ns per key of 15 characters', ns('uniques', 'RedisHyperLogLog', 'warm15'), 200),
     ...['k2', 'k1'].map((scale) =>
       targetRow(`TDigest ${scale}: ns a value`, ns('quantiles', `TDigest ${scale}`, 'exponential'), 100),
     ),

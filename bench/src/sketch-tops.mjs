@@ -67,7 +67,7 @@ function tables(figures) {
   }
   return [
     {
-      title: 'Top keys: CPU ns a key, min / median',
+      title: 'Top keys: CPU ns per key, min / median',
       columns: [
         'contender',
         ...loads.map((load) => loadTitles[load]),

@@ -68,7 +68,7 @@ function tables(figures) {
   }
   return [
     {
-      title: 'Counting distinct keys: CPU ns a key, min / median',
+      title: 'Counting distinct keys: CPU ns per key, min / median',
       columns: [
         'contender',
         ...loads.map((load) => loadTitles[load]),

@@ -93,7 +93,7 @@ function ratioOf(taken, load) {
 function decisionTable(taken) {
   const ns = (load, backend) => median(taken.map((turn) => turn[load][backend]))
   return {
-    title: 'A decision of syncedBackend beside one in memory',
+    title: 'A decision of syncedBackend compared with one in memory',
     columns: ['keys', 'memory ns', 'synced ns', '×'],
     rows: loadNames.map((load) => [loads[load].title, ns(load, 'memory'), ns(load, 'synced'), ratioOf(taken, load)]),
     notes: ['CPU of the whole process, including background reports; each decision reads the clock of its limiter.'],
@@ -124,7 +124,7 @@ function liveTable({ waitingMib, mib, ticks, tickMs, slowestTickMs }) {
 
 function floodTable(rows) {
   return {
-    title: 'A flood of keys that come once',
+    title: 'A flood of keys used once',
     columns: ['limit', 'keys/s', 'decision p99 µs', 'turn p99 ms', 'turn most ms', 'Redis calls/s', 'Redis cores'],
     rows: rows.map(({ limit, perSecond, p99Us, turnP99Ms, turnMostMs, callsPerSecond, cores }) => [
       ...[String(limit), perSecond, p99Us, turnP99Ms, turnMostMs, callsPerSecond, cores],
