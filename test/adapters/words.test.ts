@@ -31,7 +31,7 @@ describe.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
   })
 })
 
-test('each framework has limiters of its own', () => {
+test('each framework has its own limiters', () => {
   for (const word of LIMITERS) {
     expect(new Set([nodeHttp, express, koa, fastify, nest].map((exported) => exported[word])).size).toBe(5)
   }

@@ -6,5 +6,5 @@ import { PromisedBackend } from '../contracts/promised-backend.ts'
 describe('memoryBackend', () => backendContract({ describe, test }, (clock) => memoryBackend({ clock })))
 
 // the contract must not depend on synchronous results
-describe('a backend that answers later', () =>
+describe('an asynchronous backend', () =>
   backendContract({ describe, test }, (clock) => new PromisedBackend(clock as FakeClock)))

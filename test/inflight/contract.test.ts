@@ -5,7 +5,7 @@ import { inflightContract } from '@sluice/testkit'
 describe('createInflightLimiter', () =>
   inflightContract({ describe, test }, (options) => createInflightLimiter(options)))
 
-describe('createInflightLimiter over a backend that answers later', () =>
+describe('createInflightLimiter over an asynchronous backend', () =>
   inflightContract({ describe, test }, ({ observers, ...options }) => {
     const local = createInflightLimiter({ ...options, observers })
     const backend: InflightBackend = {

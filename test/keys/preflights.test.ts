@@ -143,7 +143,7 @@ describe('a preflight', () => {
     expect(await left(keys[0])).toBe(2)
   })
 
-  test('has a partition key of its own', async () => {
+  test('has its own partition key', async () => {
     const guard = new RateGate({ limit: 1, window: '1m', key: () => 'ann', partitionKey: { secret: 'secret' } })
     const pk = async (view: RequestView): Promise<string> =>
       (await guard.check(view))?.entries[0].rateItems.match(/pk=:(.+):/)?.[1] ?? ''

@@ -39,7 +39,7 @@ export async function run(page: string, heading: string): Promise<RunningRecipe>
   }
 }
 
-/** Returns the server that `load` starts, on a free port instead of its own. */
+/** Returns the server that `load` starts, on a free port instead of its default. */
 async function serverOf(load: () => Promise<unknown>): Promise<Server> {
   const { listen } = Server.prototype
   const started: Server[] = []

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { InflightLimit, inflightLimit, RateLimit, SlowDown } from '@sluice/express'
 import type { Request, Response } from 'express'
 
-// created before the class, so that a handler can read the number of held permits; decorators accept options or a limiter
+// created before the class, so that a handler can read the number of held permits
 const builders = inflightLimit({ name: 'builders', limit: 2 })
 
 /** Handlers of a small application. The limits of a method are shared by all instances. */

@@ -4,9 +4,9 @@ export type Mode = 'exact' | 'leased' | 'synced'
 
 /** Maximum admitted in any window, as a multiple of the limit. */
 export interface Promised {
-  /** While Redis keeps its data, or is unreachable. */
+  /** Maximum while Redis keeps its data or is unreachable. */
   readonly always: number
-  /** In a window in which Redis was restarted empty, until processes have reported their counts. */
+  /** Maximum in a window in which Redis was restarted empty, until processes have reported their counts. */
   readonly aroundRestart: number
 }
 

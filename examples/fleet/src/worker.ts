@@ -34,5 +34,5 @@ app.get('/', (req, res) => {
 const server = app.listen(0, '127.0.0.1', () => {
   process.send?.((server.address() as AddressInfo).port)
 })
-// the example is over
+// the example has ended
 process.on('disconnect', () => process.exit(0))

@@ -5,7 +5,7 @@ import { fastifyGateway } from './fastify-gateway.ts'
 import { koaGateway } from './koa-gateway.ts'
 import type { Watch } from './watch.ts'
 
-/** The same API on each framework, as a server that does not listen yet. Each counts separately, optionally observed. */
+/** The same API on each framework, as a server that does not listen yet. Each counts separately. */
 export const sites: Readonly<Record<string, (clock?: Clock, watch?: Watch) => Promise<Server>>> = {
   Express: async (clock, watch) => createServer(expressGateway(clock, watch)),
   Koa: async (clock, watch) => createServer(koaGateway(clock, watch).callback()),

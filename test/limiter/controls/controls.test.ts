@@ -62,7 +62,7 @@ test('a changed limit applies to the existing counts, and the old limit applies 
   expect(limiter.take('new')).toMatchObject({ allowed: true, binding: { remaining: 2 } })
 })
 
-test('a key with a limit of its own keeps it', () => {
+test('a key with its own limit keeps it', () => {
   const overrides = limitOverrides({ limits: { big: 9 } })
   const { operator, limiter } = steered([{ ...MINUTE, overrides }])
   operator.steer({ minute: { limit: 1 } })
