@@ -2,7 +2,7 @@
 -- position of a reader is the last version that it has received.
 --
 -- Each batch also deletes some sums: those that have not changed for as long as a topic is kept, and the oldest ones if
--- there are too many. They are deleted in the order of their versions, so that one version (`forgotten`) tells readers
+-- there are too many. They are deleted in the order of their versions, so that one version (`forgotten`) shows readers
 -- which sums are gone.
 --
 -- KEYS: the two keys of `channel-once`; hash of the sums; sorted set of the version of each sum.

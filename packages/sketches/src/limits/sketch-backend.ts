@@ -133,7 +133,7 @@ class SketchBackend implements Backend<Answer> {
   adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const charges = asked as readonly SketchCharge[]
     const now = this.#now(moment)
-    // NaN means now, as does a time in the future
+    // NaN and times in the future mean now
     const then = Number.isNaN(takenAt) ? Number.POSITIVE_INFINITY : takenAt
     const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
     return this.#answer(verdicts, now)

@@ -15,7 +15,7 @@ export function bufferRoom(compression: number): number {
 export interface DigestState {
   readonly compression: number
   readonly scale: DigestScale
-  /** Which end the next fold starts from. */
+  /** Whether the next fold starts at the upper end. */
   backwards: boolean
   /** Total weight of all values. */
   count: number
