@@ -44,7 +44,7 @@ describe('the explanation of a key in words', () => {
       asked: { allowed: false, retryAfterMs: 12_000 },
       resetAfterMs: 12_000,
     })
-    expect(policies[1].asked).toEqual({ allowed: false, retryAfterMs: null })
+    expect(policies[1].requested).toEqual({ allowed: false, retryAfterMs: null })
   })
 
   test('contains the next time for a key that must wait', async () => {
