@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { resetWarnings } from '@sluice/limiter-core/backend'
 import { type BadOption, badOptions } from './docs/bad-options.ts'
 import { counterCodes } from './docs/counter-codes.ts'
 import { runtimeCodes } from './docs/runtime-codes.ts'
@@ -51,7 +51,7 @@ const warned: { message: string; code: string }[] = []
 
 beforeEach(() => {
   warned.length = 0
-  forgetWarnings()
+  resetWarnings()
   jest.spyOn(process, 'emitWarning').mockImplementation(((message: string, { code }: { code: string }) => {
     warned.push({ message, code })
   }) as typeof process.emitWarning)

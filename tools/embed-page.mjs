@@ -39,7 +39,7 @@ function moduleText() {
     return `  ['${name}', { type: '${type}', text: ${JSON.stringify(text)} }],\n`
   })
   return `// Written by tools/embed-page.mjs: change what is in browser/, and run it. uplot.js is uPlot, MIT, Leon Sorokin.
-import type { PageFile } from './page-answer.ts'
+import type { PageFile } from './page-response.ts'
 
 export const pageFiles: ReadonlyMap<string, PageFile> = new Map([
 ${lines.join('')}])

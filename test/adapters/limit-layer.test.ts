@@ -3,7 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createLimiter, memoryBackend } from '@sluice/node-http'
-import { admitAll, answerDenied, Exchange, type LayerOptions, LimitLayer, sharing } from '@sluice/node-http/adapter'
+import {
+  admitAll,
+  compileSharedOptions,
+  Exchange,
+  type LayerOptions,
+  LimitLayer,
+  sendDenial,
+} from '@sluice/node-http/adapter'
 import { FakeClock, until, Watcher } from '@sluice/testkit'
 import { HurriedClock } from '../slow-down/hurried-clock.ts'
 
@@ -30,7 +37,7 @@ async function serve(layers: Readonly<Record<string, Layer>>): Promise<(path: st
   const server = createServer(async (req, res) => {
     const exchange = new BareExchange(req, res, req, res)
     const admission = await admitAll(layers[req.url ?? ''].limits, exchange)
-    if (typeof admission === 'object') answerDenied(exchange, admission)
+    if (typeof admission === 'object') sendDenial(exchange, admission)
     else res.end('ok')
   }).listen(0, '127.0.0.1')
   servers.push(server)
@@ -66,8 +73,8 @@ describe('a slow-down of a part', () => {
   /** Returns the delays of one request to a route, in order. */
   async function waits(route: Options): Promise<readonly number[]> {
     const clock = new HurriedClock()
-    const app = LimitLayer.none<IncomingMessage, ServerResponse>().below({ slowDown: { ...SLOW, clock } }, 'app')
-    const ask = await serve({ '/': app.below(route, 'route') })
+    const app = LimitLayer.root<IncomingMessage, ServerResponse>().extend({ slowDown: { ...SLOW, clock } }, 'app')
+    const ask = await serve({ '/': app.extend(route, 'route') })
     expect(await ask('/')).toBe('200')
     return clock.waits
   }
@@ -86,11 +93,11 @@ describe('a slow-down of a part', () => {
 
   test('may have different options in every part on one backend, and is counted separately', () => {
     const backend = memoryBackend()
-    const none = LimitLayer.none<IncomingMessage, ServerResponse>()
-    const app = none.below({ slowDown: { ...SLOW, backend } }, 'app')
-    for (const delayMs of [1, 2, 3]) app.below({ slowDown: { ...SLOW, delayMs } }, `part ${delayMs}`)
-    for (const delayMs of [1, 2, 3]) none.below({ slowDown: { ...SLOW, delayMs, backend } }, `alone ${delayMs}`)
-    expect(codeOf(() => none.below({ slowDown: { ...SLOW, delayMs: 9, backend } }, 'alone 1'))).toBe(
+    const none = LimitLayer.root<IncomingMessage, ServerResponse>()
+    const app = none.extend({ slowDown: { ...SLOW, backend } }, 'app')
+    for (const delayMs of [1, 2, 3]) app.extend({ slowDown: { ...SLOW, delayMs } }, `part ${delayMs}`)
+    for (const delayMs of [1, 2, 3]) none.extend({ slowDown: { ...SLOW, delayMs, backend } }, `alone ${delayMs}`)
+    expect(codeOf(() => none.extend({ slowDown: { ...SLOW, delayMs: 9, backend } }, 'alone 1'))).toBe(
       'SLUICE_DUPLICATE_POLICY',
     )
   })
@@ -100,7 +107,7 @@ describe('a layer', () => {
   test('runs rates first, then slow-downs, then caps', async () => {
     const clock = new FakeClock()
     const watcher = new Watcher()
-    const layer = LimitLayer.none<IncomingMessage, ServerResponse>().below(
+    const layer = LimitLayer.root<IncomingMessage, ServerResponse>().extend(
       {
         inflightLimit: { limit: 1, observers: [watcher] },
         slowDown: { ...SLOW, clock },
@@ -119,10 +126,10 @@ describe('a layer', () => {
 
   test('of a route without a parent may have other options on one backend than another route', async () => {
     const backend = memoryBackend({ clock: new FakeClock() })
-    const none = LimitLayer.none<IncomingMessage, ServerResponse>()
+    const none = LimitLayer.root<IncomingMessage, ServerResponse>()
     const ask = await serve({
-      '/a': none.below({ rateLimit: { ...RATE, limit: 1, backend } }, '/a'),
-      '/b': none.below({ rateLimit: { ...RATE, limit: 2, backend } }, '/b'),
+      '/a': none.extend({ rateLimit: { ...RATE, limit: 1, backend } }, '/a'),
+      '/b': none.extend({ rateLimit: { ...RATE, limit: 2, backend } }, '/b'),
     })
     const seen = [await ask('/a'), await ask('/b'), await ask('/a')]
     expect(seen).toEqual(['200 "default";r=0;t=60', '200 "default";r=1;t=60', '429 "default";r=0;t=60 default'])
@@ -131,10 +138,13 @@ describe('a layer', () => {
   test('uses the shared options unless a parent layer overrides them', async () => {
     const [shared, own] = [new FakeClock(), new FakeClock({ nowMs: 500 })]
     const watcher = new Watcher()
-    const none = LimitLayer.none<IncomingMessage, ServerResponse>([], sharing({ clock: shared, observers: [watcher] }))
+    const none = LimitLayer.root<IncomingMessage, ServerResponse>(
+      [],
+      compileSharedOptions({ clock: shared, observers: [watcher] }),
+    )
     const ask = await serve({
-      '/slow': none.below({ slowDown: SLOW }, '/slow'),
-      '/own': none.below({ slowDown: { ...SLOW, clock: own } }, '/own'),
+      '/slow': none.extend({ slowDown: SLOW }, '/slow'),
+      '/own': none.extend({ slowDown: { ...SLOW, clock: own } }, '/own'),
     })
     const answers = [ask('/slow'), ask('/own')]
     await until(() => shared.pending + own.pending === 2)
@@ -146,14 +156,14 @@ describe('a layer', () => {
   test('that is closed closes its child layers, ends all waits, and releases every name once', async () => {
     const clock = new FakeClock()
     const backend = memoryBackend({ clock })
-    const none = LimitLayer.none<IncomingMessage, ServerResponse>()
-    const app = none.below({ rateLimit: { ...RATE, backend, clock }, slowDown: { ...SLOW, backend, clock } }, 'app')
-    const route = app.below({ rateLimit: { ...RATE, limit: 5 }, slowDown: { ...SLOW, delayMs: 50 } }, 'route')
+    const none = LimitLayer.root<IncomingMessage, ServerResponse>()
+    const app = none.extend({ rateLimit: { ...RATE, backend, clock }, slowDown: { ...SLOW, backend, clock } }, 'app')
+    const route = app.extend({ rateLimit: { ...RATE, limit: 5 }, slowDown: { ...SLOW, delayMs: 50 } }, 'route')
     const ask = await serve({ '/': app, '/route': route })
     const answers = [ask('/'), ask('/route')]
     await until(() => clock.pending === 2)
     // a second copy of the application in this process: both hold the names
-    const twin = none.below({ rateLimit: { ...RATE, backend, clock, shared: true } }, 'app')
+    const twin = none.extend({ rateLimit: { ...RATE, backend, clock, shared: true } }, 'app')
     for (let time = 0; time < 3; time++) app.close()
     expect(await Promise.all(answers)).toEqual(['200 "default";r=8;t=60', '200 "default";r=4;t=60'])
     expect(clock.pending).toBe(0)
@@ -166,7 +176,7 @@ describe('a layer', () => {
 
   test('that is rejected leaves none of its other limits registered', () => {
     const backend = memoryBackend()
-    const none = LimitLayer.none<IncomingMessage, ServerResponse>()
+    const none = LimitLayer.root<IncomingMessage, ServerResponse>()
     const wrong: readonly Options[] = [
       { rateLimit: { ...RATE, backend }, slowDown: { ...SLOW, delayMs: 0 } },
       { rateLimit: { ...RATE, backend }, slowDown: { ...SLOW, backend }, inflightLimit: { limit: 0 } },
@@ -174,11 +184,11 @@ describe('a layer', () => {
       { rateLimit: { ...RATE, backend }, skipLimits: [5] as never },
     ]
     for (const options of wrong) {
-      expect(codeOf(() => none.below(options, 'app'))).toMatch(/^SLUICE_BAD_(OPTION|LIMIT)$/)
+      expect(codeOf(() => none.extend(options, 'app'))).toMatch(/^SLUICE_BAD_(OPTION|LIMIT)$/)
       expect(
         codeOf(() =>
           none
-            .below({ rateLimit: { ...RATE, limit: 2, backend }, slowDown: { ...SLOW, after: 1, backend } }, 'app')
+            .extend({ rateLimit: { ...RATE, limit: 2, backend }, slowDown: { ...SLOW, after: 1, backend } }, 'app')
             .close(),
         ),
       ).toBe('none')

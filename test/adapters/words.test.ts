@@ -4,7 +4,7 @@ import * as fastify from '@sluice/fastify'
 import * as koa from '@sluice/koa'
 import * as nest from '@sluice/nest'
 import * as nodeHttp from '@sluice/node-http'
-import * as words from '@sluice/node-http/words'
+import * as words from '@sluice/node-http/shared'
 
 /** Exports that are created separately for each framework. */
 const LIMITERS = [

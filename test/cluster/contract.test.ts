@@ -73,7 +73,7 @@ describe('a worker', () => {
     const { primary, worker } = bench()
     for (const message of [null, 1, 'text', [], { mark: 'other' }, { answers: [] }]) {
       primary.say(message)
-      expect(primary.desk.answer(message)).toBeUndefined()
+      expect(primary.desk.handle(message)).toBeUndefined()
     }
     expect((await worker.takeAll([charge(worker)])).verdicts[0].allowed).toBe(true)
   })

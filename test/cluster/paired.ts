@@ -61,7 +61,7 @@ class PairedPort implements Port {
         failed()
         return
       }
-      const reply = this.#primary.listening ? this.#primary.desk.answer(JSON.parse(text)) : undefined
+      const reply = this.#primary.listening ? this.#primary.desk.handle(JSON.parse(text)) : undefined
       if (reply) this.deliver(JSON.parse(JSON.stringify(reply)))
     })
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, test } from '@jest/globals'
-import { admitAll, answerDenied, Exchange, type LayerOptions, LimitLayer } from '@sluice/node-http/adapter'
+import { admitAll, Exchange, type LayerOptions, LimitLayer, sendDenial } from '@sluice/node-http/adapter'
 import { type LayerSpec, nativeLayer, overridesContract } from '@sluice/testkit'
 import { bridge, send } from '../adapters/connect-bridge.ts'
 import { running } from '../adapters/running-app.ts'
@@ -18,7 +18,7 @@ class BareExchange extends Exchange<IncomingMessage, ServerResponse> {
 }
 
 function below(layer: Layer, spec: LayerSpec, place: string): Layer {
-  return layer.below(
+  return layer.extend(
     nativeLayer<LayerOptions<IncomingMessage, ServerResponse>, never, never>(spec, bridge as never),
     place,
   )
@@ -27,7 +27,7 @@ function below(layer: Layer, spec: LayerSpec, place: string): Layer {
 // the smallest possible framework with routes: limit layers and nothing else
 describe('layers of limits', () => {
   overridesContract({ describe, test }, ({ app, routes, group }) => {
-    const root = below(LimitLayer.none(), app, 'app')
+    const root = below(LimitLayer.root(), app, 'app')
     const part = group ? below(root, group.layer, 'group') : root
     const all = [
       ...routes.map((route) => [root, route] as const),
@@ -43,7 +43,7 @@ describe('layers of limits', () => {
       const route = table.get(req.url ?? '')
       const exchange = new BareExchange(req, res, req, res)
       const admission = await admitAll(route?.limits ?? [], exchange)
-      if (typeof admission === 'object') answerDenied(exchange, admission)
+      if (typeof admission === 'object') sendDenial(exchange, admission)
       else send(res, (await route?.handler?.({ request: bridge.request(req), sluice: req.sluice })) ?? {})
     })
   })

@@ -97,7 +97,7 @@ export const badOptions: readonly BadOption[] = [
   [
     'overrides loaded every half second',
     'SLUICE_BAD_DURATION',
-    () => overridden({ load: () => ({}), everyMs: '500ms' }),
+    () => overridden({ load: () => ({}), refreshMs: '500ms' }),
   ],
   ['a limit of NaN', 'SLUICE_BAD_LIMIT', () => one({ limit: Number.NaN })],
   ['no limit', 'SLUICE_BAD_LIMIT', () => rate({ window: '1m' })],

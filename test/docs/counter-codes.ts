@@ -47,7 +47,7 @@ export const counterCodes: readonly RuntimeCode[] = [
 async function isHeldByNobody(): Promise<[]> {
   const node = createGossip({ peers: [] })
   const counters = gossipCounters(node, { waitMs: 1 })
-  await rejected(() => counters.increment('page', 1, { heldBy: 2 }), counters)
+  await rejected(() => counters.increment('page', 1, { minReplicas: 2 }), counters)
   await node.close()
   return []
 }

@@ -101,8 +101,8 @@ describe('layers', () => {
   test('below another layer inherit its rule, and can set their own rule for their own policies', async () => {
     const one = failoverBench()
     const above = new RateGate({ ...policy, name: 'all', backend: one.flaky, clock: one.clock, ...denied })
-    const inherits = above.below({ options: { ...policy, name: 'part' }, routeScope: 'a' })
-    const says = above.below({ options: { ...policy, name: 'part', onBackendError: 'allow' }, routeScope: 'b' })
+    const inherits = above.nested({ options: { ...policy, name: 'part' }, routeScope: 'a' })
+    const says = above.nested({ options: { ...policy, name: 'part', onBackendError: 'allow' }, routeScope: 'b' })
     one.flaky.condition = serverError('OOM')
     const answers = [above, inherits, says].map(async (guard) => {
       const decision = (await guard.check(view))?.decision
@@ -118,7 +118,7 @@ describe('layers', () => {
   test('send the policies of all layers to one backend in one call', async () => {
     const one = failoverBench()
     const above = new RateGate({ ...policy, name: 'all', backend: one.flaky, clock: one.clock })
-    const below = above.below({ options: { ...policy, name: 'part' }, routeScope: 'a' })
+    const below = above.nested({ options: { ...policy, name: 'part' }, routeScope: 'a' })
     expect((await below.check(view))?.decision.verdicts.map(({ policy: { name } }) => name)).toEqual(['all', 'part'])
     expect(one.flaky.calls()).toEqual(['take'])
   })

@@ -1,6 +1,6 @@
 import type { Decision, HeaderOptions, PolicyVerdict } from '@sluice/limiter-core'
 import { RequestDecision } from '@sluice/limiter-core/backend'
-import { compileHeaders, type GateEntry, headerLines, policyItems, rateEntry } from '@sluice/limiter-core/http'
+import { compileHeaders, type HeaderEntry, headerLines, policyItems, rateEntry } from '@sluice/limiter-core/http'
 
 /** Current time for the legacy headers. */
 export const WALL_MS = 1_767_225_600_000
@@ -10,11 +10,11 @@ export function decisionOf(...verdicts: readonly PolicyVerdict[]): Decision {
 }
 
 /** Returns the header fields of a limiter with these options for a decision. */
-export function entryOf(decision: Decision, headers: HeaderOptions = {}): GateEntry {
+export function entryOf(decision: Decision, headers: HeaderOptions = {}): HeaderEntry {
   const enforced = decision.verdicts.filter(({ shadow }) => !shadow).map(({ policy }) => policy)
   return rateEntry(compileHeaders(headers), policyItems(enforced), decision)
 }
 
-export function linesOf(entries: readonly GateEntry[]): Record<string, string> {
+export function linesOf(entries: readonly HeaderEntry[]): Record<string, string> {
   return Object.fromEntries(headerLines(entries, () => WALL_MS))
 }

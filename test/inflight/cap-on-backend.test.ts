@@ -54,8 +54,8 @@ test.each<[string, object]>([
 
 test('parts of an application may use the same cap name, each with a separate count', () => {
   const backend = backendOf()
-  const layer = LimitLayer.none().below({ inflightLimit: { limit: 9, backend } }, 'app')
-  const parts = ['a', 'b'].map((place, index) => layer.below({ inflightLimit: { limit: index + 1 } }, place))
+  const layer = LimitLayer.root().extend({ inflightLimit: { limit: 9, backend } }, 'app')
+  const parts = ['a', 'b'].map((place, index) => layer.extend({ inflightLimit: { limit: index + 1 } }, place))
   const guards = [layer, ...parts].map(
     ({ caps }) => (caps[0] as unknown as { gate: InflightGate<unknown, unknown> }).gate,
   )

@@ -9,7 +9,7 @@ import {
   type KeySource,
   type RequestView,
 } from '@sluice/limiter-core'
-import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { resetWarnings } from '@sluice/limiter-core/backend'
 import { InflightGate, RateGate } from '@sluice/limiter-core/http'
 import { Watcher } from '@sluice/testkit'
 import fc from 'fast-check'
@@ -21,7 +21,7 @@ const request = viewOf()
 const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
 
 beforeEach(() => {
-  forgetWarnings()
+  resetWarnings()
   warned.mockClear()
 })
 

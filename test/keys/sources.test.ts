@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { byAll, byHeader, byIp, byPrincipal, byRoute, DENY, EXEMPT, type KeySource } from '@sluice/limiter-core'
-import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { resetWarnings } from '@sluice/limiter-core/backend'
 import { labelOf } from '@sluice/limiter-core/http'
 import { keyed } from './request-view.ts'
 
@@ -29,7 +29,7 @@ const fallback = '\0address:203.0.113.7'
 const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
 
 beforeEach(() => {
-  forgetWarnings()
+  resetWarnings()
   warned.mockClear()
 })
 

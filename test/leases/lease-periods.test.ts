@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { type Answer, type Backend, type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
-import { type LeaseAsk, type LeaseGrant, LeasingBackend } from '@sluice/limiter-core/leases'
+import { type LeaseGrant, type LeaseRequest, LeasingBackend } from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import { settled } from './settled.ts'
 
@@ -17,7 +17,7 @@ const terms = { fraction: 0.1, leaseMs: 2_000 }
 /** A process that leases from a ledger. The test sets the capacity of each key and the end of its period. */
 class Bench {
   readonly clock = new FakeClock({ nowMs: 1_000 })
-  readonly asks: LeaseAsk[] = []
+  readonly asks: LeaseRequest[] = []
   readonly exact: Backend<Answer> = memoryBackend({ clock: this.clock })
   readonly backend = this.process()
   capacity = 100
@@ -28,7 +28,7 @@ class Bench {
   #held = 0
 
   process(exact: Backend = this.exact, keepsCalendars?: boolean): LeasingBackend {
-    const ledger = { ask: (asks: readonly LeaseAsk[]) => asks.map((ask) => this.#grant(ask)) }
+    const ledger = { request: (asks: readonly LeaseRequest[]) => asks.map((ask) => this.#grant(ask)) }
     return new LeasingBackend({ name: 'leased', exact, ledger, terms, keepsCalendars, clock: this.clock })
   }
 
@@ -41,7 +41,7 @@ class Bench {
     return answer.verdicts[0]
   }
 
-  #grant(ask: LeaseAsk): LeaseGrant {
+  #grant(ask: LeaseRequest): LeaseGrant {
     this.asks.push(ask)
     if (this.failure) throw this.failure
     this.charged += ask.spent

@@ -1,7 +1,13 @@
 import { describe, expect, jest, test } from '@jest/globals'
 import { type Answer, type Backend, type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
-import { type LeaseAsk, type LeaseGrant, LeaseTable, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import {
+  type LeaseGrant,
+  type LeaseRequest,
+  LeaseTable,
+  LeasingBackend,
+  MemoryLedger,
+} from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import { settled } from './settled.ts'
 
@@ -20,19 +26,19 @@ function charge(backend: Backend, policy: Policy, cost = 1, key = 'a', advisory 
 class Bench {
   readonly clock = new FakeClock({ nowMs: 1_000 })
   readonly ledger = new MemoryLedger('ledger', memoryBackend({ clock: this.clock }), terms, () => this.clock.now())
-  asks: LeaseAsk[] = []
+  asks: LeaseRequest[] = []
   failure: Error | undefined
 
   process(): LeasingBackend {
-    const ledger = { ask: (asks: readonly LeaseAsk[]) => this.ask(asks) }
+    const ledger = { request: (asks: readonly LeaseRequest[]) => this.ask(asks) }
     return new LeasingBackend({ name: 'leased', exact: this.ledger, ledger, terms, clock: this.clock })
   }
 
-  async ask(asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> {
+  async ask(asks: readonly LeaseRequest[]): Promise<readonly LeaseGrant[]> {
     this.asks.push(...asks)
     await Promise.resolve()
     if (this.failure) throw this.failure
-    return this.ledger.ask(asks)
+    return this.ledger.request(asks)
   }
 
   /** Units that no process has spent or leased. */
@@ -308,7 +314,7 @@ test('known usage of a key reaches the ledger, even if a lease would suffice', a
 
 test('a table has at most 10,000 keys, and evicted keys return their leased units', async () => {
   const bench = new Bench()
-  const ledger = { ask: (asks: readonly LeaseAsk[]) => bench.ask(asks) }
+  const ledger = { request: (asks: readonly LeaseRequest[]) => bench.ask(asks) }
   const table = new LeaseTable(ledger, terms, bench.clock)
   const counter = bench.process().open(algorithms[hour.algorithm].compile(hour), `leasing/hour/${hour.algorithm}@1`)
   for (let key = 0; key < 15_000; key++) {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { type CompiledPolicy, type Counter, memoryBackend } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
-import { type LeaseAsk, type LeaseGrant, MemoryLedger } from '@sluice/limiter-core/leases'
-import { redisLedger } from '@sluice/redis'
+import { type LeaseGrant, type LeaseRequest, MemoryLedger } from '@sluice/limiter-core/leases'
+import { redisLeaseLedger } from '@sluice/redis'
 import { contractPolicies, eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 /** A random request of an owner that forgets its state: late, repeated and false requests are among them. */
-function randomAsk(random: SeededRandom, counter: Counter, seqs: number[]): LeaseAsk {
+function randomAsk(random: SeededRandom, counter: Counter, seqs: number[]): LeaseRequest {
   const { compiled } = counter
   const owner = random.whole(3)
   const stale = random.whole(8) === 0
@@ -62,14 +62,14 @@ function randomAsk(random: SeededRandom, counter: Counter, seqs: number[]): Leas
 async function compare(compiled: CompiledPolicy, random: SeededRandom): Promise<void> {
   const clock = new FakeClock({ nowMs: 1_000 })
   const memory = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
-  const ledger = redisLedger(client, { ...terms, prefix: randomUUID(), clock, serverTime: () => clock.now() })
+  const ledger = redisLeaseLedger(client, { ...terms, prefix: randomUUID(), clock, serverTime: () => clock.now() })
   const counter = memory.open(compiled, `twins/${compiled.policy.name}/${compiled.policy.algorithm}@1`)
   const seqs = [5, 5, 5]
   for (let asked = 0; asked < ASKS; asked++) {
     const { windowMs } = compiled.policy
     clock.advance(random.pick([0, 1, 300, 2_000, 2_100, 5_000, random.whole(windowMs), windowMs, windowMs * 2]))
     const asks = Array.from({ length: 1 + random.whole(4) }, () => randomAsk(random, counter, seqs))
-    const [got, expected] = [await ledger.ask(asks, clock.now() + 50), memory.ask(asks)]
+    const [got, expected] = [await ledger.request(asks, clock.now() + 50), memory.request(asks)]
     for (const [index, grant] of expected.entries()) {
       const about = `ask ${asked}.${index} ${JSON.stringify({ ...asks[index], counter: compiled.policy })}`
       expect({ about, ...rounded(compiled, got[index] as LeaseGrant) }).toEqual({ about, ...rounded(compiled, grant) })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
-import { GRACE, type LeaseAsk, type LeaseGrant, MemoryLedger } from '@sluice/limiter-core/leases'
+import { LEASE_GRACE_FACTOR, type LeaseGrant, type LeaseRequest, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
@@ -13,9 +13,9 @@ class Bench {
     return { key: 'a', counter: openedCounter(this.ledger, scope, hundred), cost: 1 }
   }
 
-  ask(owner: number, seq: number, parts: Partial<LeaseAsk>): LeaseGrant {
+  ask(owner: number, seq: number, parts: Partial<LeaseRequest>): LeaseGrant {
     const nothing = { base: 0, spent: 0, keep: 0, want: 0, demand: 0, minimum: 1, need: 0 }
-    return this.ledger.ask([{ ...this.charge(), owner, seq, ...nothing, ...parts }])[0]
+    return this.ledger.request([{ ...this.charge(), owner, seq, ...nothing, ...parts }])[0]
   }
 
   get free(): number {
@@ -99,7 +99,7 @@ describe('a ledger', () => {
     bench.ask(1, 1, { want: 20, demand: 20 })
     bench.clock.advance(2_000)
     expect(bench.ledger.keys).toBe(1)
-    bench.clock.advance(2_000 * (GRACE - 1) + 1)
+    bench.clock.advance(2_000 * (LEASE_GRACE_FACTOR - 1) + 1)
     bench.ledger.sweep()
     expect(bench.free).toBe(80)
     // for 60 s from its end, not from its grant

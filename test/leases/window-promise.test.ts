@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals'
 import { type Backend, type Charge, type CompiledPolicy, memoryBackend, type Policy } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
-import type { LeaseAsk } from '@sluice/limiter-core/leases'
+import type { LeaseRequest } from '@sluice/limiter-core/leases'
 import {
   eachSeed,
   LeasedFleet,
@@ -44,7 +44,7 @@ function takenOf({ policy, capacity }: CompiledPolicy, spends: Spends): number {
 interface Scene {
   readonly network: LeaseNetwork
   readonly accidents: boolean
-  readonly tamper?: (ask: LeaseAsk) => LeaseAsk
+  readonly tamper?: (ask: LeaseRequest) => LeaseRequest
 }
 
 /** Simulates traffic of four processes above the limit with failures, and one exact counter with the same traffic. */
@@ -113,7 +113,7 @@ describe.each(policies)('four processes that lease from a $name', (policy) => {
 describe('the simulation detects over-admission', () => {
   const [, , sliced] = policies
   const compiled = algorithms[sliced.algorithm].compile(sliced)
-  const faults: readonly (readonly [string, (ask: LeaseAsk) => LeaseAsk])[] = [
+  const faults: readonly (readonly [string, (ask: LeaseRequest) => LeaseRequest])[] = [
     ['if leased units are not withheld', (ask) => ({ ...ask, keep: 0 })],
     ['if spent units are not charged', (ask) => ({ ...ask, spent: 0 })],
     ['if only half of the spent units is charged', (ask) => ({ ...ask, spent: Math.floor(ask.spent / 2) })],

@@ -34,7 +34,7 @@ function below(
   routeScope: string,
   without?: readonly string[],
 ): Guard {
-  return guard.below({ options: options as Options | undefined, routeScope, without })
+  return guard.nested({ options: options as Options | undefined, routeScope, without })
 }
 
 function codeOf(build: () => unknown): string {

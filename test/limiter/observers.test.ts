@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { createLimiter, type Decision, memoryBackend, type Observer } from '@sluice/limiter-core'
-import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { resetWarnings } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { PromisedBackend } from '../contracts/promised-backend.ts'
 
@@ -9,7 +9,7 @@ let warned: ReturnType<typeof spyOnWarnings>
 const spyOnWarnings = () => jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
 
 beforeEach(() => {
-  forgetWarnings()
+  resetWarnings()
   warned = spyOnWarnings()
 })
 afterEach(() => warned.mockRestore())

@@ -95,7 +95,7 @@ describe('with leased units', () => {
   function leased(first: Record<string, number>) {
     const clock = new FakeClock({ nowMs: 1_000 })
     const source = { limits: first }
-    const overrides = limitOverrides({ load: () => source.limits, clock, everyMs: '1s' })
+    const overrides = limitOverrides({ load: () => source.limits, clock, refreshMs: '1s' })
     const backend = new PairedPrimary(TERMS, clock).worker()
     const policies = [{ name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window', overrides }] as const
     const limiter: Limiter = createLimiter({ policies, backend, clock })

@@ -27,7 +27,7 @@ type Options = RateLimitOptions<Request, Response>
 function served(options: (overrides: ReturnType<typeof limitOverrides>) => object, more: object = {}) {
   const clock = new FakeClock()
   const source: { limits: Record<string, number> } = { limits: { big: 20, small: 2 } }
-  const loading = { load: () => source.limits, clock, everyMs: '1s', ...more } as LimitOverridesOptions
+  const loading = { load: () => source.limits, clock, refreshMs: '1s', ...more } as LimitOverridesOptions
   const overrides = limitOverrides(loading)
   const limit = rateLimit({
     key: byHeader('x-user'),

@@ -42,7 +42,7 @@ describe('loaded limits', () => {
   })
 
   test('are loaded at the configured interval', () => {
-    const { clock, source } = loading({}, { everyMs: '1s' })
+    const { clock, source } = loading({}, { refreshMs: '1s' })
     clock.advance(5 * SECOND)
     expect(source.asked).toBe(6)
   })
@@ -82,7 +82,7 @@ describe('loaded limits', () => {
   })
 
   test('do not change used units', () => {
-    const { limiter, source, clock } = loading({ key: 20 }, { everyMs: '1s' })
+    const { limiter, source, clock } = loading({ key: 20 }, { refreshMs: '1s' })
     const left = (limit: number): number => {
       source.answer = () => ({ key: limit })
       clock.advance(SECOND)

@@ -47,7 +47,7 @@ describe('options of limitOverrides', () => {
       'SLUICE_BAD_OPTION',
       'limitOverrides: expected either load or limits, received both',
     ],
-    [{ limits: {}, everyMs: '1m' }, 'SLUICE_BAD_OPTION', 'received an unknown option "everyMs"'],
+    [{ limits: {}, refreshMs: '1m' }, 'SLUICE_BAD_OPTION', 'received an unknown option "refreshMs"'],
     [{ limits: {}, every: '1m' }, 'SLUICE_BAD_OPTION', 'received an unknown option "every"'],
     [
       { limits: [] },
@@ -66,16 +66,16 @@ describe('options of limitOverrides', () => {
       'SLUICE_BAD_OPTION',
       `others: expected one of 'policy', 'exempt', received "deny"`,
     ],
-    [{ load: () => ({}), everyMs: 60 }, 'SLUICE_BAD_DURATION', 'or an integer of at least 1000 (ms), received 60'],
+    [{ load: () => ({}), refreshMs: 60 }, 'SLUICE_BAD_DURATION', 'or an integer of at least 1000 (ms), received 60'],
     [
-      { load: () => ({}), everyMs: '999ms' },
+      { load: () => ({}), refreshMs: '999ms' },
       'SLUICE_BAD_DURATION',
-      'limitOverrides: everyMs: expected 1000 to 2147483647 ms, received "999ms"',
+      'limitOverrides: refreshMs: expected 1000 to 2147483647 ms, received "999ms"',
     ],
     [
-      { load: () => ({}), everyMs: '30d' },
+      { load: () => ({}), refreshMs: '30d' },
       'SLUICE_BAD_DURATION',
-      'limitOverrides: everyMs: expected 1000 to 2147483647 ms, received "30d"',
+      'limitOverrides: refreshMs: expected 1000 to 2147483647 ms, received "30d"',
     ],
     [
       { load: () => ({}), clock: {} },

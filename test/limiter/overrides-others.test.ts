@@ -29,7 +29,7 @@ describe('keys without an override', () => {
   test('that were exempt are not refunded for uncharged units', () => {
     const clock = new FakeClock()
     let limits: Record<string, number> = {}
-    const overrides = limitOverrides({ load: () => limits, clock, others: 'exempt', everyMs: '1s' })
+    const overrides = limitOverrides({ load: () => limits, clock, others: 'exempt', refreshMs: '1s' })
     const limiter = limited(overrides, {}, clock)
     const free = limiter.take('key', 4)
     limits = { key: 5 }
@@ -115,7 +115,7 @@ describe('a decision whose key has got a different limit', () => {
   test.each(cases)('from %j to %j is refunded to the same count', (from, to, left) => {
     const clock = new FakeClock()
     let limits = from
-    const overrides = limitOverrides({ load: () => limits, clock, everyMs: '1s' })
+    const overrides = limitOverrides({ load: () => limits, clock, refreshMs: '1s' })
     const limiter = limited(overrides, { algorithm: 'fixed-window' }, clock)
     limiter.take('key', 5)
     const taken = limiter.take('key', 4)
@@ -128,7 +128,7 @@ describe('a decision whose key has got a different limit', () => {
   test('is refunded even if its key is now exempt', () => {
     const clock = new FakeClock()
     let limits: Record<string, number> = { key: 5 }
-    const overrides = limitOverrides({ load: () => limits, clock, everyMs: '1s', others: 'exempt' })
+    const overrides = limitOverrides({ load: () => limits, clock, refreshMs: '1s', others: 'exempt' })
     const limiter = limited(overrides, { algorithm: 'fixed-window' }, clock)
     const taken = limiter.take('key', 5)
     limits = {}

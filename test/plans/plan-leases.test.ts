@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals'
 import { memoryBackend } from '@sluice/limiter-core'
-import { type LeaseAsk, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 import { settled } from '../leases/settled.ts'
 import { HOUR, MINUTE, type Plans } from './any-plans.ts'
@@ -20,9 +20,9 @@ class LeasedPlans {
 
   constructor(plans: Plans) {
     const ledger = {
-      ask: async (asks: readonly LeaseAsk[]) => {
+      request: async (asks: readonly LeaseRequest[]) => {
         await Promise.resolve()
-        return this.#ledger.ask(asks)
+        return this.#ledger.request(asks)
       },
     }
     const parts = { name: 'leased', exact: this.#ledger, ledger, terms, clock: this.clock }

@@ -9,7 +9,7 @@ type Plan = Omit<PolicyInput, 'name'>
 function opened(free: Plan, pro: Plan, overridden: readonly ('free' | 'pro')[]) {
   const clock = new FakeClock({ nowMs: 1_000 })
   const source: { limits: Record<string, number> } = { limits: {} }
-  const overrides = limitOverrides({ load: () => source.limits, clock, everyMs: '1s' })
+  const overrides = limitOverrides({ load: () => source.limits, clock, refreshMs: '1s' })
   const of = (plan: 'free' | 'pro', input: Plan) => [
     { name: 'quota', ...input, ...(overridden.includes(plan) && { overrides }) },
   ]

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type SlowDownOptions, type SlowHandle, slowDown } from '@sluice/node-http'
+import { type SlowDownHandle, type SlowDownOptions, slowDown } from '@sluice/node-http'
 import { FakeClock, until, Watcher } from '@sluice/testkit'
 import { RawClient } from '../leaks/raw-client.ts'
 
@@ -12,7 +12,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void
 export class SlowedServer {
   readonly clock: FakeClock = new FakeClock()
   readonly watcher: Watcher = new Watcher()
-  readonly limit: SlowHandle
+  readonly limit: SlowDownHandle
   readonly server: Server
   /** Paths that reached the handler, in order. */
   readonly handled: string[] = []

@@ -41,7 +41,7 @@ export class LosingLife {
   async live(): Promise<readonly WrongKey[]> {
     const lostAfter = STEPS / 2 + this.#random.whole(STEPS / 4)
     for (let step = 0; step < STEPS; step++) {
-      if (step === lostAfter) this.#fleet.ledger.lose()
+      if (step === lostAfter) this.#fleet.ledger.loseData()
       await this.#step()
     }
     for (let node = 0; node < this.options.nodes; node++) for (const key of this.#keys) this.#take(node, key, 1)

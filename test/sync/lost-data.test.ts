@@ -14,7 +14,7 @@ describe('a ledger that lost its data', () => {
       }
       await fleet.pass(3_000)
       expect(fleet.used('full')).toBeGreaterThanOrEqual(1_000)
-      fleet.ledger.lose()
+      fleet.ledger.loseData()
       let admitted = 0
       for (let request = 0; request < 1_000; request++) {
         if (fleet.nodes[random.whole(3)].limiter.take('full').allowed) admitted++
@@ -38,7 +38,7 @@ describe('a ledger that lost its data', () => {
       const full = Array.from({ length: 200 }, (_, index) => `full ${index}`)
       for (let round = 0; round < 5; round++) for (const key of full) await take(key, 250)
       await fleet.pass(5_000)
-      fleet.ledger.lose()
+      fleet.ledger.loseData()
       let admitted = 0
       for (let request = 0; request < 1_000; request++) {
         if (await take(full[random.whole(200)], 1)) admitted++
@@ -61,7 +61,7 @@ describe('a ledger that lost its data', () => {
       await take(300)
       await fleet.pass(3_000)
       expect(fleet.used('busy')).toBe(admitted)
-      fleet.ledger.lose()
+      fleet.ledger.loseData()
       await take(300)
       await fleet.pass(5_000)
       // if several processes report the old count of a key, it counts once

@@ -19,7 +19,7 @@ import {
   type Metrics,
   optionsOf,
 } from '@sluice/limiter-core/backend'
-import { wholeWithin } from './counter-options.ts'
+import { integerWithin } from './counter-options.ts'
 import { codeOf } from './metrics/code-of.ts'
 import { type HotId, HotIds } from './metrics/hot-ids.ts'
 import { namedMetrics } from './metrics/named-metrics.ts'
@@ -55,7 +55,7 @@ export function meteredCounters(counters: Counters, options: MeteredCountersOpti
   if (typeof counters?.incrementMany !== 'function') {
     throw badOption('meteredCounters: counters', counters, 'counters such as createCounters()')
   }
-  const leastPerSecond = wholeWithin('meteredCounters: hotPerSecond', hotPerSecond, 1_000_000)
+  const leastPerSecond = integerWithin('meteredCounters: hotPerSecond', hotPerSecond, 1_000_000)
   return new CallMeter(counters, { name, leastPerSecond, clock: clockOf(clock) })
 }
 

@@ -5,10 +5,10 @@ import {
   type HttpLimit,
   type InflightLimitOptions,
   limitersFor,
-  mustBeCalled,
   type Next,
   type RateLimitOptions,
   type RequestSluice,
+  rejectUncalled,
   withDecorators,
 } from '@sluice/node-http/adapter'
 import type { Application, Request, Response } from 'express'
@@ -52,7 +52,7 @@ export interface ExpressMiddleware extends Pick<ConnectMiddleware<Request, Respo
 }
 
 const mount = connectMount<Request, Response>(ExpressExchange)
-const limiters: ExpressLimiters = mustBeCalled(
+const limiters: ExpressLimiters = rejectUncalled(
   withDecorators(limitersFor(mount as (limit: HttpLimit<Request, Response>) => ExpressMiddleware, ['next'])),
   'handle',
 )

@@ -1,4 +1,4 @@
-export * from '@sluice/node-http/words'
+export * from '@sluice/node-http/shared'
 export {
   createSluice,
   type ExpressInflightLimitOptions,

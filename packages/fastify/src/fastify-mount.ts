@@ -2,11 +2,11 @@ import {
   type Admission,
   admitAll,
   afterCheck,
-  answerDenied,
   type HttpLimit,
   isPromise,
   ReplyExchange,
   type RequestLife,
+  sendDenial,
 } from '@sluice/node-http/adapter'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
@@ -41,13 +41,13 @@ export function fastifyMount(limit: HttpLimit<FastifyRequest, FastifyReply>): Fa
   const limits = [limit]
   const hook = (request: OfFastify, reply: OfFastify, done: Done): void => {
     if (limit.holdUntil === 'handler') limit.report.warnOnce('SLUICE_BAD_OPTION', () => NEEDS_WRAP)
-    enter(limits, request as FastifyRequest, reply as FastifyReply, done)
+    checkInHook(limits, request as FastifyRequest, reply as FastifyReply, done)
   }
   return Object.assign(hook, { wrap: <H extends Handler>(handler: H) => wrapped(limits, handler) as H })
 }
 
 /** Checks limits in a hook: calls `done` or answers the request. Synchronous if the limits are. */
-export function enter(limits: Limits, request: FastifyRequest, reply: FastifyReply, done: Done): void {
+export function checkInHook(limits: Limits, request: FastifyRequest, reply: FastifyReply, done: Done): void {
   const exchange = new ReplyExchange(request, reply)
   const go = (admission: Outcome): void => {
     if (passes(admission, exchange)) done()
@@ -101,6 +101,6 @@ function passes(outcome: Outcome, exchange: ReplyExchange<FastifyRequest, Fastif
   if (outcome === 'passed' || outcome === 'held') return true
   // the client has left: `hijack` stops Fastify from waiting for a response
   if (outcome === 'gone') exchange.res.hijack()
-  else answerDenied(exchange, outcome, (error) => exchange.res.send(error))
+  else sendDenial(exchange, outcome, (error) => exchange.res.send(error))
   return false
 }

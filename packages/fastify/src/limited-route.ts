@@ -12,7 +12,7 @@ export const SIGNALS_END: unique symbol = Symbol.for('sluice.fastify.signalsEnd'
 export const CHECKS_LIMITS: unique symbol = Symbol.for('sluice.fastify.checksLimits')
 
 /** A request that knows whether its limits have been checked. */
-export type Met = FastifyRequest & { [ADMITTED]?: boolean }
+export type MarkedRequest = FastifyRequest & { [ADMITTED]?: boolean }
 
 /** Config of a route, with the marks of this plugin. */
 export type Config = RouteConfig &
@@ -25,7 +25,7 @@ export type Config = RouteConfig &
 type LimitsOf = (app: FastifyInstance, request: FastifyRequest) => readonly HttpLimit<FastifyRequest, FastifyReply>[]
 
 /** Wraps the handler of a route so that caps with `holdUntil: 'handler'` wait for it. */
-export function signalsEnd(route: RouteOptions): void {
+export function reportEndToCaps(route: RouteOptions): void {
   const { handler } = route
   route.config = { ...route.config, [SIGNALS_END]: true } as FastifyContextConfig
   route.handler = function (request, reply) {
@@ -37,10 +37,10 @@ export function signalsEnd(route: RouteOptions): void {
 }
 
 /** Wraps the handler of a route so that limits are checked after all `preHandler` hooks, including later added ones. */
-export function checksAfterHooks(route: RouteOptions, limitsOf: LimitsOf): void {
+export function checkAfterHooks(route: RouteOptions, limitsOf: LimitsOf): void {
   const { handler } = route
   route.config = { ...route.config, [CHECKS_LIMITS]: true } as FastifyContextConfig
-  route.handler = function (request: Met, reply) {
+  route.handler = function (request: MarkedRequest, reply) {
     const work = (): unknown => handler.call(this, request, reply)
     if (request[ADMITTED]) return work()
     request[ADMITTED] = true

@@ -1,15 +1,15 @@
 import {
+  compileSharedOptions,
   type HttpLimit,
   LimitLayer,
   optionsOf,
+  type RouteInfo,
   RouteLayers,
-  type RouteOfLayers,
   RouteScopeNames,
   routeConfigOf,
   routePattern,
   SLUICE_OPTIONS,
   SluiceError,
-  sharing,
   shown,
   warnAboutFastifyOption,
   warnOnce,
@@ -23,16 +23,16 @@ import type {
   RouteOptions,
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Done, enter } from './fastify-mount.ts'
+import { checkInHook, type Done } from './fastify-mount.ts'
 import {
   ADMITTED,
   CHECKS_LIMITS,
   CONSTRAINTS,
   type Config,
-  checksAfterHooks,
-  type Met,
+  checkAfterHooks,
+  type MarkedRequest,
+  reportEndToCaps,
   SIGNALS_END,
-  signalsEnd,
 } from './limited-route.ts'
 import {
   FASTIFY_OPTIONS,
@@ -112,9 +112,9 @@ function rootLayer(app: Home, options: FastifySluiceOptions): Layer {
     throw new SluiceError('SLUICE_BAD_OPTION', `register(sluice): ${expected}, received a child instance first`)
   }
   roots.set(app.server, [...others, app])
-  const root: Layer = LimitLayer.none(FASTIFY_OPTIONS, sharing(options))
+  const root: Layer = LimitLayer.root(FASTIFY_OPTIONS, compileSharedOptions(options))
   const { rateLimit, slowDown, inflightLimit, skipLimits } = options
-  const layer = root.below({ rateLimit, slowDown, inflightLimit, skipLimits }, 'default')
+  const layer = root.extend({ rateLimit, slowDown, inflightLimit, skipLimits }, 'default')
   closeWith(app, root)
   addHooks(app)
   warnAboutFastifyOption(app)
@@ -125,7 +125,7 @@ function rootLayer(app: Home, options: FastifySluiceOptions): Layer {
 function closeWith(app: Home, layer: Layer): void {
   app.addHook('onClose', async () => layer.close())
   try {
-    app.addHook('preClose', async () => layer.letGo())
+    app.addHook('preClose', async () => layer.releaseDelayed())
   } catch {
     // early versions of Fastify 4 do not have this hook
   }
@@ -133,14 +133,14 @@ function closeWith(app: Home, layer: Layer): void {
 
 function childLayer(app: Home, above: Registration, options: FastifySluiceOptions): Layer {
   const { rateLimit, slowDown, inflightLimit, skipLimits } = options
-  const { counted, watched } = sharing(options)
+  const { withBackend: counted, withObservers: watched } = compileSharedOptions(options)
   const own = {
     rateLimit: rateLimit && counted(rateLimit),
     slowDown: slowDown && counted(slowDown),
     inflightLimit: inflightLimit && watched(inflightLimit),
     skipLimits,
   }
-  return above.layer.below(own, above.names.of(`${app.prefix}/*`, own))
+  return above.layer.extend(own, above.names.of(`${app.prefix}/*`, own))
 }
 
 /** Adds one hook per phase. They cover earlier routes, routes of child instances, and requests without a route. */
@@ -153,7 +153,7 @@ function addHooks(app: Home): void {
     else done()
   })
   // for routes declared before the plugin, and for requests that skip the hook above, such as with `callNotFound`
-  app.addHook('preHandler', function (this: Home, request: Met, reply, done) {
+  app.addHook('preHandler', function (this: Home, request: MarkedRequest, reply, done) {
     const config: Config = routeConfigOf(request)
     if (request[ADMITTED] || config[CHECKS_LIMITS]) done()
     else check(partOf(this, request), request, reply, done)
@@ -163,9 +163,9 @@ function addHooks(app: Home): void {
   })
 }
 
-function check({ limits }: Part, request: Met, reply: FastifyReply, done: Done): void {
+function check({ limits }: Part, request: MarkedRequest, reply: FastifyReply, done: Done): void {
   request[ADMITTED] = true
-  enter(limits, request, reply, done)
+  checkInHook(limits, request, reply, done)
 }
 
 function partOf(app: Home, request: FastifyRequest): Part {
@@ -173,7 +173,7 @@ function partOf(app: Home, request: FastifyRequest): Part {
   const { parts, routes, phase } = app[HOME] as Registration
   const known = parts.get(config)
   if (known) return known
-  const layer = routes.ofLate(routeOf(config, config[CONSTRAINTS]))
+  const layer = routes.ofExistingRoute(routeOf(config, config[CONSTRAINTS]))
   const { limits } = layer
   // if the options of a route are ignored, so is its phase
   const part = { limits, phase: layer === routes.above ? phase : (config.sluice?.phase ?? phase) }
@@ -190,7 +190,7 @@ function waitsForHandler({ holdUntil }: HttpLimit<FastifyRequest, FastifyReply>)
   return holdUntil === 'handler'
 }
 
-function routeOf({ url, method, sluice }: Config, constraints: string | undefined): RouteOfLayers<FastifyRouteLimits> {
+function routeOf({ url, method, sluice }: Config, constraints: string | undefined): RouteInfo<FastifyRouteLimits> {
   return { url: routePattern(url), method, constraints, own: sluice }
 }
 
@@ -201,7 +201,7 @@ function prepare({ routes, phase }: Registration, route: RouteOptions): void {
   // requests do not expose the constraints of their route, but they expose its config
   if (own.length > 0) route.config = { ...config, [CONSTRAINTS]: own.join() } as FastifyContextConfig
   const { limits } = routes.of(routeOf({ ...config, url, method }, own.join()))
-  if (limits.some(waitsForHandler)) signalsEnd(route)
+  if (limits.some(waitsForHandler)) reportEndToCaps(route)
   if ((config?.sluice?.phase ?? phase) === 'preHandler')
-    checksAfterHooks(route, (app, request) => partOf(app, request).limits)
+    checkAfterHooks(route, (app, request) => partOf(app, request).limits)
 }

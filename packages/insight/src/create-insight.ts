@@ -7,7 +7,7 @@ import { WatchedLimiters } from './control/watched-limiters.ts'
 import { Explanations } from './explain/explanations.ts'
 import { Insight } from './insight.ts'
 import { keyNames } from './live/key-names.ts'
-import { LiveSummaries, MOST_DAYS } from './live/live-summaries.ts'
+import { LiveSummaries, MAX_DAYS } from './live/live-summaries.ts'
 import { RecentDenials } from './live/recent-denials.ts'
 import { sourceSnapshots } from './live/source-snapshots.ts'
 import type { UniqueStore } from './live/unique-store.ts'
@@ -59,7 +59,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
   const names = keyNames({ privacy, secret, shared: channel !== undefined })
   const denials = new RecentDenials(clock)
   const [attached, fleet] = [new SourceMetrics(sources), new FleetMetrics()]
-  const sourceMetrics = () => sourceSnapshots([...attached.ofSources(), ...fleet.happened()])
+  const sourceMetrics = () => sourceSnapshots([...attached.ofSources(), ...fleet.nonZeroMetrics()])
   const onSync = (data: Readonly<Record<string, unknown>>): void => insight.event('sync', data)
   const live = new LiveSummaries({
     clock,
@@ -124,9 +124,9 @@ function checkUnique(unique: UniqueOptions, secret: string | undefined): void {
   if (per !== undefined && per !== 'route') throw badOption('createInsight: unique.per', per, "'route'")
   if (store !== undefined) checkStore(store, secret)
   if (days === undefined) return
-  const isWhole = Number.isInteger(days) && days >= 1 && days <= MOST_DAYS
+  const isWhole = Number.isInteger(days) && days >= 1 && days <= MAX_DAYS
   if (!isWhole || store === undefined) {
-    throw badOption('createInsight: unique.days', days, `an integer from 1 to ${MOST_DAYS}, together with unique.store`)
+    throw badOption('createInsight: unique.days', days, `an integer from 1 to ${MAX_DAYS}, together with unique.store`)
   }
 }
 

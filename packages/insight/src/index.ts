@@ -8,7 +8,7 @@ export type {
   LimitBounds,
 } from './control/control.ts'
 export { createInsight, type InsightOptions } from './create-insight.ts'
-export type { AskedSnapshot, Explanation, PolicyExplanation } from './explain/explanation.ts'
+export type { ExpectedDecision, Explanation, PolicyExplanation } from './explain/explanation.ts'
 export type { ExplainOptions, Insight } from './insight.ts'
 export type {
   BackendSnapshot,

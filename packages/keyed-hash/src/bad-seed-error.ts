@@ -1,4 +1,4 @@
-import { withPage } from './error-page.ts'
+import { withErrorLink } from './error-page.ts'
 
 const CODE = 'SLUICE_BAD_SEED'
 
@@ -6,7 +6,7 @@ const CODE = 'SLUICE_BAD_SEED'
 export class BadSeedError extends Error {
   readonly code: typeof CODE = CODE
   constructor(received: string) {
-    super(withPage(CODE, `${CODE}: seed: expected a Uint8Array of at least 16 bytes, received ${received}`))
+    super(withErrorLink(CODE, `${CODE}: seed: expected a Uint8Array of at least 16 bytes, received ${received}`))
     this.name = 'BadSeedError'
   }
 }

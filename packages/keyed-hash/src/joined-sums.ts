@@ -3,7 +3,7 @@ export const imul: typeof Math.imul = Math.imul
 
 /** Joins the high 16 bits of two sums and scatters them: one half of a hash. */
 export function joinedSums(even: number, odd: number): number {
-  return scattered((even >>> 16) | (odd & 0xffff0000))
+  return scatterBits((even >>> 16) | (odd & 0xffff0000))
 }
 
 /**
@@ -11,7 +11,7 @@ export function joinedSums(even: number, odd: number): number {
  * would hash to evenly spaced numbers and fill the sets of a table unevenly. The constants are those of lowbias32 from
  * C. Wellons' hash-prospector (public domain).
  */
-export function scattered(x: number): number {
+export function scatterBits(x: number): number {
   const y = imul(x ^ (x >>> 16), 0x7feb352d)
   const z = imul(y ^ (y >>> 15), 0x846ca68b)
   return z ^ (z >>> 16)

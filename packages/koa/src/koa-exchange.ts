@@ -1,4 +1,10 @@
-import { Exchange, type HttpDenial, routeMethod, warnTrustsAnyone, warnUntrustedProxy } from '@sluice/node-http/adapter'
+import {
+  Exchange,
+  type HttpDenial,
+  routeMethod,
+  warnTrustsAllProxies,
+  warnUntrustedProxy,
+} from '@sluice/node-http/adapter'
 import type { Context, Response } from 'koa'
 
 /** Properties that Koa routers set on the context of a request. */
@@ -22,7 +28,7 @@ export class KoaExchange extends Exchange<Context, Response> {
     if (!app.proxy) warnUntrustedProxy()
     // 0 means unlimited
     else if (!app.maxIpsCount && /^x-forwarded-for$/i.test(app.proxyIpHeader))
-      warnTrustsAnyone('app.proxy is true without app.maxIpsCount')
+      warnTrustsAllProxies('app.proxy is true without app.maxIpsCount')
     return request.ip
   }
 

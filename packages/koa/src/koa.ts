@@ -1,16 +1,16 @@
 import {
   type Admission,
-  answerDenied,
   type DecoratedLimiters,
   type HttpLimit,
-  held,
+  holdWhile,
   type InflightLimitOptions,
   isDeniedRequest,
   isPromise,
   limitersFor,
-  mustBeCalled,
   type RateLimitOptions,
   type RequestSluice,
+  rejectUncalled,
+  sendDenial,
   withDecorators,
 } from '@sluice/node-http/adapter'
 import type { Context, Middleware, Next, Response } from 'koa'
@@ -44,9 +44,9 @@ function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
   const run = (ctx: Context, work: () => unknown, waits: boolean): unknown => {
     const exchange = new KoaExchange(ctx)
     const go = (admission: Admission<Context, Response>): unknown => {
-      if (isDeniedRequest(admission)) return answerDenied(exchange, admission)
+      if (isDeniedRequest(admission)) return sendDenial(exchange, admission)
       if (admission === 'gone') return undefined
-      return admission === 'held' && waits ? held(work(), exchange) : work()
+      return admission === 'held' && waits ? holdWhile(work(), exchange) : work()
     }
     const admission = limit.admit(exchange)
     return isPromise(admission) ? admission.then(go) : go(admission)
@@ -55,7 +55,7 @@ function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
   return Object.assign((ctx: Context, next: Next) => run(ctx, next, limit.holdUntil === 'handler'), { wrap })
 }
 
-const limiters: KoaLimiters = mustBeCalled(withDecorators(limitersFor(koaMount)), '_name')
+const limiters: KoaLimiters = rejectUncalled(withDecorators(limitersFor(koaMount)), '_name')
 /** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */
 export const rateLimit: KoaLimiters['rateLimit'] = limiters.rateLimit
 /** Caps concurrent requests: `app.use(inflightLimit({ limit: 200 }))`, in the whole process unless `key` is set. */

@@ -9,7 +9,7 @@ export { Deadlines } from './failover/deadlines.ts'
 export { compileFailover, type FailoverOptions } from './failover/failover-options.ts'
 export {
   capEntry,
-  type GateEntry,
+  type HeaderEntry,
   type HeaderLine,
   type HttpDenial,
   headerLines,
@@ -25,10 +25,10 @@ export { type CapCheck, InflightGate } from './http/inflight-gate.ts'
 export type { InflightLimitOptions } from './http/inflight-limit-options.ts'
 export { compilePartitionKey } from './http/partition-key.ts'
 export { PROBLEM_MEDIA_TYPE, problemBody } from './http/problem.ts'
-export type { OfPart, RateCheck } from './http/rate-check.ts'
+export type { GateOverrides, RateCheck } from './http/rate-check.ts'
 export { RateGate } from './http/rate-gate.ts'
 export { type RateLayer, scopeOfPart } from './http/rate-layers.ts'
-export type { DeniedAnswer, DeniedContext, RateLimitOptions } from './http/rate-limit-options.ts'
+export type { DeniedContext, DeniedHook, RateLimitOptions } from './http/rate-limit-options.ts'
 export { RequestRecord } from './http/request-record.ts'
 export type { RequestSluice } from './http/request-sluice.ts'
 export { type SlowCheck, SlowDownGate } from './http/slow-down-gate.ts'
@@ -42,4 +42,4 @@ export { LimiterReport } from './observers/limiter-report.ts'
 export { Observers } from './observers/observers.ts'
 export { optionalFunction, optionsOf, withInherited } from './options/options.ts'
 export { DEFAULT_NAMES } from './policy/default-names.ts'
-export { AWAITED, clockOf, systemClock } from './time/clock.ts'
+export { clockOf, KEEP_ALIVE, systemClock } from './time/clock.ts'

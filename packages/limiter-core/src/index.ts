@@ -8,8 +8,8 @@ export type { InflightLimitOptions } from './http/inflight-limit-options.ts'
 export type { PartitionKeyOptions } from './http/partition-key.ts'
 export type { ProblemType } from './http/problem.ts'
 export type {
-  DeniedAnswer,
   DeniedContext,
+  DeniedHook,
   OnePolicyOptions,
   PlansOptions,
   PoliciesOptions,

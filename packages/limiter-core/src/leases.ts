@@ -1,12 +1,12 @@
 // Entry point for authors of lease ledgers and of backends that spend leased units.
 export { SETTLED_MS } from './leases/lease-book.ts'
 export {
-  GRACE,
   grantOf,
   isLeased,
-  type LeaseAsk,
+  LEASE_GRACE_FACTOR,
   type LeaseGrant,
   type LeaseLedger,
+  type LeaseRequest,
   type LeaseTerms,
   leaseMsOf,
 } from './leases/lease-ledger.ts'

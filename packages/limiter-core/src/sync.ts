@@ -1,5 +1,5 @@
 // Entry point for authors of ledgers that add up the usage of all processes, and of backends that report usage to them.
-export { lateMs } from './sync/charge-late.ts'
+export { maxLateMs } from './sync/charge-late.ts'
 export { MemorySyncLedger } from './sync/memory-sync-ledger.ts'
 export { PARTITIONS, partitionOf } from './sync/partition-of.ts'
 export type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync/sync-ledger.ts'

@@ -53,7 +53,7 @@ export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
   }
 
   // true, so that nothing is written
-  override get answered(): boolean {
+  override get isAnswered(): boolean {
     return true
   }
 }

@@ -3,7 +3,7 @@ import type { DeniedRequest } from '@sluice/node-http/adapter'
 import { CallExchange } from './call-exchange.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
-import { deniedOver } from './sluice-filter.ts'
+import { httpDenialException } from './sluice-filter.ts'
 
 /** Throws the exception that the context can send to its client. Asynchronous if its class has to be loaded. */
 export function deny(
@@ -11,7 +11,7 @@ export function deny(
   exchange: NestExchange,
   refusal: DeniedRequest<PlatformRequest, PlatformResponse>,
 ): Promise<never> {
-  if (!(exchange instanceof CallExchange)) throw deniedOver(exchange, refusal)
+  if (!(exchange instanceof CallExchange)) throw httpDenialException(exchange, refusal)
   const denied = new SluiceDenied(refusal)
   const type = context.getType()
   if (type === 'ws') return refuseMessage(denied, '@nestjs/websockets', 'WsException')

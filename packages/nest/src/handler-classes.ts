@@ -25,9 +25,9 @@ export function handlerClasses(modules: ModulesContainer): HandlerClass[] {
 }
 
 /** Returns a class and its base classes, the outermost base first. */
-export function lineOf(owner: Callable): Callable[] {
+export function classChainOf(owner: Callable): Callable[] {
   const base = Object.getPrototypeOf(owner)
-  return typeof base === 'function' && base !== Function.prototype ? [...lineOf(base), owner] : [owner]
+  return typeof base === 'function' && base !== Function.prototype ? [...classChainOf(base), owner] : [owner]
 }
 
 function isClass(metatype: unknown): metatype is Type {

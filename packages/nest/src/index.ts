@@ -1,11 +1,11 @@
-export * from '@sluice/node-http/words'
-export { InflightLimit, type LimitDecorator, RateLimit, SkipLimits, SlowDown } from './limit-words.ts'
+export * from '@sluice/node-http/shared'
+export { InflightLimit, type LimitDecorator, RateLimit, SkipLimits, SlowDown } from './limit-decorators.ts'
 export type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 export {
   createSluice,
   inflightLimit,
   type NestInflightLimitOptions,
-  type NestMakers,
+  type NestLimiterFactories,
   type NestRateLimitOptions,
   type NestSlowDownOptions,
   type NestSluice,

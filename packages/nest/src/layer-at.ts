@@ -1,5 +1,5 @@
 import { DEFAULT_NAMES, errorAt, type LimitLayer, type RateLimitOptions, SluiceError } from '@sluice/node-http/adapter'
-import type { LimitWord, NestLayer } from './limit-words.ts'
+import type { DeclaredLimits, NestLayer } from './limit-decorators.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
 export type NestLimitLayer = LimitLayer<PlatformRequest, PlatformResponse>
@@ -15,15 +15,15 @@ export type PolicyNamed = (name: string) => NestRateOptions
 export function layerAt(
   routeScope: string,
   above: NestLimitLayer,
-  words: readonly LimitWord[],
+  words: readonly DeclaredLimits[],
   policyNamed: PolicyNamed,
 ): NestLimitLayer {
   try {
     const own = words.map(({ policy, ...word }) => (policy === undefined ? word : { rateLimit: policyNamed(policy) }))
     checkNames(own)
     const removed = removedBy(own)
-    const bare = removed ? above.below(removed, routeScope) : above
-    return own.filter(isLimit).reduce((layer, word) => layer.below(word, routeScope, bare), bare)
+    const bare = removed ? above.extend(removed, routeScope) : above
+    return own.filter(isLimit).reduce((layer, word) => layer.extend(word, routeScope, bare), bare)
   } catch (error) {
     throw typeof (error as Partial<SluiceError>).code === 'string' ? errorAt(routeScope, error) : error
   }

@@ -1,5 +1,5 @@
 import { optionsOf, SluiceError, shown } from '@sluice/node-http/adapter'
-import { type Backend, memoryBackend } from '@sluice/node-http/words'
+import { type Backend, memoryBackend } from '@sluice/node-http/shared'
 import type { NestRateOptions } from './layer-at.ts'
 import type { SluiceModuleOptions } from './sluice-options.ts'
 

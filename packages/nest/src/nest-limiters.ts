@@ -10,32 +10,32 @@ import {
   limitersFor,
   type RateHandle,
   type RateLimitOptions,
+  type SlowDownHandle,
   type SlowDownOptions,
-  type SlowHandle,
   type Sluice,
   type SluiceOptions,
 } from '@sluice/node-http/adapter'
 import { CallExchange } from './call-exchange.ts'
 import { exchangeOf } from './exchange-of.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
-import { mayPass } from './sluice-guard.ts'
-import { ending, within } from './sluice-interceptor.ts'
+import { checkLimits } from './sluice-guard.ts'
+import { endWith, runWithin } from './sluice-interceptor.ts'
 
 export type NestRateLimitOptions = RateLimitOptions<PlatformRequest, PlatformResponse>
 export type NestInflightLimitOptions = InflightLimitOptions<PlatformRequest, PlatformResponse>
 export type NestSlowDownOptions = SlowDownOptions<PlatformRequest, PlatformResponse>
 
 /** Functions that create single limits, for `@UseGuards` and `@UseInterceptors`. */
-export interface NestMakers {
+export interface NestLimiterFactories {
   rateLimit(options: NestRateLimitOptions): CanActivate & RateHandle
   inflightLimit(options: NestInflightLimitOptions): NestInterceptor & InflightHandle
-  slowDown(options: NestSlowDownOptions): CanActivate & SlowHandle
+  slowDown(options: NestSlowDownOptions): CanActivate & SlowDownHandle
 }
 
-export type NestSluice<B extends Backend> = NestMakers &
+export type NestSluice<B extends Backend> = NestLimiterFactories &
   Pick<Sluice<PlatformRequest, PlatformResponse, object, unknown, B>, 'limiter'>
 
-interface NestLimiters extends NestMakers {
+interface NestLimiters extends NestLimiterFactories {
   createSluice<B extends Backend = Backend<Answer>>(options?: SluiceOptions<B>): NestSluice<B>
 }
 
@@ -43,18 +43,18 @@ interface NestLimiters extends NestMakers {
 function nestMount(limit: HttpLimit<PlatformRequest, PlatformResponse>): Partial<CanActivate & NestInterceptor> {
   const limits = [limit]
   if (!('holdUntil' in limit)) {
-    return { canActivate: (context) => mayPass(limits, exchangeOf(context), context) }
+    return { canActivate: (context) => checkLimits(limits, exchangeOf(context), context) }
   }
   return {
     intercept: (context, next) => {
       const exchange = exchangeOf(context)
       const admit = () => admitAll(limits, exchange)
       const given = { exchange, context, next }
-      if (exchange instanceof CallExchange) return ending(within(limits, given, admit), exchange.call)
+      if (exchange instanceof CallExchange) return endWith(runWithin(limits, given, admit), exchange.call)
       // checked now rather than on subscription, so that a cap created during the request is detected; the permit is
       // released in any case, because a response always ends
       const admission = admit()
-      return within(limits, given, () => admission)
+      return runWithin(limits, given, () => admission)
     },
   }
 }

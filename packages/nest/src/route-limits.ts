@@ -1,23 +1,23 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit } from '@nestjs/common'
 import type { ModulesContainer } from '@nestjs/core'
 import {
+  compileSharedOptions,
   type HttpLimit,
   InHandlerDetector,
   LimitLayer,
   messageOf,
   RouteScopeNames,
-  sharing,
   warnOnce,
 } from '@sluice/node-http/adapter'
-import { type Callable, type HandlerClass, handlerClasses, lineOf } from './handler-classes.ts'
+import { type Callable, classChainOf, type HandlerClass, handlerClasses } from './handler-classes.ts'
 import { layerAt, type NestLimitLayer } from './layer-at.ts'
-import { type LimitWord, wordsOn } from './limit-words.ts'
+import { type DeclaredLimits, declaredLimitsOf } from './limit-decorators.ts'
 import { NamedPolicies } from './named-policies.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { moduleOptions, type SluiceModuleOptions } from './sluice-options.ts'
 
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
-type Words = readonly LimitWord[]
+type Words = readonly DeclaredLimits[]
 
 /** Limits of one handler. */
 export interface HandlerLimits {
@@ -37,7 +37,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   readonly #modules: ModulesContainer
   readonly #policies = new NamedPolicies()
   readonly #tops: NestLimitLayer[] = []
-  #all: NestLimitLayer = LimitLayer.none()
+  #all: NestLimitLayer = LimitLayer.root()
   /**
    * Cached by class and by the list of decorators, not by handler: for controllers created per request, a tracer wraps
    * each handler again and copies the list.
@@ -68,13 +68,13 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     if (this.#checked) return
     this.#checked = true
     // validates policies that no decorator uses, too
-    for (const options of this.#policies.all) this.#all.below({ rateLimit: options }, 'policies').close()
+    for (const options of this.#policies.all) this.#all.extend({ rateLimit: options }, 'policies').close()
     for (const one of handlerClasses(this.#modules)) this.#resolveAll(one)
   }
 
   /** Releases delayed requests before the server waits for its last responses. */
   beforeApplicationShutdown(): void {
-    for (const top of this.#tops) top.letGo()
+    for (const top of this.#tops) top.releaseDelayed()
   }
 
   onApplicationShutdown(): void {
@@ -92,11 +92,11 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
 
   /** Returns the limits of a handler. Never throws: invalid limits found after start-up are ignored with a warning. */
   of(owner: Callable, handler: Callable): HandlerLimits {
-    const words = wordsOn(handler)
+    const words = declaredLimitsOf(handler)
     const known = this.#handlers.get(owner)?.get(words)
     if (known) return known
     try {
-      return InHandlerDetector.late(() => this.#resolve(owner, handler))
+      return InHandlerDetector.suppress(() => this.#resolve(owner, handler))
     } catch (error) {
       const message = `invalid limits of a handler are ignored, and the limits of the module apply: ${messageOf(error)}`
       warnOnce('SLUICE_BAD_OPTION', message, messageOf(error))
@@ -109,24 +109,26 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     this.#policies.add(options)
     // a later import inherits the limits of the earlier ones
     const above =
-      this.#tops.length > 0 ? this.#all : LimitLayer.none<PlatformRequest, PlatformResponse>([], sharing(options))
+      this.#tops.length > 0
+        ? this.#all
+        : LimitLayer.root<PlatformRequest, PlatformResponse>([], compileSharedOptions(options))
     const routeScope = this.#tops.length > 0 ? `module ${this.#tops.length + 1}` : ''
-    this.#all = above.below({ rateLimit, slowDown, inflightLimit }, routeScope)
+    this.#all = above.extend({ rateLimit, slowDown, inflightLimit }, routeScope)
     this.#tops.push(this.#all)
   }
 
   #resolveAll({ owner, methods }: HandlerClass): void {
-    const hasWords = (target: object): boolean => wordsOn(target).length > 0
-    if (!lineOf(owner).some(hasWords) && !methods.some(hasWords)) return
+    const hasWords = (target: object): boolean => declaredLimitsOf(target).length > 0
+    if (!classChainOf(owner).some(hasWords) && !methods.some(hasWords)) return
     // two modules may provide the same class
     for (const handler of methods) {
-      if (!this.#handlers.get(owner)?.has(wordsOn(handler))) this.#resolve(owner, handler)
+      if (!this.#handlers.get(owner)?.has(declaredLimitsOf(handler))) this.#resolve(owner, handler)
     }
   }
 
   #resolve(owner: Callable, handler: Callable): HandlerLimits {
     const ofClass = this.#ofClass(owner)
-    const words = wordsOn(handler)
+    const words = declaredLimitsOf(handler)
     if (words.length === 0) return this.#keep(owner, words, ofClass)
     const routeScope = `${this.#names.of(owner.name, owner)}.${handler.name}`
     return this.#keep(owner, words, layerAt(routeScope, ofClass, words, this.#policies.named))
@@ -143,8 +145,8 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   #ofClass(owner: Callable): NestLimitLayer {
     const known = this.#classes.get(owner)
     if (known) return known
-    const layer = lineOf(owner).reduce((above, one) => {
-      const words = wordsOn(one)
+    const layer = classChainOf(owner).reduce((above, one) => {
+      const words = declaredLimitsOf(one)
       if (words.length === 0) return above
       const name = this.#names.of(owner.name, owner)
       return layerAt(one === owner ? name : `${name}<${one.name}`, above, words, this.#policies.named)

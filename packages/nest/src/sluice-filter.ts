@@ -1,18 +1,18 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
-import { answerBody, type DeniedRequest, writeDenialHead } from '@sluice/node-http/adapter'
+import { type DeniedRequest, sendDenialBody, writeDenialHead } from '@sluice/node-http/adapter'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
 
 const answers = new WeakMap<SluiceDenied, () => void>()
 
 /** Creates the exception of an HTTP denial. Writes status and headers now, for whichever filter sends the response. */
-export function deniedOver(
+export function httpDenialException(
   exchange: NestExchange,
   refusal: DeniedRequest<PlatformRequest, PlatformResponse>,
 ): SluiceDenied {
   const denied = new SluiceDenied(refusal)
-  if (!exchange.answered) writeDenialHead(exchange, refusal.denial, refusal.lines)
-  answers.set(denied, () => void answerBody(exchange, refusal))
+  if (!exchange.isAnswered) writeDenialHead(exchange, refusal.denial, refusal.lines)
+  answers.set(denied, () => void sendDenialBody(exchange, refusal))
   return denied
 }
 

@@ -21,7 +21,7 @@ export class SluiceGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const exchange = exchangeOf(context)
     if (this.#limits.met(exchange.life, 'rates')) return true
-    return mayPass(this.#limits.of(context.getClass(), context.getHandler()).rates, exchange, context)
+    return checkLimits(this.#limits.of(context.getClass(), context.getHandler()).rates, exchange, context)
   }
 }
 
@@ -29,7 +29,11 @@ Injectable()(SluiceGuard)
 Inject(RouteLimits)(SluiceGuard, undefined, 0)
 
 /** Returns true, or throws the denial. Returns a promise only if a limit does. */
-export function mayPass(limits: Limits, exchange: NestExchange, context: ExecutionContext): boolean | Promise<boolean> {
+export function checkLimits(
+  limits: Limits,
+  exchange: NestExchange,
+  context: ExecutionContext,
+): boolean | Promise<boolean> {
   const go = (admission: Awaited<ReturnType<typeof admitAll>>): boolean | Promise<boolean> => {
     if (typeof admission === 'object') return deny(context, exchange, admission)
     // the client has left: returning `false` would make Nest send a response

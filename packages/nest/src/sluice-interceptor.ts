@@ -26,8 +26,8 @@ export class SluiceInterceptor implements NestInterceptor {
     if (this.#limits.met(exchange.life, 'caps')) return next.handle()
     const { caps } = this.#limits.of(context.getClass(), context.getHandler())
     const admit = (): Admitted => admitAll(caps, exchange)
-    const work = caps.length === 0 ? next.handle() : within(caps, { exchange, context, next }, admit)
-    return exchange instanceof CallExchange ? ending(work, exchange.call) : work
+    const work = caps.length === 0 ? next.handle() : runWithin(caps, { exchange, context, next }, admit)
+    return exchange instanceof CallExchange ? endWith(work, exchange.call) : work
   }
 }
 
@@ -44,7 +44,7 @@ export interface Intercepted {
 }
 
 /** Runs the handler if the caps allow it. `admit` is called on subscription. */
-export function within(caps: Limits, intercepted: Intercepted, admit: () => Admitted): Observable<unknown> {
+export function runWithin(caps: Limits, intercepted: Intercepted, admit: () => Admitted): Observable<unknown> {
   const { exchange, context, next } = intercepted
   const waits = caps.some(({ holdUntil }) => holdUntil === 'handler')
   const go = (admission: Awaited<Admitted>): Observable<unknown> => {
@@ -71,7 +71,7 @@ function held(next: CallHandler, { life }: NestExchange): Observable<unknown> {
 }
 
 /** Ends the lifecycle of a call when its observable completes, fails or is unsubscribed. */
-export function ending(work: Observable<unknown>, call: CallLife): Observable<unknown> {
+export function endWith(work: Observable<unknown>, call: CallLife): Observable<unknown> {
   let completed = false
   const complete = (): void => {
     completed = true

@@ -10,7 +10,7 @@ import {
   SluiceError,
   type SluiceOptions,
 } from '@sluice/node-http/adapter'
-import type { PoliciesOptions } from '@sluice/node-http/words'
+import type { PoliciesOptions } from '@sluice/node-http/shared'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
 type Policies = PoliciesOptions<PlatformRequest, PlatformResponse>['policies']

@@ -51,7 +51,7 @@ export function guardContinue(server: Server, options: ContinueGuardOptions): Co
   const listener = limits.reduceRight<Handler>(
     (next, limit) => limit.wrap(next),
     (req, res) => {
-      RequestLifecycle.of(req, res).expectAgain()
+      RequestLifecycle.of(req, res).allowSecondRun()
       res.writeContinue()
       server.emit('request', req, res)
     },

@@ -10,4 +10,4 @@ export {
   SlowDown,
   slowDown,
 } from './node-http.ts'
-export * from './words.ts'
+export * from './shared-exports.ts'

@@ -12,10 +12,10 @@ export { hashSlot } from './client/hash-slot.ts'
 export type { RedisClient, RedisClusterClient, RedisConnection } from './client/redis-client.ts'
 export { isRedisClients, type RedisClients } from './client/redis-clients.ts'
 export { RedisFailure } from './client/redis-failure.ts'
-export { runnerOf } from './client/script-runner.ts'
+export { scriptRunner } from './client/script-runner.ts'
 export { type RedisBackendOptions, redisBackend } from './exact/redis-backend.ts'
 export { type RedisInflightOptions, redisInflight } from './inflight/redis-inflight.ts'
-export { type LeasedBackendOptions, leasedBackend, redisLedger } from './leases/leased-backend.ts'
+export { type LeasedBackendOptions, leasedBackend, redisLeaseLedger } from './leases/leased-backend.ts'
 export {
   redisSyncLedger,
   type SyncedBackend,

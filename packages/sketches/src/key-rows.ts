@@ -1,4 +1,4 @@
-import { scattered } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/keyed-hash'
 import type { SketchKey, SketchSeed } from './sketch-seed.ts'
 
 /** Cells that double hashing may go through: more would need more than 32 bits a row. */
@@ -10,7 +10,7 @@ export const MOST_ROWS = 32
  *
  * With up to 4 rows of a power of two of cells, up to 65,536, each row uses separate 16 bits of the hash. The hash is
  * pairwise independent (`@sluice/keyed-hash`), so two given keys collide in all rows with probability exactly
- * width^-depth: 2⁻⁵² for 4 × 8192. With other shapes row i is `scattered(low + i · high)`: double hashing (Kirsch and
+ * width^-depth: 2⁻⁵² for 4 × 8192. With other shapes row i is `scatterBits(low + i · high)`: double hashing (Kirsch and
  * Mitzenmacher 2006) with a finaliser, because without one two keys that collide in two neighbouring rows collide in
  * all.
  */
@@ -67,7 +67,7 @@ export class KeyRows {
     const step = high | 1
     let x = low
     for (let row = 0; row < depth; row++) {
-      const mixed = scattered(x)
+      const mixed = scatterBits(x)
       const column = mask >= 0 ? mixed & mask : Math.floor(((mixed >>> 0) * width) / 0x1_0000_0000)
       at[row] = row * width + column
       x = (x + step) | 0

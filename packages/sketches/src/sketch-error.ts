@@ -1,4 +1,4 @@
-import { withPage } from '@sluice/keyed-hash'
+import { withErrorLink } from '@sluice/keyed-hash'
 import { keyBytes } from './key-text.ts'
 
 /** Codes that a sketch throws with. `docs/errors.md` has a section for each. */
@@ -13,7 +13,7 @@ export type SketchCode =
 export class SketchError extends Error {
   readonly code: SketchCode
   constructor(code: SketchCode, message: string) {
-    super(withPage(code, `${code}: ${message}`))
+    super(withErrorLink(code, `${code}: ${message}`))
     this.name = 'SketchError'
     this.code = code
   }

@@ -73,8 +73,8 @@ class InterleavedLedger implements CounterLedger {
       append: (batch) => this.#append(batch, (sent) => held(() => table.append(sent))),
       read: (id, range) => held(() => table.read(id, range)),
       replace: (rows, by) => held(() => table.replace(rows, by)),
-      crowded: (page) => held(() => table.crowded(page)),
-      forget: (before, keptDays) => held(() => table.forget(before, keptDays)),
+      mergeableGroups: (page) => held(() => table.mergeableGroups(page)),
+      deleteBefore: (before, keptDays) => held(() => table.deleteBefore(before, keptDays)),
     }
   }
 

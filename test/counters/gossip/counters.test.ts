@@ -27,7 +27,7 @@ describe('counters over gossip', () => {
 
   test('reject invalid options', () => {
     const clock = new FakeClock()
-    const bad: readonly object[] = [{ goneMs: 10 }, { goneMs: '2h' }, { maxIds: 0 }, { goneAfter: 1 }]
+    const bad: readonly object[] = [{ deadAfterMs: 10 }, { deadAfterMs: '2h' }, { maxIds: 0 }, { goneAfter: 1 }]
     for (const options of bad) {
       expect(() => gossipCounters(createGossip({ peers: [], clock }), options)).toThrow(
         expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }),
@@ -50,7 +50,7 @@ describe('counters over gossip', () => {
     const clock = new FakeClock()
     const silent = { name: 'silent', exchange: () => new Promise<Uint8Array>(() => {}) }
     const counters = gossipCounters(createGossip({ peers: [silent], clock }), { waitMs: 1_000 })
-    const sent = counters.increment('a', 3, { heldBy: 2 })
+    const sent = counters.increment('a', 3, { minReplicas: 2 })
     const settled = expect(sent).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_NOT_REPLICATED' })
     await new Promise((resolve) => setImmediate(resolve))
     clock.advance(1_000)

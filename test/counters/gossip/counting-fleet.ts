@@ -11,16 +11,16 @@ export interface CountingReplica {
 export class CountingFleet {
   readonly net: GossipFleet
   readonly replicas: CountingReplica[] = []
-  readonly #goneMs: number
+  readonly #deadAfterMs: number
 
-  constructor(random: SeededRandom, network: GossipNetwork, goneMs = 60_000) {
+  constructor(random: SeededRandom, network: GossipNetwork, deadAfterMs = 60_000) {
     this.net = new GossipFleet(random, network)
-    this.#goneMs = goneMs
+    this.#deadAfterMs = deadAfterMs
   }
 
   start(): CountingReplica {
     const node = this.net.start()
-    const replica = { node, counters: gossipCounters(node, { goneMs: this.#goneMs }) }
+    const replica = { node, counters: gossipCounters(node, { deadAfterMs: this.#deadAfterMs }) }
     this.replicas.push(replica)
     return replica
   }

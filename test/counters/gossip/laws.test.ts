@@ -17,8 +17,8 @@ function replica(name: string): { readonly entries: EntryTable; readonly table: 
       return true
     },
     missed: () => {},
-    limitOf: () => Number.POSITIVE_INFINITY,
-    isAging: () => false,
+    acceptedClock: () => Number.POSITIVE_INFINITY,
+    expiresByAge: () => false,
   })
   return { entries, table }
 }

@@ -36,7 +36,7 @@ test('a log longer than a message is transferred completely while it is being wr
   }
   const reader = createGossip({ peers: [peerOf(node, { answers: 1_000, before })], clock })
   const read = gossipCounters(reader)
-  expect(await reader.askOne()).toBe(true)
+  expect(await reader.exchangeWithOne()).toBe(true)
   expect(more).toBeGreaterThan(3)
   const lacking = await Promise.all([read, counters].map((one) => one.aggregate('id ')))
   expect(lacking[0]).toBe(lacking[1])
@@ -51,13 +51,13 @@ test('an interrupted log transfer has no effect, and is not reported as received
   let peers = [broken]
   const reader = createGossip({ peers: () => peers, clock })
   const read = gossipCounters(reader)
-  expect(await reader.askOne()).toBe(false)
+  expect(await reader.exchangeWithOne()).toBe(false)
   expect(await read.aggregate('id ')).toBe(0)
-  const held = counters.increment('id 0', 1, { heldBy: 2 })
+  const held = counters.increment('id 0', 1, { minReplicas: 2 })
   peers = [whole]
-  expect(await reader.askOne()).toBe(true)
+  expect(await reader.exchangeWithOne()).toBe(true)
   // its next message reports how much of the log it has
-  expect(await reader.askOne()).toBe(true)
+  expect(await reader.exchangeWithOne()).toBe(true)
   expect((await held).counted).toBe(true)
   expect(await read.aggregate('id ')).toBe(IDS + 1)
 })

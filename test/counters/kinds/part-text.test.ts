@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { baseSeed } from '@sluice/testkit'
 import fc from 'fast-check'
-import { escapedText, textOf } from '../../../packages/counters/src/kinds/part-text.ts'
+import { escapedId, unescapedId } from '../../../packages/counters/src/kinds/escaped-id.ts'
 
 const seeded = { seed: baseSeed(), numRuns: 2_000 }
 
@@ -24,8 +24,8 @@ describe('an escaped text', () => {
   test('is unique for its text, contains no U+0000, U+0001 or lone surrogate, and has at most 7 bytes for 3', () => {
     fc.assert(
       fc.property(text, (given) => {
-        const escaped = escapedText(given)
-        expect(textOf(escaped)).toBe(given)
+        const escaped = escapedId(given)
+        expect(unescapedId(escaped)).toBe(given)
         expect(HALF.test(escaped)).toBe(false)
         expect(escaped.includes('\0') || escaped.includes('\u0001')).toBe(false)
         expect(Buffer.byteLength(escaped)).toBeLessThanOrEqual((7 / 3) * Buffer.byteLength(given))
@@ -40,13 +40,13 @@ describe('an escaped text', () => {
         const [whole, prefix] = [Array.from(one + other), Array.from(one)]
         // a lone surrogate that becomes a pair with the next unit is not a prefix in bytes
         const begins = prefix.every((point, n) => whole[n] === point)
-        expect(escapedText(one + other).startsWith(escapedText(one))).toBe(begins)
+        expect(escapedId(one + other).startsWith(escapedId(one))).toBe(begins)
         if (
           !Array.from(other)
             .slice(0, prefix.length)
             .every((point, n) => prefix[n] === point)
         ) {
-          expect(escapedText(one).startsWith(escapedText(other))).toBe(false)
+          expect(escapedId(one).startsWith(escapedId(other))).toBe(false)
         }
       }),
       seeded,
@@ -57,7 +57,7 @@ describe('an escaped text', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const order = bytesOrder(one, other)
-        const escaped = bytesOrder(escapedText(one), escapedText(other))
+        const escaped = bytesOrder(escapedId(one), escapedId(other))
         if (order === 0) expect(escaped === 0).toBe(one === other)
         // texts with lone surrogates have no unique bytes: they are written as U+FFFD
         else if (!HALF.test(one) && !HALF.test(other)) expect(escaped).toBe(order)

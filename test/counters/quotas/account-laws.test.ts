@@ -1,7 +1,12 @@
 import { expect, test } from '@jest/globals'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import type { UsageLine } from '../../../packages/counters/src/ledger/quota-table.ts'
-import { askLease, creditLease, leaseRef, settleLeases } from '../../../packages/counters/src/quotas/account-leases.ts'
+import {
+  creditLease,
+  leaseRef,
+  requestLease,
+  settleLeases,
+} from '../../../packages/counters/src/quotas/account-leases.ts'
 import {
   endReservation,
   expireReservations,
@@ -10,7 +15,7 @@ import {
 import { CalendarPeriods } from '../../../packages/counters/src/quotas/calendar-periods.ts'
 import { QuotaAccount } from '../../../packages/counters/src/quotas/quota-account.ts'
 import { balanceOf } from '../../../packages/counters/src/quotas/quota-balance.ts'
-import { emptyState, stateOf, textOf } from '../../../packages/counters/src/quotas/quota-state.ts'
+import { emptyState, parseState, serializeState } from '../../../packages/counters/src/quotas/quota-state.ts'
 
 /** Set `SLUICE_RUNS` for more runs. */
 const RUNS = Number(process.env.SLUICE_RUNS ?? 40)
@@ -35,7 +40,7 @@ class AccountLaws {
   readonly #owners: Owner[] = [1, 2, 3].map((owner) => ({ owner, seq: 0, base: 0, spent: 0, left: 0 }))
   /** Sum of all usage entries of the journal, by hour. */
   readonly #usage = new Map<number, UsageLine>()
-  #state = textOf(emptyState())
+  #state = serializeState(emptyState())
   #now = Date.UTC(2026, 9, 24)
   #bought = 0
   #made = 0
@@ -51,7 +56,7 @@ class AccountLaws {
   step(): void {
     const random = this.#random
     this.#now += random.pick([0, 1, 1_000, 4_000, 12_000, HOUR_MS, 20 * HOUR_MS, -2_000])
-    const state = stateOf(this.#state)
+    const state = parseState(this.#state)
     const account = new QuotaAccount(state, this.#terms, this.#now)
     settleLeases(account)
     expireReservations(account)
@@ -59,9 +64,9 @@ class AccountLaws {
     const before = account.free
     const charged = this.#act(account, random.whole(100))
     if (charged !== undefined) expect(account.free).toBe(before - charged)
-    this.#state = textOf(state)
+    this.#state = serializeState(state)
     for (const { hour, ...units } of account.journal.usage) this.#note(hour, units)
-    this.#check(new QuotaAccount(stateOf(this.#state), this.#terms, this.#now).open(account.current.limit))
+    this.#check(new QuotaAccount(parseState(this.#state), this.#terms, this.#now).open(account.current.limit))
   }
 
   /** Applies a random operation. Returns how many units it consumed, or undefined if this cannot be predicted. */
@@ -75,7 +80,7 @@ class AccountLaws {
     else if (kind < 78) account.charge(account.current, -units, this.#now)
     else if (kind < 86) {
       const free = account.free
-      const made = reserveUnits(account, { id: `r${this.#made++}`, units, forMs: random.pick([1_000, HOUR_MS]) })
+      const made = reserveUnits(account, { id: `r${this.#made++}`, units, ttlMs: random.pick([1_000, HOUR_MS]) })
       expect(made !== undefined).toBe(units <= free)
       return made ? units : 0
     } else if (kind < 94) this.#end(account, units)
@@ -95,7 +100,7 @@ class AccountLaws {
     const ask = { key: 'k', counter: undefined as never, owner: owner.owner, seq: ++owner.seq, base: owner.base }
     const demand = random.whole(want + 1)
     const told = { ...ask, spent: owner.spent, keep: owner.left, want, demand, minimum: 1, need: want }
-    const grant = askLease(account, told, { leaseMs: LEASE_MS, fraction: 0.1 })
+    const grant = requestLease(account, told, { leaseMs: LEASE_MS, fraction: 0.1 })
     expect(grant.granted).toBeLessThanOrEqual(want)
     expect(grant.free).toBeGreaterThanOrEqual(0)
     if (isLost) return

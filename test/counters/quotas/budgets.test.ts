@@ -29,7 +29,7 @@ describe('a budget', () => {
 
   test('recovers the reservations of cancelled requests, even if they were never voided', async () => {
     for (let round = 0; round < 3; round++) {
-      expect(await quotas.reserve('team', 45, { forMs: '10s', ...NAMES })).toBeDefined()
+      expect(await quotas.reserve('team', 45, { ttlMs: '10s', ...NAMES })).toBeDefined()
       expect(await quotas.reserve('team', 1, NAMES)).toBeUndefined()
       clock.advance(10_000)
       expect(await quotas.balance('team', NAMES)).toMatchObject({ used: 0, reserved: 0, left: 45 })

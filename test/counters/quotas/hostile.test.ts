@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { postgresLedger } from '@sluice/counters/postgres'
-import { createQuotas, type QuotaStranded, type QuotasOptions, quota } from '@sluice/counters/quotas'
+import { createQuotas, type QuotasOptions, quota, type StrandedLease } from '@sluice/counters/quotas'
 import { createLimiter } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { listedKey, storedKey, storedListed } from '../../../packages/counters/src/quotas/stored-key.ts'
@@ -77,8 +77,8 @@ describe('quotas of hostile keys and limits', () => {
       expect(stranded).toBeGreaterThanOrEqual(3)
       const range = { from: Date.now() - 40 * 86_400_000, to: Date.now() + 86_400_000, by: 'month', ...names } as const
       expect(await quotas.usage(key, range)).toMatchObject([{ key: listed?.key, used: 1, stranded }])
-      expect(await quotas.credit(listed as QuotaStranded, names)).toBe(stranded)
-      expect(await quotas.credit(listed as QuotaStranded, names)).toBe(0)
+      expect(await quotas.credit(listed as StrandedLease, names)).toBe(stranded)
+      expect(await quotas.credit(listed as StrandedLease, names)).toBe(0)
       expect(await quotas.balance(key, names)).toMatchObject({ used: 1, stranded: 0 })
       limiter.close()
       await quotas.close()

@@ -20,7 +20,7 @@ test('every process makes progress at one key that all of them change at the sam
     await Promise.all(Array.from({ length: STORES }, () => pool.query('select pg_sleep(0.5)')))
     await Promise.all(
       Array.from({ length: 3 * STORES }, (_, key) => {
-        const store = new AccountStore(ledger.openQuotas(), { clock: systemClock, waitMs: 30_000, noticed: () => {} })
+        const store = new AccountStore(ledger.openQuotas(), { clock: systemClock, waitMs: 30_000, onNotices: () => {} })
         const id = { name: 'warm', key: String(key) }
         return store.change(id, TERMS, { apply: (account) => account.open(1e9).take(1) })
       }),
@@ -31,7 +31,7 @@ test('every process makes progress at one key that all of them change at the sam
       let commits = 0
       const counting = { before: (call: string) => void (call === 'commit' && commits++) }
       const table = new FaultyQuotaTable(ledger.openQuotas(), counting)
-      const store = new AccountStore(table, { clock: systemClock, waitMs: 30_000, noticed: () => {} })
+      const store = new AccountStore(table, { clock: systemClock, waitMs: 30_000, onNotices: () => {} })
       for (let i = 0; i < CHANGES; i++) {
         const [from, before] = [systemClock.now(), commits]
         await store.change({ name: 'hot', key: 'a' }, TERMS, { apply: (account) => account.open(1e9).take(1) })

@@ -133,7 +133,7 @@ function step(fleet: FaultyFleet, random: SeededRandom, number: number): void {
 /** Returns false if the reservation did not fit. */
 async function reservedAndPosted(quotas: Quotas, id: string): Promise<boolean> {
   try {
-    const reservation = await quotas.reserve('reserved', 2, { id, forMs: '7d', ...NAMES })
+    const reservation = await quotas.reserve('reserved', 2, { id, ttlMs: '7d', ...NAMES })
     if (!reservation) return false
   } catch (error) {
     // it was already posted

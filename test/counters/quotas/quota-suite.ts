@@ -204,7 +204,7 @@ export function quotaSuite(
       expect(await quotas.balance('a', all.names)).toMatchObject({ used: 32, reserved: 0, left: 18 })
       await quotas.reserve('a', 10, { id: 'three', ...all.names })
       expect(await quotas.void('a', 'three', all.names)).toBe('voided')
-      await quotas.reserve('a', 10, { id: 'four', forMs: '10s', ...all.names })
+      await quotas.reserve('a', 10, { id: 'four', ttlMs: '10s', ...all.names })
       await all.advance(10_000)
       expect(await quotas.balance('a', all.names)).toMatchObject({ reserved: 0, left: 18 })
       expect(await quotas.post('a', 'four', all.names)).toBe('expired')

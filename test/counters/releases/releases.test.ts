@@ -7,7 +7,7 @@ import type { Counters } from '@sluice/limiter-core'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
-import { stateOf, textOf } from '../../../packages/counters/src/quotas/quota-state.ts'
+import { parseState, serializeState } from '../../../packages/counters/src/quotas/quota-state.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { currentTexts, pinned, pinnedOr, TEXT_FILES } from './formats.ts'
@@ -97,9 +97,9 @@ from information_schema.columns where table_schema = 'sluice' and table_name lik
   })
 
   test('has the quota state format of this release, which can read the pinned state', () => {
-    const current = textOf(QUOTA_STATE)
+    const current = serializeState(QUOTA_STATE)
     expect(current).toBe(pinnedOr('quota-state.txt', `${current}\n`).trimEnd())
-    expect(stateOf(pinned('quota-state.txt'))).toEqual(QUOTA_STATE)
+    expect(parseState(pinned('quota-state.txt'))).toEqual(QUOTA_STATE)
   })
 
   test('reads a quota state of an earlier release without charges of writers', () => {
@@ -109,7 +109,7 @@ from information_schema.columns where table_schema = 'sluice' and table_name lik
       reservations: reservations.map(({ madeAt, ...reservation }) => reservation),
       ...rest,
     }
-    expect(stateOf(JSON.stringify({ v: 1, ...earlier }))).toEqual({ ...earlier, forgottenAt: 0 })
+    expect(parseState(JSON.stringify({ v: 1, ...earlier }))).toEqual({ ...earlier, forgottenAt: 0 })
   })
 
   test('has the keys and fields of this release in Redis', async () => {

@@ -20,8 +20,8 @@ class AwayLedger extends MemoryLedger {
       },
       read: (id, range) => here(() => table.read(id, range)),
       replace: (rows, by) => here(() => table.replace(rows, by)),
-      crowded: (page) => here(() => table.crowded(page)),
-      forget: (before, keptDays) => here(() => table.forget(before, keptDays)),
+      mergeableGroups: (page) => here(() => table.mergeableGroups(page)),
+      deleteBefore: (before, keptDays) => here(() => table.deleteBefore(before, keptDays)),
     }
   }
 }

@@ -72,7 +72,7 @@ describe('sketches in PostgreSQL', () => {
     const rowAt = (firstHour: number) => ({ id: 'a', firstHour, hours: 1, bytes: Uint8Array.of(1) })
     const days = [today, today - 29 * 24, today - 40 * 24]
     await table.append({ writer: 'w', number: 1, rows: days.map(rowAt) })
-    await table.forget(today + 365 * 24, 31)
+    await table.deleteBefore(today + 365 * 24, 31)
     const left = await table.read('a', { from: 0, until: today + 1 })
     expect(left.map(({ firstHour }) => firstHour).sort()).toEqual([today - 29 * 24, today].sort())
   })

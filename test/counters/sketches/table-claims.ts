@@ -52,7 +52,7 @@ export const tableClaims: Readonly<Record<string, (bench: SketchBench) => Promis
       await Promise.all([read(23, 24), read(5, 6), read(24, 48), read(-24, 0), read(-24, 1)]),
       [1, 2, 1, 0, 1],
     )
-    await table.forget(FIRST_HOUR + 5, 1)
+    await table.deleteBefore(FIRST_HOUR + 5, 1)
     assert.deepEqual(await Promise.all([read(0, 5), read(0, 48)]), [0, 2])
   },
 
@@ -76,9 +76,9 @@ export const tableClaims: Readonly<Record<string, (bench: SketchBench) => Promis
     ]
     await table.append({ writer: 'w', number: 1, rows })
     const found: string[] = []
-    let after: Parameters<SketchTable['crowded']>[0]['after']
+    let after: Parameters<SketchTable['mergeableGroups']>[0]['after']
     for (;;) {
-      const page = await table.crowded({ before: FIRST_HOUR + 25, after, limit: 1 })
+      const page = await table.mergeableGroups({ before: FIRST_HOUR + 25, after, limit: 1 })
       if (page.length === 0) break
       after = page[0]
       found.push(`${after.id} ${after.first - FIRST_HOUR} ${after.span}`)

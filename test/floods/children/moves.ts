@@ -16,8 +16,8 @@ const policies: Readonly<Record<string, PolicyInput>> = {
 
 // number of keys that one take moved
 let moved = 0
-const arrived = RehashBuffer.prototype.arrived
-RehashBuffer.prototype.arrived = function (): void {
+const arrived = RehashBuffer.prototype.clear
+RehashBuffer.prototype.clear = function (): void {
   moved += this.count
   arrived.call(this)
 }

@@ -157,7 +157,7 @@ test('an older message does not restore a change that was undone', async () => {
 
 test('known changes in a message of a later release are applied', async () => {
   const fleet = new Fleet()
-  const { ControlSeal } = await import('../../../packages/insight/src/control/control-seal.ts')
+  const { ControlCipher } = await import('../../../packages/insight/src/control/control-cipher.ts')
   const member = fleet.join()
   const at = fleet.clock.wall()
   const later = [
@@ -172,7 +172,7 @@ test('known changes in a message of a later release are applied', async () => {
     { id: 'c', change: { action: 'mode', policy: 'api', mode: 'paused' }, at, endsAt: at + 60_000, by: 'ops' },
   ]
   const topic = 'sluice.insight.control'
-  await fleet.hub.join().publish(topic, new ControlSeal(SECRET, topic).seal(JSON.stringify(later)))
+  await fleet.hub.join().publish(topic, new ControlCipher(SECRET, topic).seal(JSON.stringify(later)))
   expect(member.insight.controls().map(({ id }) => id)).toEqual(['b'])
 })
 

@@ -40,11 +40,11 @@ describe('the explanation of a key in words', () => {
     expect(policies[0]).toMatchObject({
       used: 98_000,
       remaining: 2_000,
-      one: { allowed: true, retryAfterMs: 0 },
-      asked: { allowed: false, retryAfterMs: 12_000 },
+      singleUnit: { allowed: true, retryAfterMs: 0 },
+      requested: { allowed: false, retryAfterMs: 12_000 },
       resetAfterMs: 12_000,
     })
-    expect(policies[1].asked).toEqual({ allowed: false, retryAfterMs: null })
+    expect(policies[1].requested).toEqual({ allowed: false, retryAfterMs: null })
   })
 
   test('contains the next time for a key that must wait', async () => {

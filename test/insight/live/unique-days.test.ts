@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createInsight, type Insight, type InsightOptions, type UniqueStore } from '@sluice/insight'
 import type { ScriptRunner } from '@sluice/limiter-core'
-import { redisUniqueStore, runnerOf } from '@sluice/redis'
+import { redisUniqueStore, scriptRunner } from '@sluice/redis'
 import { baseSeed, eachSeed, FakeClock, seededRandom } from '@sluice/testkit'
 import { LossyRunner } from '../../redis/channel/lossy-runner.ts'
 import { ownRedis } from '../../redis/channel/own-redis.ts'
@@ -26,7 +26,7 @@ class Member {
 
   constructor(prefix: string, wallMs: number, unique: InsightOptions['unique'] = {}, seed?: number) {
     this.clock = new FakeClock({ wallMs })
-    this.#runner = new LossyRunner(runnerOf(redis.client), seededRandom(seed ?? 0))
+    this.#runner = new LossyRunner(scriptRunner(redis.client), seededRandom(seed ?? 0))
     this.#runner.calm = seed === undefined
     const run: ScriptRunner['run'] = (script, keys, args) => {
       this.#calls++

@@ -188,8 +188,8 @@ test('waiting for a lease is counted as waiting for the backend, and spending a 
   const insight = createInsight()
   const terms = { fraction: 0.1, leaseMs: 2_000 }
   const ledger = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
-  const ask: LeaseLedger['ask'] = async (asks) => ledger.ask(asks)
-  const backend = new LeasingBackend({ name: 'leased', exact: ledger, ledger: { ask }, terms, clock })
+  const ask: LeaseLedger['request'] = async (asks) => ledger.request(asks)
+  const backend = new LeasingBackend({ name: 'leased', exact: ledger, ledger: { request: ask }, terms, clock })
   const policies = [{ name: 'leased', limit: 1_000, window: '1m', algorithm: 'fixed-window' }] as const
   const limiter = createLimiter({ policies, backend, clock, observers: [insight] })
   const waits = () => seriesValue(prometheusText(insight), 'sluice_backend_answer_ms_count', { backend: 'leased' })

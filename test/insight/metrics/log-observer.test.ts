@@ -4,7 +4,7 @@ import { inflightLimit, rateLimit } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
 import { type LogObserverOptions, logObserver } from '@sluice/insight'
 import { createLimiter, type Decision } from '@sluice/limiter-core'
-import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { resetWarnings } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import express from 'express'
 import fastify from 'fastify'
@@ -30,7 +30,7 @@ function denied(clock: FakeClock): Decision {
 }
 
 beforeEach(() => {
-  forgetWarnings()
+  resetWarnings()
 })
 afterEach(() => {
   jest.restoreAllMocks()

@@ -168,7 +168,13 @@ function explained(at: number): Omit<Explanation, 'key' | 'cost'> {
     policies: [
       {
         ...{ ...usage, policy: 'tokens', mode: 'enforce', backend: 'redis', perProcess: false, isOverride: false },
-        ...{ isExempt: false, one: { allowed: true, retryAfterMs: 0 }, asked, availableAfterMs: 12_000, text },
+        ...{
+          isExempt: false,
+          singleUnit: { allowed: true, retryAfterMs: 0 },
+          requested: asked,
+          availableAfterMs: 12_000,
+          text,
+        },
         ...{ resetAfterMs: 12_000, isCounted: true, source: 'redis', held: [] },
       },
     ],

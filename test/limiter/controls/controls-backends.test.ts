@@ -37,10 +37,10 @@ test('leased units are reported until they are returned', async () => {
   const policies = [{ name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window' }] as const
   const limiter: Limiter = createLimiter({ policies, backend, deadlineMs: 5_000, observers: [operator] })
   const [{ policies: watched }] = operator.limiters
-  expect(watched[0].heldOf('key')).toEqual([])
+  expect(watched[0].heldUnitsOf('key')).toEqual([])
   // the first takes of a key are not leased
-  while (watched[0].heldOf('key').length === 0) await limiter.take('key')
-  const [{ kind, units, endsAfterMs }] = watched[0].heldOf('key')
+  while (watched[0].heldUnitsOf('key').length === 0) await limiter.take('key')
+  const [{ kind, units, endsAfterMs }] = watched[0].heldUnitsOf('key')
   expect([kind, units > 0, endsAfterMs > 0]).toEqual(['lease', true, true])
   limiter.close()
   await backend.close?.()

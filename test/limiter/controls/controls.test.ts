@@ -20,7 +20,7 @@ test('an observer is notified when a limiter is created and when it is closed', 
     mode: 'enforce',
     backend: 'memory',
     perProcess: true,
-    count: expect.stringContaining('/minute/fixed-window@'),
+    countName: expect.stringContaining('/minute/fixed-window@'),
   })
   limiter.close()
   expect(operator.limiters).toEqual([])

@@ -1,6 +1,6 @@
 import { afterEach } from '@jest/globals'
 import type { Observer, ScriptRunner } from '@sluice/limiter-core'
-import { type RedisChannel, type RedisChannelOptions, redisChannel, runnerOf } from '@sluice/redis'
+import { type RedisChannel, type RedisChannelOptions, redisChannel, scriptRunner } from '@sluice/redis'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { LossyRunner } from './lossy-runner.ts'
@@ -31,7 +31,7 @@ export function channelMembers(redis: { readonly client: Redis }): MakeMember {
   afterEach(async () => {
     await Promise.all(made.splice(0).map((channel) => channel.close()))
   })
-  return (prefix, options = {}, through = runnerOf(redis.client)) => {
+  return (prefix, options = {}, through = scriptRunner(redis.client)) => {
     const clock = new FakeClock()
     const runner = new LossyRunner(through, seededRandom(1))
     runner.calm = true

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { redisChannel, runnerOf } from '@sluice/redis'
+import { redisChannel, scriptRunner } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { LossyRunner } from './lossy-runner.ts'
 import { ownRedis } from './own-redis.ts'
@@ -30,7 +30,7 @@ function members(runner: LossyRunner, clock: FakeClock, prefix: string) {
 
 async function run(random: SeededRandom): Promise<Record<string, number>> {
   const clock = new FakeClock()
-  const runner = new LossyRunner(runnerOf(redis.client), random)
+  const runner = new LossyRunner(scriptRunner(redis.client), random)
   const all = members(runner, clock, redis.prefix())
   for (let step = 0; step < 60; step++) {
     for (let count = random.whole(4); count > 0; count--)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { ScriptRunner } from '@sluice/limiter-core'
-import { runnerOf } from '@sluice/redis'
+import { scriptRunner } from '@sluice/redis'
 import { channelMembers } from './channel-members.ts'
 import { ownRedis } from './own-redis.ts'
 import { turn } from './ticking.ts'
@@ -11,7 +11,7 @@ const member = channelMembers(redis)
 describe('redisChannel without a server', () => {
   /** A runner that rejects everything until it is repaired. */
   function cut(): ScriptRunner & { mended: boolean } {
-    const runner = runnerOf(redis.client)
+    const runner = scriptRunner(redis.client)
     return {
       mended: false,
       run(...call) {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { Observer, ScriptRunner } from '@sluice/limiter-core'
-import { type RedisSums, type RedisSumsOptions, redisSums, runnerOf } from '@sluice/redis'
+import { type RedisSums, type RedisSumsOptions, redisSums, scriptRunner } from '@sluice/redis'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import { LossyRunner } from './lossy-runner.ts'
 import { ownRedis } from './own-redis.ts'
@@ -12,7 +12,7 @@ const made: RedisSums[] = []
 
 function member(prefix: string, options: Partial<RedisSumsOptions> = {}, through?: ScriptRunner) {
   const clock = new FakeClock()
-  const runner = new LossyRunner(through ?? runnerOf(redis.client), seededRandom(1))
+  const runner = new LossyRunner(through ?? scriptRunner(redis.client), seededRandom(1))
   runner.calm = true
   const told: unknown[] = []
   const observer: Observer = { event: (name, data) => told.push({ name, ...data }) }
@@ -64,7 +64,7 @@ describe('redisSums', () => {
   test('receives only sums that changed', async () => {
     const prefix = redis.prefix()
     const replies: unknown[][] = []
-    const runner = runnerOf(redis.client)
+    const runner = scriptRunner(redis.client)
     const spy: ScriptRunner = {
       async run(...call) {
         const reply = (await runner.run(...call)) as unknown[]

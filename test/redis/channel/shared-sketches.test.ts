@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { redisChannel, runnerOf } from '@sluice/redis'
+import { redisChannel, scriptRunner } from '@sluice/redis'
 import { CountMin, HyperLogLog, SketchSeed, SpaceSaving, TDigest } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
@@ -62,7 +62,7 @@ function member(runner: LossyRunner, clock: FakeClock, prefix: string) {
 
 async function run(random: SeededRandom): Promise<void> {
   const clock = new FakeClock()
-  const runner = new LossyRunner(runnerOf(redis.client), random)
+  const runner = new LossyRunner(scriptRunner(redis.client), random)
   const prefix = redis.prefix()
   const members = Array.from({ length: MEMBERS }, () => member(runner, clock, prefix))
   const exact = new CountMin({ width: 256, depth: 4, seed })

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { redisSums, runnerOf } from '@sluice/redis'
+import { redisSums, scriptRunner } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { LossyRunner } from './lossy-runner.ts'
 import { ownRedis } from './own-redis.ts'
@@ -11,7 +11,7 @@ const TICK_MS = 300
 async function run(random: SeededRandom): Promise<Record<string, number>> {
   const clock = new FakeClock()
   const prefix = redis.prefix()
-  const runner = new LossyRunner(runnerOf(redis.client), random)
+  const runner = new LossyRunner(scriptRunner(redis.client), random)
   const members = Array.from({ length: 4 }, () => redisSums(runner, { name: 'hits', prefix, tickMs: TICK_MS, clock }))
   const expected = new Map<string, number>()
   for (let step = 0; step < 80; step++) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Backend, Charge } from '@sluice/limiter-core'
-import { redisBackend, runnerOf } from '@sluice/redis'
+import { redisBackend, scriptRunner } from '@sluice/redis'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { bucket, chargeOf, hour, minute, remaining } from './charge.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 beforeEach(() => {
-  runner = new RecordingRunner(runnerOf(client))
+  runner = new RecordingRunner(scriptRunner(client))
   backend = redisBackend(runner, { prefix: ownPrefix(), maxBatch: 10 })
 })
 

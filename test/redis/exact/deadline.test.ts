@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Answer, type Backend, type Clock, systemClock } from '@sluice/limiter-core/backend'
-import { redisBackend, runnerOf } from '@sluice/redis'
+import { redisBackend, scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
@@ -27,7 +27,7 @@ afterAll(() => server.stop())
 
 beforeEach(() => {
   shiftMs = 0
-  runner = new RecordingRunner(runnerOf(client))
+  runner = new RecordingRunner(scriptRunner(client))
   backend = redisBackend(runner, { prefix: ownPrefix(), clock })
 })
 

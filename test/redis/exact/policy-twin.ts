@@ -6,9 +6,9 @@ import {
   type Backend,
   type Charge,
   type CompiledPolicy,
-  makeGood,
   type Policy,
   type PriorUsage,
+  restoreUsage,
 } from '@sluice/limiter-core/backend'
 import type { SeededRandom } from '@sluice/testkit'
 
@@ -117,7 +117,7 @@ export class PolicyTwin {
       if (moved === 0) cells.set(before)
       return verdict
     }
-    if (known && deed.kind === 'take') makeGood(compiled, cells, 0, now, known)
+    if (known && deed.kind === 'take') restoreUsage(compiled, cells, 0, now, known)
     const waitMs = compiled.waitMs(cells, 0, now, cost)
     if (waitMs === 0 && deed.kind === 'take') {
       compiled.spend(cells, 0, now, cost)

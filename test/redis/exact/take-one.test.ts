@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Backend, type Clock, type Decision, type Policy, systemClock } from '@sluice/limiter-core/backend'
-import { redisBackend, runnerOf } from '@sluice/redis'
+import { redisBackend, scriptRunner } from '@sluice/redis'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { chargeOf, hour, minute, remaining } from './charge.ts'
@@ -26,7 +26,7 @@ afterAll(() => server.stop())
 beforeEach(() => {
   shiftMs = 0
   prefix = ownPrefix()
-  runner = new RecordingRunner(runnerOf(client))
+  runner = new RecordingRunner(scriptRunner(client))
   backend = redisBackend(runner, { prefix, clock })
 })
 

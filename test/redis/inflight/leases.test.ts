@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isPromise, type MaybePromise, type Permit } from '@sluice/limiter-core/backend'
-import { runnerOf } from '@sluice/redis'
+import { scriptRunner } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
@@ -30,7 +30,10 @@ afterAll(async () => {
 function scene() {
   const time = new FakeClock({ nowMs: 1_000_000 })
   const way: { fate: Fate } = { fate: 'well' }
-  const runners = [new FaultyRunner(runnerOf(client), () => way.fate), new FaultyRunner(runnerOf(client), () => 'well')]
+  const runners = [
+    new FaultyRunner(scriptRunner(client), () => way.fate),
+    new FaultyRunner(scriptRunner(client), () => 'well'),
+  ]
   const prefix = `leases-${made++}`
   const options = { clock: time, serverTime: () => time.now(), prefix, leaseMs: LEASE_MS }
   const [a, b] = runners.map((runner) => fleet.backend(runner, options))

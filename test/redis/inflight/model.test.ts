@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type InflightBackend, isPromise, type MaybePromise, type Permit } from '@sluice/limiter-core/backend'
-import { runnerOf } from '@sluice/redis'
+import { scriptRunner } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom, Warnings } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
@@ -90,7 +90,7 @@ class Scene {
     const prefix = `model-${made++}`
     this.#members = [1, 2, 3].map(() => {
       const clock = new ProcessClock(this.#time)
-      const runner = new FaultyRunner(runnerOf(client), fate ?? (() => 'well'))
+      const runner = new FaultyRunner(scriptRunner(client), fate ?? (() => 'well'))
       const serverTime = (): number => this.#time.now()
       const options = { clock, serverTime, prefix, leaseMs: LEASE_MS, deadlineMs: DEADLINE_MS }
       return { backend: fleet.backend(runner, options), clock, runner, held: [] }

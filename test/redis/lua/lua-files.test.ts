@@ -42,7 +42,7 @@ const all: Readonly<Record<keyof typeof scripts, readonly Script[]>> = {
   syncNodes: [scripts.syncNodes],
   resetScript: [scripts.resetScript],
   exactScript: overSteps(scripts.exactScript),
-  exactMindingScript: overSteps(scripts.exactMindingScript),
+  exactRestoringScript: overSteps(scripts.exactRestoringScript),
   unleasedScript: overSteps(scripts.unleasedScript),
   severalScript: overSteps(scripts.severalScript),
   leaseScript: overSteps(scripts.leaseScript),

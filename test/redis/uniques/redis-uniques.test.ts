@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Interruption, ScriptRunner } from '@sluice/limiter-core'
-import { runnerOf } from '@sluice/redis'
+import { scriptRunner } from '@sluice/redis'
 import { redisUniques } from '@sluice/redis/uniques'
 import { RedisHyperLogLog } from '@sluice/sketches'
 import { eachSeed, FakeClock } from '@sluice/testkit'
@@ -104,7 +104,7 @@ describe('redisUniques', () => {
   test('sends only new items, in an argument of a few bytes', async () => {
     const prefix = redis.prefix()
     const sent: string[] = []
-    const runner = runnerOf(redis.client)
+    const runner = scriptRunner(redis.client)
     const spy: ScriptRunner = {
       run: (script, keys, args) => {
         sent.push(String(args[3]))
@@ -128,7 +128,7 @@ describe('redisUniques', () => {
     await eachSeed(15, async (random) => {
       const clock = new FakeClock()
       const prefix = redis.prefix()
-      const runner = new LossyRunner(runnerOf(redis.client), random)
+      const runner = new LossyRunner(scriptRunner(redis.client), random)
       const members = [1, 2, 3].map(() => redisUniques(runner, { name: 'clients', prefix, tickMs: 300, clock }))
       const all = new RedisHyperLogLog()
       for (let step = 0; step < 60; step++) {
@@ -178,7 +178,7 @@ describe('redisUniques', () => {
     async (order) => {
       const prefix = redis.prefix()
       const key = `${prefix}:{clients}:uniques`
-      const way = new BreakingWay(runnerOf(redis.client))
+      const way = new BreakingWay(scriptRunner(redis.client))
       const clock = new FakeClock()
       const uniques = redisUniques(way, { name: 'clients', prefix, tickMs: 100, clock })
       for (const name of names(0, 100)) uniques.add(name)

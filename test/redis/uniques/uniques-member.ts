@@ -1,6 +1,6 @@
 import { afterEach } from '@jest/globals'
 import type { Observer, ScriptRunner } from '@sluice/limiter-core'
-import { runnerOf } from '@sluice/redis'
+import { scriptRunner } from '@sluice/redis'
 import { type RedisUniques, type RedisUniquesOptions, redisUniques } from '@sluice/redis/uniques'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
@@ -17,7 +17,7 @@ export function uniquesMembers(redis: { readonly client: Redis }) {
   })
   return (prefix: string, options: Partial<RedisUniquesOptions> = {}, through?: ScriptRunner) => {
     const clock = new FakeClock()
-    const runner = new LossyRunner(through ?? runnerOf(redis.client), seededRandom(1))
+    const runner = new LossyRunner(through ?? scriptRunner(redis.client), seededRandom(1))
     runner.calm = true
     const told: unknown[] = []
     const observer: Observer = { event: (name, data) => told.push({ name, ...data }) }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { ScriptRunner } from '@sluice/limiter-core'
-import { runnerOf } from '@sluice/redis'
+import { scriptRunner } from '@sluice/redis'
 import { ownRedis } from '../channel/own-redis.ts'
 import { names, uniquesMembers } from './uniques-member.ts'
 
@@ -48,7 +48,7 @@ describe('redisUniques with a window', () => {
 
   test('keeps the window of each key through an outage, and reports items whose window is gone', async () => {
     const prefix = redis.prefix()
-    const runner = runnerOf(redis.client)
+    const runner = scriptRunner(redis.client)
     let cut = false
     const way: ScriptRunner = {
       run: (...call) =>
@@ -78,7 +78,7 @@ describe('redisUniques with a window', () => {
   })
 
   test('reports unsent items if more than one window passed unnoticed', async () => {
-    const runner = runnerOf(redis.client)
+    const runner = scriptRunner(redis.client)
     let aheadMs = 0
     const way: ScriptRunner = {
       run: async (...call) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { type Answer, type Backend, createLimiter, memoryBackend, type Policy } from '@sluice/limiter-core'
-import { type LeaseAsk, MemoryLedger } from '@sluice/limiter-core/leases'
+import { type LeaseRequest, MemoryLedger } from '@sluice/limiter-core/leases'
 import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
 import { eachSeed, FakeClock, openedCounter, type SeededRandom } from '@sluice/testkit'
 import { frontBackend } from '../../contracts/front-backend.ts'
@@ -93,8 +93,8 @@ test('a lease continues after a peek at a time after its end', () => {
   const ledger = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
   const policy = policyOf({ algorithm: 'fixed-window', limit: 100 })
   const counted = { key: 'a', counter: openedCounter(ledger, 'ledger', policy) }
-  const ask = (seq: number, parts: Partial<LeaseAsk>) =>
-    ledger.ask([
+  const ask = (seq: number, parts: Partial<LeaseRequest>) =>
+    ledger.request([
       { ...counted, owner: 1, seq, base: 0, spent: 0, keep: 0, want: 0, demand: 0, minimum: 1, need: 0, ...parts },
     ])
   ask(1, { want: 10, demand: 10 })

@@ -15,7 +15,7 @@ const lookalikes: readonly object[] = [
 ]
 
 test.each(lookalikes)('%j is not treated as a call to the primary', (message) => {
-  expect(new ClusterServer(terms, undefined, clock).answer(message)).toBeUndefined()
+  expect(new ClusterServer(terms, undefined, clock).handle(message)).toBeUndefined()
 })
 
 test.each([
@@ -27,7 +27,7 @@ test.each([
 ])('the call %j is answered with an error', (call) => {
   const desk = new ClusterServer(terms, undefined, clock)
   const counters = [{ name: 'x', policy: { algorithm: 'none' }, cells: 1 }]
-  const answer = desk.answer({ mark, line: 1, counters, calls: [{ id: 1, call, deadlineWall: clock.wall() }] })
+  const answer = desk.handle({ mark, line: 1, counters, calls: [{ id: 1, call, deadlineWall: clock.wall() }] })
   expect(answer?.answers).toEqual([{ id: 1, error: expect.any(String) }])
 })
 

@@ -111,7 +111,9 @@ describe('gossip', () => {
     const node = createGossip({ peers, clock })
     peers.push(peerOf(node))
     const counters = gossipCounters(node, { waitMs: '1s' })
-    const counted = counters.increment('a', 1, { heldBy: 2 }).catch((error: { readonly code: string }) => error.code)
+    const counted = counters
+      .increment('a', 1, { minReplicas: 2 })
+      .catch((error: { readonly code: string }) => error.code)
     for (let turn = 0; turn < 20; turn++) {
       await turns()
       clock.advance(100)

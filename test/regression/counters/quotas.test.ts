@@ -5,7 +5,7 @@ import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
 import type { QuotaTable } from '../../../packages/counters/src/ledger/quota-table.ts'
-import { askLease } from '../../../packages/counters/src/quotas/account-leases.ts'
+import { requestLease } from '../../../packages/counters/src/quotas/account-leases.ts'
 import { CalendarPeriods } from '../../../packages/counters/src/quotas/calendar-periods.ts'
 import { QuotaAccount } from '../../../packages/counters/src/quotas/quota-account.ts'
 import { balanceOf } from '../../../packages/counters/src/quotas/quota-balance.ts'
@@ -104,9 +104,9 @@ describe('a write without an answer', () => {
     fails = false
     await lab.advance(6_000)
     // work of another process must not be merged with the old state of this process
-    await lab.of(other.quotas.reserve('a', 3, { id: 'r', forMs: '1h', ...NAMES }))
+    await lab.of(other.quotas.reserve('a', 3, { id: 'r', ttlMs: '1h', ...NAMES }))
     await lab.of(other.quotas.void('a', 'r', NAMES))
-    await lab.of(other.quotas.reserve('a', 4, { id: 's', forMs: '1h', ...NAMES }))
+    await lab.of(other.quotas.reserve('a', 4, { id: 's', ttlMs: '1h', ...NAMES }))
     expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ reserved: 4, topUpLeft: 5 })
     await lab.of(quotas.close())
     await lab.of(other.quotas.close())
@@ -238,11 +238,11 @@ describe('a lease', () => {
     const midnight = Date.UTC(2026, 10, 3)
     const before = new QuotaAccount(state, terms, midnight - 3_000).open(100)
     const asked = { ...ask, owner: 1, seq: 1, keep: 0, want: 50, demand: 50 }
-    expect(askLease(before, asked, leaseTerms)).toMatchObject({ granted: 50, leaseMs: 3_000 })
+    expect(requestLease(before, asked, leaseTerms)).toMatchObject({ granted: 50, leaseMs: 3_000 })
     const after = new QuotaAccount(state, terms, midnight + 10).open(100)
     expect(after.take(80)).toBe(true)
     // requested before midnight, and answered late
-    const late = askLease(after, { ...ask, owner: 1, seq: 2, keep: 50, want: 0, demand: 0 }, leaseTerms)
+    const late = requestLease(after, { ...ask, owner: 1, seq: 2, keep: 50, want: 0, demand: 0 }, leaseTerms)
     expect(late).toMatchObject({ leaseMs: 0 })
     expect(after.pendingIn(after.current)).toBe(0)
     expect(after.free).toBe(20)
@@ -391,12 +391,12 @@ describe('a failover to a lagging server', () => {
   test('keeps later reservations, and frees reservations that were already posted', async () => {
     const lab = new Lab()
     const [one, other] = [lab.join(), lab.join()]
-    await lab.of(one.quotas.reserve('a', 5, { id: 'posted', forMs: '1h', ...NAMES }))
+    await lab.of(one.quotas.reserve('a', 5, { id: 'posted', ttlMs: '1h', ...NAMES }))
     lab.clock.advance(1_000)
     lab.servers.cutOff()
     await lab.of(one.quotas.post('a', 'posted', NAMES))
     lab.servers.failOver()
-    await lab.of(other.quotas.reserve('a', 7, { id: 'since', forMs: '1h', ...NAMES }))
+    await lab.of(other.quotas.reserve('a', 7, { id: 'since', ttlMs: '1h', ...NAMES }))
     expect(await lab.of(one.quotas.balance('a', NAMES))).toMatchObject({ used: 5, reserved: 7 })
     expect(await lab.of(one.quotas.post('a', 'since', NAMES))).toBe('posted')
     expect(await lab.of(other.quotas.balance('a', NAMES))).toMatchObject({ used: 12, reserved: 0 })
@@ -437,7 +437,7 @@ describe('a failover to a lagging server', () => {
     await lab.of(quotas.balance('a', NAMES))
     lab.servers.cutOff()
     await lab.of(quotas.topUp('a', 5, { token: 'invoice-1', ...NAMES }))
-    await lab.of(quotas.reserve('a', 7, { id: 'r', forMs: '1h', ...NAMES }))
+    await lab.of(quotas.reserve('a', 7, { id: 'r', ttlMs: '1h', ...NAMES }))
     lab.servers.failOver()
     expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ topUpLeft: 5, reserved: 7 })
     expect(await lab.of(quotas.topUp('a', 5, { token: 'invoice-1', ...NAMES }))).toBe(false)

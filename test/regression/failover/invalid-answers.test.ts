@@ -317,7 +317,7 @@ describe('a ledger of leases', () => {
   test.each(Object.entries(GRANTS))('that returns %s is replaced by the failure rule', async (_what, answer) => {
     for (const way of Object.values(WAYS)) {
       const grant = { granted: 1, free: 0, charged: 0, retryAfterMs: 0, resetAfterMs: 1_000, now: 0 }
-      const ledger = { ask: () => way(answer(grant)) as never }
+      const ledger = { request: () => way(answer(grant)) as never }
       const { backend: exact } = odd(NONSENSE.null, (one) => one)
       const terms = { leaseMs: 2_000, fraction: 0.1 }
       const backend = new LeasingBackend({ name: 'leased', exact, ledger, terms })

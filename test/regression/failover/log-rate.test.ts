@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { resetWarnings } from '@sluice/limiter-core/backend'
 import { FakeClock, Warnings } from '@sluice/testkit'
 import { FailureLog } from '../../../packages/limiter-core/src/failover/failure-log.ts'
 
@@ -7,17 +7,17 @@ const warnings = new Warnings()
 beforeEach(() => warnings.listen())
 afterEach(() => {
   warnings.stop()
-  forgetWarnings()
+  resetWarnings()
 })
 
 test('a backend that fails and recovers five times a second causes two lines a second', () => {
   const clock = new FakeClock()
   const log = new FailureLog('flapping', clock)
   for (let times = 0; times < 15; times++) {
-    log.ruled()
+    log.countFallback()
     log.failed('CONNECTION', new Error('it broke'))
     clock.advance(100)
-    log.back()
+    log.recovered()
     clock.advance(100)
   }
   const pair = ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED']
@@ -28,14 +28,14 @@ test('an outage that begins within a second of the last line is reported, even i
   const clock = new FakeClock()
   const log = new FailureLog('dead', clock)
   log.failed('CONNECTION', new Error('it broke'))
-  log.back()
+  log.recovered()
   clock.advance(500)
   log.failed('CONNECTION', new Error('it broke again'))
   expect(warnings.codes.filter((code) => code === 'SLUICE_BACKEND_FAILED')).toHaveLength(1)
   clock.advance(600)
-  log.ruled()
+  log.countFallback()
   clock.advance(60_000)
-  log.back()
+  log.recovered()
   expect(warnings.codes).toEqual([1, 2].flatMap(() => ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED']))
   expect(warnings.texts[2]).toContain('it broke again')
 })

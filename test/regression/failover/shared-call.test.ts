@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createLimiter, type Decision, memoryBackend } from '@sluice/limiter-core'
-import { type LeaseAsk, type LeaseGrant, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
 import { settled } from '../../leases/settled.ts'
 
@@ -15,15 +15,15 @@ class Bench {
   answers = true
 
   limiter() {
-    const ask = (asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> =>
+    const ask = (asks: readonly LeaseRequest[]): Promise<readonly LeaseGrant[]> =>
       new Promise((resolve) => {
-        this.#waiting.push(() => resolve(this.ledger.ask(asks)))
+        this.#waiting.push(() => resolve(this.ledger.request(asks)))
         if (this.answers) this.release()
       })
     const backend = new LeasingBackend({
       name: 'leased',
       exact: this.ledger,
-      ledger: { ask },
+      ledger: { request: ask },
       terms,
       clock: this.clock,
     })

@@ -6,7 +6,7 @@ import { viewOf } from '../../keys/request-view.ts'
 test('a plugin scope with its own clock shares the memory of its parent: a denial shows every policy correctly', () => {
   const fixed = { window: '1m', algorithm: 'fixed-window' } as const
   const app = new RateGate({ ...fixed, name: 'api', limit: 9, clock: new FakeClock() })
-  const part = app.below({ options: { ...fixed, name: 'own', limit: 1 }, routeScope: 'part' })
+  const part = app.nested({ options: { ...fixed, name: 'own', limit: 1 }, routeScope: 'part' })
   const left = (): number[] => {
     const { decision } = part.check(viewOf()) as RateCheck<unknown, unknown>
     return decision.verdicts.map(({ remaining }) => remaining)

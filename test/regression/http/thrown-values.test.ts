@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createLimiter, type RequestView } from '@sluice/limiter-core'
-import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { resetWarnings } from '@sluice/limiter-core/backend'
 import { RateGate } from '@sluice/limiter-core/http'
 import { failingBackend } from '@sluice/testkit'
 
@@ -22,13 +22,13 @@ describe.each(Object.keys(thrown))('%s', (name) => {
   }
 
   test.each(['key', 'cost', 'skip'])('thrown by %s is handled by the fallback', (hook) => {
-    forgetWarnings()
+    resetWarnings()
     const guard = new RateGate({ limit: 5, window: '1m', [hook]: boom })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true } })
   })
 
   test.each(['key', 'cost', 'skip'])('as the rejection of %s is handled by the fallback', async (hook) => {
-    forgetWarnings()
+    resetWarnings()
     const guard = new RateGate({ limit: 5, window: '1m', [hook]: () => Promise.reject(thrown[name]) })
     expect(await guard.check(view)).toMatchObject({ decision: { allowed: true } })
   })
@@ -40,14 +40,14 @@ describe.each(Object.keys(thrown))('%s', (name) => {
   })
 
   test('thrown by a synchronous backend is handled by the failure rule, synchronously', () => {
-    forgetWarnings()
+    resetWarnings()
     const backend = { ...failingBackend(boom, 'broken'), synchronous: true }
     const guard = new RateGate({ limit: 5, window: '1m', backend })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true, counted: false, source: 'local' } })
   })
 
   test('thrown by an observer does not change the answer', () => {
-    forgetWarnings()
+    resetWarnings()
     const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], observers: [{ decided: boom }] })
     expect(limiter.take('key').allowed).toBe(true)
   })

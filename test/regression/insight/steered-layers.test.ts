@@ -18,7 +18,7 @@ function layers() {
     key: () => 'key',
   } as const
   const app = new RateGate<object, unknown>({ ...shared, ...MINUTE, name: 'api', limit: 9 } as Options)
-  const part = app.below({
+  const part = app.nested({
     options: { ...MINUTE, name: 'part', limit: 5, headers: ['draft', 'legacy'], status: 420 } as Options,
     routeScope: 'part',
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
-import { type LeaseAsk, type LeaseGrant, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock } from '@sluice/testkit'
 
 const TERMS = { fraction: 0.1, leaseMs: 2_000 }
@@ -11,14 +11,14 @@ const turn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve
 function processOf() {
   const clock = new FakeClock()
   const memory = new MemoryLedger('ledger', memoryBackend({ clock }), TERMS, () => clock.now())
-  const asked: (readonly LeaseAsk[])[] = []
+  const asked: (readonly LeaseRequest[])[] = []
   const held: (() => void)[] = []
   const state = { isSilent: false }
   const ledger = {
-    ask(asks: readonly LeaseAsk[]): Promise<readonly (LeaseGrant | Error)[]> {
+    request(asks: readonly LeaseRequest[]): Promise<readonly (LeaseGrant | Error)[]> {
       asked.push(asks)
-      if (!state.isSilent) return Promise.resolve(memory.ask(asks))
-      return new Promise((resolve) => held.push(() => resolve(memory.ask(asks))))
+      if (!state.isSilent) return Promise.resolve(memory.request(asks))
+      return new Promise((resolve) => held.push(() => resolve(memory.request(asks))))
     },
   }
   const backend = new LeasingBackend({ name: 'leased', exact: memory, ledger, terms: TERMS, clock })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
-import { type LeaseAsk, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import { settled } from '../../leases/settled.ts'
 
@@ -11,9 +11,9 @@ test('while one key fails, leases of other keys are renewed before any request h
   const clock = new FakeClock()
   const counts = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
   const wrongType = Object.assign(new Error('WRONGTYPE'), { code: 'WRONGTYPE', keyOnly: true })
-  const ask = async (asks: readonly LeaseAsk[]) =>
-    asks.map((one) => (one.key === 'faulty' ? wrongType : counts.ask([one])[0]))
-  const backend = new LeasingBackend({ name: 'leased', exact: counts, ledger: { ask }, terms, clock })
+  const ask = async (asks: readonly LeaseRequest[]) =>
+    asks.map((one) => (one.key === 'faulty' ? wrongType : counts.request([one])[0]))
+  const backend = new LeasingBackend({ name: 'leased', exact: counts, ledger: { request: ask }, terms, clock })
   const counter = openedCounter(backend, 'c', policy)
   const charge = (key: string): Charge => ({ key, counter, cost: 1 })
   let waited = 0

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { type LeaseAsk, type LeaseGrant, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock } from '@sluice/testkit'
 
 const terms = { fraction: 0.1, leaseMs: 100 }
@@ -11,11 +11,11 @@ function slowLeases() {
   const clock = new FakeClock({ nowMs: 1_000 })
   const memory = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
   let tookMs = 0
-  const ask = (asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> => {
-    const grants = memory.ask(asks)
+  const ask = (asks: readonly LeaseRequest[]): Promise<readonly LeaseGrant[]> => {
+    const grants = memory.request(asks)
     return new Promise((resolve) => clock.after(tookMs, () => resolve(grants)))
   }
-  const backend = new LeasingBackend({ name: 'leased', exact: memory, ledger: { ask }, terms, clock })
+  const backend = new LeasingBackend({ name: 'leased', exact: memory, ledger: { request: ask }, terms, clock })
   const takes = (ms: number): void => {
     tookMs = ms
   }

@@ -23,7 +23,9 @@ test('while the ledger does not answer, a client that changes to a smaller plan 
   }
   const exact = frontBackend('exact', memory, (ask) => asked(ask))
   const counters = new FrontCounters(memory)
-  const ledger = { ask: (asks: Parameters<MemoryLedger['ask']>[0]) => asked(() => memory.ask(counters.behind(asks))) }
+  const ledger = {
+    request: (asks: Parameters<MemoryLedger['request']>[0]) => asked(() => memory.request(counters.behind(asks))),
+  }
   const backend = new LeasingBackend({ name: 'leased', exact, ledger, terms: TERMS, clock })
   const guard = new RateGate<Raw, unknown>({
     plans: {

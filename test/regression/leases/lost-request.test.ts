@@ -18,8 +18,8 @@ test('a key whose request was never answered by the ledger is requested again, a
   let answerFirst = (): void => {}
   let asked = 0
   const ledger: LeaseLedger = {
-    ask(asks) {
-      const grants = memory.ask(asks)
+    request(asks) {
+      const grants = memory.request(asks)
       if (asked++ > 0) return grants
       return new Promise<readonly LeaseGrant[]>((resolve) => {
         answerFirst = () => resolve(grants)

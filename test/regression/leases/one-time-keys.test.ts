@@ -9,7 +9,7 @@ import {
   type Policy,
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
-import { leasedBackend, redisBackend, runnerOf } from '@sluice/redis'
+import { leasedBackend, redisBackend, scriptRunner } from '@sluice/redis'
 import { LeasedFleet, seededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
@@ -50,7 +50,7 @@ async function remaining(prefix: string, key: string): Promise<number> {
 
 /** A runner that counts its calls by script and key. */
 function counting(): { readonly runner: ScriptRunner; readonly calls: string[]; keys: number } {
-  const inner = runnerOf(client)
+  const inner = scriptRunner(client)
   const counted = {
     calls: [] as string[],
     keys: 0,

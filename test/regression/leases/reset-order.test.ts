@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
-import { createRedis, leasedBackend, runnerOf } from '@sluice/redis'
+import { createRedis, leasedBackend, scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { chargedOf } from '../../redis/known/member.ts'
@@ -25,7 +25,7 @@ afterAll(async () => {
 class SlowAsks implements ScriptRunner {
   holds = false
   readonly held: (() => void)[] = []
-  readonly #runner = runnerOf(client)
+  readonly #runner = scriptRunner(client)
 
   async run(...call: Parameters<ScriptRunner['run']>): Promise<unknown> {
     if (this.holds && call[0].name.startsWith('leases')) await new Promise<void>((resolve) => this.held.push(resolve))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { type LeaseAsk, type LeaseGrant, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock } from '@sluice/testkit'
 
 const terms = { fraction: 0.1, leaseMs: 400 }
@@ -11,14 +11,14 @@ function scene(algorithm: AlgorithmName) {
   const clock = new FakeClock({ nowMs: 1_000 })
   const memory = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
   let broken: 'no' | 'before' | 'behind' = 'no'
-  const ask = async (asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> => {
+  const ask = async (asks: readonly LeaseRequest[]): Promise<readonly LeaseGrant[]> => {
     const error = Object.assign(new Error('cut by a test'), { code: 'CONNECTION' })
     if (broken === 'before') throw error
-    const grants = memory.ask(asks)
+    const grants = memory.request(asks)
     if (broken === 'behind') throw error
     return grants
   }
-  const backend = new LeasingBackend({ name: 'leased', exact: memory, ledger: { ask }, terms, clock })
+  const backend = new LeasingBackend({ name: 'leased', exact: memory, ledger: { request: ask }, terms, clock })
   const policies = [{ name: 'year', limit: CAPACITY, window: '365d', algorithm }] as const
   const limiter = createLimiter({ policies, backend, clock, scope: 'left', deadlineMs: 50 })
   const reader = createLimiter({ policies, backend: memory, clock, scope: 'left' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { type Charge, memoryBackend } from '@sluice/limiter-core'
-import { type LeaseAsk, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 
 const LIMIT = 1_000
@@ -36,7 +36,7 @@ class PreGrantedNode {
 function leasingNodes(clock: FakeClock): () => Promise<boolean>[] {
   const terms = { fraction: 0.1, leaseMs: 2_000 }
   const exact = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
-  const ledger = { ask: (asks: readonly LeaseAsk[]) => Promise.resolve(exact.ask(asks)) }
+  const ledger = { request: (asks: readonly LeaseRequest[]) => Promise.resolve(exact.request(asks)) }
   const one = { name: 'one', algorithm: 'fixed-window', limit: LIMIT, windowMs: 60_000 } as const
   const nodes = Array.from({ length: NODES }, () => {
     const node = new LeasingBackend({ name: 'leased', exact, ledger, terms, clock })

@@ -27,8 +27,8 @@ test('a backend reports an event to an observer once, however many plugin scopes
   }
   const guard = new RateGate({ name: 'api', limit: 1, window: '1h', backend, clock, observers: [{ event }] })
   for (let part = 0; part < 9; part++) {
-    guard.below({ options: { name: 'own', limit: 2, window: '1h' }, routeScope: `part ${part}` })
-    guard.below({ without: ['nobody'], routeScope: `bare ${part}` })
+    guard.nested({ options: { name: 'own', limit: 2, window: '1h' }, routeScope: `part ${part}` })
+    guard.nested({ without: ['nobody'], routeScope: `bare ${part}` })
   }
   for (let key = 0; key < 5_000; key++) guard.limiter().take(`key-${key}`)
   expect(told).toBe(1)

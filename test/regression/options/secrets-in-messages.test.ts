@@ -6,7 +6,7 @@ import { sluice as fastifySluice } from '@sluice/fastify'
 import { createKeyedHash } from '@sluice/keyed-hash'
 import * as koa from '@sluice/koa'
 import { createInflightLimiter, createLimiter, memoryBackend, type RequestView, waitFor } from '@sluice/limiter-core'
-import { forgetWarnings, kindOf, shown } from '@sluice/limiter-core/backend'
+import { kindOf, resetWarnings, shown } from '@sluice/limiter-core/backend'
 import { clusterBackend } from '@sluice/limiter-core/cluster'
 import { InflightGate, RateGate } from '@sluice/limiter-core/http'
 import { SluiceModule } from '@sluice/nest'
@@ -31,7 +31,7 @@ const warned: unknown[] = []
 const hear = (warning: Error): number => warned.push(warning)
 beforeAll(() => void process.on('warning', hear))
 afterAll(() => void process.off('warning', hear))
-afterEach(() => forgetWarnings())
+afterEach(() => resetWarnings())
 
 const POLICY = { limit: 5, window: '1m' } as const
 const SLOW = { after: 2, window: '1m', delayMs: 10, maxDelayMs: 30 } as const
@@ -138,7 +138,7 @@ const OWNERS: Readonly<Record<string, Owner>> = {
   allowList: { build: allowList as Build, base: { capacity: 10, exact: () => true } },
   'remember of a list': {
     build: (remember) => blockList({ capacity: 10, exact: () => true, remember }),
-    base: { forMs: 1 },
+    base: { ttlMs: 1 },
   },
   shareSketch: { build: (options) => shareSketch(channel, options), base: sketch },
   CountMin: sketchOwner(sketches.CountMin, small),
@@ -263,7 +263,7 @@ describe('a single value', () => {
 
   test.each(Object.entries(ALONE))('is not included in any message: %s', async (_what, use) => {
     for (const secret of Object.values(SECRETS)) {
-      forgetWarnings()
+      resetWarnings()
       expect((await thrownBy(() => use(secret))) ?? '').not.toMatch(MARK)
     }
     await new Promise(setImmediate)

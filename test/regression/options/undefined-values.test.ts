@@ -31,7 +31,7 @@ test('a plugin scope inherits the options of its parent', () => {
   const said = { ...api, clock, key: () => 'all', status: 420, headers: 'none', skip: () => false } as const
   const app = new RateGate<unknown, unknown>(said as RateLimitOptions)
   const unsaid = { key: undefined, status: undefined, headers: undefined, clock: undefined, backend: undefined }
-  const part = app.below({
+  const part = app.nested({
     options: { ...api, limit: 1, name: 'own', ...unsaid } as RateLimitOptions,
     routeScope: 'part',
   })

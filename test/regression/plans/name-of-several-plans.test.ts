@@ -10,7 +10,7 @@ test('a plugin scope whose policy is in several plans releases its name once, an
   } as const
   const app = new RateGate({ plans, plan: () => 'free', backend })
   const own = { name: 'login', limit: 5, window: '1m', scope: 'login' } as const
-  const [part] = [1, 2].map((place) => app.below({ options: own, routeScope: `part ${place}` }))
+  const [part] = [1, 2].map((place) => app.nested({ options: own, routeScope: `part ${place}` }))
   const other = () => createLimiter({ policies: [{ name: 'login', limit: 7, window: '1m' }], scope: 'login', backend })
   part.close()
   expect(other).toThrow(/SLUICE_DUPLICATE_POLICY/)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { type RedisSums, type RedisSumsOptions, redisChannel, redisSums, runnerOf } from '@sluice/redis'
+import { type RedisSums, type RedisSumsOptions, redisChannel, redisSums, scriptRunner } from '@sluice/redis'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import { LossyRunner } from '../../redis/channel/lossy-runner.ts'
 import { ownRedis } from '../../redis/channel/own-redis.ts'
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 function member(prefix: string, options: Partial<RedisSumsOptions> = {}) {
   const clock = new FakeClock()
-  const runner = new LossyRunner(runnerOf(redis.client), seededRandom(1))
+  const runner = new LossyRunner(scriptRunner(redis.client), seededRandom(1))
   runner.calm = true
   const told: unknown[] = []
   const observers = [{ event: (name: string) => told.push(name) }]

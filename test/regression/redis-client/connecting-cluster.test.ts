@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { algorithms } from '@sluice/limiter-core/backend'
-import { createRedisCluster, redisBackend, redisInflight, runnerOf, type ScriptRunner } from '@sluice/redis'
+import { createRedisCluster, redisBackend, redisInflight, type ScriptRunner, scriptRunner } from '@sluice/redis'
 import { Cluster, Redis } from 'ioredis'
 import { createCluster } from 'redis'
 import { eventually } from '../../services/eventually.ts'
@@ -89,7 +89,7 @@ test('a reconnect is not a first connection: no call waits for it', async () => 
   await eventually(async () => ['connect', 'connecting'].includes(client.status), { what: 'a later attempt' })
   await eventually(async () => client.status === 'connect', { what: 'a connection that is not ready' })
   await expect(backend.open(compiled, 'count').take('a', 1)).rejects.toMatchObject({ code: 'CONNECTION' })
-  expect(runnerOf(client).clustered).toBe(false)
+  expect(scriptRunner(client).clustered).toBe(false)
   await backend.close?.()
   client.disconnect()
   silent.close()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { algorithms, systemClock } from '@sluice/limiter-core/backend'
-import { leasedBackend, redisBackend, redisInflight, runnerOf, type ScriptRunner } from '@sluice/redis'
+import { leasedBackend, redisBackend, redisInflight, type ScriptRunner, scriptRunner } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
@@ -93,7 +93,7 @@ describe('a runner whose answers are bytes', () => {
 })
 
 test('a server time that is not a number counts as no answer, and is not used', async () => {
-  const inner = runnerOf(client)
+  const inner = scriptRunner(client)
   let calls = 0
   const run: ScriptRunner['run'] = (...call) =>
     calls++ === 0 ? Promise.resolve(['x', 'y', '', '']) : inner.run(...call)
@@ -107,7 +107,7 @@ test('a server time that is not a number counts as no answer, and is not used', 
 
 test('an answer that never arrives prevents no call a second later', async () => {
   const clock = new FakeClock()
-  const inner = runnerOf(client)
+  const inner = scriptRunner(client)
   let calls = 0
   const run: ScriptRunner['run'] = (...call) => (calls++ === 0 ? new Promise(() => {}) : inner.run(...call))
   const backend = redisBackend({ run }, { prefix: randomUUID(), clock })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
-import { createRedis, RedisFailure, redisBackend, runnerOf } from '@sluice/redis'
+import { createRedis, RedisFailure, redisBackend, scriptRunner } from '@sluice/redis'
 import type { Redis } from 'ioredis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
@@ -23,7 +23,7 @@ afterAll(async () => {
 /** A runner that loses requests for the server's time while the test asks for it. */
 class LosingRunner implements ScriptRunner {
   losing = true
-  readonly #runner = runnerOf(client)
+  readonly #runner = scriptRunner(client)
 
   run(...call: Parameters<ScriptRunner['run']>): Promise<unknown> {
     if (!this.losing || call[0].name !== 'server-time') return this.#runner.run(...call)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { InflightBackend, Permit, ScriptRunner } from '@sluice/limiter-core'
-import { redisInflight, runnerOf } from '@sluice/redis'
+import { redisInflight, scriptRunner } from '@sluice/redis'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { fairness, maxMinShares } from '../../redis/inflight/fairness.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   server = await startRedis()
   client = server.client()
   await client.ping()
-  runner = runnerOf(client)
+  runner = scriptRunner(client)
 })
 
 beforeEach(() => client.flushall())

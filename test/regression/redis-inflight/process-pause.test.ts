@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createInflightLimiter, type InflightLimiter, type Permit } from '@sluice/limiter-core'
-import { createRedis, redisInflight, runnerOf } from '@sluice/redis'
+import { createRedis, redisInflight, scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { FaultyRunner } from '../../redis/inflight/faulty-runner.ts'
@@ -85,7 +85,7 @@ describe('a process that is stalled for longer than its lease', () => {
   })
 
   test('does not rely on permits granted before the stall', async () => {
-    const way = new FaultyRunner(runnerOf(client), () => 'well')
+    const way = new FaultyRunner(scriptRunner(client), () => 'well')
     const pausing = redisInflight(way, { leaseMs: LEASE_MS, deadlineMs: DEADLINE_MS })
     const patient = redisInflight(others, { leaseMs: 60_000, deadlineMs: 10_000 })
     const caps = [pausing, patient].map((backend) => createInflightLimiter({ name: 'cap', limit: LIMIT, backend }))
@@ -103,7 +103,7 @@ describe('a process that is stalled for longer than its lease', () => {
 
 describe('a Redis that is down while a process is stalled', () => {
   test('delays no request for longer than two deadlines of running time', async () => {
-    const silent = new FaultyRunner(runnerOf(client), () => 'request lost')
+    const silent = new FaultyRunner(scriptRunner(client), () => 'request lost')
     const backend = redisInflight(silent, { leaseMs: 60_000, deadlineMs: DEADLINE_MS })
     const cap = createInflightLimiter({ name: 'cap', limit: LIMIT, backend })
     const asked = acquired(cap, 20)

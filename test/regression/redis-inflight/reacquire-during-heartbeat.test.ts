@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createInflightLimiter, type ScriptRunner } from '@sluice/limiter-core'
-import { redisInflight, runnerOf } from '@sluice/redis'
+import { redisInflight, scriptRunner } from '@sluice/redis'
 import { FakeClock, until } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
@@ -40,7 +40,7 @@ class HeldWay implements ScriptRunner {
 test('a permit that was released and acquired again during a heartbeat stays counted', async () => {
   const client = server.client()
   await client.ping()
-  const way = new HeldWay(runnerOf(client))
+  const way = new HeldWay(scriptRunner(client))
   const clock = new FakeClock()
   const backend = redisInflight(way, { leaseMs, deadlineMs: 3_000, clock })
   const cap = createInflightLimiter({ name: 'cap', limit: 1, backend })

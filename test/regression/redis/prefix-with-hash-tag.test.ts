@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { hashSlot, runnerOf } from '@sluice/redis'
+import { hashSlot, scriptRunner } from '@sluice/redis'
 import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
 
 let cluster: RedisCluster
@@ -12,7 +12,7 @@ afterAll(() => cluster.stop())
 test.each(['{app}:', 'app:', ''])('the node of a key is found if the client adds the prefix %p', async (keyPrefix) => {
   const client = cluster.client({ keyPrefix })
   if (client.status !== 'ready') await once(client, 'ready')
-  const runner = runnerOf(client)
+  const runner = scriptRunner(client)
   for (const key of ['sluice:{a}:b', 'sluice:{b}:b', 'sluice:{c}:b', 'sluice:{d}:b']) {
     const { port } = await cluster.masterOf(hashSlot(keyPrefix + key))
     expect(runner.serverOf?.(key)).toBe(`127.0.0.1:${port}`)

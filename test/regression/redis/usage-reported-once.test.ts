@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
-import { createRedis, redisBackend, runnerOf } from '@sluice/redis'
+import { createRedis, redisBackend, scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { chargedOf } from '../../redis/known/member.ts'
@@ -29,7 +29,7 @@ type Listener = Parameters<NonNullable<ScriptRunner['interrupted']>>[0]
  */
 class RenamingRunner implements ScriptRunner {
   #name = 'first'
-  readonly #runner = runnerOf(client)
+  readonly #runner = scriptRunner(client)
   readonly #listeners = new Set<Listener>()
 
   run(...call: Parameters<ScriptRunner['run']>): Promise<unknown> {

@@ -10,7 +10,7 @@ test('a ledger that lost its data receives the known usage, even if the answer t
   const [{ limiter }] = fleet.nodes
   limiter.take('a', 100)
   await fleet.pass(5_000)
-  ledger.lose()
+  ledger.loseData()
   limiter.take('a', 1)
   const exchange = ledger.exchange.bind(ledger)
   ledger.exchange = (...sent) => {

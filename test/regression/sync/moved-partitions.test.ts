@@ -19,7 +19,7 @@ beforeEach(() => {
 /** An exchange that fails and is sent again, as on each tick. */
 function retry(partition: number, ms: number): void {
   for (let passed = 0; passed < ms; passed += 1_000) {
-    health.expect(partition)
+    health.awaitReply(partition)
     clock.advance(1_000)
     health.failed(partition)
   }
@@ -36,7 +36,7 @@ test('a partition that moves from a silent server to one without requests does n
   ])
   // the server of partition 1 receives no requests, so it cannot answer
   servers = ['b', 'c', 'b']
-  health.expect(0)
+  health.awaitReply(0)
   expect(health.answered(0)).toBe(true)
   expect([silent(), failing(), health.isImpaired]).toEqual([[false, false, false], [false, false, false], false])
 })
@@ -52,7 +52,7 @@ test('a partition that moves while another one still waits does not stay silent 
 })
 
 test('a server is not silent if an exchange was answered by the one that took over', () => {
-  health.expect(0)
+  health.awaitReply(0)
   servers = ['b', 'a', 'b']
   health.answered(0)
   clock.advance(2 * SILENT_MS)
@@ -60,13 +60,13 @@ test('a server is not silent if an exchange was answered by the one that took ov
 })
 
 test('a server that gets its partitions back has the full timeout again', () => {
-  health.expect(0)
+  health.awaitReply(0)
   servers = ['b', 'b', 'b']
   clock.advance(SILENT_MS - 100)
-  health.expect(0)
+  health.awaitReply(0)
   health.answered(0)
   servers = ['a', 'a', 'b']
-  health.expect(0)
+  health.awaitReply(0)
   clock.advance(SILENT_MS - 100)
   expect(silent()).toEqual([false, false, false])
   clock.advance(100)
@@ -76,7 +76,7 @@ test('a server that gets its partitions back has the full timeout again', () => 
 test('a server that gets its partitions back after it was silent becomes silent again', () => {
   retry(0, SILENT_MS)
   servers = ['b', 'b', 'b']
-  health.expect(0)
+  health.awaitReply(0)
   health.answered(0)
   servers = ['a', 'a', 'b']
   retry(0, SILENT_MS)

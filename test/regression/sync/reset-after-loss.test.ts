@@ -11,7 +11,7 @@ test('a process that reports usage after a data loss does not undo a reset', asy
   await fleet.pass(5_000)
   limiter.take('a', 1)
   await fleet.pass(5_000)
-  fleet.ledger.lose()
+  fleet.ledger.loseData()
   limiter.take('a', 1)
   // the answer reports the data loss; the usage of the key is in flight then, and gets lost
   while (fleet.units('a') === 0) await fleet.pass(1)

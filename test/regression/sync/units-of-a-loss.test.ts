@@ -16,7 +16,7 @@ test('units counted by the new ledger are not also reported as lost if others re
   await fleet.pass(3_000)
   other.limiter.take('a', 1)
   await fleet.pass(3_000)
-  fleet.ledger.lose()
+  fleet.ledger.loseData()
   other.limiter.take('a', 1)
   await fleet.pass(3_000)
   one.limiter.take('a', 5)
@@ -31,7 +31,7 @@ test('usage received since the loss is not reported when another partition detec
   const keys = Array.from({ length: 20 }, (_, key) => `key ${key}`)
   for (const key of keys) limiter.take(key, 100)
   await fleet.pass(3_000)
-  fleet.ledger.lose()
+  fleet.ledger.loseData()
   for (const key of keys) {
     limiter.take(key, 1)
     await fleet.pass(300)
@@ -47,7 +47,7 @@ test('a late copy of a batch that was counted before the loss neither counts nor
   const send = (number: number, afterLoss = false): boolean =>
     ledger.exchange('writer', { partition: 0, number, takes: [], afterLoss }).lost
   expect([send(1), send(2)]).toEqual([false, false])
-  ledger.lose()
+  ledger.loseData()
   expect([send(2), send(3), send(3)]).toEqual([true, true, true])
   expect([send(4, true), send(4, true), send(5)]).toEqual([false, false, false])
 })

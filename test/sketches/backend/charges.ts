@@ -1,4 +1,4 @@
-import type { AnsweredVerdict, Backend, Charge, Policy } from '@sluice/limiter-core/backend'
+import type { Backend, BackendVerdict, Charge, Policy } from '@sluice/limiter-core/backend'
 import { openedCounter } from '@sluice/testkit'
 
 export const MINUTE = 60_000
@@ -14,7 +14,7 @@ export function chargeOf(backend: Backend, policy: Policy, key: string, cost = 1
 }
 
 /** Returns the fields of verdicts that the tests compare. */
-export function plain(verdicts: readonly AnsweredVerdict[]): readonly object[] {
+export function plain(verdicts: readonly BackendVerdict[]): readonly object[] {
   return verdicts.map(({ policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }) => {
     return { policy: policy.name, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }
   })

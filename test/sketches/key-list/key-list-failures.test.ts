@@ -105,7 +105,7 @@ describe.each(broken)('an exact stage that %s', (_what, exact, cause) => {
         calls++
         return exact(key)
       },
-      { remember: { forMs: '1h' } },
+      { remember: { ttlMs: '1h' } },
     )
     await block.has('ann')
     await block.has('ann')

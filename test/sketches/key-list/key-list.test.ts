@@ -200,10 +200,10 @@ describe('a key list', () => {
     ['a deadline of 0', { capacity: 10, exact: () => true, deadlineMs: 0 }, 'SLUICE_BAD_DURATION'],
     ['a deadline of 2 minutes', { capacity: 10, exact: () => true, deadlineMs: '2m' }, 'SLUICE_BAD_DURATION'],
     ['a memory without a time', { capacity: 10, exact: () => true, remember: {} }, 'SLUICE_BAD_DURATION'],
-    ['a memory of 0 ms', { capacity: 10, exact: () => true, remember: { forMs: 0 } }, 'SLUICE_BAD_OPTION'],
+    ['a memory of 0 ms', { capacity: 10, exact: () => true, remember: { ttlMs: 0 } }, 'SLUICE_BAD_OPTION'],
     [
       'a memory without keys',
-      { capacity: 10, exact: () => true, remember: { forMs: 9, keys: 0 } },
+      { capacity: 10, exact: () => true, remember: { ttlMs: 9, keys: 0 } },
       'SLUICE_BAD_OPTION',
     ],
     ['an unknown option', { capacity: 10, exact: () => true, kind: 'block' }, 'SLUICE_BAD_OPTION'],
@@ -218,7 +218,7 @@ describe('a key list', () => {
 describe('a list with the remember option', () => {
   test('calls the exact stage once within the configured time, for present and absent keys', () => {
     const clock = new FakeClock()
-    const { list, exactCalls } = listOf(['ann'], { clock, remember: { forMs: 1000 } })
+    const { list, exactCalls } = listOf(['ann'], { clock, remember: { ttlMs: 1000 } })
     const stranger = takenForOne(listOf(['ann'], { capacity: 1, errorRate: 0.5 }).list)
     list.add(stranger)
     for (let n = 0; n < 5; n++) expect([list.has('ann'), list.has(stranger)]).toEqual([true, false])
@@ -242,7 +242,7 @@ describe('a list with the remember option', () => {
     const users = new Set<string>()
     const answers: ((answer: boolean) => void)[] = []
     const exact = (): Promise<boolean> => new Promise((resolve) => answers.push(resolve))
-    const list = blockList({ capacity: 10, exact, clock: new FakeClock(), remember: { forMs: '1h' } })
+    const list = blockList({ capacity: 10, exact, clock: new FakeClock(), remember: { ttlMs: '1h' } })
     list.add('ann')
     const before = list.has('ann')
     users.add('ann')
@@ -258,7 +258,7 @@ describe('a list with the remember option', () => {
 
   test('forgets a negative answer of a key that is added', () => {
     const users = ['ann']
-    const { list } = listOf([], { exact: (key) => users.includes(key), remember: { forMs: '1h' } })
+    const { list } = listOf([], { exact: (key) => users.includes(key), remember: { ttlMs: '1h' } })
     list.add('bob')
     expect(list.has('bob')).toBe(false)
     users.push('bob')
@@ -267,7 +267,7 @@ describe('a list with the remember option', () => {
   })
 
   test('forgets all answers on request, and when its filter changes', () => {
-    const { list, exactCalls } = listOf(['ann'], { remember: { forMs: '1h' } })
+    const { list, exactCalls } = listOf(['ann'], { remember: { ttlMs: '1h' } })
     const changes = [() => list.forgetAnswers(), () => list.load(list.toBytes()), () => list.merge(list.toBytes())]
     for (const change of changes) {
       list.has('ann')
@@ -279,7 +279,7 @@ describe('a list with the remember option', () => {
 
   test('remembers at most the configured number of keys, drops the oldest first, and does not remember long keys', () => {
     const users = ['ann', 'bob', 'carl', 'x'.repeat(257)]
-    const { list, exactCalls } = listOf(users, { remember: { forMs: '1h', keys: 2 } })
+    const { list, exactCalls } = listOf(users, { remember: { ttlMs: '1h', keys: 2 } })
     for (const key of users) list.has(key)
     for (const key of users) list.has(key)
     // the answer for ann has been replaced by the answer for bob, so the exact stage is called again, and so on

@@ -3,7 +3,7 @@ import type { CounterEntry } from './counter-entry.ts'
 import type { PendingGroup } from './pending-group.ts'
 
 /** Content of one batch, which is resent unchanged until the ledger replies. */
-export interface Shipment {
+export interface OutgoingBatch {
   readonly number: number
   readonly entries: readonly CounterEntry[]
   readonly groups: readonly PendingGroup[]
@@ -100,7 +100,7 @@ export class BatchQueue {
    * Takes the next batch. Groups come first, since callers wait for them, then entries whose ids are not in these
    * groups, so that a reset can drop their units separately.
    */
-  take(): Shipment | undefined {
+  take(): OutgoingBatch | undefined {
     const oldest = this.oldestTurn
     const groups = this.#takeGroups()
     const entries = this.#takeEntries(new Set(groups.flatMap((pending) => pending.entries)))
@@ -151,7 +151,7 @@ export class BatchQueue {
 }
 
 /** Returns a shipment in the form that a ledger applies, at clock time `now`. */
-export function batchOf({ number, entries, groups }: Shipment, writer: string, now: number): CounterBatch {
+export function batchOf({ number, entries, groups }: OutgoingBatch, writer: string, now: number): CounterBatch {
   return {
     writer,
     number,

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { AWAITED, type Clock, messageOf, type Observers } from '@sluice/limiter-core/backend'
+import { type Clock, KEEP_ALIVE, messageOf, type Observers } from '@sluice/limiter-core/backend'
 import type { AppliedBatch, CounterTable, GroupOutcome, TokenGroup } from '../ledger/counter-ledger.ts'
 import { SendLoop } from '../ledger/send-loop.ts'
 import type { Owed } from '../metrics/owed-metrics.ts'
 import { UnitAudit } from '../metrics/unit-audit.ts'
-import { BatchQueue, batchOf, type Shipment } from './batch-queue.ts'
+import { BatchQueue, batchOf, type OutgoingBatch } from './batch-queue.ts'
 import type { CounterEntry } from './counter-entry.ts'
 import type { EntryCache } from './entry-cache.ts'
 import { PendingGroup } from './pending-group.ts'
@@ -35,7 +35,7 @@ export class BatchWriter {
   readonly #writer: string = randomBytes(15).toString('base64url')
   readonly #queue: BatchQueue
   /** The batch under way. */
-  #shipment: Shipment | undefined
+  #shipment: OutgoingBatch | undefined
   readonly #loop: SendLoop
   /** Covers units without a waiting caller, not groups. */
   readonly #audit = new UnitAudit()
@@ -95,7 +95,7 @@ export class BatchWriter {
         if (!isWithdrawn) pending.abandonedAt = clock.now()
         reject(late(!isWithdrawn))
       }
-      const cancel = clock.after(waitMs, abandon, AWAITED)
+      const cancel = clock.after(waitMs, abandon, KEEP_ALIVE)
       this.#queue.addGroup(pending)
       this.#loop.schedule()
     })
@@ -122,7 +122,7 @@ export class BatchWriter {
 
   /** Discards the units of an entry that are not in a batch. */
   forget(entry: CounterEntry): void {
-    this.#audit.settled(entry.forget())
+    this.#audit.settled(entry.discardUnits())
     this.#queue.remove(entry)
   }
 
@@ -149,17 +149,17 @@ export class BatchWriter {
     }
   }
 
-  #settle({ entries, groups }: Shipment, applied: AppliedBatch, learned: ReadonlyMap<string, number>): void {
+  #settle({ entries, groups }: OutgoingBatch, applied: AppliedBatch, learned: ReadonlyMap<string, number>): void {
     const { cache, clock } = this.#options
     const now = clock.now()
     for (const entry of entries) entry.sending = 0
-    for (const row of applied.entries) cache.get(row.id)?.learn(row, now, learned.get(row.id))
+    for (const row of applied.entries) cache.get(row.id)?.acceptTotal(row, now, learned.get(row.id))
     for (const [index, pending] of groups.entries()) pending.decide(applied.outcomes[index])
   }
 }
 
-/** Returns the `learned` count of each entry in a shipment. */
-function learnedOf({ entries, groups }: Shipment): ReadonlyMap<string, number> {
+/** Returns the `acceptedTotals` count of each entry in a shipment. */
+function learnedOf({ entries, groups }: OutgoingBatch): ReadonlyMap<string, number> {
   const all = [...entries, ...groups.flatMap((pending) => pending.entries)]
-  return new Map(all.map(({ id, learned }) => [id, learned]))
+  return new Map(all.map(({ id, acceptedTotals: learned }) => [id, learned]))
 }

@@ -16,7 +16,7 @@ import type { GroupOutcome } from '../ledger/counter-ledger.ts'
 import { listPage } from '../list-page.ts'
 import { namedMetrics } from '../metrics/named-metrics.ts'
 import { owedMetrics } from '../metrics/owed-metrics.ts'
-import { answeredWithin, unanswered } from '../unanswered.ts'
+import { unavailableError, withTimeout } from '../unavailable.ts'
 import { BatchWriter } from './batch-writer.ts'
 import type { CounterEntry } from './counter-entry.ts'
 import { EntryCache } from './entry-cache.ts'
@@ -85,10 +85,10 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     checkId(id)
     const { maxAgeMs } = optionsOf('read', options, ['maxAgeMs'])
     this.#checkOpen()
-    if (maxAgeMs === undefined) return (await this.#cache.known(id, this.#options.expireMs)).reading()
+    if (maxAgeMs === undefined) return (await this.#cache.load(id, this.#options.expireMs)).reading()
     const ageMs = parseMs(maxAgeMs, 'read: maxAgeMs')
     await this.#writer.settled()
-    const entry = await this.#cache.known(id, ageMs)
+    const entry = await this.#cache.load(id, ageMs)
     // a batch that started since then has some of its units; its reply contains the total
     if (entry.isSent) await this.#writer.settled()
     return entry.reading()
@@ -119,10 +119,10 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
   }
 
   #known(ids: Iterable<string>, endsAt: number): Promise<readonly CounterEntry[]> {
-    const known = Promise.all(Array.from(ids, (id) => this.#cache.known(id, Number.POSITIVE_INFINITY)))
+    const known = Promise.all(Array.from(ids, (id) => this.#cache.load(id, Number.POSITIVE_INFINITY)))
     if (endsAt === Number.POSITIVE_INFINITY) return known
     const { clock } = this.#options
-    return answeredWithin(known, { clock, waitMs: endsAt - clock.now(), late: () => this.#late(false) })
+    return withTimeout(known, { clock, waitMs: endsAt - clock.now(), late: () => this.#late(false) })
   }
 
   #add(entries: readonly CounterEntry[], amounts: ReadonlyMap<string, number>): GroupOutcome {
@@ -143,7 +143,7 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
 
   #late(mayHaveCounted: boolean): Error {
     const outcome = mayHaveCounted ? 'the increment may still be counted' : 'nothing was counted'
-    return unanswered(`increment: the ledger did not reply within ${this.#options.waitMs} ms; ${outcome}`)
+    return unavailableError(`increment: the ledger did not reply within ${this.#options.waitMs} ms; ${outcome}`)
   }
 
   /**
@@ -153,7 +153,7 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
   #checkRoom(entries: readonly CounterEntry[], amounts: ReadonlyMap<string, number>): void {
     for (const entry of entries) {
       const delta = amounts.get(entry.id) ?? 0
-      if (entry.holds(delta)) continue
+      if (entry.hasRoomFor(delta)) continue
       const received = `${shown(delta)} for a value of ${entry.value}`
       throw new SluiceError('SLUICE_COUNTER_RANGE', `delta: expected a value within ±(2^53 - 1), received ${received}`)
     }
@@ -175,13 +175,13 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
 
   async #clearNow(id: string, deleted: boolean): Promise<void> {
     this.#checkOpen()
-    const entry = this.#cache.pinned(await this.#cache.known(id, Number.POSITIVE_INFINITY))
+    const entry = this.#cache.pinned(await this.#cache.load(id, Number.POSITIVE_INFINITY))
     entry.isBeingReset = true
     try {
       await this.#writer.settled()
       const row = await this.#options.table.clear(id, { deleted })
       this.#writer.forget(entry)
-      entry.learn(row, this.#options.clock.now())
+      entry.acceptTotal(row, this.#options.clock.now())
     } catch (error) {
       // the reset may have been applied: it must drop older units only, so later units go into another batch
       entry.seal()

@@ -28,7 +28,7 @@ export class CounterEntry {
   #mayRise = 0
   #mayFall = 0
   /** Number of totals accepted from the ledger. */
-  learned = 0
+  acceptedTotals = 0
   /** Number of reads under way. */
   reads = 0
   /** Whether the counter is being reset; then none of its units is sent. */
@@ -73,7 +73,7 @@ export class CounterEntry {
   }
 
   /** Whether adding `delta` keeps the value within its range, whichever undecided groups count. */
-  holds(delta: number): boolean {
+  hasRoomFor(delta: number): boolean {
     const next = this.value + delta
     return [next, next + this.#mayRise, next + this.#mayFall].every(Number.isSafeInteger)
   }
@@ -111,7 +111,7 @@ export class CounterEntry {
   }
 
   /** Discards the units that are not in a batch and returns their sum. */
-  forget(): number {
+  discardUnits(): number {
     const units = this.unsent + this.#sealed
     this.unsent = 0
     this.#sealed = 0
@@ -128,12 +128,12 @@ export class CounterEntry {
 
   /**
    * Accepts a total of the ledger unless it is older than the known one. A lower version is accepted if no total was
-   * accepted since the request (`askedAt` is the value of `learned` at that time), because the ledger may have been
+   * accepted since the request (`requestedAt` is the value of `acceptedTotals` at that time), because the ledger may have been
    * restored from a backup.
    */
-  learn({ value, version, updatedAt }: LedgerEntry, now: number, askedAt?: number): void {
-    if (version < this.#version && askedAt !== this.learned) return
-    this.learned++
+  acceptTotal({ value, version, updatedAt }: LedgerEntry, now: number, askedAt?: number): void {
+    if (version < this.#version && askedAt !== this.acceptedTotals) return
+    this.acceptedTotals++
     this.#total = value
     this.#version = version
     this.#updatedAt = updatedAt

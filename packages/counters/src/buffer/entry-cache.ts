@@ -1,7 +1,7 @@
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { afterThisTurn, type Clock, CounterMetric, TurnBatch } from '@sluice/limiter-core/backend'
 import type { CounterTable } from '../ledger/counter-ledger.ts'
-import { answeredWithin, unanswered } from '../unanswered.ts'
+import { unavailableError, withTimeout } from '../unavailable.ts'
 import { CounterEntry } from './counter-entry.ts'
 
 interface PendingRead {
@@ -69,7 +69,7 @@ export class EntryCache implements MetricSource {
    * of the entry, the cached entry is returned: a total read meanwhile may or may not include those units, and the
    * reply to the batch brings a new total.
    */
-  async known(id: string, maxAgeMs: number): Promise<CounterEntry> {
+  async load(id: string, maxAgeMs: number): Promise<CounterEntry> {
     const now = this.#options.clock.now()
     const entry = this.#entries.get(id)
     if (entry && (entry.isSent || now - entry.readAt < maxAgeMs)) {
@@ -85,8 +85,8 @@ export class EntryCache implements MetricSource {
     read.reads++
     const { clock, waitMs } = this.#options
     const answer = new Promise<CounterEntry>((resolve, reject) => this.#reads.add({ entry: read, resolve, reject }))
-    const late = (): Error => unanswered(`the counter ledger did not reply within ${waitMs} ms`)
-    return answeredWithin(answer, { clock, waitMs, late })
+    const late = (): Error => unavailableError(`the counter ledger did not reply within ${waitMs} ms`)
+    return withTimeout(answer, { clock, waitMs, late })
   }
 
   /**
@@ -126,14 +126,14 @@ export class EntryCache implements MetricSource {
 
   async #read(reads: readonly PendingRead[]): Promise<void> {
     const { table, clock } = this.#options
-    const learned = new Map(reads.map(({ entry }) => [entry, entry.learned]))
+    const learned = new Map(reads.map(({ entry }) => [entry, entry.acceptedTotals]))
     try {
       const { entries } = await table.read([...new Set(reads.map(({ entry }) => entry.id))])
       const now = clock.now()
       const rows = new Map(entries.map((row) => [row.id, row]))
       for (const { entry, resolve } of reads) {
         const row = rows.get(entry.id)
-        if (row && !entry.isSent) entry.learn(row, now, learned.get(entry))
+        if (row && !entry.isSent) entry.acceptTotal(row, now, learned.get(entry))
         resolve(entry)
       }
     } catch (error) {

@@ -3,7 +3,7 @@ import { decided, type FoldVote, isMost, isQuorum, type Voter, votesOf } from '.
 import type { LogItem } from './replica-log.ts'
 
 /** Status that a replica reports periodically. */
-export interface MemberNews {
+export interface MemberStatus {
   /** Name of its gossip node. */
   readonly node: string
   /** When the replica adopted its name, in epoch ms. */
@@ -13,7 +13,7 @@ export interface MemberNews {
   readonly votes: ReadonlyMap<string, FoldVote>
 }
 
-interface Member extends MemberNews {
+interface Member extends MemberStatus {
   /** Process time at which the status was written. */
   readonly bornAt: number
 }
@@ -21,19 +21,19 @@ interface Member extends MemberNews {
 /** Replicas whose entries have not been taken over, live or gone. */
 export class FleetMembers {
   readonly #clock: Clock
-  readonly #goneMs: number
+  readonly #deadAfterMs: number
   readonly #members = new Map<string, Member>()
 
-  constructor(clock: Clock, goneMs: number) {
+  constructor(clock: Clock, deadAfterMs: number) {
     this.#clock = clock
-    this.#goneMs = goneMs
+    this.#deadAfterMs = deadAfterMs
   }
 
-  learn(replica: string, news: MemberNews, bornAt: number): void {
+  update(replica: string, news: MemberStatus, bornAt: number): void {
     this.#members.set(replica, { ...news, bornAt })
   }
 
-  newsOf(replica: string): MemberNews | undefined {
+  statusOf(replica: string): MemberStatus | undefined {
     return this.#members.get(replica)
   }
 
@@ -95,24 +95,24 @@ export class FleetMembers {
     return Array.from(this.#members, ([name, one]) => {
       const { since, hasLeft, isAdmitted, votes } = one
       const isSelf = name === self
-      const isFresh = isSelf || this.#isLive(one, this.#goneMs / 2)
+      const isFresh = isSelf || this.#isLive(one, this.#deadAfterMs / 2)
       return { name, since, hasLeft, isAdmitted, votes, isFresh, isLive: isSelf || this.#isLive(one) }
     })
   }
 
-  #isLive({ hasLeft, bornAt }: Member, withinMs = this.#goneMs): boolean {
+  #isLive({ hasLeft, bornAt }: Member, withinMs = this.#deadAfterMs): boolean {
     return !hasLeft && this.#clock.now() - bornAt < withinMs
   }
 }
 
 /** Returns a status as JSON. */
-export function newsJson({ node, since, hasLeft, isAdmitted, votes }: MemberNews): readonly unknown[] {
+export function statusJson({ node, since, hasLeft, isAdmitted, votes }: MemberStatus): readonly unknown[] {
   const entries = Array.from(votes, ([name, { folder, clock }]) => [name, folder, clock])
   return [node, since, hasLeft ? 1 : 0, isAdmitted ? 1 : 0, entries]
 }
 
-/** Parses a status; returns undefined if `newsJson` does not write such a value. */
-export function newsOf({ value }: LogItem): MemberNews | undefined {
+/** Parses a status; returns undefined if `statusJson` does not write such a value. */
+export function parseStatus({ value }: LogItem): MemberStatus | undefined {
   if (!Array.isArray(value) || value.length !== 5) return undefined
   const [node, since, left, admitted, votes] = value as readonly unknown[]
   if (typeof node !== 'string' || !Number.isFinite(since) || !Array.isArray(votes)) return undefined

@@ -20,7 +20,7 @@ export class FleetTime {
   }
 
   /** Records that another replica had this fleet time at process time `at`. */
-  heard(time: number, at: number): void {
+  synchronize(time: number, at: number): void {
     if (time <= MAX_MS) this.#aheadMs = Math.max(this.#aheadMs, time - at)
   }
 

@@ -12,10 +12,10 @@ export interface Voter {
   readonly name: string
   /** When it adopted its name, in epoch ms by its own clock; an order of age that is the same for all. */
   readonly since: number
-  /** Whether it has reported within `goneMs`. */
+  /** Whether it has reported within `deadAfterMs`. */
   readonly isLive: boolean
   /**
-   * Whether it has reported within half of `goneMs`. A replica that loses contact with all others sees none of them as
+   * Whether it has reported within half of `deadAfterMs`. A replica that loses contact with all others sees none of them as
    * fresh before it sees the first one as gone.
    */
   readonly isFresh: boolean

@@ -14,14 +14,14 @@ export class FormerEntries {
   }
 
   /** Counts the amounts after `clock` again: another replica took over the entries up to there. */
-  settle(clock: number, count: Count): void {
+  recountAfter(clock: number, count: Count): void {
     if (this.#added) return
     this.#added = [...this.#entries.countedSince(clock)]
     for (const [id, amount] of this.#added) count(id, amount)
   }
 
   /** Reverts `settle`, because the take-over turned out to be void. */
-  unsettle(count: Count): void {
+  revertRecount(count: Count): void {
     for (const [id, amount] of this.#added ?? []) count(id, { ...amount, units: -amount.units, isDeleted: true })
     this.#added = undefined
   }

@@ -11,7 +11,7 @@ import {
   parseTimerMs,
   SluiceError,
 } from '@sluice/limiter-core/backend'
-import { wholeWithin } from '../counter-options.ts'
+import { integerWithin } from '../counter-options.ts'
 import { GossipNode } from './gossip-node.ts'
 import type { GossipTopic } from './gossip-topics.ts'
 import type { LogItem } from './replica-log.ts'
@@ -68,8 +68,8 @@ export function gossipChannel(node: GossipNode, options: GossipChannelOptions = 
   }
   return new GossipChannel(node, {
     retainMs: retained,
-    maxRetainedBytes: wholeWithin('gossipChannel: maxRetainedBytes', maxRetainedBytes, 2 ** 30),
-    maxMessageBytes: wholeWithin('gossipChannel: maxMessageBytes', maxMessageBytes, 4 * 2 ** 20),
+    maxRetainedBytes: integerWithin('gossipChannel: maxRetainedBytes', maxRetainedBytes, 2 ** 30),
+    maxMessageBytes: integerWithin('gossipChannel: maxMessageBytes', maxMessageBytes, 4 * 2 ** 20),
   })
 }
 

@@ -21,7 +21,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import { AmountCounters } from '../amount-counters.ts'
 import { checkId, checkPrefix } from '../counter-id.ts'
-import { wholeWithin } from '../counter-options.ts'
+import { integerWithin } from '../counter-options.ts'
 import { tokenOf } from '../counter-token.ts'
 import { byBytes } from '../ledger/stored-id.ts'
 import { listPage } from '../list-page.ts'
@@ -33,8 +33,8 @@ export interface GossipCountersOptions {
    * Time without a report after which a replica is considered gone and its entries are taken over. Default: 1 min; 1 s
    * to 1 h.
    */
-  readonly goneMs?: Duration | undefined
-  /** Timeout of `heldBy`. Default: 5 s. */
+  readonly deadAfterMs?: Duration | undefined
+  /** Timeout of `minReplicas`. Default: 5 s. */
   readonly waitMs?: Duration | undefined
   /**
    * Maximum number of ids, up to 10,000,000; another new id is rejected with `SLUICE_COUNTERS_FULL`. Default: 100,000.
@@ -47,7 +47,7 @@ export interface GossipIncrementOptions extends IncrementOptions {
    * Number of replicas, including this one, that must hold the increment before the promise resolves: 1 to 100.
    * Default: 1.
    */
-  readonly heldBy?: number | undefined
+  readonly minReplicas?: number | undefined
 }
 
 /** Counters that replicas keep in memory and share over gossip. */
@@ -61,8 +61,8 @@ export interface GossipCounters extends Counters, MetricSource {
   entriesOf(id: string): number
 }
 
-const OPTIONS = ['goneMs', 'waitMs', 'maxIds'] as const
-const INCREMENT_OPTIONS = ['token', 'durable', 'heldBy'] as const
+const OPTIONS = ['deadAfterMs', 'waitMs', 'maxIds'] as const
+const INCREMENT_OPTIONS = ['token', 'durable', 'minReplicas'] as const
 const MIN_GONE_MS = 1_000
 const MAX_GONE_MS = 3_600_000
 const MAX_IDS = 10_000_000
@@ -70,7 +70,7 @@ const MAX_IDS = 10_000_000
 /**
  * Creates counters that need no server: each replica counts in memory, and all have the sum about a second later. The
  * other replicas keep what a replica counted after it ends: everything that it had sent, which takes up to one tick,
- * and with `heldBy: 2` every acknowledged unit. A node supports one instance; use it on all nodes of a fleet or on
+ * and with `minReplicas: 2` every acknowledged unit. A node supports one instance; use it on all nodes of a fleet or on
  * none.
  *
  * Idempotency tokens are rejected with `SLUICE_BAD_OPTION`: deduplication needs a single authority. `durable: true`
@@ -80,19 +80,19 @@ const MAX_IDS = 10_000_000
  */
 export function gossipCounters(node: GossipNode, options: GossipCountersOptions = {}): GossipCounters {
   if (!(node instanceof GossipNode)) throw badOption('gossipCounters: node', node, 'a node created by createGossip')
-  const { goneMs = 60_000, waitMs = 5_000, maxIds = 100_000 } = optionsOf('gossipCounters', options, OPTIONS)
-  const gone = parseTimerMs(goneMs, 'gossipCounters: goneMs')
+  const { deadAfterMs = 60_000, waitMs = 5_000, maxIds = 100_000 } = optionsOf('gossipCounters', options, OPTIONS)
+  const gone = parseTimerMs(deadAfterMs, 'gossipCounters: deadAfterMs')
   if (gone < MIN_GONE_MS || gone > MAX_GONE_MS)
-    throw badOption('gossipCounters: goneMs', goneMs, 'a duration from 1 s to 1 h')
+    throw badOption('gossipCounters: deadAfterMs', deadAfterMs, 'a duration from 1 s to 1 h')
   return new ReplicatedCounters(node, {
-    goneMs: gone,
+    deadAfterMs: gone,
     waitMs: parseTimerMs(waitMs, 'gossipCounters: waitMs'),
-    maxIds: wholeWithin('gossipCounters: maxIds', maxIds, MAX_IDS),
+    maxIds: integerWithin('gossipCounters: maxIds', maxIds, MAX_IDS),
   })
 }
 
 interface CountersBounds {
-  readonly goneMs: number
+  readonly deadAfterMs: number
   readonly waitMs: number
   readonly maxIds: number
 }
@@ -108,14 +108,14 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
     super()
     this.#node = node
     this.#bounds = bounds
-    this.#counts = new ReplicaCounts(node, bounds.goneMs)
+    this.#counts = new ReplicaCounts(node, bounds.deadAfterMs)
   }
 
   override async count(amounts: ReadonlyMap<string, number>, options: GossipIncrementOptions): Promise<BatchReceipt> {
-    const { token, durable = false, heldBy = 1 } = optionsOf('increment', options, INCREMENT_OPTIONS)
+    const { token, durable = false, minReplicas = 1 } = optionsOf('increment', options, INCREMENT_OPTIONS)
     if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
     if (token !== undefined) throw noToken(token, amounts)
-    const others = wholeWithin('increment: heldBy', heldBy, 100) - 1
+    const others = integerWithin('increment: minReplicas', minReplicas, 100) - 1
     this.#checkOpen()
     this.#checkRoom(amounts)
     const { entries } = this.#counts
@@ -200,20 +200,20 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
   }
 
   async #sendToOne(): Promise<void> {
-    if (!(await this.#node.askOne())) await this.#askAll()
+    if (!(await this.#node.exchangeWithOne())) await this.#askAll()
   }
 
   /** Exchanges with all peers. Rejects if there are other replicas and none of them replies. */
   async #askAll(): Promise<void> {
     const askedAt = this.#node.clock.now()
-    const { answered, asked } = await this.#node.askAll()
+    const { answered, asked } = await this.#node.exchangeWithAll()
     if (asked > 0 && answered === 0) throw unheld('no other replica replied')
     this.#askedAt = askedAt
   }
 
   async #held(others: number): Promise<void> {
     const { waitMs } = this.#bounds
-    if (await this.#counts.held(others, waitMs)) return
+    if (await this.#counts.whenReplicated(others, waitMs)) return
     throw unheld(`${others + 1} replicas did not confirm the increment within ${waitMs} ms`)
   }
 

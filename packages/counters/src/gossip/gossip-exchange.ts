@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, SluiceError } from '@sluice/limiter-core/backend'
-import { type AnswerMessage, decoded, encoded, type GossipMessage, MOST_MESSAGE_BYTES } from './gossip-message.ts'
+import { type AnswerMessage, decoded, encoded, type GossipMessage, MAX_MESSAGE_BYTES } from './gossip-message.ts'
 import type { GossipPeer } from './gossip-peer.ts'
 import { LogTransfer } from './log-transfer.ts'
 import type { MessageSeal } from './message-seal.ts'
@@ -17,9 +17,9 @@ export interface ExchangeListener {
   /** Called before clocks are sent, so that pending changes can be written first. */
   beforeExchange(): void
   /** Called when another replica reports up to which clocks it has the logs. */
-  known(replica: string, clocks: Clocks): void
+  clocksReported(replica: string, clocks: Clocks): void
   /** Called with the bytes of each message that this replica sends and of each reply that it receives. */
-  carried(bytes: { readonly sent?: number; readonly received?: number }): void
+  transferred(bytes: { readonly sent?: number; readonly received?: number }): void
 }
 
 /**
@@ -43,7 +43,7 @@ export class GossipExchange {
    * Exchanges items with a peer and returns the name of the replica that replied. Both have the same items afterwards,
    * unless `signal` aborts or `MAX_ROUNDS` is reached first.
    */
-  async ask(peer: GossipPeer, signal: AbortSignal): Promise<string> {
+  async exchangeWith(peer: GossipPeer, signal: AbortSignal): Promise<string> {
     this.#listener.beforeExchange()
     const transfer = new LogTransfer()
     const pushed = new Map<string, number>()
@@ -52,8 +52,8 @@ export class GossipExchange {
       const answer = await this.#askOnce(peer, named, transfer.cursors, signal)
       named = answer.clocks
       if (answer.from === this.#table.own.replica) return answer.from
-      this.#listener.known(answer.from, answer.clocks)
-      const parts = transfer.wholeParts(answer, (replica, clock) => this.#table.wants(replica, clock))
+      this.#listener.clocksReported(answer.from, answer.clocks)
+      const parts = transfer.wholeParts(answer, (replica, clock) => this.#table.accepts(replica, clock))
       const isMoved = this.#table.merge(parts, this.#clock.now())
       const isPushed = await this.#push(peer, answer, pushed, signal)
       // unwanted logs may have filled the first answer
@@ -74,7 +74,7 @@ export class GossipExchange {
     if (message.kind === 'ask') {
       this.#listener.beforeExchange()
       // a replica whose peers include its own address also asks itself
-      if (message.from !== from) this.#listener.known(message.from, message.clocks)
+      if (message.from !== from) this.#listener.clocksReported(message.from, message.clocks)
       // includes empty logs that the other one named, because it would send their items in every exchange otherwise
       const clocks = this.#table.clocks(message.clocks)
       const behind = new Map([...message.clocks, ...message.cursors])
@@ -111,7 +111,7 @@ export class GossipExchange {
   }
 
   #refused(named: Clocks): [string, number][] {
-    return this.#table.refused(named).map((replica) => [replica, named.get(replica) ?? 0])
+    return this.#table.unwanted(named).map((replica) => [replica, named.get(replica) ?? 0])
   }
 
   /** Sends what the peer lacks, and returns false if it lacks nothing. `pushed`: what was sent to it before. */
@@ -133,15 +133,15 @@ export class GossipExchange {
 
   async #send(peer: GossipPeer, message: GossipMessage, signal: AbortSignal): Promise<GossipMessage> {
     const bytes = this.#sealed(message)
-    this.#listener.carried({ sent: bytes.byteLength })
+    this.#listener.transferred({ sent: bytes.byteLength })
     const answer = await peer.exchange(bytes, signal)
-    this.#listener.carried({ received: answer.byteLength })
+    this.#listener.transferred({ received: answer.byteLength })
     return decoded(this.#seal.opened(answer))
   }
 
   /** `named`: number of clocks in the same message. */
   #partsBehind(clocks: Clocks, named: number, mayCut: boolean): ReturnType<ReplicaTable['partsBehind']> {
-    const room = MOST_MESSAGE_BYTES - HEAD_BYTES - CLOCK_BYTES * named
+    const room = MAX_MESSAGE_BYTES - HEAD_BYTES - CLOCK_BYTES * named
     return this.#table.partsBehind(clocks, { now: this.#clock.now(), maxBytes: room, mayCut })
   }
 

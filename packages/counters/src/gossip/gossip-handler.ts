@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '@sluice/limiter-core'
 import { sluiceCodeOf } from '../error-code.ts'
 import { isLocalRequest } from '../service/local-request.ts'
-import { leavesBody, requestBytes } from '../service/request-bytes.ts'
+import { hasUnreadBody, requestBytes } from '../service/request-bytes.ts'
 import { ServiceProblem } from '../service/service-problem.ts'
 
 export interface GossipHandlerOptions {
   readonly clock: Clock
   /** Whether messages are sealed, so that other machines may send them. */
-  readonly isOpen: boolean
+  readonly allowsRemote: boolean
 }
 
 /** Returns a handler of requests whose body is one message. Its promise never rejects. */
 export function gossipHandler(
   answer: (message: Uint8Array) => Uint8Array,
-  { clock, isOpen }: GossipHandlerOptions,
+  { clock, allowsRemote: isOpen }: GossipHandlerOptions,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (req, res) => {
     const { status, body } = await answerOf(req)
@@ -24,7 +24,7 @@ export function gossipHandler(
       'Content-Length': body.byteLength,
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
-      ...(leavesBody(req) && { Connection: 'close' }),
+      ...(hasUnreadBody(req) && { Connection: 'close' }),
     })
     res.end(body)
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Metric, MetricSource } from '@sluice/limiter-core'
-import { type CompiledPolicy, type CountedKey, CounterMetric, everyTick } from '@sluice/limiter-core/backend'
+import { type CompiledPolicy, type CountedKey, CounterMetric, repeatEvery } from '@sluice/limiter-core/backend'
 import {
   PARTITIONS,
   partitionOf,
@@ -58,7 +58,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
     this.#node = node
     this.#time = new FleetTime(clock.now())
     this.#table = new UsageTable(maxKeys)
-    this.#stop = everyTick(clock, TIME_MS, () => this.#tick())
+    this.#stop = repeatEvery(clock, TIME_MS, () => this.#tick())
     this.#writeTime()
   }
 
@@ -151,7 +151,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
     const received = KEY.test(key) ? usageOf(value, bornAt) : undefined
     if (!received) return false
     const id = key.slice(KIND.length + 1)
-    const usage = this.#table.heard(id, replica, received)
+    const usage = this.#table.putOther(id, replica, received)
     // units that this process took before the reset no longer count, so the shared item must be written again
     if (usage?.reset(received.resetAt) && this.#table.isShared(id)) this.#share(id)
     return usage !== undefined
@@ -164,7 +164,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
       this.#refused.add(isOld ? 0 : 1)
       return
     }
-    this.#time.heard(value as number, bornAt)
+    this.#time.synchronize(value as number, bornAt)
     this.#seenAt.set(replica, bornAt)
   }
 

@@ -2,7 +2,7 @@ import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Clocks, LogPart, SentItem } from './replica-table.ts'
 
 /** Maximum size of a message in bytes, including its seal. */
-export const MOST_MESSAGE_BYTES = 65_536
+export const MAX_MESSAGE_BYTES = 65_536
 /** Maximum number of clocks, and of parts, in one message. */
 const MAX_REPLICAS = 10_000
 const REPLICA = /^[\w-]{1,64}$/
@@ -127,7 +127,7 @@ function partsOf(value: unknown): LogPart[] {
   return listOf(value, MAX_REPLICAS, 'parts').map((part) => {
     const [replica, floor, upTo, items, cut = 0, base = 0] = listOf(part, 6, 'a part')
     let last = 0
-    const read = listOf(items, MOST_MESSAGE_BYTES, 'items').map((item): SentItem => {
+    const read = listOf(items, MAX_MESSAGE_BYTES, 'items').map((item): SentItem => {
       const [clock, ageMs, key, content] = listOf(item, 4, 'an item')
       if (countOf(clock, 'a clock') <= last) throw badMessage('items out of order')
       last = clock as number

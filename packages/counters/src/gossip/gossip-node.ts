@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock, MaybePromise, Metric, MetricSource, Observer } from '@sluice/limiter-core'
 import {
-  AWAITED,
   badOption,
   clockOf,
   type Duration,
-  everyTick,
+  KEEP_ALIVE,
   messageOf,
   Observers,
   optionsOf,
   parseTimerMs,
+  repeatEvery,
   SluiceError,
 } from '@sluice/limiter-core/backend'
 import { GossipExchange } from './gossip-exchange.ts'
@@ -127,17 +127,17 @@ export class GossipNode implements MetricSource {
         return this.#topics.received(replica, item)
       },
       missed: (replica) => this.#topics.missed(replica),
-      limitOf: (replica) => this.#topics.limitOf(replica),
-      isAging: (replica) => this.#topics.isAging(replica),
+      acceptedClock: (replica) => this.#topics.acceptedClock(replica),
+      expiresByAge: (replica) => this.#topics.expiresByAge(replica),
     })
     this.#metrics = new GossipMetrics(clock, () => this.#table.clocks().size)
     this.#exchange = new GossipExchange(this.#table, seal, clock, {
       beforeExchange: () => this.#topics.beforeExchange(),
-      known: (replica, clocks) => this.#topics.known(replica, clocks),
-      carried: (bytes) => this.#metrics.carried(bytes),
+      clocksReported: (replica, clocks) => this.#topics.known(replica, clocks),
+      transferred: (bytes) => this.#metrics.carried(bytes),
     })
-    this.handler = gossipHandler((message) => this.answer(message), { clock, isOpen: seal.hasSecret })
-    this.#stops = [everyTick(clock, tickMs, () => void this.tick()), everyTick(clock, DROP_MS, () => this.#drop())]
+    this.handler = gossipHandler((message) => this.answer(message), { clock, allowsRemote: seal.hasSecret })
+    this.#stops = [repeatEvery(clock, tickMs, () => void this.tick()), repeatEvery(clock, DROP_MS, () => this.#drop())]
   }
 
   get clock(): Clock {
@@ -202,16 +202,16 @@ export class GossipNode implements MetricSource {
    * Exchanges with a random peer, unless 4 exchanges are running. Called automatically every `tickMs`; never rejects.
    */
   async tick(): Promise<void> {
-    if (this.#running < MAX_EXCHANGES) await this.askOne()
+    if (this.#running < MAX_EXCHANGES) await this.exchangeWithOne()
   }
 
   /** Exchanges with a random peer and returns whether another replica replied. Never rejects. */
-  async askOne(): Promise<boolean> {
+  async exchangeWithOne(): Promise<boolean> {
     return !this.#isClosed && (await this.#ask(() => this.#settings.peers.next()))
   }
 
   /** Exchanges with all peers at once. Returns how many were asked and how many replied. Never rejects. */
-  async askAll(): Promise<{ readonly answered: number; readonly asked: number }> {
+  async exchangeWithAll(): Promise<{ readonly answered: number; readonly asked: number }> {
     const { peers } = this.#settings
     const others = await peers.others().catch(() => [])
     const results = await Promise.all(others.map((peer) => this.#ask(async () => peer)))
@@ -225,7 +225,7 @@ export class GossipNode implements MetricSource {
   async close(): Promise<void> {
     for (const stop of this.#stops) stop()
     // not limited by `MAX_EXCHANGES`: all of these may be waiting for unresponsive peers
-    await this.askOne()
+    await this.exchangeWithOne()
     this.#isClosed = true
     this.#topics.ended()
   }
@@ -256,7 +256,7 @@ export class GossipNode implements MetricSource {
   ): Promise<{ readonly name: string; readonly from: string } | undefined> {
     const peer = await next()
     if (!peer || signal.aborted) return undefined
-    return { name: peer.name, from: await this.#exchange.ask(peer, signal) }
+    return { name: peer.name, from: await this.#exchange.exchangeWith(peer, signal) }
   }
 
   async #withinWait<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -272,7 +272,7 @@ export class GossipNode implements MetricSource {
         )
       })
     })
-    const cancel = clock.after(waitMs, () => deadline.abort(), AWAITED)
+    const cancel = clock.after(waitMs, () => deadline.abort(), KEEP_ALIVE)
     try {
       return await Promise.race([run(deadline.signal), late])
     } finally {

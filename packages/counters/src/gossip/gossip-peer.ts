@@ -1,5 +1,5 @@
 import { badOption, SluiceError } from '@sluice/limiter-core/backend'
-import { MOST_MESSAGE_BYTES } from './gossip-message.ts'
+import { MAX_MESSAGE_BYTES } from './gossip-message.ts'
 
 /** Transport to another replica. */
 export interface GossipPeer {
@@ -50,8 +50,8 @@ async function bytesOf(response: Response): Promise<Uint8Array> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > MOST_MESSAGE_BYTES) {
-      const expected = `a reply of at most ${MOST_MESSAGE_BYTES} bytes`
+    if (size > MAX_MESSAGE_BYTES) {
+      const expected = `a reply of at most ${MAX_MESSAGE_BYTES} bytes`
       throw new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected ${expected}, received more`)
     }
     chunks.push(chunk)

@@ -58,14 +58,14 @@ export class GossipTopics implements TableListener {
     return this.#topics.get(kindOf(item))?.isOld(item, replica) ?? now - item.bornAt > UNKNOWN_MS
   }
 
-  limitOf(replica: string): number {
+  acceptedClock(replica: string): number {
     const [, kind] = KIND_LOG.exec(replica) ?? []
     if (kind === undefined) return Number.POSITIVE_INFINITY
     const topic = this.#topics.get(kind)
     return topic ? (topic.limitOf?.(replica) ?? Number.POSITIVE_INFINITY) : 0
   }
 
-  isAging(replica: string): boolean {
+  expiresByAge(replica: string): boolean {
     return !KIND_LOG.test(replica)
   }
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { badOption, type Clock, SluiceError } from '@sluice/limiter-core/backend'
-import { MOST_MESSAGE_BYTES } from './gossip-message.ts'
+import { MAX_MESSAGE_BYTES } from './gossip-message.ts'
 
 const MAC_BYTES = 32
 /** A ticket is valid for one to two times this long. A push follows the answer with its ticket immediately. */
@@ -41,8 +41,8 @@ export class MessageSeal {
    * if it is sealed with another secret.
    */
   opened(message: Uint8Array): string {
-    if (message.byteLength > MOST_MESSAGE_BYTES) {
-      const expected = `a message of at most ${MOST_MESSAGE_BYTES} bytes`
+    if (message.byteLength > MAX_MESSAGE_BYTES) {
+      const expected = `a message of at most ${MAX_MESSAGE_BYTES} bytes`
       throw new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected ${expected}, received ${message.byteLength} bytes`)
     }
     const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)

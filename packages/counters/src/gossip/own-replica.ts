@@ -1,6 +1,6 @@
 import type { CounterAmount } from './counter-amount.ts'
 import { amountJson } from './counter-amount.ts'
-import { type FleetMembers, type MemberNews, newsJson } from './fleet-members.ts'
+import { type FleetMembers, type MemberStatus, statusJson } from './fleet-members.ts'
 import { FormerEntries } from './former-entries.ts'
 import type { GossipNode } from './gossip-node.ts'
 import { OwnEntries } from './own-entries.ts'
@@ -8,7 +8,7 @@ import { OwnEntries } from './own-entries.ts'
 /** Kind of the logs of counters. The keys of their items denote amounts, statuses, and marks of taken-over replicas. */
 export const KIND = 'counters'
 export const COUNTER: string = `${KIND}:id:`
-export const NEWS: string = `${KIND}:member`
+export const MEMBER_PREFIX: string = `${KIND}:member`
 export const FOLDED: string = `${KIND}:folded:`
 
 /**
@@ -33,7 +33,7 @@ export class OwnReplica {
     this.#entries = new OwnEntries(node.openLog(KIND))
     this.#since = node.clock.wall()
     this.#startedAt = node.clock.now()
-    this.writeNews()
+    this.writeStatus()
   }
 
   get entries(): OwnEntries {
@@ -49,8 +49,8 @@ export class OwnReplica {
     return [this.name, ...this.#former.keys()]
   }
 
-  get votes(): MemberNews['votes'] {
-    return this.#members.newsOf(this.name)?.votes ?? new Map()
+  get votes(): MemberStatus['votes'] {
+    return this.#members.statusOf(this.name)?.votes ?? new Map()
   }
 
   /** Whether this replica may vote on which replicas are gone. */
@@ -88,9 +88,9 @@ export class OwnReplica {
   }
 
   /** Continues under a new name, with entries that start at 0. */
-  startOver(votes: MemberNews['votes']): void {
+  startOver(votes: MemberStatus['votes']): void {
     this.flush()
-    this.writeNews({ hasLeft: true })
+    this.writeStatus({ hasLeft: true })
     this.#former.set(this.name, new FormerEntries(this.#entries))
     this.#node.logs.release(this.#entries.log)
     this.#entries = new OwnEntries(this.#node.openLog(KIND))
@@ -98,13 +98,13 @@ export class OwnReplica {
     this.#startedAt = this.#node.clock.now()
     this.#isAdmitted = false
     this.#unknownSince = undefined
-    this.writeNews({ votes })
+    this.writeStatus({ votes })
   }
 
-  writeNews({ hasLeft = false, votes = this.votes }: Partial<Pick<MemberNews, 'hasLeft' | 'votes'>> = {}): void {
+  writeStatus({ hasLeft = false, votes = this.votes }: Partial<Pick<MemberStatus, 'hasLeft' | 'votes'>> = {}): void {
     const news = { node: this.#node.replica, since: this.#since, hasLeft, isAdmitted: this.#isAdmitted, votes }
-    const { bornAt } = this.#node.write(NEWS, newsJson(news), this.#entries.log)
-    this.#members.learn(this.name, news, bornAt)
+    const { bornAt } = this.#node.write(MEMBER_PREFIX, statusJson(news), this.#entries.log)
+    this.#members.update(this.name, news, bornAt)
   }
 
   /** Writes all amounts that have changed since the last flush. */

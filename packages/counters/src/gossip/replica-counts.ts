@@ -1,21 +1,21 @@
-import { everyTick } from '@sluice/limiter-core/backend'
+import { repeatEvery } from '@sluice/limiter-core/backend'
 import { amountOf, type CounterAmount } from './counter-amount.ts'
 import { DroppedLogs } from './dropped-logs.ts'
 import { EntryTable } from './entry-table.ts'
-import { FleetMembers, type MemberNews, newsOf } from './fleet-members.ts'
+import { FleetMembers, type MemberStatus, parseStatus } from './fleet-members.ts'
 import { type FoldMark, FoldMarks } from './fold-marks.ts'
 import type { GossipNode } from './gossip-node.ts'
 import type { GossipTopic } from './gossip-topics.ts'
-import { HeldClocks } from './held-clocks.ts'
-import { COUNTER, FOLDED, KIND, NEWS, OwnReplica } from './own-replica.ts'
+import { COUNTER, FOLDED, KIND, MEMBER_PREFIX, OwnReplica } from './own-replica.ts'
 import type { LogItem } from './replica-log.ts'
 import type { Clocks } from './replica-table.ts'
+import { ReplicationProgress } from './replication-waiters.ts'
 
-/** Number of status reports that a replica writes within `goneMs`. */
+/** Number of status reports that a replica writes within `deadAfterMs`. */
 const NEWS_EACH = 6
-/** Multiple of `goneMs` for which a log is kept after another replica took it over. */
+/** Multiple of `deadAfterMs` for which a log is kept after another replica took it over. */
 const KEPT_TIMES = 10
-/** Multiple of `goneMs` for which a replica waits for the majority, which may never return. */
+/** Multiple of `deadAfterMs` for which a replica waits for the majority, which may never return. */
 const STUCK_TIMES = 60
 /** Maximum number of marks of taken-over replicas in the log of a replica. */
 const MAX_MARKS = 200
@@ -36,8 +36,8 @@ export class ReplicaCounts implements GossipTopic {
   readonly #node: GossipNode
   readonly #members: FleetMembers
   readonly #marks: FoldMarks
-  readonly #goneMs: number
-  readonly #held: HeldClocks
+  readonly #deadAfterMs: number
+  readonly #held: ReplicationProgress
   readonly #stop: () => void
   readonly #own: OwnReplica
   readonly #dropped: DroppedLogs
@@ -46,16 +46,16 @@ export class ReplicaCounts implements GossipTopic {
   #isAsking = false
   #isClosed = false
 
-  constructor(node: GossipNode, goneMs: number, mostMarks: number = MAX_MARKS) {
+  constructor(node: GossipNode, deadAfterMs: number, mostMarks: number = MAX_MARKS) {
     this.#node = node
-    this.#goneMs = goneMs
-    this.#members = new FleetMembers(node.clock, goneMs)
-    this.#held = new HeldClocks(node.clock)
+    this.#deadAfterMs = deadAfterMs
+    this.#members = new FleetMembers(node.clock, deadAfterMs)
+    this.#held = new ReplicationProgress(node.clock)
     this.#dropped = new DroppedLogs(node)
-    this.#marks = new FoldMarks({ most: mostMarks, leastMs: KEPT_TIMES * goneMs, mostEnded: MAX_ENDED })
+    this.#marks = new FoldMarks({ most: mostMarks, leastMs: KEPT_TIMES * deadAfterMs, mostEnded: MAX_ENDED })
     node.attach(KIND, this)
     this.#own = new OwnReplica(node, this.#members)
-    this.#stop = everyTick(node.clock, goneMs / NEWS_EACH, () => this.#beat())
+    this.#stop = repeatEvery(node.clock, deadAfterMs / NEWS_EACH, () => this.#beat())
   }
 
   /** Number of replicas by state. `folded` is limited to the replicas that were taken over most recently. */
@@ -74,10 +74,10 @@ export class ReplicaCounts implements GossipTopic {
   /**
    * Resolves with true once `others` other replicas have everything counted here so far, or with false after `waitMs`.
    */
-  async held(others: number, waitMs: number): Promise<boolean> {
+  async whenReplicated(others: number, waitMs: number): Promise<boolean> {
     this.#own.flush()
     const { name, log } = this.#own.entries
-    const held = this.#held.held(name, log.clock, { others, waitMs })
+    const held = this.#held.whenReplicated(name, log.clock, { others, waitMs })
     void this.#askWhileWaited()
     return held
   }
@@ -86,7 +86,7 @@ export class ReplicaCounts implements GossipTopic {
   close(): void {
     if (this.#isClosed) return
     this.#own.flush()
-    this.#own.writeNews({ hasLeft: true })
+    this.#own.writeStatus({ hasLeft: true })
     this.#isClosed = true
     this.#stop()
   }
@@ -97,7 +97,7 @@ export class ReplicaCounts implements GossipTopic {
     if (key.startsWith(COUNTER)) this.#receivedAmount(replica, key.slice(COUNTER.length), item)
     else if (key.startsWith(FOLDED) && Number.isSafeInteger(value)) {
       this.#learnFold(key.slice(FOLDED.length), replica, { clock: value as number, bornAt: item.bornAt })
-    } else if (key === NEWS) this.#receivedNews(replica, item)
+    } else if (key === MEMBER_PREFIX) this.#receivedNews(replica, item)
     return true
   }
 
@@ -137,7 +137,7 @@ export class ReplicaCounts implements GossipTopic {
     if (isKnown || knowsAny) this.#own.setKnown(isKnown)
     for (const log of this.#own.names) {
       const clock = clocks.get(log)
-      if (clock !== undefined) this.#held.learn(log, node, clock)
+      if (clock !== undefined) this.#held.record(log, node, clock)
     }
   }
 
@@ -148,9 +148,9 @@ export class ReplicaCounts implements GossipTopic {
   }
 
   #receivedNews(replica: string, item: LogItem): void {
-    const news = newsOf(item)
+    const news = parseStatus(item)
     if (!news) return
-    this.#members.learn(replica, news, item.bornAt)
+    this.#members.update(replica, news, item.bornAt)
     this.#hasNews = true
     // a replica that was voted gone stays gone: only under a new name may this process take over entries
     if (news.votes.has(this.#own.name)) this.#startOver(this.#own.votes)
@@ -160,7 +160,7 @@ export class ReplicaCounts implements GossipTopic {
     if (gone === this.#own.name) this.#startOver()
     const freed = this.#marks.add(gone, by, mark)
     this.#members.remove(gone)
-    this.#own.former(gone)?.settle(mark.clock, (id, amount) => this.#countAgain(id, amount))
+    this.#own.former(gone)?.recountAfter(mark.clock, (id, amount) => this.#countAgain(id, amount))
     this.#dropped.drop(gone)
     this.entries.drop(gone)
     for (const name of freed) this.#restore(name)
@@ -177,7 +177,7 @@ export class ReplicaCounts implements GossipTopic {
 
   /** Restores a log whose entries were lost: the replica that took them over was gone before most others had them. */
   #restore(name: string): void {
-    this.#own.former(name)?.unsettle((id, amount) => this.#countAgain(id, amount))
+    this.#own.former(name)?.revertRecount((id, amount) => this.#countAgain(id, amount))
     for (const item of this.#dropped.restored(name)) this.received(name, item)
   }
 
@@ -189,18 +189,18 @@ export class ReplicaCounts implements GossipTopic {
    * Continues under a new name. `votes` is empty by default, because votes of a replica that was taken over do not
    * count.
    */
-  #startOver(votes: MemberNews['votes'] = new Map()): void {
+  #startOver(votes: MemberStatus['votes'] = new Map()): void {
     if (!this.#isClosed) this.#own.startOver(votes)
   }
 
   /**
-   * Whether this replica may vote from now on: most replicas with a vote know it, or it is old enough. That is `goneMs`
+   * Whether this replica may vote from now on: most replicas with a vote know it, or it is old enough. That is `deadAfterMs`
    * if no other replica has a vote, and `STUCK_TIMES` as long otherwise.
    */
   #mayVote(): boolean {
     const { name, ageMs } = this.#own
     const isKnown = this.#members.isKnownToMost(name, (node) => this.#held.clockOf(name, node) > 0)
-    return (isKnown ?? ageMs >= this.#goneMs) ? true : ageMs >= STUCK_TIMES * this.#goneMs
+    return (isKnown ?? ageMs >= this.#deadAfterMs) ? true : ageMs >= STUCK_TIMES * this.#deadAfterMs
   }
 
   /** Votes on which replicas are gone, and takes over the ones that all live replicas left to this one. */
@@ -209,7 +209,7 @@ export class ReplicaCounts implements GossipTopic {
     const votes = this.#members.votes(this.#own.name, clockOf)
     const isNew = !this.#own.isAdmitted && this.#mayVote()
     if (isNew) this.#own.admit()
-    if (isNew || JSON.stringify([...votes]) !== JSON.stringify([...this.#own.votes])) this.#own.writeNews({ votes })
+    if (isNew || JSON.stringify([...votes]) !== JSON.stringify([...this.#own.votes])) this.#own.writeStatus({ votes })
     for (const gone of this.#members.decided(this.#own.name, clockOf)) this.#fold(gone, clockOf(gone))
   }
 
@@ -232,9 +232,9 @@ export class ReplicaCounts implements GossipTopic {
   #beat(): void {
     // all peers reject the log of this replica: it was taken over, and this replica rejects the log that contains the
     // mark
-    if (this.#own.unknownMs >= this.#goneMs) this.#startOver()
+    if (this.#own.unknownMs >= this.#deadAfterMs) this.#startOver()
     this.#vote()
-    this.#own.writeNews()
+    this.#own.writeStatus()
     const { entries, name } = this.#own
     const isQuorum = this.#members.isQuorum(name)
     entries.isCutOff = !isQuorum
@@ -242,7 +242,7 @@ export class ReplicaCounts implements GossipTopic {
     if (isQuorum) entries.prune(Math.min(entries.log.clock, ...nodes.map((node) => this.#held.clockOf(name, node))))
     this.#held.keepOnly(this.#members.nodes)
     this.#forgetOld()
-    for (const name of this.#dropped.forgotten(KEPT_TIMES * this.#goneMs)) {
+    for (const name of this.#dropped.forgotten(KEPT_TIMES * this.#deadAfterMs)) {
       this.#own.forget(name)
       this.#held.forget(name)
     }
@@ -263,7 +263,8 @@ export class ReplicaCounts implements GossipTopic {
   async #askWhileWaited(): Promise<void> {
     if (this.#isAsking) return
     this.#isAsking = true
-    for (let asks = 0; asks < MAX_ASKS && this.#held.isWaited; asks++) if (!(await this.#node.askOne())) break
+    for (let asks = 0; asks < MAX_ASKS && this.#held.hasWaiters; asks++)
+      if (!(await this.#node.exchangeWithOne())) break
     this.#isAsking = false
   }
 }

@@ -22,7 +22,7 @@ export class ReplicaLog {
   /** Clock of the last item that was ever in the log. */
   clock = 0
   /** Items up to this clock may have been dropped without a later item in their place. */
-  floor = 0
+  droppedTo = 0
   /** Process time since which the log has been empty; undefined if it has items. */
   emptySince: number | undefined
   readonly #items = new Map<string, LogItem>()
@@ -64,7 +64,7 @@ export class ReplicaLog {
     for (const item of this.#items.values()) {
       if (!isOld(item)) continue
       this.#items.delete(item.key)
-      this.floor = Math.max(this.floor, item.clock)
+      this.droppedTo = Math.max(this.droppedTo, item.clock)
     }
     this.#order = this.#order.filter((one) => this.#isKept(one))
     if (this.#items.size === 0) this.emptySince ??= now

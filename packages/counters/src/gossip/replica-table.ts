@@ -34,9 +34,9 @@ export interface TableListener {
   /** Called when a replica discarded items before this process received them. */
   missed(replica: string): void
   /** Returns the clock up to which a log may be replicated here: 0 for an unwanted log. */
-  limitOf(replica: string): number
+  acceptedClock(replica: string): number
   /** Whether items of a log expire by age. */
-  isAging(replica: string): boolean
+  expiresByAge(replica: string): boolean
 }
 
 /** Approximate bytes of the clock and age of an item in a message. */
@@ -105,14 +105,14 @@ export class ReplicaTable {
 
   /** Whether a table with these clocks has items that this table wants and never had. */
   isBehind(clocks: Clocks): boolean {
-    for (const [replica, clock] of clocks) if (this.wants(replica, clock)) return true
+    for (const [replica, clock] of clocks) if (this.accepts(replica, clock)) return true
     return false
   }
 
   /** Returns the logs of which `clocks` has more than this table accepts. */
-  refused(clocks: Clocks): string[] {
+  unwanted(clocks: Clocks): string[] {
     const known = (replica: string): number => this.#logs.get(replica)?.clock ?? 0
-    return [...clocks].filter(([name, at]) => at > known(name) && !this.wants(name, at)).map(([name]) => name)
+    return [...clocks].filter(([name, at]) => at > known(name) && !this.accepts(name, at)).map(([name]) => name)
   }
 
   /** Returns what a table with these clocks lacks, up to about `maxBytes`. The next request gets the rest. */
@@ -143,7 +143,7 @@ export class ReplicaTable {
     let isMoved = false
     for (const part of parts) {
       const isJoined = part.base <= (this.#logs.get(part.replica)?.clock ?? 0)
-      if (part.isCut || !isJoined || !this.wants(part.replica, part.upTo)) continue
+      if (part.isCut || !isJoined || !this.accepts(part.replica, part.upTo)) continue
       this.#mergePart(part, now)
       isMoved = true
     }
@@ -153,7 +153,7 @@ export class ReplicaTable {
   /** Drops items for which `isOld` returns true, and logs of other replicas that have been empty for `emptyMs`. */
   drop(isOld: (item: LogItem, replica: string) => boolean, now: number, emptyMs: number): void {
     for (const log of this.#logs.values()) {
-      if (!this.#listener.isAging(log.replica)) continue
+      if (!this.#listener.expiresByAge(log.replica)) continue
       log.drop((item) => isOld(item, log.replica), now)
       const { replica, emptySince = now } = log
       if (!this.#owned.has(log) && now - emptySince >= emptyMs) this.#logs.delete(replica)
@@ -161,10 +161,10 @@ export class ReplicaTable {
   }
 
   /** Whether items up to `clock` are new and may be merged. */
-  wants(replica: string, clock: number): boolean {
+  accepts(replica: string, clock: number): boolean {
     const log = this.#logs.get(replica)
     if (log && this.#owned.has(log)) return false
-    return clock > (log?.clock ?? 0) && clock <= this.#listener.limitOf(replica)
+    return clock > (log?.clock ?? 0) && clock <= this.#listener.acceptedClock(replica)
   }
 
   #mergePart({ replica, floor, upTo, items }: LogPart, now: number): void {
@@ -174,7 +174,7 @@ export class ReplicaTable {
     const isKnown = log.clock > 0
     let isMissed = isKnown && floor > log.clock
     if (isMissed) this.#listener.missed(replica)
-    log.floor = Math.max(log.floor, floor)
+    log.droppedTo = Math.max(log.droppedTo, floor)
     for (const { clock, key, value, bytes, ageMs } of items) {
       if (clock <= log.clock) continue
       const item: LogItem = { clock, key, value, bytes, bornAt: now - ageMs }
@@ -214,6 +214,6 @@ function partOf(
     items.push({ clock, key, value, bytes: content, ageMs: Math.max(0, Math.round(now - bornAt)) })
   }
   const upTo = isWhole ? log.clock : (items.at(-1)?.clock ?? 0)
-  const part = { replica: log.replica, base: known, floor: log.floor, upTo, items, isCut: !isWhole }
+  const part = { replica: log.replica, base: known, floor: log.droppedTo, upTo, items, isCut: !isWhole }
   return { part: upTo > known ? part : undefined, bytes }
 }

@@ -73,7 +73,7 @@ export class UsageTable {
   }
 
   /** Stores the usage reported by another replica. Returns undefined if there is no room. */
-  heard(id: string, replica: string, usage: Usage): KeyUsage | undefined {
+  putOther(id: string, replica: string, usage: Usage): KeyUsage | undefined {
     const known = this.#keys.get(id)
     const count = this.#counts.get(replica) ?? 0
     if (!known?.others.has(replica)) {

@@ -1,10 +1,10 @@
 import type { CounterReading, Counters } from '@sluice/limiter-core'
 import { optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
 import { PART } from '../counter-id.ts'
-import { wholeWithin } from '../counter-options.ts'
+import { integerWithin } from '../counter-options.ts'
 import type { ListPage } from '../list-page.ts'
 import type { CounterSplit } from './counter-split.ts'
-import { escapedText, textOf } from './part-text.ts'
+import { escapedId, unescapedId } from './escaped-id.ts'
 import { SplitCounters } from './split-counters.ts'
 import { readingOf } from './split-reading.ts'
 
@@ -34,7 +34,7 @@ const AFTER_SHARDS = '~'
 export function shardedCounters(counters: Counters, options: ShardedCountersOptions = {}): Counters {
   const { shards = 8, random = Math.random } = optionsOf('shardedCounters', options, ['shards', 'random'])
   optionalFunction('shardedCounters: random', random)
-  const most = wholeWithin('shardedCounters: shards', shards, MOST_SHARDS)
+  const most = integerWithin('shardedCounters: shards', shards, MOST_SHARDS)
   return new SplitCounters(counters, new Shards(counters, most, random))
 }
 
@@ -100,11 +100,11 @@ class Shards implements CounterSplit {
  * `id`.
  */
 function beginOf(id: string): string {
-  return KIND + escapedText(id)
+  return KIND + escapedId(id)
 }
 
 function idOf(begin: string): string {
-  return textOf(begin.slice(KIND.length))
+  return unescapedId(begin.slice(KIND.length))
 }
 
 function addPart(found: Map<string, CounterReading[]>, part: CounterReading): void {

@@ -1,5 +1,5 @@
 import { badOption } from '@sluice/limiter-core/backend'
-import { wholeWithin } from '../counter-options.ts'
+import { integerWithin } from '../counter-options.ts'
 
 export interface HourlyOptions {
   /**
@@ -23,9 +23,9 @@ const HOUR_MS = 3_600_000
 
 /** Throws `SLUICE_BAD_OPTION`. */
 export function keptHoursOf(owner: string, { hours, days = 31 }: HourlyOptions): KeptHours {
-  const keptDays = wholeWithin(`${owner}: days`, days, MOST_DAYS)
+  const keptDays = integerWithin(`${owner}: days`, days, MOST_DAYS)
   const most = keptDays * HOURS
-  return { keptHours: wholeWithin(`${owner}: hours`, hours ?? Math.min(48, most), most), keptDays }
+  return { keptHours: integerWithin(`${owner}: hours`, hours ?? Math.min(48, most), most), keptDays }
 }
 
 /** Returns the number of the hour of `now`, in epoch ms, since 1970. Throws `SLUICE_BAD_OPTION`. */

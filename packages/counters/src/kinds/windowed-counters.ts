@@ -3,8 +3,8 @@ import { badOption, clockOf, type Duration, optionsOf, parseDuration } from '@sl
 import { PART } from '../counter-id.ts'
 import type { ListPage } from '../list-page.ts'
 import type { CounterSplit } from './counter-split.ts'
+import { escapedId, unescapedId } from './escaped-id.ts'
 import { exactSum } from './exact-sum.ts'
-import { escapedText, textOf } from './part-text.ts'
 import { SplitCounters } from './split-counters.ts'
 import { readingOf } from './split-reading.ts'
 
@@ -106,7 +106,7 @@ class Buckets implements CounterSplit {
   }
 
   partsOf(id: string): readonly string[] {
-    const escaped = escapedText(id)
+    const escaped = escapedId(id)
     return this.#begins().map((begin) => begin + escaped)
   }
 
@@ -125,7 +125,7 @@ class Buckets implements CounterSplit {
   }
 
   async list(prefix: string, { after, limit }: ListPage): Promise<readonly CounterReading[]> {
-    const [begin, behind] = [escapedText(prefix), after === undefined ? undefined : escapedText(after)]
+    const [begin, behind] = [escapedId(prefix), after === undefined ? undefined : escapedId(after)]
     // the first ids of the merged list are among the first ids of each bucket
     const lists = this.#begins().map((bucket) => {
       const from = behind === undefined ? undefined : bucket + behind
@@ -140,11 +140,11 @@ class Buckets implements CounterSplit {
       .map(([escaped, parts]) => ({ bytes: Buffer.from(escaped), escaped, parts }))
       .sort((one, other) => Buffer.compare(one.bytes, other.bytes))
       .slice(0, limit)
-      .map(({ escaped, parts }) => readingOf(textOf(escaped), parts, this))
+      .map(({ escaped, parts }) => readingOf(unescapedId(escaped), parts, this))
   }
 
   async sum(prefix: string, kind: 'sum'): Promise<number> {
-    const escaped = escapedText(prefix)
+    const escaped = escapedId(prefix)
     return exactSum(await Promise.all(this.#begins().map((begin) => this.#counters.aggregate(begin + escaped, kind))))
   }
 

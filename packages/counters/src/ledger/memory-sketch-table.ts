@@ -1,7 +1,7 @@
 import { groupOf } from './sketch-group.ts'
 import type {
-  CrowdedPage,
   HourRange,
+  MergeableGroupsPage,
   NewSketchRow,
   SketchBatch,
   SketchGroup,
@@ -43,7 +43,7 @@ export class MemorySketchTable implements SketchTable {
     return true
   }
 
-  async crowded({ before, after, limit }: CrowdedPage): Promise<readonly SketchGroup[]> {
+  async mergeableGroups({ before, after, limit }: MergeableGroupsPage): Promise<readonly SketchGroup[]> {
     const groups = new Map<string, SketchGroup>()
     const crowded = new Map<string, SketchGroup>()
     for (const row of [...this.#rows.values()].flat()) {
@@ -58,7 +58,7 @@ export class MemorySketchTable implements SketchTable {
       .slice(0, limit)
   }
 
-  async forget(before: number): Promise<void> {
+  async deleteBefore(before: number): Promise<void> {
     for (const [id, rows] of this.#rows) {
       const kept = rows.filter(({ firstHour }) => firstHour >= before)
       if (kept.length > 0) this.#rows.set(id, kept)

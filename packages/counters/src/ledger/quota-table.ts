@@ -35,7 +35,7 @@ export interface AccountId {
 
 export interface StoredAccount extends AccountId {
   readonly version: number
-  /** Account state, serialized by `textOf`. */
+  /** Account state, serialized by `serializeState`. */
   readonly state: string
 }
 

@@ -1,4 +1,4 @@
-import { AWAITED, type Clock } from '@sluice/limiter-core/backend'
+import { type Clock, KEEP_ALIVE } from '@sluice/limiter-core/backend'
 
 export interface SendLoopOptions {
   readonly clock: Clock
@@ -80,7 +80,7 @@ export class SendLoop {
     const { clock } = this.#options
     if (clock.now() + this.#retryMs > endsAt) return Promise.resolve(false)
     return new Promise((resolve) => {
-      clock.after(this.#retryMs, () => resolve(true), AWAITED)
+      clock.after(this.#retryMs, () => resolve(true), KEEP_ALIVE)
     })
   }
 

@@ -24,12 +24,12 @@ export interface SketchTable {
    * Returns at most `limit` groups of more than one row, in a fixed order, after `after`. Rows of one hour form a
    * group. Rows that begin before the hour `before` or have several hours form a group per day.
    */
-  crowded(page: CrowdedPage): Promise<readonly SketchGroup[]>
+  mergeableGroups(page: MergeableGroupsPage): Promise<readonly SketchGroup[]>
   /**
    * Deletes all rows that begin before the hour `before`. A ledger with its own clock keeps the last `keptDays` days
    * regardless, because the clock of a process may be far ahead.
    */
-  forget(before: number, keptDays: number): Promise<void>
+  deleteBefore(before: number, keptDays: number): Promise<void>
 }
 
 export interface HourRange {
@@ -37,7 +37,7 @@ export interface HourRange {
   readonly until: number
 }
 
-export interface CrowdedPage {
+export interface MergeableGroupsPage {
   readonly before: number
   readonly after: SketchGroup | undefined
   readonly limit: number

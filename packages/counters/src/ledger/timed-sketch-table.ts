@@ -1,8 +1,8 @@
 import type { Clock } from '@sluice/limiter-core/backend'
-import { AnswerDeadline } from './answer-deadline.ts'
+import { CallTimeout } from './call-timeout.ts'
 import type {
-  CrowdedPage,
   HourRange,
+  MergeableGroupsPage,
   NewSketchRow,
   SketchBatch,
   SketchGroup,
@@ -13,11 +13,11 @@ import type {
 /** Sketch table whose calls time out after `waitMs`. */
 export class TimedSketchTable implements SketchTable {
   readonly #table: SketchTable
-  readonly #deadline: AnswerDeadline
+  readonly #deadline: CallTimeout
 
   constructor(table: SketchTable, clock: Clock, waitMs: number) {
     this.#table = table
-    this.#deadline = new AnswerDeadline(clock, waitMs)
+    this.#deadline = new CallTimeout(clock, waitMs)
   }
 
   claimFormat(format: string): Promise<string> {
@@ -36,11 +36,11 @@ export class TimedSketchTable implements SketchTable {
     return this.#deadline.within(this.#table.replace(rows, by))
   }
 
-  crowded(page: CrowdedPage): Promise<readonly SketchGroup[]> {
-    return this.#deadline.within(this.#table.crowded(page))
+  mergeableGroups(page: MergeableGroupsPage): Promise<readonly SketchGroup[]> {
+    return this.#deadline.within(this.#table.mergeableGroups(page))
   }
 
-  forget(before: number, keptDays: number): Promise<void> {
-    return this.#deadline.within(this.#table.forget(before, keptDays))
+  deleteBefore(before: number, keptDays: number): Promise<void> {
+    return this.#deadline.within(this.#table.deleteBefore(before, keptDays))
   }
 }

@@ -1,15 +1,15 @@
 import type { Clock } from '@sluice/limiter-core/backend'
-import { AnswerDeadline } from './answer-deadline.ts'
+import { CallTimeout } from './call-timeout.ts'
 import type { AppliedBatch, CounterBatch, CounterTable, LedgerEntry, LedgerRead } from './counter-ledger.ts'
 
 /** Counter table whose calls time out after `waitMs`. */
 export class TimedTable implements CounterTable {
   readonly #table: CounterTable
-  readonly #deadline: AnswerDeadline
+  readonly #deadline: CallTimeout
 
   constructor(table: CounterTable, clock: Clock, waitMs: number) {
     this.#table = table
-    this.#deadline = new AnswerDeadline(clock, waitMs)
+    this.#deadline = new CallTimeout(clock, waitMs)
   }
 
   apply(batch: CounterBatch): Promise<AppliedBatch> {

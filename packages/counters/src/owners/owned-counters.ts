@@ -48,5 +48,5 @@ export function ownedCounters(options: OwnedCountersOptions): OwnedCounters {
   }
   const down = parseTimerMs(downMs, 'ownedCounters: downMs')
   const ring = new OwnerRing([...nodes.keys()].sort(), { clock: clockOf(clock), downMs: down })
-  return new RoutedCounters({ self, nodes, givesTokens: true, ring, observers: new Observers(observers) })
+  return new RoutedCounters({ self, nodes, generatesTokens: true, ring, observers: new Observers(observers) })
 }

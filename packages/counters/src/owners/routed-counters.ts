@@ -12,7 +12,7 @@ import type {
 import { messageOf, type Observers, SluiceError } from '@sluice/limiter-core/backend'
 import { checkId } from '../counter-id.ts'
 import { sluiceCodeOf } from '../error-code.ts'
-import { unanswered } from '../unanswered.ts'
+import { unavailableError } from '../unavailable.ts'
 import type { OwnerRing } from './owner-ring.ts'
 
 /** Counters of several nodes. */
@@ -26,7 +26,7 @@ export interface RoutedCountersOptions {
   /** Name of this node; undefined for a client. */
   readonly self: string | undefined
   /** Whether an increment without a token receives one, so that it may be sent to a second node. */
-  readonly givesTokens: boolean
+  readonly generatesTokens: boolean
   readonly ring: OwnerRing
   readonly observers: Observers
 }
@@ -143,7 +143,7 @@ export class RoutedCounters implements OwnedCounters {
     readonly isOwn: boolean
     readonly isRepeatable: boolean
   } {
-    const isOwn = options.token === undefined && this.#options.givesTokens
+    const isOwn = options.token === undefined && this.#options.generatesTokens
     const sent = isOwn ? { ...options, token: randomUUID() } : options
     return { sent, isOwn, isRepeatable: sent.token !== undefined }
   }
@@ -188,7 +188,7 @@ export class RoutedCounters implements OwnedCounters {
       const attempt = await this.#attempt(name, () => call(node, name), isRepeatable)
       if (attempt) return attempt.answer
     }
-    throw unanswered(`counters: no node replied; unreachable: ${this.down.join(', ')}`)
+    throw unavailableError(`counters: no node replied; unreachable: ${this.down.join(', ')}`)
   }
 
   /** Calls a node. Returns undefined if it does not reply and the next one may be called. */

@@ -9,8 +9,8 @@ export interface SketchStatements {
   readonly append: string
   readonly read: string
   readonly replace: string
-  readonly crowded: string
-  readonly forget: string
+  readonly mergeableGroups: string
+  readonly deleteBefore: string
 }
 
 const HOURS = 24
@@ -37,7 +37,7 @@ select 1 from moved`,
 where name = $1 and kind = $2 and id = $3
   and first_hour < $5::bigint and first_hour > $4::bigint - ${HOURS} and first_hour + hours > $4::bigint`,
     replace: replaceStatement(sketches),
-    crowded: `select id, first, span from (
+    mergeableGroups: `select id, first, span from (
   select id,
     case when hours > 1 or first_hour < $3::bigint then first_hour - first_hour % ${HOURS} else first_hour end as first,
     case when hours > 1 or first_hour < $3::bigint then ${HOURS} else 1 end as span
@@ -45,7 +45,7 @@ where name = $1 and kind = $2 and id = $3
 ) as rows
 where $4::text is null or (id, first, span) > ($4::text, $5::bigint, $6::int)
 group by id, first, span having count(*) > 1 order by id, first, span limit $7`,
-    forget: `delete from ${sketches} where name = $1 and kind = $2
+    deleteBefore: `delete from ${sketches} where name = $1 and kind = $2
   and first_hour < least($3::bigint, (floor(extract(epoch from now()) / 86400)::bigint - $4::bigint + 1) * ${HOURS})`,
   }
 }

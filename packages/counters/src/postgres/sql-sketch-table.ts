@@ -1,6 +1,6 @@
 import type {
-  CrowdedPage,
   HourRange,
+  MergeableGroupsPage,
   NewSketchRow,
   SketchBatch,
   SketchGroup,
@@ -78,14 +78,18 @@ export class SqlSketchTable implements SketchTable {
     return replaced.length > 0
   }
 
-  async crowded({ before, after, limit }: CrowdedPage): Promise<readonly SketchGroup[]> {
+  async mergeableGroups({ before, after, limit }: MergeableGroupsPage): Promise<readonly SketchGroup[]> {
     const from = after ? [storedId(after.id), after.first, after.span] : [null, null, null]
-    const rows = (await this.#query(this.#statements.crowded, [before, ...from, limit])) as readonly GroupSqlRow[]
+    const rows = (await this.#query(this.#statements.mergeableGroups, [
+      before,
+      ...from,
+      limit,
+    ])) as readonly GroupSqlRow[]
     return rows.map(({ id, first, span }) => ({ id: idOf(id), first: Number(first), span: Number(span) }))
   }
 
-  async forget(before: number, keptDays: number): Promise<void> {
-    await this.#query(this.#statements.forget, [before, keptDays])
+  async deleteBefore(before: number, keptDays: number): Promise<void> {
+    await this.#query(this.#statements.deleteBefore, [before, keptDays])
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Fund } from '@sluice/limiter-core/backend'
-import { GRACE, grantOf, type LeaseAsk, type LeaseGrant } from '@sluice/limiter-core/leases'
+import { grantOf, LEASE_GRACE_FACTOR, type LeaseGrant, type LeaseRequest } from '@sluice/limiter-core/leases'
 import { includedLeft, type QuotaAccount } from './quota-account.ts'
 import type { LeaseState, PeriodState } from './quota-state.ts'
 
@@ -21,7 +21,7 @@ export function leaseRef({ owner, seq }: Pick<LeaseState, 'owner' | 'seq'>): str
 }
 
 /** Handles the lease request of a process for an open account. */
-export function askLease(account: QuotaAccount, ask: LeaseAsk, terms: QuotaLeaseTerms): LeaseGrant {
+export function requestLease(account: QuotaAccount, ask: LeaseRequest, terms: QuotaLeaseTerms): LeaseGrant {
   const lease = account.leases.find(({ owner }) => owner === ask.owner)
   // a later request was handled before, so the contents of this one are outdated
   const isStale = lease !== undefined && ask.seq <= lease.seq
@@ -83,7 +83,7 @@ export function creditLease(account: QuotaAccount, ref: string, label: string, u
  * Charges the units that the owner spent and that were not charged yet, and leases it the units it keeps. Returns the
  * number of units kept: units of another period or of an unknown lease are kept only if they fit.
  */
-function report(account: QuotaAccount, ask: LeaseAsk, lease: LeaseState | undefined, leaseMs: number): number {
+function report(account: QuotaAccount, ask: LeaseRequest, lease: LeaseState | undefined, leaseMs: number): number {
   const period = (lease && account.period(lease.period)) ?? account.current
   if (lease && lease.settled > 0) {
     account.strand(period, -lease.settled, lease.endsAt)
@@ -100,8 +100,8 @@ function report(account: QuotaAccount, ask: LeaseAsk, lease: LeaseState | undefi
   return kept
 }
 
-function lend(account: QuotaAccount, { owner, seq, base, spent }: LeaseAsk, units: number, leaseMs: number): void {
-  const endsAt = account.now + leaseMs * GRACE
+function lend(account: QuotaAccount, { owner, seq, base, spent }: LeaseRequest, units: number, leaseMs: number): void {
+  const endsAt = account.now + leaseMs * LEASE_GRACE_FACTOR
   const { label } = account.current
   account.removeLeases((lease) => lease.owner === owner)
   account.leases.push({ owner, period: label, units, endsAt, seq, base, charged: spent, settled: 0 })

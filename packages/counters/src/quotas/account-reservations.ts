@@ -8,12 +8,12 @@ export type ReservationEnd = 'posted' | 'voided' | 'expired'
 /** Reserves units of an open account if they fit. The same id returns the existing reservation. */
 export function reserveUnits(
   account: QuotaAccount,
-  { id, units, forMs }: { readonly id: string; readonly units: number; readonly forMs: number },
+  { id, units, ttlMs }: { readonly id: string; readonly units: number; readonly ttlMs: number },
 ): ReservationState | undefined {
   const standing = account.reservations.find((one) => one.id === id)
   if (standing || units > account.free) return standing
   const { current, now } = account
-  const reservation = { id, period: current.label, units, endsAt: Math.floor(now + forMs), madeAt: now }
+  const reservation = { id, period: current.label, units, endsAt: Math.floor(now + ttlMs), madeAt: now }
   account.reserve(reservation)
   account.journal.entries.push(reservedEntry(reservation))
   return reservation

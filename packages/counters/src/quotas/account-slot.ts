@@ -4,9 +4,9 @@ import { settleLeases } from './account-leases.ts'
 import { expireReservations } from './account-reservations.ts'
 import type { PendingChange } from './pending-change.ts'
 import { QuotaAccount, type QuotaTerms } from './quota-account.ts'
-import { emptyState, type QuotaState, stateOf, textOf } from './quota-state.ts'
+import { emptyState, parseState, type QuotaState, serializeState } from './quota-state.ts'
 import { type Recovery, recoveryOf } from './recovered-state.ts'
-import { WriteDoubts } from './write-doubts.ts'
+import { UnconfirmedWrites } from './unconfirmed-writes.ts'
 import { WriteTurns } from './write-turns.ts'
 import { stampWriter, usageOf } from './writer-stamps.ts'
 
@@ -39,7 +39,7 @@ export class AccountSlot {
   #sentText = ''
   /** Restores writes that the database lost. It is written alone, before other changes. */
   #recovery: Recovery | undefined
-  readonly #doubts = new WriteDoubts()
+  readonly #doubts = new UnconfirmedWrites()
   readonly #turns: WriteTurns
 
   constructor(id: AccountId, terms: QuotaTerms, writer: string) {
@@ -53,7 +53,7 @@ export class AccountSlot {
     return this.#waiting.length === 0 && this.#sent.length === 0 && !this.#doubts.any
   }
 
-  get hasDoubt(): boolean {
+  get hasUnconfirmedWrite(): boolean {
     return this.#doubts.any
   }
 
@@ -79,12 +79,12 @@ export class AccountSlot {
 
   /** Accepts the account read from the table, undefined if it is not stored. `now` is the database's time. */
   read(stored: StoredAccount | undefined, now: number): void {
-    const state = stored ? stateOf(stored.state) : emptyState()
+    const state = stored ? parseState(stored.state) : emptyState()
     const found = state.writers.find(({ writer }) => writer === this.#writer)?.seq ?? 0
     const version = stored?.version ?? 0
-    const kept = this.#kept === undefined ? undefined : stateOf(this.#kept)
+    const kept = this.#kept === undefined ? undefined : parseState(this.#kept)
     this.#recovery = kept && recoveryOf({ stored: state, kept }, now)
-    const text = textOf(this.#recovery?.state ?? state)
+    const text = serializeState(this.#recovery?.state ?? state)
     this.#known = { version, text, stored: stored?.state }
     this.#isFresh = true
     this.#seq = Math.max(found, this.#seq)
@@ -103,7 +103,7 @@ export class AccountSlot {
     if (!known) return undefined
     // recovered tokens must be stored before other changes may use them
     const changes = this.#recovery ? [] : this.#nextChanges()
-    const state = stateOf(known.text)
+    const state = parseState(known.text)
     const before = usageOf(state)
     const account = this.#account(state, now)
     this.#recovery?.apply(account)
@@ -111,10 +111,10 @@ export class AccountSlot {
     this.#sent = changes
     // a write with unknown outcome cannot be applied later once this write has taken its version
     const isNeeded = this.#recovery !== undefined || this.#doubts.any || !account.journal.isEmpty
-    if (!isNeeded && textOf(state) === known.text) return this.#unchanged()
+    if (!isNeeded && serializeState(state) === known.text) return this.#unchanged()
     this.#sentSeq = Math.max(this.#sentSeq, this.#seq) + 1
     stampWriter({ before, state, journal: account.journal }, { writer: this.#writer, seq: this.#sentSeq, at: now })
-    this.#sentText = textOf(state)
+    this.#sentText = serializeState(state)
     this.#turns.composed(state.writers, now)
     return this.#changeOf(account, known, changes[0]?.token)
   }
@@ -127,7 +127,7 @@ export class AccountSlot {
     this.#seq = this.#sentSeq
     this.#kept = this.#sentText
     this.#recovery = undefined
-    this.#doubts.overtaken()
+    this.#doubts.rejectAll()
     this.#turns.written()
     this.#finish()
   }

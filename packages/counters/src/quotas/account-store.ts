@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { AWAITED, type Clock, systemClock, TurnBatch } from '@sluice/limiter-core/backend'
+import { type Clock, KEEP_ALIVE, systemClock, TurnBatch } from '@sluice/limiter-core/backend'
 import { accountPlace } from '../ledger/account-place.ts'
-import { AnswerDeadline } from '../ledger/answer-deadline.ts'
+import { CallTimeout } from '../ledger/call-timeout.ts'
 import type { AccountChange, AccountId, QuotaTable } from '../ledger/quota-table.ts'
-import { unanswered } from '../unanswered.ts'
+import { unavailableError } from '../unavailable.ts'
 import { AccountSlot } from './account-slot.ts'
 import type { PendingChange } from './pending-change.ts'
 import type { QuotaAccount, QuotaTerms } from './quota-account.ts'
@@ -22,7 +22,7 @@ export interface AccountStoreOptions {
   /** Timeout of a statement, in ms. */
   readonly waitMs: number
   /** Called with notices after they have been written. */
-  readonly noticed: (notices: AccountChange['notices']) => void
+  readonly onNotices: (notices: AccountChange['notices']) => void
 }
 
 /**
@@ -32,7 +32,7 @@ export interface AccountStoreOptions {
 export class AccountStore {
   readonly #table: QuotaTable
   readonly #options: AccountStoreOptions
-  readonly #deadline: AnswerDeadline
+  readonly #deadline: CallTimeout
   /** Identifies this start of this process. */
   readonly #writer: string = randomBytes(9).toString('base64url')
   /** Slots by name and key, the least recently used first. */
@@ -50,7 +50,7 @@ export class AccountStore {
   constructor(table: QuotaTable, options: AccountStoreOptions) {
     this.#table = table
     this.#options = options
-    this.#deadline = new AnswerDeadline(options.clock, options.waitMs)
+    this.#deadline = new CallTimeout(options.clock, options.waitMs)
   }
 
   /** Time of the database, or slightly earlier; undefined before its first reply. */
@@ -115,9 +115,9 @@ export class AccountStore {
   }
 
   /** Determines the outcome of writes without a reply. */
-  settleDoubts(): void {
+  settleUnconfirmedWrites(): void {
     if (this.#isClosed) return
-    for (const slot of this.#slots.values()) if (slot.hasDoubt) this.#schedule(slot)
+    for (const slot of this.#slots.values()) if (slot.hasUnconfirmedWrite) this.#schedule(slot)
   }
 
   /** Resolves when no account has work under way or waiting. */
@@ -183,7 +183,7 @@ export class AccountStore {
     else
       this.#turns.set(
         slot,
-        TURN_CLOCK.after(waitMs, () => this.#takeTurn(slot), AWAITED),
+        TURN_CLOCK.after(waitMs, () => this.#takeTurn(slot), KEEP_ALIVE),
       )
   }
 
@@ -239,7 +239,7 @@ export class AccountStore {
   #composed(slots: readonly AccountSlot[]): (readonly [AccountSlot, AccountChange])[] {
     const now = this.now as number
     return slots.flatMap((slot) => {
-      const change = slot.hasWork || slot.hasDoubt ? slot.compose(now) : undefined
+      const change = slot.hasWork || slot.hasUnconfirmedWrite ? slot.compose(now) : undefined
       return change ? [[slot, change] as const] : []
     })
   }
@@ -253,7 +253,7 @@ export class AccountStore {
       if (!written[index]) slot.refused(TURN_CLOCK.now())
       else {
         slot.written()
-        if (change.notices.length > 0) this.#options.noticed(change.notices)
+        if (change.notices.length > 0) this.#options.onNotices(change.notices)
       }
     }
     return composed.flatMap(([slot], index) => (written[index] ? [] : [slot]))
@@ -277,5 +277,5 @@ export class AccountStore {
 }
 
 function closedStore(): Error {
-  return unanswered('the quotas are closed')
+  return unavailableError('the quotas are closed')
 }

@@ -10,7 +10,7 @@ import {
   type Moment,
   mergedAnswer,
   SluiceError,
-  takeTogether,
+  takeParts,
   withFund,
 } from '@sluice/limiter-core/backend'
 import { fundOf } from './account-leases.ts'
@@ -70,7 +70,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
       adjustAll: this.adjustAll.bind(this),
     }
     const parts: ChargePart[] = charges.map((charge, index) => ({ backend, indexes: [index], charges: [charge] }))
-    return takeTogether(parts, moment, (part) => this.peekAll(part.charges))
+    return takeParts(parts, moment, (part) => this.peekAll(part.charges))
   }
 
   peekAll(asked: readonly Charge[]): Promise<Answer> {

@@ -24,7 +24,7 @@ export interface OwedUnitsOptions {
   readonly store: AccountStore
   readonly clock: Clock
   /** Called with units that could not be kept or charged. */
-  readonly lost: (units: number) => void
+  readonly onLost: (units: number) => void
 }
 
 /**
@@ -47,7 +47,7 @@ export class OwedUnits {
 
   add({ key, counter, cost }: Charge<QuotaCounter>, passedAt: number): void {
     if (this.#isStopped) {
-      this.#options.lost(cost)
+      this.#options.onLost(cost)
       return
     }
     this.#put({ key, counter, passedAt, units: cost })
@@ -71,7 +71,7 @@ export class OwedUnits {
     const { store, clock } = this.#options
     while (!this.#isStopped) {
       this.flush()
-      store.settleDoubts()
+      store.settleUnconfirmedWrites()
       await store.idle()
       if (this.#kept.size === 0 && this.#underWay === 0) return
       if (this.#isStopped) return
@@ -86,7 +86,7 @@ export class OwedUnits {
     this.#isStopped = true
     this.#stopTimer?.()
     this.#stopPause()
-    if (this.units !== 0) this.#options.lost(this.units)
+    if (this.units !== 0) this.#options.onLost(this.units)
   }
 
   #charge(sum: OwedSum): void {
@@ -118,7 +118,7 @@ export class OwedUnits {
     else if (this.#kept.size < MAX_KEPT) this.#kept.set(at, { ...sum })
     else {
       this.units -= sum.units
-      this.#options.lost(sum.units)
+      this.#options.onLost(sum.units)
     }
   }
 

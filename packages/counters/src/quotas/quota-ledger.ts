@@ -1,5 +1,5 @@
-import type { LeaseAsk, LeaseGrant, LeaseLedger } from '@sluice/limiter-core/leases'
-import { askLease, type QuotaLeaseTerms } from './account-leases.ts'
+import type { LeaseGrant, LeaseLedger, LeaseRequest } from '@sluice/limiter-core/leases'
+import { type QuotaLeaseTerms, requestLease } from './account-leases.ts'
 import type { AccountStore } from './account-store.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
 
@@ -13,12 +13,12 @@ export class QuotaLedger implements LeaseLedger {
     this.#terms = terms
   }
 
-  ask(asks: readonly LeaseAsk[]): Promise<readonly (LeaseGrant | Error)[]> {
+  request(asks: readonly LeaseRequest[]): Promise<readonly (LeaseGrant | Error)[]> {
     return Promise.all(
       asks.map((ask) => {
         const { terms, limit } = ask.counter as QuotaCounter
-        const apply = (account: Parameters<typeof askLease>[0]): LeaseGrant =>
-          askLease(account.open(limit), ask, this.#terms)
+        const apply = (account: Parameters<typeof requestLease>[0]): LeaseGrant =>
+          requestLease(account.open(limit), ask, this.#terms)
         return this.#store.change(accountOf(ask), terms, { apply }).catch((error: Error) => error)
       }),
     )

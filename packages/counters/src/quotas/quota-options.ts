@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { badOption, type Duration, parseMs } from '@sluice/limiter-core/backend'
-import type { QuotaName } from './quota-counts.ts'
+import type { QuotaName } from './open-quotas.ts'
 import type { ReservedUnits } from './quota-reservations.ts'
 import { storedKey } from './stored-key.ts'
 
@@ -22,17 +22,17 @@ export interface RefundOptions extends QuotaName {
 
 export interface ReserveOptions extends QuotaName {
   /** Time after which the reservation expires unless it is posted or voided, 1 s to 7 days. Default: 1 minute. */
-  readonly forMs?: Duration | undefined
+  readonly ttlMs?: Duration | undefined
   /** Id of the reservation, unique for the key; 1 to 256 characters. Default: a random id. */
   readonly id?: string | undefined
 }
 
 /** Returns the validated arguments of `reserve`. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
-export function reservedOf(units: number, { id, forMs: given = 60_000 }: ReserveOptions): ReservedUnits {
-  const forMs = parseMs(given, 'reserve: forMs')
-  if (!(forMs >= 1_000 && forMs <= MAX_RESERVED_MS))
-    throw badOption('reserve: forMs', given, 'a duration from 1s to 7d')
-  return { units: unitsOf('reserve', units), forMs, id: id === undefined ? randomUUID() : tokenOf('reserve', id) }
+export function reservedOf(units: number, { id, ttlMs: given = 60_000 }: ReserveOptions): ReservedUnits {
+  const ttlMs = parseMs(given, 'reserve: ttlMs')
+  if (!(ttlMs >= 1_000 && ttlMs <= MAX_RESERVED_MS))
+    throw badOption('reserve: ttlMs', given, 'a duration from 1s to 7d')
+  return { units: unitsOf('reserve', units), ttlMs, id: id === undefined ? randomUUID() : tokenOf('reserve', id) }
 }
 
 export function unitsOf(owner: string, units: number): number {

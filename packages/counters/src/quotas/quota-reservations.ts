@@ -16,7 +16,7 @@ export interface QuotaReservation {
 export interface ReservedUnits {
   readonly id: string
   readonly units: number
-  readonly forMs: number
+  readonly ttlMs: number
 }
 
 /** Two-phase charges: reserve units, then post the units really used, or void. Each phase happens exactly once. */

@@ -73,7 +73,7 @@ export interface WriterState {
   readonly charged?: Readonly<Record<string, number>>
 }
 
-/** Version of the format that `textOf` writes. */
+/** Version of the format that `serializeState` writes. */
 const VERSION = 1
 
 export function emptyState(): QuotaState {
@@ -81,12 +81,12 @@ export function emptyState(): QuotaState {
 }
 
 /** Serializes a state. Equal states have equal texts. */
-export function textOf({ periods, topUps, leases, reservations, writers, forgottenAt }: QuotaState): string {
+export function serializeState({ periods, topUps, leases, reservations, writers, forgottenAt }: QuotaState): string {
   return JSON.stringify({ v: VERSION, periods, topUps, leases, reservations, writers, forgottenAt })
 }
 
 /** Parses a stored state. Throws `SLUICE_COUNTER_TABLES` if a later release wrote it. */
-export function stateOf(text: string): QuotaState {
+export function parseState(text: string): QuotaState {
   const { v, ...state } = JSON.parse(text) as QuotaState & { readonly v: number }
   // states of earlier releases have no forgottenAt
   if (v === VERSION) return { ...state, forgottenAt: state.forgottenAt ?? 0 }

@@ -1,13 +1,13 @@
 import {
-  AWAITED,
   type Clock,
-  everyTick,
+  KEEP_ALIVE,
   type MaybePromise,
   type Metric,
   type MetricSource,
   type Observer,
   type Observers,
   optionsOf,
+  repeatEvery,
 } from '@sluice/limiter-core/backend'
 import { type LeaseTerms, LeasingBackend } from '@sluice/limiter-core/leases'
 import type { AccountId, QuotaTable, StrandedUnits } from '../ledger/quota-table.ts'
@@ -15,10 +15,10 @@ import { creditLease } from './account-leases.ts'
 import type { ReservationEnd } from './account-reservations.ts'
 import { AccountStore } from './account-store.ts'
 import { ExactQuotas } from './exact-quotas.ts'
+import { OpenQuotas, type QuotaName } from './open-quotas.ts'
 import { OwedUnits } from './owed-units.ts'
 import { balanceOf, type QuotaBalance } from './quota-balance.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
-import { QuotaCounts, type QuotaName } from './quota-counts.ts'
 import { QuotaLedger } from './quota-ledger.ts'
 import { QuotaMetrics } from './quota-metrics.ts'
 import { QuotaNotices, type QuotaUsed } from './quota-notices.ts'
@@ -42,7 +42,7 @@ const MAX_DUE = 256
 const CLOSE_MS = 1_000
 
 /** Units charged for a lease that ended without a report. They may not have been spent. */
-export interface QuotaStranded {
+export interface StrandedLease {
   /** The key, or `\\sha256:` and 43 characters for a key longer than 512 bytes, which is stored as its hash. */
   readonly key: string
   /** Local date on which the period began, e.g. `2026-11-01`. */
@@ -65,7 +65,7 @@ export interface QuotasDeps {
 
 interface QuotaParts extends QuotasDeps {
   readonly store: AccountStore
-  readonly counts: QuotaCounts
+  readonly counts: OpenQuotas
   readonly owed: OwedUnits
   readonly notices: QuotaNotices
 }
@@ -91,9 +91,9 @@ export class Quotas extends LeasingBackend implements MetricSource {
     this.#reports = new QuotaReports(table)
     this.#reservations = new QuotaReservations(store, table)
     this.#metrics = new QuotaMetrics(owed)
-    this.#stopTick = everyTick(clock, TICK_MS, () => {
+    this.#stopTick = repeatEvery(clock, TICK_MS, () => {
       // independent of the tick, which a call without a reply may block
-      store.settleDoubts()
+      store.settleUnconfirmedWrites()
       this.#ticking ??= this.#tick().finally(() => {
         this.#ticking = undefined
       })
@@ -139,7 +139,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
 
   /** Reserves units. Returns undefined if they do not fit. */
   reserve(key: string, units: number, options: ReserveOptions = {}): Promise<QuotaReservation | undefined> {
-    const counter = this.#counterOf('reserve', options, ['forMs', 'id'])
+    const counter = this.#counterOf('reserve', options, ['ttlMs', 'id'])
     return this.#reservations.reserve(counter, key, reservedOf(units, options))
   }
 
@@ -178,7 +178,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
   }
 
   /** Returns at most 1,000 leases that ended without a report and have charged units, the oldest first. */
-  async stranded(options: QuotaName & { readonly key?: string | undefined } = {}): Promise<readonly QuotaStranded[]> {
+  async stranded(options: QuotaName & { readonly key?: string | undefined } = {}): Promise<readonly StrandedLease[]> {
     const { name } = this.#counterOf('stranded', options, ['key'])
     const key = options.key === undefined ? undefined : storedKey(options.key)
     const found = await this.#parts.table.stranded({ name, key, limit: 1_000 })
@@ -194,7 +194,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
   /**
    * Gives back the units charged for a lease without a report, once per lease. Returns the number of units given back.
    */
-  async credit({ key, ref, period, units }: QuotaStranded, options: QuotaName = {}): Promise<number> {
+  async credit({ key, ref, period, units }: StrandedLease, options: QuotaName = {}): Promise<number> {
     const counter = this.#counterOf('credit', options, [])
     const token = `credit:${ref}:${period}`
     let credited = 0
@@ -231,7 +231,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const { owed, clock, notices, store } = this.#parts
     let stop = (): void => {}
     const late = new Promise<void>((resolve) => {
-      stop = clock.after(CLOSE_MS, resolve, AWAITED)
+      stop = clock.after(CLOSE_MS, resolve, KEEP_ALIVE)
     })
     await Promise.race([Promise.all([owed.drained().then(() => notices.idle()), this.#ticking]), late])
     stop()
@@ -281,10 +281,10 @@ type Account = Parameters<typeof balanceOf>[0]
 
 function partsOf(deps: QuotasDeps): QuotaParts {
   const { table, clock, waitMs, observers, onUsed } = deps
-  const counts = new QuotaCounts()
+  const counts = new OpenQuotas()
   const policyOf = (name: string): string => counts.byName(name)?.compiled.policy.name ?? name
   const notices = new QuotaNotices({ table, clock, observers, policyOf, onUsed })
-  const store = new AccountStore(table, { clock, waitMs, noticed: (written) => void notices.deliver(written) })
+  const store = new AccountStore(table, { clock, waitMs, onNotices: (written) => void notices.deliver(written) })
   const lost = (units: number): void => observers.event('quota', { lost: units })
-  return { ...deps, counts, notices, store, owed: new OwedUnits({ store, clock, lost }) }
+  return { ...deps, counts, notices, store, owed: new OwedUnits({ store, clock, onLost: lost }) }
 }

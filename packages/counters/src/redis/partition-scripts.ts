@@ -12,7 +12,7 @@ import {
   seedScript,
 } from '../lua/scripts.ts'
 import type { Owed } from '../metrics/owed-metrics.ts'
-import { answeredWithin, failureOf, unanswered } from '../unanswered.ts'
+import { asSluiceError, unavailableError, withTimeout } from '../unavailable.ts'
 import type { PartitionKeys } from './partition-keys.ts'
 
 /**
@@ -169,10 +169,10 @@ export class PartitionScripts {
     const epoch = randomBytes(15).toString('base64url')
     const options = { deadlineAt: clock.now() + waitMs }
     const answer = runner.run(script, [...names.fixed, ...keys], [epoch, ...args], options).catch((error: unknown) => {
-      throw failureOf('Redis', error)
+      throw asSluiceError('Redis', error)
     })
-    const late = (): Error => unanswered(`Redis did not reply within ${waitMs} ms`)
-    const reply = await answeredWithin(answer, { clock, waitMs, late })
+    const late = (): Error => unavailableError(`Redis did not reply within ${waitMs} ms`)
+    const reply = await withTimeout(answer, { clock, waitMs, late })
     return Array.isArray(reply) ? reply : [reply]
   }
 }
@@ -197,5 +197,7 @@ function readingOf(id: string, reply: readonly unknown[], at: number): [string, 
 }
 
 function unknownOutcome(): Error {
-  return unanswered('increment: the connection to Redis broke before the reply; the increment may have been counted')
+  return unavailableError(
+    'increment: the connection to Redis broke before the reply; the increment may have been counted',
+  )
 }

@@ -1,19 +1,19 @@
 import type { Counters, MetricSource, ScriptRunner } from '@sluice/limiter-core'
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
-import { isRedisClients, type RedisClient, type RedisClients, runnerOf } from '@sluice/redis'
+import { isRedisClients, type RedisClient, type RedisClients, scriptRunner } from '@sluice/redis'
 import { BufferedCounters } from '../buffer/buffered-counters.ts'
 import {
   counterSettings,
+  integerWithin,
   SHARED_COUNTERS_OPTIONS,
   type SharedCountersOptions,
-  wholeWithin,
 } from '../counter-options.ts'
 import type { CounterLedger } from '../ledger/counter-ledger.ts'
-import { HotCounters } from './hot-counters.ts'
-import { HotPartition } from './hot-partition.ts'
-import { HotPartitions } from './hot-partitions.ts'
 import { checkedPrefix, PartitionKeys } from './partition-keys.ts'
 import { PartitionScripts } from './partition-scripts.ts'
+import { PartitionedCounters } from './partitioned-counters.ts'
+import { RedisPartition } from './redis-partition.ts'
+import { RedisPartitions } from './redis-partitions.ts'
 
 export interface RedisCountersOptions extends SharedCountersOptions {
   /** Durable storage, from `postgresLedger`. */
@@ -62,23 +62,23 @@ export function redisCounters(
   } = optionsOf('redisCounters', options, OPTIONS)
   const settings = counterSettings('redisCounters', ledger, options)
   const { name, table, clock, expireMs, waitMs } = settings
-  const maxOwed = wholeWithin('redisCounters: maxWaiting', maxWaiting, 1_000_000)
+  const maxOwed = integerWithin('redisCounters: maxWaiting', maxWaiting, 1_000_000)
   const head = checkedPrefix('redisCounters', prefix)
-  const count = wholeWithin('redisCounters: partitions', partitions, 1_024)
-  const partitionsOf = (runner: ScriptRunner): readonly HotPartition[] =>
+  const count = integerWithin('redisCounters: partitions', partitions, 1_024)
+  const partitionsOf = (runner: ScriptRunner): readonly RedisPartition[] =>
     Array.from({ length: count }, (_, index) => {
       const keys = new PartitionKeys(head, name, index)
       const scripts = new PartitionScripts({ runner, clock, keys, expireMs, maxOwed, waitMs })
-      return new HotPartition({ scripts, table, heldMs: HELD_MS, clock, waitMs })
+      return new RedisPartition({ scripts, table, heldMs: HELD_MS, clock, waitMs })
     })
   const servers = new Map(runnersOf(client).map(([server, runner]) => [server, partitionsOf(runner)]))
   const direct = new BufferedCounters({ ...settings, maxBatch: 10_000, maxWaiting: 100_000, maxEntries: 10_000 })
-  return new HotCounters({ ...settings, partitions: new HotPartitions(servers), direct })
+  return new PartitionedCounters({ ...settings, partitions: new RedisPartitions(servers), direct })
 }
 
 function runnersOf(client: RedisClient | ScriptRunner | RedisClients): [name: string, runner: ScriptRunner][] {
-  if (!isRedisClients(client)) return [['redis', runnerOf(client)]]
+  if (!isRedisClients(client)) return [['redis', scriptRunner(client)]]
   const clients = Object.entries(client)
   if (clients.length === 0) throw badOption('redisCounters: client', client, 'an object with at least one client')
-  return clients.map(([name, one]) => [name, runnerOf(one)])
+  return clients.map(([name, one]) => [name, scriptRunner(one)])
 }

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock, Counters, MetricSource } from '@sluice/limiter-core'
 import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
-import { leavesBody } from './request-bytes.ts'
+import { hasUnreadBody } from './request-bytes.ts'
 import { requestTarget } from './request-target.ts'
 import { matchedRoute } from './route-table.ts'
 import { type CounterServiceToken, checkScope, ServiceAccess, type ServiceCaller } from './service-access.ts'
-import type { ServiceAnswer } from './service-answer.ts'
 import { type CounterServiceLimits, ServiceLimits } from './service-limits.ts'
 import { ServiceMetrics } from './service-metrics.ts'
 import { problemOf } from './service-problem.ts'
+import type { ServiceResponse } from './service-response.ts'
 import type { RouteCall, ServiceParts, ServiceRoute } from './service-routes.ts'
 
 export interface CounterServiceOptions {
@@ -82,19 +82,19 @@ class ServiceRequests {
     const { clock } = this.#parts
     const startedAt = clock.now()
     const seen = { route: UNKNOWN_ROUTE }
-    const answer = await this.#answer(req, seen).catch((error: unknown) => problemOf(error).answer())
+    const answer = await this.#answer(req, seen).catch((error: unknown) => problemOf(error).toResponse())
     const status = written(req, res, answer) ? String(answer.status) : 'closed'
     this.metrics.answered(seen.route, status, Math.max(0, clock.now() - startedAt))
   }
 
-  async #answer(req: IncomingMessage, seen: { route: string }): Promise<ServiceAnswer> {
+  async #answer(req: IncomingMessage, seen: { route: string }): Promise<ServiceResponse> {
     const caller = this.#access.callerOf(req)
     const { segments, query } = requestTarget(req.url ?? '')
     const { route, id } = matchedRoute(req.method ?? '', segments)
     seen.route = route.path
     const call: RouteCall = { ...this.#parts, req, id, query }
     if (route.scope === undefined) return route.run(call)
-    const place = this.#limits.enter()
+    const place = this.#limits.acquire()
     if (!('release' in place)) return place
     try {
       // before the scope is checked, so that guesses of tokens are limited, too
@@ -112,17 +112,17 @@ function isSource(value: Partial<MetricSource> | undefined): value is MetricSour
   return typeof value?.metrics === 'function'
 }
 
-async function allowedAnswer(route: ServiceRoute, caller: ServiceCaller, call: RouteCall): Promise<ServiceAnswer> {
+async function allowedAnswer(route: ServiceRoute, caller: ServiceCaller, call: RouteCall): Promise<ServiceResponse> {
   try {
     checkScope(caller, route.scope)
     return await route.run(call)
   } catch (error) {
-    return problemOf(error).answer()
+    return problemOf(error).toResponse()
   }
 }
 
 /** Writes a response. Returns false if the client is gone or a response was already written. */
-function written(req: IncomingMessage, res: ServerResponse, { status, headers, body }: ServiceAnswer): boolean {
+function written(req: IncomingMessage, res: ServerResponse, { status, headers, body }: ServiceResponse): boolean {
   if (res.headersSent || res.writableEnded || res.destroyed) return false
   const length = status === 204 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
   res.writeHead(status, {
@@ -130,7 +130,7 @@ function written(req: IncomingMessage, res: ServerResponse, { status, headers, b
     ...length,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    ...(leavesBody(req) && { Connection: 'close' }),
+    ...(hasUnreadBody(req) && { Connection: 'close' }),
   })
   res.end(req.method === 'HEAD' ? undefined : body)
   return true

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '@sluice/limiter-core'
 import { ServiceProblem } from './service-problem.ts'
 
-export const MOST_BODY_BYTES = 65_536
+export const MAX_BODY_BYTES = 65_536
 /** A body of this size takes milliseconds. A slower client would occupy a place of the in-flight cap for nothing. */
 const BODY_MS = 10_000
 
@@ -10,7 +10,7 @@ const BODY_MS = 10_000
  * Whether an unread body remains on the connection. The connection must close after the response then, because the next
  * request would follow that body.
  */
-export function leavesBody(req: IncomingMessage): boolean {
+export function hasUnreadBody(req: IncomingMessage): boolean {
   return req.httpVersionMajor < 2 && !req.complete && declaresBody(req)
 }
 
@@ -23,7 +23,7 @@ function declaresBody({ headers }: IncomingMessage): boolean {
  * Reads the body of a request. Rejects with a problem if it is larger than 64 KiB, arrives too slowly or is cut off.
  */
 export function requestBytes(req: IncomingMessage, clock: Clock): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > MOST_BODY_BYTES) return Promise.reject(tooLarge())
+  if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge())
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -36,7 +36,7 @@ export function requestBytes(req: IncomingMessage, clock: Clock): Promise<Buffer
     }
     const onData = (chunk: Buffer): void => {
       size += chunk.length
-      if (size <= MOST_BODY_BYTES) chunks.push(chunk)
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk)
       else settle(() => reject(tooLarge()))
     }
     const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks)))
@@ -48,5 +48,5 @@ export function requestBytes(req: IncomingMessage, clock: Clock): Promise<Buffer
 }
 
 function tooLarge(): ServiceProblem {
-  return new ServiceProblem(413, 'body-too-large', { detail: `body: expected at most ${MOST_BODY_BYTES} bytes` })
+  return new ServiceProblem(413, 'body-too-large', { detail: `body: expected at most ${MAX_BODY_BYTES} bytes` })
 }

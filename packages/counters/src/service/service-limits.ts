@@ -16,8 +16,8 @@ import {
   rateEntry,
   violatedPolicies,
 } from '@sluice/limiter-core/http'
-import { wholeWithin } from '../counter-options.ts'
-import type { ServiceAnswer } from './service-answer.ts'
+import { integerWithin } from '../counter-options.ts'
+import type { ServiceResponse } from './service-response.ts'
 
 export interface CounterServiceLimits {
   /**
@@ -31,7 +31,7 @@ export interface CounterServiceLimits {
 
 /** Response of a denied request, or headers for the response of an allowed one. */
 export type TakenRequest =
-  | { readonly denied: ServiceAnswer }
+  | { readonly denied: ServiceResponse }
   | { readonly denied?: undefined; readonly headers: Readonly<Record<string, string>> }
 
 const CAP = 'counters-inflight'
@@ -48,13 +48,13 @@ export class ServiceLimits {
     if (limiter !== undefined && typeof limiter?.take !== 'function') {
       throw badOption('counterService: limits.limiter', limiter, 'a limiter such as createLimiter()')
     }
-    const limit = wholeWithin('counterService: limits.maxInflight', maxInflight, 100_000)
+    const limit = integerWithin('counterService: limits.maxInflight', maxInflight, 100_000)
     this.#limiter = limiter
     this.#cap = createInflightLimiter({ name: CAP, limit })
   }
 
   /** Returns a permit, which must be released, or the response if too many requests are in progress. */
-  enter(): Permit | ServiceAnswer {
+  acquire(): Permit | ServiceResponse {
     return this.#cap.acquire() ?? denialAnswer(httpDenial(503, [CAP], CAP_RETRY_MS), {})
   }
 
@@ -74,7 +74,7 @@ export class ServiceLimits {
   }
 }
 
-function denialAnswer(denial: HttpDenial, headers: Readonly<Record<string, string>>): ServiceAnswer {
+function denialAnswer(denial: HttpDenial, headers: Readonly<Record<string, string>>): ServiceResponse {
   const { status, retryAfterSeconds, contentType, body } = denial
   const wait = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
   return {

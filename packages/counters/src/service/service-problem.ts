@@ -1,5 +1,5 @@
 import { PROBLEM_MEDIA_TYPE } from '@sluice/limiter-core/http'
-import type { ServiceAnswer } from './service-answer.ts'
+import type { ServiceResponse } from './service-response.ts'
 
 const TITLES = {
   400: 'Bad Request',
@@ -51,7 +51,7 @@ export class ServiceProblem extends Error {
     this.headers = headers
   }
 
-  answer(): ServiceAnswer {
+  toResponse(): ServiceResponse {
     const { status, code, detail, headers } = this
     const body = JSON.stringify({ type: 'about:blank', title: TITLES[status], status, code, detail })
     return { status, headers: { ...headers, 'Content-Type': PROBLEM_MEDIA_TYPE }, body }

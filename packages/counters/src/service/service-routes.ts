@@ -13,8 +13,8 @@ import { counterOpenApi } from './open-api/counter-open-api.ts'
 import { type BodyFields, requestFields } from './request-body.ts'
 import { decodedText, queryOf, wholeParameter } from './request-target.ts'
 import type { CounterScope } from './service-access.ts'
-import { jsonAnswer, NO_CONTENT, type ServiceAnswer } from './service-answer.ts'
 import { ServiceProblem } from './service-problem.ts'
+import { jsonResponse, NO_CONTENT, type ServiceResponse } from './service-response.ts'
 
 /** Dependencies of the routes. */
 export interface ServiceParts {
@@ -36,7 +36,7 @@ export interface ServiceRoute {
   readonly path: string
   /** Scope that the token needs. Routes without a scope need no token and are not limited. */
   readonly scope: CounterScope | undefined
-  run(call: RouteCall): Promise<ServiceAnswer>
+  run(call: RouteCall): Promise<ServiceResponse>
 }
 
 const DEFAULT_PAGE = 1_000
@@ -56,17 +56,17 @@ export const serviceRoutes: readonly ServiceRoute[] = [
   { method: 'GET', path: '/counters/{prefix}*/aggregate', scope: 'counters:read', run: aggregate },
 ]
 
-async function health({ query }: RouteCall): Promise<ServiceAnswer> {
+async function health({ query }: RouteCall): Promise<ServiceResponse> {
   queryOf(query, [])
-  return jsonAnswer({ status: 'ok' })
+  return jsonResponse({ status: 'ok' })
 }
 
-async function openApi({ query }: RouteCall): Promise<ServiceAnswer> {
+async function openApi({ query }: RouteCall): Promise<ServiceResponse> {
   queryOf(query, [])
-  return jsonAnswer(counterOpenApi)
+  return jsonResponse(counterOpenApi)
 }
 
-async function metrics({ query, sources }: RouteCall): Promise<ServiceAnswer> {
+async function metrics({ query, sources }: RouteCall): Promise<ServiceResponse> {
   queryOf(query, [])
   const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }
   try {
@@ -77,58 +77,58 @@ async function metrics({ query, sources }: RouteCall): Promise<ServiceAnswer> {
   }
 }
 
-async function list({ query, counters }: RouteCall): Promise<ServiceAnswer> {
+async function list({ query, counters }: RouteCall): Promise<ServiceResponse> {
   const parameters = queryOf(query, ['prefix', 'limit', 'after'])
   const limit = wholeParameter(parameters, 'limit') ?? DEFAULT_PAGE
   const after = parameters.get('after')
   const readings = await counters.readMany(parameters.get('prefix') ?? '', { limit, after })
   const next = readings.length < limit ? null : (readings.at(-1)?.id ?? null)
-  return jsonAnswer({ counters: readings.map(readingBody), next, ...downBody(counters) })
+  return jsonResponse({ counters: readings.map(readingBody), next, ...downBody(counters) })
 }
 
-async function read({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
+async function read({ id, query, counters }: RouteCall): Promise<ServiceResponse> {
   const maxAgeMs = wholeParameter(queryOf(query, ['maxAgeMs']), 'maxAgeMs')
-  return jsonAnswer(readingBody(await counters.read(id, { maxAgeMs })))
+  return jsonResponse(readingBody(await counters.read(id, { maxAgeMs })))
 }
 
-async function aggregate({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
+async function aggregate({ id, query, counters }: RouteCall): Promise<ServiceResponse> {
   queryOf(query, [])
   const sum = await counters.aggregate(id)
-  return jsonAnswer({ prefix: id, sum, ...downBody(counters) })
+  return jsonResponse({ prefix: id, sum, ...downBody(counters) })
 }
 
-async function increment({ req, id, query, counters, clock }: RouteCall): Promise<ServiceAnswer> {
+async function increment({ req, id, query, counters, clock }: RouteCall): Promise<ServiceResponse> {
   queryOf(query, [])
   const token = idempotencyKey(req)
   const fields = await requestFields(req, clock, ['delta', 'durable'])
   const delta = fields.has('delta') ? fields.get('delta') : 1
   checkDelta(delta)
   const { value, durable, counted } = await counters.increment(id, delta, incrementOptions(token, fields))
-  return jsonAnswer({ value, ...receiptBody(durable, counted) })
+  return jsonResponse({ value, ...receiptBody(durable, counted) })
 }
 
-async function batch({ req, query, counters, clock }: RouteCall): Promise<ServiceAnswer> {
+async function batch({ req, query, counters, clock }: RouteCall): Promise<ServiceResponse> {
   queryOf(query, [])
   const token = idempotencyKey(req)
   const fields = await requestFields(req, clock, ['deltas', 'durable'])
   const deltas = foldedDeltas(fields.get('deltas') as Record<string, number>)
   const { values, durable, counted } = await counters.incrementMany(deltas, incrementOptions(token, fields))
-  return jsonAnswer({ values: Object.fromEntries(values), ...receiptBody(durable, counted) })
+  return jsonResponse({ values: Object.fromEntries(values), ...receiptBody(durable, counted) })
 }
 
-async function flush({ query, counters }: RouteCall): Promise<ServiceAnswer> {
+async function flush({ query, counters }: RouteCall): Promise<ServiceResponse> {
   queryOf(query, [])
   await counters.flush()
   return NO_CONTENT
 }
 
-async function reset({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
+async function reset({ id, query, counters }: RouteCall): Promise<ServiceResponse> {
   queryOf(query, [])
   await counters.reset(id)
   return NO_CONTENT
 }
 
-async function remove({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
+async function remove({ id, query, counters }: RouteCall): Promise<ServiceResponse> {
   queryOf(query, [])
   await counters.delete(id)
   return NO_CONTENT

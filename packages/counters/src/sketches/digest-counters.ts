@@ -85,8 +85,8 @@ function digestClaim({ compression, scale }: TDigest): FormatClaim<TDigest, numb
   const text = JSON.stringify({ compression, scale })
   return {
     kind: 'digest',
-    text,
-    agreed(kept) {
+    json: text,
+    resolve(kept) {
       if (kept.compression === compression && kept.scale === scale) return digestFormat({ compression, scale })
       const expected = `compression ${kept.compression} and scale ${kept.scale} as stored for this name`
       throw new SketchError('SLUICE_SKETCH_MISMATCH', `digestCounters: expected ${expected}, received ${text}`)

@@ -41,7 +41,7 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
    * Merges rows in the background: for some of the added `rows`, those of their hour; once an hour, in one process of a
    * fleet, all rows.
    */
-  appended(rows: readonly NewSketchRow[]): void {
+  rowsAdded(rows: readonly NewSketchRow[]): void {
     const { clock, kind, random, table } = this.#options
     for (const { id, firstHour } of rows) {
       if (random() < MERGE_CHANCE) this.#later({ id, first: firstHour, span: 1 })
@@ -79,12 +79,12 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
   async #compactAll(): Promise<number> {
     const { table, clock, keptDays } = this.#options
     const hour = hourOf('compact', clock.wall())
-    await table.forget((dayOf(hour) - keptDays + 1) * HOURS, keptDays)
+    await table.deleteBefore((dayOf(hour) - keptDays + 1) * HOURS, keptDays)
     let rows = 0
     let failure: { readonly error: unknown } | undefined
     let after: SketchGroup | undefined
     do {
-      const page = await table.crowded({ before: this.#oldBefore, after, limit: PAGE })
+      const page = await table.mergeableGroups({ before: this.#oldBefore, after, limit: PAGE })
       for (const group of page) {
         if (this.#isEnding) return rows
         rows += await this.#merge(group).catch((error: unknown) => {

@@ -19,16 +19,16 @@ export interface SketchFormat<Kind extends Sketch<Kind>, Value> {
 export interface FormatClaim<Kind extends Sketch<Kind>, Value> {
   readonly kind: StoredSketchKind
   /** JSON that the ledger stores if it has no format yet. */
-  readonly text: string
+  readonly json: string
   /**
    * Returns the format that the ledger has. Throws `SLUICE_SKETCH_MISMATCH` if this process was configured with another
    * one.
    */
-  readonly agreed: (kept: KeptFormat) => SketchFormat<Kind, Value>
+  readonly resolve: (kept: StoredFormat) => SketchFormat<Kind, Value>
 }
 
 /** Format stored in the ledger, written by any process. */
-export type KeptFormat = Readonly<Record<string, unknown>>
+export type StoredFormat = Readonly<Record<string, unknown>>
 
 /** Number of rows merged before other work may run: with rows of 16 KiB, they take about a millisecond. */
 const ROWS_OF_TURN = 10
@@ -62,7 +62,7 @@ export async function mergedRows<Kind extends Sketch<Kind>, Value>(
 }
 
 /** Parses a stored format. Throws `SLUICE_BAD_BYTES` if it is not a JSON object. */
-export function keptFormat(text: string): KeptFormat {
+export function keptFormat(text: string): StoredFormat {
   try {
     return { ...JSON.parse(text) }
   } catch {

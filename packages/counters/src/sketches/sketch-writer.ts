@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { AWAITED, messageOf, SluiceError } from '@sluice/limiter-core/backend'
+import { KEEP_ALIVE, messageOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Sketch } from '@sluice/sketches'
 import type { LedgerSettings } from '../counter-options.ts'
 import { SendLoop } from '../ledger/send-loop.ts'
 import type { NewSketchRow, SketchBatch, SketchTable } from '../ledger/sketch-table.ts'
-import { unanswered } from '../unanswered.ts'
+import { unavailableError } from '../unavailable.ts'
 import type { RowMerger } from './row-merger.ts'
 import { type SketchFormat, storedBytes } from './sketch-format.ts'
 
@@ -134,9 +134,9 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
       }
       const late = (): void => {
         leave()
-        reject(unanswered(`add: the ledger did not reply within ${waitMs} ms; the value may still be counted`))
+        reject(unavailableError(`add: the ledger did not reply within ${waitMs} ms; the value may still be counted`))
       }
-      const cancel = clock.after(waitMs, late, AWAITED)
+      const cancel = clock.after(waitMs, late, KEEP_ALIVE)
       this.#waiters++
       waiters.add(applied)
     })
@@ -161,7 +161,7 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     }
     this.#shipment = undefined
     for (const waiters of shipment.waiters) for (const applied of waiters) applied()
-    merger.appended(shipment.batch.rows)
+    merger.rowsAdded(shipment.batch.rows)
   }
 
   /** Creates a batch of waiting sketches, oldest first. */

@@ -83,8 +83,8 @@ function uniqueClaim(precision: number, configured: SketchSeed | undefined): For
   const own = configured ? { seedId: idOf(configured) } : { seed: randomBytes(32).toString('base64url') }
   return {
     kind: 'unique',
-    text: JSON.stringify({ precision, ...own }),
-    agreed(kept) {
+    json: JSON.stringify({ precision, ...own }),
+    resolve(kept) {
       if (kept.precision !== precision) {
         throw mismatch(`precision: expected ${kept.precision} as stored for this name, received ${precision}`)
       }

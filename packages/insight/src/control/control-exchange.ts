@@ -1,6 +1,6 @@
 import type { Channel } from '@sluice/limiter-core/backend'
+import { ControlCipher } from './control-cipher.ts'
 import { controlsOf, controlsTexts } from './control-message.ts'
-import { ControlSeal } from './control-seal.ts'
 import type { StoredControl } from './stored-control.ts'
 
 export interface ControlExchangeOptions {
@@ -19,13 +19,13 @@ export class ControlExchange {
   /** Number of rejected messages: encrypted with a different secret, malformed, or of another version. */
   refused = 0
   readonly #options: ControlExchangeOptions
-  readonly #seal: ControlSeal
+  readonly #seal: ControlCipher
   readonly #unsubscribe: () => void
 
   constructor(options: ControlExchangeOptions) {
     const { channel, topic, secret } = options
     this.#options = options
-    this.#seal = new ControlSeal(secret, topic)
+    this.#seal = new ControlCipher(secret, topic)
     this.#unsubscribe = channel.subscribe(topic, (bytes) => this.#receive(bytes))
   }
 

@@ -1,4 +1,4 @@
-import { badOption, optionalFunction, optionsOf, wholeUnits } from '@sluice/limiter-core/backend'
+import { badOption, checkedUnits, optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
 import type { ControlOptions } from './control.ts'
 
 /** Checks the options. Throws `SLUICE_BAD_OPTION`, or `SLUICE_BAD_LIMIT` for a bound that is not a valid limit. */
@@ -11,7 +11,7 @@ export function checkControl(options: ControlOptions): void {
   for (const bounds of Object.values(limits)) {
     const { min, max } = optionsOf('createInsight: control.limits', bounds, ['min', 'max'])
     const isInOrder =
-      wholeUnits(min, 'createInsight: control.limits: min') <= wholeUnits(max, 'createInsight: control.limits: max')
+      checkedUnits(min, 'createInsight: control.limits: min') <= checkedUnits(max, 'createInsight: control.limits: max')
     if (!isInOrder) throw badOption('createInsight: control.limits: max', max, `an integer of at least min (${min})`)
   }
 }

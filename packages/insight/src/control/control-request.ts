@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { badOption, optionsOf, parseDuration, SluiceError } from '@sluice/limiter-core/backend'
-import { askedKey } from '../asked-key.ts'
 import { boundedText } from '../bounded-text.ts'
+import { checkedKey } from '../requested-key.ts'
 import type { ControlAction, ControlRequest } from './control.ts'
 import type { ControlBounds } from './control-bounds.ts'
 import type { StoredControl } from './stored-control.ts'
@@ -63,7 +63,7 @@ function changeOf(request: ControlRequest, limits: ControlLimits): ControlAction
     }
     default: {
       const { policy } = request
-      const key = askedKey('control', request.key)
+      const key = checkedKey('control', request.key)
       return { action: request.action, key, ...(policy !== undefined && { policy: policyOf(policy, limits) }) }
     }
   }

@@ -1,7 +1,7 @@
 import { isActive, type StoredControl } from './stored-control.ts'
 
 /** Maximum number of active changes. */
-export const MOST_CONTROLS = 100
+export const MAX_CONTROLS = 100
 
 /** Maximum number of stored changes, including recently expired and undone ones. */
 const MOST_KNOWN = 500
@@ -65,7 +65,7 @@ export class ControlSet {
   }
 
   /** Removes changes that expired more than a minute ago. */
-  forget(at: number): void {
+  removeExpired(at: number): void {
     for (const [id, { endsAt }] of this.#known) if (at > endsAt + KEPT_MS) this.#known.delete(id)
   }
 }

@@ -1,9 +1,9 @@
 import {
   type Channel,
   type Clock,
-  everyTick,
   messageOf,
   type ObservedLimiter,
+  repeatEvery,
   SluiceError,
 } from '@sluice/limiter-core/backend'
 import type { InsightPart } from '../insight-part.ts'
@@ -12,8 +12,8 @@ import type { AuditLine, ControlEntry, ControlOptions, ControlRequest } from './
 import { ControlBounds } from './control-bounds.ts'
 import { ControlExchange } from './control-exchange.ts'
 import { auditText, storedControl } from './control-request.ts'
-import { ControlSet, MOST_CONTROLS } from './control-set.ts'
-import { Steering } from './steering.ts'
+import { ControlSet, MAX_CONTROLS } from './control-set.ts'
+import { EffectiveControls } from './effective-controls.ts'
 import { entryOf, isActive, type StoredControl } from './stored-control.ts'
 import type { WatchedLimiters } from './watched-limiters.ts'
 
@@ -50,7 +50,7 @@ export class OperatorControl implements InsightPart {
   #stop: (() => void) | undefined
   /** Changes that were active at the last refresh. */
   #active: readonly StoredControl[] = []
-  #steering: Steering | undefined
+  #steering: EffectiveControls | undefined
   /** Reasons why a changed limit could not be applied, by policy. */
   #failures = new Map<string, string>()
   #isClosed = false
@@ -75,7 +75,7 @@ export class OperatorControl implements InsightPart {
     const { limiters } = this.#deps
     limiters.add(limiter)
     if (!this.#steering || this.#isClosed) return
-    for (const [policy, why] of limiters.steer(limiter, this.#steering)) this.#logFailure(policy, why)
+    for (const [policy, why] of limiters.apply(limiter, this.#steering)) this.#logFailure(policy, why)
   }
 
   limiterClosed(limiter: ObservedLimiter): void {
@@ -128,10 +128,10 @@ export class OperatorControl implements InsightPart {
     const known = { bounds: this.#bounds, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
     // must be later than all known changes to take precedence even if clocks differ
     const control = { ...storedControl(request, known, at), at: Math.max(at, this.#set.latestAt + 1) }
-    if (this.#set.active(at).length >= MOST_CONTROLS || this.#set.merge([control], at).length === 0) {
+    if (this.#set.active(at).length >= MAX_CONTROLS || this.#set.merge([control], at).length === 0) {
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
-        `control: at most ${MOST_CONTROLS} changes can be active at once; undo a change first`,
+        `control: at most ${MAX_CONTROLS} changes can be active at once; undo a change first`,
       )
     }
     this.#refresh()
@@ -165,7 +165,7 @@ export class OperatorControl implements InsightPart {
     this.#isClosed = true
     this.#stop?.()
     this.#exchange?.close()
-    this.#deps.limiters.control(new Steering([], () => this.#wall()))
+    this.#deps.limiters.applyToAll(new EffectiveControls([], () => this.#wall()))
   }
 
   readonly #entryOf = (control: StoredControl): ControlEntry => entryOf(control, this.#deps.shown)
@@ -182,7 +182,7 @@ export class OperatorControl implements InsightPart {
   #tick(): void {
     const at = this.#wall()
     this.#refresh()
-    this.#set.forget(at)
+    this.#set.removeExpired(at)
     if (!this.#set.isEmpty) {
       void this.#send(false)
       return
@@ -218,15 +218,15 @@ export class OperatorControl implements InsightPart {
 
   /** Applies the active changes to all observed limiters, if they differ from the last refresh. */
   #refresh(): void {
-    if (!this.#set.isEmpty) this.#stop ??= everyTick(this.#deps.clock, TICK_MS, () => this.#tick())
+    if (!this.#set.isEmpty) this.#stop ??= repeatEvery(this.#deps.clock, TICK_MS, () => this.#tick())
     const active = this.#activeChanges()
     const isSame = active.length === this.#active.length && active.every((one, index) => one === this.#active[index])
     if (isSame) return
     for (const one of this.#active) this.#logExpiry(one)
     this.#active = active
     const allowed = active.filter((one) => this.#isInBounds(one))
-    this.#steering = new Steering(allowed, () => this.#wall())
-    this.#failures = this.#deps.limiters.control(this.#steering)
+    this.#steering = new EffectiveControls(allowed, () => this.#wall())
+    this.#failures = this.#deps.limiters.applyToAll(this.#steering)
   }
 
   /** Logs the expiry of a change, unless it was undone or dropped. */

@@ -1,6 +1,6 @@
 import type { LimiterControls, ObservedLimiter, ObservedPolicy } from '@sluice/limiter-core'
 import { messageOf } from '@sluice/limiter-core/backend'
-import type { Steering } from './steering.ts'
+import type { EffectiveControls } from './effective-controls.ts'
 
 /**
  * Maximum number of observed limiters. Above it the oldest are dropped, so that an application that keeps creating
@@ -44,22 +44,22 @@ export class WatchedLimiters {
     return all.filter(({ policy }) => {
       const counts = known.get(policy.identity) ?? new Set()
       known.set(policy.identity, counts)
-      const id = `${policy.count}\0${JSON.stringify(policy.policy)}\0${policy.mode}`
+      const id = `${policy.countName}\0${JSON.stringify(policy.policy)}\0${policy.mode}`
       return !counts.has(id) && counts.add(id)
     })
   }
 
   /** Applies changes to all limiters. Returns the reasons why limits could not be applied, by policy. */
-  control(steering: Steering): Map<string, string> {
-    return new Map([...this.#limiters].flatMap((limiter) => [...this.steer(limiter, steering)]))
+  applyToAll(steering: EffectiveControls): Map<string, string> {
+    return new Map([...this.#limiters].flatMap((limiter) => [...this.apply(limiter, steering)]))
   }
 
   /** Applies changes to one limiter. Limits that it rejects are left out, all other changes are applied. */
-  steer(limiter: ObservedLimiter, steering: Steering): Map<string, string> {
+  apply(limiter: ObservedLimiter, steering: EffectiveControls): Map<string, string> {
     const refused = new Map<string, string>()
     if (this.#tryControl(limiter, steering.all) === undefined) return refused
-    for (const policy of steering.limited) {
-      const others = new Set(steering.limited.filter((other) => other !== policy))
+    for (const policy of steering.limitedPolicies) {
+      const others = new Set(steering.limitedPolicies.filter((other) => other !== policy))
       const why = this.#tryControl(limiter, steering.without(others))
       if (why !== undefined) refused.set(policy, why)
     }

@@ -2,12 +2,14 @@ import type { ControlEntry } from '../control/control.ts'
 import { durationText } from '../duration-text.ts'
 import { count } from '../number-text.ts'
 import { singleLine } from '../single-line.ts'
-import type { AskedSnapshot, Explanation, PolicyExplanation } from './explanation.ts'
+import type { ExpectedDecision, Explanation, PolicyExplanation } from './explanation.ts'
 
 /** Returns the explanation as sentences, most urgent first. */
 export function summaryOf({ at, policies, controls, cost }: Omit<Explanation, 'summary'>): string[] {
   const [active, ineffective] = blocksOf(controls, policies)
-  const denying = policies.filter(({ isExempt, mode, asked }) => !isExempt && mode === 'enforce' && !asked.allowed)
+  const denying = policies.filter(
+    ({ isExempt, mode, requested: asked }) => !isExempt && mode === 'enforce' && !asked.allowed,
+  )
   const others = policies.filter((policy) => !denying.includes(policy))
   const lines = [...active.map((block) => `blocked${blockText(block, at)}`), ...denying.map(({ text }) => text)]
   if (lines.length === 0)
@@ -32,7 +34,7 @@ function blocksOf(
 
 /** Describes one policy: `denied by 'tokens': 98,000 of 100,000 tokens used, 5,000 requested, retry in 12 s`. */
 export function policyText(policy: Omit<PolicyExplanation, 'text'>, cost: number): string {
-  const { policy: name, isExempt, mode, limit, used, unit, asked, isOverride } = policy
+  const { policy: name, isExempt, mode, limit, used, unit, requested: asked, isOverride } = policy
   if (isExempt) return `exempt from '${name}': only keys with a limit of their own are counted, and this key has none`
   const own = isOverride ? ' (key-specific limit)' : ''
   const usage = `${count(used)} of ${count(limit)} ${unit} used${own}${heldText(policy)}`
@@ -42,13 +44,16 @@ export function policyText(policy: Omit<PolicyExplanation, 'text'>, cost: number
   return mode === 'shadow' ? `would be denied by '${name}' (shadow mode): ${notes}` : `denied by '${name}': ${notes}`
 }
 
-function askedTexts({ asked, fund, resetAfterMs, used }: Omit<PolicyExplanation, 'text'>, cost: number): string[] {
+function askedTexts(
+  { requested: asked, fund, resetAfterMs, used }: Omit<PolicyExplanation, 'text'>,
+  cost: number,
+): string[] {
   if (asked.allowed) return used === 0 ? [] : [`full reset in ${durationText(resetAfterMs)}`]
   const missing = fund === undefined ? [] : [fund === 'top-up' ? 'no purchased units left' : 'quota used up']
   return [`${count(cost)} requested`, ...missing, retryText(asked)]
 }
 
-function retryText({ retryAfterMs }: AskedSnapshot): string {
+function retryText({ retryAfterMs }: ExpectedDecision): string {
   return retryAfterMs === null ? 'can never be allowed' : `retry in ${durationText(retryAfterMs)}`
 }
 

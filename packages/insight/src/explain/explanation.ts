@@ -40,8 +40,8 @@ export interface PolicyExplanation {
   readonly used: number
   readonly remaining: number
   /** Result for a request of one unit (`one`) and for a request of `cost` units (`asked`). */
-  readonly one: AskedSnapshot
-  readonly asked: AskedSnapshot
+  readonly singleUnit: ExpectedDecision
+  readonly requested: ExpectedDecision
   /** Time until `remaining` grows; 0 if nothing is used. */
   readonly availableAfterMs: number
   /** Time until the key has its full limit again. */
@@ -56,7 +56,7 @@ export interface PolicyExplanation {
   readonly text: string
 }
 
-export interface AskedSnapshot {
+export interface ExpectedDecision {
   readonly allowed: boolean
   /** Time until the request would be allowed; null if it can never be allowed. */
   readonly retryAfterMs: number | null

@@ -1,11 +1,11 @@
 import type { Clock, Decision } from '@sluice/limiter-core'
 import { badOption, messageOf } from '@sluice/limiter-core/backend'
-import { askedKey } from '../asked-key.ts'
 import type { OperatorControl } from '../control/operator-control.ts'
 import type { WatchedLimiters, WatchedPolicy } from '../control/watched-limiters.ts'
 import type { DenialSnapshot } from '../live/snapshot.ts'
 import type { KeyNames } from '../live/top-keys.ts'
-import type { AskedSnapshot, Explanation, PolicyExplanation } from './explanation.ts'
+import { checkedKey } from '../requested-key.ts'
+import type { ExpectedDecision, Explanation, PolicyExplanation } from './explanation.ts'
 import { policyText, summaryOf } from './explanation-text.ts'
 
 const MOST_POLICIES = 200
@@ -31,7 +31,7 @@ export class Explanations {
 
   /** Throws `SLUICE_BAD_OPTION`. */
   async explain(key: string, cost: number): Promise<Explanation> {
-    askedKey('explain', key)
+    checkedKey('explain', key)
     checkCost(cost)
     const { clock, limiters, names, isWholeFleet, control, denialsOf } = this.#deps
     const watched = limiters.policies().slice(0, MOST_POLICIES)
@@ -62,7 +62,7 @@ export class Explanations {
       windowMs: policy.windowMs,
       unit: policy.unit ?? 'requests',
       isOverride: override !== undefined,
-      held: watched.policy.heldOf(key),
+      held: watched.policy.heldUnitsOf(key),
     }
     const isExempt = watched.policy.isExempt(key)
     const counts = isExempt ? uncounted(policy.limit, 'exempt') : await peeked(watched, key, cost)
@@ -76,8 +76,8 @@ type Counts = Pick<
   | 'limit'
   | 'used'
   | 'remaining'
-  | 'one'
-  | 'asked'
+  | 'singleUnit'
+  | 'requested'
   | 'availableAfterMs'
   | 'resetAfterMs'
   | 'fund'
@@ -102,8 +102,8 @@ function countsOf(one: Decision, asked: Decision): Counts {
     limit: capacity,
     used: Math.max(0, capacity - Math.min(capacity, remaining)),
     remaining,
-    one: askedSnapshot(one),
-    asked: askedSnapshot(asked),
+    singleUnit: expectedDecision(one),
+    requested: expectedDecision(asked),
     availableAfterMs,
     resetAfterMs,
     fund,
@@ -113,14 +113,14 @@ function countsOf(one: Decision, asked: Decision): Counts {
 }
 
 /** Uses the verdict of the policy, because the decision is allowed if the policy is in shadow mode. */
-function askedSnapshot({ binding: { allowed, retryAfterMs } }: Decision): AskedSnapshot {
+function expectedDecision({ binding: { allowed, retryAfterMs } }: Decision): ExpectedDecision {
   return { allowed, retryAfterMs: Number.isFinite(retryAfterMs) ? retryAfterMs : null }
 }
 
 function uncounted(limit: number, source: string): Counts {
-  const asked: AskedSnapshot = { allowed: true, retryAfterMs: 0 }
+  const asked: ExpectedDecision = { allowed: true, retryAfterMs: 0 }
   const nothing = { used: 0, remaining: limit, availableAfterMs: 0, resetAfterMs: 0, isCounted: false }
-  return { limit, ...nothing, one: asked, asked, source }
+  return { limit, ...nothing, singleUnit: asked, requested: asked, source }
 }
 
 function checkCost(cost: unknown): void {

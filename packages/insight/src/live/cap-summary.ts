@@ -40,7 +40,7 @@ export class CapSummary {
   }
 
   /** Starts a new peak after a report. */
-  reported(): void {
+  resetPeak(): void {
     this.#peak = this.#held
   }
 }

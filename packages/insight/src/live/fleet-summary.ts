@@ -5,7 +5,7 @@ import { FleetCap } from './fleet-cap.ts'
 import { FleetPolicy, NOW_SECONDS, STEP_MS, STEPS } from './fleet-policy.ts'
 import { FleetRoute } from './fleet-route.ts'
 import { KnownProcesses } from './known-processes.ts'
-import { MOST_CAPS, MOST_EVENTS, MOST_POLICIES, type ProcessReport, type ReportedNews } from './process-report.ts'
+import { MAX_POLICIES, MOST_CAPS, MOST_EVENTS, type ProcessReport, type ReportedNews } from './process-report.ts'
 import { RouteTable } from './route-table.ts'
 import type { BackendSnapshot, EventSnapshot, HistorySnapshot, LiveSnapshot } from './snapshot.ts'
 import type { UniqueSummary } from './unique-summary.ts'
@@ -26,7 +26,7 @@ export class FleetSummary {
   unread = 0
   readonly #options: FleetSummaryOptions
   readonly #known: KnownProcesses
-  readonly #policies = new BoundedTable(MOST_POLICIES, (name) => new FleetPolicy(name))
+  readonly #policies = new BoundedTable(MAX_POLICIES, (name) => new FleetPolicy(name))
   readonly #caps = new BoundedTable(MOST_CAPS, (name) => new FleetCap(name))
   readonly #routes = new RouteTable((name) => new FleetRoute(name))
   readonly #startedAt: number
@@ -45,7 +45,7 @@ export class FleetSummary {
     const growth = this.#known.absorb(report, clock.now(), at)
     if (!growth) return
     for (const policy of report.policies) {
-      this.#policies.of(policy.name).add(policy, growth.of(policy), growth.isOfNow ? at : undefined)
+      this.#policies.of(policy.name).add(policy, growth.of(policy), growth.isRecent ? at : undefined)
     }
     for (const { name } of report.caps) this.#caps.of(name)
     if (growth.hasNews) this.#absorbNews(report.news, at)
@@ -55,7 +55,7 @@ export class FleetSummary {
   /** Called once per second. Records the peaks of caps and drops reports of processes that are gone. */
   advance(): void {
     const { clock } = this.#options
-    this.#known.forget(clock.now())
+    this.#known.dropSilent(clock.now())
     const peaks = new Map<FleetCap, number>()
     for (const { name, peak } of this.#known.reports().flatMap(({ caps }) => caps)) {
       const cap = this.#caps.of(name)
@@ -68,7 +68,7 @@ export class FleetSummary {
   snapshot(): Omit<LiveSnapshot, 'sources'> {
     const { clock, isWholeFleet, uniques } = this.#options
     const at = clock.wall()
-    this.#known.forget(clock.now())
+    this.#known.dropSilent(clock.now())
     const reports = this.#known.reports()
     const seconds = this.#secondsOfNow(at)
     return {

@@ -1,4 +1,4 @@
-import { MOST_POLICIES, MOST_PROCESSES, type PolicyReport, type ProcessReport } from './process-report.ts'
+import { MAX_POLICIES, MOST_PROCESSES, type PolicyReport, type ProcessReport } from './process-report.ts'
 import type { ProcessSnapshot } from './snapshot.ts'
 
 /** A process without a report for this long is considered gone. */
@@ -9,10 +9,10 @@ const FRESH_MS = 10_000
 const MOST_FAILING = 3
 
 /** The new part of a report: whether its news has to be counted, and by how much its counts grew. */
-export interface ReportGrowth {
+export interface ReportIncrease {
   readonly hasNews: boolean
   /** False if the process ran before this one received its first report: the time of its decisions is unknown. */
-  readonly isOfNow: boolean
+  readonly isRecent: boolean
   of(policy: PolicyReport): PolicyGrowth
 }
 
@@ -45,7 +45,7 @@ export class KnownProcesses {
   }
 
   /** Stores a report. Returns undefined if it is older than the last one. `now` is monotonic ms. */
-  absorb(report: ProcessReport, now: number, wall: number): ReportGrowth | undefined {
+  absorb(report: ProcessReport, now: number, wall: number): ReportIncrease | undefined {
     const { id } = report.process
     const before = this.#known.get(id)
     if (before && report.number < before.number) return undefined
@@ -54,13 +54,13 @@ export class KnownProcesses {
     Object.assign(known, { report, number: report.number, lastAt: now, lastWall: wall })
     return {
       hasNews,
-      isOfNow: before !== undefined || id === this.#self || report.uptimeMs < FRESH_MS,
+      isRecent: before !== undefined || id === this.#self || report.uptimeMs < FRESH_MS,
       of: (policy) => grown(known.counts, policy),
     }
   }
 
   /** Drops the reports of processes that are gone. */
-  forget(now: number): void {
+  dropSilent(now: number): void {
     for (const [id, known] of this.#known) {
       if (id !== this.#self && now > known.lastAt + GONE_MS) known.report = undefined
     }
@@ -110,7 +110,7 @@ export class KnownProcesses {
 
 function grown(known: Map<string, PolicyCounts>, { name, counts, units }: PolicyReport): PolicyGrowth {
   // a report never has more policies, so a process that exceeds the limit is misbehaving
-  if (known.size >= MOST_POLICIES && !known.has(name)) return NONE
+  if (known.size >= MAX_POLICIES && !known.has(name)) return NONE
   const before = known.get(name) ?? NONE
   known.set(name, { counts, units })
   return { counts: added(before.counts, counts), units: added(before.units ?? NONE.units, units ?? NONE.units) }

@@ -2,12 +2,12 @@ import {
   type Channel,
   type Clock,
   type Decision,
-  everyTick,
   type ObservedCap,
   type ObservedRequest,
   type Observer,
   type ObserverEvent,
   type Policy,
+  repeatEvery,
 } from '@sluice/limiter-core/backend'
 import type { SketchSeed } from '@sluice/sketches'
 import { FleetDenials } from './fleet-denials.ts'
@@ -19,7 +19,7 @@ import type { RecentDenials } from './recent-denials.ts'
 import { reportMessage, reportOf } from './report-message.ts'
 import type { DenialSnapshot, LiveSnapshot, SourceSnapshot } from './snapshot.ts'
 import type { KeyNames } from './top-keys.ts'
-import { UniqueDays, uniqueGroup } from './unique-days.ts'
+import { StoredUniqueDays, uniqueGroup } from './unique-days.ts'
 import { type UniqueOptions, UniqueSummary } from './unique-summary.ts'
 
 export interface LiveOptions {
@@ -37,7 +37,7 @@ export interface LiveOptions {
 }
 
 /** Maximum number of days of unique keys in a store. */
-export const MOST_DAYS = 31
+export const MAX_DAYS = 31
 
 /**
  * Live statistics of limits over all processes of a channel: each process reports its counts once per second and adds
@@ -52,7 +52,7 @@ export class LiveSummaries implements Observer {
   readonly #process: ProcessSummary
   readonly #fleet: FleetSummary
   readonly #fleetDenials = new FleetDenials()
-  readonly #days: UniqueDays | undefined
+  readonly #days: StoredUniqueDays | undefined
   readonly #stop: () => void
   readonly #unsubscribe: () => void
   #closed = false
@@ -67,7 +67,7 @@ export class LiveSummaries implements Observer {
     this.#process = new ProcessSummary({ clock, names, uniques, denials })
     this.#fleet = new FleetSummary({ clock, self: this.#process.facts.id, isWholeFleet: shared, uniques })
     this.#unsubscribe = channel?.subscribe(topic, (bytes) => this.#receive(bytes)) ?? (() => {})
-    this.#stop = everyTick(clock, REPORT_MS, () => void this.#report())
+    this.#stop = repeatEvery(clock, REPORT_MS, () => void this.#report())
   }
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
@@ -158,10 +158,10 @@ export class LiveSummaries implements Observer {
   }
 }
 
-function daysOf(options: LiveOptions, seed: SketchSeed, uniques: UniqueSummary): UniqueDays | undefined {
+function daysOf(options: LiveOptions, seed: SketchSeed, uniques: UniqueSummary): StoredUniqueDays | undefined {
   const { clock, secret, topic, onSync } = options
-  const { store, days = MOST_DAYS, per } = options.unique
+  const { store, days = MAX_DAYS, per } = options.unique
   if (!store || secret === undefined) return undefined
   const group = uniqueGroup(secret, topic)
-  return new UniqueDays({ clock, store, days, byRoute: per === 'route', group, seed, uniques, onSync })
+  return new StoredUniqueDays({ clock, store, days, byRoute: per === 'route', group, seed, uniques, onSync })
 }

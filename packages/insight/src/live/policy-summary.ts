@@ -1,6 +1,6 @@
 import type { Decision, Policy, PolicyVerdict } from '@sluice/limiter-core'
+import { boundedKey } from '../bounded-key.ts'
 import { boundedText } from '../bounded-text.ts'
-import { keptKey } from '../kept-key.ts'
 import type { PolicyReport } from './process-report.ts'
 import type { NearestSnapshot } from './snapshot.ts'
 import { type KeyNames, TopKeys } from './top-keys.ts'
@@ -62,7 +62,7 @@ export class PolicySummary {
     top.add(key)
     const usedShare = 1 - binding.remaining / binding.policy.limit
     if (usedShare > (this.#nearest?.usedShare ?? 0))
-      this.#nearest = { key: keptKey(key), usedShare: Math.min(1, usedShare) }
+      this.#nearest = { key: boundedKey(key), usedShare: Math.min(1, usedShare) }
   }
 
   advance(at: number): void {

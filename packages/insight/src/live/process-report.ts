@@ -13,7 +13,7 @@ export type OutcomeCounts = readonly [allowed: number, denied: number, shadowDen
 
 export type MovedUnits = readonly [charged: number, refunded: number]
 
-export const MOST_POLICIES = 50
+export const MAX_POLICIES = 50
 /** Maximum number of policies per report with top keys: the policies with the most decisions. */
 export const MOST_RANKED_POLICIES = 16
 export const MOST_CAPS = 20

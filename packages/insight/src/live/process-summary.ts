@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { Clock, Decision, ObservedCap, ObservedRequest, ObserverEvent, Policy } from '@sluice/limiter-core'
 import type { TDigest } from '@sluice/sketches'
 import { boundedText } from '../bounded-text.ts'
-import { countedAsAsked } from '../counted-as-asked.ts'
+import { isCountedByBackend } from '../is-counted.ts'
 import { BackendStates } from './backend-states.ts'
 import { BoundedTable } from './bounded-table.ts'
 import { CapSummary } from './cap-summary.ts'
@@ -11,8 +11,8 @@ import { EventLog } from './event-log.ts'
 import { PolicySummary } from './policy-summary.ts'
 import {
   type HoldReport,
+  MAX_POLICIES,
   MOST_CAPS,
-  MOST_POLICIES,
   MOST_RANKED_POLICIES,
   MOST_REPORTED_ROUTES,
   type PolicyReport,
@@ -45,7 +45,7 @@ export class ProcessSummary {
   readonly #names: KeyNames
   readonly #uniques: UniqueSummary
   readonly #denials: RecentDenials
-  readonly #policies = new BoundedTable(MOST_POLICIES, (name) => new PolicySummary(name))
+  readonly #policies = new BoundedTable(MAX_POLICIES, (name) => new PolicySummary(name))
   readonly #caps = new BoundedTable(MOST_CAPS, (name) => new CapSummary(name))
   readonly #routes = new RouteTable((name) => new RouteSummary(name))
   readonly #backends = new BackendStates()
@@ -71,7 +71,7 @@ export class ProcessSummary {
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
     const { verdicts, binding, counted, source } = decision
-    const isCounted = countedAsAsked(decision)
+    const isCounted = isCountedByBackend(decision)
     for (let index = 0; index < verdicts.length; index++) {
       const verdict = verdicts[index]
       const policy = this.#policies.of(verdict.policy.name)
@@ -128,7 +128,7 @@ export class ProcessSummary {
     this.#number++
     this.#measureLag()
     const report = { ...this.current(), uniques: this.#uniques.report(), news: this.#news() }
-    for (const cap of this.#caps.values()) cap.reported()
+    for (const cap of this.#caps.values()) cap.resetPeak()
     this.#sample.advance()
     this.#ends.forget()
     return report
@@ -149,7 +149,7 @@ export class ProcessSummary {
     if (!(allowed || atEnd) || this.#ends.isWatched(request)) return
     const weight = atEnd ? 1 : this.#sample.weight()
     if (weight === 0) {
-      this.#ends.pass(request)
+      this.#ends.exclude(request)
       return
     }
     const start = this.#clock.now()

@@ -1,7 +1,7 @@
 import type { Clock, Decision, ObservedRequest, PolicyVerdict } from '@sluice/limiter-core'
+import { boundedKey } from '../bounded-key.ts'
 import { boundedText } from '../bounded-text.ts'
 import type { InsightPart } from '../insight-part.ts'
-import { keptKey } from '../kept-key.ts'
 import { type DenialReport, MOST_DENIALS_OF_KEY, MOST_REPORTED_DENIALS } from './process-report.ts'
 import { NO_ROUTE } from './route-table.ts'
 import type { DenialSnapshot } from './snapshot.ts'
@@ -33,12 +33,12 @@ export class RecentDenials implements InsightPart {
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
     const { binding } = decision as Partial<Decision>
     // other policies may use a different key
-    if (binding?.allowed === false) this.#add(keptKey(key), binding, request)
+    if (binding?.allowed === false) this.#add(boundedKey(key), binding, request)
   }
 
   /** Denials of a key, latest first. */
   of(key: string): DenialSnapshot[] {
-    return (this.#byKey.get(keptKey(key)) ?? []).toSorted((a, b) => b.at - a.at)
+    return (this.#byKey.get(boundedKey(key)) ?? []).toSorted((a, b) => b.at - a.at)
   }
 
   keys(): Iterable<string> {

@@ -26,7 +26,7 @@ export class ResponseEnds {
   }
 
   /** Excludes the request from measurement, also for later limiters. */
-  pass({ view }: ObservedRequest): void {
+  exclude({ view }: ObservedRequest): void {
     this.#watched = view?.outgoing as object | undefined
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { AWAITED, type Clock, Deadlines, messageOf } from '@sluice/limiter-core/backend'
+import { type Clock, Deadlines, KEEP_ALIVE, messageOf } from '@sluice/limiter-core/backend'
 import type { SketchSeed } from '@sluice/sketches'
 import { ALL, DayUniques, dateOf, dayOf, PRECISION, ROUTE_PRECISION, startOf } from './day-uniques.ts'
 import type { UniqueDaySnapshot } from './snapshot.ts'
@@ -47,7 +47,7 @@ export function uniqueGroup(secret: string, topic: string): string {
  * store. Data that the store did not accept stays in memory and is sent with a later exchange, whichever day it belongs
  * to. Past days are read again every hour, because another process may have added data late.
  */
-export class UniqueDays {
+export class StoredUniqueDays {
   readonly #options: UniqueDaysOptions
   readonly #deadlines: Deadlines
   /** Days whose data may be missing from the store, by day number. */
@@ -60,7 +60,7 @@ export class UniqueDays {
 
   constructor(options: UniqueDaysOptions) {
     this.#options = options
-    this.#deadlines = new Deadlines(options.clock, ANSWER_MS, AWAITED)
+    this.#deadlines = new Deadlines(options.clock, ANSWER_MS, KEEP_ALIVE)
   }
 
   /** Called about once per second; starts an exchange when one is due. Never throws. */

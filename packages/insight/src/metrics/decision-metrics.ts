@@ -1,7 +1,7 @@
 import type { Decision, Metric, ObservedRequest, Policy, PolicyVerdict } from '@sluice/limiter-core'
 import { CounterMetric } from '@sluice/limiter-core/backend'
-import { countedAsAsked } from '../counted-as-asked.ts'
 import type { InsightPart } from '../insight-part.ts'
+import { isCountedByBackend } from '../is-counted.ts'
 import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'
 import { BOUNDED_BY_LABELS, MAX_NAMES, MAX_ROUTES } from './metric-limits.ts'
@@ -50,7 +50,7 @@ export class DecisionMetrics implements InsightPart {
     const route = request?.route
     const { binding } = decision
     // with a single policy the decision is its own verdict; reading `verdicts` would allocate an array
-    if ((binding as unknown) === decision) this.#count(binding, route, countedAsAsked(decision), decision.source)
+    if ((binding as unknown) === decision) this.#count(binding, route, isCountedByBackend(decision), decision.source)
     else this.#countAll(decision, route)
   }
 
@@ -62,7 +62,7 @@ export class DecisionMetrics implements InsightPart {
 
   #countAll(decision: Decision, route: string | undefined): void {
     const { verdicts, countedEach, source } = decision
-    const counted = countedAsAsked(decision)
+    const counted = isCountedByBackend(decision)
     for (let index = 0; index < verdicts.length; index++) {
       this.#count(verdicts[index], route, countedEach?.[index] ?? counted, source)
     }

@@ -5,7 +5,7 @@ import type { InsightPart } from '../insight-part.ts'
  * Forwards each event once. A backend notifies every limiter that uses it, so an insight that observes several of these
  * limiters receives the same event object several times.
  */
-export class EventsOnce implements InsightPart {
+export class DeduplicatedEvents implements InsightPart {
   readonly #parts: readonly InsightPart[]
   readonly #seen: WeakSet<object> = new WeakSet()
 

@@ -44,7 +44,7 @@ export class FleetMetrics implements InsightPart {
   }
 
   /** Returns the metrics with a value above 0: none if nothing is synchronised and no quota is used. */
-  happened(): readonly Metric[] {
+  nonZeroMetrics(): readonly Metric[] {
     return [...this.metrics()].filter(({ samples }) => samples.some((sample) => 'value' in sample && sample.value > 0))
   }
 

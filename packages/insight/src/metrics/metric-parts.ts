@@ -1,7 +1,7 @@
 import type { InsightPart } from '../insight-part.ts'
 import { BackendMetrics } from './backend-metrics.ts'
 import { DecisionMetrics } from './decision-metrics.ts'
-import { EventsOnce } from './events-once.ts'
+import { DeduplicatedEvents } from './events-once.ts'
 import type { FleetMetrics } from './fleet-metrics.ts'
 import { InflightMetrics } from './inflight-metrics.ts'
 import { MemoryMetrics } from './memory-metrics.ts'
@@ -11,5 +11,5 @@ import type { SourceMetrics } from './source-metrics.ts'
 /** Creates the parts of an insight that provide metrics, including the attached sources. */
 export function metricParts(sources: SourceMetrics, fleet: FleetMetrics): readonly InsightPart[] {
   const ofEvents = [new BackendMetrics(), new RequestMetrics(), new MemoryMetrics(), fleet]
-  return [new DecisionMetrics(), new InflightMetrics(), new EventsOnce(ofEvents), sources]
+  return [new DecisionMetrics(), new InflightMetrics(), new DeduplicatedEvents(ofEvents), sources]
 }

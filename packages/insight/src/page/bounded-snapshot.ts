@@ -1,4 +1,4 @@
-import { boundedText, LONGEST_TEXT } from '../bounded-text.ts'
+import { boundedText, MAX_TEXT_LENGTH } from '../bounded-text.ts'
 import type { InsightSnapshot, UniqueDaySnapshot } from '../live/snapshot.ts'
 import { boundedSources } from '../live/source-snapshots.ts'
 import { dayOf, lastSteps } from './bounded-history.ts'
@@ -40,7 +40,7 @@ export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): strin
 }
 
 function isLong(value: unknown): value is string {
-  return typeof value === 'string' && value.length > LONGEST_TEXT
+  return typeof value === 'string' && value.length > MAX_TEXT_LENGTH
 }
 
 /** Leaves out the routes of a day, which only `Insight.snapshot` returns. */

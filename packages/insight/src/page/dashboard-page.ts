@@ -5,8 +5,8 @@ import type { InsightSource } from './insight-source.ts'
 import { type MountedAddress, mountedAddress } from './mounted-address.ts'
 import { crossSite, refusalOf, tokenInAddress } from './page-access.ts'
 import { PageActions } from './page-actions.ts'
-import { answerFile, answerProblem, answerRedirect, type PageFile, type Problem, secure } from './page-answer.ts'
-import { sentToken } from './page-login.ts'
+import { submittedToken } from './page-login.ts'
+import { answerProblem, answerRedirect, type PageFile, type Problem, secure, sendFile } from './page-response.ts'
 import { PageSession } from './page-session.ts'
 import { PageStream } from './page-stream.ts'
 
@@ -81,7 +81,7 @@ export class DashboardPage {
     const refusal = file === 'page.css' ? undefined : refusalOf(req, this.#session)
     if (refusal !== undefined) refuse(req, res, refusal)
     else if (file === 'stream') this.#open(req, res)
-    else if (this.#actions.asks(file)) void this.#actions.ask(req, res, file)
+    else if (this.#actions.isQuery(file)) void this.#actions.query(req, res, file)
     else if (file === '') this.#file(res, 'page.html', { logout: this.#session === undefined ? 'hidden' : '' })
     else this.#file(res, file.endsWith('.html') ? '' : file)
   }
@@ -89,20 +89,20 @@ export class DashboardPage {
   #file(res: ServerResponse, name: string, texts: Readonly<Record<string, string>> = {}): void {
     const found = pageFiles.get(name)
     if (found === undefined) answerProblem(res, NOT_FOUND)
-    else answerFile(res, filled(found, texts))
+    else sendFile(res, filled(found, texts))
   }
 
   #open(req: IncomingMessage, res: ServerResponse): void {
     // the response is queued behind a pipelined one, so it would not be notified when its connection closes
     if (res.socket === null) answerProblem(res, NOT_FIRST)
     else if (this.#stream.isFull) answerProblem(res, FULL)
-    else if (req.method === 'HEAD') answerFile(res, { type: 'text/event-stream', text: '' })
+    else if (req.method === 'HEAD') sendFile(res, { type: 'text/event-stream', text: '' })
     else this.#stream.open(res)
   }
 
   #post(req: IncomingMessage, res: ServerResponse, { file, folder }: MountedAddress): void {
     const session = this.#session
-    if (this.#actions.acts(file)) this.#act(req, res, file)
+    if (this.#actions.isChange(file)) this.#act(req, res, file)
     else {
       const refusal = session === undefined ? refusalOf(req, session) : crossSite(req)
       if (refusal !== undefined) answerProblem(res, refusal)
@@ -119,7 +119,7 @@ export class DashboardPage {
   #act(req: IncomingMessage, res: ServerResponse, file: string): void {
     const refusal = refusalOf(req, this.#session) ?? (this.#session === undefined ? READ_ONLY : undefined)
     if (refusal !== undefined) answerProblem(res, refusal)
-    else this.#actions.act(req, res, file).catch(() => res.destroy())
+    else this.#actions.change(req, res, file).catch(() => res.destroy())
   }
 
   async #logIn(req: IncomingMessage, res: ServerResponse, session: PageSession, folder: string): Promise<void> {
@@ -128,7 +128,7 @@ export class DashboardPage {
     const attempt = await this.#wrongTokens.take(peer)
     if (!attempt.allowed) {
       refuse(req, res, TOO_MANY)
-    } else if (!session.accepts(await sentToken(req, this.#clock))) {
+    } else if (!session.accepts(await submittedToken(req, this.#clock))) {
       refuse(req, res, WRONG_TOKEN)
     } else {
       await this.#wrongTokens.charge(peer, -1, attempt)
@@ -144,7 +144,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, problem: Problem): vo
   const isForBrowser = /\btext\/html\b/.test(req.headers.accept ?? '')
   // opening the login page is not an error
   const message = problem.status === 401 && req.method !== 'POST' ? '' : problem.detail
-  if (isForBrowser && file !== undefined) answerFile(res, filled(file, { message }), problem.status)
+  if (isForBrowser && file !== undefined) sendFile(res, filled(file, { message }), problem.status)
   else answerProblem(res, problem)
 }
 

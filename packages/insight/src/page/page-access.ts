@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { queryOf } from './mounted-address.ts'
-import type { Problem } from './page-answer.ts'
+import type { Problem } from './page-response.ts'
 import type { PageSession } from './page-session.ts'
 
 const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|::ffff:127\.\d{1,3}\.\d{1,3}\.\d{1,3})$/i

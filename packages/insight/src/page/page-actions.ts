@@ -4,8 +4,8 @@ import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { ControlRequest } from '../control/control.ts'
 import type { InsightSource } from './insight-source.ts'
 import { queryOf } from './mounted-address.ts'
-import { answerJson, answerProblem, type Problem } from './page-answer.ts'
 import { bodyOf } from './page-body.ts'
+import { answerJson, answerProblem, type Problem } from './page-response.ts'
 
 const MOST_BYTES = 16_384
 /** Forms of other sites cannot send this header. */
@@ -38,23 +38,23 @@ export class PageActions {
   }
 
   /** Whether the file is a query. */
-  asks(file: string): boolean {
+  isQuery(file: string): boolean {
     return file === 'explain' || file === 'control'
   }
 
   /** Whether the file is a change. */
-  acts(file: string): boolean {
+  isChange(file: string): boolean {
     return file === 'control' || file === 'undo'
   }
 
   /** Never rejects. */
-  async ask(req: IncomingMessage, res: ServerResponse, file: string): Promise<void> {
+  async query(req: IncomingMessage, res: ServerResponse, file: string): Promise<void> {
     if (file === 'explain') return this.#answered(res, () => this.#explain(res, queryOf(req)))
     answerJson(res, { canAct: this.#canAct, controls: this.#insight.controls(), audit: this.#insight.audit() })
   }
 
   /** Never rejects. */
-  async act(req: IncomingMessage, res: ServerResponse, file: string): Promise<void> {
+  async change(req: IncomingMessage, res: ServerResponse, file: string): Promise<void> {
     if (req.headers[HEADER] !== '1') return answerProblem(res, NO_HEADER)
     await this.#answered(res, async () => {
       const fields = jsonOf(await bodyOf(req, MOST_BYTES, this.#clock))

@@ -6,7 +6,7 @@ import { bodyOf } from './page-body.ts'
 const MOST_BYTES = 4_096
 
 /** Returns the token of a login form; empty if there is none, or the body is larger than a form. */
-export async function sentToken(req: IncomingMessage, clock: Clock): Promise<string> {
+export async function submittedToken(req: IncomingMessage, clock: Clock): Promise<string> {
   const body = await bodyOf(req, MOST_BYTES, clock)
   if (typeof body === 'string') return new URLSearchParams(body).get('token') ?? ''
   return textOf((body as { readonly token?: unknown } | undefined)?.token)

@@ -13,7 +13,7 @@ export class LateError extends Error {
 }
 
 /** Returns the error of a lease reply that arrived after its request had stopped waiting, so that nothing was spent. */
-export function lateLedger(): LateError {
+export function lateLeaseReply(): LateError {
   return new LateError('the lease ledger replied after the deadline', false)
 }
 
@@ -28,16 +28,16 @@ export class MalformedAnswer extends Error {
 }
 
 /** Cause of failures whose error has no code. */
-export const NAMELESS = 'ERROR'
+export const UNKNOWN_CAUSE = 'ERROR'
 
 /** Returns the cause of a failure as one word: the `code` of the error, up to 64 characters, or `ERROR`. */
 export function causeOf(error: unknown): string {
   const code = fieldOf(error, 'code')
-  return typeof code === 'string' && code !== '' ? code.slice(0, 64) : NAMELESS
+  return typeof code === 'string' && code !== '' ? code.slice(0, 64) : UNKNOWN_CAUSE
 }
 
 /** Whether the error concerns only one key, while the backend works for other keys. */
-export function isOfOneKey(error: unknown): boolean {
+export function concernsOneKey(error: unknown): boolean {
   return fieldOf(error, 'keyOnly') === true
 }
 

@@ -1,6 +1,6 @@
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, Backend, Charge, MaybePromise, Moment } from '../contracts.ts'
-import { vetoed } from '../decision/verdict.ts'
+import { hasDenial } from '../decision/verdict.ts'
 import { checkedAnswer } from './checked-answer.ts'
 
 /** The charges of one request that are taken in one backend call. */
@@ -20,7 +20,7 @@ export type PeekPart = (part: ChargePart) => MaybePromise<Answer>
  * been applied. Refunds have no deadline, because they must not be lost. Parts after a denial are read by `peek`; if it
  * is undefined, they have no verdicts.
  */
-export function takeTogether(parts: readonly ChargePart[], moment?: Moment, peek?: PeekPart): MaybePromise<Answer> {
+export function takeParts(parts: readonly ChargePart[], moment?: Moment, peek?: PeekPart): MaybePromise<Answer> {
   return takeFrom({ parts, moment, peek }, [])
 }
 
@@ -33,7 +33,7 @@ interface Taking {
 function takeFrom(taking: Taking, answers: readonly Answer[]): MaybePromise<Answer> {
   const { parts, moment } = taking
   const part = parts[answers.length]
-  if (!part || answers.some((answer) => vetoed(answer.verdicts))) return settle(taking, answers)
+  if (!part || answers.some((answer) => hasDenial(answer.verdicts))) return settle(taking, answers)
   const failed = (error: unknown): MaybePromise<never> => refundAll(taking, answers, error)
   const take = (): MaybePromise<Answer> =>
     andThen(part.backend.takeAll(part.charges, moment), (answered) => checkedAnswer(answered, part.charges))
@@ -62,7 +62,7 @@ function refundAll({ parts, moment }: Taking, answers: readonly Answer[], error:
 /** Refunds charges that must not be kept now that all verdicts are known, and returns the merged answer. */
 function settle({ parts, moment, peek }: Taking, answers: readonly Answer[]): MaybePromise<Answer> {
   const verdicts = answers.flatMap((answer) => answer.verdicts)
-  const denied = vetoed(verdicts)
+  const denied = hasDenial(verdicts)
   const advisoryStands = verdicts.every((verdict) => verdict.allowed)
   const undone = answers.map((answer, index) => {
     const stands = (charge: Charge): boolean => !denied && (!charge.advisory || advisoryStands)
@@ -80,7 +80,7 @@ function undo(
   moment: Moment | undefined,
 ): MaybePromise<Answer> {
   const wasTaken = (charge: Charge): boolean =>
-    !vetoed(answer.verdicts) && (!charge.advisory || answer.verdicts.every((verdict) => verdict.allowed))
+    !hasDenial(answer.verdicts) && (!charge.advisory || answer.verdicts.every((verdict) => verdict.allowed))
   const back = [...part.charges.keys()].filter((at) => {
     const charge = part.charges[at]
     return wasTaken(charge) && !stands(charge) && charge.cost > 0

@@ -1,5 +1,5 @@
-import type { Answer, AnsweredVerdict, Charge, Decision, PolicyVerdict } from '../contracts.ts'
-import { plainVerdict, RequestDecision, vetoed } from '../decision/verdict.ts'
+import type { Answer, BackendVerdict, Charge, Decision, PolicyVerdict } from '../contracts.ts'
+import { hasDenial, plainVerdict, RequestDecision } from '../decision/verdict.ts'
 import { MalformedAnswer } from './backend-failure.ts'
 
 /** The properties of a charge that its verdict must match. */
@@ -36,7 +36,7 @@ export function checkedDecision(answer: Answer | Decision, charge: Asked): Decis
   return flat
 }
 
-function isIncomplete({ availableAfterMs }: AnsweredVerdict): boolean {
+function isIncomplete({ availableAfterMs }: BackendVerdict): boolean {
   return availableAfterMs === undefined
 }
 
@@ -48,7 +48,7 @@ function checkHead(answer: Answer): void {
   if (typeof source !== 'string') throw new MalformedAnswer('source', source, 'a string')
 }
 
-function checkVerdict(verdict: AnsweredVerdict, { counter: { compiled }, advisory }: Asked): void {
+function checkVerdict(verdict: BackendVerdict, { counter: { compiled }, advisory }: Asked): void {
   if (typeof verdict !== 'object' || verdict === null) throw new MalformedAnswer('verdict', verdict, 'an object')
   const { policy, shadow, allowed, remaining, retryAfterMs } = verdict
   if (policy !== compiled.policy) throw new MalformedAnswer('policy', policy, 'the policy of its charge')
@@ -62,7 +62,7 @@ function checkVerdict(verdict: AnsweredVerdict, { counter: { compiled }, advisor
   if (allowed !== (retryAfterMs === 0)) throw new MalformedAnswer('allowed', allowed, `${retryAfterMs === 0}`)
 }
 
-function checkWaits({ retryAfterMs, resetAfterMs, availableAfterMs = 0 }: AnsweredVerdict): void {
+function checkWaits({ retryAfterMs, resetAfterMs, availableAfterMs = 0 }: BackendVerdict): void {
   if (!isWait(retryAfterMs)) throw new MalformedAnswer('retryAfterMs', retryAfterMs, 'a number of at least 0')
   if (!(isWait(resetAfterMs) && resetAfterMs < Number.POSITIVE_INFINITY))
     throw new MalformedAnswer('resetAfterMs', resetAfterMs, 'a finite number of at least 0')
@@ -75,14 +75,14 @@ function isWait(ms: unknown): boolean {
 }
 
 /** Checks an answer with fewer verdicts than charges, which is valid only if an enforced policy denied. */
-function checkSome(verdicts: readonly AnsweredVerdict[], charges: readonly Asked[]): void {
+function checkSome(verdicts: readonly BackendVerdict[], charges: readonly Asked[]): void {
   let at = 0
   for (const verdict of verdicts) {
     while (at < charges.length && charges[at].counter.compiled.policy !== verdict?.policy) at++
     if (at === charges.length) throw new MalformedAnswer('verdicts', verdicts, 'one verdict per charge')
     checkVerdict(verdict, charges[at++])
   }
-  if (!vetoed(verdicts)) throw new MalformedAnswer('verdicts', verdicts, 'one verdict per charge')
+  if (!hasDenial(verdicts)) throw new MalformedAnswer('verdicts', verdicts, 'one verdict per charge')
 }
 
 function checkEach(name: string, each: readonly unknown[], count: number, isOne: (one: unknown) => boolean): void {

@@ -1,31 +1,31 @@
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Backend, Charge, CountedKey, Counter, MaybePromise, Moment } from '../contracts.ts'
-import { type ChargePart, mergedAnswer, takeTogether } from './charge-parts.ts'
+import { type ChargePart, mergedAnswer, takeParts } from './charge-parts.ts'
 
 interface Part extends ChargePart {
-  readonly backend: ChargedBackend
+  readonly backend: RequestBackend
 }
 
 /** The methods of a backend that a limiter calls for each request. */
-export type ChargedBackend = Pick<Backend, 'synchronous' | 'takeAll' | 'peekAll' | 'adjustAll' | 'resetAll'>
+export type RequestBackend = Pick<Backend, 'synchronous' | 'takeAll' | 'peekAll' | 'adjustAll' | 'resetAll'>
 
 /**
  * Combines the backends of one limiter. For a take they are called one after another, synchronous ones first; if a
- * backend denies, earlier backends are refunded, see `takeTogether`.
+ * backend denies, earlier backends are refunded, see `takeParts`.
  */
-export class GroupedBackend implements ChargedBackend {
-  readonly #homes: ReadonlyMap<Counter, ChargedBackend>
-  readonly #backends: readonly ChargedBackend[]
+export class GroupedBackend implements RequestBackend {
+  readonly #homes: ReadonlyMap<Counter, RequestBackend>
+  readonly #backends: readonly RequestBackend[]
 
   /** `homes` maps each counter to the backend that opened it. */
-  constructor(homes: ReadonlyMap<Counter, ChargedBackend>) {
+  constructor(homes: ReadonlyMap<Counter, RequestBackend>) {
     this.#homes = homes
     const backends = [...new Set(homes.values())]
     this.#backends = [...backends.filter((one) => one.synchronous), ...backends.filter((one) => !one.synchronous)]
   }
 
   takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    return takeTogether(this.#parts(charges), moment)
+    return takeParts(this.#parts(charges), moment)
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {

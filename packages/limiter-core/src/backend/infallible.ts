@@ -9,7 +9,7 @@ function backends(): WeakSet<Backend> {
 }
 
 /** Marks a backend that counts in this process and cannot fail, so that limiters use it without failover. */
-export function infallible<B extends Backend>(backend: B): B {
+export function markInfallible<B extends Backend>(backend: B): B {
   backends().add(backend)
   return backend
 }

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { infallible } from '../backend/infallible.ts'
+import { markInfallible } from '../backend/infallible.ts'
 import type { Answer, Backend, Clock, MaybePromise } from '../contracts.ts'
 import { SourcedDecision } from '../decision/sourced-decision.ts'
 import type { LeaseTerms } from '../leases/lease-ledger.ts'
@@ -73,7 +73,7 @@ function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: 
   const { ledger } = home.desk
   home.holders++
   let open = true
-  return infallible({
+  return markInfallible({
     name: 'cluster',
     synchronous: true,
     open: (compiled, name) => ledger.open(compiled, name),
@@ -91,7 +91,7 @@ function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: 
 
 function openHome(desk: ClusterServer): Home {
   const answer = (worker: Worker, message: unknown): void => {
-    const reply = desk.answer(message)
+    const reply = desk.handle(message)
     // a worker that has exited needs no reply
     if (reply && worker.isConnected()) worker.process.send?.(reply, undefined, undefined, () => {})
   }

@@ -11,14 +11,14 @@ import type {
   Interruption,
   Moment,
 } from '../contracts.ts'
-import type { LeaseAsk, LeaseGrant, LeaseLedger } from '../leases/lease-ledger.ts'
+import type { LeaseGrant, LeaseLedger, LeaseRequest } from '../leases/lease-ledger.ts'
 import { TurnBatch } from '../time/turn-batch.ts'
 import { ClusterFailure } from './cluster-failure.ts'
 import {
   type CallMessage,
   isAnswer,
   MARK,
-  received,
+  receivedAnswer,
   receivedGrants,
   type Sent,
   type SentCall,
@@ -76,7 +76,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     return new PlainCounter(this, compiled, name)
   }
 
-  ask(asks: readonly LeaseAsk[], deadlineAt: number): Promise<readonly LeaseGrant[]> {
+  request(asks: readonly LeaseRequest[], deadlineAt: number): Promise<readonly LeaseGrant[]> {
     const build = (counters: SentCounters): SentCall => ({ op: 'ask', asks: asks.map((ask) => counters.of(ask)) })
     return this.#call(build, deadlineAt).then((answer) => receivedGrants(answer as readonly LeaseGrant[]))
   }
@@ -126,7 +126,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
       (counters) => call(charges.map((charge) => counters.of(charge))),
       moment?.deadlineAt,
     )
-    return received(charges, answer as Answer)
+    return receivedAnswer(charges, answer as Answer)
   }
 
   #call(build: Call['build'], deadlineAt: number | undefined): Promise<unknown> {

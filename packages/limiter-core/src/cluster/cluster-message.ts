@@ -11,7 +11,7 @@ import type {
   PolicyVariant,
 } from '../contracts.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
-import type { LeaseAsk, LeaseGrant } from '../leases/lease-ledger.ts'
+import type { LeaseGrant, LeaseRequest } from '../leases/lease-ledger.ts'
 
 /** Identifies messages of Sluice. Other messages of the application are ignored. */
 export const MARK = 'sluice.cluster@2'
@@ -35,7 +35,7 @@ export type Sent<T extends CountedKey> = Omit<T, 'counter'> & { readonly counter
 
 /** A call of a worker. */
 export type SentCall =
-  | { readonly op: 'ask'; readonly asks: readonly Sent<LeaseAsk>[] }
+  | { readonly op: 'ask'; readonly asks: readonly Sent<LeaseRequest>[] }
   | { readonly op: 'take' | 'peek'; readonly charges: readonly Sent<Charge>[] }
   /** `takenAt` is null for a time later than now, because JSON has no Infinity. */
   | { readonly op: 'adjust'; readonly charges: readonly Sent<Charge>[]; readonly takenAt: number | null }
@@ -100,7 +100,7 @@ export class ReceivedCounters {
 }
 
 /** Restores an answer from JSON, in which Infinity is null. */
-export function received(charges: readonly Charge[], { verdicts, ...answer }: Answer): Answer {
+export function receivedAnswer(charges: readonly Charge[], { verdicts, ...answer }: Answer): Answer {
   return {
     ...answer,
     verdicts: verdicts.map((verdict, index) => {

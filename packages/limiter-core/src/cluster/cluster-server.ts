@@ -31,7 +31,7 @@ export class ClusterServer {
   }
 
   /** Returns the reply to a message of a worker; undefined if Sluice did not send the message. Never throws. */
-  answer(message: unknown): AnswerMessage | undefined {
+  handle(message: unknown): AnswerMessage | undefined {
     if (!isCall(message)) return undefined
     const { line, counters, calls } = message
     const answers = calls.map(({ id, call, deadlineWall }) => {
@@ -54,7 +54,7 @@ export class ClusterServer {
   #run(call: SentCall, counters: readonly SentCounter[]): Answer | readonly LeaseGrant[] | undefined {
     const unpacked = <T extends CountedKey>(list: readonly Sent<T>[]): T[] =>
       list.map((one) => ({ ...one, counter: this.#counters.of(counters[one.counter]) }) as unknown as T)
-    if (call.op === 'ask') return this.ledger.ask(unpacked(call.asks))
+    if (call.op === 'ask') return this.ledger.request(unpacked(call.asks))
     if (call.op === 'reset') {
       this.ledger.resetAll(unpacked(call.keys))
       return undefined

@@ -1,4 +1,4 @@
-import type { AnsweredVerdict } from './verdict.ts'
+import type { BackendVerdict } from './verdict.ts'
 
 /** Result of a backend call that reads or changes several charges. */
 export interface Answer {
@@ -6,7 +6,7 @@ export interface Answer {
    * Verdicts of the charges, in the same order. If several backends are combined, charges after a denial may have no
    * verdict.
    */
-  readonly verdicts: readonly AnsweredVerdict[]
+  readonly verdicts: readonly BackendVerdict[]
   /** Clock reading of the backend at which the charges were decided. */
   readonly takenAt: number
   /** `takenAt` of each verdict. Present only if several backends, whose clocks may differ, answered together. */

@@ -13,7 +13,7 @@ export interface LimitOverrides extends MetricSource {
    * if it throws, the new limits are discarded. Rethrows an error about the current limits only if the limits are
    * fixed. Returns a function that unregisters the limiter.
    */
-  join(prepare: PrepareLimits): () => void
+  register(prepare: PrepareLimits): () => void
   /** Stops loading limits. The current limits stay in force. */
   close(): void
 }

@@ -28,7 +28,7 @@ export interface ObservedPolicy {
   readonly policy: Policy
   readonly mode: 'enforce' | 'shadow'
   /** Name of the count, `scope/policy/algorithm@version`. Policies with equal names on one backend share a count. */
-  readonly count: string
+  readonly countName: string
   /** Name of the backend. */
   readonly backend: string
   /** The same object for all backends that share counts. */
@@ -40,5 +40,5 @@ export interface ObservedPolicy {
   /** Whether a key is not counted, because it has no override and the overrides exempt other keys. */
   isExempt(key: string): boolean
   /** Returns the units of a key that this process holds in addition to the count. */
-  heldOf(key: string): readonly HeldUnits[]
+  heldUnitsOf(key: string): readonly HeldUnits[]
 }

@@ -10,11 +10,11 @@ export interface PriorUsage {
    */
   readonly ageMs?: number | undefined
   /** Units that this process admitted while the backend was unavailable. */
-  readonly admitted?: Admitted | undefined
+  readonly admitted?: AdmittedUnits | undefined
 }
 
 /** Units that a process admitted while the backend was unavailable. The backend counts them once, up to the limit. */
-export interface Admitted {
+export interface AdmittedUnits {
   /** Units that the backend certainly did not count. */
   readonly uncounted: number
   /**

@@ -32,4 +32,4 @@ export type Fund = 'included' | 'top-up'
  * A verdict as a backend returns it. A backend that cannot compute `availableAfterMs` may omit it; decisions then use
  * `retryAfterMs` for a denial and `resetAfterMs`, rounded up, otherwise.
  */
-export type AnsweredVerdict = Omit<PolicyVerdict, 'availableAfterMs'> & Partial<Pick<PolicyVerdict, 'availableAfterMs'>>
+export type BackendVerdict = Omit<PolicyVerdict, 'availableAfterMs'> & Partial<Pick<PolicyVerdict, 'availableAfterMs'>>

@@ -1,6 +1,6 @@
 import type { Policy } from '../contracts.ts'
 import { SoleDecision } from './sole-decision.ts'
-import { atTheLatest } from './verdict.ts'
+import { defaultAvailableAfterMs } from './verdict.ts'
 
 /** A `SoleDecision` whose values are known when it is created. It is also a valid answer to its charge. */
 export class SourcedDecision extends SoleDecision {
@@ -20,7 +20,7 @@ export class SourcedDecision extends SoleDecision {
     retryAfterMs: number,
     resetAfterMs: number,
     takenAt: number,
-    availableAfterMs: number = atTheLatest(retryAfterMs, resetAfterMs),
+    availableAfterMs: number = defaultAvailableAfterMs(retryAfterMs, resetAfterMs),
     counted: boolean = true,
   ) {
     super()

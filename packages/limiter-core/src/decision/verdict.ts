@@ -1,4 +1,4 @@
-import type { Answer, AnsweredVerdict, Decision, Fund, Policy, PolicyVerdict } from '../contracts.ts'
+import type { Answer, BackendVerdict, Decision, Fund, Policy, PolicyVerdict } from '../contracts.ts'
 
 /** The verdict of one charge. A class, so that all verdicts have the same hidden class in V8. */
 export class ChargeVerdict implements PolicyVerdict {
@@ -16,7 +16,7 @@ export class ChargeVerdict implements PolicyVerdict {
     remaining: number,
     retryAfterMs: number,
     resetAfterMs: number,
-    availableAfterMs: number = atTheLatest(retryAfterMs, resetAfterMs),
+    availableAfterMs: number = defaultAvailableAfterMs(retryAfterMs, resetAfterMs),
   ) {
     this.policy = policy
     this.shadow = shadow
@@ -46,7 +46,7 @@ export class RequestDecision implements Decision {
     this.counted = answer.counted
     this.countedEach = answer.countedEach
     this.source = answer.source
-    this.allowed = !vetoed(answer.verdicts)
+    this.allowed = !hasDenial(answer.verdicts)
   }
 
   get binding(): PolicyVerdict {
@@ -71,12 +71,12 @@ export class RequestDecision implements Decision {
 }
 
 /** Returns an upper bound of `availableAfterMs`, for backends that do not compute it. */
-export function atTheLatest(retryAfterMs: number, resetAfterMs: number): number {
+export function defaultAvailableAfterMs(retryAfterMs: number, resetAfterMs: number): number {
   return retryAfterMs || Math.ceil(resetAfterMs)
 }
 
 /** Whether an enforced policy denies the request. */
-export function vetoed(verdicts: readonly Pick<PolicyVerdict, 'allowed' | 'shadow'>[]): boolean {
+export function hasDenial(verdicts: readonly Pick<PolicyVerdict, 'allowed' | 'shadow'>[]): boolean {
   for (const verdict of verdicts) if (!verdict.allowed && !verdict.shadow) return true
   return false
 }
@@ -107,9 +107,9 @@ export function plainDecision(decision: Decision): Decision {
 }
 
 /** Returns a copy of a verdict with plain properties, and adds properties that a backend may omit. */
-export function plainVerdict(verdict: AnsweredVerdict): PolicyVerdict {
+export function plainVerdict(verdict: BackendVerdict): PolicyVerdict {
   const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, fund } = verdict
-  const { availableAfterMs = atTheLatest(retryAfterMs, resetAfterMs) } = verdict
+  const { availableAfterMs = defaultAvailableAfterMs(retryAfterMs, resetAfterMs) } = verdict
   return withFund({ policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }, fund)
 }
 

@@ -1,4 +1,4 @@
-import { withPage } from '@sluice/keyed-hash'
+import { withErrorLink } from '@sluice/keyed-hash'
 
 /** Code of an error or a warning. `docs/errors.md` has a section for each code, which a test verifies. */
 export type SluiceCode =
@@ -60,7 +60,7 @@ export class SluiceError extends Error {
   constructor(code: SluiceCode, message: string, options?: ErrorOptions) {
     const text = `${code}: ${message}`
     // clients see the message of a denial, so it contains no link
-    super(code === 'SLUICE_DENIED' ? text : withPage(code, text), options)
+    super(code === 'SLUICE_DENIED' ? text : withErrorLink(code, text), options)
     this.name = 'SluiceError'
     this.code = code
   }

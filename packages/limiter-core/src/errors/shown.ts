@@ -6,7 +6,7 @@
 const PRINTABLE_OPTIONS: ReadonlySet<string> = new Set([
   ...['limit', 'burst', 'slices', 'after', 'status', 'share', 'fraction'],
   ...['maxBytes', 'maxWaiting', 'maxBatch', 'maxUnsent', 'ipv6Prefix', 'embeddedIPv4Prefixes', 'blocksPerLevel'],
-  ...['window', 'unit', 'keep', 'ttl', 'forMs', 'leaseMs', 'tickMs', 'closeMs', 'retainMs', 'everyMs'],
+  ...['window', 'unit', 'keep', 'ttl', 'ttlMs', 'leaseMs', 'tickMs', 'closeMs', 'retainMs', 'refreshMs'],
   ...['deadlineMs', 'delayMs', 'maxDelayMs', 'maxHoldMs', 'maxWaitMs'],
   ...['per', 'timeZone', 'anchor', 'carryOver'],
   ...['algorithm', 'mode', 'SLUICE_MODE', 'headers', 'headersOn', 'reset', 'phase', 'plan'],

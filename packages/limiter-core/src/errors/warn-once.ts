@@ -1,4 +1,4 @@
-import { withPage } from '@sluice/keyed-hash'
+import { withErrorLink } from '@sluice/keyed-hash'
 import { processWide } from '../process/process-wide.ts'
 import type { SluiceCode } from './errors.ts'
 
@@ -32,7 +32,7 @@ export function warnOnce(code: SluiceCode, message: string | (() => string), abo
 }
 
 /** Prints a warning about one limiter. A process prints at most 100 of them per code. */
-export function warnOfLimiter(code: SluiceCode, message: () => string): void {
+export function warnAboutLimiter(code: SluiceCode, message: () => string): void {
   const { ofLimiters } = warned()
   const printed = (ofLimiters.get(code) ?? 0) + 1
   if (printed > MAX_WARNINGS_PER_CODE) return
@@ -43,11 +43,11 @@ export function warnOfLimiter(code: SluiceCode, message: () => string): void {
 
 /** Prints a warning on every call. Callers must limit the frequency. */
 export function warn(code: SluiceCode, message: string): void {
-  process.emitWarning(withPage(code, message), { type: 'SluiceWarning', code })
+  process.emitWarning(withErrorLink(code, message), { type: 'SluiceWarning', code })
 }
 
 /** Forgets which warnings have been printed, so that tests see them again. */
-export function forgetWarnings(): void {
+export function resetWarnings(): void {
   const { once, ofLimiters } = warned()
   once.clear()
   ofLimiters.clear()

@@ -1,7 +1,7 @@
-import { isOfOneKey } from '../backend/backend-failure.ts'
+import { concernsOneKey } from '../backend/backend-failure.ts'
 import { checkedAnswer } from '../backend/checked-answer.ts'
 import type { Answer, Backend, Clock } from '../contracts.ts'
-import { vetoed } from '../decision/verdict.ts'
+import { hasDenial } from '../decision/verdict.ts'
 import { Observers } from '../observers/observers.ts'
 import { processWide } from '../process/process-wide.ts'
 import { clockOf, systemClock } from '../time/clock.ts'
@@ -25,7 +25,7 @@ export class BackendHealth extends Health {
 
   constructor(backend: Backend, clock: Clock, deadlineMs: number) {
     const changed = (state: BreakerState): void => {
-      if (state === 'open') this.mirror.outdated(clock.now())
+      if (state === 'open') this.mirror.markOutdated(clock.now())
     }
     super({ name: backend.name, clock, deadlineMs, observers: new Observers(), changed })
     this.#backend = backend
@@ -45,15 +45,15 @@ export class BackendHealth extends Health {
   }
 
   override failed(cause: string, error: unknown, calledAt?: number): void {
-    if (isOfOneKey(error)) {
+    if (concernsOneKey(error)) {
       this.breaker.succeeded()
       this.log.failed(cause, error)
       return
     }
     const now = this.#clock.now()
     // a backend that does not report interruptions may have been down and lost its counts
-    if (this.#backend.interrupted || cause === 'LATE') this.mirror.decidedHere(now)
-    else this.mirror.outdated(now)
+    if (this.#backend.interrupted || cause === 'LATE') this.mirror.markDecidedLocally(now)
+    else this.mirror.markOutdated(now)
     super.failed(cause, error, calledAt)
   }
 
@@ -71,7 +71,7 @@ export class BackendHealth extends Health {
     const checked = checkedAnswer(answer, charges)
     const { verdicts, takenAt } = checked
     if (askedAt !== undefined && verdicts.length === charges.length) {
-      const isTaken = takes && !vetoed(verdicts)
+      const isTaken = takes && !hasDenial(verdicts)
       for (let index = 0; index < charges.length; index++) {
         const { allowed, remaining, resetAfterMs } = verdicts[index]
         const moved = isTaken && allowed ? charges[index].cost : 0
@@ -83,10 +83,10 @@ export class BackendHealth extends Health {
   }
 
   #listen(): void {
-    this.mirror.outdated(this.#clock.now())
+    this.mirror.markOutdated(this.#clock.now())
     this.#stopListening = this.#backend.interrupted?.((event) => {
       if (event === 'back') this.breaker.probeSoon()
-      else this.mirror.outdated(this.#clock.now())
+      else this.mirror.markOutdated(this.#clock.now())
     })
   }
 }

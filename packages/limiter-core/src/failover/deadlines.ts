@@ -72,7 +72,7 @@ export class Deadlines {
   #cancel: (() => void) | undefined
   readonly #timer: TimerOptions | undefined
 
-  /** Pass `AWAITED` as `timer` if the promises are awaited, so that the timer keeps the process alive. */
+  /** Pass `KEEP_ALIVE` as `timer` if the promises are awaited, so that the timer keeps the process alive. */
   constructor(clock: Clock, ms: number, timer?: TimerOptions) {
     this.#clock = clock
     this.#ms = ms

@@ -17,17 +17,17 @@ import type {
 import { RequestDecision } from '../decision/verdict.ts'
 import { Observers } from '../observers/observers.ts'
 import { clockOf } from '../time/clock.ts'
+import { AdmittedUnitsReporter } from './admitted-units.ts'
 import { type BackendHealth, healthOf } from './backend-health.ts'
 import { type FailoverCharge, FailoverCounter, type FailoverKey, remoteCharge, remoteKey } from './failover-counter.ts'
 import type { FailoverRule } from './failover-options.ts'
 import { FailureRules } from './failure-rules.ts'
 import { GuardedCalls, type Limits } from './guarded-calls.ts'
-import { movedOf, takeReturned } from './local-rule.ts'
-import { PassedUnits } from './passed-units.ts'
+import { adjustedUnitsOf, takeReportedRefunds } from './local-rule.ts'
+import { OwedCallSender } from './owed-call-sender.ts'
 import { PendingAdjustment } from './pending-adjustment.ts'
 import { PendingTake, type PendingTakeDeps } from './pending-take.ts'
 import { PendingTakes } from './pending-takes.ts'
-import { Repayment } from './repayment.ts'
 
 /**
  * Puts failover in front of a remote backend. Every call is answered within the deadline, at once while the breaker is
@@ -47,7 +47,7 @@ export class FailoverBackend implements Backend {
   readonly #observers: Observers = new Observers()
   readonly #calls: GuardedCalls
   readonly #parts: PendingTakeDeps
-  readonly #repayment: Repayment
+  readonly #repayment: OwedCallSender
   readonly #leave: () => void
 
   /** `rule` sets the deadline; it is also the rule of counters without their own rule. */
@@ -68,17 +68,17 @@ export class FailoverBackend implements Backend {
       deadlineMs: rule.deadlineMs,
       answered: () => this.#repay(),
     })
-    this.#parts = { remote, health: this.#health, passed: new PassedUnits(remote, this.#health) }
-    this.#repayment = new Repayment(this.#parts, this.#calls, this.#clock)
+    this.#parts = { remote, health: this.#health, passed: new AdmittedUnitsReporter(remote, this.#health) }
+    this.#repayment = new OwedCallSender(this.#parts, this.#calls, this.#clock)
     this.#leave = this.#health.join()
   }
 
   open(compiled: CompiledPolicy, name: string): FailoverCounter {
-    return this.cover(this.#remote.open(compiled, name), this.#ownRule)
+    return this.wrap(this.#remote.open(compiled, name), this.#ownRule)
   }
 
   /** Returns a counter with failover for a counter of the remote backend. */
-  cover(remote: Counter, rule: FailoverRule): FailoverCounter {
+  wrap(remote: Counter, rule: FailoverRule): FailoverCounter {
     const mirror = this.#health.mirror.open(remote.compiled, remote.name, rule.share)
     return new FailoverCounter(this, remote, mirror, this.#rules.of(rule.source))
   }
@@ -88,7 +88,7 @@ export class FailoverBackend implements Backend {
     const take = new PendingTakes(this.#parts, this.#rules, charges)
     if (this.#health.breaker.admits()) return this.#calls.call(take, moment)
     const held = this.#held(charges, moment)
-    return held ?? this.#withoutBackend(charges, (now) => take.ruled(now, 'uncounted'), moment)
+    return held ?? this.#withoutBackend(charges, (now) => take.fallback(now, 'uncounted'), moment)
   }
 
   /** Implements `take` of a counter. */
@@ -98,8 +98,8 @@ export class FailoverBackend implements Backend {
     const held = this.#held([take], moment)
     if (held) return new RequestDecision(held)
     const now = this.#clock.now()
-    if (this.#calls.passedOver(now)) this.#probe([take], now)
-    return take.ruled(moment?.now ?? now, 'uncounted')
+    if (this.#calls.skipped(now)) this.#probe([take], now)
+    return take.fallback(moment?.now ?? now, 'uncounted')
   }
 
   peekAll(requested: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
@@ -119,7 +119,7 @@ export class FailoverBackend implements Backend {
       isNow
         ? this.#health.record(charges, answer, now, mirror.hasUnreported(now) ? undefined : askedAt, false)
         : checkedAnswer(answer, charges)
-    return this.#calls.call({ operation: 'peek', send, answered, ruled }, moment)
+    return this.#calls.call({ operation: 'peek', send, answered, fallback: ruled }, moment)
   }
 
   adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
@@ -144,7 +144,7 @@ export class FailoverBackend implements Backend {
       operation: 'reset',
       send: () => this.#remote.resetAll(there),
       answered: () => undefined,
-      ruled,
+      fallback: ruled,
     })
   }
 
@@ -174,21 +174,21 @@ export class FailoverBackend implements Backend {
       this.#rules.adjust([charge], takenAt + skewMs + this.#deadlineMs, now, 'counted')
     if (breaker.admits()) return this.#calls.call(new PendingAdjustment(this.#parts, adjustment, ruled), moment)
     const answer = this.#withoutBackend([charge], ruled, moment)
-    owed.addAdjustment({ ...adjustment, moved: movedOf(charge) })
+    owed.addAdjustment({ ...adjustment, moved: adjustedUnitsOf(charge) })
     return answer
   }
 
   /** Adjusts a take that the failure rule decided, here and, for units that were reported since, on the backend. */
   #adjustUncounted(charges: readonly FailoverCharge[], takenAt: number, now: number): Answer {
     const answer = this.#rules.adjust(charges, takenAt, now, 'uncounted')
-    if (this.#parts.passed.areHeard) {
+    if (this.#parts.passed.isSupported) {
       this.#parts.passed.adjusted(charges, takenAt)
       return answer
     }
     // not earlier than the take by the backend's clock, so that the adjustment finds its window there
     const takenThereAt = takenAt - this.#health.skewMs + this.#deadlineMs
-    for (const charge of takeReturned(charges)) {
-      const moved = Math.max(charge.cost, movedOf(charge))
+    for (const charge of takeReportedRefunds(charges)) {
+      const moved = Math.max(charge.cost, adjustedUnitsOf(charge))
       this.#health.owed.addAdjustment({ charge, takenAt: takenThereAt, attempts: 0, moved })
     }
     this.#repay()
@@ -196,7 +196,7 @@ export class FailoverBackend implements Backend {
   }
 
   #repay(): void {
-    if (this.#health.owed.any) this.#repayment.begin()
+    if (this.#health.owed.any) this.#repayment.sendNext()
   }
 
   /** Returns the answer from units that the backend holds in this process, without a call. */
@@ -212,7 +212,7 @@ export class FailoverBackend implements Backend {
   #withoutBackend<R>(keys: readonly FailoverKey[], ruled: (now: number) => R, moment?: Moment): R {
     // the breaker needs process time, because callers with different times share it
     const now = this.#clock.now()
-    if (this.#calls.passedOver(now)) this.#probe(keys, now)
+    if (this.#calls.skipped(now)) this.#probe(keys, now)
     return ruled(moment?.now ?? now)
   }
 

@@ -1,4 +1,4 @@
-import { NAMELESS } from '../backend/backend-failure.ts'
+import { UNKNOWN_CAUSE } from '../backend/backend-failure.ts'
 import type { Clock } from '../contracts.ts'
 import { messageOf } from '../errors/errors.ts'
 import { warn } from '../errors/warn-once.ts'
@@ -29,7 +29,7 @@ export class FailureLog {
   }
 
   /** Reports that a call was answered without the backend. */
-  ruled(): void {
+  countFallback(): void {
     this.#uncounted++
     this.#uncountedInTotal++
     if (this.#withheld !== undefined) this.#warnIfDue(this.#withheld, this.#clock.now())
@@ -39,11 +39,11 @@ export class FailureLog {
   failed(cause: string, error: unknown): void {
     const now = this.#clock.now()
     if (Number.isNaN(this.#failingSince)) this.#failingSince = now
-    this.#warnIfDue(cause === NAMELESS ? messageOf(error) : `${cause}: ${messageOf(error)}`, now)
+    this.#warnIfDue(cause === UNKNOWN_CAUSE ? messageOf(error) : `${cause}: ${messageOf(error)}`, now)
   }
 
   /** Reports that the backend has recovered. */
-  back(): void {
+  recovered(): void {
     const ms = Math.round(this.#clock.now() - this.#failingSince)
     const took = Number.isNaN(ms) ? '' : ` after ${ms} ms`
     const text = `backend '${this.#backend}' recovered${took}; ${this.#uncountedInTotal} calls were answered without it`

@@ -1,4 +1,4 @@
-import type { Answer, AnsweredVerdict } from '../contracts.ts'
+import type { Answer, BackendVerdict } from '../contracts.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
 import { ALLOW, DENY } from './fixed-rule.ts'
 import { LocalRule } from './local-rule.ts'
@@ -51,13 +51,13 @@ export class FailureRules {
   ): Answer {
     const first = charges[0]?.counter.rule ?? this.#local
     if (charges.every(({ counter }) => counter.rule === first)) return apply(first, charges)
-    const answered = new Map<FailureRule, Iterator<AnsweredVerdict>>()
+    const answered = new Map<FailureRule, Iterator<BackendVerdict>>()
     for (const source of BY_STRICTNESS) {
       const rule = this.of(source)
       const own = charges.filter(({ counter }) => counter.rule === rule)
       if (own.length > 0) answered.set(rule, apply(rule, own).verdicts.values())
     }
-    const verdicts = charges.map(({ counter }) => answered.get(counter.rule)?.next().value as AnsweredVerdict)
+    const verdicts = charges.map(({ counter }) => answered.get(counter.rule)?.next().value as BackendVerdict)
     const [strictest] = answered.keys()
     return { verdicts, takenAt: now, counted: false, source: strictest.source }
   }

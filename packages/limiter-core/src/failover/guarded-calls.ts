@@ -1,8 +1,8 @@
-import { causeOf, isOfOneKey, LateError, mayHaveCounted } from '../backend/backend-failure.ts'
+import { causeOf, concernsOneKey, LateError, mayHaveCounted } from '../backend/backend-failure.ts'
 import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Clock, MaybePromise, Moment } from '../contracts.ts'
 import type { Observers } from '../observers/observers.ts'
-import { AWAITED } from '../time/clock.ts'
+import { KEEP_ALIVE } from '../time/clock.ts'
 import { Deadlines, type Outcome } from './deadlines.ts'
 import type { Health } from './health.ts'
 import type { Basis } from './own-units.ts'
@@ -19,7 +19,7 @@ export interface Call<T, R> {
   /** Converts the answer to the result. Throws if the answer is invalid. */
   answered(answer: T, now: number): R
   /** Returns the result of the failure rule; never throws. `basis`: whether the backend may have applied the call. */
-  ruled(now: number, basis: Basis): R
+  fallback(now: number, basis: Basis): R
 }
 
 export interface GuardedCallsOptions {
@@ -51,7 +51,7 @@ export class GuardedCalls {
     this.#health = health
     this.#clock = clock
     this.#deadlineMs = deadlineMs
-    this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)
+    this.#deadlines = new Deadlines(clock, deadlineMs, KEEP_ALIVE)
     this.#background = new Deadlines(clock, deadlineMs)
     this.#late = new LateError(`no reply within ${deadlineMs} ms`, true)
   }
@@ -80,8 +80,8 @@ export class GuardedCalls {
   }
 
   /** Counts a call that the breaker did not admit. Returns true if the caller should probe the backend. */
-  passedOver(now: number): boolean {
-    this.#health.log.ruled()
+  skipped(now: number): boolean {
+    this.#health.log.countFallback()
     return this.#health.breaker.mayProbe(now)
   }
 
@@ -89,7 +89,7 @@ export class GuardedCalls {
   probe(send: () => MaybePromise<unknown>, now: number): void {
     const probed = (): void => this.#health.breaker.probed(this.#clock.now() - now, this.#deadlineMs)
     // an error of a single key shows that the backend works
-    const failed = (error: unknown): void => (isOfOneKey(error) ? probed() : undefined)
+    const failed = (error: unknown): void => (concernsOneKey(error) ? probed() : undefined)
     try {
       Promise.resolve(send()).then(probed, failed)
     } catch (error) {
@@ -151,12 +151,12 @@ export class GuardedCalls {
 
   #failed<T, R>(call: Call<T, R>, error: unknown, calledAt: number): R {
     const { name, breaker, log } = this.#health
-    log.ruled()
+    log.countFallback()
     if (!this.#closing) {
       const cause = causeOf(error)
       this.#health.failed(cause, error, calledAt)
       this.#observers.event('backendFailed', { backend: name, operation: call.operation, cause, error })
     } else breaker.abandoned()
-    return call.ruled(this.#clock.now(), mayHaveCounted(error) ? 'unsure' : 'uncounted')
+    return call.fallback(this.#clock.now(), mayHaveCounted(error) ? 'unsure' : 'uncounted')
   }
 }

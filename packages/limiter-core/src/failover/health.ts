@@ -34,19 +34,19 @@ export class Health {
 
   /** Reports that a call made at `calledAt` failed or timed out. */
   failed(cause: string, error: unknown, calledAt?: number): void {
-    this.noted(cause, error)
+    this.reportFailure(cause, error)
     this.breaker.failed(calledAt)
   }
 
   /** Reports a failure; the caller decides how it affects the breaker. */
-  noted(cause: string, error: unknown): void {
+  reportFailure(cause: string, error: unknown): void {
     this.#cause = cause
     this.log.failed(cause, error)
   }
 
   #changed(state: BreakerState): void {
     this.#options.changed?.(state)
-    if (state === 'closed') this.log.back()
+    if (state === 'closed') this.log.recovered()
     this.observers.event('breaker', { backend: this.name, state, cause: this.#cause })
   }
 }

@@ -1,4 +1,4 @@
-import type { Answer, AnsweredVerdict, Decision } from '../contracts.ts'
+import type { Answer, BackendVerdict, Decision } from '../contracts.ts'
 import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
@@ -43,12 +43,12 @@ export class LocalRule implements FailureRule {
 }
 
 /** Returns the units by which the last adjustment changed its key in the mirror. */
-export function movedOf({ counter }: FailoverCharge): number {
+export function adjustedUnitsOf({ counter }: FailoverCharge): number {
   return counter.mirror.compiled.moved
 }
 
 /** Returns the part of local refunds that concerns units already reported to the backend, and clears it. */
-export function takeReturned(charges: readonly FailoverCharge[]): readonly FailoverCharge[] {
+export function takeReportedRefunds(charges: readonly FailoverCharge[]): readonly FailoverCharge[] {
   return charges.flatMap((charge) => {
     const { own } = charge.counter.mirror.compiled
     const units = Math.floor(own.returned)
@@ -68,7 +68,7 @@ function withFiniteWaits(charges: readonly MirrorCharge[], answer: Answer): Answ
   return { ...answer, verdicts: answer.verdicts.map((verdict, index) => withFiniteWait(verdict, charges[index])) }
 }
 
-function withFiniteWait(verdict: AnsweredVerdict, { counter, cost }: MirrorCharge): AnsweredVerdict {
+function withFiniteWait(verdict: BackendVerdict, { counter, cost }: MirrorCharge): BackendVerdict {
   const { policy, shadow, remaining, retryAfterMs, resetAfterMs, availableAfterMs = retryAfterMs } = verdict
   const waitMs = waitOf(retryAfterMs, cost, counter.compiled)
   if (waitMs === retryAfterMs) return verdict

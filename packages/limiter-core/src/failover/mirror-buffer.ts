@@ -1,12 +1,12 @@
 import type { CountedKey } from '../contracts.ts'
 import type { MirrorCounter } from './failover-counter.ts'
 
-/** The usage of a key that a backend reported at `now`, in reply to a call made at `askedAt`. */
+/** The usage of a key that a backend reported at `now`, in reply to a call made at `calledAt`. */
 export interface BufferedAnswer {
   used: number
   resetAfterMs: number
   now: number
-  askedAt: number
+  calledAt: number
 }
 
 type Adopt = (counted: CountedKey<MirrorCounter>, buffered: BufferedAnswer) => void
@@ -40,18 +40,18 @@ export class MirrorBuffer {
     this.#adopt = adopt
   }
 
-  note({ key, counter }: CountedKey<MirrorCounter>, { used, resetAfterMs, now, askedAt }: BufferedAnswer): void {
+  note({ key, counter }: CountedKey<MirrorCounter>, { used, resetAfterMs, now, calledAt }: BufferedAnswer): void {
     const { keys } = this.#last?.counter === counter ? this.#last : this.#of(counter)
     const known = keys.get(key)
     if (known) {
       known.used = used
       known.resetAfterMs = resetAfterMs
       known.now = now
-      known.askedAt = askedAt
+      known.calledAt = calledAt
       known.order = ++this.#order
       return
     }
-    keys.set(key, { used, resetAfterMs, now, askedAt, order: ++this.#order })
+    keys.set(key, { used, resetAfterMs, now, calledAt, order: ++this.#order })
     if (++this.#size > MOST_KEYS) this.flush()
   }
 

@@ -1,5 +1,5 @@
-import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import { algorithms } from '../algorithms/index.ts'
+import { retentionMs } from '../algorithms/retention-ms.ts'
 import type { CompiledPolicy, Policy, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
 
@@ -9,9 +9,9 @@ const EPSILON = 1e-6
 const SCALED_BURST: readonly string[] = ['token-bucket', 'gcra']
 
 /** The relation of the local count of a key to the backend's count. */
-export interface Standing {
+export interface BackendKnowledge {
   /** Whether the backend may have lost what it reported in reply to a call at that time. */
-  mayHaveLost(askedAt: number): boolean
+  mayHaveLost(calledAt: number): boolean
   /** Units by which the local count is ahead, because the backend has not received an adjustment yet. */
   readonly owed: number
 }
@@ -47,7 +47,7 @@ export class MirrorPolicy implements CompiledPolicy {
   /** Whether admitted units are reported with `Backend.passed`, so that they must not be reported otherwise. */
   readonly #usesPassed: boolean
   readonly #adopter: Pick<CompiledPolicy, 'adopt'> = { adopt: (...answer) => this.#adoptAnswer(...answer) }
-  #askedAt = 0
+  #calledAt = 0
   #owed = 0
   #moved: number | undefined
 
@@ -61,7 +61,7 @@ export class MirrorPolicy implements CompiledPolicy {
     this.cells = compiled.cells + 1 + OwnUnits.cells
     this.capacity = part(compiled.capacity, share)
     this.fullCapacity = compiled.capacity
-    this.forgetsMs = forgetsMs(compiled)
+    this.forgetsMs = retentionMs(compiled)
     this.variants = compiled.variants
     this.#scale = limit === policy.limit ? 1 : (policy.limit / limit) * (1 - ROUNDING)
     this.own = new OwnUnits(compiled.cells + 1, this.#scale)
@@ -118,12 +118,12 @@ export class MirrorPolicy implements CompiledPolicy {
   }
 
   /**
-   * Returns an adopter for the reply to a call made at `askedAt` that took `moved` units while `owed` units were
+   * Returns an adopter for the reply to a call made at `calledAt` that took `moved` units while `owed` units were
    * outstanding, all in backend units. It is valid until the next call of this method. `moved` is undefined if the
    * reported usage does not show whether unanswered calls were counted.
    */
-  adopterOf(askedAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'> {
-    this.#askedAt = askedAt
+  adopterOf(calledAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'> {
+    this.#calledAt = calledAt
     this.#owed = owed
     this.#moved = moved
     return this.#adopter
@@ -133,17 +133,22 @@ export class MirrorPolicy implements CompiledPolicy {
    * Returns the usage of a key that the backend may not have; undefined if there is none. Admitted units are returned
    * once: a caller that cannot report them must pass them to `own.handBack`.
    */
-  known(cells: Float64Array, at: number, now: number, { mayHaveLost, owed }: Standing): PriorUsage | undefined {
+  missingUsage(
+    cells: Float64Array,
+    at: number,
+    now: number,
+    { mayHaveLost, owed }: BackendKnowledge,
+  ): PriorUsage | undefined {
     const used = this.#used(cells, at, now)
     const resetAfterMs = this.#inner.resetAfterMs(cells, at, now)
     if (!(used > 0 && resetAfterMs > 0)) return undefined
-    const askedAt = cells[at + this.#askedAtCell]
+    const calledAt = cells[at + this.#askedAtCell]
     const own = this.own.unreported(cells, at, used)
     const counted = this.#countedOf(used, own, owed)
-    const mayBeGone = counted > 0 && mayHaveLost(askedAt)
+    const mayBeGone = counted > 0 && mayHaveLost(calledAt)
     const admitted = this.#usesPassed ? undefined : this.own.handOut(cells, at, now, own, counted)
     if (!mayBeGone && !admitted) return undefined
-    const ageMs = askedAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - askedAt)
+    const ageMs = calledAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - calledAt)
     return { used: mayBeGone ? counted : 0, resetAfterMs, ageMs, admitted }
   }
 
@@ -158,7 +163,7 @@ export class MirrorPolicy implements CompiledPolicy {
     this.#findCounted(cells, at, now, used)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
-    cells[at + this.#askedAtCell] = this.#askedAt
+    cells[at + this.#askedAtCell] = this.#calledAt
     // add units that the backend has not counted yet
     const units = this.#scaled(uncounted + unsure)
     if (units > 0) this.#inner.adjust(cells, at, now, units, now)

@@ -57,10 +57,10 @@ export class Mirror {
   }
 
   /** Marks all counts that the backend has reported as possibly lost. */
-  outdated(now: number): void {
+  markOutdated(now: number): void {
     this.#buffer.flush()
     this.#outdatedAt = Math.max(now, after(this.#outdatedAt))
-    this.decidedHere(now)
+    this.markDecidedLocally(now)
   }
 
   /**
@@ -71,7 +71,7 @@ export class Mirror {
   }
 
   /** Records that this process decides requests which the backend does not count. */
-  decidedHere(now: number): void {
+  markDecidedLocally(now: number): void {
     this.#troubledAt = Math.max(now, this.#outdatedAt)
     const until = now + this.#longestMs
     if (until > this.#unreportedUntil) this.#unreportedUntil = until
@@ -79,13 +79,13 @@ export class Mirror {
 
   take(charges: readonly Charge[], now: number): Answer {
     this.#buffer.flush()
-    this.decidedHere(now)
+    this.markDecidedLocally(now)
     return this.#memory.takeAll(charges, { now })
   }
 
   takeOne(counter: MirrorCounter, key: string, cost: number, now: number): SoleDecision {
     this.#buffer.flush()
-    this.decidedHere(now)
+    this.markDecidedLocally(now)
     return counter.take(key, cost, { now })
   }
 
@@ -96,7 +96,7 @@ export class Mirror {
 
   adjust(charges: readonly Charge[], takenAt: number, now: number): Answer {
     this.#buffer.flush()
-    this.decidedHere(now)
+    this.markDecidedLocally(now)
     return this.#memory.adjustAll(charges, takenAt, { now })
   }
 
@@ -105,15 +105,22 @@ export class Mirror {
     this.#memory.resetAll(keys.map(mirroredKey))
   }
 
-  /** Stores what the backend reported about a key in reply to a call made at `askedAt` that took `moved` units. */
-  record(key: FailoverKey, remaining: number, resetAfterMs: number, now: number, askedAt: number, moved: number): void {
+  /** Stores what the backend reported about a key in reply to a call made at `calledAt` that took `moved` units. */
+  record(
+    key: FailoverKey,
+    remaining: number,
+    resetAfterMs: number,
+    now: number,
+    calledAt: number,
+    moved: number,
+  ): void {
     const { capacity, policy } = key.counter.compiled
     // a calendar period may have more units left than the limit
     const left = policy.calendar && Number.isFinite(remaining) ? Math.min(remaining, capacity) : remaining
     // NaN and Infinity would never expire
     if (!(left <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const counted = mirroredKey(key)
-    const answer = { used: Math.min(capacity, capacity - left), resetAfterMs, now, askedAt }
+    const answer = { used: Math.min(capacity, capacity - left), resetAfterMs, now, calledAt }
     // with unreported units, each answer must be compared with the local count
     if (counted.key.length <= LONGEST_BUFFERED && !this.hasUnreported(now)) this.#buffer.note(counted, answer)
     else {
@@ -133,13 +140,13 @@ export class Mirror {
    * Returns the usage of a key that the backend may lack, or undefined. A caller that cannot report admitted units must
    * pass them to `handBack`.
    */
-  known(key: FailoverKey, now: number): PriorUsage | undefined {
+  missingUsage(key: FailoverKey, now: number): PriorUsage | undefined {
     this.#buffer.flush()
     const counted = mirroredKey(key)
     const remote = remoteKey(key)
     const { cells, at } = this.#memory.look(counted, now)
-    const mayHaveLost = (askedAt: number): boolean => this.#isOutdated(remote, askedAt, now)
-    return counted.counter.compiled.known(cells, at, now, { mayHaveLost, owed: this.#owed.unitsOf(counted) })
+    const mayHaveLost = (calledAt: number): boolean => this.#isOutdated(remote, calledAt, now)
+    return counted.counter.compiled.missingUsage(cells, at, now, { mayHaveLost, owed: this.#owed.unitsOf(counted) })
   }
 
   /** Takes back units that could not be reported. `basis`: whether the backend may have counted them. */
@@ -147,20 +154,20 @@ export class Mirror {
     const admitted = known?.admitted
     if (!admitted) return
     const counted = mirroredKey(key)
-    this.decidedHere(now)
+    this.markDecidedLocally(now)
     const { cells, at } = this.#memory.look(counted, now)
     counted.counter.compiled.own.handBack(cells, at, admitted, now, basis)
   }
 
-  #isOutdated(remote: CountedKey, askedAt: number, now: number): boolean {
-    if (askedAt > this.#troubledAt) return false
-    if (!this.#mayHaveLost) return askedAt <= this.#outdatedAt
-    return this.#mayHaveLost(remote, askedAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - askedAt))
+  #isOutdated(remote: CountedKey, calledAt: number, now: number): boolean {
+    if (calledAt > this.#troubledAt) return false
+    if (!this.#mayHaveLost) return calledAt <= this.#outdatedAt
+    return this.#mayHaveLost(remote, calledAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - calledAt))
   }
 
   #adopt(counted: MirroredKey, answer: BufferedAnswer, moved?: number): void {
-    const { used, resetAfterMs, now, askedAt } = answer
-    const adopter = counted.counter.compiled.adopterOf(askedAt, this.#owed.unitsOf(counted), moved)
+    const { used, resetAfterMs, now, calledAt } = answer
+    const adopter = counted.counter.compiled.adopterOf(calledAt, this.#owed.unitsOf(counted), moved)
     this.#memory.adopt(counted, { used, resetAfterMs }, now, adopter)
   }
 }

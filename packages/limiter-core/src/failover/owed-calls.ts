@@ -30,7 +30,7 @@ const MOST_ATTEMPTS = 100
  */
 export class OwedCalls {
   /** Number of calls in progress. */
-  underWay = 0
+  inProgress = 0
   /** No call is retried before this time. */
   pausedUntil: number = Number.NEGATIVE_INFINITY
   readonly #resets = new Map<string, CountedKey>()

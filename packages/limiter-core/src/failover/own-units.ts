@@ -1,4 +1,4 @@
-import type { Admitted } from '../contracts.ts'
+import type { AdmittedUnits } from '../contracts.ts'
 
 const EPSILON = 1e-6
 
@@ -14,7 +14,7 @@ const ADMITTED_AT = 3
 /** Whether a backend has counted units that are counted here instead; `unsure` if its reply is missing. */
 export type Basis = 'counted' | 'uncounted' | 'unsure'
 
-export type UnreportedUnits = Pick<Admitted, 'uncounted' | 'unsure'>
+export type UnreportedUnits = Pick<AdmittedUnits, 'uncounted' | 'unsure'>
 
 /** Additional cells of a key: units that were admitted here, by whether the backend has counted or received them. */
 export class OwnUnits {
@@ -73,7 +73,7 @@ export class OwnUnits {
     now: number,
     { uncounted, unsure }: UnreportedUnits,
     counted: number,
-  ): Admitted | undefined {
+  ): AdmittedUnits | undefined {
     if (uncounted + unsure === 0) return undefined
     const own = at + this.#offset
     const ageMs = Math.max(0, now - cells[own + ADMITTED_AT])
@@ -95,7 +95,13 @@ export class OwnUnits {
   }
 
   /** Takes back units that could not be reported. */
-  handBack(cells: Float64Array, at: number, { uncounted, unsure, ageMs }: Admitted, now: number, basis: Basis): void {
+  handBack(
+    cells: Float64Array,
+    at: number,
+    { uncounted, unsure, ageMs }: AdmittedUnits,
+    now: number,
+    basis: Basis,
+  ): void {
     const own = at + this.#offset
     const unreported = uncounted + unsure / this.#scale
     const sure = basis === 'uncounted' ? uncounted : 0

@@ -3,7 +3,7 @@ import { checkedAnswer } from '../backend/checked-answer.ts'
 import { newIdempotencyKey } from '../backend/idempotency-key.ts'
 import type { Answer, MaybePromise, PriorUsage } from '../contracts.ts'
 import type { Call, Limits } from './guarded-calls.ts'
-import { movedOf } from './local-rule.ts'
+import { adjustedUnitsOf } from './local-rule.ts'
 import type { OwedAdjustment } from './owed-calls.ts'
 import type { Basis } from './own-units.ts'
 import type { PendingTakeDeps } from './pending-take.ts'
@@ -34,7 +34,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
     const { remote, health } = this.#parts
     const { charge, takenAt, idempotencyKey = newIdempotencyKey(now) } = this.#owed
     this.#askedAt = health.mirror.callAt(now)
-    this.#known = health.mirror.hasUnreported(now) ? health.mirror.known(charge, now) : undefined
+    this.#known = health.mirror.hasUnreported(now) ? health.mirror.missingUsage(charge, now) : undefined
     this.#key = idempotencyKey
     const sent = { ...charge, counter: charge.counter.remote, known: this.#known }
     // without a deadline: a refund must arrive even if nothing awaits it
@@ -52,12 +52,12 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
     return checked
   }
 
-  ruled(now: number, basis: Basis): R {
+  fallback(now: number, basis: Basis): R {
     const { charge } = this.#owed
     this.#parts.health.mirror.handBack(charge, this.#known, now, basis)
     // applied here first, because owed units are the units by which this process is ahead of the backend
     const answer = this.#meanwhile(now)
-    const moved = answer ? movedOf(charge) : this.#owed.moved
+    const moved = answer ? adjustedUnitsOf(charge) : this.#owed.moved
     const owe = (idempotencyKey: OwedAdjustment['idempotencyKey']): void => this.#owe(idempotencyKey, moved)
     if (basis === 'uncounted') owe(this.#owed.idempotencyKey)
     else if (this.#answer === undefined) owe(this.#key)

@@ -1,17 +1,17 @@
 import { checkedDecision } from '../backend/checked-answer.ts'
 import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, Backend, CountedKey, Decision, MaybePromise, PriorUsage } from '../contracts.ts'
+import type { AdmittedUnitsReporter } from './admitted-units.ts'
 import type { BackendHealth } from './backend-health.ts'
 import type { FailoverCharge, FailoverCounter } from './failover-counter.ts'
 import type { Call, Limits } from './guarded-calls.ts'
 import type { Basis } from './own-units.ts'
-import type { PassedUnits } from './passed-units.ts'
 
 /** The dependencies of a take, besides its charge. */
 export interface PendingTakeDeps {
   readonly remote: Backend
   readonly health: BackendHealth
-  readonly passed: PassedUnits
+  readonly passed: AdmittedUnitsReporter
 }
 
 /**
@@ -40,7 +40,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     const { key, counter, cost } = this
     const { remote, health } = this.#parts
     this.#askedAt = health.mirror.callAt(now)
-    if (health.mirror.hasUnreported(now)) this.known = health.mirror.known(this, now)
+    if (health.mirror.hasUnreported(now)) this.known = health.mirror.missingUsage(this, now)
     const { known } = this
     const charge = { key, counter: counter.remote, cost, known }
     const answer = known ? remote.takeAll([charge], limits) : counter.remote.take(key, cost, limits)
@@ -59,12 +59,12 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     return decision
   }
 
-  ruled(now: number, basis: Basis): Decision {
+  fallback(now: number, basis: Basis): Decision {
     const { health, passed } = this.#parts
     health.mirror.handBack(this, this.known, now, basis)
     const own = this.#mayCount ? basis : 'uncounted'
     const decision = this.counter.rule.takeOne(this, now, own)
-    if (passed.areHeard && decision.allowed) passed.taken([this], decision.verdicts, now, this.#late(own))
+    if (passed.isSupported && decision.allowed) passed.taken([this], decision.verdicts, now, this.#late(own))
     return decision
   }
 

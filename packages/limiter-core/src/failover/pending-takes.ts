@@ -38,13 +38,13 @@ export class PendingTakes implements Call<Answer, Answer> {
     return this.#parts.health.record(this.#charges, answer, now, this.#askedAt)
   }
 
-  ruled(now: number, basis: Basis): Answer {
+  fallback(now: number, basis: Basis): Answer {
     const { health, passed } = this.#parts
     for (const [index, { known }] of this.#sent.entries())
       health.mirror.handBack(this.#charges[index], known, now, basis)
     const own = this.#mayCount ? basis : 'uncounted'
     const answer = this.#rules.take(this.#charges, now, own)
-    if (passed.areHeard) passed.taken(this.#charges, answer.verdicts, now, this.#late(own))
+    if (passed.isSupported) passed.taken(this.#charges, answer.verdicts, now, this.#late(own))
     return answer
   }
 
@@ -58,6 +58,6 @@ export class PendingTakes implements Call<Answer, Answer> {
   #withKnown(now: number): readonly Charge[] {
     const { mirror } = this.#parts.health
     if (!mirror.hasUnreported(now)) return this.#charges.map(remoteCharge)
-    return this.#charges.map((charge) => ({ ...remoteCharge(charge), known: mirror.known(charge, now) }))
+    return this.#charges.map((charge) => ({ ...remoteCharge(charge), known: mirror.missingUsage(charge, now) }))
   }
 }

@@ -6,7 +6,7 @@ import { PROBLEM_MEDIA_TYPE, problemBody, problemFor } from './problem.ts'
 export type HeaderLine = readonly [name: string, value: string]
 
 /** The header content of one layer of a limiter. */
-export interface GateEntry {
+export interface HeaderEntry {
   readonly plan: HeaderPlan
   readonly allowed: boolean
   /** Items of `RateLimit-Policy`. */
@@ -38,7 +38,7 @@ export function rateEntry(
   policyItems: string,
   decision: Decision,
   partitionOf?: (policy: Policy) => string,
-): GateEntry {
+): HeaderEntry {
   let rateItems = ''
   for (const verdict of decision.verdicts) {
     if (verdict.shadow || (!decision.allowed && verdict.allowed) || !(verdict.remaining < UNKNOWN_REMAINING)) continue
@@ -51,7 +51,7 @@ export function rateEntry(
 }
 
 /** Same as `rateEntry`, for a limiter with a single enforced policy. */
-export function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): GateEntry {
+export function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): HeaderEntry {
   const counted = verdict.remaining < UNKNOWN_REMAINING
   const binding = counted && plan.legacy ? verdict : undefined
   return { plan, allowed: verdict.allowed, policyItems, rateItems: counted ? rateItem(verdict) : '', binding }
@@ -63,7 +63,7 @@ export function policyItems(policies: readonly Policy[], partitionOf?: (policy: 
 }
 
 /** Returns the header content of a full cap: its limit and 0 remaining. The time of the next release is unknown. */
-export function capEntry(plan: HeaderPlan, name: string, limit: number): GateEntry {
+export function capEntry(plan: HeaderPlan, name: string, limit: number): HeaderEntry {
   const item = stringItem(name)
   return {
     plan,
@@ -79,7 +79,7 @@ export function capEntry(plan: HeaderPlan, name: string, limit: number): GateEnt
  * request, `RateLimit` contains only the items that denied it, so that the client does not wait for the window of
  * another policy. `wallMs` returns the time in ms since 1970, for legacy headers in epoch seconds.
  */
-export function headerLines(entries: readonly GateEntry[], wallMs: () => number): HeaderLine[] {
+export function headerLines(entries: readonly HeaderEntry[], wallMs: () => number): HeaderLine[] {
   const [only] = entries
   if (entries.length !== 1 || only.plan.legacy) return mergedLines(entries, wallMs)
   // fast path for most responses: one limiter, no legacy headers
@@ -89,7 +89,7 @@ export function headerLines(entries: readonly GateEntry[], wallMs: () => number)
   return rates === '' ? [policyLine] : [policyLine, ['RateLimit', rates]]
 }
 
-function mergedLines(entries: readonly GateEntry[], wallMs: () => number): HeaderLine[] {
+function mergedLines(entries: readonly HeaderEntry[], wallMs: () => number): HeaderLine[] {
   const denied = entries.some((entry) => !entry.allowed)
   const lines: HeaderLine[] = []
   const shown = entries.filter((entry) => entry.plan.draft && (denied || entry.plan.onAllowed))
@@ -130,17 +130,17 @@ function joined(items: readonly string[]): string {
   return items.length === 1 ? items[0] : items.filter((item) => item !== '').join(', ')
 }
 
-function moreRestrictive(a: GateEntry, b: GateEntry): GateEntry {
+function moreRestrictive(a: HeaderEntry, b: HeaderEntry): HeaderEntry {
   if (a.allowed !== b.allowed) return a.allowed ? b : a
   return fractionLeft(b) < fractionLeft(a) ? b : a
 }
 
-function fractionLeft({ binding }: GateEntry): number {
+function fractionLeft({ binding }: HeaderEntry): number {
   return binding ? binding.remaining / binding.policy.limit : 1
 }
 
 /** The legacy reset is the time at which the full limit is available again or, for a denial, the time to retry. */
-function legacyLines({ binding, plan }: GateEntry, wallMs: () => number): HeaderLine[] {
+function legacyLines({ binding, plan }: HeaderEntry, wallMs: () => number): HeaderLine[] {
   if (!binding) return []
   const afterMs = binding.allowed ? binding.resetAfterMs : binding.retryAfterMs
   const lines: HeaderLine[] = [

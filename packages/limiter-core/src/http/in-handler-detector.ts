@@ -13,7 +13,7 @@ export class InHandlerDetector {
   isNew: boolean = !InHandlerDetector.#suppressed
 
   /** Runs `build` without detection, for limiters that are created once, when the first request reaches a route. */
-  static late<T>(build: () => T): T {
+  static suppress<T>(build: () => T): T {
     InHandlerDetector.#suppressed = true
     try {
       return build()
@@ -30,7 +30,7 @@ export class InHandlerDetector {
   }
 
   /** Records that the limiter checked a request while `isNew`. Warns once, the second time this happens. */
-  used(): void {
+  recordUse(): void {
     this.isNew = false
     const home = globalThis as { [KEY]?: number }
     home[KEY] = (home[KEY] ?? 0) + 1

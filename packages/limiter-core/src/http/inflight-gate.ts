@@ -1,17 +1,17 @@
 import { andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
-import { FULL, TOO_HEAVY } from '../inflight/cap-denial.ts'
+import { FULL, WEIGHT_EXCEEDS_LIMIT } from '../inflight/cap-denial.ts'
 import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
 import { keySourceOf } from '../keys/key-option.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
-import { hearing, isPreflight, preflightKey, requestKey } from '../keys/preflight.ts'
+import { isPreflight, preflightKey, reportUnlessPreflight, requestKey } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { LimiterReport } from '../observers/limiter-report.ts'
 import { oneOf, optionsOf, withInherited } from '../options/options.ts'
 import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
-import { wholeUnits } from '../policy/policy.ts'
-import { capEntry, type GateEntry, type HttpDenial, httpDenial } from './gate.ts'
+import { checkedUnits } from '../policy/policy.ts'
+import { capEntry, type HeaderEntry, type HttpDenial, httpDenial } from './gate.ts'
 import { compileHeaders } from './header-dialect.ts'
 import { runHook } from './hook.ts'
 import type { InflightLimitOptions } from './inflight-limit-options.ts'
@@ -21,7 +21,7 @@ import { ViewedRequest } from './viewed-request.ts'
 /** Result of a cap check: a permit or a denial. */
 export type CapCheck =
   | { readonly permit: Permit; readonly report: LimiterReport; readonly denial?: undefined }
-  | { readonly permit?: undefined; readonly denial: HttpDenial; readonly entry: GateEntry }
+  | { readonly permit?: undefined; readonly denial: HttpDenial; readonly entry: HeaderEntry }
 
 const OPTIONS = [
   'limit',
@@ -93,7 +93,7 @@ export class InflightGate<Req, Res> {
     this.#reportFallback = fallbackReporter(this.report)
     const entry = capEntry(plan, this.limiter.name, limit)
     this.#denied = { denial: httpDenial(refused, [this.limiter.name], FULL.retryAfterMs), entry }
-    this.#never = { denial: httpDenial(refused, [this.limiter.name], TOO_HEAVY.retryAfterMs), entry }
+    this.#never = { denial: httpDenial(refused, [this.limiter.name], WEIGHT_EXCEEDS_LIMIT.retryAfterMs), entry }
   }
 
   /** Returns the cap for a part of the application, named by `routeScope`. Omitted options are inherited. */
@@ -107,7 +107,7 @@ export class InflightGate<Req, Res> {
     if (this.mode === 'off') return undefined
     const { skip } = this.options
     if (!skip) return this.#checkKey(view, signal)
-    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, hearing(view, this.report))
+    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, reportUnlessPreflight(view, this.report))
     return andThen(skipped, (yes) => (yes ? undefined : this.#checkKey(view, signal)))
   }
 
@@ -126,9 +126,9 @@ export class InflightGate<Req, Res> {
     return runHook(
       'weight',
       () => weight(view.raw),
-      (places) => wholeUnits(places, 'weight'),
+      (places) => checkedUnits(places, 'weight'),
       1,
-      hearing(view, this.report),
+      reportUnlessPreflight(view, this.report),
     )
   }
 
@@ -169,7 +169,7 @@ function wholeProcess(view: RequestView): ResolvedKey {
 
 /** Throws `SLUICE_BAD_LIMIT` if the weight is invalid, or above the limit so that no request could ever pass. */
 function fittingWeight(weight: unknown, limit: number): void {
-  if (!(wholeUnits(weight, 'weight') > limit)) return
+  if (!(checkedUnits(weight, 'weight') > limit)) return
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
     `weight: expected at most ${limit} (the limit of the cap), received ${weight}`,

@@ -3,8 +3,8 @@ import type { FailoverRule } from '../failover/failover-options.ts'
 import { PolicyLimiter } from '../limiter/limiter.ts'
 import type { Observers } from '../observers/observers.ts'
 import { policyItems } from './gate.ts'
-import type { LayerAnswer } from './layer-answer.ts'
 import type { RatePlan } from './rate-plans.ts'
+import type { ResponseSettings } from './response-settings.ts'
 
 /** A plan with its limiter. */
 export interface PlanGate<Req, Res> {
@@ -29,12 +29,12 @@ interface SolePolicy<Req, Res> {
   readonly key: RatePlan<Req, Res>[number]['key']
   readonly cost: number
   readonly costs: readonly number[]
-  readonly headers: LayerAnswer<Req, Res>['headers']
+  readonly headers: ResponseSettings<Req, Res>['headers']
 }
 
 /** The policies of a plan that belong to one layer. */
 export interface PlanPart<Req, Res> {
-  readonly answer: LayerAnswer<Req, Res>
+  readonly answer: ResponseSettings<Req, Res>
   readonly policies: readonly Policy[]
   readonly enforced: readonly Policy[]
   /** The items of the enforced policies, for `RateLimit-Policy`. */
@@ -64,7 +64,7 @@ export function planGate<Req, Res>(
   }
 }
 
-function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: LayerAnswer<Req, Res>): PlanPart<Req, Res> {
+function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: ResponseSettings<Req, Res>): PlanPart<Req, Res> {
   const own = plan.filter((one) => one.answer === answer)
   const enforced = own.filter(({ mode }) => mode === 'enforce').map(({ policy }) => policy)
   const overrides = own.some((one) => one.overrides !== undefined)

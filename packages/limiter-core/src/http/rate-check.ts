@@ -1,11 +1,11 @@
 import type { Decision } from '../contracts.ts'
 import type { Observers } from '../observers/observers.ts'
-import type { GateEntry, HttpDenial } from './gate.ts'
-import type { CountedKeys } from './key-answers.ts'
-import type { LayerAnswer } from './layer-answer.ts'
+import type { HeaderEntry, HttpDenial } from './gate.ts'
 import type { PlanGate } from './plan-gate.ts'
 import type { RateLimitOptions } from './rate-limit-options.ts'
 import type { LayerRules, RatePlans } from './rate-plans.ts'
+import type { CountedKeys } from './resolved-keys.ts'
+import type { ResponseSettings } from './response-settings.ts'
 
 /** Result of a check that counted the request: its keys, costs and decision. */
 export interface RateCheck<Req, Res> {
@@ -18,21 +18,21 @@ export interface RateCheck<Req, Res> {
   /** Set by a slow-down if the request exceeded the limit and was charged unconditionally. */
   readonly chargedBeyond?: boolean
   /** Header content, one entry per layer whose policies decided. */
-  readonly entries: readonly GateEntry[]
+  readonly entries: readonly HeaderEntry[]
   /** The denial to send; undefined for an allowed request. */
   readonly denial: HttpDenial | undefined
   /** Options that determine the response to a denial: those of the layer whose policy is binding. */
-  readonly answer: RateLimitOptions<Req, Res>
+  readonly responseOptions: RateLimitOptions<Req, Res>
 }
 
 /** Settings of the gate for a part of an application that take precedence over its options. */
-export interface OfPart<Req, Res> {
+export interface GateOverrides<Req, Res> {
   /** Scope of the part on a user-provided backend. Replaces `scope` of the options. */
   readonly routeScope?: string | undefined
   /** Replaces the observers of the options. */
   readonly observers?: Observers | undefined
   /** Response settings inherited from the layer above, if the options define none. */
-  readonly answer?: LayerAnswer<Req, Res> | undefined
+  readonly answer?: ResponseSettings<Req, Res> | undefined
   /** Replaces the plans of the options. Called after all other options have been validated. */
   readonly plans?: ((layer: LayerRules<Req, Res>) => RatePlans<Req, Res>) | undefined
 }

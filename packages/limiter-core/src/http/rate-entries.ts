@@ -1,9 +1,9 @@
 import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
 import { RequestDecision } from '../decision/verdict.ts'
-import { type GateEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
-import type { CountedKeys } from './key-answers.ts'
-import type { LayerAnswer } from './layer-answer.ts'
+import { type HeaderEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
 import type { PlanGate, PlanPart } from './plan-gate.ts'
+import type { CountedKeys } from './resolved-keys.ts'
+import type { ResponseSettings } from './response-settings.ts'
 
 type Partition = ((policy: Policy) => string) | undefined
 
@@ -16,7 +16,7 @@ export function rateEntries<Req, Res>(
   decision: Decision,
   keys: CountedKeys,
   exempt: ReadonlySet<Policy> | undefined,
-): readonly GateEntry[] {
+): readonly HeaderEntry[] {
   const { parts } = gate
   if (parts.length === 1) return [entryOf(parts[0], gate, decision, keys, exempt)]
   return parts.map((part) => {
@@ -29,7 +29,7 @@ export function rateEntries<Req, Res>(
 export function rateDenial<Req, Res>(
   { parts }: PlanGate<Req, Res>,
   decision: Decision,
-): { readonly denial: HttpDenial; readonly answer: LayerAnswer<Req, Res> } {
+): { readonly denial: HttpDenial; readonly answer: ResponseSettings<Req, Res> } {
   const { answer } = parts.find((part) => isOf(part, decision.binding)) ?? parts[0]
   return { answer, denial: httpDenial(answer.status, violatedPolicies(decision), decision.retryAfterMs) }
 }
@@ -40,12 +40,12 @@ function entryOf<Req, Res>(
   decision: Decision,
   keys: CountedKeys,
   exempt: ReadonlySet<Policy> | undefined,
-): GateEntry {
+): HeaderEntry {
   const { headers, partition } = part.answer
   const partitionOf: Partition = partition && keys.length > 0 ? partitionsOf(gate, keys, partition) : undefined
   const { controlled } = gate.limiter
   if (!partitionOf && !exempt && !part.overrides && !controlled) return rateEntry(headers, part.policyItems, decision)
-  const counting = part.enforced.filter((policy) => !exempt?.has(policy) && !controlled?.isWaived(policy))
+  const counting = part.enforced.filter((policy) => !exempt?.has(policy) && !controlled?.isNotEnforced(policy))
   const shown =
     part.overrides || controlled ? counting.map((policy) => policyOfKey(policy, gate, decision, keys)) : counting
   return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)

@@ -4,25 +4,25 @@ import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { compileFailover } from '../failover/failover-options.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
-import { hearing, requestKey } from '../keys/preflight.ts'
+import { reportUnlessPreflight, requestKey } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
 import type { PolicyLimiter } from '../limiter/limiter.ts'
 import { LimiterReport } from '../observers/limiter-report.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionsOf } from '../options/options.ts'
-import { type AskedPlan, costsOf, keysOf } from './asked-plan.ts'
 import { soleEntry } from './gate.ts'
 import { runHook } from './hook.ts'
-import { KeyAnswers } from './key-answers.ts'
-import { compileAnswer, hasOwnAnswer, type LayerAnswer } from './layer-answer.ts'
 import { type PlanGate, planGate } from './plan-gate.ts'
-import type { OfPart, RateCheck } from './rate-check.ts'
+import { costsOf, keysOf, type PlannedRequest } from './plan-inputs.ts'
+import type { GateOverrides, RateCheck } from './rate-check.ts'
 import { rateDenial, rateEntries } from './rate-entries.ts'
-import { type Heritage, layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
+import { type InheritedSettings, layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
 import type { PlansOptions, RateLimitOptions, SkipHook } from './rate-limit-options.ts'
 import { compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
 import { checkHooks } from './request-rules.ts'
+import { ResolvedKeys } from './resolved-keys.ts'
+import { compileResponse, hasOwnResponse, type ResponseSettings } from './response-settings.ts'
 import { SkipHooks } from './skip-hooks.ts'
 import { ViewedRequest } from './viewed-request.ts'
 
@@ -41,7 +41,7 @@ export class RateGate<Req, Res> {
   readonly #skips: SkipHooks<Req>
   /** Whether `skip` or `plan` hooks select the policies that count a request. */
   readonly #hasHooks: boolean
-  readonly #answer: LayerAnswer<Req, Res>
+  readonly #answer: ResponseSettings<Req, Res>
   readonly #reportFallback: ReportFallback
   readonly #adapterOptions: readonly string[]
 
@@ -49,7 +49,7 @@ export class RateGate<Req, Res> {
   constructor(
     options: RateLimitOptions<Req, Res>,
     adapterOptions: readonly string[] = [],
-    part: OfPart<Req, Res> = {},
+    part: GateOverrides<Req, Res> = {},
   ) {
     optionsOf('rateLimit', options as object as Record<string, unknown>, Object.keys(options ?? {}))
     checkHooks(options, adapterOptions)
@@ -58,7 +58,7 @@ export class RateGate<Req, Res> {
     this.observers = part.observers ?? new Observers(options.observers, () => this.shownNames)
     this.report = new LimiterReport(this.observers, () => this.shownNames)
     this.#reportFallback = fallbackReporter(this.report)
-    this.#answer = part.answer ?? compileAnswer(options)
+    this.#answer = part.answer ?? compileResponse(options)
     const failover = compileFailover(options)
     const gateOf = (plan: RatePlan<Req, Res>): PlanGate<Req, Res> =>
       planGate(plan, options.clock, this.observers, failover)
@@ -69,12 +69,12 @@ export class RateGate<Req, Res> {
     this.#first = this.#plans.values().next().value as PlanGate<Req, Res>
     const all = [...this.#plans.values()].map(({ plan }) => plan)
     this.#skips = new SkipHooks(all)
-    this.#hasHooks = !this.#skips.none || (options as Partial<PlansOptions<Req, Res>>).plan !== undefined
+    this.#hasHooks = !this.#skips.isEmpty || (options as Partial<PlansOptions<Req, Res>>).plan !== undefined
     this.shownNames = [...new Set(all.flat().map(({ policy }) => policy.name))]
   }
 
   /** Whether all policies of all plans are off, so that requests can pass without any work. */
-  get off(): boolean {
+  get isOff(): boolean {
     return [...this.#plans.values()].every(({ plan }) => plan.every(({ mode }) => mode === 'off'))
   }
 
@@ -88,19 +88,22 @@ export class RateGate<Req, Res> {
    * this gate with the same name. The other policies of this gate still apply and share its counts, except those in
    * `without`. Missing options are inherited from this gate.
    */
-  below(layer: RateLayer<Req, Res>): RateGate<Req, Res> {
+  nested(layer: RateLayer<Req, Res>): RateGate<Req, Res> {
     return this.#layered(layer, { options: this.options, answer: this.#answer })
   }
 
   /**
-   * Same as `below`, for a part that declares several limits one after the other. `above` is the gate of the enclosing
+   * Same as `nested`, for a part that declares several limits one after the other. `above` is the gate of the enclosing
    * part: missing options are inherited from it, and not from the other limits of the same part.
    */
-  beside(layer: RateLayer<Req, Res>, above: RateGate<Req, Res> | undefined): RateGate<Req, Res> {
+  extended(layer: RateLayer<Req, Res>, above: RateGate<Req, Res> | undefined): RateGate<Req, Res> {
     return this.#layered(layer, { options: above?.options, answer: above ? above.#answer : undefined })
   }
 
-  #layered({ options, without = [], routeScope }: RateLayer<Req, Res>, parent: Heritage<Req, Res>): RateGate<Req, Res> {
+  #layered(
+    { options, without = [], routeScope }: RateLayer<Req, Res>,
+    parent: InheritedSettings<Req, Res>,
+  ): RateGate<Req, Res> {
     const above = new Map([...this.#plans].map(([name, { plan }]) => [name, plan]))
     if (!options) {
       const plans = (): RatePlans<Req, Res> => layeredPlans(above, undefined, without)
@@ -120,7 +123,7 @@ export class RateGate<Req, Res> {
       plans,
       observers,
       routeScope: scopeOfPart(inherited.scope, options, routeScope),
-      answer: hasOwnAnswer({ ...options }, this.#adapterOptions) ? undefined : parent.answer,
+      answer: hasOwnResponse({ ...options }, this.#adapterOptions) ? undefined : parent.answer,
     })
   }
 
@@ -146,8 +149,8 @@ export class RateGate<Req, Res> {
   }
 
   #checkHooks(view: RequestView<Req>, moment: Moment | undefined): Checked<Req, Res> {
-    if (this.#skips.none) return this.#checkPlan(view, NONE, moment)
-    const skipping = this.#skips.asked(view, this.report)
+    if (this.#skips.isEmpty) return this.#checkPlan(view, NONE, moment)
+    const skipping = this.#skips.evaluate(view, this.report)
     return andThen(skipping, (hooks) => hooks && this.#checkPlan(view, hooks, moment))
   }
 
@@ -159,7 +162,7 @@ export class RateGate<Req, Res> {
       () => plan(view.raw),
       (name) => this.#planNamed(name),
       this.#first,
-      hearing(view, this.report),
+      reportUnlessPreflight(view, this.report),
     )
     return andThen(gate, (one) => this.#checkKeys({ view, skipping, gate: one }, moment))
   }
@@ -171,7 +174,7 @@ export class RateGate<Req, Res> {
     throw new SluiceError('SLUICE_UNKNOWN_PLAN', `plan: expected one of ${expected}, received ${shown(name, 'plan')}`)
   }
 
-  #checkKeys(asked: AskedPlan<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
+  #checkKeys(asked: PlannedRequest<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
     const { gate } = asked
     if (gate.plan.length === 0) return undefined
     const keys = keysOf(asked, this.#reportFallback)
@@ -189,7 +192,7 @@ export class RateGate<Req, Res> {
     moment: Moment | undefined,
   ): Checked<Req, Res> {
     const keys = gate.exempts || gate.limiter.controlled ? withoutExempt(gate, resolved) : resolved
-    const answers = areStrings(keys) ? undefined : new KeyAnswers(gate, keys)
+    const answers = areStrings(keys) ? undefined : new ResolvedKeys(gate, keys)
     if (answers?.isFinal) {
       const { uncounted } = answers
       return uncounted && this.#outcome({ gate, answers, keys: [], costs }, uncounted)
@@ -218,9 +221,10 @@ export class RateGate<Req, Res> {
       sole && !gate.limiter.controlled
         ? [soleEntry(sole.headers, parts[0].policyItems, decision.binding)]
         : rateEntries(gate, decision, keys, answers?.exempt)
-    if (decision.allowed) return { gate, keys, costs, decision, entries, denial: undefined, answer: this.options }
+    if (decision.allowed)
+      return { gate, keys, costs, decision, entries, denial: undefined, responseOptions: this.options }
     const { denial, answer } = rateDenial(gate, decision)
-    return { gate, keys, costs, decision, entries, denial, answer: answer.options }
+    return { gate, keys, costs, decision, entries, denial, responseOptions: answer.options }
   }
 }
 
@@ -231,7 +235,7 @@ type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
 /** A request whose keys and costs are known. */
 interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'gate' | 'keys' | 'costs'> {
   /** Set if the request is exempt from a policy, or if a key source returned `DENY`. */
-  readonly answers: KeyAnswers | undefined
+  readonly answers: ResolvedKeys | undefined
 }
 
 /**

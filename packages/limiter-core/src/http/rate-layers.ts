@@ -1,8 +1,8 @@
 import { joinedObservers } from '../observers/observers.ts'
 import { withInherited } from '../options/options.ts'
-import type { LayerAnswer } from './layer-answer.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
 import { type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
+import type { ResponseSettings } from './response-settings.ts'
 
 /** The rate limits that a part of an application (a class or a route) declares below its parent. */
 export interface RateLayer<Req, Res> {
@@ -15,9 +15,9 @@ export interface RateLayer<Req, Res> {
 }
 
 /** What a part inherits from its parent; empty for the outermost part. */
-export interface Heritage<Req, Res> {
+export interface InheritedSettings<Req, Res> {
   readonly options?: Partial<RateLimitOptions<Req, Res>> | undefined
-  readonly answer?: LayerAnswer<Req, Res> | undefined
+  readonly answer?: ResponseSettings<Req, Res> | undefined
 }
 
 interface LayeredOptions<Req, Res> {

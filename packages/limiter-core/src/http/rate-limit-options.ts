@@ -29,7 +29,7 @@ export interface DeniedContext {
  * Writes the response to a denied request, whose status and headers are already set.
  * If the hook throws or rejects, the default response is sent.
  */
-export type DeniedAnswer<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
+export type DeniedHook<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
 
 export type SkipHook<Req> = RequestHook<[req: Req], boolean>
 
@@ -51,7 +51,7 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
   /** Status of a denial, from 400 to 599. Default: 429. */
   readonly status?: number | undefined
   /** Writes a custom response to a denied request. */
-  readonly denied?: DeniedAnswer<Req, Res> | undefined
+  readonly denied?: DeniedHook<Req, Res> | undefined
   readonly observers?: readonly Observer[] | undefined
   readonly clock?: Clock | undefined
 }

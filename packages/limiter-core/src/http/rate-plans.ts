@@ -8,8 +8,8 @@ import type { OpenPolicy } from '../limiter/open-policy.ts'
 import { optionsOf } from '../options/options.ts'
 import { POLICY_OPTIONS, type PolicyInput } from '../policy/policy.ts'
 import { type CompiledCost, checkFits, compileCost } from './cost-source.ts'
-import type { LayerAnswer } from './layer-answer.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
+import type { ResponseSettings } from './response-settings.ts'
 
 /** A policy of a plan with its counter, key source, cost and layer. */
 interface PlanPolicy<Req, Res> extends OpenPolicy {
@@ -17,12 +17,12 @@ interface PlanPolicy<Req, Res> extends OpenPolicy {
   readonly cost: CompiledCost<Req, Res>
   /** The `skip` hook of the layer that declares the policy. */
   readonly skip: SkipHook<Req> | undefined
-  readonly answer: LayerAnswer<Req, Res>
+  readonly answer: ResponseSettings<Req, Res>
 }
 
 /** Rules of a layer that apply only to its own policies. */
 export interface LayerRules<Req, Res> {
-  readonly answer: LayerAnswer<Req, Res>
+  readonly answer: ResponseSettings<Req, Res>
   readonly failover: FailoverRule
   /** Scope of the counts on a user-provided backend. Replaces `scope` of the options. */
   readonly routeScope?: string | undefined

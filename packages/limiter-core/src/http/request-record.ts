@@ -4,7 +4,7 @@ import { warnOnce } from '../errors/warn-once.ts'
 import { wholeCostOfRequest } from '../limiter/cost.ts'
 import type { LimiterReport } from '../observers/limiter-report.ts'
 import type { SettleContext } from './cost-source.ts'
-import { type GateEntry, type HeaderLine, type HttpDenial, headerLines } from './gate.ts'
+import { type HeaderEntry, type HeaderLine, type HttpDenial, headerLines } from './gate.ts'
 import type { RateCheck } from './rate-check.ts'
 import type { RequestSluice } from './request-sluice.ts'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
@@ -31,7 +31,7 @@ interface ShownLines {
 /** The results of all limiters that checked one request, behind `req.sluice`. Adapters add the end of the request. */
 export abstract class RequestRecord implements RequestSluice {
   readonly #taken: Taken[] = []
-  readonly #entries: GateEntry[] = []
+  readonly #entries: HeaderEntry[] = []
   readonly #met: NamedLimiter[] = []
   /** Number of limiters, counted from the first, that may check the request again without a warning. */
   #expected = 0
@@ -68,7 +68,7 @@ export abstract class RequestRecord implements RequestSluice {
    * Returns false if `limiter` has already checked this request. The request is then not counted again, and a warning
    * is issued once, unless the second check was expected.
    */
-  meets(limiter: NamedLimiter): boolean {
+  registerLimiter(limiter: NamedLimiter): boolean {
     const at = this.#met.indexOf(limiter)
     if (at < 0) {
       this.#met.push(limiter)
@@ -87,17 +87,17 @@ export abstract class RequestRecord implements RequestSluice {
    * Lets the limiters that have run so far, ahead of the application (`Expect: 100-continue`), run again inside it
    * without counting the request twice and without a warning.
    */
-  expectAgain(): void {
+  allowSecondRun(): void {
     this.#expected = this.#met.length
   }
 
   /** Records a counted request. `silent` hides a decision that neither allows nor denies. */
-  took(check: AnyCheck, report: LimiterReport, silent = false): void {
+  recordTaken(check: AnyCheck, report: LimiterReport, silent = false): void {
     this.#taken.push({ check, report, silent })
   }
 
   /** Records the header content of a limiter, and returns the header lines of all limiters so far. */
-  shows(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
+  headersFor(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
     const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
     for (const entry of entries) this.#entries.push(entry)
     return { denial, lines: headerLines(this.#entries, wallMs) }

@@ -1,6 +1,6 @@
 import type { LimiterReport } from '../observers/limiter-report.ts'
 import { stringItem } from './fields.ts'
-import type { GateEntry, HttpDenial } from './gate.ts'
+import type { HeaderEntry, HttpDenial } from './gate.ts'
 
 /** A limiter and the names that it writes in headers and denials. */
 export interface NamedLimiter {
@@ -10,7 +10,7 @@ export interface NamedLimiter {
 
 /** Header content and denial of one limiter for one request. */
 export interface ShownCheck {
-  readonly entries: readonly GateEntry[]
+  readonly entries: readonly HeaderEntry[]
   readonly denial: HttpDenial | undefined
 }
 
@@ -44,7 +44,7 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-function renamedEntry(entry: GateEntry, nameOf: (name: string) => string): GateEntry {
+function renamedEntry(entry: HeaderEntry, nameOf: (name: string) => string): HeaderEntry {
   const renamed = (items: string): string =>
     items.replace(STRING, (text, comma: string | undefined, name: string, at: number) =>
       comma === undefined && at > 0 ? text : (comma ?? '') + stringItem(nameOf(plain(name))),

@@ -1,6 +1,6 @@
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { MaybePromise, RequestView } from '../contracts.ts'
-import { hearing } from '../keys/preflight.ts'
+import { reportUnlessPreflight } from '../keys/preflight.ts'
 import type { LimiterReport } from '../observers/limiter-report.ts'
 import { runHook } from './hook.ts'
 import type { SkipHook } from './rate-limit-options.ts'
@@ -21,13 +21,13 @@ export class SkipHooks<Req> {
     this.#coverAll = !hooks.includes(undefined)
   }
 
-  get none(): boolean {
+  get isEmpty(): boolean {
     return this.#hooks.length === 0
   }
 
   /** Calls the hooks and returns the ones that skip the request, or undefined if every policy is skipped. */
-  asked(view: RequestView<Req>, report: LimiterReport): MaybePromise<readonly SkipHook<Req>[] | undefined> {
-    const hookReport = hearing(view, report)
+  evaluate(view: RequestView<Req>, report: LimiterReport): MaybePromise<readonly SkipHook<Req>[] | undefined> {
+    const hookReport = reportUnlessPreflight(view, report)
     const results = this.#hooks.map((hook) => runHook('skip', () => hook(view.raw), Boolean, false, hookReport))
     return andThen(allOf(results), (isSkipped) => {
       const skipping = this.#hooks.filter((_, index) => isSkipped[index])

@@ -6,7 +6,7 @@ import type { LimiterReport } from '../observers/limiter-report.ts'
 import { optionsOf, withInherited } from '../options/options.ts'
 import { DEFAULT_NAMES } from '../policy/default-names.ts'
 import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
-import { LARGEST_HEADER_INTEGER, wholeUnits } from '../policy/policy.ts'
+import { checkedUnits, LARGEST_HEADER_INTEGER } from '../policy/policy.ts'
 import { type HttpDenial, httpDenial } from './gate.ts'
 import type { RateCheck } from './rate-check.ts'
 import { RateGate } from './rate-gate.ts'
@@ -78,7 +78,7 @@ export class SlowDownGate<Req, Res> {
     this.name = name
     this.#adapterOptions = adapterOptions
     this.#after = zeroOrMoreUnits(after)
-    this.maxWaiting = wholeUnits(maxWaiting, 'maxWaiting')
+    this.maxWaiting = checkedUnits(maxWaiting, 'maxWaiting')
     this.#curve = new SlowCurve(delayMs, maxDelayMs)
     this.#status = parseStatus(status)
     if (mode !== undefined) parseMode(mode, 'mode')
@@ -114,7 +114,7 @@ export class SlowDownGate<Req, Res> {
       const chargedBeyond = this.#isBeyond(check.decision)
       if (chargedBeyond) this.#charge(check, 1)
       const delayMs = this.#delayMs(check.decision)
-      const isWaived = check.gate.limiter.controlled?.isWaived({ name: this.name }) ?? false
+      const isWaived = check.gate.limiter.controlled?.isNotEnforced({ name: this.name }) ?? false
       return { ...check, chargedBeyond, delayMs, shadow: this.mode === 'shadow' || isWaived }
     })
   }
@@ -125,7 +125,7 @@ export class SlowDownGate<Req, Res> {
   }
 
   /** Refunds a request that is denied because too many requests wait: a denial costs nothing. */
-  forget(check: SlowCheck<Req, Res>): void {
+  refund(check: SlowCheck<Req, Res>): void {
     if (check.decision.verdicts[0]?.allowed || check.chargedBeyond) this.#charge(check, -1)
   }
 

@@ -4,4 +4,4 @@ import type { Denial } from '../contracts.ts'
 export const FULL: Denial = { allowed: false, retryAfterMs: 1_000 }
 
 /** Denial if the weight exceeds the limit, so that a retry can never succeed. */
-export const TOO_HEAVY: Denial = { allowed: false, retryAfterMs: Number.POSITIVE_INFINITY }
+export const WEIGHT_EXCEEDS_LIMIT: Denial = { allowed: false, retryAfterMs: Number.POSITIVE_INFINITY }

@@ -16,11 +16,11 @@ import { kindOf, shown } from '../errors/shown.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionalBoolean, optionalWith, optionsOf } from '../options/options.ts'
 import { DEFAULT_NAMES } from '../policy/default-names.ts'
-import { headerText, wholeUnits } from '../policy/policy.ts'
+import { checkedUnits, headerText } from '../policy/policy.ts'
 import { clockOf } from '../time/clock.ts'
 import { type Duration, parseTimerMs } from '../time/duration.ts'
 import { claimCap } from './cap-claim.ts'
-import { TOO_HEAVY } from './cap-denial.ts'
+import { WEIGHT_EXCEEDS_LIMIT } from './cap-denial.ts'
 import { MemoryInflight } from './memory-inflight.ts'
 import { WatchedPermit } from './watched-permit.ts'
 
@@ -99,7 +99,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     place?: string | undefined,
   ) {
     this.name = headerText(name, 'name')
-    this.limit = wholeUnits(limit, `cap '${this.name}': limit`)
+    this.limit = checkedUnits(limit, `cap '${this.name}': limit`)
     this.observers = new Observers(observers, () => [this.name])
     const time = clockOf(clock)
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
@@ -130,8 +130,8 @@ export class BackedInflightLimiter implements InflightLimiter {
     if (typeof key !== 'string') {
       throw new SluiceError('SLUICE_BAD_KEY', `key: expected a string, received ${kindOf(key)}`)
     }
-    if (options?.weight !== undefined && wholeUnits(options.weight, 'weight') > this.limit) {
-      return this.#answered(key, TOO_HEAVY, options)
+    if (options?.weight !== undefined && checkedUnits(options.weight, 'weight') > this.limit) {
+      return this.#answered(key, WEIGHT_EXCEEDS_LIMIT, options)
     }
     const answer = this.#backend.acquire(key, this.#isOwn ? options : { ...options, cap: this.#cap })
     return andThen(answer, (answered) => this.#answered(key, answered, options))

@@ -1,7 +1,7 @@
 import type { AcquireOptions, Clock, Denial, InflightBackend, Permit } from '../contracts.ts'
-import { FULL, TOO_HEAVY } from './cap-denial.ts'
+import { FULL, WEIGHT_EXCEEDS_LIMIT } from './cap-denial.ts'
 import { MaxHoldTimer } from './max-hold-timer.ts'
-import { HeldPermit, type PermitHome } from './permit.ts'
+import { HeldPermit, type PermitOwner } from './permit.ts'
 
 export interface MemoryInflightOptions {
   readonly limit: number
@@ -13,7 +13,7 @@ export interface MemoryInflightOptions {
 }
 
 /** Stores permits in this process, with an exact count per key. A key needs memory only while it holds a place. */
-export class MemoryInflight implements InflightBackend, PermitHome {
+export class MemoryInflight implements InflightBackend, PermitOwner {
   readonly #options: MemoryInflightOptions
   readonly #held = new Map<string, number>()
   readonly #timer: MaxHoldTimer | undefined
@@ -25,7 +25,7 @@ export class MemoryInflight implements InflightBackend, PermitHome {
 
   acquire(key: string, { weight = 1, signal }: AcquireOptions = {}): Permit | Denial {
     const { limit } = this.#options
-    if (weight > limit) return TOO_HEAVY
+    if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
     const held = this.count(key)
     if (signal?.aborted || held + weight > limit) return FULL
     this.#held.set(key, held + weight)

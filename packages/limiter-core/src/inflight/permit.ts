@@ -1,7 +1,7 @@
 import type { Permit, PermitOutcome } from '../contracts.ts'
 
 /** Called when a permit is released. */
-export interface PermitHome {
+export interface PermitOwner {
   released(permit: HeldPermit, outcome: PermitOutcome): void
 }
 
@@ -10,12 +10,12 @@ export class HeldPermit implements Permit {
   readonly key: string
   readonly weight: number
   readonly acquiredAt: number
-  readonly #home: PermitHome
+  readonly #home: PermitOwner
   #released = false
   #lost: AbortController | undefined
   #wasLost = false
 
-  constructor(home: PermitHome, key: string, weight: number, acquiredAt: number) {
+  constructor(home: PermitOwner, key: string, weight: number, acquiredAt: number) {
     this.#home = home
     this.key = key
     this.weight = weight

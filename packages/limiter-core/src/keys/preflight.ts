@@ -49,6 +49,6 @@ export function clientKeyOf(key: string): string {
  * Returns the report for failures on a request, or undefined for a preflight: functions that read credentials or a body
  * are expected to fail on preflights, which have neither.
  */
-export function hearing(view: RequestView, report: LimiterReport): LimiterReport | undefined {
+export function reportUnlessPreflight(view: RequestView, report: LimiterReport): LimiterReport | undefined {
   return isPreflight(view) ? undefined : report
 }

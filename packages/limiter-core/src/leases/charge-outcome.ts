@@ -1,7 +1,7 @@
 import type { Charge, PolicyVerdict } from '../contracts.ts'
 import type { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict, withFund } from '../decision/verdict.ts'
-import type { AskedLease } from './asked-lease.ts'
+import type { LeaseQueue } from './lease-queue.ts'
 
 /** Whether a charge fits. `miss`: unknown until the ledger replies. */
 export type Fit = 'fits' | 'denied' | 'miss'
@@ -9,17 +9,17 @@ export type Fit = 'fits' | 'denied' | 'miss'
 /** The result of a charge: taken from a lease, or decided without one. */
 export interface Outcome {
   readonly fit: Fit
-  readonly asked?: AskedLease
+  readonly asked?: LeaseQueue
   readonly decision?: SourcedDecision
 }
 
 export const MISS: Outcome = { fit: 'miss' }
 
-export function outcomeOf(charge: Charge, asked: AskedLease | undefined, now: number): Outcome {
+export function outcomeOf(charge: Charge, asked: LeaseQueue | undefined, now: number): Outcome {
   return asked ? { fit: fitOf(charge, asked, now), asked } : MISS
 }
 
-export function fitOf({ cost, known }: Charge, { lease }: AskedLease, now: number): Fit {
+export function fitOf({ cost, known }: Charge, { lease }: LeaseQueue, now: number): Fit {
   // the ledger must receive the usage that the caller knows
   if (known) return 'miss'
   if (lease.fits(cost, now)) return 'fits'
@@ -27,7 +27,7 @@ export function fitOf({ cost, known }: Charge, { lease }: AskedLease, now: numbe
 }
 
 /** Returns for each charge whether its units are kept: all enforced charges or none, and advisory ones if all fit. */
-export function standing(charges: readonly Charge[], outcomes: readonly Outcome[]): boolean[] {
+export function keptCharges(charges: readonly Charge[], outcomes: readonly Outcome[]): boolean[] {
   const denied = charges.some(({ advisory }, index) => !advisory && outcomes[index].fit === 'denied')
   const allFit = outcomes.every(({ fit }) => fit === 'fits')
   return charges.map(({ advisory }) => allFit || (!denied && !advisory))
@@ -36,7 +36,7 @@ export function standing(charges: readonly Charge[], outcomes: readonly Outcome[
 /** `stands`: whether the units are kept, and not returned because another charge was denied. */
 export function verdictOf(charge: Charge, outcome: Outcome, stands: boolean, now: number): PolicyVerdict {
   const { fit, asked, decision } = outcome
-  if (!decision) return leaseVerdict(charge, asked as AskedLease, fit, now)
+  if (!decision) return leaseVerdict(charge, asked as LeaseQueue, fit, now)
   const { counter, cost, advisory } = charge
   const { compiled } = counter
   const { retryAfterMs, resetAfterMs, availableAfterMs } = decision
@@ -50,7 +50,7 @@ export function verdictOf(charge: Charge, outcome: Outcome, stands: boolean, now
 /** Returns the verdict for a charge whose fit is known, by the lease and the last reply of the ledger. */
 export function leaseVerdict(
   { counter: { compiled }, cost, advisory }: Charge,
-  { lease }: AskedLease,
+  { lease }: LeaseQueue,
   fit: Fit,
   now: number,
 ): PolicyVerdict {

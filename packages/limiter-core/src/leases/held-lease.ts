@@ -1,6 +1,6 @@
 import { formOf } from '../algorithms/policy-forms.ts'
 import type { CompiledPolicy, HeldUnits, PriorUsage } from '../contracts.ts'
-import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf, TELLS } from './lease-ledger.ts'
+import { type LeaseGrant, type LeaseRequest, type LeaseTerms, leaseMsOf, REPORTS_PER_LEASE } from './lease-ledger.ts'
 import type { LeasedCounter, LeasedKey } from './leased-counter.ts'
 import { LedgerView } from './ledger-view.ts'
 
@@ -58,12 +58,12 @@ export class HeldLease {
     this.owner = owner
     this.view = new LedgerView(compiled)
     this.#maxSize = Math.floor(compiled.capacity * terms.fraction)
-    this.dueAt = now + leaseMs / TELLS
+    this.dueAt = now + leaseMs / REPORTS_PER_LEASE
     this.#reportedAt = now
   }
 
   /** Whether another policy has the same limit, so that units leased under one policy may be spent under the other. */
-  promisesAs({ capacity, policy }: CompiledPolicy): boolean {
+  hasSameLimitAs({ capacity, policy }: CompiledPolicy): boolean {
     const { compiled } = this.counter
     const own = compiled.policy
     return compiled.capacity === capacity && own.limit === policy.limit && formOf(own) === formOf(policy)
@@ -113,11 +113,11 @@ export class HeldLease {
 
   /** Whether the lease holds no units, has nothing to report and remembers no denial. */
   isIdle(now: number): boolean {
-    return !this.owes && !this.view.remembers(now)
+    return !this.mustReport && !this.view.remembers(now)
   }
 
   /** Whether a report is necessary, even if it only reports that no units are held. */
-  get owes(): boolean {
+  get mustReport(): boolean {
     return this.#left > 0 || this.#spent > 0 || this.#isBooked
   }
 
@@ -145,7 +145,7 @@ export class HeldLease {
   }
 
   /** Returns the next request to the ledger. Without demand it only reports, unless `more` refills the lease. */
-  ask(seq: number, now: number, demand: Demand, more: boolean): LeaseAsk {
+  nextRequest(seq: number, now: number, demand: Demand, more: boolean): LeaseRequest {
     if (now >= this.#endsAt) this.#left = 0
     const missing = (units: number): number => Math.max(0, units - this.#left)
     const needed = missing(demand.units)
@@ -154,7 +154,7 @@ export class HeldLease {
     const want = more ? needed + refill : needed
     this.#reportedAt = now
     this.#reporting = this.#spent
-    this.dueAt = now + this.leaseMs / TELLS
+    this.dueAt = now + this.leaseMs / REPORTS_PER_LEASE
     // set before the reply, which may be lost
     this.#isBooked ||= this.#left + want > 0
     return {
@@ -168,13 +168,13 @@ export class HeldLease {
       want,
       demand: needed,
       minimum: Math.max(1, missing(demand.least)),
-      need: missing(Math.min(this.view.mostThatFits(now), demand.most)),
+      need: missing(Math.min(this.view.maxCost(now), demand.most)),
       known: demand.known,
     }
   }
 
-  /** Applies the grant for a request sent at `askedAt`. */
-  granted(ask: LeaseAsk, grant: LeaseGrant, askedAt: number, now: number): void {
+  /** Applies the grant for a request sent at `requestedAt`. */
+  granted(ask: LeaseRequest, grant: LeaseGrant, askedAt: number, now: number): void {
     // unless the key was reset in the meantime
     if (ask.base === this.#base) {
       this.#spent -= ask.spent

@@ -1,4 +1,4 @@
-import type { Admitted, PriorUsage } from '../contracts.ts'
+import type { AdmittedUnits, PriorUsage } from '../contracts.ts'
 
 /** Merges the usage of one key known to several callers: the largest `used`, and the sum of admitted units. */
 export function joinedUsage(all: readonly PriorUsage[]): PriorUsage | undefined {
@@ -16,7 +16,7 @@ function joined(one: PriorUsage, other: PriorUsage): PriorUsage {
   }
 }
 
-function sum(one: Admitted, other: Admitted): Admitted {
+function sum(one: AdmittedUnits, other: AdmittedUnits): AdmittedUnits {
   return {
     uncounted: one.uncounted + other.uncounted,
     unsure: one.unsure + other.unsure,

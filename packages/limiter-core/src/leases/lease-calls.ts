@@ -1,16 +1,16 @@
-import { lateLedger, MalformedAnswer } from '../backend/backend-failure.ts'
+import { lateLeaseReply, MalformedAnswer } from '../backend/backend-failure.ts'
 import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Clock } from '../contracts.ts'
 import { afterThisTurn } from '../time/clock.ts'
 import { TurnBatch } from '../time/turn-batch.ts'
-import type { LeaseAsk, LeaseGrant, LeaseLedger } from './lease-ledger.ts'
+import type { LeaseGrant, LeaseLedger, LeaseRequest } from './lease-ledger.ts'
 
 /** A pending request to the ledger. Its content is composed when it is sent. */
 export interface LeaseCall {
   /** Process time after which the caller no longer waits. */
   readonly deadlineAt: number
-  compose(): LeaseAsk
-  granted(ask: LeaseAsk, grant: LeaseGrant, sentAt: number): void
+  compose(): LeaseRequest
+  granted(ask: LeaseRequest, grant: LeaseGrant, sentAt: number): void
   failed(error: unknown): void
 }
 
@@ -47,7 +47,7 @@ export class LeaseCalls {
   /** Adds a request. It is sent in a microtask if no call is pending, otherwise at the end of the turn. */
   add(call: LeaseCall): void {
     if (this.#isClosed) {
-      call.failed(lateLedger())
+      call.failed(lateLeaseReply())
       return
     }
     this.#waiting.add(call, this.#sent.size === 0 ? queueMicrotask : afterThisTurn)
@@ -67,7 +67,7 @@ export class LeaseCalls {
   /** Gives up pending requests, and rejects further ones. */
   close(): void {
     this.#isClosed = true
-    for (const call of this.#waiting.take()) call.failed(lateLedger())
+    for (const call of this.#waiting.take()) call.failed(lateLeaseReply())
     for (const sent of this.#sent) sent.giveUp()
   }
 
@@ -93,13 +93,13 @@ export class LeaseCalls {
       for (const resolve of this.#onIdle.splice(0)) resolve()
     }
     const giveUp = (): void => {
-      failed(lateLedger())
+      failed(lateLeaseReply())
       finish()
     }
     const sent: Sent = { deadlineAt, giveUp }
     this.#sent.add(sent)
     try {
-      const answer = this.#ledger.ask(asks, deadlineAt)
+      const answer = this.#ledger.request(asks, deadlineAt)
       if (isPromise(answer)) answer.then(done).catch(failed).finally(finish)
       else {
         done(answer)
@@ -114,7 +114,7 @@ export class LeaseCalls {
 
 function answerAll(
   calls: readonly LeaseCall[],
-  asks: readonly LeaseAsk[],
+  asks: readonly LeaseRequest[],
   grants: readonly (LeaseGrant | Error)[],
   sentAt: number,
 ): void {
@@ -128,7 +128,7 @@ function answerAll(
 }
 
 /** Whether a grant is valid. More units than requested could exceed the limit, and NaN would stay in the lease. */
-function isGrant(grant: LeaseGrant | Error | null | undefined, { want }: LeaseAsk): grant is LeaseGrant {
+function isGrant(grant: LeaseGrant | Error | null | undefined, { want }: LeaseRequest): grant is LeaseGrant {
   if (typeof grant !== 'object' || grant === null || grant instanceof Error) return false
   const { granted, free, charged, retryAfterMs, resetAfterMs, availableAfterMs = 0, now } = grant
   const counts = [granted, free, charged].every((units) => Number.isInteger(units) && units >= 0) && granted <= want

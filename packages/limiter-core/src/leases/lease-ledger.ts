@@ -1,7 +1,7 @@
 import type { CompiledPolicy, CountedKey, Fund, MaybePromise, PriorUsage } from '../contracts.ts'
 
 /** A request of a process about its lease of one key: the units that it has spent, keeps and wants. */
-export interface LeaseAsk extends CountedKey {
+export interface LeaseRequest extends CountedKey {
   /** Unique number of the lease. */
   readonly owner: number
   /** Increases with each request of an owner. A request that arrives after a later one is ignored. */
@@ -27,7 +27,7 @@ export interface LeaseAsk extends CountedKey {
   readonly known?: PriorUsage | undefined
 }
 
-/** Reply of the ledger to a `LeaseAsk`. */
+/** Reply of the ledger to a `LeaseRequest`. */
 export interface LeaseGrant {
   readonly granted: number
   /** Units that are neither charged nor leased after the grant. */
@@ -70,7 +70,7 @@ export interface LeaseLedger {
    * Returns one reply per request, in the same order; an error if only that key failed. The caller does not wait after
    * `deadlineAt` (process time), and requests that arrive later must have no effect.
    */
-  ask(asks: readonly LeaseAsk[], deadlineAt: number): MaybePromise<readonly (LeaseGrant | Error)[]>
+  request(asks: readonly LeaseRequest[], deadlineAt: number): MaybePromise<readonly (LeaseGrant | Error)[]>
   /** See `Backend.mayHaveLost`. Without this method the ledger never loses counts. */
   mayHaveLost?(counted: CountedKey, ageMs: number): boolean
   close?(): void
@@ -80,10 +80,10 @@ export interface LeaseLedger {
  * Factor by which a ledger holds a lease longer than its owner, because the clocks of two machines do not run at
  * exactly the same speed.
  */
-export const GRACE = 1.05
+export const LEASE_GRACE_FACTOR = 1.05
 
 /** Number of reports during the duration of a lease. */
-export const TELLS = 3
+export const REPORTS_PER_LEASE = 3
 
 /** Minimum duration of a lease. */
 const MIN_LEASE_MS = 100
@@ -103,7 +103,7 @@ export function leaseMsOf(compiled: CompiledPolicy, { leaseMs }: LeaseTerms): nu
 /** Minimum size of a lease that is worth its calls. */
 const MIN_LEASE_UNITS = 8
 /** Maximum length of a key that is leased, so that the size of the lease table in bytes is bounded. */
-export const LONGEST_LEASED_KEY = 256
+export const MAX_LEASED_KEY_LENGTH = 256
 
 /**
  * Whether keys of a policy are leased: `fraction` of the capacity must be at least 8 units, and the window at least
@@ -122,7 +122,7 @@ function isLog({ policy, variants }: CompiledPolicy): boolean {
 }
 
 /** Returns how many of the free units a ledger grants. */
-export function grantOf({ want, demand, minimum }: LeaseAsk, free: number, fraction: number): number {
+export function grantOf({ want, demand, minimum }: LeaseRequest, free: number, fraction: number): number {
   if (free < minimum) return 0
   return Math.max(0, Math.min(want, free, Math.max(demand, Math.floor(free * fraction))))
 }

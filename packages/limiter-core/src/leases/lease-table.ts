@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { Clock, CountedKey } from '../contracts.ts'
-import { AWAITED } from '../time/clock.ts'
-import { AskedLease, type LeaseHome } from './asked-lease.ts'
+import { KEEP_ALIVE } from '../time/clock.ts'
 import { HeldLease } from './held-lease.ts'
 import { type LeaseCall, LeaseCalls } from './lease-calls.ts'
-import { type LeaseLedger, type LeaseTerms, TELLS } from './lease-ledger.ts'
+import { type LeaseLedger, type LeaseTerms, REPORTS_PER_LEASE } from './lease-ledger.ts'
+import { type LeaseHost, LeaseQueue } from './lease-queue.ts'
 import type { LeasedKey } from './leased-counter.ts'
 
 /** Maximum number of keys with a lease or a remembered denial. Beyond it, the oldest key without a call is evicted. */
@@ -25,13 +25,13 @@ const MAX_OWNER = 2 ** 48 - 1
  * The leases of one process. Each lease is reported three times during its duration. A key that is not used returns its
  * lease after a third of the duration.
  */
-export class LeaseTable implements LeaseHome {
+export class LeaseTable implements LeaseHost {
   #owner: number = randomInt(MAX_OWNER)
   readonly #terms: LeaseTerms
   readonly #clock: Clock
   readonly #ledger: LeaseLedger
   readonly #calls: LeaseCalls
-  readonly #counts = new Map<string, Map<string, AskedLease>>()
+  readonly #counts = new Map<string, Map<string, LeaseQueue>>()
   #keys = 0
   #seq = 0
   #offsetMs = 0
@@ -89,15 +89,15 @@ export class LeaseTable implements LeaseHome {
   }
 
   /** Returns the lease of a key; creates an empty one if there is none. */
-  of({ key, counter }: LeasedKey, now: number): AskedLease {
+  of({ key, counter }: LeasedKey, now: number): LeaseQueue {
     const leases = this.#leasesOf(counter.name)
     const asked = leases.get(key)
-    if (asked && (asked.lease.counter === counter || asked.lease.promisesAs(counter.compiled))) return asked
+    if (asked && (asked.lease.counter === counter || asked.lease.hasSameLimitAs(counter.compiled))) return asked
     // plans share a count, but units leased under one plan cannot be spent under another
     if (asked) this.#drop(leases, asked, now)
     if (this.#keys >= MAX_KEYS) this.#evict(now)
     const lease = new HeldLease({ key, counter }, this.#terms, ++this.#owner, now)
-    const made = new AskedLease(lease, this)
+    const made = new LeaseQueue(lease, this)
     if (this.#isClosed) return lastOf(made, now)
     leases.set(key, made)
     this.#keys++
@@ -106,7 +106,7 @@ export class LeaseTable implements LeaseHome {
   }
 
   /** Returns the lease of a key, if there is one. */
-  find({ key, counter }: CountedKey): AskedLease | undefined {
+  find({ key, counter }: CountedKey): LeaseQueue | undefined {
     return this.#counts.get(counter.name)?.get(key)
   }
 
@@ -114,7 +114,7 @@ export class LeaseTable implements LeaseHome {
   forget(target: CountedKey): void {
     const asked = this.find(target)
     asked?.lease.forget(this.nextSeq())
-    asked?.tell(this.now() + asked.lease.leaseMs)
+    asked?.report(this.now() + asked.lease.leaseMs)
   }
 
   /** Returns all leases to the ledger and waits at most one second for the replies. Later requests fail. */
@@ -126,20 +126,20 @@ export class LeaseTable implements LeaseHome {
     for (const leases of this.#counts.values()) for (const asked of leases.values()) this.#drop(leases, asked, now)
     let stop = (): void => {}
     const waited = new Promise<void>((resolve) => {
-      stop = this.#clock.after(CLOSE_TIMEOUT_MS, resolve, AWAITED)
+      stop = this.#clock.after(CLOSE_TIMEOUT_MS, resolve, KEEP_ALIVE)
     })
     await Promise.race([this.#calls.idle(), waited])
     stop()
     this.#calls.close()
   }
 
-  #leasesOf(name: string): Map<string, AskedLease> {
-    const leases = this.#counts.get(name) ?? new Map<string, AskedLease>()
+  #leasesOf(name: string): Map<string, LeaseQueue> {
+    const leases = this.#counts.get(name) ?? new Map<string, LeaseQueue>()
     this.#counts.set(name, leases)
     return leases
   }
 
-  #drop(leases: Map<string, AskedLease>, asked: AskedLease, now: number): void {
+  #drop(leases: Map<string, LeaseQueue>, asked: LeaseQueue, now: number): void {
     const { lease } = asked
     leases.delete(lease.key)
     this.#keys--
@@ -189,20 +189,20 @@ export class LeaseTable implements LeaseHome {
   }
 
   /** Reports a lease that is due. Returns false if there is nothing to report. */
-  #review(leases: Map<string, AskedLease>, asked: AskedLease, now: number): boolean {
+  #review(leases: Map<string, LeaseQueue>, asked: LeaseQueue, now: number): boolean {
     const { lease } = asked
-    lease.dueAt = now + lease.leaseMs / TELLS
+    lease.dueAt = now + lease.leaseMs / REPORTS_PER_LEASE
     if (asked.asking) return false
     if (lease.isIdle(now)) this.#drop(leases, asked, now)
-    if (!lease.owes || !this.#canReport(now)) return false
+    if (!lease.mustReport || !this.#canReport(now)) return false
     lease.review()
-    asked.tell(now + lease.leaseMs)
+    asked.report(now + lease.leaseMs)
     return true
   }
 }
 
 /** Retires a new lease, for requests after `close`: granted units are spent and the rest is returned at once. */
-function lastOf(asked: AskedLease, now: number): AskedLease {
+function lastOf(asked: LeaseQueue, now: number): LeaseQueue {
   asked.retire(now)
   return asked
 }

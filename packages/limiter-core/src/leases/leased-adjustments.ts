@@ -1,8 +1,8 @@
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
-import type { Answer, AnsweredVerdict, Backend, Clock, MaybePromise, Moment, PolicyVerdict } from '../contracts.ts'
+import type { Answer, Backend, BackendVerdict, Clock, MaybePromise, Moment, PolicyVerdict } from '../contracts.ts'
 import { ChargeVerdict, withFund } from '../decision/verdict.ts'
 import { leaseVerdict } from './charge-outcome.ts'
-import { GRACE, type LeaseTerms, leaseMsOf } from './lease-ledger.ts'
+import { LEASE_GRACE_FACTOR, type LeaseTerms, leaseMsOf } from './lease-ledger.ts'
 import type { LeaseTable } from './lease-table.ts'
 import { exactCharge, type LeasedCharge } from './leased-counter.ts'
 
@@ -43,7 +43,7 @@ export class LeasedAdjustments {
   }
 
   /** Refunds a take at the ledger. If the call fails, the units stay charged. */
-  giveBack(charge: LeasedCharge, takenAt: number): void {
+  refund(charge: LeasedCharge, takenAt: number): void {
     const refund = this.#adjustAtLedger({ ...charge, cost: -charge.cost }, takenAt, undefined)
     Promise.resolve(refund).catch(() => undefined)
   }
@@ -52,13 +52,13 @@ export class LeasedAdjustments {
   #adjustAtLedger(charge: LeasedCharge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
     const asked = this.#table.find(charge)
     // the ledger charges a take up to one lease late, and the adjustment must not be dated before that
-    const lagMs = charge.cost > 0 ? leaseMsOf(charge.counter.compiled, this.#terms) * GRACE : 0
+    const lagMs = charge.cost > 0 ? leaseMsOf(charge.counter.compiled, this.#terms) * LEASE_GRACE_FACTOR : 0
     return andThen(asked?.settled(), () => this.#exact.adjustAll([exactCharge(charge)], takenAt + lagMs, moment))
   }
 
-  #adjusted(charge: LeasedCharge, verdict: AnsweredVerdict): PolicyVerdict {
+  #adjusted(charge: LeasedCharge, verdict: BackendVerdict): PolicyVerdict {
     const lease = this.#table.find(charge)?.lease
-    lease?.view.hope()
+    lease?.view.forgetDenial()
     const now = this.#clock.now()
     const known = lease ? Math.max(0, lease.remaining(now) - charge.cost) : verdict.remaining
     const remaining = Math.min(verdict.remaining, known)

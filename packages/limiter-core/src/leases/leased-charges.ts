@@ -1,4 +1,4 @@
-import type { ChargedBackend } from '../backend/grouped-backend.ts'
+import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { andThen } from '../contracts/maybe-promise.ts'
 import type {
   Answer,
@@ -13,9 +13,9 @@ import type {
 } from '../contracts.ts'
 import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { RequestDecision, withFund } from '../decision/verdict.ts'
-import type { AskedLease } from './asked-lease.ts'
-import { type Fit, fitOf, MISS, type Outcome, outcomeOf, standing, verdictOf } from './charge-outcome.ts'
+import { type Fit, fitOf, keptCharges, MISS, type Outcome, outcomeOf, verdictOf } from './charge-outcome.ts'
 import type { LeaseTerms } from './lease-ledger.ts'
+import type { LeaseQueue } from './lease-queue.ts'
 import type { LeaseTable } from './lease-table.ts'
 import { LeasedAdjustments } from './leased-adjustments.ts'
 import { exactCharge, type LeasedCharge, type LeasedKey } from './leased-counter.ts'
@@ -32,7 +32,7 @@ export interface LeasedChargesDeps {
 }
 
 /** Takes, peeks and adjusts charges of leased policies. Synchronous if leases and remembered denials suffice. */
-export class LeasedCharges implements ChargedBackend {
+export class LeasedCharges implements RequestBackend {
   readonly #name: string
   readonly #table: LeaseTable
   readonly #exact: Backend
@@ -108,20 +108,22 @@ export class LeasedCharges implements ChargedBackend {
   }
 
   /** Returns the lease to take a charge from; undefined if the key is used too rarely to be leased. */
-  #leaseFor(charge: LeasedCharge, now: number): AskedLease | undefined {
+  #leaseFor(charge: LeasedCharge, now: number): LeaseQueue | undefined {
     const held = this.#table.find(charge)
     if (held?.lease.counter === charge.counter) return held
-    return !held && this.#unleased?.suits(charge, now) ? undefined : this.#table.of(charge, now)
+    return !held && this.#unleased?.shouldChargeDirectly(charge, now) ? undefined : this.#table.of(charge, now)
   }
 
   /** Returns the current lease of a key, unless it belongs to another plan that has a different limit. */
-  #heldFor(charge: LeasedCharge): AskedLease | undefined {
+  #heldFor(charge: LeasedCharge): LeaseQueue | undefined {
     const held = this.#table.find(charge)
-    return held?.lease.counter === charge.counter || held?.lease.promisesAs(charge.counter.compiled) ? held : undefined
+    return held?.lease.counter === charge.counter || held?.lease.hasSameLimitAs(charge.counter.compiled)
+      ? held
+      : undefined
   }
 
   #takeFitting(charges: readonly LeasedCharge[], outcomes: readonly Outcome[], now: number): Answer {
-    const spends = standing(charges, outcomes)
+    const spends = keptCharges(charges, outcomes)
     for (const [index, { asked }] of outcomes.entries()) {
       if (asked && spends[index]) this.#spend(asked, charges[index].cost, now)
     }
@@ -130,7 +132,7 @@ export class LeasedCharges implements ChargedBackend {
 
   #askOne(
     charge: LeasedCharge,
-    held: AskedLease | undefined,
+    held: LeaseQueue | undefined,
     moment: Moment | undefined,
     now: number,
   ): Promise<Decision> {
@@ -153,7 +155,7 @@ export class LeasedCharges implements ChargedBackend {
     )
     const failed = asked.find((one) => one.status === 'rejected')
     const outcomes = asked.map((one) => (one.status === 'fulfilled' ? one.value : MISS))
-    const stands = failed ? [] : standing(charges, outcomes)
+    const stands = failed ? [] : keptCharges(charges, outcomes)
     const now = this.#clock.now()
     for (const [index, charge] of charges.entries()) {
       if (outcomes[index].fit === 'fits' && !stands[index]) this.#refund(charge, outcomes[index], now)
@@ -164,7 +166,7 @@ export class LeasedCharges implements ChargedBackend {
 
   async #wait(
     charge: LeasedCharge,
-    held: AskedLease | undefined,
+    held: LeaseQueue | undefined,
     moment: Moment | undefined,
     now: number,
     spends: boolean,
@@ -178,10 +180,10 @@ export class LeasedCharges implements ChargedBackend {
     return 'fit' in taken ? taken : { fit: taken.allowed ? 'fits' : 'denied', decision: taken }
   }
 
-  #waitForLease(charge: LeasedCharge, asked: AskedLease, moment: Moment | undefined, spends: boolean): Promise<Fit> {
+  #waitForLease(charge: LeasedCharge, asked: LeaseQueue, moment: Moment | undefined, spends: boolean): Promise<Fit> {
     const { cost, known } = charge
     const now = this.#clock.now()
-    const canFit = cost <= asked.lease.view.mostThatFits(now)
+    const canFit = cost <= asked.lease.view.maxCost(now)
     return new Promise((resolve, fail) => {
       const answer = (fits: boolean): void => resolve(fits && canFit ? 'fits' : 'denied')
       if (spends && !known && asked.lease.fits(cost, now)) {
@@ -194,7 +196,7 @@ export class LeasedCharges implements ChargedBackend {
     })
   }
 
-  #spend(asked: AskedLease, cost: number, now: number): void {
+  #spend(asked: LeaseQueue, cost: number, now: number): void {
     asked.lease.spend(cost)
     if (asked.lease.isLow && !this.#table.failing) asked.prefetch(now + asked.lease.leaseMs)
   }
@@ -202,11 +204,11 @@ export class LeasedCharges implements ChargedBackend {
   #refund(charge: LeasedCharge, { asked, decision }: Outcome, now: number): void {
     if (asked?.lease.move(-charge.cost, now, now)) return
     // the take has been reported in the meantime, or was made without a lease
-    this.#adjustments.giveBack(charge, decision?.takenAt ?? now + this.#table.offsetMs(charge))
+    this.#adjustments.refund(charge, decision?.takenAt ?? now + this.#table.offsetMs(charge))
   }
 
   #answer(charges: readonly LeasedCharge[], outcomes: readonly Outcome[], now: number): Answer {
-    const stands = standing(charges, outcomes)
+    const stands = keptCharges(charges, outcomes)
     const verdicts = charges.map((charge, index) => verdictOf(charge, outcomes[index], stands[index], now))
     return this.#own(charges, verdicts, now, outcomes)
   }

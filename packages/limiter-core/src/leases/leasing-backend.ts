@@ -1,4 +1,4 @@
-import { type ChargedBackend, GroupedBackend } from '../backend/grouped-backend.ts'
+import { GroupedBackend, type RequestBackend } from '../backend/grouped-backend.ts'
 import type {
   Answer,
   Backend,
@@ -16,7 +16,7 @@ import type {
 import { badOption } from '../errors/bad-option.ts'
 import { clockOf } from '../time/clock.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
-import { isLeased, type LeaseLedger, type LeaseTerms, LONGEST_LEASED_KEY } from './lease-ledger.ts'
+import { isLeased, type LeaseLedger, type LeaseTerms, MAX_LEASED_KEY_LENGTH } from './lease-ledger.ts'
 import { LeaseTable } from './lease-table.ts'
 import { LeasedCharges } from './leased-charges.ts'
 import { exactCharge, type LeasedCharge, LeasedCounter, type LeasedKey } from './leased-counter.ts'
@@ -176,7 +176,7 @@ export class LeasingBackend implements Backend {
   }
 
   #isLeased({ key, counter }: LeasedKey): boolean {
-    if (!counter.isLeasable || key.length > LONGEST_LEASED_KEY) return false
+    if (!counter.isLeasable || key.length > MAX_LEASED_KEY_LENGTH) return false
     return this.#small.size === 0 || !this.#small.has(counter.name)
   }
 
@@ -187,7 +187,7 @@ export class LeasingBackend implements Backend {
   }
 
   /** Returns the backend for these charges, and the charges with its counters. */
-  #routeOf(charges: readonly LeasedCharge[]): { readonly backend: ChargedBackend; readonly own: readonly Charge[] } {
+  #routeOf(charges: readonly LeasedCharge[]): { readonly backend: RequestBackend; readonly own: readonly Charge[] } {
     const isLeased = charges.map((charge) => this.#isLeased(charge))
     if (!isLeased.includes(false)) return { backend: this.#leased, own: charges }
     const own = charges.map((charge, index) => (isLeased[index] ? charge : exactCharge(charge)))

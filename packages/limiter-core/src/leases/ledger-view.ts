@@ -44,12 +44,12 @@ export class LedgerView {
    * Returns the largest cost that may fit: Infinity for a calendar period that the ledger has not reported yet, because
    * its capacity is unknown.
    */
-  mostThatFits(now: number): number {
+  maxCost(now: number): number {
     const isUnknown = this.#compiled.policy.calendar !== undefined && now >= this.#resetAt
     return isUnknown ? Number.POSITIVE_INFINITY : this.capacity
   }
 
-  /** Stores the reply to a request sent at `askedAt`. */
+  /** Stores the reply to a request sent at `requestedAt`. */
   update(grant: LeaseGrant, askedAt: number, now: number): void {
     const { free, charged, now: ledgerNow, resetAfterMs, retryAfterMs } = grant
     this.fund = grant.fund
@@ -107,14 +107,14 @@ export class LedgerView {
   }
 
   /** Forgets the denial, because the ledger may have more free units than before. */
-  hope(): void {
+  forgetDenial(): void {
     this.#deniedUntil = Number.NEGATIVE_INFINITY
   }
 
   /** Forgets everything after a reset of the key. */
   forget(): void {
     this.#charged = undefined
-    this.hope()
+    this.forgetDenial()
   }
 
   /** Returns the estimated whole milliseconds until `cost` may fit; Infinity if it never fits. */

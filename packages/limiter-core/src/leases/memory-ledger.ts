@@ -1,9 +1,9 @@
-import { forgetsMs } from '../algorithms/forgets-ms.ts'
+import { retentionMs } from '../algorithms/retention-ms.ts'
 import { PlainCounter } from '../backend/plain-counter.ts'
 import type {
   Answer,
-  AnsweredVerdict,
   Backend,
+  BackendVerdict,
   Charge,
   CompiledPolicy,
   CountedKey,
@@ -11,14 +11,14 @@ import type {
   Moment,
   Observer,
 } from '../contracts.ts'
-import { ChargeVerdict, vetoed } from '../decision/verdict.ts'
+import { ChargeVerdict, hasDenial } from '../decision/verdict.ts'
 import { type BookedLease, LeaseBook } from './lease-book.ts'
 import {
-  GRACE,
   grantOf,
-  type LeaseAsk,
+  LEASE_GRACE_FACTOR,
   type LeaseGrant,
   type LeaseLedger,
+  type LeaseRequest,
   type LeaseTerms,
   leaseMsOf,
 } from './lease-ledger.ts'
@@ -69,7 +69,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return new LedgerCounter(this, this.#memory.open(compiled, name))
   }
 
-  ask(asks: readonly LeaseAsk[]): readonly LeaseGrant[] {
+  request(asks: readonly LeaseRequest[]): readonly LeaseGrant[] {
     const now = this.#now()
     return asks.map((ask) => this.#ask(ask, now))
   }
@@ -85,7 +85,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     if (this.#onLease(charges, now) === 0) return this.#withSource(this.#memory.takeAll(charges.map(inMemory), { now }))
     for (const charge of charges) if (charge.known) this.#memory.takeAll([{ ...inMemory(charge), cost: 0 }], { now })
     const looked = this.peekAll(charges, { now })
-    if (vetoed(looked.verdicts)) return looked
+    if (hasDenial(looked.verdicts)) return looked
     const allFit = looked.verdicts.every((verdict) => verdict.allowed)
     const standing = charges.filter(({ advisory }) => allFit || !advisory)
     const taken = this.#memory.takeAll(standing.map(inMemory), { now }).verdicts
@@ -136,7 +136,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     this.#memory.close?.()
   }
 
-  #ask(ask: LeaseAsk, now: number): LeaseGrant {
+  #ask(ask: LeaseRequest, now: number): LeaseGrant {
     this.#book.settle(ask, now)
     const lease = this.#book.of(ask, ask.owner)
     // a stale request arrived after a later one
@@ -153,7 +153,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   }
 
   /** Charges the units that the owner spent and that were not charged yet, and sets its lease to the kept units. */
-  #report(ask: LeaseAsk, lease: BookedLease | undefined, now: number): void {
+  #report(ask: LeaseRequest, lease: BookedLease | undefined, now: number): void {
     const { keep } = ask
     const known = this.#marks.since(ask, ask.known, now)
     if (known) this.#memory.takeAll([{ ...chargeOf(ask, 0), known }], { now })
@@ -165,8 +165,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     if (lease || keep > 0) this.#lend(ask, keep, now)
   }
 
-  #lend(ask: LeaseAsk, units: number, now: number): void {
-    const endsAt = now + leaseMsOf(ask.counter.compiled, this.#terms) * GRACE
+  #lend(ask: LeaseRequest, units: number, now: number): void {
+    const endsAt = now + leaseMsOf(ask.counter.compiled, this.#terms) * LEASE_GRACE_FACTOR
     this.#book.write(ask, ask.owner, { units, endsAt, seq: ask.seq, base: ask.base, charged: ask.spent, settled: 0 })
   }
 
@@ -190,8 +190,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
    * Converts a verdict about charged units into a verdict in which leased units count as used. Ended leases that were
    * not charged count for as long as they would if they had been charged.
    */
-  #withLeases(charge: LedgerCharge, verdict: AnsweredVerdict, now: number): AnsweredVerdict {
-    const units = this.#book.units(charge, now - forgetsMs(charge.counter.compiled))
+  #withLeases(charge: LedgerCharge, verdict: BackendVerdict, now: number): BackendVerdict {
+    const units = this.#book.units(charge, now - retentionMs(charge.counter.compiled))
     if (units === 0) return verdict
     const { counter, advisory, cost } = charge
     const remaining = Math.max(0, verdict.remaining - units)

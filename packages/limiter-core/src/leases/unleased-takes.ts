@@ -1,6 +1,6 @@
 import type { Charge, Moment } from '../contracts.ts'
 import type { SourcedDecision } from '../decision/sourced-decision.ts'
-import { type LeaseTerms, leaseMsOf, TELLS } from './lease-ledger.ts'
+import { type LeaseTerms, leaseMsOf, REPORTS_PER_LEASE } from './lease-ledger.ts'
 import { RecentKeys } from './recent-keys.ts'
 
 /**
@@ -25,9 +25,12 @@ export class UnleasedTakes {
   }
 
   /** Whether a key without a lease should be charged directly. Records the use of the key. */
-  suits(charge: Charge, now: number): boolean {
+  shouldChargeDirectly(charge: Charge, now: number): boolean {
     // the ledger must receive the usage that the caller knows
-    return !charge.known && !this.#recent.note(charge, leaseMsOf(charge.counter.compiled, this.#terms) / TELLS, now)
+    return (
+      !charge.known &&
+      !this.#recent.note(charge, leaseMsOf(charge.counter.compiled, this.#terms) / REPORTS_PER_LEASE, now)
+    )
   }
 
   /** Takes the charge directly. Returns the result of `leased` if an owner has leased units of the key. */

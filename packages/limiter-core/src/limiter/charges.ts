@@ -9,7 +9,7 @@ export type Keys = string | Readonly<Record<string, string>>
 export type Costs = number | Readonly<Record<string, number>>
 
 /**
- * Returns one charge per policy, in the order of `policies`. `wholeUnits` validates and rounds a cost. Throws
+ * Returns one charge per policy, in the order of `policies`. `checkedUnits` validates and rounds a cost. Throws
  * `SLUICE_BAD_KEY` and `SLUICE_BAD_COST`.
  */
 export function chargesOf(

@@ -26,7 +26,7 @@ export class ControlledPolicies {
   }
 
   /** Whether the controls keep a policy from denying requests, because they set it to shadow mode or switch it off. */
-  isWaived({ name }: Pick<Policy, 'name'>): boolean {
+  isNotEnforced({ name }: Pick<Policy, 'name'>): boolean {
     return this.#of(name).mode !== undefined
   }
 
@@ -37,7 +37,7 @@ export class ControlledPolicies {
   blocked(charges: readonly Charge[]): Answer | undefined {
     const verdicts = charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
-      if (charge.advisory || this.isWaived(policy)) return []
+      if (charge.advisory || this.isNotEnforced(policy)) return []
       const ms = this.#controls.blockedMs(clientKeyOf(charge.key), policy.name)
       return ms > 0 ? new ChargeVerdict(policy, false, 0, Math.ceil(ms), ms) : []
     })
@@ -45,18 +45,18 @@ export class ControlledPolicies {
   }
 
   /** Returns the charges with all controls applied. Policies that are off are left out. */
-  charged(charges: readonly Charge[]): readonly Charge[] {
+  applyTo(charges: readonly Charge[]): readonly Charge[] {
     // the controls only block keys
     if (this.#controls.policies.size === 0) return charges
     return charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
       if (this.isOff(policy)) return []
-      return { ...this.limited(charge), advisory: charge.advisory || this.isWaived(policy) }
+      return { ...this.withLimit(charge), advisory: charge.advisory || this.isNotEnforced(policy) }
     })
   }
 
   /** Returns the charge with the limit that the controls set. A key with an override keeps its own limit. */
-  limited(charge: Charge): Charge {
+  withLimit(charge: Charge): Charge {
     const { name } = charge.counter.compiled.policy
     const { limit } = this.#of(name)
     const open = this.#open.get(name)

@@ -28,7 +28,7 @@ export function wholeCostOfRequest(value: unknown): number {
  * Returns the units of a charge or, if negative, of a refund, rounded up: charges away from zero, refunds towards
  * zero. Throws `SLUICE_BAD_COST` unless the result is a safe integer.
  */
-export function wholeUnitsMoved(value: unknown): number {
+export function integerUnits(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(Math.ceil(value))) return Math.ceil(value) + 0
   throw new SluiceError(
     'SLUICE_BAD_COST',

@@ -42,7 +42,7 @@ export class LimiterHandle implements ObservedLimiter {
 class OpenPolicyView implements ObservedPolicy {
   readonly policy: ObservedPolicy['policy']
   readonly mode: ObservedPolicy['mode']
-  readonly count: string
+  readonly countName: string
   readonly backend: string
   readonly identity: object
   readonly perProcess: boolean
@@ -52,7 +52,7 @@ class OpenPolicyView implements ObservedPolicy {
     const { policy, counter, backend, mode } = open
     this.policy = policy
     this.mode = mode === 'shadow' ? 'shadow' : 'enforce'
-    this.count = counter.name
+    this.countName = counter.name
     this.backend = backend.name
     this.identity = backend.identity ?? backend
     this.perProcess = backend.perProcess === true
@@ -67,7 +67,7 @@ class OpenPolicyView implements ObservedPolicy {
     return this.#open.overrides?.isExempt(key) === true
   }
 
-  heldOf(key: string): readonly HeldUnits[] {
+  heldUnitsOf(key: string): readonly HeldUnits[] {
     const { backend, counter, overrides } = this.#open
     return backend.heldOf?.({ key, counter: overrides?.counterOf(key) ?? counter }) ?? []
   }

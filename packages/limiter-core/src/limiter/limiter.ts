@@ -1,4 +1,4 @@
-import { type ChargedBackend, GroupedBackend } from '../backend/grouped-backend.ts'
+import { GroupedBackend, type RequestBackend } from '../backend/grouped-backend.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type {
   Answer,
@@ -18,10 +18,10 @@ import type { Observers } from '../observers/observers.ts'
 import { observeCharges } from './charge-observation.ts'
 import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
-import { wholeCost, wholeUnitsMoved } from './cost.ts'
-import { coverPolicies } from './cover-policies.ts'
-import { joinedControls } from './joined-controls.ts'
+import { integerUnits, wholeCost } from './cost.ts'
+import { withFailover } from './failover-policies.ts'
 import { LimiterHandle } from './limiter-handle.ts'
+import { mergeControls } from './merge-controls.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { EXEMPTED, limitOf, OFF, takenAtOf, wasCounted, wasExempt, wasOff } from './taken-charges.ts'
 
@@ -55,7 +55,7 @@ export class PolicyLimiter implements Limiter {
   #controls: ReadonlyMap<object, LimiterControls> = new Map()
   /** The policies that are not off. */
   readonly #open: readonly OpenPolicy[]
-  readonly #backend: ChargedBackend | undefined
+  readonly #backend: RequestBackend | undefined
   readonly #clock: Clock | undefined
   readonly #observers: Observers
   /** Fast path: the counter of the only policy, if it is enforced and has neither overrides nor controls. */
@@ -72,7 +72,7 @@ export class PolicyLimiter implements Limiter {
   ) {
     this.policies = policies.map(({ policy }) => policy)
     const active = policies.filter(({ mode }) => mode !== 'off')
-    const covered = coverPolicies(active, clock, failover)
+    const covered = withFailover(active, clock, failover)
     this.#open = covered.policies
     this.#clock = clock
     this.#observers = observers
@@ -120,20 +120,20 @@ export class PolicyLimiter implements Limiter {
   /** Like `charge`, for one policy; `index` is its position among the policies that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
     const open = this.#open[index]
-    const charge = this.#adjustment(open, chargeOf(open, key, wholeUnitsMoved(units)), taken)
+    const charge = this.#adjustment(open, chargeOf(open, key, integerUnits(units)), taken)
     return this.#adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken, charge))
   }
 
   /** Like `reset`, for one policy; `index` as in `chargeOne`. */
   resetOne(index: number, key: string): MaybePromise<void> {
-    return (this.#backend as ChargedBackend).resetAll([chargeOf(this.#open[index], key, 0)])
+    return (this.#backend as RequestBackend).resetAll([chargeOf(this.#open[index], key, 0)])
   }
 
   /** Like `peek`, for one policy, even if controls switch it off or block the key; `index` as in `chargeOne`. */
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision> {
     const own = chargeOf(this.#open[index], key, wholeCost(cost))
-    const charge = this.controlled?.limited(own) ?? own
-    const answer = (this.#backend as ChargedBackend).peekAll([charge], this.#moment())
+    const charge = this.controlled?.withLimit(own) ?? own
+    const answer = (this.#backend as RequestBackend).peekAll([charge], this.#moment())
     return andThen(answer, (answered) => new RequestDecision(answered))
   }
 
@@ -145,7 +145,7 @@ export class PolicyLimiter implements Limiter {
     const byOwner = new Map(this.#controls)
     if (controls) byOwner.set(owner, controls)
     else byOwner.delete(owner)
-    const joined = joinedControls([...byOwner.values()])
+    const joined = mergeControls([...byOwner.values()])
     this.controlled = joined && new ControlledPolicies(this.#open, joined)
     this.#controls = byOwner
     this.#sole = joined ? undefined : soleOf(this.#open)
@@ -155,7 +155,7 @@ export class PolicyLimiter implements Limiter {
     const requested = this.#charges(key, cost)
     const blocked = this.controlled?.blocked(requested)
     if (blocked) return new RequestDecision(blocked)
-    const charges = this.controlled?.charged(requested) ?? requested
+    const charges = this.controlled?.applyTo(requested) ?? requested
     if (!this.#backend || charges.length === 0) return this.#uncounted()
     const answer = this.#backend.peekAll(charges, moment ?? this.#moment())
     return andThen(answer, (answered) => new RequestDecision(answered))
@@ -198,7 +198,7 @@ export class PolicyLimiter implements Limiter {
     const request = moment?.request
     const blocked = this.controlled?.blocked(requested)
     if (blocked) return this.#decided(requested, blocked, request)
-    const charges = this.controlled?.charged(requested) ?? requested
+    const charges = this.controlled?.applyTo(requested) ?? requested
     if (charges.length === 0) return this.#uncounted()
     const answer = this.#backend.takeAll(charges, this.#clock ? this.#momentAt(moment, this.#clock) : moment)
     return isPromise(answer)
@@ -207,7 +207,7 @@ export class PolicyLimiter implements Limiter {
   }
 
   #adjust(charges: readonly Charge[], takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
-    const answer = (this.#backend as ChargedBackend).adjustAll(charges, takenAt, moment)
+    const answer = (this.#backend as RequestBackend).adjustAll(charges, takenAt, moment)
     return observeCharges(this.#observers, charges, answer)
   }
 
@@ -248,7 +248,7 @@ export class PolicyLimiter implements Limiter {
    * exempt. The decision shows this, not the current overrides, which may have changed since the take.
    */
   #adjustments(keys: Keys, units: Costs, taken: Decision | number | undefined): Charge[] {
-    const charges = chargesOf(this.#open, keys, units, wholeUnitsMoved)
+    const charges = chargesOf(this.#open, keys, units, integerUnits)
     return charges.flatMap((charge, index) => {
       const open = this.#open[index]
       const { overrides } = open
@@ -268,7 +268,7 @@ export class PolicyLimiter implements Limiter {
   #adjustment({ counter, counters }: OpenPolicy, charge: Charge, taken: Decision | number | undefined): Charge {
     if (charge.counter !== counter) return charge
     const limit = typeof taken === 'object' ? limitOf(taken, charge) : undefined
-    if (limit === undefined) return this.controlled?.limited(charge) ?? charge
+    if (limit === undefined) return this.controlled?.withLimit(charge) ?? charge
     return { ...charge, counter: counters.of(limit) ?? counter }
   }
 

@@ -10,10 +10,10 @@ import { compilePolicy, type PolicyInput } from '../policy/policy.ts'
 import { PolicyVariants } from '../policy/policy-variants.ts'
 import { clockOf } from '../time/clock.ts'
 import { OpenLimitCounters } from './limit-counters.ts'
-import { warnWhereOneOfSeveral } from './one-of-several.ts'
+import { warnIfOneOfSeveralProcesses } from './multi-process-warning.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { OverrideCounters } from './override-counters.ts'
-import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
+import { claimCount, countName, defaultBackend, newPrivateScope, parseScope } from './scope.ts'
 
 export interface OpenOptions {
   readonly backend?: Backend | undefined
@@ -54,7 +54,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     scope ?? (backend === memory ? privateScope() : (options.routeScope ?? 'default'))
   let own: string | undefined
   const privateScope = (): string => {
-    own ??= ownScope()
+    own ??= newPrivateScope()
     return own
   }
   const limiter = {}
@@ -78,7 +78,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     }
     requireCalendars(policy, backend)
     const mode = modeOf(options.mode, input.mode)
-    const name = countName(scopeOn(backend), policy, variants.countedAs)
+    const name = countName(scopeOn(backend), policy, variants.layoutName)
     const closes: (() => void)[] = []
     const close = (): void => closeAll(closes)
     opened.push(close)
@@ -97,7 +97,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   }
   try {
     const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => open(input, policies[plan][index])))
-    warnWhereOneOfSeveral(byPlan.flat())
+    warnIfOneOfSeveralProcesses(byPlan.flat())
     return byPlan
   } catch (error) {
     closeAll(opened)

@@ -35,7 +35,7 @@ export class OverrideCounters {
 
   /** Opens the counters of all limits, and of new limits before they apply. Throws if a fixed limit is not possible. */
   join(): void {
-    this.#leave = this.#limits.join((limits) => {
+    this.#leave = this.#limits.register((limits) => {
       for (const limit of limits) this.#counters.prepare(limit)
     })
   }

@@ -31,7 +31,7 @@ export function defaultBackend(clock?: Clock): Backend<Answer> {
 }
 
 /** Returns a scope that no other limiter of this process uses. */
-export function ownScope(): string {
+export function newPrivateScope(): string {
   return `#${++registry().scopes}`
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, Decision, MaybePromise } from '../contracts.ts'
 import { optionsOf } from '../options/options.ts'
-import { AWAITED, clockOf } from '../time/clock.ts'
+import { clockOf, KEEP_ALIVE } from '../time/clock.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
 import type { Costs, Keys } from './charges.ts'
 import type { Limiter } from './limiter.ts'
@@ -48,7 +48,7 @@ function passing(ms: number, clock: Clock, signal: AbortSignal | undefined): Pro
       signal?.removeEventListener('abort', aborted)
       resolve()
     }
-    const cancel = clock.after(ms, due, AWAITED)
+    const cancel = clock.after(ms, due, KEEP_ALIVE)
     const aborted = (): void => {
       cancel()
       reject(signal?.reason)

@@ -59,7 +59,7 @@ export class Arena implements Spender {
   insert(low: number, high: number, tick: number): void {
     this.#tick = tick
     const budget = this.#budget
-    const isAboveShare = budget.isLow && !budget.owes(this, 0)
+    const isAboveShare = budget.isLow && !budget.isWithinShare(this, 0)
     if (isAboveShare) budget.refill(tick)
     const isFirst = this.#pages === 0
     if (isFirst) this.#open()
@@ -176,13 +176,13 @@ export class Arena implements Spender {
       }
       rehash.unpack(key, this.#layout, this.place)
     }
-    rehash.arrived()
+    rehash.clear()
   }
 
   // all arenas share one buffer, so that no other arena can shrink during a move: bytes within the share may exceed the
   // budget, and `refill` restores it later
   #mayOverdraw(bytes: number): boolean {
-    return this.#budget.has(bytes) || this.#budget.owes(this, bytes)
+    return this.#budget.has(bytes) || this.#budget.isWithinShare(this, bytes)
   }
 
   /** Empties the shards of `to` and gives them `pages` pages each; shards that are only in `from` get none. */

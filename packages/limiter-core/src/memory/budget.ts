@@ -59,12 +59,12 @@ export class Budget {
   }
 
   /** Whether `bytes` more are available without the reserve. */
-  spare(bytes: number): boolean {
+  hasSpare(bytes: number): boolean {
     return this.#left - this.#reserve >= bytes
   }
 
   /** Whether `bytes` more are within the share of `spender`. */
-  owes(spender: Spender, bytes: number): boolean {
+  isWithinShare(spender: Spender, bytes: number): boolean {
     return spender.bytes + bytes <= this.#share
   }
 
@@ -82,7 +82,7 @@ export class Budget {
     const { pageBytes } = spender
     const least = Math.ceil(pages / 2) * pageBytes
     const within = (bytes: number): number => Math.min(pages, Math.floor(bytes / pageBytes))
-    if (this.spare(least) || !this.owes(spender, least)) {
+    if (this.hasSpare(least) || !this.isWithinShare(spender, least)) {
       return this.#makeSpare(spender, least, tick) ? within(this.#left - this.#reserve) : 0
     }
     while (this.#left < least) if (!this.#release(tick, spender) && !this.#claim(tick)) return 0
@@ -95,10 +95,10 @@ export class Budget {
    */
   #makeSpare(spender: Spender, bytes: number, tick: number): boolean {
     const roomy = bytes + BY_CHANCE * spender.pageBytes
-    if (!this.spare(roomy) && !this.isLow && this.#mayLook(tick)) {
-      while (!this.spare(roomy) && this.#release(tick, spender)) this.#lookedAt = 0
+    if (!this.hasSpare(roomy) && !this.isLow && this.#mayLook(tick)) {
+      while (!this.hasSpare(roomy) && this.#release(tick, spender)) this.#lookedAt = 0
     }
-    return this.spare(bytes)
+    return this.hasSpare(bytes)
   }
 
   /**

@@ -101,7 +101,7 @@ export class CountTable {
   }
 
   /** Selects a key of a counter by the halves of its hash. */
-  aim(slots: CounterSlots, low: number, high: number): void {
+  select(slots: CounterSlots, low: number, high: number): void {
     // 0 marks an empty slot
     this.#low = low ^ slots.low || 1
     this.#high = (high & ~TAIL_BITS) ^ slots.high
@@ -111,24 +111,24 @@ export class CountTable {
   find(slots: CounterSlots, now: number): SlotRef {
     const { arena } = slots
     if (arena.find(this.#low, this.#high)) return arena.place
-    return this.#recalled(slots, now) ?? this.#recall.nothing(slots)
+    return this.#recalled(slots, now) ?? this.#recall.unusedSlot(slots)
   }
 
   /** Returns the slot of the key for reading. Changes nothing. */
   look(slots: CounterSlots, now: number): SlotRef {
     const { arena } = slots
     if (arena.find(this.#low, this.#high)) return arena.place
-    const nothing = this.#recall.nothing(slots)
+    const nothing = this.#recall.unusedSlot(slots)
     if (this.#remembers(now)) this.#recall.write(slots, nothing, now)
     return nothing
   }
 
   /** Returns a slot that can be written: `slot`, as returned by `find`, or a new one if the key has none. */
-  hold(slots: CounterSlots, slot: SlotRef, now: number): SlotRef {
+  ensureSlot(slots: CounterSlots, slot: SlotRef, now: number): SlotRef {
     return slot === this.#absent ? this.#insert(slots, now) : slot
   }
 
-  isHeld(slot: SlotRef): boolean {
+  isStored(slot: SlotRef): boolean {
     return slot !== this.#absent
   }
 
@@ -148,7 +148,7 @@ export class CountTable {
   /** Sets a key to its known usage. A key without usage is not inserted. `by` replaces `adopt` of the policy. */
   adopt(slots: CounterSlots, known: PriorUsage, now: number, by: Pick<CompiledPolicy, 'adopt'> = slots.compiled): void {
     let slot = this.find(slots, now)
-    if (known.used > 0) slot = this.hold(slots, slot, now)
+    if (known.used > 0) slot = this.ensureSlot(slots, slot, now)
     if (slot === this.#absent) return
     const { cells, at } = slot
     by.adopt(cells, at, now, known.used, known.resetAfterMs)
@@ -166,7 +166,7 @@ export class CountTable {
   /** Marks a key that the tail also remembers. Returns false if the tail has forgotten the key. */
   #markRecalled(slots: CounterSlots, slot: SlotRef, now: number, used: number): boolean {
     if (!this.#remembers(now)) return false
-    const { units, expiry } = this.#recall.lacked(slots, slot, now, used)
+    const { units, expiry } = this.#recall.missing(slots, slot, now, used)
     const fraction = Math.ceil(units * slots.fractionOfUnit)
     slot.words[slot.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
     slot.words[slot.expiry] = expiry | RECALLED

@@ -27,11 +27,11 @@ export function keptKey(
   return [now, resetAfterMs, availableAfterMs(compiled, cells, at, now, remaining)]
 }
 
-export function resetThen(compiled: CompiledPolicy, kept: KeptKey): number {
+export function resetAfterOf(compiled: CompiledPolicy, kept: KeptKey): number {
   return kept.length > compiled.cells ? compiled.resetAfterMs(cellsOf(kept), 0, kept[0]) : kept[1]
 }
 
-export function availableThen(compiled: CompiledPolicy, kept: KeptKey, remaining: number): number {
+export function availableAfterOf(compiled: CompiledPolicy, kept: KeptKey, remaining: number): number {
   return kept.length > compiled.cells ? availableAfterMs(compiled, cellsOf(kept), 0, kept[0], remaining) : kept[2]
 }
 

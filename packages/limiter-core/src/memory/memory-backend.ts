@@ -1,6 +1,6 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
-import { infallible } from '../backend/infallible.ts'
-import { isMissing, makeGood } from '../backend/make-good.ts'
+import { markInfallible } from '../backend/infallible.ts'
+import { lacksUsage, restoreUsage } from '../backend/restore-usage.ts'
 import type {
   Answer,
   Backend,
@@ -14,7 +14,7 @@ import type {
   PriorUsage,
 } from '../contracts.ts'
 import type { SoleDecision } from '../decision/sole-decision.ts'
-import { vetoed } from '../decision/verdict.ts'
+import { hasDenial } from '../decision/verdict.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionsOf } from '../options/options.ts'
@@ -49,7 +49,7 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
   if (!Number.isSafeInteger(maxBytes) || maxBytes < LEAST_MAX_BYTES) {
     throw badOption('memoryBackend: maxBytes', maxBytes, `an integer of at least ${LEAST_MAX_BYTES}`)
   }
-  return infallible(new MemoryBackend(maxBytes, clockOf(clock)))
+  return markInfallible(new MemoryBackend(maxBytes, clockOf(clock)))
 }
 
 /** Exported for mirrors, which store the last known counts of another backend in it. */
@@ -98,11 +98,11 @@ export class MemoryBackend implements Backend<Answer> {
     const { compiled } = slots
     const { source } = this
     this.#hash.text(key)
-    table.aim(slots, this.#hash.low, this.#hash.high)
+    table.select(slots, this.#hash.low, this.#hash.high)
     let slot = table.find(slots, now)
     const waitMs = compiled.waitMs(slot.cells, slot.at, now, cost)
     if (waitMs === 0 && cost > 0) {
-      slot = table.hold(slots, slot, now)
+      slot = table.ensureSlot(slots, slot, now)
       compiled.spend(slot.cells, slot.at, now, cost)
     }
     const remaining = compiled.remaining(slot.cells, slot.at, now)
@@ -158,24 +158,24 @@ export class MemoryBackend implements Backend<Answer> {
     const looked = this.#table.look(slots, now)
     // NaN and Infinity would never expire
     const ends = known.resetAfterMs > 0 && known.resetAfterMs <= Number.MAX_SAFE_INTEGER
-    if (!ends || !isMissing(compiled, looked.cells, looked.at, now, known)) return
-    const slot = this.#table.hold(slots, this.#table.find(slots, now), now)
+    if (!ends || !lacksUsage(compiled, looked.cells, looked.at, now, known)) return
+    const slot = this.#table.ensureSlot(slots, this.#table.find(slots, now), now)
     const { cells, at } = slot
-    makeGood(compiled, cells, at, now, known)
+    restoreUsage(compiled, cells, at, now, known)
     this.#table.mark(slots, slot, now, compiled.remaining(cells, at, now), compiled.resetAfterMs(cells, at, now))
   }
 
   // keys are looked up again for spending, because an insert may move or evict a key that was found before
   #takeEach(charges: readonly Charge[], now: number): PolicyVerdict[] {
     const verdicts = this.#readEach(charges, now, true)
-    if (vetoed(verdicts)) return verdicts
+    if (hasDenial(verdicts)) return verdicts
     const spendAdvisory = verdicts.every((verdict) => verdict.allowed)
     return charges.map((charge, index) => {
       if (charge.advisory && !spendAdvisory) return verdicts[index]
       const slots = this.#aim(charge)
       let slot = this.#table.find(slots, now)
       if (charge.cost > 0) {
-        slot = this.#table.hold(slots, slot, now)
+        slot = this.#table.ensureSlot(slots, slot, now)
         slots.compiled.spend(slot.cells, slot.at, now, charge.cost)
       }
       return this.#verdict(charge, slots, slot, now, 0)
@@ -199,8 +199,8 @@ export class MemoryBackend implements Backend<Answer> {
     const { compiled } = slots
     let slot = table.find(slots, now)
     // a refund to an evicted key has no effect: it must not create a key
-    if (cost > 0) slot = table.hold(slots, slot, now)
-    const moved = cost === 0 || !table.isHeld(slot) ? 0 : compiled.adjust(slot.cells, slot.at, now, cost, takenAt)
+    if (cost > 0) slot = table.ensureSlot(slots, slot, now)
+    const moved = cost === 0 || !table.isStored(slot) ? 0 : compiled.adjust(slot.cells, slot.at, now, cost, takenAt)
     if (moved < cost) {
       this.#unreported.push(['lateCharge', { policy: compiled.policy.name, key, units: cost - moved }])
     }
@@ -228,7 +228,7 @@ export class MemoryBackend implements Backend<Answer> {
   #aim({ key, counter }: CountedKey): CounterSlots {
     const { slots } = counter as MemoryCounter
     this.#hash.text(key)
-    this.#table.aim(slots, this.#hash.low, this.#hash.high)
+    this.#table.select(slots, this.#hash.low, this.#hash.high)
     return slots
   }
 

@@ -1,7 +1,7 @@
 import type { CompiledPolicy, Policy } from '../contracts.ts'
 import { SoleDecision } from '../decision/sole-decision.ts'
 import type { AnswerSource } from './answer-source.ts'
-import { availableThen, type KeptKey, keptKey, resetThen } from './kept-key.ts'
+import { availableAfterOf, type KeptKey, keptKey, resetAfterOf } from './kept-key.ts'
 import type { SlotRef } from './shard.ts'
 
 /** The decision of a single policy that is counted in memory. */
@@ -38,11 +38,11 @@ export class MemoryDecision extends SoleDecision {
   }
 
   get resetAfterMs(): number {
-    return resetThen(this.#compiled, this.#kept)
+    return resetAfterOf(this.#compiled, this.#kept)
   }
 
   get availableAfterMs(): number {
-    return availableThen(this.#compiled, this.#kept, this.remaining)
+    return availableAfterOf(this.#compiled, this.#kept, this.remaining)
   }
 
   get counted(): boolean {

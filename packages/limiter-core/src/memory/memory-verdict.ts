@@ -1,6 +1,6 @@
 import type { CompiledPolicy, Policy, PolicyVerdict } from '../contracts.ts'
 import { plainVerdict } from '../decision/verdict.ts'
-import { availableThen, type KeptKey, keptKey } from './kept-key.ts'
+import { availableAfterOf, type KeptKey, keptKey } from './kept-key.ts'
 import type { SlotRef } from './shard.ts'
 
 /** The verdict of one of several policies that are counted in memory. */
@@ -34,7 +34,7 @@ export class MemoryVerdict implements PolicyVerdict {
   }
 
   get availableAfterMs(): number {
-    return availableThen(this.#compiled, this.#kept, this.remaining)
+    return availableAfterOf(this.#compiled, this.#kept, this.remaining)
   }
 
   toJSON(): PolicyVerdict {

@@ -45,7 +45,7 @@ export class Recall {
   }
 
   /** Returns the slot of a key without usage. */
-  nothing({ compiled }: Counted): SlotRef {
+  unusedSlot({ compiled }: Counted): SlotRef {
     if (this.absent.cells.length < compiled.cells) this.absent.cells = new Float64Array(compiled.cells)
     else this.absent.cells.fill(0)
     return this.absent
@@ -68,9 +68,9 @@ export class Recall {
    * units that are missing now and the units that are missing once the tail forgets the key. `expiry`: when the key is
    * unused. The object is reused by the next call.
    */
-  lacked(counted: Counted, place: SlotRef, now: number, used: number): Lacked {
+  missing(counted: Counted, place: SlotRef, now: number, used: number): Lacked {
     const { compiled } = counted
-    const remembered = this.nothing(counted)
+    const remembered = this.unusedSlot(counted)
     this.write(counted, remembered, now)
     const left = compiled.remaining(remembered.cells, remembered.at, now)
     const forgottenAt = this.#ticks.endOf(this.#memory.expiry) + ROUNDING_MS

@@ -47,7 +47,7 @@ export class RehashBuffer {
   }
 
   /** Empties the buffer after all keys have been placed, and frees it if it is too large. */
-  arrived(): void {
+  clear(): void {
     this.count = 0
     if (this.#words.byteLength + this.#cells.byteLength <= this.#keptBytes) return
     this.#words = new Int32Array(0)

@@ -1,7 +1,7 @@
 import type { BucketSample, Metric, MetricLabels, ValueSample } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
-import { labelName, numberOf, refuseBoundLabel, textOf } from './metric-names.ts'
+import { labelName, numberOf, rejectBucketLabel, stringOf } from './metric-names.ts'
 
 /** Text of one metric in the Prometheus format: its header, then its samples from all sources. */
 export class FamilyText {
@@ -14,7 +14,7 @@ export class FamilyText {
   constructor({ name, help, type }: Metric) {
     this.#name = name
     this.#type = type
-    this.#lines = [`# HELP ${name} ${escapedHelp(textOf(`${this.#owner}: help`, help))}`, `# TYPE ${name} ${type}`]
+    this.#lines = [`# HELP ${name} ${escapedHelp(stringOf(`${this.#owner}: help`, help))}`, `# TYPE ${name} ${type}`]
   }
 
   /** Appends the samples of the metric in another source. Throws `SLUICE_BAD_OPTION` if they cannot be combined. */
@@ -75,8 +75,8 @@ export class FamilyText {
   #pairsOf(labels: MetricLabels): readonly string[] {
     const pairs = Object.entries(labels).map(([name, value]) => {
       labelName(this.#owner, name)
-      if (this.#type === 'histogram') refuseBoundLabel(this.#owner, name)
-      return `${name}="${escapedLabel(textOf(`${this.#owner}: label ${name}`, value))}"`
+      if (this.#type === 'histogram') rejectBucketLabel(this.#owner, name)
+      return `${name}="${escapedLabel(stringOf(`${this.#owner}: label ${name}`, value))}"`
     })
     const known = pairs.sort().join()
     if (this.#known.has(known)) {

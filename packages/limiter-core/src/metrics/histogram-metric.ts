@@ -1,7 +1,7 @@
 import type { BucketSample, Metric, MetricLabels, MetricSource } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { optionsOf } from '../options/options.ts'
-import { refuseBoundLabel } from './metric-names.ts'
+import { rejectBucketLabel } from './metric-names.ts'
 import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.ts'
 
 const imul = Math.imul
@@ -58,7 +58,7 @@ export class HistogramMetric implements MetricSource {
     const { buckets, ...others } = optionsOf('HistogramMetric', options, [...METRIC_OPTIONS, 'buckets'])
     const bounds = checkedBounds(buckets)
     this.#table = new SeriesTable(others, () => new HistogramSeries(bounds))
-    for (const name of others.labels ?? []) refuseBoundLabel(this.#table.owner, name)
+    for (const name of others.labels ?? []) rejectBucketLabel(this.#table.owner, name)
   }
 
   /** Returns the series with these label values, in the order of the labels. */

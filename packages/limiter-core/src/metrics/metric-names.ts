@@ -21,12 +21,12 @@ export function labelName(owner: string, value: unknown): string {
 }
 
 /** Throws `SLUICE_BAD_OPTION` for the label `le`, which histograms use themselves. */
-export function refuseBoundLabel(owner: string, name: string): void {
+export function rejectBucketLabel(owner: string, name: string): void {
   if (name === 'le') throw badOption(`${owner}: label name`, name, 'a name other than le, the label of bucket bounds')
 }
 
 /** Returns `value` if it is a string; throws `SLUICE_BAD_OPTION` otherwise. */
-export function textOf(option: string, value: unknown): string {
+export function stringOf(option: string, value: unknown): string {
   if (typeof value === 'string') return value
   throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected a string, received ${kindOf(value)}`)
 }

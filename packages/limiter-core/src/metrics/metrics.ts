@@ -1,7 +1,7 @@
 import type { Metric, MetricLabels, MetricSource } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { optionsOf } from '../options/options.ts'
-import { labelName, metricName, textOf } from './metric-names.ts'
+import { labelName, metricName, stringOf } from './metric-names.ts'
 
 export interface MetricsOptions {
   /** Prefix of each metric name. Default: none. */
@@ -22,7 +22,7 @@ export class Metrics implements MetricSource {
     this.#prefix = prefix === '' ? '' : metricName('Metrics: prefix', prefix)
     if (typeof labels !== 'object' || labels === null)
       throw badOption('Metrics: labels', labels, 'an object of strings')
-    for (const [name, value] of Object.entries(labels)) textOf(`Metrics: label ${labelName('Metrics', name)}`, value)
+    for (const [name, value] of Object.entries(labels)) stringOf(`Metrics: label ${labelName('Metrics', name)}`, value)
     this.#labels = { ...labels }
   }
 

@@ -2,7 +2,7 @@ import type { MetricLabels } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { joinedKey } from '../keys/joined-key.ts'
-import { labelName, metricName, textOf } from './metric-names.ts'
+import { labelName, metricName, stringOf } from './metric-names.ts'
 
 export interface MetricOptions {
   /**
@@ -36,7 +36,7 @@ export class SeriesTable<S> {
 
   constructor({ name, help, labels = [], maxSeries = MAX_SERIES }: MetricOptions, make: () => S) {
     this.name = metricName('metric: name', name)
-    this.help = textOf(`${this.owner}: help`, help)
+    this.help = stringOf(`${this.owner}: help`, help)
     this.#labels = checkedLabels(this.owner, labels)
     if (!Number.isSafeInteger(maxSeries) || maxSeries < 1) {
       throw badOption(`${this.owner}: maxSeries`, maxSeries, 'an integer of at least 1')
@@ -84,7 +84,7 @@ export class SeriesTable<S> {
         `${this.owner}: label values: expected ${expected}, received ${values.length}`,
       )
     }
-    for (const [index, value] of values.entries()) textOf(`${this.owner}: label ${this.#labels[index]}`, value)
+    for (const [index, value] of values.entries()) stringOf(`${this.owner}: label ${this.#labels[index]}`, value)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SluiceCode } from '../errors/errors.ts'
-import { warnOfLimiter } from '../errors/warn-once.ts'
+import { warnAboutLimiter } from '../errors/warn-once.ts'
 
 /**
  * Prints process warnings about one limiter, with its names: once for each `code` and `about`, and at most 100 warnings
@@ -19,7 +19,7 @@ export class LimiterWarnings {
     this.#printed ??= new Set()
     if (this.#printed.has(mark)) return
     this.#printed.add(mark)
-    warnOfLimiter(code, () => {
+    warnAboutLimiter(code, () => {
       const names = this.#names().join(', ')
       return names === '' ? message() : `limiter '${names}': ${message()}`
     })

@@ -1,7 +1,7 @@
 import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
-import { namedHere } from './foreign-options.ts'
+import { replacementFor } from './replaced-options.ts'
 
 /**
  * Returns `options` after checking their names. Throws `SLUICE_BAD_OPTION` if they are not an object or contain a name
@@ -31,7 +31,7 @@ export function withInherited<T extends object>(options: T, inherited: object): 
 }
 
 function whyUnknown(name: string, options: object, known: readonly string[]): string {
-  const replacement = namedHere(name)
+  const replacement = replacementFor(name)
   const [option] = replacement?.split(':') ?? []
   const hint = option && known.includes(option) ? `; use ${replacement} instead` : ''
   const list = ['policies', 'plans'].find((each) => Object.hasOwn(options, each) && !known.includes(name))

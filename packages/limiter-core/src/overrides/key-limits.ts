@@ -1,6 +1,6 @@
 import type { LimitOverrides, Metric, PrepareLimits } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
-import { wholeUnits } from '../policy/policy.ts'
+import { checkedUnits } from '../policy/policy.ts'
 
 /** Override limits by key, in units: integers from 1 to 999,999,999,999,999. */
 export type LimitsByKey = Readonly<Record<string, number>>
@@ -41,7 +41,7 @@ export class KeyLimits implements LimitOverrides {
     return end > 0 ? this.#limits.get(key.slice(0, end)) : undefined
   }
 
-  join(prepare: PrepareLimits): () => void {
+  register(prepare: PrepareLimits): () => void {
     this.#joined.add(prepare)
     const leave = (): void => {
       this.#joined.delete(prepare)
@@ -83,7 +83,7 @@ function checkedLimits(limits: unknown): ReadonlyMap<string, number> {
   }
   const checked = new Map<string, number>()
   for (const [key, limit] of Object.entries(limits as object)) {
-    checked.set(key, wholeUnits(limit, "limitOverrides: a key's limit"))
+    checked.set(key, checkedUnits(limit, "limitOverrides: a key's limit"))
   }
   return checked
 }

@@ -27,26 +27,26 @@ export interface LoadedOverridesOptions extends OverriddenKeys {
    */
   readonly load: () => MaybePromise<LimitsByKey | undefined>
   /** Interval of loads, from 1 s to 2^31 - 1 ms. The first load is made at once. Default: 60 s. */
-  readonly everyMs?: Duration | undefined
+  readonly refreshMs?: Duration | undefined
   readonly clock?: Clock | undefined
 }
 
 export type LimitOverridesOptions = FixedOverridesOptions | LoadedOverridesOptions
 
 const FIXED = ['limits', 'hierarchical', 'others'] as const
-const LOADED = ['load', 'everyMs', 'clock', 'hierarchical', 'others'] as const
+const LOADED = ['load', 'refreshMs', 'clock', 'hierarchical', 'others'] as const
 const DEFAULT_EVERY_MS = 60_000
-const LEAST_EVERY_MS = 1_000
+const MIN_REFRESH_MS = 1_000
 
 /**
  * Creates limits of single keys for the option `overrides` of policies. Throws `SLUICE_BAD_OPTION`,
- * `SLUICE_BAD_DURATION` for `everyMs`, and `SLUICE_BAD_LIMIT` for an entry of `limits`. If `load` fails or returns
+ * `SLUICE_BAD_DURATION` for `refreshMs`, and `SLUICE_BAD_LIMIT` for an entry of `limits`. If `load` fails or returns
  * invalid limits, the process warns with `SLUICE_OVERRIDES_STALE`.
  */
 export function limitOverrides(options: LimitOverridesOptions): LimitOverrides {
   const given = options as Partial<FixedOverridesOptions & LoadedOverridesOptions>
   optionsOf('limitOverrides', given, [...new Set([...FIXED, ...LOADED])])
-  const { limits, load, everyMs, clock, hierarchical, others = 'policy' } = given
+  const { limits, load, refreshMs, clock, hierarchical, others = 'policy' } = given
   const isHierarchical = optionalBoolean('limitOverrides: hierarchical', hierarchical)
   oneOf('limitOverrides: others', others, ['policy', 'exempt'])
   if ((limits === undefined) === (load === undefined)) {
@@ -60,18 +60,18 @@ export function limitOverrides(options: LimitOverridesOptions): LimitOverrides {
   optionalFunction('limitOverrides: load', load)
   const loading = {
     load: load as LoadedOverridesOptions['load'],
-    everyMs: parseEveryMs(everyMs),
+    refreshMs: parseRefreshMs(refreshMs),
     clock: clockOf(clock),
   }
   return new LoadedLimits(loading, { hierarchical: isHierarchical, others })
 }
 
-function parseEveryMs(value: Duration | undefined): number {
+function parseRefreshMs(value: Duration | undefined): number {
   if (value === undefined) return DEFAULT_EVERY_MS
-  const everyMs = parseDuration(value, 'limitOverrides: everyMs')
-  if (everyMs >= LEAST_EVERY_MS && everyMs <= MAX_TIMER_MS) return everyMs
+  const refreshMs = parseDuration(value, 'limitOverrides: refreshMs')
+  if (refreshMs >= MIN_REFRESH_MS && refreshMs <= MAX_TIMER_MS) return refreshMs
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `limitOverrides: everyMs: expected ${LEAST_EVERY_MS} to ${MAX_TIMER_MS} ms, received ${shown(value, 'everyMs')}`,
+    `limitOverrides: refreshMs: expected ${MIN_REFRESH_MS} to ${MAX_TIMER_MS} ms, received ${shown(value, 'refreshMs')}`,
   )
 }

@@ -7,11 +7,11 @@ import { KeyLimits, type OverriddenKeys } from './key-limits.ts'
 
 export interface LimitSource {
   readonly load: () => MaybePromise<unknown>
-  readonly everyMs: number
+  readonly refreshMs: number
   readonly clock: Clock
 }
 
-/** Limits of single keys, loaded at once and then every `everyMs`. A failed load leaves the limits unchanged. */
+/** Limits of single keys, loaded at once and then every `refreshMs`. A failed load leaves the limits unchanged. */
 export class LoadedLimits implements LimitOverrides {
   readonly others: LimitOverrides['others']
   readonly largestLimit: number
@@ -40,8 +40,8 @@ export class LoadedLimits implements LimitOverrides {
     return this.#limits.limitOf(key)
   }
 
-  join(prepare: PrepareLimits): () => void {
-    return this.#limits.join(prepare)
+  register(prepare: PrepareLimits): () => void {
+    return this.#limits.register(prepare)
   }
 
   /** Returns `sluice_overrides` and `sluice_overrides_loads_total{result}` with the results `replaced` and `failed`. */
@@ -56,10 +56,10 @@ export class LoadedLimits implements LimitOverrides {
   }
 
   #load(): void {
-    const { load, everyMs, clock } = this.#source
-    this.#cancel = clock.after(everyMs, () => this.#load())
+    const { load, refreshMs, clock } = this.#source
+    this.#cancel = clock.after(refreshMs, () => this.#load())
     if (this.#isLoading) {
-      this.#failed(`load did not finish within ${everyMs} ms`)
+      this.#failed(`load did not finish within ${refreshMs} ms`)
       return
     }
     this.#isLoading = true

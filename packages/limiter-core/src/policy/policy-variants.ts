@@ -54,7 +54,7 @@ export class PolicyVariants {
   }
 
   /** Last part of the name of a count, which identifies the cell layout: `algorithm@version`, one per form. */
-  get countedAs(): string {
+  get layoutName(): string {
     if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1)
     return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+')
   }

@@ -82,15 +82,15 @@ export function compilePolicy(
     )
   }
   if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
-  optionalWith(`${owner}: overrides`, input.overrides, ['limitOf', 'join'], 'the result of limitOverrides({ … })')
+  optionalWith(`${owner}: overrides`, input.overrides, ['limitOf', 'register'], 'the result of limitOverrides({ … })')
   checkSupport(owner, 'burst', input.burst, WITH_BURST, algorithm)
   checkSupport(owner, 'slices', input.slices, ['sliding-window'], algorithm)
   return {
     name,
     algorithm,
-    limit: wholeUnits(input.limit, `${owner}: limit`),
+    limit: checkedUnits(input.limit, `${owner}: limit`),
     windowMs: parseDuration(input.window, `${owner}: window`),
-    ...(input.burst !== undefined && { burst: wholeUnits(input.burst, `${owner}: burst`) }),
+    ...(input.burst !== undefined && { burst: checkedUnits(input.burst, `${owner}: burst`) }),
     ...(input.slices !== undefined && { slices: input.slices }),
     ...(input.calendar !== undefined && { calendar: compileCalendar(owner, input.calendar, algorithm) }),
     ...(input.unit !== undefined && { unit: headerText(input.unit, `${owner}: unit`) }),
@@ -116,7 +116,7 @@ export function headerText(value: unknown, option: string): string {
  * Returns `value` if it is an integer from 1 to 999,999,999,999,999, the largest integer that a header can contain;
  * throws `SLUICE_BAD_LIMIT` otherwise.
  */
-export function wholeUnits(value: unknown, option: string): number {
+export function checkedUnits(value: unknown, option: string): number {
   if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST_HEADER_INTEGER) {
     return value as number
   }

@@ -1,9 +1,9 @@
-import { createKeyedHash, type KeyedHash, scattered } from '@sluice/keyed-hash'
+import { createKeyedHash, type KeyedHash, scatterBits } from '@sluice/keyed-hash'
 import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { optionsOf } from '../options/options.ts'
-import { MOST_POINTS, RingPoints } from './ring-points.ts'
+import { MAX_POINTS, RingPoints } from './ring-points.ts'
 
 export interface HashRingOptions {
   /**
@@ -69,7 +69,7 @@ function marksOf(hash: KeyedHash, names: readonly string[], nodes: number): Floa
     const { low, high } = hash
     for (let node = 0; node < nodes; node++) {
       // both halves, so that no two names share a sequence of points
-      const point = scattered((scattered((low + imul(node, STEP)) | 0) + high) | 0) >>> 0
+      const point = scatterBits((scatterBits((low + imul(node, STEP)) | 0) + high) | 0) >>> 0
       marks[at++] = RingPoints.markOf(point, owner)
     }
   }
@@ -91,7 +91,7 @@ function checkedNames(names: readonly string[]): readonly string[] {
 }
 
 function checkNodes(nodes: number, servers: number): void {
-  const most = Math.floor(MOST_POINTS / servers)
+  const most = Math.floor(MAX_POINTS / servers)
   if (Number.isInteger(nodes) && nodes >= 1 && nodes <= most) return
   const expected = `an integer from 1 to ${most} with ${servers} servers`
   throw new SluiceError('SLUICE_BAD_OPTION', `nodes: expected ${expected}, received ${shown(nodes)}`)

@@ -1,5 +1,5 @@
-import { type ChargedBackend, GroupedBackend } from '../backend/grouped-backend.ts'
-import { infallible } from '../backend/infallible.ts'
+import { GroupedBackend, type RequestBackend } from '../backend/grouped-backend.ts'
+import { markInfallible } from '../backend/infallible.ts'
 import type {
   AlgorithmName,
   Answer,
@@ -44,7 +44,7 @@ class RingCounter implements Counter<Answer> {
 
 /** A backend and charges that use its counters. */
 interface Route {
-  readonly backend: ChargedBackend
+  readonly backend: RequestBackend
   readonly own: readonly Charge[]
 }
 
@@ -69,7 +69,7 @@ export class RingBackend implements Backend<Answer> {
     this.algorithms = first.algorithms
     this.#ring = ring
     this.#backends = backends
-    infallible(this)
+    markInfallible(this)
   }
 
   open(compiled: CompiledPolicy, name: string, isOverride?: boolean): RingCounter {

@@ -1,5 +1,5 @@
 /** Maximum number of owners, and of points: a point (32 bits) and its owner (21 bits) fit into a 53-bit integer. */
-export const MOST_POINTS: number = 2 ** 21
+export const MAX_POINTS: number = 2 ** 21
 const RING_END = 2 ** 32 - 1
 
 /**
@@ -19,15 +19,15 @@ export class RingPoints {
   /** `marks`: one or more results of `markOf`, which are sorted in place. If points are equal, the first owner wins. */
   constructor(marks: Float64Array) {
     marks.sort()
-    this.#points = Uint32Array.from([...marks, RING_END * MOST_POINTS], (mark) => mark / MOST_POINTS)
-    this.#owners = Uint32Array.from([...marks, marks[0]], (mark) => mark % MOST_POINTS)
+    this.#points = Uint32Array.from([...marks, RING_END * MAX_POINTS], (mark) => mark / MAX_POINTS)
+    this.#owners = Uint32Array.from([...marks, marks[0]], (mark) => mark % MAX_POINTS)
     this.#partBits = Math.clz32(marks.length)
     this.#starts = startsOf(this.#points, this.#partBits)
   }
 
-  /** Returns a point (uint32) and its owner (an index below `MOST_POINTS`) as one number. */
+  /** Returns a point (uint32) and its owner (an index below `MAX_POINTS`) as one number. */
   static markOf(point: number, owner: number): number {
-    return point * MOST_POINTS + owner
+    return point * MAX_POINTS + owner
   }
 
   /** Returns the owner of a position, a uint32. */

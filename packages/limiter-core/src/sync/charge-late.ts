@@ -1,12 +1,12 @@
-import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import { drainPerMs } from '../algorithms/policy-forms.ts'
+import { retentionMs } from '../algorithms/retention-ms.ts'
 import type { CompiledPolicy } from '../contracts.ts'
 
 /**
  * Returns how many milliseconds after their take units may still be charged to a window that was opened later; 0 for
  * draining algorithms, which have no window.
  */
-export function lateMs({ policy, variants }: CompiledPolicy): number {
+export function maxLateMs({ policy, variants }: CompiledPolicy): number {
   return drainPerMs(policy) > 0 && !variants ? 0 : policy.windowMs
 }
 
@@ -14,9 +14,9 @@ export function lateMs({ policy, variants }: CompiledPolicy): number {
  * Returns the milliseconds after which units that fitted when they were taken no longer affect any decision. With a
  * draining algorithm, the full limit is available again by then.
  */
-export function mattersMs(compiled: CompiledPolicy): number {
+export function relevantMs(compiled: CompiledPolicy): number {
   const perMs = compiled.variants ? 0 : drainPerMs(compiled.policy)
-  return perMs > 0 ? compiled.capacity / perMs : forgetsMs(compiled)
+  return perMs > 0 ? compiled.capacity / perMs : retentionMs(compiled)
 }
 
 /**
@@ -32,7 +32,7 @@ export function chargeLate(
   units: number,
   takenAt: number,
 ): number {
-  const mostMs = lateMs(compiled)
+  const mostMs = maxLateMs(compiled)
   if (units > 0 && mostMs === 0) return compiled.adjust(cells, at, takenAt, units, takenAt)
   const moved = compiled.adjust(cells, at, now, units, takenAt)
   const rest = units - moved
@@ -41,7 +41,7 @@ export function chargeLate(
 }
 
 /** Reverts `chargeLate` in a copy of the cells that starts at offset 0. */
-export function takeBack(
+export function revertLateCharge(
   compiled: CompiledPolicy,
   cells: Float64Array,
   now: number,
@@ -50,5 +50,5 @@ export function takeBack(
 ): void {
   if (units <= 0) return void chargeLate(compiled, cells, 0, now, -units, takenAt)
   const rest = units + compiled.adjust(cells, 0, now, -units, takenAt)
-  if (rest > 0 && now - takenAt < lateMs(compiled)) compiled.adjust(cells, 0, now, -rest, now)
+  if (rest > 0 && now - takenAt < maxLateMs(compiled)) compiled.adjust(cells, 0, now, -rest, now)
 }

@@ -52,7 +52,7 @@ export class LedgerHealth {
   }
 
   /** Starts the wait for the reply to an exchange. */
-  expect(partition: number): void {
+  awaitReply(partition: number): void {
     const { clock, silentMs } = this.#deps
     const server = this.#serverOf(partition)
     this.#ask(partition, server)

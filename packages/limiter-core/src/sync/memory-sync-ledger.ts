@@ -1,4 +1,4 @@
-import { isMissing, makeGood } from '../backend/make-good.ts'
+import { lacksUsage, restoreUsage } from '../backend/restore-usage.ts'
 import type { Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
 import { chargeLate } from './charge-late.ts'
 import { PARTITIONS, partitionOf } from './partition-of.ts'
@@ -51,7 +51,7 @@ export class MemorySyncLedger {
   }
 
   /** Simulates a server that restarts without its data. */
-  lose(): void {
+  loseData(): void {
     this.#entries.clear()
     this.#numbers.clear()
   }
@@ -98,17 +98,17 @@ export class MemorySyncLedger {
   #makeGood(entry: Entry, compiled: CompiledPolicy, cells: Float64Array, known: PriorUsage): boolean {
     const now = this.#clock.now()
     if (known.ageMs === undefined) {
-      const isChanged = isMissing(compiled, cells, 0, now, known)
-      if (isChanged) makeGood(compiled, cells, 0, now, known)
+      const isChanged = lacksUsage(compiled, cells, 0, now, known)
+      if (isChanged) restoreUsage(compiled, cells, 0, now, known)
       return isChanged
     }
     entry.reported ??= { cells: cells.slice(), since: now }
     const { reported } = entry
     // usage that the process learned after the loss was counted by this ledger
-    if (now - known.ageMs > reported.since || !isMissing(compiled, reported.cells, 0, now, known)) return false
+    if (now - known.ageMs > reported.since || !lacksUsage(compiled, reported.cells, 0, now, known)) return false
     const missing = known.used - usedUnits(compiled, reported.cells, now)
-    makeGood(compiled, reported.cells, 0, now, known)
-    makeGood(compiled, cells, 0, now, { ...known, used: usedUnits(compiled, cells, now) + missing })
+    restoreUsage(compiled, reported.cells, 0, now, known)
+    restoreUsage(compiled, cells, 0, now, { ...known, used: usedUnits(compiled, cells, now) + missing })
     return true
   }
 

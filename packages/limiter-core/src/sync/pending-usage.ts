@@ -1,5 +1,5 @@
 import type { Counter, PriorUsage } from '../contracts.ts'
-import { mattersMs } from './charge-late.ts'
+import { relevantMs } from './charge-late.ts'
 
 /** Length of `takes` below which takes are not merged: eight takes of two numbers each. */
 const MERGE_FROM = 16
@@ -31,7 +31,7 @@ export class PendingUsage {
    */
   add(units: number, takenAt: number, spanMs: number): void {
     const { takes } = this
-    if (takes.length >= DROP_FROM) this.forget(takenAt - mattersMs(this.counter.compiled))
+    if (takes.length >= DROP_FROM) this.forget(takenAt - relevantMs(this.counter.compiled))
     this.units += units
     const isFew = takes.length < MERGE_FROM
     for (let at = takes.length - 2; at >= 0; at -= 2) {

@@ -2,7 +2,7 @@ import { causeOf } from '../backend/backend-failure.ts'
 import type { Clock, CountedKey } from '../contracts.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Observers } from '../observers/observers.ts'
-import { AWAITED, afterThisTurn } from '../time/clock.ts'
+import { afterThisTurn, KEEP_ALIVE } from '../time/clock.ts'
 import type { LedgerHealth } from './ledger-health.ts'
 import type { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
@@ -36,7 +36,7 @@ export interface SyncExchangeDeps {
   readonly metrics: SyncMetrics
   /** Called before a batch is sent, for the first time or again. */
   readonly sending: (batch: SyncBatch) => void
-  /** Called with the reply to a batch that was sent at `askedAt`. */
+  /** Called with the reply to a batch that was sent at `requestedAt`. */
   readonly answered: (batch: SyncBatch, answer: SyncAnswer, askedAt: number) => void
   readonly health: LedgerHealth
 }
@@ -82,7 +82,7 @@ export class SyncExchange {
   }
 
   /** Schedules an exchange of the urgent keys, `gapMs` after the last exchange or at once if that has passed. */
-  soon(): void {
+  scheduleUrgent(): void {
     // while the ledger is down, the next tick is early enough
     if (this.#isEarlyScheduled || this.#deps.health.isDown || this.#isClosing) return
     this.#isEarlyScheduled = true
@@ -116,7 +116,7 @@ export class SyncExchange {
     this.#cancelTick?.()
     this.#cancelEarly?.()
     await new Promise<void>((resolve) => {
-      const cancel = clock.after(terms.closeMs, resolve, AWAITED)
+      const cancel = clock.after(terms.closeMs, resolve, KEEP_ALIVE)
       void this.#flush().then(() => {
         cancel()
         resolve()
@@ -142,7 +142,7 @@ export class SyncExchange {
   #gap(): Promise<void> {
     const { clock, terms } = this.#deps
     return new Promise((resolve) => {
-      this.#cancelAgain = clock.after(terms.gapMs, resolve, AWAITED)
+      this.#cancelAgain = clock.after(terms.gapMs, resolve, KEEP_ALIVE)
     })
   }
 
@@ -219,7 +219,7 @@ export class SyncExchange {
     let keys = 0
     for (const batch of [...again, ...batches]) {
       this.#partitions[batch.partition].sent()
-      this.#deps.health.expect(batch.partition)
+      this.#deps.health.awaitReply(batch.partition)
       this.#track(batch, this.#exchangeAfter(Math.floor(keys / MAX_KEYS_PER_TURN), batch, this.#sentAt))
       keys += batch.takes.length
     }
@@ -259,7 +259,7 @@ export class SyncExchange {
       this.#answered(batch.partition)
       this.#deps.answered(batch, answer, askedAt)
       if (answer.lost) this.wake()
-      if (answer.lost || this.#deps.outbox.hasUrgent) this.soon()
+      if (answer.lost || this.#deps.outbox.hasUrgent) this.scheduleUrgent()
       this.#tickAgain()
     } catch (error) {
       partition.failed()

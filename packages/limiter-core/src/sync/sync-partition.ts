@@ -1,5 +1,5 @@
 import type { CountedKey } from '../contracts.ts'
-import { mattersMs } from './charge-late.ts'
+import { relevantMs } from './charge-late.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncBatch } from './sync-ledger.ts'
 
@@ -73,7 +73,7 @@ export class SyncPartition {
   /** Removes takes that have waited so long during an outage that they no longer matter at `now`. */
   forget(now: number): void {
     for (const usage of (this.#batch?.takes ?? []) as readonly PendingUsage[]) {
-      usage.forget(now - mattersMs(usage.counter.compiled))
+      usage.forget(now - relevantMs(usage.counter.compiled))
     }
   }
 

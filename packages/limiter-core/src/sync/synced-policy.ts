@@ -1,7 +1,7 @@
 import type { CompiledPolicy, Policy, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { RETRY_AFTER_MS } from '../failover/fixed-rule.ts'
 import type { TablePolicy } from '../memory/count-table.ts'
-import { chargeLate, takeBack } from './charge-late.ts'
+import { chargeLate, revertLateCharge } from './charge-late.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncTerms } from './sync-terms.ts'
 
@@ -129,7 +129,7 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   /** Returns when the key was last requested from the ledger; 0 if it never was. */
-  askedAt({ cells, at }: Row): number {
+  requestedAt({ cells, at }: Row): number {
     return cells[at + this.#own + ASKED_AT]
   }
 
@@ -144,7 +144,7 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   /** Returns the position of the key in the outbox; 0 if it has none. */
-  place({ cells, at }: Row): number {
+  outboxPosition({ cells, at }: Row): number {
     return cells[at + this.#own + PLACE]
   }
 
@@ -154,11 +154,12 @@ export class SyncedPolicy implements TablePolicy {
    */
   known(row: Row, now: number, unanswered: readonly (PendingUsage | undefined)[]): PriorUsage | undefined {
     const { inner } = this
-    const askedAt = this.askedAt(row)
+    const askedAt = this.requestedAt(row)
     const copy = row.cells.slice(row.at, row.at + inner.cells)
-    takeBack(inner, copy, now, row.cells[row.at + this.#own + HELD], now)
+    revertLateCharge(inner, copy, now, row.cells[row.at + this.#own + HELD], now)
     for (const { takes } of unanswered.filter((usage) => usage !== undefined)) {
-      for (let take = 0; take < takes.length; take += 2) takeBack(inner, copy, now, takes[take + 1], takes[take])
+      for (let take = 0; take < takes.length; take += 2)
+        revertLateCharge(inner, copy, now, takes[take + 1], takes[take])
     }
     const used = this.capacity - inner.remaining(copy, 0, now)
     const resetAfterMs = inner.resetAfterMs(copy, 0, now)
@@ -167,7 +168,7 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   /** Holds back units of a key if the total stays within `floor`. Returns whether it did. */
-  hold({ cells, at }: Row, units: number, floor: number): boolean {
+  holdBack({ cells, at }: Row, units: number, floor: number): boolean {
     const held = at + this.#own + HELD
     if (units < 0 || cells[held] + units > floor || cells[at + this.#own + PLACE] !== 0) return false
     cells[held] += units
@@ -175,7 +176,7 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   /** Returns the units that were held back, and stores the `place` of the outbox where the caller adds them. */
-  handOver({ cells, at }: Row, place: number): number {
+  releaseHeldBack({ cells, at }: Row, place: number): number {
     const held = cells[at + this.#own + HELD]
     cells[at + this.#own + HELD] = 0
     cells[at + this.#own + PLACE] = place

@@ -1,4 +1,4 @@
-import { infallible } from '../backend/infallible.ts'
+import { markInfallible } from '../backend/infallible.ts'
 import type {
   AlgorithmName,
   Answer,
@@ -16,13 +16,13 @@ import type {
 } from '../contracts.ts'
 import type { SoleDecision } from '../decision/sole-decision.ts'
 import { SourcedDecision } from '../decision/sourced-decision.ts'
-import { RequestDecision, vetoed } from '../decision/verdict.ts'
+import { hasDenial, RequestDecision } from '../decision/verdict.ts'
 import { ALLOW, DENY } from '../failover/fixed-rule.ts'
 import type { AnswerSource } from '../memory/answer-source.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
 import { Observers } from '../observers/observers.ts'
 import { clockOf } from '../time/clock.ts'
-import { lateMs } from './charge-late.ts'
+import { maxLateMs } from './charge-late.ts'
 import { LedgerHealth } from './ledger-health.ts'
 import { SyncExchange, type SyncExchangeDeps } from './sync-exchange.ts'
 import type { SyncLedger } from './sync-ledger.ts'
@@ -117,7 +117,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
         evicted = Number(keys)
       },
     })
-    infallible(this)
+    markInfallible(this)
   }
 
   open(compiled: CompiledPolicy, name: string): SyncedCounter {
@@ -147,7 +147,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     const fixed = this.#applyHealth(charges)
     if (fixed) return this.#answerAlike(fixed, charges, moment)
     const answer = this.#memory.takeAll(charges.map(localCharge), moment)
-    const isTaken = !vetoed(answer.verdicts)
+    const isTaken = !hasDenial(answer.verdicts)
     const verdicts = answer.verdicts.map((verdict, index) => waiting(verdict as PolicyVerdict, charges[index].cost))
     this.#decided(isTaken, answer)
     const allFit = isTaken && answer.verdicts.every(({ allowed }) => allowed)
@@ -175,8 +175,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     for (const { counter, key, cost } of charges) {
       if (cost === 0) continue
       // a late charge with a draining algorithm drains from now on
-      const isDebt = cost > 0 && lateMs(counter.compiled) === 0
-      this.#reports.aim(counter, key, now)
+      const isDebt = cost > 0 && maxLateMs(counter.compiled) === 0
+      this.#reports.selectRow(counter, key, now)
       this.#reports.report(counter, key, cost, isDebt ? now : then)
     }
     return answer
@@ -233,7 +233,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
 
   #taken(counter: SyncedCounter, key: string, cost: number, now: number, remaining: number): void {
     if (cost === 0) return
-    this.#reports.aim(counter, key, now)
+    this.#reports.selectRow(counter, key, now)
     this.#reports.taken(counter, key, cost, now, remaining)
   }
 

@@ -36,7 +36,7 @@ export class UsageReports {
   /** Number of units that were not reported because the outbox was full. */
   dropped = 0
   /** Sends the pending reports. Set after construction. */
-  exchange: Pick<SyncExchange, 'wake' | 'soon' | 'nodes'> | undefined
+  exchange: Pick<SyncExchange, 'wake' | 'scheduleUrgent' | 'nodes'> | undefined
   readonly #deps: UsageReportsDeps
   /** Number of keys in replies since the metrics were last read, by tier. */
   readonly #tiers: number[] = TIERS.map(() => 0)
@@ -64,7 +64,7 @@ export class UsageReports {
   }
 
   /** Sets `row` of the counter's policy to the row of a key. */
-  aim(counter: SyncedCounter, key: string, now: number): void {
+  selectRow(counter: SyncedCounter, key: string, now: number): void {
     const { cells, at } = this.#deps.memory.look({ key, counter: counter.local }, now)
     const { row } = counter.local.compiled
     row.cells = cells
@@ -76,12 +76,12 @@ export class UsageReports {
     const policy = counter.local.compiled
     const { row } = policy
     const { hits, misses } = this.#deps.metrics
-    if (policy.askedAt(row) === 0) misses.add(1)
+    if (policy.requestedAt(row) === 0) misses.add(1)
     else hits.add(1)
     const floor = this.#floorOf(policy)
-    if (floor > 0 && policy.hold(row, cost, floor)) {
+    if (floor > 0 && policy.holdBack(row, cost, floor)) {
       // the next tick requests the units that other processes took in the meantime
-      if (now - policy.askedAt(row) > askAfterMs(policy, remaining)) this.report(counter, key, 0, now)
+      if (now - policy.requestedAt(row) > askAfterMs(policy, remaining)) this.report(counter, key, 0, now)
       return
     }
     const place = this.report(counter, key, cost, now)
@@ -92,7 +92,7 @@ export class UsageReports {
 
   /** Handles a denied take. Requests the usage if it is stale, because other processes may have refunded units. */
   denied(counter: SyncedCounter, key: string, now: number): void {
-    this.aim(counter, key, now)
+    this.selectRow(counter, key, now)
     if (this.#isStale(counter.local.compiled, now)) this.#markUrgent(this.report(counter, key, 0, now))
   }
 
@@ -102,7 +102,7 @@ export class UsageReports {
    */
   report(counter: SyncedCounter, key: string, units: number, takenAt: number): number {
     const policy = counter.local.compiled
-    let place = policy.place(policy.row)
+    let place = policy.outboxPosition(policy.row)
     let usage = this.outbox.find(place, key, counter)
     let held = 0
     if (!usage) {
@@ -113,7 +113,7 @@ export class UsageReports {
         this.#deps.metrics.errors.add(1, 'enqueue_update', 'pending_sync_full')
         return 0
       }
-      held = policy.handOver(policy.row, place)
+      held = policy.releaseHeldBack(policy.row, place)
       this.exchange?.wake()
     }
     if (units + held !== 0) this.outbox.count(place, units + held, takenAt, policy.spanMs)
@@ -122,9 +122,9 @@ export class UsageReports {
 
   /** Drops the pending report of a key. */
   drop(counter: SyncedCounter, key: string): void {
-    this.aim(counter, key, this.#deps.clock.now())
+    this.selectRow(counter, key, this.#deps.clock.now())
     const policy = counter.local.compiled
-    this.outbox.drop(policy.place(policy.row), key, counter)
+    this.outbox.drop(policy.outboxPosition(policy.row), key, counter)
   }
 
   /** Called before a batch is sent: adds the known usage of its keys if the ledger may have lost it. */
@@ -134,15 +134,15 @@ export class UsageReports {
     const now = this.#deps.clock.now()
     for (const usage of takes as readonly PendingUsage[]) {
       const counter = usage.counter as SyncedCounter
-      this.aim(counter, usage.key, now)
+      this.selectRow(counter, usage.key, now)
       const policy = counter.local.compiled
       const { row } = policy
-      const waiting = this.outbox.find(policy.place(row), usage.key, counter)
-      usage.known = policy.askedAt(row) > lostAt ? undefined : policy.known(row, now, [usage, waiting])
+      const waiting = this.outbox.find(policy.outboxPosition(row), usage.key, counter)
+      usage.known = policy.requestedAt(row) > lostAt ? undefined : policy.known(row, now, [usage, waiting])
     }
   }
 
-  /** Applies the reply to a batch that was sent at `askedAt`. */
+  /** Applies the reply to a batch that was sent at `requestedAt`. */
   answered({ partition, takes }: SyncBatch, { cells, lost }: SyncAnswer, askedAt: number): void {
     if (lost) {
       this.#lostAt[partition] = askedAt
@@ -160,14 +160,14 @@ export class UsageReports {
     const { memory, metrics } = this.#deps
     const { local } = counter
     const { compiled: policy } = local
-    this.aim(counter, key, now)
+    this.selectRow(counter, key, now)
     const before = policy.pressure(policy.row, now)
-    const knownAt = policy.askedAt(policy.row)
+    const knownAt = policy.requestedAt(policy.row)
     const unreported = (place: number): PendingUsage | undefined => this.outbox.find(place, key, counter)
     const isUsed = cells.some((cell) => cell !== 0)
     const known = { used: isUsed ? 1 : 0, resetAfterMs: 1 }
     memory.adopt({ key, counter: local }, known, now, policy.adopterOf({ cells, askedAt, unreported }))
-    this.aim(counter, key, now)
+    this.selectRow(counter, key, now)
     const after = policy.pressure(policy.row, now)
     metrics.drift.observe(Math.abs(after - before))
     if (knownAt > 0) metrics.stalenessMs.observe(Math.max(0, now - knownAt))
@@ -179,11 +179,11 @@ export class UsageReports {
     if (place === 0) return
     this.#deps.metrics.queued.add(1)
     this.outbox.markUrgent(place)
-    this.exchange?.soon()
+    this.exchange?.scheduleUrgent()
   }
 
   #isStale(policy: SyncedPolicy, now: number): boolean {
-    const askedAt = policy.askedAt(policy.row)
+    const askedAt = policy.requestedAt(policy.row)
     return askedAt === 0 || now - askedAt > STALE_TICKS * this.#deps.terms.tickMs
   }
 

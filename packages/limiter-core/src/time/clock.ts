@@ -9,7 +9,7 @@ export const MAX_TIMER_MS: number = 2 ** 31 - 1
 const outside = new AsyncResource('sluice.clock', { requireManualDestroy: true })
 
 /** Options of timers whose result a caller awaits. */
-export const AWAITED: TimerOptions = { keepAlive: true }
+export const KEEP_ALIVE: TimerOptions = { keepAlive: true }
 
 /** The default clock: `performance.now()` for limits, `Date.now()` for calendars. Its timers may have any length. */
 export const systemClock: Clock = {

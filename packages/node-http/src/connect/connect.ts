@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isPromise } from '@sluice/limiter-core/http'
-import { answerDenied } from '../denial/answer-denied.ts'
+import { sendDenial } from '../denial/send-denial.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Admission, HttpLimit } from '../limits/http-limit.ts'
 import { afterCheck } from './after-check.ts'
@@ -56,7 +56,7 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
         const exchange = new Adapted(req, res, req, res)
         const admission = limit.admit(exchange)
         const go = (outcome: Admission<Req, Res>): unknown =>
-          follow(outcome, exchange, next, (holder) => held(handler(req, res, next), holder))
+          follow(outcome, exchange, next, (holder) => holdWhile(handler(req, res, next), holder))
         return isPromise(admission) ? afterCheck(admission, go, next) : go(admission)
       }
     return Object.assign(middleware, { wrap: wrap as ConnectMiddleware<Req, Res>['wrap'] })
@@ -72,7 +72,7 @@ function follow<Req, Res>(
 ): unknown {
   if (admission === 'passed') return work()
   if (admission === 'held') return work(exchange)
-  return admission === 'gone' ? undefined : answerDenied(exchange, admission, next)
+  return admission === 'gone' ? undefined : sendDenial(exchange, admission, next)
 }
 
 /** The work behind a limit. `holder` is the exchange of a request that holds a permit. */
@@ -85,7 +85,7 @@ function endOfChain(error?: unknown): void {
 }
 
 /** Makes the permits of `holder` wait for `work`, the result of a handler. Returns the result. */
-export function held(work: unknown, holder: Holder | undefined): unknown {
+export function holdWhile(work: unknown, holder: Holder | undefined): unknown {
   if (!holder || !isPromise(work)) return work
   // `then` is called once: a lazy thenable, such as a query, runs again on each call
   const done = Promise.resolve(work)

@@ -1,5 +1,5 @@
 import { type Answer, type Backend, kindOf, SluiceError } from '@sluice/limiter-core/http'
-import type { LimiterMakers, Limiters, Sluice, SluiceOptions } from '../limits/limiters.ts'
+import type { LimiterFactories, Limiters, Sluice, SluiceOptions } from '../limits/limiters.ts'
 import { type LimitDecorator, limitDecorator } from './limit-decorator.ts'
 import type { Wrapping } from './limited-method.ts'
 
@@ -13,11 +13,11 @@ type Given<Make extends (options: never) => unknown> = Parameters<Make>[0] | Ret
  */
 interface LimitDecorators<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown> {
   /** Limits the request rate: `@RateLimit({ limit: 100, window: '1m' })`. Throws coded errors at class definition. */
-  RateLimit(limit: Given<LimiterMakers<Req, Res, Mounted, Extra>['rateLimit']>): LimitDecorator<Args>
+  RateLimit(limit: Given<LimiterFactories<Req, Res, Mounted, Extra>['rateLimit']>): LimitDecorator<Args>
   /** Caps concurrent requests: `@InflightLimit({ limit: 4 })`. Permits also wait for the method's promise to settle. */
-  InflightLimit(cap: Given<LimiterMakers<Req, Res, Mounted, Extra>['inflightLimit']>): LimitDecorator<Args>
+  InflightLimit(cap: Given<LimiterFactories<Req, Res, Mounted, Extra>['inflightLimit']>): LimitDecorator<Args>
   /** Delays frequent requests: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
-  SlowDown(slow: Given<LimiterMakers<Req, Res, Mounted, Extra>['slowDown']>): LimitDecorator<Args>
+  SlowDown(slow: Given<LimiterFactories<Req, Res, Mounted, Extra>['slowDown']>): LimitDecorator<Args>
 }
 
 /** Functions that the package of a framework exports, including decorators. */
@@ -52,7 +52,7 @@ function decoratorsOf<Args extends readonly unknown[], Req, Res, Mounted extends
   rateLimit,
   inflightLimit,
   slowDown,
-}: LimiterMakers<Req, Res, Mounted, Extra>): LimitDecorators<Args, Req, Res, Mounted, Extra> {
+}: LimiterFactories<Req, Res, Mounted, Extra>): LimitDecorators<Args, Req, Res, Mounted, Extra> {
   return {
     RateLimit: maker('RateLimit', rateLimit),
     InflightLimit: maker('InflightLimit', inflightLimit),

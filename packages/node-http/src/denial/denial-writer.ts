@@ -29,7 +29,7 @@ const HEADERS_OF_REGULAR_RESPONSE: ReadonlySet<string> = new Set([
 
 /** Writes header lines. If the request has an Origin, it also exposes them to cross-origin pages. */
 export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
-  if (exchange.answered) return
+  if (exchange.isAnswered) return
   for (const [name, value] of lines) exchange.setHeader(name, value)
   if (exchange.incoming.headers.origin !== undefined) expose(exchange, lines)
 }

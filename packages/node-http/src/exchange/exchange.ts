@@ -52,7 +52,7 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
   }
 
   /** Whether the response has been sent or started, so that nothing can be added to it. */
-  get answered(): boolean {
+  get isAnswered(): boolean {
     return this.outgoing.headersSent || this.outgoing.writableEnded
   }
 
@@ -87,5 +87,5 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
   }
 
   /** Receives the return value of a custom `denied` function, for frameworks that send returned values. */
-  conclude(_returned: unknown): void {}
+  sendReturned(_returned: unknown): void {}
 }

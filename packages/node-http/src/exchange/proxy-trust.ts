@@ -10,7 +10,7 @@ export function warnUntrustedProxy(): void {
 }
 
 /** Warns once that any client can choose the address by which it is counted. `setting` describes what allows it. */
-export function warnTrustsAnyone(setting: string): void {
+export function warnTrustsAllProxies(setting: string): void {
   warnOnce(
     'SLUICE_TRUSTS_ALL_PROXIES',
     `${setting}: any client can choose its address, and so its key, by X-Forwarded-For; trust only your proxies`,
@@ -20,7 +20,7 @@ export function warnTrustsAnyone(setting: string): void {
 /** Warns once if Express's `trust proxy` makes keys unreliable, for a request with X-Forwarded-For. */
 export function warnAboutExpressTrust(trust: unknown): void {
   if (!trust) warnUntrustedProxy()
-  if (trust === true) warnTrustsAnyone("'trust proxy' is true")
+  if (trust === true) warnTrustsAllProxies("'trust proxy' is true")
 }
 
 /** A Fastify application; `trustProxy` is read from a symbol. */
@@ -44,7 +44,7 @@ export function warnAboutFastifyOption(app: FastifyTrust): void {
 }
 
 function warnAboutSetting(trust: unknown, version: string): void {
-  if (trust === true) warnTrustsAnyone('trustProxy is true')
+  if (trust === true) warnTrustsAllProxies('trustProxy is true')
   if (typeof trust !== 'number' || !numberTrustsNoProxy(version)) return
   warnOnce(
     'SLUICE_TRUSTS_NO_PROXY',

@@ -50,8 +50,8 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
     return routeMethod([routeConfigOf(this.raw).method ?? []].flat())
   }
 
-  override get answered(): boolean {
-    return this.res.sent || super.answered
+  override get isAnswered(): boolean {
+    return this.res.sent || super.isAnswered
   }
 
   override get headerNames(): readonly string[] {
@@ -86,7 +86,7 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
   }
 
   /** Sends a returned value, as for handlers. A returned reply means that the function sends the response itself. */
-  override conclude(returned: unknown): void {
-    if (returned !== undefined && returned !== this.res && !this.answered) this.res.send(returned)
+  override sendReturned(returned: unknown): void {
+    if (returned !== undefined && returned !== this.res && !this.isAnswered) this.res.send(returned)
   }
 }

@@ -13,7 +13,7 @@ import { HttpInflightLimit } from '../limits/http-inflight-limit.ts'
 import type { HttpLimit } from '../limits/http-limit.ts'
 import { HttpRateLimit } from '../limits/http-rate-limit.ts'
 import { HttpSlowDown } from '../limits/http-slow-down.ts'
-import { type SharedWith, sharing } from '../limits/limiters.ts'
+import { compileSharedOptions, type SharedOptions } from '../limits/limiters.ts'
 
 /**
  * Limits that one part of an application declares: the application, a class or a route. `false` removes the limits of
@@ -46,9 +46,9 @@ export class LimitLayer<Req, Res> {
   readonly #inherited: Inherited
 
   /** Creates the outermost layer, without limits. Limits that inherit from no other limit use the `shared` options. */
-  static none<Req, Res>(
+  static root<Req, Res>(
     adapterOptions: readonly string[] = [],
-    shared: SharedWith = sharing({}),
+    shared: SharedOptions = compileSharedOptions({}),
   ): LimitLayer<Req, Res> {
     const inherited = { adapterOptions, shared }
     return new LimitLayer<Req, Res>({ rate: undefined, slows: [], caps: [] }, new Set(), inherited)
@@ -77,7 +77,11 @@ export class LimitLayer<Req, Res> {
    * inherited from `above`. Default: this layer; if one part declares several sets of limits in a row, they all inherit
    * from the layer outside of the part. Throws coded errors for invalid options.
    */
-  below(options: LayerOptions<Req, Res>, routeScope: string, above: LimitLayer<Req, Res> = this): LimitLayer<Req, Res> {
+  extend(
+    options: LayerOptions<Req, Res>,
+    routeScope: string,
+    above: LimitLayer<Req, Res> = this,
+  ): LimitLayer<Req, Res> {
     const skips = skipsOf(options.skipLimits)
     const opened: Closables = new Set()
     const part = { routeScope, above, opened }
@@ -102,7 +106,7 @@ export class LimitLayer<Req, Res> {
   }
 
   /** Releases all delayed requests of this layer and its inner layers, and delays no further ones. */
-  letGo(): void {
+  releaseDelayed(): void {
     for (const one of this.#opened) one.letGo?.()
   }
 
@@ -116,11 +120,11 @@ export class LimitLayer<Req, Res> {
     const { adapterOptions, shared } = this.#inherited
     const without = skips === true ? [] : skips
     if (!options)
-      return added(new HttpRateLimit((others as HttpRateLimit<Req, Res>).gate.below({ without, routeScope })), opened)
-    const own = above.#rate ? options : shared.counted(options)
+      return added(new HttpRateLimit((others as HttpRateLimit<Req, Res>).gate.nested({ without, routeScope })), opened)
+    const own = above.#rate ? options : shared.withBackend(options)
     const gate = others
-      ? others.gate.beside({ options: own, without, routeScope }, above.#rate?.gate)
-      : new RateGate<Req, Res>(shared.counted(options), adapterOptions, {
+      ? others.gate.extended({ options: own, without, routeScope }, above.#rate?.gate)
+      : new RateGate<Req, Res>(shared.withBackend(options), adapterOptions, {
           routeScope: scopeOfPart(undefined, options, routeScope),
         })
     return added(new HttpRateLimit(gate), opened)
@@ -137,7 +141,11 @@ export class LimitLayer<Req, Res> {
     const { adapterOptions, shared } = this.#inherited
     const gate = first
       ? first.gate.below(options, routeScope)
-      : new SlowDownGate<Req, Res>(shared.counted(options), adapterOptions, scopeOfPart(undefined, options, routeScope))
+      : new SlowDownGate<Req, Res>(
+          shared.withBackend(options),
+          adapterOptions,
+          scopeOfPart(undefined, options, routeScope),
+        )
     const made = added(new HttpSlowDown(gate), opened)
     return [...left.filter((slow) => slow.gate.name !== made.gate.name), made]
   }
@@ -153,7 +161,7 @@ export class LimitLayer<Req, Res> {
     const { adapterOptions, shared } = this.#inherited
     const gate = first
       ? first.gate.below(options, routeScope)
-      : new InflightGate<Req, Res>(shared.watched(options), adapterOptions, routeScope)
+      : new InflightGate<Req, Res>(shared.withObservers(options), adapterOptions, routeScope)
     const made = added(new HttpInflightLimit(gate), opened)
     return [...left.filter((cap) => cap.gate.limiter.name !== made.gate.limiter.name), made]
   }
@@ -176,10 +184,10 @@ interface Part<Req, Res> {
 /** Settings of the outermost layer that all inner layers use. */
 interface Inherited {
   readonly adapterOptions: readonly string[]
-  readonly shared: SharedWith
+  readonly shared: SharedOptions
 }
 
-/** Limits and layers to close. Slow-downs and layers have `letGo`. */
+/** Limits and layers to close. Slow-downs and layers have `releaseDelayed`. */
 type Closables = Set<{ close(): void; letGo?(): void }>
 type Skips = readonly string[] | true
 

@@ -4,7 +4,7 @@ import type { LayerOptions, LimitLayer } from './limit-layer.ts'
 import type { RouteScopeNames } from './route-scope-names.ts'
 
 /** A route as its framework describes it. `url` is missing if no route matched. */
-export interface RouteOfLayers<Options> {
+export interface RouteInfo<Options> {
   readonly url?: string | undefined
   readonly method?: string | readonly string[] | undefined
   /** Further conditions, such as a version or a host, that distinguish routes with the same method and `url`. */
@@ -31,7 +31,7 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
    * Returns the layer of a route. Each route has a separate layer, even if several declare limits with the same object;
    * only the GET and the HEAD route of a URL share one. Throws coded errors that name the route.
    */
-  of(route: RouteOfLayers<Options>): LimitLayer<Req, Res> {
+  of(route: RouteInfo<Options>): LimitLayer<Req, Res> {
     const { own } = route
     if (own === undefined) return this.above
     const known = this.#known.get(own) ?? new Map<string, LimitLayer<Req, Res>>()
@@ -44,9 +44,9 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
   }
 
   /** Like `of`, for a route found after start-up: invalid options are ignored with a warning. */
-  ofLate(route: RouteOfLayers<Options>): LimitLayer<Req, Res> {
+  ofExistingRoute(route: RouteInfo<Options>): LimitLayer<Req, Res> {
     try {
-      return InHandlerDetector.late(() => this.of(route))
+      return InHandlerDetector.suppress(() => this.of(route))
     } catch (error) {
       const { code, message } = error as SluiceError
       warnOnce(
@@ -61,18 +61,18 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
   #made(own: Options, routeScope: string): LimitLayer<Req, Res> {
     try {
       this.#check(own)
-      return this.above.below(own, routeScope)
+      return this.above.extend(own, routeScope)
     } catch (error) {
       throw errorAt(`route ${routeScope}`, error)
     }
   }
 }
 
-function methodsOf({ method = '' }: RouteOfLayers<unknown>): string[] {
+function methodsOf({ method = '' }: RouteInfo<unknown>): string[] {
   return [...new Set([method].flat().map((one) => (one === 'HEAD' ? 'GET' : one)))]
 }
 
-function routeScopeOf(route: RouteOfLayers<unknown>, methods: readonly string[] = methodsOf(route)): string {
+function routeScopeOf(route: RouteInfo<unknown>, methods: readonly string[] = methodsOf(route)): string {
   const { url, constraints } = route
   if (url === undefined) return '404'
   const routeScope = `${methods.join()} ${url}`

@@ -96,7 +96,7 @@ export function isComplete(req: IncomingMessage, res: ServerResponse): boolean {
 }
 
 /** Aborts a response that was partly sent, so that its reader notices that it is incomplete. */
-export function cutOff(req: IncomingMessage, res: ServerResponse): void {
+export function abortResponse(req: IncomingMessage, res: ServerResponse): void {
   if (req.httpVersionMajor < 2) res.destroy()
   else streamOf(res)?.close(constants.NGHTTP2_INTERNAL_ERROR)
 }

@@ -42,18 +42,18 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
 
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.#off) return 'passed'
-    if (this.#detector.isNew) this.#detector.used()
+    if (this.#detector.isNew) this.#detector.recordUse()
     // checked before: the permit of the first check must also wait for this handler
-    if (!exchange.life.meets(this.gate)) return this.#holds ? 'held' : 'passed'
+    if (!exchange.life.registerLimiter(this.gate)) return this.#holds ? 'held' : 'passed'
     // the client has left, so no event would release a permit
     if (this.#holds && exchange.life.gone) return 'gone'
     const check = this.gate.check(exchange)
-    if (isPromise(check)) return check.then((counted) => (counted ? this.admitted(counted, exchange) : 'passed'))
-    return check ? this.admitted(check, exchange) : 'passed'
+    if (isPromise(check)) return check.then((counted) => (counted ? this.toAdmission(counted, exchange) : 'passed'))
+    return check ? this.toAdmission(check, exchange) : 'passed'
   }
 
   abstract close(): void
 
   /** Turns the check of a counted request into an admission. */
-  protected abstract admitted(check: Check, exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>>
+  protected abstract toAdmission(check: Check, exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>>
 }

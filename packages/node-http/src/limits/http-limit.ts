@@ -34,7 +34,7 @@ export interface InflightHandle {
 }
 
 /** Members of a slow-down in every framework. */
-export interface SlowHandle {
+export interface SlowDownHandle {
   /**
    * The underlying limiter, to peek, charge and reset outside of requests. Its limit is `after` plus the number of
    * steps of the delay curve.

@@ -9,7 +9,7 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
   readonly #wall: () => number
 
   constructor(gate: RateGate<Req, Res>) {
-    super(gate, { off: gate.off })
+    super(gate, { off: gate.isOff })
     const clock = clockOf(gate.options.clock)
     this.#wall = () => clock.wall()
   }
@@ -26,11 +26,11 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     this.gate.close()
   }
 
-  protected override admitted(check: RateCheck<Req, Res>, exchange: Exchange<Req, Res>): Admission<Req, Res> {
-    const { decision, answer } = check
+  protected override toAdmission(check: RateCheck<Req, Res>, exchange: Exchange<Req, Res>): Admission<Req, Res> {
+    const { decision, responseOptions: answer } = check
     const { life } = exchange
-    life.took(check, this.report)
-    const { denial, lines } = life.shows(this.gate, check, this.#wall)
+    life.recordTaken(check, this.report)
+    const { denial, lines } = life.headersFor(this.gate, check, this.#wall)
     if (denial) return { denial, decision, lines, answer, report: this.report }
     writeHeaderLines(exchange, lines)
     if (check.gate.settles) life.settleAtEnd(exchange.raw, exchange.res)

@@ -1,7 +1,7 @@
 import {
-  AWAITED,
   type Clock,
   clockOf,
+  KEEP_ALIVE,
   type MaybePromise,
   type SlowCheck,
   SlowDownGate,
@@ -40,17 +40,17 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
   }
 
   /** Releases all delayed requests at once, and delays no further ones. */
-  letGo(): void {
+  releaseAll(): void {
     this.#closed = true
     for (const goOn of [...this.#waiting]) goOn()
   }
 
   override close(): void {
-    this.letGo()
+    this.releaseAll()
     this.gate.rate.close()
   }
 
-  protected override admitted(
+  protected override toAdmission(
     check: SlowCheck<Req, Res>,
     exchange: Exchange<Req, Res>,
   ): MaybePromise<Admission<Req, Res>> {
@@ -58,7 +58,7 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
     const { life } = exchange
     const waits = delayMs > 0 && !shadow && !this.#closed
     if (waits && !life.gone && this.#waiting.size >= this.gate.maxWaiting) return this.#refused(check)
-    life.took(check, this.report, true)
+    life.recordTaken(check, this.report, true)
     if (check.gate.settles) life.settleAtEnd(exchange.raw, exchange.res)
     if (!waits) {
       if (delayMs > 0 && shadow) this.#notifyObservers(check, 'shadow')
@@ -70,7 +70,7 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
   }
 
   #refused(check: SlowCheck<Req, Res>): Admission<Req, Res> {
-    this.gate.forget(check)
+    this.gate.refund(check)
     this.#notifyObservers(check, 'denied')
     const denial = this.gate.denial(check.delayMs)
     return { denial, decision: undefined, lines: [], answer: this.gate.options, report: this.report }
@@ -93,7 +93,7 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
       const goOn = (): void => done(life.gone || outgoing.writableEnded ? 'gone' : 'passed')
       this.#waiting.add(goOn)
       // a custom clock may call back at once, or return no cancel function
-      cancel = this.#clock.after(delayMs, goOn, AWAITED)
+      cancel = this.#clock.after(delayMs, goOn, KEEP_ALIVE)
       life.onEnd(() => done('gone'))
     })
   }

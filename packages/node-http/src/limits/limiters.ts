@@ -15,7 +15,7 @@ import {
   withInherited,
 } from '@sluice/limiter-core/http'
 import { HttpInflightLimit } from './http-inflight-limit.ts'
-import type { HttpLimit, InflightHandle, RateHandle, SlowHandle } from './http-limit.ts'
+import type { HttpLimit, InflightHandle, RateHandle, SlowDownHandle } from './http-limit.ts'
 import { HttpRateLimit } from './http-rate-limit.ts'
 import { HttpSlowDown } from './http-slow-down.ts'
 
@@ -28,10 +28,10 @@ export interface SluiceOptions<B extends Backend = Backend<Answer>> extends Fail
 }
 
 /** Functions that create the limiters of a framework. `Mounted` is what the framework accepts: middleware or a hook. */
-export interface LimiterMakers<Req, Res, Mounted, Extra = unknown> {
+export interface LimiterFactories<Req, Res, Mounted, Extra = unknown> {
   rateLimit(options: RateLimitOptions<Req, Res> & Extra): Mounted & RateHandle
   inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): Mounted & InflightHandle
-  slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowHandle
+  slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowDownHandle
 }
 
 /**
@@ -39,13 +39,13 @@ export interface LimiterMakers<Req, Res, Mounted, Extra = unknown> {
  * Options of a limiter override these settings, except observers, which are added.
  */
 export interface Sluice<Req, Res, Mounted, Extra = unknown, B extends Backend = Backend<Answer>>
-  extends LimiterMakers<Req, Res, Mounted, Extra> {
+  extends LimiterFactories<Req, Res, Mounted, Extra> {
   /** Creates a framework-free limiter. Its methods are synchronous if the shared backend is. */
   limiter(options: LimiterOptions): B extends Backend<Answer> ? Limiter<Decision> : Limiter
 }
 
 /** Functions that the package of a framework exports. */
-export interface Limiters<Req, Res, Mounted, Extra = unknown> extends LimiterMakers<Req, Res, Mounted, Extra> {
+export interface Limiters<Req, Res, Mounted, Extra = unknown> extends LimiterFactories<Req, Res, Mounted, Extra> {
   createSluice<B extends Backend = Backend<Answer>>(options?: SluiceOptions<B>): Sluice<Req, Res, Mounted, Extra, B>
 }
 
@@ -57,7 +57,7 @@ export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: (limit: HttpLimit<Req, Res>) => Mounted,
   adapterOptions: readonly string[] = [],
 ): Limiters<Req, Res, Mounted, Extra> {
-  const makers: LimiterMakers<Req, Res, Mounted, Extra> = {
+  const makers: LimiterFactories<Req, Res, Mounted, Extra> = {
     rateLimit: (options) => {
       const rate = HttpRateLimit.of<Req, Res>(options, adapterOptions)
       return Object.assign(mount(rate), { limiter: rate.gate.limiter(), close: () => rate.close() })
@@ -80,11 +80,11 @@ interface Watchable {
 }
 
 /** Adds shared options to the options of a limiter, which take precedence. Observers of both are used. */
-export interface SharedWith {
+export interface SharedOptions {
   /** Adds all shared options, for rate limits and slow-downs. */
-  counted<T extends Watchable>(options: T): T
+  withBackend<T extends Watchable>(options: T): T
   /** Adds the shared clock and observers, for caps: the shared backend does not count concurrent requests. */
-  watched<T extends Watchable>(options: T): T
+  withObservers<T extends Watchable>(options: T): T
 }
 
 /** Names of the options that all limiters of an application share. */
@@ -97,7 +97,7 @@ export const SLUICE_OPTIONS: readonly (keyof SluiceOptions)[] = [
 ]
 
 /** Compiles shared options. Throws coded errors if they are invalid. */
-export function sharing(options: SluiceOptions<Backend>): SharedWith {
+export function compileSharedOptions(options: SluiceOptions<Backend>): SharedOptions {
   const { backend, onBackendError, deadlineMs, clock, observers = [] } = options
   compileFailover(options)
   // throws if `observers` is not a list of observers
@@ -111,7 +111,7 @@ export function sharing(options: SluiceOptions<Backend>): SharedWith {
     ...(onBackendError !== undefined && { onBackendError }),
     ...(deadlineMs !== undefined && { deadlineMs }),
   }
-  return { watched, counted: (options) => watched(added(options, counted)) }
+  return { withObservers: watched, withBackend: (options) => watched(added(options, counted)) }
 }
 
 /** Returns a value that is not an object unchanged; the code that reads the options rejects it. */
@@ -121,10 +121,12 @@ function added<T extends Watchable>(options: T, before: object = {}, after: (giv
 }
 
 function sluiceOf<Req, Res, Mounted, Extra, B extends Backend>(
-  makers: LimiterMakers<Req, Res, Mounted, Extra>,
+  makers: LimiterFactories<Req, Res, Mounted, Extra>,
   shared: SluiceOptions<B> = {},
 ): Sluice<Req, Res, Mounted, Extra, B> {
-  const { counted, watched } = sharing(optionsOf('createSluice', shared, SLUICE_OPTIONS))
+  const { withBackend: counted, withObservers: watched } = compileSharedOptions(
+    optionsOf('createSluice', shared, SLUICE_OPTIONS),
+  )
   return {
     rateLimit: (options) => makers.rateLimit(counted(options)),
     inflightLimit: (options) => makers.inflightLimit(watched(options)),

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { answerDenied } from '../denial/answer-denied.ts'
 import type { DeniedRequest } from '../denial/denied-request.ts'
+import { sendDenial } from '../denial/send-denial.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
 /** Sends the denial of an upgrade like that of a request, and closes the connection. */
@@ -17,7 +17,7 @@ export function denyUpgrade(
     outgoing.shouldKeepAlive = false
     outgoing.assignSocket(socket as Socket)
     outgoing.once('finish', () => closeWhenSent(socket))
-    answerDenied(exchange, refusal)
+    sendDenial(exchange, refusal)
     // at once, so that other `upgrade` listeners find a socket that is no longer writable
     if (outgoing.writableEnded) socket.end()
   })

@@ -16,7 +16,7 @@ import { HttpInflightLimit } from '../limits/http-inflight-limit.ts'
 import type { HttpLimit } from '../limits/http-limit.ts'
 import { HttpRateLimit } from '../limits/http-rate-limit.ts'
 import { denyUpgrade } from './deny-upgrade.ts'
-import { besideOthers } from './upgrade-beside-others.ts'
+import { besideOtherListeners } from './upgrade-beside-others.ts'
 import { type UpgradeAdmission, type UpgradeCheck, type UpgradeListener, upgradeExchange } from './upgrade-exchange.ts'
 import { UpgradeLife } from './upgrade-life.ts'
 import { WaitingSocket } from './waiting-socket.ts'
@@ -60,7 +60,7 @@ export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeList
   const caps = capsOf(inflightLimit)
   const limits: Limits = [...rates, ...caps]
   const check: UpgradeCheck = (exchange) => admitAll(limits, exchange)
-  return Object.assign(upgrade ? inFrontOf(upgrade, check) : besideOthers(check), {
+  return Object.assign(upgrade ? inFrontOf(upgrade, check) : besideOtherListeners(check), {
     limiter: rates[0]?.gate.limiter(),
     caps: caps.map(({ gate }) => gate.limiter),
     close: () => {

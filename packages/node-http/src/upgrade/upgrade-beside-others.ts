@@ -23,7 +23,7 @@ const CANNOT_WAIT =
  * Returns an `upgrade` listener that cannot hold back the other listeners of the server. A denied client receives a
  * response if no other listener can have written to its socket before; otherwise the socket is destroyed.
  */
-export function besideOthers(check: UpgradeCheck): UpgradeListener {
+export function besideOtherListeners(check: UpgradeCheck): UpgradeListener {
   const listener = function (this: unknown, req: IncomingMessage, socket: Duplex): unknown {
     // another limit has already denied the upgrade
     if (!socket.writable) return undefined

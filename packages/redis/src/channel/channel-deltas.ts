@@ -1,6 +1,6 @@
 import { checkTopic, type Observers, type Script, SluiceError, shown } from '@sluice/limiter-core/backend'
 import { channelSums } from '../lua/scripts.ts'
-import type { ChannelSide } from './channel-exchange.ts'
+import type { TopicContent } from './channel-exchange.ts'
 
 /** Maximum number of sums sent and received per call. Such a call takes Redis about 2 ms. */
 const BATCH_SUMS = 1_000
@@ -14,7 +14,7 @@ export interface SumsBounds {
 }
 
 /** Sums as known to this process: the values in Redis at the last tick plus the amounts that were added since. */
-export class ChannelDeltas implements ChannelSide {
+export class ChannelDeltas implements TopicContent {
   readonly script: Script = channelSums
   readonly keys: readonly string[]
   readonly settings: readonly number[]
@@ -65,7 +65,7 @@ export class ChannelDeltas implements ChannelSide {
   }
 
   /** Reports the number of amounts that were dropped since the last call to the observers. */
-  tellDropped(): void {
+  reportDropped(): void {
     if (this.#dropped > 0) this.#observers.event('sync', { topic: this.topic, dropped: this.#dropped })
     this.#dropped = 0
   }

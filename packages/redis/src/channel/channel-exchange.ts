@@ -10,7 +10,7 @@ const REMEMBERED_MS = 3_600_000
 type Arguments = readonly (string | number)[]
 
 /** Content of a `ChannelExchange`: what is sent and received for one topic. */
-export interface ChannelSide {
+export interface TopicContent {
   readonly topic: string
   readonly script: Script
   /** Redis keys of the script, after the key of the writer. */
@@ -62,7 +62,7 @@ interface Reader {
  * read position only advances with a reply. Requests and replies may therefore be lost, delayed or duplicated.
  */
 export class ChannelExchange {
-  readonly #side: ChannelSide
+  readonly #side: TopicContent
   readonly #deps: ChannelDeps
   readonly #loop: ExchangeLoop
   #reader: Reader = { born: '', position: '' }
@@ -70,7 +70,7 @@ export class ChannelExchange {
   #number = 0
   #closing = false
 
-  constructor(side: ChannelSide, deps: ChannelDeps) {
+  constructor(side: TopicContent, deps: ChannelDeps) {
     this.#side = side
     this.#deps = deps
     const { clock, observers } = deps

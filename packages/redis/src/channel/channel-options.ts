@@ -11,7 +11,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import { checkPrefix } from '../client/entity-key.ts'
 import type { RedisClient } from '../client/redis-client.ts'
-import { runnerOf } from '../client/script-runner.ts'
+import { scriptRunner } from '../client/script-runner.ts'
 
 /** Common options of `redisChannel`, `redisSums` and `redisUniques`. */
 export interface SharedChannelOptions {
@@ -60,18 +60,18 @@ export function channelSettings(
 ): ChannelSettings {
   checkPrefix(owner, prefix)
   return {
-    runner: runnerOf(client),
+    runner: scriptRunner(client),
     clock: clockOf(clock),
     observers: new Observers(observers),
     prefix,
-    tickMs: whole(parseMs(tickMs, `${owner}: tickMs`), `${owner}: tickMs`),
+    tickMs: integerOption(parseMs(tickMs, `${owner}: tickMs`), `${owner}: tickMs`),
     closeMs: parseMs(closeMs, `${owner}: closeMs`),
     writer: randomBytes(12).toString('base64url'),
   }
 }
 
 /** Returns `value` if it is an integer from `least` (default: 1) to `most`; throws `SLUICE_BAD_OPTION` otherwise. */
-export function whole(
+export function integerOption(
   value: unknown,
   option: string,
   { least = 1, most = Number.MAX_SAFE_INTEGER }: { least?: number; most?: number } = {},

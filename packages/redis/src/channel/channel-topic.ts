@@ -1,6 +1,6 @@
 import { isPromise, kindOf, type Observers, type Script, SluiceError } from '@sluice/limiter-core/backend'
 import { channelMessages } from '../lua/scripts.ts'
-import type { ChannelSide } from './channel-exchange.ts'
+import type { TopicContent } from './channel-exchange.ts'
 
 type Receive = (bytes: Uint8Array) => void
 
@@ -16,7 +16,7 @@ export interface TopicBounds {
 const BATCH_BYTES = 262_144
 
 /** Unsent messages and receivers of one topic in this process. */
-export class ChannelTopic implements ChannelSide {
+export class ChannelTopic implements TopicContent {
   readonly script: Script = channelMessages
   readonly keys: readonly string[]
   readonly settings: readonly number[]

@@ -1,4 +1,4 @@
-import { AWAITED, type Clock, Deadlines, messageOf, type Observers } from '@sluice/limiter-core/backend'
+import { type Clock, Deadlines, KEEP_ALIVE, messageOf, type Observers } from '@sluice/limiter-core/backend'
 
 /** Time after which a call without a reply fails, and the next tick repeats it. Every call is safe to repeat. */
 const REPLY_MS = 1_000
@@ -54,7 +54,7 @@ export class ExchangeLoop {
   async close(ms: number): Promise<void> {
     const flushed = (this.#pending ?? Promise.resolve()).then(() => this.tick())
     await new Promise<void>((resolve) => {
-      const cancel = this.#options.clock.after(ms, resolve, AWAITED)
+      const cancel = this.#options.clock.after(ms, resolve, KEEP_ALIVE)
       flushed.then(() => {
         cancel()
         resolve()

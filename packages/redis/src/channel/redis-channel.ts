@@ -2,10 +2,10 @@ import {
   type Channel,
   checkTopic,
   type Duration,
-  everyTick,
   optionsOf,
   type PublishOptions,
   parseMs,
+  repeatEvery,
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
 import type { RedisClient } from '../client/redis-client.ts'
@@ -13,9 +13,9 @@ import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,
   channelSettings,
+  integerOption,
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
-  whole,
 } from './channel-options.ts'
 import { ChannelTopic, type TopicBounds } from './channel-topic.ts'
 
@@ -72,7 +72,7 @@ export class RedisChannel implements Channel {
   constructor(settings: ChannelSettings, bounds: TopicBounds) {
     this.#settings = settings
     this.#bounds = bounds
-    this.#stop = everyTick(settings.clock, settings.tickMs, () => this.#tick())
+    this.#stop = repeatEvery(settings.clock, settings.tickMs, () => this.#tick())
   }
 
   /**
@@ -137,11 +137,14 @@ export class RedisChannel implements Channel {
 function boundsOf(options: RedisChannelOptions): TopicBounds {
   const { retainMs = 60_000, maxRetainedBytes = 2 ** 24, maxMessageBytes = 2 ** 18, maxUnsentBytes = 2 ** 22 } = options
   const owner = 'redisChannel'
-  const message = whole(maxMessageBytes, `${owner}: maxMessageBytes`)
+  const message = integerOption(maxMessageBytes, `${owner}: maxMessageBytes`)
   return {
-    retainMs: whole(parseMs(retainMs, `${owner}: retainMs`), `${owner}: retainMs`, { least: 1_000, most: 86_400_000 }),
-    maxRetainedBytes: whole(maxRetainedBytes, `${owner}: maxRetainedBytes`),
+    retainMs: integerOption(parseMs(retainMs, `${owner}: retainMs`), `${owner}: retainMs`, {
+      least: 1_000,
+      most: 86_400_000,
+    }),
+    maxRetainedBytes: integerOption(maxRetainedBytes, `${owner}: maxRetainedBytes`),
     maxMessageBytes: message,
-    maxUnsentBytes: whole(maxUnsentBytes, `${owner}: maxUnsentBytes`, { least: message + 64 }),
+    maxUnsentBytes: integerOption(maxUnsentBytes, `${owner}: maxUnsentBytes`, { least: message + 64 }),
   }
 }

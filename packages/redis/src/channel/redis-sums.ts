@@ -1,13 +1,13 @@
-import { checkTopic, everyTick, optionsOf, type ScriptRunner } from '@sluice/limiter-core/backend'
+import { checkTopic, optionsOf, repeatEvery, type ScriptRunner } from '@sluice/limiter-core/backend'
 import type { RedisClient } from '../client/redis-client.ts'
 import { ChannelDeltas, type SumsBounds } from './channel-deltas.ts'
 import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,
   channelSettings,
+  integerOption,
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
-  whole,
 } from './channel-options.ts'
 
 export interface RedisSumsOptions extends SharedChannelOptions {
@@ -41,8 +41,8 @@ export interface RedisSumsOptions extends SharedChannelOptions {
 export function redisSums(client: RedisClient | ScriptRunner, options: RedisSumsOptions): RedisSums {
   optionsOf('redisSums', options, [...SHARED_CHANNEL_OPTIONS, 'name', 'maxSums', 'maxUnsent'])
   checkTopic('redisSums: name', options.name)
-  const maxSums = whole(options.maxSums ?? 1_000_000, 'redisSums: maxSums')
-  const maxUnsent = whole(options.maxUnsent ?? 100_000, 'redisSums: maxUnsent')
+  const maxSums = integerOption(options.maxSums ?? 1_000_000, 'redisSums: maxSums')
+  const maxUnsent = integerOption(options.maxUnsent ?? 100_000, 'redisSums: maxUnsent')
   return new RedisSums(channelSettings('redisSums', client, options), options.name, { maxSums, maxUnsent })
 }
 
@@ -60,8 +60,8 @@ export class RedisSums {
     this.#deltas = new ChannelDeltas(name, stored, { ...bounds, observers })
     this.#exchange = new ChannelExchange(this.#deltas, { ...settings, writerKey: `${stored}:writer:${writer}` })
     this.#closeMs = closeMs
-    this.#stop = everyTick(clock, tickMs, () => {
-      this.#deltas.tellDropped()
+    this.#stop = repeatEvery(clock, tickMs, () => {
+      this.#deltas.reportDropped()
       void this.#exchange.tick()
     })
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Interruption, type Script, type ScriptRunner, systemClock } from '@sluice/limiter-core/backend'
 import { ConnectionWatch } from './connection-watch.ts'
-import { FirstContacts } from './first-contacts.ts'
+import { FirstConnects } from './first-connects.ts'
 import { hashSlot } from './hash-slot.ts'
 import {
   isCluster,
@@ -38,7 +38,7 @@ export class ClientRunner implements ScriptRunner {
   readonly clustered: boolean
   readonly #client: RedisClient
   readonly #calls = new Set<Call>()
-  readonly #contacts = new FirstContacts()
+  readonly #contacts = new FirstConnects()
   readonly #listeners = new Set<(event: Interruption, server?: string) => void>()
   #watch: ConnectionWatch | undefined
   #refreshedAt: number = Number.NEGATIVE_INFINITY
@@ -48,7 +48,7 @@ export class ClientRunner implements ScriptRunner {
   constructor(client: RedisClient) {
     this.#client = client
     this.clustered = isCluster(client)
-    if (client.status === 'ready') this.#contacts.made('')
+    if (client.status === 'ready') this.#contacts.markConnected('')
   }
 
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
@@ -65,7 +65,7 @@ export class ClientRunner implements ScriptRunner {
   #firstContact(connection: RedisConnection, key: string): Promise<void> | undefined {
     // a client with `lazyConnect`
     if (connection === this.#client && connection.status === 'wait') connection.connect?.().catch(() => {})
-    return this.#contacts.of(connection === this.#client ? '' : this.serverOf(key), connection)
+    return this.#contacts.pending(connection === this.#client ? '' : this.serverOf(key), connection)
   }
 
   #send(
@@ -109,7 +109,7 @@ export class ClientRunner implements ScriptRunner {
       lost: (connection) => this.#lost(connection),
       back: (connection) => {
         this.#connectFailure = undefined
-        this.#contacts.made(this.#nameOf(connection) ?? '')
+        this.#contacts.markConnected(this.#nameOf(connection) ?? '')
         this.#notify('back', connection)
       },
       failed: (error) => {

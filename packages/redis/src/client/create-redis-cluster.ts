@@ -1,7 +1,7 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
 import { Cluster, type ClusterOptions, type Redis } from 'ioredis'
 import { errorListener } from './client-errors.ts'
-import { checkedOptions, silentMs, survivingOptions } from './create-redis.ts'
+import { checkedOptions, resilientOptions, socketTimeoutMs } from './create-redis.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
 import { watchSockets } from './socket-watch.ts'
 
@@ -52,9 +52,9 @@ export function createRedisCluster(
     ...given
   } = checkedOptions('createRedisCluster: options', options)
   const listener = errorListener('createRedisCluster', onError)
-  const mostMs = silentMs('createRedisCluster', socketTimeout)
+  const mostMs = socketTimeoutMs('createRedisCluster', socketTimeout)
   const startup = nodes.map(({ host, port = 6379 }) => ({ host, port }))
-  const { enableOfflineQueue, ...surviving } = survivingOptions()
+  const { enableOfflineQueue, ...surviving } = resilientOptions()
   const cluster = new Cluster(startup, {
     ...survivingClusterOptions,
     clusterRetryStrategy: reconnectDelays(),

@@ -27,7 +27,7 @@ export interface CreateRedisOptions extends Omit<RedisOptions, 'replyMapping'> {
 const SOCKET_TIMEOUT_MS = 1_000
 
 /** Returns options for a connection that recovers from a slow, silent or stopped server. Users may override each. */
-export const survivingOptions = (): Omit<RedisOptions, 'replyMapping'> => ({
+export const resilientOptions = (): Omit<RedisOptions, 'replyMapping'> => ({
   // a path that drops packets also drops the attempt to connect; the default is 10 s
   connectTimeout: 1_000,
   // limits how long a socket stays half open after a disconnect
@@ -78,9 +78,9 @@ export function createRedis(target: string | CreateRedisOptions, options: Create
           ...checkedOptions('createRedis: options', options),
         }
   const listener = errorListener('createRedis', onError)
-  const mostMs = silentMs('createRedis', socketTimeout)
+  const mostMs = socketTimeoutMs('createRedis', socketTimeout)
   const surviving: Omit<RedisOptions, 'replyMapping'> = {
-    ...survivingOptions(),
+    ...resilientOptions(),
     retryStrategy: reconnectDelays(),
     ...(given.sentinels ? survivingSentinels : {}),
     ...given,
@@ -104,7 +104,7 @@ function redisUrl(url: string): string {
 }
 
 /** Returns the socket timeout in ms, with its default. Throws `SLUICE_BAD_DURATION` if it is invalid. */
-export function silentMs(owner: string, socketTimeout: number | undefined): number {
+export function socketTimeoutMs(owner: string, socketTimeout: number | undefined): number {
   return parseTimerMs(socketTimeout ?? SOCKET_TIMEOUT_MS, `${owner}: socketTimeout`)
 }
 

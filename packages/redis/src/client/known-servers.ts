@@ -2,7 +2,7 @@ import { TimedCalls, type TimedCallsOptions } from './timed-calls.ts'
 import { UsageReports } from './usage-reports.ts'
 
 /** Clocks and identities of the servers behind a runner, shared by all calls of a backend. */
-export class KnownServers {
+export class ServerState {
   readonly calls: TimedCalls
   readonly reports: UsageReports
   readonly #stopListening: (() => void) | undefined

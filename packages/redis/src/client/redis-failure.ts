@@ -53,17 +53,17 @@ export function failureOf(error: unknown): RedisFailure {
 }
 
 /** Creates the failure of a call that reached Redis after its deadline. */
-export function reachedLate(): RedisFailure {
+export function lateFailure(): RedisFailure {
   return new RedisFailure('LATE', 'the call reached Redis after its deadline and was not executed')
 }
 
 /** Creates the failure of a call whose reply does not have the format of the script. */
-export function noReply(): RedisFailure {
+export function invalidReply(): RedisFailure {
   return new RedisFailure('ERR', 'the reply of the script has an unexpected format')
 }
 
 /** Creates the failure of a call that was not sent because a call that it depends on failed. */
-export function neverSent({ code, message, keyOnly }: RedisFailure): RedisFailure {
+export function unsentFailure({ code, message, keyOnly }: RedisFailure): RedisFailure {
   return new RedisFailure(code, message, { keyOnly })
 }
 

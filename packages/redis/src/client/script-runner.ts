@@ -1,7 +1,7 @@
 import type { ScriptRunner } from '@sluice/limiter-core'
 import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
 import { ClientRunner } from './client-runner.ts'
-import { givenRunner } from './given-runner.ts'
+import { customRunner } from './custom-runner.ts'
 import type { RedisClient } from './redis-client.ts'
 
 // one runner per client, so that many backends share one set of listeners on it
@@ -11,7 +11,7 @@ const runners = new WeakMap<RedisClient | ScriptRunner, ScriptRunner>()
  * Returns a runner for a client of ioredis 5 or 6 (single server, Sentinel or cluster) or for a `ScriptRunner`, which
  * is treated as clustered once a cluster rejects one of its calls. Throws `SLUICE_BAD_OPTION` for any other value.
  */
-export function runnerOf(client: RedisClient | ScriptRunner): ScriptRunner {
+export function scriptRunner(client: RedisClient | ScriptRunner): ScriptRunner {
   const known = runners.get(client)
   if (known) return known
   const runner = makeRunner(client)
@@ -22,7 +22,7 @@ export function runnerOf(client: RedisClient | ScriptRunner): ScriptRunner {
 }
 
 function makeRunner(client: RedisClient | ScriptRunner): ScriptRunner {
-  if (isRunner(client)) return givenRunner(client)
+  if (isRunner(client)) return customRunner(client)
   if (!isClient(client)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',

@@ -39,7 +39,7 @@ export class ServerIdentities {
   }
 
   /** Marks a server as possibly replaced by another one; all servers if `name` is undefined. */
-  doubt(name: string | undefined, now: number): void {
+  markDoubtful(name: string | undefined, now: number): void {
     for (const [serverName, server] of this.#servers) {
       if (name === undefined || name === serverName) server.doubtedAt = now
     }

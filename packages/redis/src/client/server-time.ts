@@ -1,6 +1,6 @@
 import { type Clock, type ScriptRunner, warnOnce } from '@sluice/limiter-core/backend'
 import { serverTime } from '../lua/scripts.ts'
-import { noReply } from './redis-failure.ts'
+import { invalidReply } from './redis-failure.ts'
 import { ServerIdentities } from './server-identities.ts'
 
 /** Bounds of the clock offset of one server: its time minus the time of this process, in ms. */
@@ -112,7 +112,7 @@ export class ServerTime {
   forget(server?: string): void {
     if (server === undefined) this.#offsets.clear()
     else this.#offsets.delete(server)
-    this.identities.doubt(server, this.#clock.now())
+    this.identities.markDoubtful(server, this.#clock.now())
   }
 
   /** Returns the name of the server that holds `key`. */
@@ -126,7 +126,7 @@ export class ServerTime {
     // a client may return numbers, strings or bytes
     const [seconds, micros, policy = '', identity = ''] = Array.isArray(reply) ? reply.map(String) : []
     const serverMs = Number(seconds) * 1_000 + Number(micros) / 1_000
-    if (!Number.isFinite(serverMs)) throw noReply()
+    if (!Number.isFinite(serverMs)) throw invalidReply()
     const server = this.serverOf(key)
     this.identities.record(server, identity, sentAt)
     this.#learn(server, serverMs, sentAt)

@@ -59,14 +59,14 @@ export class TimedCalls {
   }
 
   /** Reads the time of the server of `key` if it is needed and not yet known. */
-  async knowTime(key: string): Promise<void> {
+  async ensureTime(key: string): Promise<void> {
     if (this.#serverTime) return
     // the first reply of a cluster may reveal that another server holds the key, so that its clock must be read too
     for (let tries = 0; tries < 2 && this.times.deadline(key, 0) === undefined; tries++) await this.times.fetch(key)
   }
 
   /** Reads the identity of the server of `key` if it is unknown or doubtful. */
-  async knowIdentity(key: string): Promise<void> {
+  async ensureIdentity(key: string): Promise<void> {
     if (this.times.identities.isInDoubt(this.times.serverOf(key))) await this.times.fetch(key)
   }
 
@@ -81,7 +81,7 @@ export class TimedCalls {
   }
 
   /** Records the time in ms that the server of `key` reported in reply to a call sent at `sentAt` (process clock). */
-  reported(key: string, serverMs: number, sentAt: number): void {
+  recordTime(key: string, serverMs: number, sentAt: number): void {
     if (!this.#serverTime) this.times.reported(key, serverMs, sentAt)
   }
 
@@ -91,23 +91,23 @@ export class TimedCalls {
    */
   async run<R extends TimedReply>(call: TimedCall<R>, deadlineAt: number): Promise<R | undefined> {
     for (let tries = 0; tries < 2; tries++) {
-      await this.knowTime(call.key)
-      if (call.mindsServer) await this.knowIdentity(call.key)
+      await this.ensureTime(call.key)
+      if (call.mindsServer) await this.ensureIdentity(call.key)
       if (this.#clock.now() > deadlineAt) return undefined
-      const reply = await this.once(call, deadlineAt)
+      const reply = await this.send(call, deadlineAt)
       if (!reply.late) return reply
     }
     return undefined
   }
 
   /** Sends a call. The clock of its server must be known if there is a deadline. */
-  async once<R extends TimedReply>(call: TimedCall<R>, deadlineAt: number | undefined): Promise<R> {
+  async send<R extends TimedReply>(call: TimedCall<R>, deadlineAt: number | undefined): Promise<R> {
     const sentAt = this.#clock.now()
     const { script, keys, args } = call.compose(this.#time(call.key, deadlineAt))
     const reply = call.read(
       await this.#runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }),
     )
-    this.reported(call.key, reply.now, sentAt)
+    this.recordTime(call.key, reply.now, sentAt)
     return reply
   }
 

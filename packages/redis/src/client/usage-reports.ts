@@ -19,9 +19,9 @@ export class UsageReports {
    * Converts the error of a failed call and marks the server's identity as doubtful, because a failure may be the only
    * sign that another server has taken over.
    */
-  failed(name: string, error: unknown): RedisFailure {
+  recordFailure(name: string, error: unknown): RedisFailure {
     const failure = failureOf(error)
-    if (failure.code !== 'WRONGTYPE') this.#times.identities.doubt(this.#times.serverOf(name), this.#clock.now())
+    if (failure.code !== 'WRONGTYPE') this.#times.identities.markDoubtful(this.#times.serverOf(name), this.#clock.now())
     return failure
   }
 

@@ -2,22 +2,22 @@ import type { Charge, CompiledPolicy, Counter, Script } from '@sluice/limiter-co
 import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
-import { exactMindingScript, exactScript, severalScript, soleScript } from '../lua/scripts.ts'
+import { exactRestoringScript, exactScript, severalScript, soleScript } from '../lua/scripts.ts'
 import { isSameRequest, type RequestCharges, type ScriptRequest } from './script-request.ts'
 
 export type Arg = string | number
 
 /** Builds the script calls for requests. `exactForm` and `unleasedForm` use different scripts and keys. */
-export interface CallForm {
+export interface CallBuilder {
   /** Builds the call for a take of one charge without prior usage. */
-  sole(counter: Counter, cost: number, name: string, time: TimeArg): ScriptCall
+  single(counter: Counter, cost: number, name: string, time: TimeArg): ScriptCall
   /** Builds one call for several requests. `server` is the number of the server; undefined if no request needs it. */
   batch(requests: readonly ScriptRequest[], time: TimeArg, server: number | undefined): ScriptCall
 }
 
 /** Calls that ignore leases. */
-export const exactForm: CallForm = {
-  sole: ({ compiled }, cost, name, time) => soleCall(compiled, cost, [name], time),
+export const exactForm: CallBuilder = {
+  single: ({ compiled }, cost, name, time) => soleCall(compiled, cost, [name], time),
   batch(requests, time, server) {
     if (requests.length === 1 && server === undefined && isPlainTake(requests[0])) return callOfOne(requests[0], time)
     return callOfMany(requests, time, server)
@@ -66,7 +66,7 @@ function soleCall(compiled: CompiledPolicy, cost: number, keys: readonly string[
 function callOfMany(requests: readonly ScriptRequest[], time: TimeArg, server: number | undefined): ScriptCall {
   const args: Arg[] = server === undefined ? [time] : [time, server]
   const { keys, policies } = pushRuns(args, requests)
-  const script = server === undefined ? exactScript(policies) : exactMindingScript(policies)
+  const script = server === undefined ? exactScript(policies) : exactRestoringScript(policies)
   return { script, keys, args }
 }
 

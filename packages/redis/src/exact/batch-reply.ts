@@ -5,7 +5,7 @@ import {
   type PolicyVerdict,
   SourcedDecision,
 } from '@sluice/limiter-core/backend'
-import { failureOfText, noReply, type RedisFailure } from '../client/redis-failure.ts'
+import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
 import type { TimedReply } from '../client/timed-calls.ts'
 import type { ScriptRequest } from './script-request.ts'
 
@@ -27,7 +27,7 @@ export class BatchReply implements TimedReply {
     this.#fields = (end < 0 ? text : text.slice(0, end)).split(' ')
     this.late = this.#fields[0] === 'late'
     this.now = timeOf(this.#fields[this.late ? 1 : 0])
-    if (!Number.isFinite(this.now)) throw noReply()
+    if (!Number.isFinite(this.now)) throw invalidReply()
   }
 
   /**
@@ -47,7 +47,7 @@ export class BatchReply implements TimedReply {
       const [waitMs, resetMs, growsMs] = [this.#waitMs(), this.#number(), this.#waitMs()]
       verdicts.push(new ChargeVerdict(counter.compiled.policy, advisory === true, remaining, waitMs, resetMs, growsMs))
     }
-    if (this.#at > this.#fields.length) return noReply()
+    if (this.#at > this.#fields.length) return invalidReply()
     return { verdicts, takenAt: this.now, counted: true, source: this.#source }
   }
 
@@ -59,7 +59,7 @@ export class BatchReply implements TimedReply {
     const waitMs = this.#waitMs()
     const resetMs = this.#number()
     const decision = new SourcedDecision(this.#source, policy, remaining, waitMs, resetMs, this.now, this.#waitMs())
-    return this.#at > this.#fields.length ? noReply() : decision
+    return this.#at > this.#fields.length ? invalidReply() : decision
   }
 
   #failure(): RedisFailure | undefined {

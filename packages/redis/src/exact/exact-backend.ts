@@ -7,7 +7,6 @@ import {
   type CompiledPolicy,
   type CountedKey,
   type Decision,
-  forgetsMs,
   IDEMPOTENT_MS,
   type Interruption,
   type Moment,
@@ -15,13 +14,14 @@ import {
   newIdempotencyKey,
   type Observer,
   Observers,
+  retentionMs,
   type ScriptRunner,
-  takeTogether,
+  takeParts,
 } from '@sluice/limiter-core/backend'
 import { countIdentity } from '../client/count-identity.ts'
 import type { EntityKeys } from '../client/entity-key.ts'
 import { hashSlot } from '../client/hash-slot.ts'
-import type { KnownServers } from '../client/known-servers.ts'
+import type { ServerState } from '../client/known-servers.ts'
 import { exactForm } from './batch-call.ts'
 import { ExactCalls } from './exact-calls.ts'
 import { ExactCounter } from './exact-counter.ts'
@@ -29,7 +29,7 @@ import type { Operation } from './script-request.ts'
 
 export interface ExactDeps {
   readonly runner: ScriptRunner
-  readonly servers: KnownServers
+  readonly servers: ServerState
   readonly keys: EntityKeys
   readonly maxBatch: number
   readonly clock: Clock
@@ -49,7 +49,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
   readonly #runner: ScriptRunner
   readonly #calls: ExactCalls
   readonly #keys: EntityKeys
-  readonly #servers: KnownServers
+  readonly #servers: ServerState
   readonly #observers: Observers = new Observers()
   readonly #oneSlot: ChargePart['backend'] = {
     takeAll: (charges, moment) => this.#request('take', charges, 0, moment),
@@ -74,7 +74,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     if (this.#inOneSlot(charges)) return this.#request('take', charges, 0, moment)
     const parts = this.#parts(charges)
     if (parts.length === 1) return this.#request('take', charges, 0, moment)
-    return takeTogether(parts, moment, (part) => this.#request('peek', part.charges, 0, moment))
+    return takeParts(parts, moment, (part) => this.#request('peek', part.charges, 0, moment))
   }
 
   /** Implements `take` of a counter. */
@@ -98,7 +98,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     const { id, deadlineAt } = this.#once()
     const calls = this.#bySlot(names).map((indexes) => {
       const keys = indexes.map((index) => names[index])
-      const lives = indexes.map((index) => forgetsMs(counted[index].counter.compiled))
+      const lives = indexes.map((index) => retentionMs(counted[index].counter.compiled))
       return this.#calls.reset(keys, lives, id, deadlineAt)
     })
     await Promise.all(calls)

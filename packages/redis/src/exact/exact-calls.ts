@@ -1,12 +1,12 @@
 import type { Charge, Clock, Observers, ScriptRunner, SourcedDecision } from '@sluice/limiter-core/backend'
-import { CROSSSLOT } from '../client/given-runner.ts'
+import { CROSSSLOT } from '../client/custom-runner.ts'
 import { hashSlot } from '../client/hash-slot.ts'
-import type { KnownServers } from '../client/known-servers.ts'
-import { neverSent, RedisFailure, reachedLate } from '../client/redis-failure.ts'
+import type { ServerState } from '../client/known-servers.ts'
+import { lateFailure, RedisFailure, unsentFailure } from '../client/redis-failure.ts'
 import type { ScriptCall, TimeArg, TimedCalls } from '../client/timed-calls.ts'
 import type { UsageReports } from '../client/usage-reports.ts'
 import { resetScript } from '../lua/scripts.ts'
-import type { CallForm } from './batch-call.ts'
+import type { CallBuilder } from './batch-call.ts'
 import { BatchReply } from './batch-reply.ts'
 import { ScriptQueue } from './script-queue.ts'
 import { requestOfOne, type ScriptRequest } from './script-request.ts'
@@ -14,8 +14,8 @@ import { requestOfOne, type ScriptRequest } from './script-request.ts'
 export interface ExactCallsOptions {
   readonly runner: ScriptRunner
   readonly clock: Clock
-  readonly servers: KnownServers
-  readonly form: CallForm
+  readonly servers: ServerState
+  readonly form: CallBuilder
   /** Name of the backend, for decisions. */
   readonly source: string
   readonly maxBatch: number
@@ -66,7 +66,7 @@ export class ExactCalls {
     const sentAt = clock.now()
     const time = this.#timed.timeNow(name, deadlineAt, sentAt)
     if (time === undefined) return undefined
-    const { script, keys, args } = form.sole(charge.counter, charge.cost, name, time)
+    const { script, keys, args } = form.single(charge.counter, charge.cost, name, time)
     queue.began()
     return runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }).then(
       (answer) => {
@@ -75,19 +75,19 @@ export class ExactCalls {
       },
       (error) => {
         queue.ended()
-        throw this.#reports.failed(name, error)
+        throw this.#reports.recordFailure(name, error)
       },
     )
   }
 
   /**
-   * Deletes Redis keys of one slot. `forgetsMs` contains, for each key, the ms during which earlier usage of the key
+   * Deletes Redis keys of one slot. `retentionMs` contains, for each key, the ms during which earlier usage of the key
    * could still be reported and must be ignored.
    */
   async reset(names: readonly string[], forgetsMs: readonly number[], id: string, deadlineAt: number): Promise<void> {
     const [key] = names
-    await this.#timed.knowTime(key)
-    const reply = await this.#timed.once(
+    await this.#timed.ensureTime(key)
+    const reply = await this.#timed.send(
       {
         key,
         compose: (time) => ({ script: resetScript, keys: names, args: [time, id, ...forgetsMs] }),
@@ -95,7 +95,7 @@ export class ExactCalls {
       },
       deadlineAt,
     )
-    if (reply.late) throw reachedLate()
+    if (reply.late) throw lateFailure()
   }
 
   #queueOf(name: string): ScriptQueue {
@@ -120,7 +120,7 @@ export class ExactCalls {
     sentAt: number,
     reply: BatchReply,
   ): SourcedDecision | Promise<SourcedDecision> {
-    this.#timed.reported(name, reply.now, sentAt)
+    this.#timed.recordTime(name, reply.now, sentAt)
     if (reply.late) {
       const [request, decided] = requestOfOne(charge, name, deadlineAt)
       this.#again([request])
@@ -137,17 +137,17 @@ export class ExactCalls {
     let isSent = false
     try {
       const isTimed = soonest(requests) < Number.POSITIVE_INFINITY
-      if (isTimed) await this.#timed.knowTime(key)
-      if (requests.some(mindsServer)) await this.#timed.knowIdentity(key)
+      if (isTimed) await this.#timed.ensureTime(key)
+      if (requests.some(mindsServer)) await this.#timed.ensureIdentity(key)
       const wanted = this.#stillWanted(requests)
       if (wanted.length === 0) return () => {}
       isSent = true
       const reply = await this.#call(wanted, isTimed ? soonest(wanted) : undefined)
       return () => (reply.late ? this.#again(wanted) : this.#settle(wanted, reply))
     } catch (error) {
-      const failed = this.#reports.failed(key, error)
+      const failed = this.#reports.recordFailure(key, error)
       if (failed.code === CROSSSLOT) return () => this.#again(requests, failed)
-      const failure = isSent ? failed : neverSent(failed)
+      const failure = isSent ? failed : unsentFailure(failed)
       return () => {
         for (const request of requests) request.reject(failure)
       }
@@ -160,7 +160,7 @@ export class ExactCalls {
       const server = this.#report(requests) ? this.#reports.numberOf(key) : undefined
       return this.#options.form.batch(requests, time, server)
     }
-    return this.#timed.once({ key, compose, read: (answer) => this.#replyOf(answer) }, deadlineAt)
+    return this.#timed.send({ key, compose, read: (answer) => this.#replyOf(answer) }, deadlineAt)
   }
 
   #replyOf(answer: unknown): BatchReply {
@@ -205,7 +205,7 @@ export class ExactCalls {
    * Sends requests once more if their deadline has not passed: the reply contained the correct time of the server, or
    * revealed that the server is part of a cluster. Rejects the other requests with `failure`.
    */
-  #again(requests: readonly ScriptRequest[], failure: RedisFailure = reachedLate()): void {
+  #again(requests: readonly ScriptRequest[], failure: RedisFailure = lateFailure()): void {
     const now = this.#options.clock.now()
     for (const request of requests) {
       if (request.retried || (request.deadlineAt ?? Number.POSITIVE_INFINITY) <= now) request.reject(failure)
@@ -221,7 +221,7 @@ export class ExactCalls {
     if (soonest(requests) > now) return requests
     return requests.filter((request) => {
       const wanted = request.deadlineAt === undefined || request.deadlineAt > now
-      if (!wanted) request.reject(reachedLate())
+      if (!wanted) request.reject(lateFailure())
       return wanted
     })
   }

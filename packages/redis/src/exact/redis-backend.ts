@@ -9,9 +9,9 @@ import {
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
-import { KnownServers } from '../client/known-servers.ts'
+import { ServerState } from '../client/known-servers.ts'
 import type { RedisClient } from '../client/redis-client.ts'
-import { runnerOf } from '../client/script-runner.ts'
+import { scriptRunner } from '../client/script-runner.ts'
 import { ExactBackend } from './exact-backend.ts'
 
 export interface RedisBackendOptions extends EntityKeyOptions {
@@ -58,8 +58,8 @@ export function redisBackend(
     throw badOption('redisBackend: maxBatch', maxBatch, `an integer from 1 to ${MOST_MAX_BATCH}`)
   }
   optionalFunction('redisBackend: serverTime', serverTime)
-  const runner = runnerOf(client)
+  const runner = scriptRunner(client)
   const itsClock = clockOf(clock)
-  const servers = new KnownServers({ runner, clock: itsClock, serverTime })
+  const servers = new ServerState({ runner, clock: itsClock, serverTime })
   return new ExactBackend({ runner, servers, keys: new EntityKeys('redisBackend', keys), maxBatch, clock: itsClock })
 }

@@ -33,7 +33,7 @@ export class Heartbeat {
    * Calls `slept` if a beat is overdue by a whole interval, because the process was suspended. Must be called before
    * leases are read.
    */
-  awake(): void {
+  checkSuspension(): void {
     const now = this.#options.clock.now()
     if (!this.#cancel || now - this.#awakeAt < 2 * this.#everyMs) return
     this.#awakeAt = now
@@ -47,7 +47,7 @@ export class Heartbeat {
 
   #beatLater(): void {
     this.#cancel = this.#options.clock.after(this.#everyMs, () => {
-      this.awake()
+      this.checkSuspension()
       this.#awakeAt = this.#options.clock.now()
       this.#cancel = undefined
       if (this.#options.beat()) this.#beatLater()

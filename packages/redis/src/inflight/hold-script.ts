@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { noReply, reachedLate } from '../client/redis-failure.ts'
+import { invalidReply, lateFailure } from '../client/redis-failure.ts'
 import {
   type ScriptCall,
   type TimeArg,
@@ -8,7 +8,7 @@ import {
   type TimedReply,
 } from '../client/timed-calls.ts'
 import { inflightHold } from '../lua/scripts.ts'
-import type { HoldReply, HoldRequest } from './hold-request.ts'
+import type { HoldReply, KeyReport } from './key-report.ts'
 
 export interface HoldScriptOptions extends TimedCallsOptions {
   readonly leaseMs: number
@@ -40,25 +40,25 @@ export class HoldScript {
    * Returns one reply per request. Rejects with a `RedisFailure` if the call failed or reached Redis after `deadlineAt`
    * (process clock), in which case it has no effect.
    */
-  async run(requests: readonly HoldRequest[], deadlineAt: number): Promise<readonly HoldReply[]> {
+  async run(requests: readonly KeyReport[], deadlineAt: number): Promise<readonly HoldReply[]> {
     const keys = requests.map(({ holding }) => holding.name)
     const args = requests.flatMap((request) => request.args)
     const compose = (time: TimeArg): ScriptCall => {
       return { script: inflightHold, keys, args: [time, this.#process, this.#leaseMs, ...args] }
     }
     const reply = await this.#calls.run({ key: keys[0], compose, read: rawReply }, deadlineAt)
-    if (!reply) throw reachedLate()
+    if (!reply) throw lateFailure()
     return repliesOf(requests, reply.parts)
   }
 }
 
 function rawReply(reply: unknown): RawReply {
   const [late, now, ...parts] = reply as unknown[]
-  if (!Number.isFinite(Number(now))) throw noReply()
+  if (!Number.isFinite(Number(now))) throw invalidReply()
   return { now: Number(now), late: Number(late) === 1, parts }
 }
 
-function repliesOf(requests: readonly HoldRequest[], reply: readonly unknown[]): HoldReply[] {
+function repliesOf(requests: readonly KeyReport[], reply: readonly unknown[]): HoldReply[] {
   let at = 0
   return requests.map(({ replies }) => {
     const [kept, total, ...granted] = reply.slice(at, at + replies)
@@ -66,7 +66,7 @@ function repliesOf(requests: readonly HoldRequest[], reply: readonly unknown[]):
     const failure = Number.isNaN(Number(kept)) ? String(kept) : undefined
     const numbers = [kept, total, ...granted].map(Number)
     const isValid = granted.length === replies - 2 && numbers.every((count) => Number.isInteger(count) && count >= 0)
-    if (failure === undefined && !isValid) throw noReply()
+    if (failure === undefined && !isValid) throw invalidReply()
     return { failure, kept: Number(kept), total: Number(total), granted: granted.map(Number) }
   })
 }

@@ -1,10 +1,10 @@
 import { afterThisTurn, type Breaker, type Clock, type Deadlines, TurnBatch } from '@sluice/limiter-core/backend'
-import { CROSSSLOT } from '../client/given-runner.ts'
+import { CROSSSLOT } from '../client/custom-runner.ts'
 import { hashSlot } from '../client/hash-slot.ts'
 import { failureOf, RedisFailure } from '../client/redis-failure.ts'
-import { type HoldReply, HoldRequest, worstOf } from './hold-request.ts'
 import type { KeyPermits } from './key-permits.ts'
-import type { Standstill } from './standstill.ts'
+import { type HoldReply, KeyReport, worstFailure } from './key-report.ts'
+import type { SuspensionDetector } from './suspension.ts'
 import { WaitingBySlot } from './waiting-by-slot.ts'
 
 /**
@@ -18,11 +18,11 @@ export interface InflightSyncOptions {
   readonly leaseMs: number
   readonly breaker: Breaker
   readonly deadlines: Deadlines
-  readonly standstill: Standstill
+  readonly standstill: SuspensionDetector
   /** Returns the hash slot of a Redis key; 0 for a single server. One call contains the keys of one slot. */
   readonly hashSlotOf: (name: string) => number
   /** Sends one call. Resolves with one reply per request. */
-  readonly run: (requests: readonly HoldRequest[], deadlineAt: number) => Promise<readonly HoldReply[]>
+  readonly run: (requests: readonly KeyReport[], deadlineAt: number) => Promise<readonly HoldReply[]>
   readonly failed: (failure: RedisFailure) => void
   /** Called before reports are sent or replies applied, to detect whether the process was suspended. */
   readonly awake: () => void
@@ -97,7 +97,7 @@ export class InflightSync {
   #send(holdings: readonly KeyPermits[], isProbe: boolean): void {
     const { clock, deadlineMs, deadlines, breaker, run } = this.#options
     const sentAt = clock.now()
-    const requests = holdings.map((holding) => new HoldRequest(holding, holding.request(sentAt)))
+    const requests = holdings.map((holding) => new KeyReport(holding, holding.request(sentAt)))
     const call = { requests, sentAt, isProbe }
     const answer = run(requests, sentAt + deadlineMs)
     this.#calls++
@@ -112,7 +112,8 @@ export class InflightSync {
     }
     ended.then(done, done)
     // even a late reply to a probe shows that Redis is available again
-    if (isProbe) answer.then((replies) => !worstOf(replies) && breaker.probed(clock.now() - sentAt)).catch(() => {})
+    if (isProbe)
+      answer.then((replies) => !worstFailure(replies) && breaker.probed(clock.now() - sentAt)).catch(() => {})
   }
 
   #answered(call: Call, replies: readonly HoldReply[]): void {
@@ -125,7 +126,7 @@ export class InflightSync {
       this.#again(call)
       return
     }
-    const worst = worstOf(replies)
+    const worst = worstFailure(replies)
     if (worst) failed(worst)
     if (!isProbe && (!worst || worst.keyOnly)) breaker.succeeded()
     if (!isProbe && worst && !worst.keyOnly) breaker.failed()
@@ -141,7 +142,7 @@ export class InflightSync {
    */
   #again({ requests }: Call): void {
     for (const request of requests) {
-      request.holding.unanswered()
+      request.holding.markUnknown()
       request.retry()
       this.#free(request.holding, true)
     }
@@ -160,8 +161,8 @@ export class InflightSync {
     const mayArrive = failure.code === 'CONNECTION'
     for (const request of call.requests) {
       const { holding } = request
-      if (mayArrive || failure.code === 'LATE') holding.unanswered()
-      holding.doubtful = mayArrive
+      if (mayArrive || failure.code === 'LATE') holding.markUnknown()
+      holding.mayStillArrive = mayArrive
       request.failed()
       if (mayArrive) holding.answerAllHere()
       else this.#free(holding, false)
@@ -170,7 +171,7 @@ export class InflightSync {
   }
 
   /** Frees keys after the deadline of their call. Until then a call on a broken connection may still reach Redis. */
-  #freeLater(requests: readonly HoldRequest[]): void {
+  #freeLater(requests: readonly KeyReport[]): void {
     const free = (): void => {
       for (const { holding } of requests) this.#free(holding, false)
     }
@@ -180,8 +181,8 @@ export class InflightSync {
   // after a failure the key is only reported at once if a caller waits; otherwise the next heartbeat reports it
   #free(holding: KeyPermits, wasAnswered: boolean): void {
     holding.busy = false
-    holding.doubtful = false
-    if (holding.waits || (wasAnswered && holding.unsaid)) this.report(holding)
+    holding.mayStillArrive = false
+    if (holding.waits || (wasAnswered && holding.hasUnreported)) this.report(holding)
     else this.#options.freed(holding)
   }
 }
@@ -191,7 +192,7 @@ function atOnce(run: () => void): void {
 }
 
 interface Call {
-  readonly requests: readonly HoldRequest[]
+  readonly requests: readonly KeyReport[]
   readonly sentAt: number
   readonly isProbe: boolean
 }

@@ -1,6 +1,5 @@
 import {
   type AcquireOptions,
-  AWAITED,
   type BreakerState,
   type Cap,
   type Clock,
@@ -10,12 +9,13 @@ import {
   Health,
   type InflightBackend,
   type Interruption,
+  KEEP_ALIVE,
   type MaybePromise,
   type Observers,
   type Permit,
   type ScriptRunner,
   SluiceError,
-  TOO_HEAVY,
+  WEIGHT_EXCEEDS_LIMIT,
 } from '@sluice/limiter-core/backend'
 import { hashSlot } from '../client/hash-slot.ts'
 import type { RedisFailure } from '../client/redis-failure.ts'
@@ -26,7 +26,7 @@ import { InflightSync } from './inflight-sync.ts'
 import type { KeyPermits } from './key-permits.ts'
 import { PendingAcquire } from './pending-acquire.ts'
 import { PermitTable } from './permit-table.ts'
-import { Standstill } from './standstill.ts'
+import { SuspensionDetector } from './suspension.ts'
 
 const NAME = 'redis-inflight'
 
@@ -56,7 +56,7 @@ export class InflightTable implements InflightBackend {
   readonly #deadlines: Deadlines
   /** Deadlines of calls to Redis, which continue after their callers have received a local decision. */
   readonly #background: Deadlines
-  readonly #standstill: Standstill
+  readonly #standstill: SuspensionDetector
   readonly #script: HoldScript
   readonly #sync: InflightSync
   readonly #stopListening: (() => void) | undefined
@@ -72,14 +72,14 @@ export class InflightTable implements InflightBackend {
       if (state !== 'open') this.#renewAll()
     }
     this.#health = new Health({ name: NAME, clock, deadlineMs, observers, changed: renew })
-    this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)
+    this.#deadlines = new Deadlines(clock, deadlineMs, KEEP_ALIVE)
     this.#background = new Deadlines(clock, deadlineMs)
-    this.#standstill = new Standstill(options, this.#deadlines)
+    this.#standstill = new SuspensionDetector(options, this.#deadlines)
     this.#script = new HoldScript(options)
     this.#heartbeat = new Heartbeat({ ...options, beat: () => this.#beat(), slept: (now) => this.#slept(now) })
-    const awake = (): void => this.#heartbeat.awake()
+    const awake = (): void => this.#heartbeat.checkSuspension()
     const changed = (holding: KeyPermits): void => this.#report(holding)
-    this.#holdings = new PermitTable({ ...options, awake, changed, uncounted: () => this.#health.log.ruled() })
+    this.#holdings = new PermitTable({ ...options, awake, changed, uncounted: () => this.#health.log.countFallback() })
     this.#sync = new InflightSync({
       ...options,
       awake,
@@ -98,14 +98,14 @@ export class InflightTable implements InflightBackend {
     key: string,
     { weight = 1, signal, cap = this.#defaultCap() }: AcquireOptions = {},
   ): MaybePromise<Permit | Denial> {
-    if (weight > cap.limit) return TOO_HEAVY
+    if (weight > cap.limit) return WEIGHT_EXCEEDS_LIMIT
     if (signal?.aborted) return FULL
     const holding = this.#holdingOf(key, cap)
     if (this.#decidesAlone(holding)) return this.#acquireHere(holding, weight)
     const wish = new PendingAcquire(weight, signal)
-    holding.wishes.push(wish)
+    holding.acquires.push(wish)
     this.#sync.request(holding)
-    return this.#standstill.answerOf(wish, () => holding.answerWishHere(wish))
+    return this.#standstill.answerOf(wish, () => holding.decideLocally(wish))
   }
 
   /** Returns the number of held places: of all processes, or of this process alone while Redis is unavailable. */
@@ -144,14 +144,14 @@ export class InflightTable implements InflightBackend {
   }
 
   #holdingOf(key: string, cap: Cap): KeyPermits {
-    this.#heartbeat.awake()
+    this.#heartbeat.checkSuspension()
     if (!this.#closed) this.#heartbeat.start()
     return this.#holdings.of(key, cap)
   }
 
   /** Whether this process decides alone about a key: Redis is unavailable, or the outcome of a call is unknown. */
   #decidesAlone(holding: KeyPermits): boolean {
-    if (this.#closed || holding.doubtful) return true
+    if (this.#closed || holding.mayStillArrive) return true
     if (this.#health.breaker.state !== 'open') return false
     this.#sync.probe(holding)
     return true
@@ -190,7 +190,7 @@ export class InflightTable implements InflightBackend {
    * places. A process that was running but could not reach Redis keeps its permits.
    */
   #slept(now: number): void {
-    for (const holding of this.#holdings) holding.loseLapsed(now)
+    for (const holding of this.#holdings) holding.revokeExpired(now)
   }
 
   #interrupted(event: Interruption): void {
@@ -200,7 +200,7 @@ export class InflightTable implements InflightBackend {
   }
 
   #failed(failure: RedisFailure): void {
-    this.#health.noted(failure.code, failure)
+    this.#health.reportFailure(failure.code, failure)
     this.#options.observers.event('backendFailed', { backend: NAME, cause: failure.code, error: failure })
   }
 }

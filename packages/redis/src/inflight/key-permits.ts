@@ -7,7 +7,7 @@ import {
   type MaxHoldTimer,
   type MaxHoldTimers,
   type Permit,
-  type PermitHome,
+  type PermitOwner,
 } from '@sluice/limiter-core/backend'
 import type { Deferred } from './deferred.ts'
 import type { HoldTimes } from './hold-times.ts'
@@ -55,7 +55,7 @@ export interface KeyRequest {
 /**
  * Permits of this process for one key of one cap, with the state that the server has acknowledged and waiting callers.
  */
-export class KeyPermits implements PermitHome {
+export class KeyPermits implements PermitOwner {
   readonly key: string
   /** Redis key. */
   readonly name: string
@@ -63,8 +63,8 @@ export class KeyPermits implements PermitHome {
   /** Whether a call about this key is pending or may still arrive at the server. No other call is sent until then. */
   busy = false
   /** Whether the last call may still arrive although its connection broke. Until then this process decides alone. */
-  doubtful = false
-  wishes: PendingAcquire[] = []
+  mayStillArrive = false
+  acquires: PendingAcquire[] = []
   counts: Deferred<number>[] = []
   readonly #deps: KeyPermitsDeps
   readonly #maxHoldTimer: MaxHoldTimer | undefined
@@ -98,11 +98,11 @@ export class KeyPermits implements PermitHome {
 
   /** Whether any caller waits for the next call. */
   get waits(): boolean {
-    return this.wishes.length > 0 || this.counts.length > 0
+    return this.acquires.length > 0 || this.counts.length > 0
   }
 
   /** Whether the record of the server differs from the held places. */
-  get unsaid(): boolean {
+  get hasUnreported(): boolean {
     return this.#claimed !== this.#acknowledged
   }
 
@@ -116,14 +116,14 @@ export class KeyPermits implements PermitHome {
   }
 
   /** Reports zero places to the server from now on, even if permits are still held. */
-  leave(): void {
+  stopReporting(): void {
     this.#left = true
   }
 
   /** Returns the next report and moves all waiting callers to it. */
   request(now: number): KeyRequest {
-    const { wishes, counts } = this
-    this.wishes = []
+    const { acquires: wishes, counts } = this
+    this.acquires = []
     this.counts = []
     this.busy = true
     this.#recordEndsAt = now + this.#deps.deadlineMs + this.#deps.leaseMs
@@ -132,26 +132,26 @@ export class KeyPermits implements PermitHome {
   }
 
   /** Puts callers of an earlier call that still wait in front of all others. */
-  await(wishes: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
-    this.wishes = [...wishes.filter(({ waits }) => waits), ...this.wishes]
+  requeue(wishes: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
+    this.acquires = [...wishes.filter(({ waits }) => waits), ...this.acquires]
     this.counts = [...counts.filter(({ waits }) => waits), ...this.counts]
   }
 
   /** Decides an acquire in this process alone, unless it has been decided already. */
-  answerWishHere(wish: PendingAcquire): Permit | Denial {
+  decideLocally(wish: PendingAcquire): Permit | Denial {
     return wish.answer(() => (wish.gone ? FULL : this.grantHere(wish.weight)))
   }
 
   /** Decides for all waiting callers in this process alone, because no call is made. */
   answerAllHere(): void {
-    const { wishes, counts } = this
-    this.wishes = []
+    const { acquires: wishes, counts } = this
+    this.acquires = []
     this.counts = []
     this.answerHere(wishes, counts)
   }
 
   /** Records that the outcome of the last call is unknown. */
-  unanswered(): void {
+  markUnknown(): void {
     this.#acknowledged = Number.NaN
   }
 
@@ -183,7 +183,7 @@ export class KeyPermits implements PermitHome {
 
   /** Answers callers by the count of this process alone. */
   answerHere(wishes: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
-    for (const wish of wishes) this.answerWishHere(wish)
+    for (const wish of wishes) this.decideLocally(wish)
     for (const count of counts) count.answer(() => this.#places)
   }
 
@@ -205,7 +205,7 @@ export class KeyPermits implements PermitHome {
   }
 
   /** Revokes all permits if their lease has expired. */
-  loseLapsed(now: number): void {
+  revokeExpired(now: number): void {
     if (this.#leaseEndsAt > now) return
     this.#leaseEndsAt = Number.POSITIVE_INFINITY
     this.loseDownTo(0)

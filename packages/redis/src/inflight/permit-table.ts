@@ -48,6 +48,6 @@ export class PermitTable {
   /** Stops the timers and reports zero places for every key from now on. */
   leave(): void {
     this.#deps.maxHoldTimers.close()
-    for (const holding of this) holding.leave()
+    for (const holding of this) holding.stopReporting()
   }
 }

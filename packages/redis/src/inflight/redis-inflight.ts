@@ -1,6 +1,7 @@
 import {
   type Cap,
   type Clock,
+  checkedUnits,
   clockOf,
   compileFailover,
   countName,
@@ -16,12 +17,11 @@ import {
   type ScriptRunner,
   SluiceError,
   shown,
-  wholeUnits,
 } from '@sluice/limiter-core/backend'
 import { countIdentity } from '../client/count-identity.ts'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
 import type { RedisClient } from '../client/redis-client.ts'
-import { runnerOf } from '../client/script-runner.ts'
+import { scriptRunner } from '../client/script-runner.ts'
 import { InflightTable } from './inflight-table.ts'
 
 export interface RedisInflightOptions extends EntityKeyOptions {
@@ -88,12 +88,12 @@ export function redisInflight(client: RedisClient | ScriptRunner, options: Redis
   const { limit, serverTime } = options
   const maxHoldMs =
     options.maxHoldMs === undefined ? undefined : parseTimerMs(options.maxHoldMs, 'redisInflight: maxHoldMs')
-  if (limit !== undefined) wholeUnits(limit, 'redisInflight: limit')
+  if (limit !== undefined) checkedUnits(limit, 'redisInflight: limit')
   optionalFunction('redisInflight: serverTime', serverTime)
   const keys = new EntityKeys('redisInflight', options)
   const scope = parseScope(options.scope ?? 'default')
   const countOf = countNames(scope)
-  const runner = runnerOf(client)
+  const runner = scriptRunner(client)
   return new InflightTable({
     ...timesOf(options),
     runner,

@@ -1,6 +1,12 @@
-import { type CompiledPolicy, forgetsMs, type Script } from '@sluice/limiter-core/backend'
-import { GRACE, type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf } from '@sluice/limiter-core/leases'
-import { failureOfText, noReply, type RedisFailure } from '../client/redis-failure.ts'
+import { type CompiledPolicy, retentionMs, type Script } from '@sluice/limiter-core/backend'
+import {
+  LEASE_GRACE_FACTOR,
+  type LeaseGrant,
+  type LeaseRequest,
+  type LeaseTerms,
+  leaseMsOf,
+} from '@sluice/limiter-core/leases'
+import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
 import type { TimeArg, TimedReply } from '../client/timed-calls.ts'
 import { timeOf } from '../exact/batch-reply.ts'
 import { policyArgs } from '../lua/policy-args.ts'
@@ -17,7 +23,7 @@ export interface LeaseLedgerCall {
 
 /** Lease request, and the usage to report for its key. */
 export interface ReportedAsk {
-  readonly ask: LeaseAsk
+  readonly ask: LeaseRequest
   readonly reported: ReportedUsage | undefined
 }
 
@@ -44,7 +50,7 @@ export function leaseLedgerReply(reply: unknown): LeaseLedgerReply {
   const fields = line.split(' ')
   const late = fields[0] === 'late'
   const now = timeOf(fields[late ? 1 : 0])
-  if (!Number.isFinite(now)) throw noReply()
+  if (!Number.isFinite(now)) throw invalidReply()
   if (late) return { now, late, grants: [] }
   const grants: (LeaseGrant | RedisFailure)[] = []
   for (let at = 1; at < fields.length; ) {
@@ -70,7 +76,7 @@ function pushAsk(
   args.push(met ?? policies.size + 1)
   if (met === undefined) {
     policies.set(compiled, policies.size + 1)
-    args.push(...policyArgs(compiled), leaseMsOf(compiled, terms) * GRACE, forgetsMs(compiled))
+    args.push(...policyArgs(compiled), leaseMsOf(compiled, terms) * LEASE_GRACE_FACTOR, retentionMs(compiled))
   }
   args.push(ask.owner, ask.seq, ask.base, ask.spent, ask.keep, ask.want, ask.demand, ask.minimum, ask.need)
   args.push(reported ? 1 : 0)

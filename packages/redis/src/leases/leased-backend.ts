@@ -15,9 +15,9 @@ import {
   leaseTermsOf,
 } from '@sluice/limiter-core/leases'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
-import { KnownServers } from '../client/known-servers.ts'
+import { ServerState } from '../client/known-servers.ts'
 import type { RedisClient } from '../client/redis-client.ts'
-import { runnerOf } from '../client/script-runner.ts'
+import { scriptRunner } from '../client/script-runner.ts'
 import { ExactBackend } from '../exact/exact-backend.ts'
 import { ExactCalls } from '../exact/exact-calls.ts'
 import { DEFAULT_MAX_BATCH } from '../exact/redis-backend.ts'
@@ -69,7 +69,7 @@ export function leasedBackend(client: RedisClient | ScriptRunner, options: Lease
 }
 
 /** Creates only the ledger of `leasedBackend`, which stores the leased units of each process. */
-export function redisLedger(client: RedisClient | ScriptRunner, options: LeasedBackendOptions = {}): LeaseLedger {
+export function redisLeaseLedger(client: RedisClient | ScriptRunner, options: LeasedBackendOptions = {}): LeaseLedger {
   return new LeaseRedisLedger(partsOf(client, options))
 }
 
@@ -79,7 +79,7 @@ function partsOf(client: RedisClient | ScriptRunner, options: LeasedBackendOptio
   optionalFunction('leasedBackend: serverTime', serverTime)
   const terms = leaseTermsOf('leasedBackend', options)
   const keys = new EntityKeys('leasedBackend', options)
-  const runner = runnerOf(client)
+  const runner = scriptRunner(client)
   const clock = clockOf(given)
-  return { runner, clock, keys, terms, servers: new KnownServers({ runner, clock, serverTime }) }
+  return { runner, clock, keys, terms, servers: new ServerState({ runner, clock, serverTime }) }
 }

@@ -1,10 +1,10 @@
 import type { Clock, CountedKey, ScriptRunner } from '@sluice/limiter-core/backend'
-import type { LeaseAsk, LeaseGrant, LeaseLedger, LeaseTerms } from '@sluice/limiter-core/leases'
+import type { LeaseGrant, LeaseLedger, LeaseRequest, LeaseTerms } from '@sluice/limiter-core/leases'
+import { CROSSSLOT } from '../client/custom-runner.ts'
 import type { EntityKeys } from '../client/entity-key.ts'
-import { CROSSSLOT } from '../client/given-runner.ts'
 import { hashSlot } from '../client/hash-slot.ts'
-import type { KnownServers } from '../client/known-servers.ts'
-import { RedisFailure, reachedLate } from '../client/redis-failure.ts'
+import type { ServerState } from '../client/known-servers.ts'
+import { lateFailure, RedisFailure } from '../client/redis-failure.ts'
 import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
 import { leaseLedgerCall, leaseLedgerReply } from './lease-ledger-call.ts'
 
@@ -13,12 +13,12 @@ export interface LeaseRedisOptions {
   readonly clock: Clock
   readonly keys: EntityKeys
   readonly terms: LeaseTerms
-  readonly servers: KnownServers
+  readonly servers: ServerState
 }
 
 /** Lease request with the Redis keys of its cells and of its leases. */
 interface PlacedAsk {
-  readonly ask: LeaseAsk
+  readonly ask: LeaseRequest
   readonly names: readonly [string, string]
   /** Time of the request on the process clock. */
   readonly askedAt: number
@@ -37,20 +37,20 @@ export class LeaseRedisLedger implements LeaseLedger {
     this.#options = options
   }
 
-  ask(asks: readonly LeaseAsk[], deadlineAt: number): Promise<readonly (LeaseGrant | Error)[]> {
+  request(asks: readonly LeaseRequest[], deadlineAt: number): Promise<readonly (LeaseGrant | Error)[]> {
     return this.#ask(asks, deadlineAt, false)
   }
 
   async #ask(
-    asks: readonly LeaseAsk[],
+    asks: readonly LeaseRequest[],
     deadlineAt: number,
     isRetry: boolean,
   ): Promise<readonly (LeaseGrant | Error)[]> {
-    const answers = new Map<LeaseAsk, LeaseGrant | Error>()
+    const answers = new Map<LeaseRequest, LeaseGrant | Error>()
     await Promise.all(
       this.#batches(asks).map(async (batch) => {
         const [{ names }] = batch
-        const failed = (error: unknown): RedisFailure => this.#options.servers.reports.failed(names[0], error)
+        const failed = (error: unknown): RedisFailure => this.#options.servers.reports.recordFailure(names[0], error)
         let grants = await this.#send(batch, deadlineAt).catch(failed)
         // a cluster that was treated as a single server: the retry sends one call per slot
         if (grants instanceof RedisFailure && grants.code === CROSSSLOT && !isRetry) {
@@ -73,7 +73,7 @@ export class LeaseRedisLedger implements LeaseLedger {
     this.#options.servers.close()
   }
 
-  #batches(asks: readonly LeaseAsk[]): PlacedAsk[][] {
+  #batches(asks: readonly LeaseRequest[]): PlacedAsk[][] {
     const { runner, keys, clock } = this.#options
     const askedAt = clock.now()
     const bySlot = new Map<number, PlacedAsk[][]>()
@@ -96,7 +96,7 @@ export class LeaseRedisLedger implements LeaseLedger {
     const mindsServer = batch.some(mayReportLoss)
     const call = { key, mindsServer, compose, read: leaseLedgerReply }
     const reply = await this.#options.servers.calls.run(call, deadlineAt)
-    if (!reply) throw reachedLate()
+    if (!reply) throw lateFailure()
     return reply.grants
   }
 

@@ -1,13 +1,13 @@
 import type { Counter } from '@sluice/limiter-core'
 import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
-import { type Arg, type CallForm, pushRuns } from '../exact/batch-call.ts'
+import { type Arg, type CallBuilder, pushRuns } from '../exact/batch-call.ts'
 import type { RequestCharges } from '../exact/script-request.ts'
 import { policyArgs } from '../lua/policy-args.ts'
 import { unleasedScript, unleasedSoleScript } from '../lua/scripts.ts'
 
 /** Takes that fail with the code `LEASED`, and take nothing, if any process has leased units of the key. */
-export const unleasedForm: CallForm = {
-  sole(counter, cost, name, time) {
+export const unleasedForm: CallBuilder = {
+  single(counter, cost, name, time) {
     const { compiled } = counter
     if (compiled.variants) return callOf([takeOf(counter, cost, name)], time)
     const [, ...constants] = policyArgs(compiled)

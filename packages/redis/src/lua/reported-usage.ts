@@ -5,7 +5,7 @@ export interface ReportedUsage {
   readonly resetAfterMs: number
   /** Time at which this server, or its predecessor, reported `used`. */
   readonly usedAt: number
-  /** `uncounted`, `unsure` and `upTo` of `Admitted`. */
+  /** `uncounted`, `unsure` and `upTo` of `AdmittedUnits`. */
   readonly uncounted: number
   readonly unsure: number
   readonly upTo: number

@@ -30,7 +30,7 @@ export function exactScript(policies: Iterable<CompiledPolicy>): Script {
 }
 
 /** Returns the script for any batch over these policies. */
-export function exactMindingScript(policies: Iterable<CompiledPolicy>): Script {
+export function exactRestoringScript(policies: Iterable<CompiledPolicy>): Script {
   const { exactStore, exactBatchState, exactBatch } = lua
   return scriptOver('exact-minding', policies, exactStore, runOnce, makeGood, exactBatchState, exactBatch)
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Backend, Clock, CountedKey, ScriptRunner } from '@sluice/limiter-core/backend'
 import { PARTITIONS, partitionOf, type SyncAnswer, type SyncBatch, type SyncLedger } from '@sluice/limiter-core/sync'
 import type { EntityKeys } from '../client/entity-key.ts'
-import type { KnownServers } from '../client/known-servers.ts'
-import { RedisFailure, reachedLate } from '../client/redis-failure.ts'
+import type { ServerState } from '../client/known-servers.ts'
+import { lateFailure, RedisFailure } from '../client/redis-failure.ts'
 import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
 import { syncNodes } from '../lua/scripts.ts'
 import { syncLedgerCall, syncLedgerReply } from './sync-ledger-call.ts'
@@ -15,7 +15,7 @@ export interface RedisSyncOptions {
   readonly runner: ScriptRunner
   readonly clock: Clock
   readonly keys: EntityKeys
-  readonly servers: KnownServers
+  readonly servers: ServerState
   readonly serverTime: (() => number) | undefined
   readonly tickMs: number
   /** Exact backend with the same Redis keys, used for resets. */
@@ -60,9 +60,9 @@ export class RedisSyncLedger implements SyncLedger {
     }
     const call = { key: mark, mindsServer, compose, read: (reply: unknown) => syncLedgerReply(batch, reply) }
     const reply = await servers.calls.run(call, deadlineAt).catch((error) => {
-      throw servers.reports.failed(mark, error)
+      throw servers.reports.recordFailure(mark, error)
     })
-    if (!reply) throw reachedLate()
+    if (!reply) throw lateFailure()
     const offsetMs = this.#offsetMs(mark)
     const cells = reply.cells.map((cellsOrFailure, index) => {
       const { instants } = batch.takes[index].counter.compiled

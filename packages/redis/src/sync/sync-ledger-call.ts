@@ -1,6 +1,6 @@
-import { type CompiledPolicy, forgetsMs, type Script } from '@sluice/limiter-core/backend'
-import { lateMs, type SyncBatch } from '@sluice/limiter-core/sync'
-import { failureOfText, noReply, type RedisFailure } from '../client/redis-failure.ts'
+import { type CompiledPolicy, retentionMs, type Script } from '@sluice/limiter-core/backend'
+import { maxLateMs, type SyncBatch } from '@sluice/limiter-core/sync'
+import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
 import type { TimeArg, TimedReply } from '../client/timed-calls.ts'
 import { timeOf } from '../exact/batch-reply.ts'
 import { policyArgs } from '../lua/policy-args.ts'
@@ -43,8 +43,8 @@ export function syncLedgerCall(
     usages.push(met ?? policies.size + 1)
     if (met === undefined) {
       policies.set(compiled, policies.size + 1)
-      usages.push(...policyArgs(compiled), lateMs(compiled))
-      rememberedMs = Math.max(rememberedMs, Math.ceil(forgetsMs(compiled)))
+      usages.push(...policyArgs(compiled), maxLateMs(compiled))
+      rememberedMs = Math.max(rememberedMs, Math.ceil(retentionMs(compiled)))
     }
     const reported = options.reported[index]
     usages.push(reported ? 1 : 0)
@@ -67,7 +67,7 @@ export function syncLedgerReply(batch: SyncBatch, reply: unknown): SyncLedgerRep
   const fields = line.split(' ')
   const late = fields[0] === 'late'
   const now = timeOf(fields[late ? 1 : 0])
-  if (!Number.isFinite(now)) throw noReply()
+  if (!Number.isFinite(now)) throw invalidReply()
   if (late) return { now, late, last: 0, cells: [] }
   let at = 2
   const cells = batch.takes.map(({ counter: { compiled } }) => {
@@ -76,6 +76,6 @@ export function syncLedgerReply(batch: SyncBatch, reply: unknown): SyncLedgerRep
     at += compiled.cells
     return of
   })
-  if (at !== fields.length) throw noReply()
+  if (at !== fields.length) throw invalidReply()
   return { now, late, last: Number(fields[1]), cells }
 }

@@ -28,10 +28,10 @@ import {
   syncTermsOf,
 } from '@sluice/limiter-core/sync'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
-import { KnownServers } from '../client/known-servers.ts'
+import { ServerState } from '../client/known-servers.ts'
 import type { RedisClient } from '../client/redis-client.ts'
 import { isRedisClients, type RedisClients } from '../client/redis-clients.ts'
-import { runnerOf } from '../client/script-runner.ts'
+import { scriptRunner } from '../client/script-runner.ts'
 import { ExactBackend } from '../exact/exact-backend.ts'
 import { DEFAULT_MAX_BATCH } from '../exact/redis-backend.ts'
 import { RedisSyncLedger, type RedisSyncOptions } from './redis-sync-ledger.ts'
@@ -123,7 +123,7 @@ function settingsOf(client: RedisClient | ScriptRunner, options: SyncedBackendOp
   const { source, share } = compileFailover({ onBackendError })
   const rule = { source, share: onBackendError === undefined ? undefined : share }
   const keys = new EntityKeys(owner, options)
-  const runner = runnerOf(client)
+  const runner = scriptRunner(client)
   if (runner.clustered && partitions === undefined) {
     const expected = `a number such as ${PARTITIONS}, the same in all processes and backends that share counts`
     throw new SluiceError(
@@ -132,7 +132,7 @@ function settingsOf(client: RedisClient | ScriptRunner, options: SyncedBackendOp
     )
   }
   const clock = clockOf(given)
-  const servers = new KnownServers({ runner, clock, serverTime })
+  const servers = new ServerState({ runner, clock, serverTime })
   const exact = new ExactBackend({ runner, clock, keys, servers, maxBatch: DEFAULT_MAX_BATCH })
   return { parts: { runner, clock, keys, servers, serverTime, exact, tickMs: terms.tickMs }, terms, rule }
 }

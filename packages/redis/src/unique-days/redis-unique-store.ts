@@ -1,8 +1,8 @@
 import { optionsOf, type ScriptRunner } from '@sluice/limiter-core/backend'
 import { checkPrefix } from '../client/entity-key.ts'
 import type { RedisClient } from '../client/redis-client.ts'
-import { noReply } from '../client/redis-failure.ts'
-import { runnerOf } from '../client/script-runner.ts'
+import { invalidReply } from '../client/redis-failure.ts'
+import { scriptRunner } from '../client/script-runner.ts'
 import { mergeRegisters, readRegisters } from '../lua/scripts.ts'
 
 export interface RedisUniqueStoreOptions {
@@ -36,7 +36,7 @@ export function redisUniqueStore(
   optionsOf('redisUniqueStore', options, ['prefix'])
   const { prefix = 'sluice' } = options
   checkPrefix('redisUniqueStore', prefix)
-  return new RedisUniqueStore(runnerOf(client), prefix)
+  return new RedisUniqueStore(scriptRunner(client), prefix)
 }
 
 /** Store returned by `redisUniqueStore`. Calls reject if Redis fails, and can be repeated safely. */
@@ -56,7 +56,7 @@ export class RedisUniqueStore {
   async merge(day: string, entries: readonly NamedRegisters[], keepMs: number): Promise<string[]> {
     const args = [Math.ceil(keepMs), MOST_NAMES, ...entries.flatMap(({ name, registers }) => [name, registers])]
     const merged = textsOf(await this.#runner.run(mergeRegisters, [this.#keyOf(day)], args))
-    if (merged.length !== entries.length) throw noReply()
+    if (merged.length !== entries.length) throw invalidReply()
     return merged
   }
 
@@ -74,6 +74,6 @@ export class RedisUniqueStore {
 }
 
 function textsOf(reply: unknown): string[] {
-  if (!Array.isArray(reply)) throw noReply()
+  if (!Array.isArray(reply)) throw invalidReply()
   return reply.map(String)
 }

@@ -1,9 +1,9 @@
 import {
   checkTopic,
   type Duration,
-  everyTick,
   optionsOf,
   parseDuration,
+  repeatEvery,
   type ScriptRunner,
   SluiceError,
 } from '@sluice/limiter-core/backend'
@@ -85,7 +85,7 @@ export class RedisUniques {
   constructor(settings: ChannelSettings, place: UniquesLocation, seed: SketchSeed | undefined) {
     this.#exchange = new UniquesExchange(settings, place)
     this.#seed = seed
-    this.#stop = everyTick(settings.clock, settings.tickMs, () => {
+    this.#stop = repeatEvery(settings.clock, settings.tickMs, () => {
       void this.#exchange.tick()
     })
   }
@@ -94,7 +94,7 @@ export class RedisUniques {
   add(key: SketchKey): void {
     if (this.#closing) return
     const { current } = this.#exchange
-    if (current.seen.add(this.#seed ? this.#keyedHash(this.#seed, key) : key)) current.news = true
+    if (current.seen.add(this.#seed ? this.#keyedHash(this.#seed, key) : key)) current.hasChanges = true
   }
 
   /**

@@ -70,7 +70,7 @@ export class UniquesExchange {
     await this.#push(this.#current)
     const ended = this.#ended
     if (ended) await this.#push(ended)
-    if (ended === this.#ended && !ended?.news) this.#ended = undefined
+    if (ended === this.#ended && !ended?.hasChanges) this.#ended = undefined
   }
 
   async #askTime(): Promise<void> {
@@ -94,7 +94,7 @@ export class UniquesExchange {
       this.#time.reported(stored, Number(serverMs), sentAt)
       this.#answered(period.acknowledged(sent, String(born), Number(counted)))
     } catch (error) {
-      period.news ||= sent !== undefined
+      period.hasChanges ||= sent !== undefined
       throw error
     }
   }
@@ -124,14 +124,14 @@ export class UniquesExchange {
   }
 
   #drop(period: UniquesPeriod): void {
-    const lost = period.lacking()
+    const lost = period.unsent()
     if (lost) this.#settings.observers.event('sync', { topic: this.#place.topic, dropped: lost.count() })
   }
 
   #again(): void {
     this.#time.forget()
-    this.#current.again()
-    this.#ended?.again()
+    this.#current.resendAll()
+    this.#ended?.resendAll()
   }
 
   #answered(kept: boolean): void {

@@ -7,7 +7,7 @@ export class UniquesPeriod {
   /** Keys seen by this process. */
   readonly seen: RedisHyperLogLog = new RedisHyperLogLog()
   /** Whether `seen` may contain registers that have not been sent. */
-  news = false
+  hasChanges = false
   /** Last count reported by Redis. */
   counted = 0
   /** Registers of `seen` that Redis has acknowledged, in the dense form, which merges fastest. */
@@ -20,14 +20,14 @@ export class UniquesPeriod {
   #lossesBefore = 0
 
   /** Returns the registers that Redis may lack, including pending ones; undefined if there are none. */
-  lacking(): RedisHyperLogLog | undefined {
+  unsent(): RedisHyperLogLog | undefined {
     return this.seen.beyond(this.#known)
   }
 
   /** Returns the registers to send; undefined if there are none. */
   next(): RedisHyperLogLog | undefined {
-    const sent = this.news ? this.lacking() : undefined
-    this.news = false
+    const sent = this.hasChanges ? this.unsent() : undefined
+    this.hasChanges = false
     this.#lossesBefore = this.#losses
     return sent
   }
@@ -40,15 +40,15 @@ export class UniquesPeriod {
     const lost = this.#born !== '' && this.#born !== born
     this.counted = counted
     if (sent && this.#losses === this.#lossesBefore) this.#known.merge(sent)
-    if (lost) this.again()
+    if (lost) this.resendAll()
     this.#born = born
     return !lost
   }
 
   /** Sends everything again, because Redis may have lost data. */
-  again(): void {
+  resendAll(): void {
     this.#losses++
     this.#known.clear()
-    this.news = true
+    this.hasChanges = true
   }
 }

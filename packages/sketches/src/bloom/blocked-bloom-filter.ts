@@ -1,4 +1,4 @@
-import { scattered } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/keyed-hash'
 import { foreignSketch } from '../foreign-sketch.ts'
 import type { Sketch } from '../sketch.ts'
 import { HEADER_BYTES, type SketchBuffer } from '../sketch-buffer.ts'
@@ -19,7 +19,7 @@ const SPREAD = 0x9e3779b1
  * Sanders and Singler 2007). Blocks fill unevenly and fuller ones have more false positives, so the same rate takes
  * more bits: 9.92 per key instead of 9.59 at 0.01, 22.0 instead of 19.2 at 0.0001. `statedRate` includes that.
  *
- * `startOf` chooses the block. Within it each `scattered(high + i · step)` chooses three bits, by nine separate bits
+ * `startOf` chooses the block. Within it each `scatterBits(high + i · step)` chooses three bits, by nine separate bits
  * each. Double hashing within the block would have only 512 · 256 sequences, so that every key would have many
  * duplicates.
  */
@@ -69,7 +69,7 @@ export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
     let pieces = 0
     for (let n = 0; n < this.hashes; n++, pieces >>>= 9) {
       if (n % 3 === 0) {
-        pieces = scattered(x)
+        pieces = scatterBits(x)
         x = (x + step) | 0
       }
       const word = block + ((pieces >>> 5) & 15)
@@ -93,7 +93,7 @@ export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
     let pieces = 0
     for (let n = 0; n < this.hashes; n++, pieces >>>= 9) {
       if (n % 3 === 0) {
-        pieces = scattered(x)
+        pieces = scatterBits(x)
         x = (x + step) | 0
       }
       if ((words[block + ((pieces >>> 5) & 15)] & (1 << (pieces & 31))) === 0) return false

@@ -1,4 +1,4 @@
-import { scattered } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/keyed-hash'
 
 // by its name: in a vm context, such as a jest test, each look-up of the global Math costs more than a whole hash
 export const imul: typeof Math.imul = Math.imul
@@ -9,7 +9,7 @@ export const imul: typeof Math.imul = Math.imul
  * consecutive integers under some seeds: 1.2 % false positives instead of 1.0 % with 10⁸ integers.
  */
 export function startOf(low: number, high: number): number {
-  return low ^ scattered(high)
+  return low ^ scatterBits(high)
 }
 
 /**
@@ -18,7 +18,7 @@ export function startOf(low: number, high: number): number {
  * up to 2³² cells is equally likely; with 32 bits alone, some of 3 · 2³⁰ cells would be twice as likely as others.
  */
 export function cellAt(x: number, high: number, scale: number): number {
-  return ((scattered(x) >>> 0) + (high >>> 11) / 0x20_0000) * scale
+  return ((scatterBits(x) >>> 0) + (high >>> 11) / 0x20_0000) * scale
 }
 
 /** Sets all bits of `others` in `words`, and returns the number of bits that are set. */

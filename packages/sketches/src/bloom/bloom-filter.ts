@@ -14,7 +14,7 @@ const KIND = { kind: 'bloom', owner: 'BloomFilter', bitsACell: 1 } as const
  * Tests whether a key was added. Never wrong about a key that was added, and wrong about a stated fraction of other
  * keys (Bloom 1970). At a rate of 0.01 a key sets 7 bits and the filter has 9.6 bits per key.
  *
- * Bit i of a key is at `scattered(start + i · high)` of the halves of its hash: double hashing (Kirsch and
+ * Bit i of a key is at `scatterBits(start + i · high)` of the halves of its hash: double hashing (Kirsch and
  * Mitzenmacher 2006) with a finaliser, because without one two keys that share two bits share all bits.
  */
 export class BloomFilter implements Sketch<BloomFilter> {

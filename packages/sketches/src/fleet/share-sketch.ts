@@ -1,12 +1,12 @@
 import type { Channel, Clock, Duration, Observer } from '@sluice/limiter-core'
 import {
   clockOf,
-  everyTick,
   kindOf,
   Observers,
   optionsOf,
   parseDuration,
   parseMs,
+  repeatEvery,
   SluiceError,
 } from '@sluice/limiter-core/backend'
 import type { Sketch } from '../sketch.ts'
@@ -64,6 +64,6 @@ export function shareSketch<S extends Sketch<S>>(channel: Channel, options: Shar
   const tick = parseMs(tickMs, 'shareSketch: tickMs')
   if (tick < 1)
     throw new SluiceError('SLUICE_BAD_DURATION', `shareSketch: tickMs: expected at least 1 ms, received ${tick}`)
-  shared.stopsBy(everyTick(clock, tick, () => void shared.flush()))
+  shared.stopsBy(repeatEvery(clock, tick, () => void shared.flush()))
   return shared
 }

@@ -24,7 +24,7 @@ export type ListErrorRule = 'present' | 'absent'
 /** How long, and for how many keys, results of `exact` are cached. */
 export interface RememberOptions {
   /** Milliseconds, from 1, or a duration. So long may a key that was taken off the list be still on it. */
-  readonly forMs: Duration
+  readonly ttlMs: Duration
   /** Number of cached keys, from 1 to 1,000,000; a further key replaces the oldest one. Default: 1,000. */
   readonly keys?: number | undefined
 }
@@ -110,8 +110,8 @@ function rememberPlan(
   remember: RememberOptions | undefined,
 ): Pick<KeyListPlan, 'rememberMs' | 'rememberedKeys'> {
   if (remember === undefined) return { rememberMs: 0, rememberedKeys: 0 }
-  const { forMs, keys = 1_000 } = optionsOf(owner, remember, ['forMs', 'keys'])
-  const rememberMs = parseMs(forMs, `${owner} forMs`)
-  if (!(rememberMs >= 1)) throw badOption(`${owner} forMs`, forMs, '1 ms or more')
+  const { ttlMs, keys = 1_000 } = optionsOf(owner, remember, ['ttlMs', 'keys'])
+  const rememberMs = parseMs(ttlMs, `${owner} ttlMs`)
+  if (!(rememberMs >= 1)) throw badOption(`${owner} ttlMs`, ttlMs, '1 ms or more')
   return { rememberMs, rememberedKeys: wholeOption(`${owner} keys`, keys, 1, MOST_REMEMBERED) }
 }

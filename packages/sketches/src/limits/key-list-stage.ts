@@ -55,7 +55,7 @@ export class KeyListStage {
         this.#listener.answered(key, answer, asOf)
         return answer
       },
-      ruled: () => this.#ruled(),
+      fallback: () => this.#ruled(),
     }
     return this.#calls.call(call)
   }
@@ -74,7 +74,7 @@ export class KeyListStage {
   #meanwhile(key: string): boolean {
     const { clock, exact } = this.#plan
     const now = clock.now()
-    if (this.#calls.passedOver(now)) this.#calls.probe(async () => checkListed(await exact(key)), now)
+    if (this.#calls.skipped(now)) this.#calls.probe(async () => checkListed(await exact(key)), now)
     return this.#ruled()
   }
 }

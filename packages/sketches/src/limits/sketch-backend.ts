@@ -7,8 +7,8 @@ import {
   type CompiledPolicy,
   type CountedKey,
   clockOf,
-  infallible,
   type Moment,
+  markInfallible,
   type Observer,
   type ObserverEvent,
   Observers,
@@ -39,7 +39,7 @@ const FORGIVEN_PART = 32
  * Synchronous, stores no keys, has no timers. Throws `SLUICE_BAD_OPTION`.
  */
 export function sketchBackend(options: SketchBackendOptions = {}): Backend<Answer> {
-  return infallible(new SketchBackend(options))
+  return markInfallible(new SketchBackend(options))
 }
 
 type SketchCharge = Charge<SketchCounter>

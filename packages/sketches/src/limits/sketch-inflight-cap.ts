@@ -6,7 +6,7 @@ import {
   HeldPermit,
   type MaxHoldTimer,
   type Permit,
-  TOO_HEAVY,
+  WEIGHT_EXCEEDS_LIMIT,
 } from '@sluice/limiter-core/backend'
 import type { SignedRows } from '../signed-rows.ts'
 import type { ExactStage } from './exact-stage.ts'
@@ -71,7 +71,7 @@ export class SketchInflightCap {
   }
 
   acquire(key: string, weight: number): Permit | Denial {
-    if (weight > this.#limit) return TOO_HEAVY
+    if (weight > this.#limit) return WEIGHT_EXCEEDS_LIMIT
     const { exact, trigger, bound } = this.#means
     const seen = this.#seen(key)
     const known = exact?.has(key) === true

@@ -2,6 +2,7 @@ import {
   type AcquireOptions,
   type Cap,
   type Clock,
+  checkedUnits,
   type Denial,
   FULL,
   type InflightBackend,
@@ -9,7 +10,6 @@ import {
   type Observers,
   type Permit,
   SluiceError,
-  wholeUnits,
 } from '@sluice/limiter-core/backend'
 import { KeyRows } from '../key-rows.ts'
 import { SignedRows } from '../signed-rows.ts'
@@ -50,7 +50,7 @@ export class SketchInflightTable implements InflightBackend {
 
   acquire(key: string, { weight = 1, signal, cap }: AcquireOptions = {}): Permit | Denial {
     const counting = this.#of(cap)
-    wholeUnits(weight, 'weight')
+    checkedUnits(weight, 'weight')
     if (signal?.aborted) return FULL
     const answer = counting.acquire(key, weight)
     if (answer === FULL && this.#parts.observers.any) this.#look(cap as Cap, counting)

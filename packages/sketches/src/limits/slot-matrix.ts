@@ -1,4 +1,4 @@
-import { scattered } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/keyed-hash'
 import { type CellBits, type Cells, cellsIn, FULL } from '../cells.ts'
 import type { SlotSecret } from './slot-secret.ts'
 import { SATURATED } from './window-spans.ts'
@@ -98,9 +98,9 @@ export class SlotMatrix {
     const at = this.#at
     const width = this.#width
     const scale = width / 0x1_0000_0000
-    at[0] = ((scattered(first) >>> 0) * scale) | 0
-    at[1] = width + (((scattered((first + step) | 0) >>> 0) * scale) | 0)
-    at[2] = 2 * width + (((scattered((first + 2 * step) | 0) >>> 0) * scale) | 0)
-    at[3] = 3 * width + (((scattered((first + 3 * step) | 0) >>> 0) * scale) | 0)
+    at[0] = ((scatterBits(first) >>> 0) * scale) | 0
+    at[1] = width + (((scatterBits((first + step) | 0) >>> 0) * scale) | 0)
+    at[2] = 2 * width + (((scatterBits((first + 2 * step) | 0) >>> 0) * scale) | 0)
+    at[3] = 3 * width + (((scatterBits((first + 3 * step) | 0) >>> 0) * scale) | 0)
   }
 }

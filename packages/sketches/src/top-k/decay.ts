@@ -1,4 +1,4 @@
-import { scattered } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/keyed-hash'
 
 /** Events with a probability of 2^-33 or less are treated as impossible, without drawing a random number. */
 const NEVER_BITS = 33
@@ -54,7 +54,7 @@ export class Decay {
   /** Between 0 and 1, never one of them. */
   #draw(): number {
     this.state = (this.state + 0x9e3779b9) >>> 0
-    return ((scattered(this.state) >>> 0) + 0.5) / 0x1_0000_0000
+    return ((scatterBits(this.state) >>> 0) + 0.5) / 0x1_0000_0000
   }
 }
 

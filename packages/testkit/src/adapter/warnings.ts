@@ -1,4 +1,4 @@
-import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { resetWarnings } from '@sluice/limiter-core/backend'
 
 /** Captures warnings of the suite instead of printing them. */
 export class Warnings {
@@ -7,7 +7,7 @@ export class Warnings {
 
   /** Starts to listen, with no warning given yet. */
   listen(): void {
-    forgetWarnings()
+    resetWarnings()
     this.#warnings.length = 0
     process.emitWarning = (warning: string | Error, options?: unknown) => {
       const { code = '' } = (typeof options === 'object' ? options : {}) as { code?: string }

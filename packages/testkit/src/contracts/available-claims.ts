@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import type { AnsweredVerdict } from '@sluice/limiter-core'
+import type { BackendVerdict } from '@sluice/limiter-core'
 import { type BackendBench, type Claim, charge, minute, remaining } from './backend-claims.ts'
 
 /**
  * Moves the clock to the instant of a verdict, and checks that more units are available then, and not one ms earlier.
  */
-async function assertGrows({ backend, clock }: BackendBench, verdict: AnsweredVerdict): Promise<void> {
+async function assertGrows({ backend, clock }: BackendBench, verdict: BackendVerdict): Promise<void> {
   const { remaining: left, resetAfterMs, availableAfterMs } = verdict
   if (availableAfterMs === undefined) return
   assert.ok(Number.isInteger(availableAfterMs) && availableAfterMs >= 1, `more after ${availableAfterMs} ms`)

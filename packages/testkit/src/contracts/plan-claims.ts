@@ -17,7 +17,7 @@ function planBench(bench: BackendBench): PlanBench {
     pro: { name: 'quota', algorithm: 'sliding-window', limit: 700, windowMs: bench.hour.windowMs },
   }
   const variants = new PolicyVariants(Object.values(plans))
-  const name = `contract/quota/${variants.countedAs}`
+  const name = `contract/quota/${variants.layoutName}`
   const counters = {
     free: bench.backend.open(variants.compile(plans.free), name),
     pro: bench.backend.open(variants.compile(plans.pro), name),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import type { AnsweredVerdict, Policy, Verdict } from '@sluice/limiter-core'
+import type { BackendVerdict, Policy, Verdict } from '@sluice/limiter-core'
 
 // the documented tolerance of floating-point algorithms
 const EPSILON_MS = 0.001
 const IN_DOUBLES: readonly string[] = ['token-bucket', 'gcra']
 
-type AnsweredNumbers = Omit<AnsweredVerdict, 'policy' | 'shadow'>
+type AnsweredNumbers = Omit<BackendVerdict, 'policy' | 'shadow'>
 
 /**
  * Fails unless two verdicts of a policy are equal. Only the reset of buckets may differ by the documented 1 µs, or by

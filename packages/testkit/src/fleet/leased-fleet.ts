@@ -1,8 +1,8 @@
 import { type Answer, type Charge, memoryBackend, type PolicyVerdict } from '@sluice/limiter-core'
 import { afterThisTurn, SourcedDecision } from '@sluice/limiter-core/backend'
 import {
-  type LeaseAsk,
   type LeaseGrant,
+  type LeaseRequest,
   type LeaseTerms,
   LeasingBackend,
   MemoryLedger,
@@ -28,7 +28,7 @@ export class LeasedProcess {
 
   constructor(fleet: LeasedFleet) {
     const { clock } = fleet
-    const ledger = { ask: (asks: readonly LeaseAsk[]) => fleet.carry(this, asks) }
+    const ledger = { request: (asks: readonly LeaseRequest[]) => fleet.carry(this, asks) }
     const exact = fleet.ledger
     // clocks run apart, by less than the ledger allows for
     const rate = fleet.nextRate()
@@ -67,7 +67,7 @@ export class LeasedFleet {
   readonly processes: LeasedProcess[] = []
   asks = 0
   /** Changes requests in transit; the default passes them unchanged. */
-  tamper: (ask: LeaseAsk) => LeaseAsk = (ask) => ask
+  tamper: (ask: LeaseRequest) => LeaseRequest = (ask) => ask
   readonly #random: SeededRandom
   readonly #network: LeaseNetwork
 
@@ -90,9 +90,9 @@ export class LeasedFleet {
   }
 
   /** Delivers requests to the ledger and returns its replies. */
-  carry(from: LeasedProcess, asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> {
+  carry(from: LeasedProcess, asks: readonly LeaseRequest[]): Promise<readonly LeaseGrant[]> {
     this.asks += asks.length
-    return this.deliver(from, () => this.ledger.ask(asks.map(this.tamper)))
+    return this.deliver(from, () => this.ledger.request(asks.map(this.tamper)))
   }
 
   /**

@@ -21,9 +21,9 @@ export async function meet(addresses: readonly string[]): Promise<void> {
 }
 
 /** Resolves when the unit was counted, in epoch ms. */
-export async function count(id: string, units: number, heldBy: number): Promise<number> {
+export async function count(id: string, units: number, minReplicas: number): Promise<number> {
   const now = Date.now()
-  await counters?.increment(id, units, { heldBy })
+  await counters?.increment(id, units, { minReplicas })
   return now
 }
 

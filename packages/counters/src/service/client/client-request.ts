@@ -1,5 +1,5 @@
 import { afterThisTurn, type Clock, SluiceError } from '@sluice/limiter-core/backend'
-import { answerError } from './answer-error.ts'
+import { responseError } from './response-error.ts'
 
 /** Call of a client, which may be sent several times. */
 export interface ClientRequest {
@@ -82,7 +82,7 @@ function pauseAfter(attempt: Attempt | Error, sent: number): number | undefined 
 function bodyOf(attempt: Attempt | Error, { method }: ClientRequest): string {
   if (!(attempt instanceof Error)) {
     if (attempt.status === 200 || attempt.status === 204) return attempt.text
-    throw answerError(attempt.status, attempt.text)
+    throw responseError(attempt.status, attempt.text)
   }
   const outcome = method === 'GET' ? '' : '; the call may still take effect'
   throw new SluiceError('SLUICE_COUNTERS_UNAVAILABLE', `counterClient: the service did not reply${outcome}`, {

@@ -73,7 +73,7 @@ export function counterClient(options: CounterClientOptions): Counters {
   const nodes = new Map(Object.entries(named).map(([name, address]) => [name, clientOf(address)]))
   if (nodes.size === 0) throw badOption('counterClient: url', url, 'an address, or an object of addresses by node name')
   const ring = new OwnerRing([...nodes.keys()].sort(), { clock: settings.clock, downMs: down })
-  return new RoutedCounters({ nodes, self: undefined, givesTokens: retries > 0, ring, observers: new Observers() })
+  return new RoutedCounters({ nodes, self: undefined, generatesTokens: retries > 0, ring, observers: new Observers() })
 }
 
 function checked(options: CounterClientOptions): CounterClientOptions {

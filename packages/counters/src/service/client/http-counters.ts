@@ -15,9 +15,9 @@ import { checkId, checkPrefix } from '../../counter-id.ts'
 import { tokenOf } from '../../counter-token.ts'
 import { listPage } from '../../list-page.ts'
 import { idempotencyKeyOf } from '../idempotency-key.ts'
-import { MOST_BODY_BYTES } from '../request-bytes.ts'
-import { batchReceiptIn, readingIn, readingsIn, receiptIn, sumIn } from './answer-body.ts'
+import { MAX_BODY_BYTES } from '../request-bytes.ts'
 import type { ClientCalls, ClientRequest } from './client-request.ts'
+import { batchReceiptIn, readingIn, readingsIn, receiptIn, sumIn } from './response-body.ts'
 
 export interface HttpCountersOptions {
   readonly retries: number
@@ -177,7 +177,7 @@ function keyOf(token: string): string {
 
 function checkSize(body: string): void {
   const bytes = Buffer.byteLength(body)
-  if (bytes <= MOST_BODY_BYTES) return
-  const expected = `at most ${MOST_BODY_BYTES} bytes of JSON`
+  if (bytes <= MAX_BODY_BYTES) return
+  const expected = `at most ${MAX_BODY_BYTES} bytes of JSON`
   throw new SluiceError('SLUICE_BAD_DELTA', `deltas: expected ${expected}, received ${bytes}; split the batch`)
 }

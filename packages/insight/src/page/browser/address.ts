@@ -2,7 +2,7 @@
 export type Span = 'hour' | 'day'
 
 /** View and parameters encoded in the address of the page. */
-export type Place = { readonly span: Span } & (
+export type PageLocation = { readonly span: Span } & (
   | { readonly view: 'overview' | 'policies' | 'keys' | 'sources' | 'processes' | 'changes' | 'events' }
   | { readonly view: 'policy'; readonly policy: string }
   | { readonly view: 'key'; readonly key: KeyName; readonly cost: number }
@@ -13,7 +13,7 @@ export type KeyName = { readonly key: string } | { readonly id: string }
 
 const LISTS = ['policies', 'keys', 'sources', 'processes', 'changes', 'events'] as const
 
-export function placeOf(hash: string): Place {
+export function placeOf(hash: string): PageLocation {
   const [path, query] = hash.split('?')
   const [, first = '', ...rest] = path.split('/')
   const asked = new URLSearchParams(query)

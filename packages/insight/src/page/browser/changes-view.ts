@@ -1,8 +1,8 @@
 import type { AuditLine, ControlEntry } from '../../control/control.ts'
 import { undoForm } from './change-forms.ts'
-import { element, foreign } from './elements.ts'
+import { element, untrustedText } from './elements.ts'
 import { count, timeText } from './format.ts'
-import { moment } from './moment.ts'
+import { timeElement } from './moment.ts'
 import { policyLink } from './policy-text.ts'
 import { section, table } from './table.ts'
 
@@ -35,9 +35,9 @@ export function controlsTable(controls: readonly ControlEntry[], canAct: boolean
   const rows = controls.map((entry) => [
     entry.policy === undefined ? 'All policies' : policyLink(entry.policy),
     changeCell(entry),
-    moment(entry.endsAt, timeText(entry.endsAt)),
-    foreign(entry.by),
-    entry.reason === undefined ? '–' : foreign(entry.reason),
+    timeElement(entry.endsAt, timeText(entry.endsAt)),
+    untrustedText(entry.by),
+    entry.reason === undefined ? '–' : untrustedText(entry.reason),
     canAct ? undoForm(entry.id) : '',
   ])
   const columns = ['Policy', 'Change', 'Expires at', 'Changed by', 'Reason', ''].map((label) => ({ label }))
@@ -47,11 +47,11 @@ export function controlsTable(controls: readonly ControlEntry[], canAct: boolean
 function changeCell({ action, mode, limit, key }: ControlEntry): HTMLElement {
   if (action === 'mode') return element('span', {}, mode === 'off' ? 'Mode: off' : 'Mode: shadow')
   if (action === 'limit') return element('span', {}, `Limit: ${count(limit ?? 0)}`)
-  return element('span', {}, action === 'block' ? 'Blocked: ' : 'Reset: ', foreign(key ?? ''))
+  return element('span', {}, action === 'block' ? 'Blocked: ' : 'Reset: ', untrustedText(key ?? ''))
 }
 
 function auditTable(audit: readonly AuditLine[]): HTMLElement {
-  const rows = audit.map(({ at, event, text }) => [moment(at), AUDIT_EVENTS[event], foreign(text)])
+  const rows = audit.map(({ at, event, text }) => [timeElement(at), AUDIT_EVENTS[event], untrustedText(text)])
   const columns = ['Time', 'Event', 'Details'].map((label) => ({ label }))
   return table('Audit log', columns, rows, 'No changes since this process started.')
 }

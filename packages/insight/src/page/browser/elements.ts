@@ -10,7 +10,7 @@ export function element(tag: string, attributes: Attributes = {}, ...children: r
 }
 
 /** Wraps text from clients, so that its writing direction does not affect its surroundings. */
-export function foreign(text: string): HTMLElement {
+export function untrustedText(text: string): HTMLElement {
   return element('bdi', { class: 'foreign' }, text)
 }
 

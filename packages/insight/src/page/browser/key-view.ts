@@ -3,10 +3,10 @@ import type { DenialSnapshot } from '../../live/snapshot.ts'
 import { type KeyName, keyAddress } from './address.ts'
 import { field, keyForm } from './change-forms.ts'
 import { controlsTable } from './changes-view.ts'
-import { bar, element, foreign } from './elements.ts'
+import { bar, element, untrustedText } from './elements.ts'
 import { count, duration } from './format.ts'
-import type { KeyAnswer } from './key-question.ts'
-import { moment } from './moment.ts'
+import type { KeyAnswer } from './key-lookup.ts'
+import { timeElement } from './moment.ts'
 import { policyLink } from './policy-text.ts'
 import { section, table } from './table.ts'
 
@@ -35,12 +35,12 @@ function explanationView(name: KeyName, explanation: Explanation, canAct: boolea
   const { key, summary, policies, controls, denials, isWholeFleet } = explanation
   const [first, ...others] = summary
   return [
-    element('h2', { class: 'title' }, 'Key ', foreign(key)),
+    element('h2', { class: 'title' }, 'Key ', untrustedText(key)),
     element(
       'div',
       { class: 'panel' },
-      element('p', {}, element('strong', {}, foreign(first))),
-      element('ul', {}, ...others.map((line) => element('li', {}, foreign(line)))),
+      element('p', {}, element('strong', {}, untrustedText(first))),
+      element('ul', {}, ...others.map((line) => element('li', {}, untrustedText(line)))),
     ),
     section('Policies', policiesTable(policies)),
     element(
@@ -64,7 +64,7 @@ function policiesTable(policies: readonly PolicyExplanation[]): HTMLElement {
     usedCell(policy),
     answerText(policy),
     policy.isExempt ? '–' : duration(policy.resetAfterMs),
-    element('span', {}, foreign(policy.backend), policy.perProcess ? ' (this process only)' : ''),
+    element('span', {}, untrustedText(policy.backend), policy.perProcess ? ' (this process only)' : ''),
   ])
   const columns = ['Policy', 'Mode', 'Used', 'Next request', 'Full reset in', 'Backend'].map((label) => ({ label }))
   return table('Policies', columns, rows, 'No policies are observed in this process.')
@@ -75,7 +75,7 @@ function usedCell({ isExempt, used, limit }: PolicyExplanation): HTMLElement {
   return element('span', { class: 'used' }, bar(used / limit), `${count(used)} of ${count(limit)}`)
 }
 
-function answerText({ isExempt, asked }: PolicyExplanation): string {
+function answerText({ isExempt, requested: asked }: PolicyExplanation): string {
   if (isExempt || asked.allowed) return '✓ allowed'
   if (asked.retryAfterMs === null) return '✕ can never be allowed'
   return `✕ denied, retry in ${duration(asked.retryAfterMs)}`
@@ -83,9 +83,9 @@ function answerText({ isExempt, asked }: PolicyExplanation): string {
 
 function denialsTable(denials: readonly DenialSnapshot[]): HTMLElement {
   const rows = denials.map(({ at, policy, route, method, isShadow, times }) => [
-    moment(at),
+    timeElement(at),
     policyLink(policy),
-    foreign(`${method} ${route}`.trim()),
+    untrustedText(`${method} ${route}`.trim()),
     isShadow ? 'shadow-denied' : 'denied',
     count(times),
   ])
@@ -95,5 +95,5 @@ function denialsTable(denials: readonly DenialSnapshot[]): HTMLElement {
 
 /** Returns a link to the page of a key, or plain text if the id is unknown. */
 export function keyLink(id: string | undefined, key: string): HTMLElement {
-  return id === undefined ? foreign(key) : element('a', { href: keyAddress({ id }) }, foreign(key))
+  return id === undefined ? untrustedText(key) : element('a', { href: keyAddress({ id }) }, untrustedText(key))
 }

@@ -1,12 +1,12 @@
 import type { PageUpdate } from '../page-update.ts'
-import { type Place, placeOf } from './address.ts'
+import { type PageLocation, placeOf } from './address.ts'
 import { every } from './browser-clock.ts'
 import { changesView } from './changes-view.ts'
 import { Connection, type ConnectionState } from './connection.ts'
 import { element, morph } from './elements.ts'
 import { eventsView } from './event-view.ts'
 import { duration } from './format.ts'
-import { KeyQuestion } from './key-question.ts'
+import { KeyLookup } from './key-lookup.ts'
 import { keysView, keyView } from './key-view.ts'
 import { Operator } from './operator.ts'
 import { overview, scopeText } from './overview.ts'
@@ -31,7 +31,7 @@ let chart: TrafficChart | undefined
 let place = placeOf(location.hash)
 
 const connection = new Connection(render)
-const question = new KeyQuestion(render)
+const question = new KeyLookup(render)
 const operator = new Operator(byId('outcome'), render)
 addEventListener('hashchange', moved)
 view.addEventListener('submit', (event) => operator.submitted(event))
@@ -116,7 +116,7 @@ function renderConnection(): void {
   setText('connection', `${name}${age}`)
 }
 
-function markPage({ view: name }: Place): void {
+function markPage({ view: name }: PageLocation): void {
   const current = name === 'policy' ? 'policies' : name === 'key' ? 'keys' : name
   for (const link of byId('pages').querySelectorAll('a')) {
     if (placeOf(link.hash).view === current) link.setAttribute('aria-current', 'page')
@@ -136,6 +136,6 @@ function moved(): void {
   heading?.focus()
 }
 
-function isSameView(one: Place, other: Place): boolean {
+function isSameView(one: PageLocation, other: PageLocation): boolean {
   return one.view === other.view && (one.view !== 'policy' || other.view !== 'policy' || one.policy === other.policy)
 }

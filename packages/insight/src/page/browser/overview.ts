@@ -2,7 +2,7 @@ import type { CapSnapshot, HistorySnapshot, InsightSnapshot, RouteSnapshot } fro
 import type { PageUpdate } from '../page-update.ts'
 import type { Span } from './address.ts'
 import { controlsTable } from './changes-view.ts'
-import { bar, element, foreign } from './elements.ts'
+import { bar, element, untrustedText } from './elements.ts'
 import { count, duration, milliseconds, percent, rate } from './format.ts'
 import { keyLink } from './key-view.ts'
 import { policyLink, processes } from './policy-text.ts'
@@ -59,7 +59,7 @@ function capsTable(caps: readonly CapSnapshot[], history: HistorySnapshot, span:
   const rows = fullestFirst
     .slice(0, MOST_ROWS)
     .map(({ name, limit, held, peak, denied, holdMs }) => [
-      foreign(name),
+      untrustedText(name),
       element('div', {}, used(held, limit), curve(name, limit)),
       count(peak),
       count(denied),
@@ -91,7 +91,7 @@ function routesTable(routes: readonly RouteSnapshot[]): HTMLElement {
   const rows = slowestFirst
     .slice(0, MOST_ROWS)
     .map(({ route, method, p50, p90, p99, perSecond }) => [
-      foreign(`${method} ${route}`.trim()),
+      untrustedText(`${method} ${route}`.trim()),
       milliseconds(p50),
       milliseconds(p90),
       milliseconds(p99),
@@ -103,10 +103,10 @@ function routesTable(routes: readonly RouteSnapshot[]): HTMLElement {
 
 function backendsTable(backends: InsightSnapshot['backends']): HTMLElement {
   const rows = backends.map(({ name, state, sinceMs, lastError }) => [
-    foreign(name),
+    untrustedText(name),
     element('span', { class: `state ${state}` }, STATES[state]),
     duration(sinceMs),
-    lastError === null ? '–' : foreign(lastError),
+    lastError === null ? '–' : untrustedText(lastError),
   ])
   const columns = ['Backend', 'State', 'In state for', 'Last error'].map((label) => ({ label }))
   return table('Backends', columns, rows, 'No backend has been used yet.')

@@ -1,6 +1,6 @@
 import type { PolicySnapshot } from '../../live/snapshot.ts'
 import { policyAddress } from './address.ts'
-import { element, foreign } from './elements.ts'
+import { element, untrustedText } from './elements.ts'
 import { count, windowText } from './format.ts'
 
 /** Formats the limit of a policy: `100 requests per minute`. */
@@ -19,7 +19,7 @@ export function modeOf({ modes: { enforce, shadow } }: PolicySnapshot): string {
 }
 
 export function policyLink(name: string): HTMLElement {
-  return element('a', { href: policyAddress(name) }, foreign(name))
+  return element('a', { href: policyAddress(name) }, untrustedText(name))
 }
 
 export function processes(number: number): string {

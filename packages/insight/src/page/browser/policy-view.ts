@@ -3,7 +3,7 @@ import type { PageUpdate } from '../page-update.ts'
 import { type Span, wellFormed } from './address.ts'
 import { policyForm } from './change-forms.ts'
 import { controlsTable } from './changes-view.ts'
-import { bar, element, foreign } from './elements.ts'
+import { bar, element, untrustedText } from './elements.ts'
 import { count, percent, rate } from './format.ts'
 import { keyLink } from './key-view.ts'
 import { limitText, modeOf, policyLink } from './policy-text.ts'
@@ -45,7 +45,7 @@ export function policyView(
   canAct: boolean,
 ): readonly HTMLElement[] {
   const policy = snapshot.policies.find((each) => wellFormed(each.name) === name)
-  const heading = element('h2', { class: 'title' }, 'Policy ', foreign(name))
+  const heading = element('h2', { class: 'title' }, 'Policy ', untrustedText(name))
   if (policy === undefined)
     return [heading, element('p', { class: 'empty' }, 'No process reports a policy with this name.')]
   const active = snapshot.controls.filter((entry) => entry.policy === policy.name)

@@ -1,7 +1,7 @@
 import type { InsightSnapshot, ProcessSnapshot } from '../../live/snapshot.ts'
-import { element, foreign } from './elements.ts'
+import { element, untrustedText } from './elements.ts'
 import { bytes, count, dateTimeText, duration, milliseconds, timeText, utcText } from './format.ts'
-import { moment } from './moment.ts'
+import { timeElement } from './moment.ts'
 import { section, table } from './table.ts'
 
 /** Returns a table of processes. `isWhole` adds the columns on their health. */
@@ -9,11 +9,11 @@ export function processesTable(processes: readonly ProcessSnapshot[], isWhole = 
   const rows = processes.map((process) => {
     const { host, pid, version, startedAt, lastAt, uptimeMs, memoryBytes, isSelf } = process
     return [
-      element('span', {}, foreign(`${host ?? ''} ${pid}`.trim()), isSelf ? ' (self)' : ''),
+      element('span', {}, untrustedText(`${host ?? ''} ${pid}`.trim()), isSelf ? ' (self)' : ''),
       element('time', { title: `${dateTimeText(startedAt)}, ${utcText(startedAt)}` }, duration(uptimeMs)),
-      moment(lastAt, timeText(lastAt)),
+      timeElement(lastAt, timeText(lastAt)),
       bytes(memoryBytes),
-      foreign(version),
+      untrustedText(version),
       ...(isWhole ? [milliseconds(process.lagMs), backendsCell(process)] : []),
     ]
   })
@@ -25,7 +25,7 @@ export function processesTable(processes: readonly ProcessSnapshot[], isWhole = 
 
 function backendsCell({ failing }: ProcessSnapshot): HTMLElement {
   if (failing.length === 0) return element('span', { class: 'state ok' }, '✓ OK')
-  return element('span', { class: 'state failing' }, '✕ ', foreign(failing.join(', ')))
+  return element('span', { class: 'state failing' }, '✕ ', untrustedText(failing.join(', ')))
 }
 
 export function processesView({ processes, isWholeFleet, unreadMessages }: InsightSnapshot): readonly HTMLElement[] {

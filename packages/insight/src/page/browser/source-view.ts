@@ -1,5 +1,5 @@
 import type { InsightSnapshot, MeasuredSample, SourceSnapshot } from '../../live/snapshot.ts'
-import { type Child, element, foreign } from './elements.ts'
+import { type Child, element, untrustedText } from './elements.ts'
 import { amountText, count } from './format.ts'
 import { section, table } from './table.ts'
 
@@ -43,7 +43,7 @@ function sourceTable(subject: string, sources: readonly SourceSnapshot[]): HTMLE
 
 function rowsOf(source: SourceSnapshot): readonly (readonly Child[])[] {
   const { name, help } = source
-  const what = () => element('div', {}, foreign(help), element('div', { class: 'quiet' }, foreign(name)))
+  const what = () => element('div', {}, untrustedText(help), element('div', { class: 'quiet' }, untrustedText(name)))
   if (source.type === 'histogram') {
     return source.samples.map((sample) => [what(), labelsText(sample.labels), measuredText(name, sample)])
   }
@@ -52,7 +52,7 @@ function rowsOf(source: SourceSnapshot): readonly (readonly Child[])[] {
 
 function labelsText(labels: Readonly<Record<string, string>>): Child {
   const pairs = Object.entries(labels)
-  return pairs.length === 0 ? '–' : foreign(pairs.map(([name, value]) => `${name} ${value}`).join(', '))
+  return pairs.length === 0 ? '–' : untrustedText(pairs.map(([name, value]) => `${name} ${value}`).join(', '))
 }
 
 function measuredText(name: string, { count: times, mean, p50, p99 }: MeasuredSample): Child {

@@ -1,0 +1,55 @@
+import { allOf } from '../contracts/maybe-promise.ts'
+import type { MaybePromise, RequestView } from '../contracts.ts'
+import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
+import { reportUnlessPreflight, requestKey } from '../keys/preflight.ts'
+import { wholeCostOfRequest } from '../limiter/cost.ts'
+import type { LimiterReport } from '../observers/limiter-report.ts'
+import { runHook } from './hook.ts'
+import type { PlanGate } from './plan-gate.ts'
+import type { SkipHook } from './rate-limit-options.ts'
+
+/** A request with the plan that counts it. */
+export interface PlannedRequest<Req, Res> {
+  readonly view: RequestView<Req>
+  readonly gate: PlanGate<Req, Res>
+  /** The hooks that skip the request. */
+  readonly skipping: readonly SkipHook<Req>[]
+}
+
+/** Returns the key for each policy. A key source shared by several policies is called once. */
+export function keysOf<Req, Res>(
+  { view, gate: { plan, keyOf }, skipping }: PlannedRequest<Req, Res>,
+  report: ReportFallback,
+): MaybePromise<ResolvedKey[]> {
+  const keys: MaybePromise<ResolvedKey>[] = []
+  for (let index = 0; index < plan.length; index++) {
+    const first = keyOf[index]
+    if (isSkipped(plan[index], skipping)) keys.push(EXEMPT)
+    // a skipped policy did not call the source
+    else if (first < index && !isSkipped(plan[first], skipping)) keys.push(keys[first])
+    else keys.push(requestKey(plan[index].key, view, report))
+  }
+  return allOf(keys)
+}
+
+/** Returns the cost for each policy; 0 for skipped policies whose cost depends on the request. */
+export function costsOf<Req, Res>(
+  { view, gate: { plan, fixedCosts }, skipping }: PlannedRequest<Req, Res>,
+  report: LimiterReport,
+): MaybePromise<readonly number[]> {
+  if (fixedCosts) return fixedCosts
+  const observers = reportUnlessPreflight(view, report)
+  const costs = plan.map((one): MaybePromise<number> => {
+    const { fixed, of } = one.cost
+    if (fixed !== undefined || isSkipped(one, skipping)) return fixed ?? 0
+    return runHook('cost', () => of?.(view.raw) as MaybePromise<number>, wholeCostOfRequest, 1, observers)
+  })
+  return allOf(costs)
+}
+
+function isSkipped<Req>(
+  { skip }: { readonly skip: SkipHook<Req> | undefined },
+  skipping: readonly SkipHook<Req>[],
+): boolean {
+  return skipping.length > 0 && skip !== undefined && skipping.includes(skip)
+}

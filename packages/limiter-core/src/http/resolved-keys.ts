@@ -1,0 +1,68 @@
+import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
+import { ChargeVerdict, hasDenial, RequestDecision } from '../decision/verdict.ts'
+import { DENY, EXEMPT, type ResolvedKey } from '../keys/key-source.ts'
+import type { PlanGate } from './plan-gate.ts'
+import type { RatePlan } from './rate-plans.ts'
+
+type AnyPlan = RatePlan<never, never>
+
+/** The key for each policy of a plan; undefined if the policy does not count the request. */
+export type CountedKeys = readonly (string | undefined)[]
+
+/** The keys of a request for which at least one key source returned `EXEMPT` or `DENY`. */
+export class ResolvedKeys {
+  readonly counted: CountedKeys
+  /** Verdicts of policies whose key source returned `DENY`: denied, with no time to retry. */
+  readonly denied: readonly PolicyVerdict[]
+  /** Policies from which the request is exempt; undefined if there are none. */
+  readonly exempt: ReadonlySet<Policy> | undefined
+  readonly #plan: AnyPlan
+
+  constructor({ plan, limiter: { controlled } }: PlanGate<never, never>, keys: readonly ResolvedKey[]) {
+    this.#plan = plan
+    const isShadow = ({ mode, policy }: AnyPlan[number]): boolean =>
+      mode === 'shadow' || controlled?.isNotEnforced(policy) === true
+    this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one.policy, isShadow(one))] : []))
+    // a denied request takes nothing; if the denying policies are in shadow mode, only shadow policies take nothing
+    const counts = (one: AnyPlan[number]): boolean => this.denied.length === 0 || !isShadow(one)
+    this.counted = keys.map((key, index) => (typeof key === 'string' && counts(plan[index]) ? key : undefined))
+    const exempt = plan.filter((_, index) => keys[index] === EXEMPT).map(({ policy }) => policy)
+    this.exempt = exempt.length > 0 ? new Set(exempt) : undefined
+  }
+
+  /** The decision if no count has to be read: the denials. Undefined if the request is exempt from all policies. */
+  get uncounted(): Decision | undefined {
+    if (this.denied.length === 0) return undefined
+    return new RequestDecision({ verdicts: this.denied, takenAt: 0, counted: false, source: 'key' })
+  }
+
+  /** Whether the keys alone determine the decision: an enforced policy denies, or no policy counts the request. */
+  get isFinal(): boolean {
+    return hasDenial(this.denied) || this.counted.every((key) => key === undefined)
+  }
+
+  /** Adds the denials of shadow policies to the decision of the counted policies, in the order of the plan. */
+  joined(decision: Decision): Decision {
+    if (this.denied.length === 0 || this.isFinal) return decision
+    const { verdicts, takenAt, takenAts, counted, countedEach, source } = decision
+    const rows = [
+      ...verdicts.map((verdict, index) => ({ verdict, at: takenAts?.[index], counted: countedEach?.[index] })),
+      ...this.denied.map((verdict) => ({ verdict, at: takenAt, counted: true })),
+    ]
+    const placeOf = (verdict: PolicyVerdict): number =>
+      this.#plan.findIndex(({ policy }) => policy.name === verdict.policy.name)
+    rows.sort((a, b) => placeOf(a.verdict) - placeOf(b.verdict))
+    return new RequestDecision({
+      verdicts: rows.map(({ verdict }) => verdict),
+      takenAt,
+      takenAts: takenAts && rows.map(({ at }) => at ?? takenAt),
+      counted,
+      countedEach: countedEach && rows.map((row) => row.counted ?? counted),
+      source,
+    })
+  }
+}
+
+function spent(policy: Policy, shadow: boolean): PolicyVerdict {
+  return new ChargeVerdict(policy, shadow, 0, Number.POSITIVE_INFINITY, 0)
+}

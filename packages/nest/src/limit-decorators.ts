@@ -1,0 +1,73 @@
+import 'reflect-metadata'
+import { kindOf, type LayerOptions, SluiceError } from '@sluice/node-http/adapter'
+import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+
+/** Limits that a class or a method can declare. */
+export type NestLayer = LayerOptions<PlatformRequest, PlatformResponse>
+
+/** Options of a limit; `false` removes the inherited limits. */
+type OptionsOf<Word extends 'rateLimit' | 'slowDown' | 'inflightLimit'> = Exclude<NestLayer[Word], undefined>
+
+/** Content of one decorator: options, or `policy`, the name of a policy of the module. */
+export type DeclaredLimits = NestLayer & { readonly policy?: string }
+
+/** Decorates controllers, resolvers and gateways, or their methods. */
+export type LimitDecorator = ClassDecorator & MethodDecorator
+
+const KEY = Symbol.for('sluice.nest.limits')
+const NO_WORDS: readonly DeclaredLimits[] = []
+
+/**
+ * Returns the limits that decorators declare on a class or method, without inherited ones, the topmost decorator first.
+ * A wrapper of the method, such as a tracer's, returns the same list.
+ */
+export function declaredLimitsOf(target: object): readonly DeclaredLimits[] {
+  return Reflect.getOwnMetadata(KEY, target) ?? NO_WORDS
+}
+
+/**
+ * Limits the request rate of a class, whose methods share the count, or of a method:
+ * `@RateLimit({ limit: 5, window: '10s' })`. A string is the name of a policy of the module; all decorators with this
+ * name share its count. `false` removes the inherited rates.
+ */
+export function RateLimit(limit: OptionsOf<'rateLimit'> | string): LimitDecorator {
+  if (typeof limit === 'string') return decoratorAdding('RateLimit', { policy: limit })
+  return decoratorAdding('RateLimit', { rateLimit: checked('RateLimit', limit, 'options or the name of a policy') })
+}
+
+/** Caps concurrent requests: `@InflightLimit({ limit: 10 })`. `false` removes the inherited caps. */
+export function InflightLimit(limit: OptionsOf<'inflightLimit'>): LimitDecorator {
+  return decoratorAdding('InflightLimit', { inflightLimit: checked('InflightLimit', limit) })
+}
+
+/** Delays frequent requests of a client. `false` removes the inherited slow-downs. */
+export function SlowDown(limit: OptionsOf<'slowDown'>): LimitDecorator {
+  return decoratorAdding('SlowDown', { slowDown: checked('SlowDown', limit) })
+}
+
+/** Removes inherited limits: `@SkipLimits('burst')` the policies and caps with these names, `@SkipLimits()` all. */
+export function SkipLimits(...names: readonly string[]): LimitDecorator {
+  for (const name of names) {
+    if (typeof name !== 'string') throw misused('SkipLimits', kindOf(name), 'names of policies and caps')
+  }
+  return decoratorAdding('SkipLimits', { skipLimits: names.length === 0 ? true : names })
+}
+
+function decoratorAdding(decorator: string, word: DeclaredLimits): LimitDecorator {
+  return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void => {
+    const decorated = descriptor ? descriptor.value : target
+    if (typeof decorated !== 'function') throw misused(decorator, kindOf(decorated), 'a class or a method')
+    // decorators run from bottom to top
+    Reflect.defineMetadata(KEY, [word, ...declaredLimitsOf(decorated)], decorated)
+  }
+}
+
+/** Rejects a decorator that is used without parentheses: it receives the decorated class or method as its options. */
+function checked<T extends object | false>(decorator: string, limit: T, expected = 'options'): T {
+  if (limit === false || (typeof limit === 'object' && limit !== null)) return limit
+  throw misused(decorator, kindOf(limit), expected)
+}
+
+function misused(decorator: string, received: string, expected: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_OPTION', `@${decorator}: expected ${expected}, received ${received}`)
+}

@@ -1,0 +1,96 @@
+import {
+  type DeniedContext,
+  type DeniedHook,
+  type HeaderLine,
+  isPromise,
+  type MaybePromise,
+  SluiceError,
+  violatedNames,
+} from '@sluice/limiter-core/http'
+import type { Exchange } from '../exchange/exchange.ts'
+import { abortResponse } from '../lifecycle/response-end.ts'
+import { writeDenialHead } from './denial-writer.ts'
+import type { DeniedRequest } from './denied-request.ts'
+
+/** Error that the error handling of a framework receives for a denial, in the shape of http-errors. */
+export interface DenialError extends SluiceError {
+  status: number
+  statusCode: number
+  expose: boolean
+  headers: Record<string, string>
+}
+
+/**
+ * Answers a denied request as the options of the denying limiter require. Never throws; does nothing if a response has
+ * already been started. Returns a promise if a custom `denied` function does.
+ */
+export function sendDenial<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  refusal: DeniedRequest<Req, Res>,
+  next?: (error: DenialError) => void,
+): MaybePromise<void> {
+  if (exchange.isAnswered) return undefined
+  writeDenialHead(exchange, refusal.denial, refusal.lines)
+  if (!refusal.answer.next || !next) return sendDenialBody(exchange, refusal)
+  next(denialError(refusal, refusal.lines))
+  return undefined
+}
+
+/** Sends the body of a denial after `writeDenialHead`. Never throws. */
+export function sendDenialBody<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  refusal: DeniedRequest<Req, Res>,
+): MaybePromise<void> {
+  if (exchange.isAnswered) return undefined
+  const { denied } = refusal.answer
+  if (denied) return answerOwn(exchange, refusal, denied)
+  exchange.send(refusal.denial)
+  return undefined
+}
+
+function answerOwn<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  { lines, report, answer: _answer, ...context }: DeniedRequest<Req, Res>,
+  denied: DeniedHook<Req, Res>,
+): MaybePromise<void> {
+  const failed = (error: unknown): void => {
+    report.hookFailed('denied', error, 'and the default response is sent')
+    const { outgoing } = exchange
+    if (!exchange.isAnswered) {
+      // overwrites the status and headers that the function set before it failed
+      writeDenialHead(exchange, context.denial, lines)
+      exchange.send(context.denial)
+    } else if (outgoing.headersSent && !outgoing.writableEnded) {
+      // a partial response must not look complete, and its reader must not wait for the rest
+      abortResponse(exchange.incoming, outgoing)
+    }
+  }
+  try {
+    const answered = denied(exchange.raw, exchange.res, context)
+    // through a native promise, because a thenable may call back twice
+    if (isPromise(answered))
+      return Promise.resolve(answered)
+        .then((value) => exchange.sendReturned(value))
+        .catch(failed)
+    exchange.sendReturned(answered)
+  } catch (error) {
+    failed(error)
+  }
+}
+
+/** Creates the error of a denial, for the error handling of a framework. */
+function denialError({ denial, decision }: DeniedContext, lines: readonly HeaderLine[]): DenialError {
+  const policies = decision ? violatedNames(denial) : []
+  const error = new SluiceError('SLUICE_DENIED', `denied${policies.length > 0 ? ` by ${policies.join(', ')}` : ''}`)
+  const { retryAfterSeconds } = denial
+  return Object.assign(error, {
+    status: denial.status,
+    statusCode: denial.status,
+    expose: true,
+    headers: {
+      ...Object.fromEntries(lines),
+      ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
+      'Cache-Control': 'no-store',
+    },
+  })
+}

@@ -1,0 +1,16 @@
+// the exports that the packages of all frameworks have in common
+export * from '@sluice/limiter-core'
+export {
+  type ConnectionLimit,
+  type ConnectionLimitOptions,
+  limitConnections,
+} from './connections/limit-connections.ts'
+export { type ContinueGuard, type ContinueGuardOptions, guardContinue } from './guard-continue.ts'
+export type { InflightHandle, RateHandle, SlowDownHandle } from './limits/http-limit.ts'
+export {
+  limitUpgrade,
+  type SocketCapOptions,
+  type UpgradeLimit,
+  type UpgradeLimitOptions,
+} from './upgrade/limit-upgrade.ts'
+export type { UpgradeListener } from './upgrade/upgrade-exchange.ts'

@@ -1,0 +1,91 @@
+import { FULL } from '@sluice/limiter-core/backend'
+import { failureOfText, type RedisFailure } from '../client/redis-failure.ts'
+import type { KeyPermits, KeyRequest } from './key-permits.ts'
+import type { PendingAcquire } from './pending-acquire.ts'
+
+/** Reply of the server about one key. */
+export interface HoldReply {
+  /** Error of this key. If it is set, the other fields are invalid. */
+  readonly failure?: string | undefined
+  /** Number of reported places that this process may keep. */
+  readonly kept: number
+  /** Number of places that all processes hold. */
+  readonly total: number
+  /** Number of granted acquires in each run. */
+  readonly granted: readonly number[]
+}
+
+/** Consecutive acquires of the same weight. */
+interface Run {
+  readonly weight: number
+  readonly wishes: PendingAcquire[]
+}
+
+/** Part of a call that concerns one key, and the callers that wait for the reply. */
+export class KeyReport {
+  readonly holding: KeyPermits
+  readonly #request: KeyRequest
+  readonly #runs: readonly Run[]
+
+  constructor(holding: KeyPermits, request: KeyRequest) {
+    this.holding = holding
+    this.#request = request
+    this.#runs = runsOf(request.wishes)
+  }
+
+  /** Arguments for `inflight-hold.lua`. */
+  get args(): readonly number[] {
+    const { held, lapsed } = this.#request
+    const runs = this.#runs.flatMap(({ weight, wishes }) => [weight, wishes.length])
+    const patienceMs = Math.floor(this.holding.patienceMs) || 0
+    return [held, lapsed ? 1 : 0, this.holding.cap.limit, patienceMs, this.#runs.length, ...runs]
+  }
+
+  /** Number of reply elements that concern this key. */
+  get replies(): number {
+    return 2 + this.#runs.length
+  }
+
+  /** Applies the reply. Places that were granted to callers that no longer wait are released by the next report. */
+  answered({ kept, total, granted }: HoldReply, sentAt: number): void {
+    const { holding } = this
+    const taken = this.#runs.reduce((sum, { weight }, index) => sum + weight * granted[index], 0)
+    holding.acknowledged(kept + taken, sentAt)
+    if (kept < this.#request.held) holding.loseDownTo(kept)
+    this.#runs.forEach(({ weight, wishes }, index) => {
+      wishes.forEach((wish, place) => {
+        const mine = place < granted[index] && !wish.gone
+        wish.answer(() => (mine ? holding.grant(weight) : FULL))
+      })
+    })
+    for (const count of this.#request.counts) count.answer(() => total)
+  }
+
+  /** Moves the callers that still wait to the next call. */
+  retry(): void {
+    const { wishes, counts } = this.#request
+    this.holding.requeue(wishes, counts)
+  }
+
+  /** Decides for the waiting callers in this process alone. */
+  failed(): void {
+    const { wishes, counts } = this.#request
+    this.holding.answerHere(wishes, counts)
+  }
+}
+
+function runsOf(wishes: readonly PendingAcquire[]): Run[] {
+  const runs: Run[] = []
+  for (const wish of wishes) {
+    const last = runs.at(-1)
+    if (last?.weight === wish.weight) last.wishes.push(wish)
+    else runs.push({ weight: wish.weight, wishes: [wish] })
+  }
+  return runs
+}
+
+/** Returns the most serious failure in the replies, the first that is not `keyOnly`; undefined if no key failed. */
+export function worstFailure(replies: readonly HoldReply[]): RedisFailure | undefined {
+  const failures = replies.flatMap(({ failure }) => (failure === undefined ? [] : [failureOfText(failure)]))
+  return failures.find(({ keyOnly }) => !keyOnly) ?? failures[0]
+}
