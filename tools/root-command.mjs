@@ -14,7 +14,8 @@ const quiet = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', TURBO_NO_UPDAT
 /** Runs the root script `name` with further arguments, and `execArgv` for Node; the other options are `runChild`'s. */
 export function runRootCommand(name, moreArgs = [], { execArgv = [], ...options } = {}) {
   const [command, ...args] = readJson('package.json').scripts[name].split(' ')
-  const allArgs = [...execArgv, binOf(command), ...args, ...moreArgs]
+  const program = command === 'node' ? [] : [binOf(command)]
+  const allArgs = [...execArgv, ...program, ...args, ...moreArgs]
   return runChild(process.execPath, allArgs, { cwd: root, env: quiet, ...options })
 }
 

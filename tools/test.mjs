@@ -9,7 +9,7 @@ const minute = 60_000
 
 const steps = [
   { name: 'build', run: command('build', ['--output-logs=errors-only']) },
-  together(['typecheck', 'typecheck:page', 'lint', 'knip'].map((name) => ({ name, run: command(name) }))),
+  together(['typecheck', 'typecheck:page', 'lint', 'lint:prose', 'knip'].map((name) => ({ name, run: command(name) }))),
   ...testSteps(),
 ]
 if (process.argv.includes('--long')) {
