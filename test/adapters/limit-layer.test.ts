@@ -12,7 +12,7 @@ import {
   sendDenial,
 } from '@sluice/node-http/adapter'
 import { FakeClock, until, Watcher } from '@sluice/testkit'
-import { HurriedClock } from '../slow-down/hurried-clock.ts'
+import { HurriedClock } from '../slow-down/instant-clock.ts'
 
 type Layer = LimitLayer<IncomingMessage, ServerResponse>
 type Options = LayerOptions<IncomingMessage, ServerResponse>

@@ -1,7 +1,7 @@
 import { describe, test } from '@jest/globals'
 import { memoryBackend } from '@sluice/limiter-core'
 import { backendContract, type FakeClock } from '@sluice/testkit'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { PromisedBackend } from '../contracts/async-backend.ts'
 
 describe('memoryBackend', () => backendContract({ describe, test }, (clock) => memoryBackend({ clock })))
 

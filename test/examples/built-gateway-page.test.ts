@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
 import type { InsightSnapshot } from '@sluice/insight'
-import { ask } from '../insight/page/ask.ts'
+import { ask } from '../insight/page/page-request.ts'
 import { eventually } from '../services/eventually.ts'
 import { GatewayProcess } from './gateway-process.ts'
 

@@ -9,7 +9,7 @@ import {
   openBreaker,
   serverError,
   settled,
-} from './patient.ts'
+} from './flaky-backend.ts'
 
 afterEach(closeBenches)
 

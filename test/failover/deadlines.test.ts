@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { Deadlines } from '@sluice/limiter-core/backend'
 import { eachSeed, FakeClock } from '@sluice/testkit'
-import { settled } from './patient.ts'
+import { settled } from './flaky-backend.ts'
 
 const words = {
   answered: (value: string) => `came ${value}`,

@@ -8,7 +8,7 @@ import {
   memoryBackend,
 } from '@sluice/limiter-core'
 import { frontBackend } from '../contracts/front-backend.ts'
-import { closeBenches, failoverBench, settled } from './patient.ts'
+import { closeBenches, failoverBench, settled } from './flaky-backend.ts'
 
 const unhandled: unknown[] = []
 const hear = (reason: unknown): number => unhandled.push(reason)

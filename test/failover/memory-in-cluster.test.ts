@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { Warnings } from '@sluice/testkit'
-import { closeBenches, failoverBench, serverError } from './patient.ts'
+import { closeBenches, failoverBench, serverError } from './flaky-backend.ts'
 
 const warnings = new Warnings()
 const policies = [{ limit: 5, window: '1m' }] as const

@@ -4,7 +4,7 @@ import { sluice } from '@sluice/fastify'
 import { createLimiter, type RequestView } from '@sluice/limiter-core'
 import { RateGate } from '@sluice/limiter-core/http'
 import { fastify } from 'fastify'
-import { closeBenches, failoverBench, serverError } from './patient.ts'
+import { closeBenches, failoverBench, serverError } from './flaky-backend.ts'
 
 afterEach(closeBenches)
 

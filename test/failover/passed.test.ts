@@ -17,7 +17,7 @@ import {
   openBreaker,
   serverError,
   settled,
-} from './patient.ts'
+} from './flaky-backend.ts'
 
 afterEach(closeBenches)
 

@@ -8,7 +8,7 @@ import {
   openBreaker,
   serverError,
   settled,
-} from './patient.ts'
+} from './flaky-backend.ts'
 
 afterEach(closeBenches)
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, type Limiter } from '@sluice/limiter-core'
 import { eachSeed, FakeClock } from '@sluice/testkit'
-import { closeBenches, FlakyBackend, failoverBench, serverError } from './patient.ts'
+import { closeBenches, FlakyBackend, failoverBench, serverError } from './flaky-backend.ts'
 
 afterEach(closeBenches)
 

@@ -3,7 +3,7 @@ import { ChargeVerdict, compilePolicy } from '@sluice/limiter-core/backend'
 import { compilePartitionKey, policyItems, problemBody } from '@sluice/limiter-core/http'
 import { baseSeed, parseList } from '@sluice/testkit'
 import { assert, integer, property, string } from 'fast-check'
-import { decisionOf, entryOf, linesOf } from './spoken.ts'
+import { decisionOf, entryOf, linesOf } from './header-fields.ts'
 
 const MOST = 999_999_999_999_999
 const printable = string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 128 })

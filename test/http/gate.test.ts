@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { ChargeVerdict, compilePolicy, type PolicyVerdict } from '@sluice/limiter-core/backend'
 import { capEntry, compileHeaders, httpDenial, violatedPolicies } from '@sluice/limiter-core/http'
-import { decisionOf, entryOf, linesOf, WALL_MS } from './spoken.ts'
+import { decisionOf, entryOf, linesOf, WALL_MS } from './header-fields.ts'
 
 const wide = compilePolicy({ name: 'wide', limit: 100, window: '1h' })
 const narrow = compilePolicy({ name: 'narrow', limit: 10, window: '1m' })

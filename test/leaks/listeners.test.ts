@@ -7,7 +7,7 @@ import { frameworks } from './frameworks.ts'
 const REQUESTS = 2_000
 const SOCKETS = 20
 // Node and the frameworks add at most five listeners themselves; Node warns from ten
-const MOST_LISTENERS = 8
+const MAX_LISTENERS = 8
 
 function most(emitter: IncomingMessage | ServerResponse | Socket): number {
   return Math.max(...emitter.eventNames().map((name) => emitter.listenerCount(name)))
@@ -31,7 +31,7 @@ test.each(Object.entries(frameworks))(
     await Promise.all(Array.from({ length: SOCKETS }, visitor))
     await capped.allReleased(REQUESTS)
     expect(sockets.size).toBe(SOCKETS)
-    expect(atMost).toBeLessThanOrEqual(MOST_LISTENERS)
+    expect(atMost).toBeLessThanOrEqual(MAX_LISTENERS)
     // between two requests: Node's listeners, none of on-finished, ours
     const idle = [...sockets].map((socket) => socket.listenerCount('close'))
     expect(Math.max(...idle)).toBeLessThanOrEqual(3)

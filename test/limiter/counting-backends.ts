@@ -4,7 +4,7 @@ import { leasedBackend, redisBackend } from '@sluice/redis'
 import { sketchBackend } from '@sluice/sketches/limits'
 import type { FakeClock } from '@sluice/testkit'
 import { PairedPrimary } from '../cluster/paired.ts'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { PromisedBackend } from '../contracts/async-backend.ts'
 import { ownRedis } from '../redis/channel/own-redis.ts'
 
 export const TERMS = { fraction: 0.1, leaseMs: 1_000 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { createLimiter, type Decision, memoryBackend, type Observer } from '@sluice/limiter-core'
 import { resetWarnings } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { PromisedBackend } from '../contracts/async-backend.ts'
 
 const minute = { name: 'minute', limit: 2, window: '1m', algorithm: 'fixed-window' } as const
 let warned: ReturnType<typeof spyOnWarnings>

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { type BackendErrorRule, createLimiter, type Limiter, limitOverrides, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock, failingBackend } from '@sluice/testkit'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { PromisedBackend } from '../contracts/async-backend.ts'
 
 const open: Limiter[] = []
 afterEach(() => {

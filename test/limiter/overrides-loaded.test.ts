@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { createLimiter, limitOverrides, prometheusText } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { PromisedBackend } from '../contracts/async-backend.ts'
 import { limited, loading, MINUTE, SECOND, settled } from './overridden.ts'
 
 const warned: { message: string; code: string }[] = []

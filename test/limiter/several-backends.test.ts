@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createLimiter, type Decision, type Limiter, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { PromisedBackend } from '../contracts/async-backend.ts'
 
 /** A policy in memory and a policy on a remote backend, both with a window of 60 s. */
 function nearAndFar(limits: { near: number; far: number }, more: { farMode?: 'shadow'; nearMode?: 'shadow' } = {}) {

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { createLimiter, type Decision, waitFor } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { PromisedBackend } from '../contracts/async-backend.ts'
 
 function spent() {
   const clock = new FakeClock()

@@ -4,7 +4,7 @@ import { byHeader, rateLimit } from '@sluice/express'
 import { eachSeed, Warnings } from '@sluice/testkit'
 import express, { type RequestHandler } from 'express'
 import request from 'supertest'
-import { type App, ask, askBoth, fakeClocks, isMixed } from './same-answers.ts'
+import { type App, ask, askBoth, fakeClocks, isMixed } from './same-responses.ts'
 
 // many requests over sockets, on a possibly busy machine
 jest.setTimeout(60_000)

@@ -4,7 +4,7 @@ import { byHeader, sluice } from '@sluice/fastify'
 import { eachSeed } from '@sluice/testkit'
 import { type FastifyPluginCallback, type FastifyRequest, fastify, type RouteShorthandOptions } from 'fastify'
 import request from 'supertest'
-import { type App, askBoth, fakeClocks, isMixed } from './same-answers.ts'
+import { type App, askBoth, fakeClocks, isMixed } from './same-responses.ts'
 
 // many requests over sockets, on a possibly busy machine
 jest.setTimeout(60_000)

@@ -4,7 +4,7 @@ import { byHeader, rateLimit } from '@sluice/koa'
 import { eachSeed } from '@sluice/testkit'
 import Koa, { type Context, type Middleware } from 'koa'
 import request from 'supertest'
-import { type App, ask, askBoth, fakeClocks, isMixed, type Seen } from './same-answers.ts'
+import { type App, ask, askBoth, fakeClocks, isMixed, type Seen } from './same-responses.ts'
 
 // many requests over sockets, on a possibly busy machine
 jest.setTimeout(60_000)

@@ -6,7 +6,7 @@ import { APP_GUARD, NestFactory } from '@nestjs/core'
 import { createLimiter } from '@sluice/limiter-core'
 import { byAll, byIp, byRoute, SluiceModule } from '@sluice/nest'
 import { eachSeed } from '@sluice/testkit'
-import { type App, askBoth, fakeClocks, isMixed, type Seen } from './same-answers.ts'
+import { type App, askBoth, fakeClocks, isMixed, type Seen } from './same-responses.ts'
 
 // many requests over sockets, on a possibly busy machine
 jest.setTimeout(60_000)

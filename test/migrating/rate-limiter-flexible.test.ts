@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { createLimiter, type Decision } from '@sluice/limiter-core'
 import { eachSeed } from '@sluice/testkit'
-import { fakeClocks } from './same-answers.ts'
+import { fakeClocks } from './same-responses.ts'
 
 interface Result {
   readonly remainingPoints: number

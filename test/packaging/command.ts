@@ -40,6 +40,6 @@ export async function mustRun(command: string, args: readonly string[], cwd: str
 
 /** The environment without variables that npm and jest set for this process. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
-  const steering = /^(npm_|JEST_|INIT_CWD$|NODE_ENV$|NODE_OPTIONS$)/i
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !steering.test(name)))
+  const effective = /^(npm_|JEST_|INIT_CWD$|NODE_ENV$|NODE_OPTIONS$)/i
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !effective.test(name)))
 }

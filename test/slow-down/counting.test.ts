@@ -4,9 +4,9 @@ import { type Backend, createSluice, DENY, type SlowDownOptions, slowDown } from
 import { FakeClock, failingBackend, until, Warnings, Watcher } from '@sluice/testkit'
 import express, { type Express, type Request, type Response } from 'express'
 import request from 'supertest'
-import { oddBackend } from '../contracts/odd-backend.ts'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
-import { HurriedClock } from './hurried-clock.ts'
+import { PromisedBackend } from '../contracts/async-backend.ts'
+import { oddBackend } from '../contracts/computed-backend.ts'
+import { HurriedClock } from './instant-clock.ts'
 
 const warnings = new Warnings()
 let clock: HurriedClock

@@ -7,7 +7,7 @@ import {
 } from '@sluice/limiter-core/sync'
 import { type FakeClock, type NodeClock, type SeededRandom, sentAnswer, sentBatch } from '@sluice/testkit'
 
-const MOST_DELAY_MS = 20
+const MAX_DELAY_MS = 20
 
 /** State of a server. A `deaf` server counts, but its answers are lost. */
 export const BAD_STATES = ['silent', 'refuses', 'throws', 'deaf'] as const
@@ -64,7 +64,7 @@ export class BadServers {
   #carry(joined: SyncLedger, batch: SyncBatch, deadlineAt: number, clock: NodeClock): Promise<SyncAnswer> {
     const { partition } = batch
     const aheadMs = clock.now() - this.#clock.now()
-    const late = (): Promise<void> => this.#after(this.#random.whole(MOST_DELAY_MS))
+    const late = (): Promise<void> => this.#after(this.#random.whole(MAX_DELAY_MS))
     return new Promise((resolve, reject) => {
       if (this.stateOf(partition) === 'refuses') return reject(new Error('refused'))
       const cancel = this.#clock.after(deadlineAt - clock.now(), () => clock.deliver(() => reject(new Error('late'))))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { eachSeed, SyncedFleet } from '@sluice/testkit'
-import { LosingLife } from './losing-life.ts'
+import { LosingLife } from './data-loss-simulation.ts'
 
 const policy = { name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window' } as const
 

@@ -48,7 +48,7 @@ export interface InsightOptions {
 }
 
 const OPTIONS = ['privacy', 'sources', 'secret', 'channel', 'topic', 'unique', 'control', 'clock'] as const
-const LEAST_SECRET = 16
+const MIN_SECRET = 16
 const DEFAULT_TOPIC = 'sluice.insight'
 const CONTROL_TOPIC = '.control'
 
@@ -103,8 +103,8 @@ function checked(options: InsightOptions): InsightOptions {
   const { privacy = 'mask', secret, channel, topic, unique, control } = options
   if (!PRIVACIES.includes(privacy)) throw badOption('createInsight: privacy', privacy, `one of ${PRIVACIES.join(', ')}`)
   // never print the secret, not even if it is invalid
-  if (secret !== undefined && !(typeof secret === 'string' && secret.length >= LEAST_SECRET)) {
-    throw badOption('createInsight: secret', typeof secret, `a string of at least ${LEAST_SECRET} characters`)
+  if (secret !== undefined && !(typeof secret === 'string' && secret.length >= MIN_SECRET)) {
+    throw badOption('createInsight: secret', typeof secret, `a string of at least ${MIN_SECRET} characters`)
   }
   if (channel !== undefined && typeof channel?.subscribe !== 'function') {
     throw badOption('createInsight: channel', channel, 'a channel, such as redisChannel(client)')

@@ -1,5 +1,5 @@
 import { type CellBits, cellBitsOf } from './cells.ts'
-import { MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { MAX_COLUMNS, MAX_ROWS } from './key-rows.ts'
 import { SketchBuffer } from './sketch-buffer.ts'
 import { checkOptions, described, fractionOption, SketchError, wholeOption } from './sketch-error.ts'
 import type { SeedOption, SketchSeed } from './sketch-seed.ts'
@@ -39,8 +39,8 @@ const NAMES = ['width', 'depth', 'cells', 'conservative', 'shared', 'seed']
 export function shapeOfOptions(options: CountMinOptions): CountMinShape {
   checkOptions('CountMin', options, NAMES)
   const shape = {
-    width: wholeOption('width', options.width, 1, MOST_COLUMNS),
-    depth: wholeOption('depth', options.depth, 1, MOST_ROWS),
+    width: wholeOption('width', options.width, 1, MAX_COLUMNS),
+    depth: wholeOption('depth', options.depth, 1, MAX_ROWS),
     bits: cellBitsOf('cells', options.cells === undefined ? 32 : options.cells),
     conservative: flagOption('conservative', options.conservative),
     shared: flagOption('shared', options.shared),
@@ -98,7 +98,7 @@ function wordsOf({ width, depth, bits, conservative, shared }: CountMinShape): n
  * memory.
  */
 function shapeOf([width, depth, bits, flags]: readonly number[], shared: boolean): CountMinShape | undefined {
-  if (width < 1 || width > MOST_COLUMNS || depth < 1 || depth > MOST_ROWS) return undefined
+  if (width < 1 || width > MAX_COLUMNS || depth < 1 || depth > MAX_ROWS) return undefined
   if (bits !== 8 && bits !== 16 && bits !== 32) return undefined
   if (shared ? flags !== SHARED : flags > CONSERVATIVE) return undefined
   return { width, depth, bits, conservative: flags === CONSERVATIVE, shared }

@@ -8,8 +8,8 @@ const BESIDE_AT = 48
  * Upper bound for totals read from bytes, far above any real total, so that hostile bytes cause neither a
  * `RangeError` nor a negative number.
  */
-const MOST_BESIDE = 2 ** 62
-const MOST_HELD = BigInt(MOST_BESIDE)
+const MAX_BESIDE = 2 ** 62
+const MAX_HELD = BigInt(MAX_BESIDE)
 
 /**
  * Linear cells that threads share without a lock. Each cell is updated by compare-and-exchange until no other thread
@@ -90,7 +90,7 @@ export class SharedCells implements CountMinCells {
 
   #keepBeside(amount: number): void {
     const beside = this.#beside
-    const added = BigInt(Math.max(-MOST_BESIDE, Math.min(MOST_BESIDE, amount)))
+    const added = BigInt(Math.max(-MAX_BESIDE, Math.min(MAX_BESIDE, amount)))
     if (added === 0n) return
     for (let seen = Atomics.load(beside, 0); ; ) {
       const before = Atomics.compareExchange(beside, 0, seen, heldBeside(seen + added))
@@ -109,8 +109,8 @@ function exchanged(seen: number, amount: number, full: number): number {
 }
 
 function heldBeside(sum: bigint): bigint {
-  if (sum > MOST_HELD) return MOST_HELD
-  return sum < -MOST_HELD ? -MOST_HELD : sum
+  if (sum > MAX_HELD) return MAX_HELD
+  return sum < -MAX_HELD ? -MAX_HELD : sum
 }
 
 function firstRow(cells: Cells, width: number): number {

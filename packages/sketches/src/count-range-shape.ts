@@ -1,4 +1,4 @@
-import { MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { MAX_COLUMNS, MAX_ROWS } from './key-rows.ts'
 import { checkOptions, SketchError, wholeOption } from './sketch-error.ts'
 import type { SeedOption } from './sketch-seed.ts'
 
@@ -20,18 +20,18 @@ export interface CountRangeShape {
 }
 
 /** A node has one bit more than a key, and has to be a safe integer. */
-const MOST_BITS = 52
-const MOST_BYTES = 2 ** 32
+const MAX_BITS = 52
+const MAX_BYTES = 2 ** 32
 
 /** Throws `SLUICE_BAD_OPTION`. */
 export function rangeShape(options: CountRangeOptions): CountRangeShape {
   checkOptions('CountRange', options, ['bits', 'width', 'depth', 'seed'])
   const shape = shapeOf(
-    wholeOption('bits', options.bits === undefined ? 32 : options.bits, 1, MOST_BITS),
-    wholeOption('width', options.width, 1, MOST_COLUMNS),
-    wholeOption('depth', options.depth, 1, MOST_ROWS),
+    wholeOption('bits', options.bits === undefined ? 32 : options.bits, 1, MAX_BITS),
+    wholeOption('width', options.width, 1, MAX_COLUMNS),
+    wholeOption('depth', options.depth, 1, MAX_ROWS),
   )
-  if (keptBytesOf(shape) <= MOST_BYTES) return shape
+  if (keptBytesOf(shape) <= MAX_BYTES) return shape
   throw new SketchError(
     'SLUICE_BAD_OPTION',
     `width, depth: expected at most 4 GiB in total, received ${keptBytesOf(shape)} bytes`,
@@ -40,11 +40,11 @@ export function rangeShape(options: CountRangeOptions): CountRangeShape {
 
 /** Bytes that three words of a head mean. */
 export function keptBytes([bits, width, depth, rest]: readonly number[]): number | undefined {
-  if (bits < 1 || bits > MOST_BITS || width < 1 || width > MOST_COLUMNS || depth < 1 || depth > MOST_ROWS) {
+  if (bits < 1 || bits > MAX_BITS || width < 1 || width > MAX_COLUMNS || depth < 1 || depth > MAX_ROWS) {
     return undefined
   }
   const bytes = keptBytesOf(shapeOf(bits, width, depth))
-  return rest === 0 && bytes <= MOST_BYTES ? bytes : undefined
+  return rest === 0 && bytes <= MAX_BYTES ? bytes : undefined
 }
 
 /** Exact nodes take 8 bytes each and the cells of a count-min 4. */

@@ -1,5 +1,5 @@
 import { foreignSketch } from './foreign-sketch.ts'
-import { KeyRows, MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { KeyRows, MAX_COLUMNS, MAX_ROWS } from './key-rows.ts'
 import { SignedRows } from './signed-rows.ts'
 import type { Sketch } from './sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
@@ -37,8 +37,8 @@ export class Estimator implements Sketch<Estimator> {
   /** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_SEED`. */
   constructor(options: EstimatorOptions = {}) {
     checkOptions('Estimator', options, OPTIONS)
-    this.rows = wholeOption('rows', options.rows ?? ROWS, 1, MOST_ROWS)
-    this.slots = wholeOption('slots', options.slots ?? SLOTS, 1, MOST_COLUMNS)
+    this.rows = wholeOption('rows', options.rows ?? ROWS, 1, MAX_ROWS)
+    this.slots = wholeOption('slots', options.slots ?? SLOTS, 1, MAX_COLUMNS)
     const seed = seedOf(options)
     const cells = this.rows * this.slots
     this.#buffer = SketchBuffer.create('estimator', 4 * cells, { seed, shape: [this.slots, this.rows, 0, 0] })
@@ -100,6 +100,6 @@ export class Estimator implements Sketch<Estimator> {
 }
 
 function bytesOfCells([slots, rows, ...rest]: readonly number[]): number | undefined {
-  const made = slots >= 1 && slots <= MOST_COLUMNS && rows >= 1 && rows <= MOST_ROWS && rest.every((n) => n === 0)
+  const made = slots >= 1 && slots <= MAX_COLUMNS && rows >= 1 && rows <= MAX_ROWS && rest.every((n) => n === 0)
   return made ? 4 * slots * rows : undefined
 }

@@ -1,4 +1,4 @@
-import { KeyRows, MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { KeyRows, MAX_COLUMNS, MAX_ROWS } from './key-rows.ts'
 import { SignedRows } from './signed-rows.ts'
 import { checkOptions, wholeAmount, wholeOption } from './sketch-error.ts'
 import { type SeedOption, type SketchKey, seedOf } from './sketch-seed.ts'
@@ -35,8 +35,8 @@ export class Inflight {
   /** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_SEED`. */
   constructor(options: InflightOptions = {}) {
     checkOptions('Inflight', options, OPTIONS)
-    const rows = wholeOption('rows', options.rows ?? ROWS, 1, MOST_ROWS)
-    const slots = wholeOption('slots', options.slots ?? SLOTS, 1, MOST_COLUMNS)
+    const rows = wholeOption('rows', options.rows ?? ROWS, 1, MAX_ROWS)
+    const slots = wholeOption('slots', options.slots ?? SLOTS, 1, MAX_COLUMNS)
     this.#counts = new SignedRows(new KeyRows(slots, rows, seedOf(options)))
   }
 

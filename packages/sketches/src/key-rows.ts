@@ -2,8 +2,8 @@ import { scatterBits } from '@sluice/keyed-hash'
 import type { SketchKey, SketchSeed } from './sketch-seed.ts'
 
 /** Cells that double hashing may go through: more would need more than 32 bits a row. */
-export const MOST_COLUMNS: number = 2 ** 24
-export const MOST_ROWS = 32
+export const MAX_COLUMNS: number = 2 ** 24
+export const MAX_ROWS = 32
 
 /**
  * The cells of a key: one in each of `depth` rows of `width` cells.

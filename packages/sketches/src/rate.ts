@@ -1,4 +1,4 @@
-import { KeyRows, MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { KeyRows, MAX_COLUMNS, MAX_ROWS } from './key-rows.ts'
 import type { RateComponents } from './proportional-rate.ts'
 import { SignedRows } from './signed-rows.ts'
 import { checkOptions, described, SketchError, wholeAmount, wholeOption } from './sketch-error.ts'
@@ -49,8 +49,8 @@ export class Rate {
     checkOptions('Rate', options, OPTIONS)
     const { clock } = options
     this.intervalMs = wholeOption('intervalMs', options.intervalMs, 1, Number.MAX_SAFE_INTEGER)
-    const rows = wholeOption('rows', options.rows ?? ROWS, 1, MOST_ROWS)
-    const slots = wholeOption('slots', options.slots ?? SLOTS, 1, MOST_COLUMNS)
+    const rows = wholeOption('rows', options.rows ?? ROWS, 1, MAX_ROWS)
+    const slots = wholeOption('slots', options.slots ?? SLOTS, 1, MAX_COLUMNS)
     this.#clock = clock
     this.#keys = new KeyRows(slots, rows, seedOf(options))
     this.#current = new SignedRows(this.#keys)

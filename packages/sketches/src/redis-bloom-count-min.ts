@@ -2,7 +2,7 @@ import { type Cells, cellsIn, FULL } from './cells.ts'
 import { LinearCells } from './count-min-cells.ts'
 import { checkTotal, heldTotal, TOTAL } from './count-min-shape.ts'
 import { foreignSketch } from './foreign-sketch.ts'
-import { MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { MAX_COLUMNS, MAX_ROWS } from './key-rows.ts'
 import { keyBytes, keyText } from './key-text.ts'
 import { murmurHash2 } from './murmur-hash-2.ts'
 import type { Sketch } from './sketch.ts'
@@ -19,7 +19,7 @@ export interface RedisBloomCountMinOptions {
 
 const BITS = 32
 /** Largest weight of a merge, positive or negative: larger products would not be exact. */
-const MOST_WEIGHT = 2 ** 20
+const MAX_WEIGHT = 2 ** 20
 
 /** Strings up to this length are hashed without allocating memory, whatever characters they contain. */
 const KEPT_CHARACTERS = 1_365
@@ -40,8 +40,8 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
   /** Like `CMS.INITBYDIM`. Throws `SLUICE_BAD_OPTION`. `kept` is a buffer found by `fromBytes`. */
   constructor(options: RedisBloomCountMinOptions, kept?: SketchBuffer) {
     checkOptions('RedisBloomCountMin', options, ['width', 'depth'])
-    const width = wholeOption('width', options.width, 1, MOST_COLUMNS)
-    const depth = wholeOption('depth', options.depth, 1, MOST_ROWS)
+    const width = wholeOption('width', options.width, 1, MAX_COLUMNS)
+    const depth = wholeOption('depth', options.depth, 1, MAX_ROWS)
     this.#buffer = kept ?? SketchBuffer.create('redisBloomCountMin', 4 * width * depth, { shape: [width, depth] })
     this.#cells = new LinearCells(cellsIn(this.#buffer.buffer, HEADER_BYTES, width * depth, BITS))
     this.#at = new Int32Array(depth)
@@ -163,7 +163,7 @@ function writtenLength(text: string): number {
 }
 
 function keptBytes([width, depth, ...rest]: readonly number[]): number | undefined {
-  if (width < 1 || width > MOST_COLUMNS || depth < 1 || depth > MOST_ROWS) return undefined
+  if (width < 1 || width > MAX_COLUMNS || depth < 1 || depth > MAX_ROWS) return undefined
   return rest.some((word) => word !== 0) ? undefined : 4 * width * depth
 }
 
@@ -175,7 +175,7 @@ function noSources(got: unknown): SketchError {
 }
 
 function isWeight(weight: number): boolean {
-  return Number.isInteger(weight) && Math.abs(weight) <= MOST_WEIGHT
+  return Number.isInteger(weight) && Math.abs(weight) <= MAX_WEIGHT
 }
 
 function checkWeights(weights: readonly number[], count: number): void {

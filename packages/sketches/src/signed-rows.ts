@@ -2,10 +2,10 @@ import type { KeyRows } from './key-rows.ts'
 import type { SketchKey } from './sketch-seed.ts'
 
 /** Largest count of a signed cell. A cell that has reached it stays there, because its count is no longer known. */
-const MOST_COUNT = 2 ** 31 - 1
-const LEAST_COUNT = -(2 ** 31)
+const MAX_COUNT = 2 ** 31 - 1
+const MIN_COUNT = -(2 ** 31)
 /** Cells of a row that are sampled for an estimate. */
-const MOST_LOOKED = 8_192
+const MAX_LOOKED = 8_192
 
 /**
  * Signed 32-bit cells for the rows of a key, from which counts can be removed. At both limits they stop instead of
@@ -35,7 +35,7 @@ export class SignedRows {
     }
     const { width } = keys
     const mask = width - 1
-    const room = MOST_COUNT - value
+    const room = MAX_COUNT - value
     const i = low & mask
     const j = width + ((low >>> 16) & mask)
     const k = 2 * width + (high & mask)
@@ -55,11 +55,11 @@ export class SignedRows {
   add(value: number): number {
     const { cells } = this
     const { at, depth } = this.keys
-    let least = MOST_COUNT
+    let least = MAX_COUNT
     for (let row = 0; row < depth; row++) {
       const cell = at[row]
       let count = cells[cell] + value
-      if (count > MOST_COUNT) count = MOST_COUNT
+      if (count > MAX_COUNT) count = MAX_COUNT
       cells[cell] = count
       if (count < least) least = count
     }
@@ -73,9 +73,9 @@ export class SignedRows {
     for (let row = 0; row < depth; row++) {
       const cell = at[row]
       let count = cells[cell]
-      if (count === MOST_COUNT) continue
+      if (count === MAX_COUNT) continue
       count -= value
-      if (count < LEAST_COUNT) count = LEAST_COUNT
+      if (count < MIN_COUNT) count = MIN_COUNT
       cells[cell] = count
     }
   }
@@ -84,7 +84,7 @@ export class SignedRows {
   least(): number {
     const { cells } = this
     const { at, depth } = this.keys
-    let least = MOST_COUNT
+    let least = MAX_COUNT
     for (let row = 0; row < depth; row++) {
       const count = cells[at[row]]
       if (count < least) least = count
@@ -96,7 +96,7 @@ export class SignedRows {
   fits(value: number): boolean {
     const { cells } = this
     const { at, depth } = this.keys
-    for (let row = 0; row < depth; row++) if (cells[at[row]] + value >= MOST_COUNT) return false
+    for (let row = 0; row < depth; row++) if (cells[at[row]] + value >= MAX_COUNT) return false
     return true
   }
 
@@ -107,7 +107,7 @@ export class SignedRows {
   chanceOf(value: number): number {
     const { cells } = this
     const { width, depth } = this.keys
-    const looked = Math.min(width, MOST_LOOKED)
+    const looked = Math.min(width, MAX_LOOKED)
     let chance = 1
     for (let row = 0; row < depth; row++) {
       let full = 0
@@ -130,10 +130,10 @@ export class SignedRows {
 
 /** `room` is the largest value of a cell to which `value` can be added. */
 function raised(seen: number, value: number, room: number): number {
-  return seen < room ? seen + value : MOST_COUNT
+  return seen < room ? seen + value : MAX_COUNT
 }
 
 function merged(one: number, other: number): number {
-  if (one === MOST_COUNT || other === MOST_COUNT) return MOST_COUNT
-  return Math.max(LEAST_COUNT, Math.min(one + other, MOST_COUNT))
+  if (one === MAX_COUNT || other === MAX_COUNT) return MAX_COUNT
+  return Math.max(MIN_COUNT, Math.min(one + other, MAX_COUNT))
 }

@@ -6,7 +6,7 @@ export interface Timer {
   isCancelled: boolean
 }
 
-const LEAST_SWEPT = 64
+const MIN_SWEPT = 64
 
 /** Timers in the order in which they are due, then in the order in which they were set: a binary heap. */
 export class TimerHeap {
@@ -31,7 +31,7 @@ export class TimerHeap {
     if (timer.isCancelled) return
     timer.isCancelled = true
     this.#cancelled++
-    if (this.#cancelled < LEAST_SWEPT || this.#cancelled < this.size) return
+    if (this.#cancelled < MIN_SWEPT || this.#cancelled < this.size) return
     // in order is a heap as well
     this.#heap = this.#heap.filter(({ isCancelled }) => !isCancelled).sort((a, b) => (isBefore(a, b) ? -1 : 1))
     this.#cancelled = 0

@@ -4,7 +4,7 @@ import { afterThisTurn, type Clock } from '@sluice/limiter-core/backend'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { CounterFaults } from './counter-faults.ts'
 import { CounterHistory } from './counter-history.ts'
-import { HeldLedger } from './held-ledger.ts'
+import { HeldLedger } from './intercepted-ledger.ts'
 
 /** Set `SLUICE_RUNS` for more runs. */
 const RUNS = Number(process.env.SLUICE_RUNS ?? 40)

@@ -1,6 +1,6 @@
 import type { Clock } from '@sluice/limiter-core'
 import type { SeededRandom } from '@sluice/testkit'
-import type { Intrusion } from './held-ledger.ts'
+import type { Intrusion } from './intercepted-ledger.ts'
 
 export interface CounterFaultsOptions {
   readonly clock: Clock

@@ -8,7 +8,7 @@ import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { CounterFaults } from './counter-faults.ts'
 import { CounterHistory } from './counter-history.ts'
-import { HeldLedger } from './held-ledger.ts'
+import { HeldLedger } from './intercepted-ledger.ts'
 
 /** Set `SLUICE_RUNS` for more runs. */
 const RUNS = Number(process.env.SLUICE_RUNS ?? 2)

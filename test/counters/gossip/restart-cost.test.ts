@@ -5,7 +5,7 @@ import { ReplicaCounts } from '../../../packages/counters/src/gossip/replica-cou
 import { GossipFleet, type GossipNetwork } from './gossip-fleet.ts'
 
 const GONE_MS = 1_000
-const MOST_MARKS = 10
+const MAX_MARKS = 10
 
 interface Replica {
   readonly node: GossipNode
@@ -41,7 +41,7 @@ class MarkingFleet {
 
   #started(): Replica {
     const node = this.net.start()
-    return { node, counts: new ReplicaCounts(node, GONE_MS, MOST_MARKS) }
+    return { node, counts: new ReplicaCounts(node, GONE_MS, MAX_MARKS) }
   }
 }
 
@@ -83,7 +83,7 @@ test('a replica that returns after all marks of its takeover are gone loses and 
     fleet.count(away)
     // one of the remaining replicas stays and keeps its memory
     const stays = replicas[1]
-    for (let n = 0; n < 4 * MOST_MARKS; n++) {
+    for (let n = 0; n < 4 * MAX_MARKS; n++) {
       const index = n === 0 ? 0 : random.whole(4)
       if (replicas[index] !== stays) await fleet.restart(index, n % 3 > 0)
       if (n % 10 === 0) fleet.count(away)

@@ -196,14 +196,14 @@ describe('mergeTop', () => {
     for (let n = 0; n < 1_000_000; n++) shards[n % 8].set(`player ${n}`, random.whole(1e9))
     const added = performance.now() - addedAt
     const times = Array.from({ length: 21 }, () => {
-      const askedAt = performance.now()
+      const requestedAt = performance.now()
       expect(
         mergeTop(
           shards.map((shard) => shard.top(100)),
           100,
         ).length,
       ).toBe(100)
-      return performance.now() - askedAt
+      return performance.now() - requestedAt
     }).sort((one, other) => one - other)
     const text = `first 100 of 1,000,000 in 8 shards: median ${times[10].toFixed(2)} ms, slowest ${times[20].toFixed(2)} ms`
     process.stdout.write(`${text}; ${(added / 1_000).toFixed(2)} µs to add one\n`)

@@ -6,7 +6,7 @@ import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { HeldLedger } from '../fuzz/held-ledger.ts'
+import { HeldLedger } from '../fuzz/intercepted-ledger.ts'
 
 /** A ledger that modifies deltas, to simulate a bug. */
 class ChangingLedger extends HeldLedger {

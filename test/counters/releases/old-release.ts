@@ -21,9 +21,9 @@ interface OldEntry {
 
 const EXPIRE_MS = 60_000
 const CALL_MS = 120_000
-const MOST_OWED = 10_000
+const MAX_OWED = 10_000
 /** Created again for a batch that blocks others, or for unknown totals. */
-const MOST_TRIES = 50
+const MAX_TRIES = 50
 
 /**
  * A process of the pinned release: it sends the texts of that release to PostgreSQL and to one partition in Redis.
@@ -47,9 +47,9 @@ export class OldRelease {
 
   /** Counts in Redis and returns the value. */
   async increment(id: string, amount: number): Promise<number> {
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const keys = [`${this.#head}call:${randomBytes(12).toString('base64url')}`, this.#entryKey(id)]
-      const args = [CALL_MS, EXPIRE_MS, MOST_OWED, Number.MAX_SAFE_INTEGER, 1, id, 1, 1, amount]
+      const args = [CALL_MS, EXPIRE_MS, MAX_OWED, Number.MAX_SAFE_INTEGER, 1, id, 1, 1, amount]
       const [epoch, outcome, value] = await this.#script('count.lua', keys, args)
       if (epoch === 'unfinished') await this.handOver()
       else if (outcome === 'counted') return Number(value)

@@ -76,7 +76,7 @@ async function steppingClocks({ fleet, redis }: Bench, findings: Findings): Prom
   const steps = fleet.apps.map((app, index) => app.call('setSkew', index % 2 === 0 ? HOUR_MS : -HOUR_MS))
   await Promise.all(steps)
   const each = await Promise.all(fleet.apps.map((app) => whenFree(app)))
-  const lateMs = each.map(({ askedAt, toldMs, freeAt }) => freeAt - askedAt - toldMs)
+  const lateMs = each.map(({ requestedAt, toldMs, freeAt }) => freeAt - requestedAt - toldMs)
   findings.atMost('available later than reported by', Math.max(...lateMs), 1_000, ' ms')
   // a message to the process takes some time, too
   findings.atLeast('the earliest by', Math.min(...lateMs), -20, ' ms')
@@ -84,12 +84,12 @@ async function steppingClocks({ fleet, redis }: Bench, findings: Findings): Prom
   await fleet.ready()
 }
 
-async function whenFree(app: App): Promise<{ askedAt: number; toldMs: number; freeAt: number }> {
-  const askedAt = epochNow()
+async function whenFree(app: App): Promise<{ requestedAt: number; toldMs: number; freeAt: number }> {
+  const requestedAt = epochNow()
   const { retryAfterMs: toldMs, allowed } = await app.call('take', 'guarded', 'attacker')
   if (allowed) throw new Error('the window was over too early')
   while (!(await app.call('take', 'guarded', 'attacker')).allowed) await lasting(20)
-  return { askedAt, toldMs, freeAt: epochNow() }
+  return { requestedAt, toldMs, freeAt: epochNow() }
 }
 
 async function sleeps(ms: number, { fleet, redis }: Bench, findings: Findings): Promise<void> {

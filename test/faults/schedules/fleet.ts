@@ -8,7 +8,7 @@ import type { KeyName, PolicyName, Schedule } from './schedule.ts'
 /** No call may take longer. A call that does counts as hanging. */
 export const PATIENCE_MS = 30_000
 /** Maximum number of units taken of a key that is never full. A log counts 128 units. */
-const MOST_ROOMY = 100
+const MAX_ROOMY = 100
 
 /** A member in this process or in its own process. */
 export interface Participant {
@@ -54,7 +54,7 @@ export class ScheduleFleet {
   take(member: number, name: KeyName, cost: number): void {
     const record = this.recordOf(name)
     const asked = record.takes.reduce((sum, take) => sum + take.cost, 0)
-    if (this.#schedule.algorithm === 'sliding-log' && name.policy === 'roomy' && asked + cost > MOST_ROOMY) return
+    if (this.#schedule.algorithm === 'sliding-log' && name.policy === 'roomy' && asked + cost > MAX_ROOMY) return
     const take = record.begin(member, cost, systemClock.now())
     this.#during(member, name, 'take', async (one) => {
       take.report = await one.take(name.policy, name.key, cost)

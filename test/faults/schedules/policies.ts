@@ -11,7 +11,7 @@ const LONG = '365d'
 export const BRIEF_MS = 1_000
 
 /** The largest limit of a log is 128. */
-const MOST_OF_LOG = 128
+const MAX_OF_LOG = 128
 
 export function policiesOf({
   algorithm,
@@ -22,7 +22,7 @@ export function policiesOf({
   // the smallest limit of which a process leases enough is ten times as much
   const scale = counting === 'leased' ? 10 : 1
   return {
-    roomy: { ...shape, name: 'roomy', limit: algorithm === 'sliding-log' ? MOST_OF_LOG : 10_000, window: LONG },
+    roomy: { ...shape, name: 'roomy', limit: algorithm === 'sliding-log' ? MAX_OF_LOG : 10_000, window: LONG },
     tight: { ...shape, name: 'tight', limit: 20 * scale, window: LONG },
     brief: { ...shape, name: 'brief', limit: 10 * scale, window: BRIEF_MS },
   }

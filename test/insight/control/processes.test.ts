@@ -3,12 +3,12 @@ import { type ChildNode, startNode } from '../../services/child-node.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
-type Steered = ChildNode<typeof import('./children/steered-process.ts')>
+type Controlled = ChildNode<typeof import('./children/controlled-process.ts')>
 
 const SECRET = 'a secret of all processes'
 
 let server: RedisServer
-const processes: Steered[] = []
+const processes: Controlled[] = []
 
 beforeAll(async () => {
   server = await startRedis()
@@ -19,15 +19,15 @@ afterAll(async () => {
   await server.stop()
 })
 
-async function started(): Promise<Steered> {
-  const process: Steered = startNode('insight/control/children/steered-process.ts')
+async function started(): Promise<Controlled> {
+  const process: Controlled = startNode('insight/control/children/steered-process.ts')
   processes.push(process)
   await process.call('join', server.url, SECRET)
   return process
 }
 
 /** Returns the milliseconds until all processes give this answer. */
-async function until(all: readonly Steered[], key: string, answer: string): Promise<number> {
+async function until(all: readonly Controlled[], key: string, answer: string): Promise<number> {
   const since = performance.now()
   const isSo = async () => (await Promise.all(all.map((one) => one.call('take', key)))).every((got) => got === answer)
   await eventually(isSo, { what: `'${answer}' in ${all.length} processes`, timeoutMs: 20_000 })

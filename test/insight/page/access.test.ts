@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createInsight, dashboard } from '@sluice/insight'
 import { FakeClock } from '@sluice/testkit'
 import { pageFiles } from '../../../packages/insight/src/page/generated.ts'
-import { type Asked, ask, cookieOf, logIn } from './ask.ts'
 import { type Listening, listening } from './open-page.ts'
-import { WatchedFleet } from './watched-fleet.ts'
+import { type Asked, ask, cookieOf, logIn } from './page-request.ts'
+import { WatchedFleet } from './simulated-fleet.ts'
 
 const token = 'a-token-of-enough-characters'
 const forwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createInsight, type Dashboard, dashboard, type Insight } from '@sluice/insight'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock, seededRandom } from '@sluice/testkit'
-import { type Answered, type Asked, ask } from './ask.ts'
 import { type Listening, listening } from './open-page.ts'
+import { type Answered, type Asked, ask } from './page-request.ts'
 
 const token = 'a-token-of-enough-characters'
 const bearer = { authorization: `Bearer ${token}` }

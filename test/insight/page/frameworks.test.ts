@@ -11,9 +11,9 @@ import Koa from 'koa'
 import { express4 } from '../../adapters/express4.ts'
 import { fastify4 } from '../../adapters/fastify4.ts'
 import { Koa2 } from '../../adapters/koa2.ts'
-import { ask, cookieOf, logIn } from './ask.ts'
 import { listening, listeningOf } from './open-page.ts'
-import { WatchedFleet } from './watched-fleet.ts'
+import { ask, cookieOf, logIn } from './page-request.ts'
+import { WatchedFleet } from './simulated-fleet.ts'
 
 const token = 'a-token-of-enough-characters'
 

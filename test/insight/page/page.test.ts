@@ -5,7 +5,7 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { freePort } from '../../services/free-port.ts'
 import { BrowserSession, go, SOON, textOf, until } from './browser-session.ts'
-import { WatchedFleet } from './watched-fleet.ts'
+import { WatchedFleet } from './simulated-fleet.ts'
 
 const token = 'a-token-of-enough-characters'
 

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Dashboard, dashboard } from '@sluice/insight'
 import { FakeClock } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
-import { ask, logIn } from './ask.ts'
 import { type Listening, listening } from './open-page.ts'
-import { WatchedFleet } from './watched-fleet.ts'
+import { ask, logIn } from './page-request.ts'
+import { WatchedFleet } from './simulated-fleet.ts'
 
 const token = 'a-token-of-enough-characters'
 const UPDATE_MS = 250

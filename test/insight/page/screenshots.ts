@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { dashboard } from '@sluice/insight'
 import { root } from '../../repository.ts'
 import { listening, openBrowser, openPage } from './open-page.ts'
-import { WatchedFleet } from './watched-fleet.ts'
+import { WatchedFleet } from './simulated-fleet.ts'
 
 const TOKEN = 'a token for pictures'
 const SHOTS = [

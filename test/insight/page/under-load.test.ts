@@ -18,7 +18,7 @@ import { startNode } from '../../services/child-node.ts'
 import { startRedis } from '../../services/redis-server.ts'
 import { BrowserSession, SOON, until } from './browser-session.ts'
 import { listening, listeningOf } from './open-page.ts'
-import { WatchedFleet } from './watched-fleet.ts'
+import { WatchedFleet } from './simulated-fleet.ts'
 
 const SECRET = 'a secret of all processes'
 const session = new BrowserSession()

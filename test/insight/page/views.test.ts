@@ -3,7 +3,7 @@ import { createInsight } from '@sluice/insight'
 import { CounterMetric, GaugeMetric } from '@sluice/limiter-core/backend'
 import type { Page } from 'playwright-core'
 import { BrowserSession, go, textOf, until } from './browser-session.ts'
-import { WatchedFleet } from './watched-fleet.ts'
+import { WatchedFleet } from './simulated-fleet.ts'
 
 const session = new BrowserSession()
 const VIEWS = ['#/', '#/?span=day', '#/policies', '#/policies/api', '#/sources', '#/processes', '#/events']

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { createLimiter, type Limiter } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { countingBackends, passing } from '../counting-backends.ts'
-import { Operator } from './steered.ts'
+import { Operator } from './controlled.ts'
 
 test.each(Object.entries(countingBackends))('controls on %s', async (_name, make) => {
   const operator = new Operator()
@@ -12,15 +12,15 @@ test.each(Object.entries(countingBackends))('controls on %s', async (_name, make
   const limiter: Limiter = createLimiter({ policies, backend, deadlineMs: 5_000, observers: [operator] })
   const [watched] = operator.limiters
   expect(await passing(limiter, 'key', 5)).toBe(5)
-  operator.steer({ api: { limit: 30 } })
+  operator.setControls({ api: { limit: 30 } })
   expect((await watched.peek(0, 'key', 1)).binding.policy.limit).toBe(30)
   expect(await passing(limiter, 'key')).toBe(25)
-  operator.steer({ api: { limit: 10 } })
+  operator.setControls({ api: { limit: 10 } })
   expect(await passing(limiter, 'key')).toBe(0)
   expect(await passing(limiter, 'other')).toBe(10)
-  operator.steer({ api: { mode: 'off' } })
+  operator.setControls({ api: { mode: 'off' } })
   expect(await passing(limiter, 'off', 40)).toBe(40)
-  operator.steer({}, { villain: 1_000 })
+  operator.setControls({}, { villain: 1_000 })
   expect(await limiter.take('villain')).toMatchObject({ allowed: false, source: 'blocked', retryAfterMs: 1_000 })
   operator.release()
   expect(await passing(limiter, 'other')).toBe(10)

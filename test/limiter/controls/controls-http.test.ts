@@ -3,7 +3,7 @@ import { type RateLimitOptions, rateLimit, slowDown } from '@sluice/express'
 import { FakeClock } from '@sluice/testkit'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import request from 'supertest'
-import { Operator } from './steered.ts'
+import { Operator } from './controlled.ts'
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 const closes: (() => void)[] = []
@@ -33,12 +33,12 @@ const ofHeaders = ({ status, headers }: { status: number; headers: Record<string
 test('a single policy: no headers in shadow or off, and headers with the changed limit', async () => {
   const { operator, ask } = served({ name: 'api', limit: 2, ...MINUTE })
   await ask('a')
-  operator.steer({ api: { mode: 'shadow' } })
+  operator.setControls({ api: { mode: 'shadow' } })
   expect(ofHeaders(await ask('a'))).toEqual({ status: 200 })
   expect(ofHeaders(await ask('a'))).toEqual({ status: 200 })
-  operator.steer({ api: { mode: 'off' } })
+  operator.setControls({ api: { mode: 'off' } })
   expect(ofHeaders(await ask('a'))).toEqual({ status: 200 })
-  operator.steer({ api: { limit: 5 } })
+  operator.setControls({ api: { limit: 5 } })
   expect(ofHeaders(await ask('a'))).toEqual({ status: 200, policy: '"api";q=5;w=60', left: '"api";r=2;t=60' })
   operator.release()
   expect(ofHeaders(await ask('a'))).toMatchObject({ status: 429, policy: '"api";q=2;w=60', retryAfter: '60' })
@@ -50,15 +50,15 @@ test('with two policies, only the enforced one appears in headers', async () => 
     { name: 'two', limit: 2, ...MINUTE },
   ]
   const { operator, ask } = served({ policies })
-  operator.steer({ one: { mode: 'off' } })
+  operator.setControls({ one: { mode: 'off' } })
   expect(ofHeaders(await ask('a'))).toEqual({ status: 200, policy: '"two";q=2;w=60', left: '"two";r=1;t=60' })
-  operator.steer({ one: { mode: 'shadow' } })
+  operator.setControls({ one: { mode: 'shadow' } })
   expect(ofHeaders(await ask('a'))).toEqual({ status: 200, policy: '"two";q=2;w=60', left: '"two";r=0;t=60' })
 })
 
 test('a blocked client gets 429 with the end of the block', async () => {
   const { operator, ask } = served({ name: 'api', limit: 2, ...MINUTE })
-  operator.steer({}, { villain: 90_000 })
+  operator.setControls({}, { villain: 90_000 })
   expect(ofHeaders(await ask('villain'))).toMatchObject({ status: 429, retryAfter: '90' })
   expect(ofHeaders(await ask('a'))).toMatchObject({ status: 200 })
 })
@@ -74,9 +74,9 @@ test('a request settled after a switch is refunded where it was charged, and onl
     res.send('ok')
   }
   app.use(limit, refunding)
-  operator.steer({ api: { mode: 'off' } })
+  operator.setControls({ api: { mode: 'off' } })
   await request(app).get('/')
-  operator.steer({ api: { mode: 'shadow' } })
+  operator.setControls({ api: { mode: 'shadow' } })
   for (let n = 0; n < 5; n++) await request(app).get('/')
   operator.release()
   expect((await request(app).get('/')).headers.ratelimit).toBe('"api";r=2;t=60')
@@ -98,8 +98,8 @@ test('a slow-down in shadow or off delays no request', async () => {
   const app = express()
   app.use(slow, (_req, res) => void res.send('ok'))
   await request(app).get('/')
-  operator.steer({ slow: { mode: 'shadow' } })
+  operator.setControls({ slow: { mode: 'shadow' } })
   expect((await request(app).get('/')).status).toBe(200)
-  operator.steer({ slow: { mode: 'off' } })
+  operator.setControls({ slow: { mode: 'off' } })
   expect((await request(app).get('/')).status).toBe(200)
 })

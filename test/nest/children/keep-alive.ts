@@ -13,7 +13,7 @@ import { onSite, type Site } from '../site.ts'
 const REQUESTS = process.env.NEST === '12' ? 10_000 : 1_000
 const SOCKETS = 20
 // Node warns from ten listeners
-const MOST_LISTENERS = 9
+const MAX_LISTENERS = 9
 
 let mostListeners = 0
 let made = 0
@@ -98,7 +98,7 @@ for (const platform of platforms) {
         agent.destroy()
         await until(() => watcher.held === 0)
         assert.deepEqual([watcher.acquired, watcher.released, watcher.fewestHeld], [REQUESTS, REQUESTS, 0])
-        assert.ok(mostListeners <= MOST_LISTENERS, `${mostListeners} listeners`)
+        assert.ok(mostListeners <= MAX_LISTENERS, `${mostListeners} listeners`)
       }))
 
     for (const [what, text] of Object.entries({

@@ -84,9 +84,9 @@ describe('a stalled server', () => {
     const others = createInflightLimiter({ name: 'still', limit: 500, backend: other })
     await cap.count('k')
     server.pause()
-    const askedAt = systemClock.now()
+    const requestedAt = systemClock.now()
     const permits = await Promise.all([1, 2].map(() => cap.acquire('k')))
-    expect(systemClock.now() - askedAt).toBeLessThan(1_000)
+    expect(systemClock.now() - requestedAt).toBeLessThan(1_000)
     // a call that is late because this process was stalled is excused, once
     while (!events.includes('backendFailed LATE')) permits.push(await cap.acquire('k'))
     expect(permits).not.toContain(undefined)

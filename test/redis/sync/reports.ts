@@ -66,7 +66,7 @@ export class Reports {
     const gaps = this.#exchanges.flatMap((exchanges) => {
       const own = exchanges.filter(({ failed, endedAt }) => !failed && endedAt >= from)
       return own.map(({ endedAt }, index) => {
-        const since = own[index - 1]?.askedAt ?? from
+        const since = own[index - 1]?.requestedAt ?? from
         return since <= to ? endedAt - since : 0
       })
     })
@@ -82,7 +82,7 @@ export class Reports {
     const since = this.#of(route, from, Number.POSITIVE_INFINITY)
     const asked = this.#exchanges.map((exchanges, process) => {
       const failed = exchanges.find((one) => one.failed && one.endedAt >= from)
-      const noticedAt = failed ? Math.min(failed.endedAt, failed.askedAt + NOTICED_MS) : from
+      const noticedAt = failed ? Math.min(failed.endedAt, failed.requestedAt + NOTICED_MS) : from
       const own = since.filter((one) => one.process === process && one.at < noticedAt)
       return own.some(({ allowed }) => allowed) ? own.length : 0
     })

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { type CounterLedger, createCounters, MemoryLedger } from '@sluice/counters'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
-import { HeldLedger, type TableCall } from '../../counters/fuzz/held-ledger.ts'
+import { HeldLedger, type TableCall } from '../../counters/fuzz/intercepted-ledger.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve))
 

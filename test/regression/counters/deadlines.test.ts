@@ -5,7 +5,7 @@ import { redisCounters } from '@sluice/counters/redis'
 import type { Counters, SqlRunner } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
-import { HeldLedger, type TableCall } from '../../counters/fuzz/held-ledger.ts'
+import { HeldLedger, type TableCall } from '../../counters/fuzz/intercepted-ledger.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 

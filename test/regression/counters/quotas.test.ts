@@ -10,8 +10,8 @@ import { CalendarPeriods } from '../../../packages/counters/src/quotas/calendar-
 import { QuotaAccount } from '../../../packages/counters/src/quotas/quota-account.ts'
 import { balanceOf } from '../../../packages/counters/src/quotas/quota-balance.ts'
 import { emptyState } from '../../../packages/counters/src/quotas/quota-state.ts'
-import { BehindTable } from '../../counters/quotas/behind-table.ts'
 import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../counters/quotas/faulty-quota-table.ts'
+import { BehindTable } from '../../counters/quotas/lagging-table.ts'
 
 const NAMES = { policy: 'calls', scope: 'tests' } as const
 const NEVER = new Promise<void>(() => {})

@@ -3,7 +3,7 @@ import { type CounterLedger, type CounterTable, createCounters, MemoryLedger } f
 import { redisCounters } from '@sluice/counters/redis'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
-import { HeldLedger } from '../../counters/fuzz/held-ledger.ts'
+import { HeldLedger } from '../../counters/fuzz/intercepted-ledger.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 

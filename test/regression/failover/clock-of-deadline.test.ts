@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { closeBenches, type FailoverBench, failoverBench, openBreaker, settled } from '../../failover/patient.ts'
+import { closeBenches, type FailoverBench, failoverBench, openBreaker, settled } from '../../failover/flaky-backend.ts'
 
 afterEach(closeBenches)
 

@@ -15,7 +15,7 @@ import { InflightGate, type RateCheck, RateGate, SlowDownGate } from '@sluice/li
 import { type LeaseGrant, LeasingBackend } from '@sluice/limiter-core/leases'
 import { redisBackend, redisInflight } from '@sluice/redis'
 import { FakeClock, openedCounter, Warnings, Watcher } from '@sluice/testkit'
-import { oddBackend } from '../../contracts/odd-backend.ts'
+import { oddBackend } from '../../contracts/computed-backend.ts'
 
 const warnings = new Warnings()
 const unhandled: unknown[] = []

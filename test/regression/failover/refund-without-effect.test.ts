@@ -8,7 +8,7 @@ import {
   openBreaker,
   serverError,
   settled,
-} from '../../failover/patient.ts'
+} from '../../failover/flaky-backend.ts'
 
 afterEach(closeBenches)
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { RateGate } from '@sluice/limiter-core/http'
 import { Watcher } from '@sluice/testkit'
-import { oddBackend } from '../../contracts/odd-backend.ts'
+import { oddBackend } from '../../contracts/computed-backend.ts'
 import { viewOf } from '../../keys/request-view.ts'
 
 /**

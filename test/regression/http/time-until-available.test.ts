@@ -15,7 +15,7 @@ import { sketchBackend } from '@sluice/sketches/limits'
 import { baseSeed, eachSeed, FakeClock, failingBackend, parseList, seededRandom } from '@sluice/testkit'
 import { PairedPrimary } from '../../cluster/paired.ts'
 import { frontBackend } from '../../contracts/front-backend.ts'
-import { entryOf, linesOf } from '../../http/spoken.ts'
+import { entryOf, linesOf } from '../../http/header-fields.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createLimiter, type PolicyInput } from '@sluice/limiter-core'
 import { baseSeed, FakeClock, seededRandom } from '@sluice/testkit'
-import { entryOf, linesOf } from '../../http/spoken.ts'
+import { entryOf, linesOf } from '../../http/header-fields.ts'
 
 const READINGS = 2_000
 

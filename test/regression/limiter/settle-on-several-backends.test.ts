@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { RateGate } from '@sluice/limiter-core/http'
-import { closeBenches, FlakyBackend, failoverBench, serverError } from '../../failover/patient.ts'
+import { closeBenches, FlakyBackend, failoverBench, serverError } from '../../failover/flaky-backend.ts'
 
 afterEach(closeBenches)
 

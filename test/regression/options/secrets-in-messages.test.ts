@@ -18,7 +18,7 @@ import { shareSketch } from '@sluice/sketches/fleet'
 import { allowList, blockList, sketchBackend, sketchInflight } from '@sluice/sketches/limits'
 import { until } from '@sluice/testkit'
 import { type FastifyPluginAsync, fastify } from 'fastify'
-import { oddBackend } from '../../contracts/odd-backend.ts'
+import { oddBackend } from '../../contracts/computed-backend.ts'
 import { type AppOptions, nestApp } from '../../nest/nest-app.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { CountMin, murmurHash2, RedisBloomCountMin, type SketchKey } from '@sluice/sketches'
 import fc from 'fast-check'
 import { codeOf } from '../contract/sketch-contract.ts'
-import { murmurTwin } from './murmur-twin.ts'
+import { murmurTwin } from './murmur-collision.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 const hashOf = (text: string, seed: number): number => murmurHash2(bytesOf(text), bytesOf(text).length, seed)

@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from '@jest/globals'
 import { type CellBits, CountMin } from '@sluice/sketches'
 import { root } from '../../repository.ts'
-import { count } from './children/deeds.ts'
 import type { Hammering } from './children/hammer.ts'
+import { count } from './children/thread-events.ts'
 
 const seed = 'a seed that all threads know'
 const program = join(import.meta.dirname, 'children/hammer.ts')

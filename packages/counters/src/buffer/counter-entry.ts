@@ -131,8 +131,8 @@ export class CounterEntry {
    * accepted since the request (`requestedAt` is the value of `acceptedTotals` at that time), because the ledger may have been
    * restored from a backup.
    */
-  acceptTotal({ value, version, updatedAt }: LedgerEntry, now: number, askedAt?: number): void {
-    if (version < this.#version && askedAt !== this.acceptedTotals) return
+  acceptTotal({ value, version, updatedAt }: LedgerEntry, now: number, requestedAt?: number): void {
+    if (version < this.#version && requestedAt !== this.acceptedTotals) return
     this.acceptedTotals++
     this.#total = value
     this.#version = version

@@ -101,7 +101,7 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
   readonly #node: GossipNode
   readonly #bounds: CountersBounds
   readonly #counts: ReplicaCounts
-  #askedAt = Number.NEGATIVE_INFINITY
+  #requestedAt = Number.NEGATIVE_INFINITY
   #closing: Promise<void> | undefined
 
   constructor(node: GossipNode, bounds: CountersBounds) {
@@ -152,7 +152,7 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
     this.#checkOpen()
     if (maxAgeMs !== undefined) {
       const ageMs = parseMs(maxAgeMs, 'read: maxAgeMs')
-      if (this.#node.clock.now() - this.#askedAt >= ageMs) await this.#askAll()
+      if (this.#node.clock.now() - this.#requestedAt >= ageMs) await this.#askAll()
     }
     return this.#reading(id)
   }
@@ -205,10 +205,10 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
 
   /** Exchanges with all peers. Rejects if there are other replicas and none of them replies. */
   async #askAll(): Promise<void> {
-    const askedAt = this.#node.clock.now()
+    const requestedAt = this.#node.clock.now()
     const { answered, asked } = await this.#node.exchangeWithAll()
     if (asked > 0 && answered === 0) throw unheld('no other replica replied')
-    this.#askedAt = askedAt
+    this.#requestedAt = requestedAt
   }
 
   async #held(others: number): Promise<void> {

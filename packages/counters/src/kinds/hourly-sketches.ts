@@ -1,7 +1,7 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Sketch } from '@sluice/sketches'
 import { integerWithin } from '../counter-options.ts'
-import { dayOf, type HourlyOptions, hourOf, keptHoursOf, MOST_DAYS } from './utc-hours.ts'
+import { dayOf, type HourlyOptions, hourOf, keptHoursOf, MAX_DAYS } from './utc-hours.ts'
 
 /**
  * Sketches by UTC hour; the sketches of old hours are merged into the sketch of their day. It does not read a
@@ -39,7 +39,7 @@ export class HourlySketches<Kind extends Sketch<Kind>> {
   /** Returns a new sketch of `days` days up to and including the day of `now`. */
   day(now: number, days: number): Kind {
     const last = dayOf(hourOf('day', now))
-    const first = last - integerWithin('day: days', days, MOST_DAYS) + 1
+    const first = last - integerWithin('day: days', days, MAX_DAYS) + 1
     const isIn = (day: number): boolean => day >= first && day <= last
     const inDays = [...this.#days].filter(([day]) => isIn(day))
     const inHours = [...this.#hours].filter(([hour]) => isIn(dayOf(hour)))

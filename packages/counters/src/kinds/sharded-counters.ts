@@ -15,7 +15,7 @@ export interface ShardedCountersOptions {
   readonly random?: (() => number) | undefined
 }
 
-const MOST_SHARDS = 256
+const MAX_SHARDS = 256
 const MAX_PAGE = 10_000
 const KIND = `${PART}s`
 /** Sorts after every shard of an id. */
@@ -34,7 +34,7 @@ const AFTER_SHARDS = '~'
 export function shardedCounters(counters: Counters, options: ShardedCountersOptions = {}): Counters {
   const { shards = 8, random = Math.random } = optionsOf('shardedCounters', options, ['shards', 'random'])
   optionalFunction('shardedCounters: random', random)
-  const most = integerWithin('shardedCounters: shards', shards, MOST_SHARDS)
+  const most = integerWithin('shardedCounters: shards', shards, MAX_SHARDS)
   return new SplitCounters(counters, new Shards(counters, most, random))
 }
 

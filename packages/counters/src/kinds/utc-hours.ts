@@ -18,12 +18,12 @@ export interface KeptHours {
 }
 
 export const HOURS = 24
-export const MOST_DAYS = 1_000
+export const MAX_DAYS = 1_000
 const HOUR_MS = 3_600_000
 
 /** Throws `SLUICE_BAD_OPTION`. */
 export function keptHoursOf(owner: string, { hours, days = 31 }: HourlyOptions): KeptHours {
-  const keptDays = integerWithin(`${owner}: days`, days, MOST_DAYS)
+  const keptDays = integerWithin(`${owner}: days`, days, MAX_DAYS)
   const most = keptDays * HOURS
   return { keptHours: integerWithin(`${owner}: hours`, hours ?? Math.min(48, most), most), keptDays }
 }

@@ -62,8 +62,8 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     return counter
   }
 
-  async takeAll(asked: readonly Charge[], moment?: Moment): Promise<Answer> {
-    const charges = asked as readonly QuotaCharge[]
+  async takeAll(requested: readonly Charge[], moment?: Moment): Promise<Answer> {
+    const charges = requested as readonly QuotaCharge[]
     if (charges.length === 1) return this.#take(charges[0], moment)
     const backend = {
       takeAll: ([charge]: readonly Charge[]) => this.#take(charge as QuotaCharge, moment),
@@ -73,14 +73,14 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     return takeParts(parts, moment, (part) => this.peekAll(part.charges))
   }
 
-  peekAll(asked: readonly Charge[]): Promise<Answer> {
-    return this.#each(asked, (charge, account) => charge.cost <= account.free)
+  peekAll(requested: readonly Charge[]): Promise<Answer> {
+    return this.#each(requested, (charge, account) => charge.cost <= account.free)
   }
 
-  async adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
+  async adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
     const id = moment?.idempotencyKey?.id
-    if (id === undefined) return this.#adjust(asked, takenAt)
-    const underWay = this.#adjusting.get(id) ?? this.#adjust(asked, takenAt)
+    if (id === undefined) return this.#adjust(requested, takenAt)
+    const underWay = this.#adjusting.get(id) ?? this.#adjust(requested, takenAt)
     this.#adjusting.set(id, underWay)
     // repeated calls receive the same answer, also for a short time after it has arrived
     underWay.then(
@@ -164,22 +164,22 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     this.#options.owed.add({ ...charge, cost: -charge.cost }, takenAt)
   }
 
-  #adjust(asked: readonly Charge[], takenAt: number): Promise<Answer> {
+  #adjust(requested: readonly Charge[], takenAt: number): Promise<Answer> {
     const adjust = ({ cost }: QuotaCharge, account: QuotaAccount): boolean => {
       account.charge(account.periodAt(takenAt), cost, takenAt)
       return true
     }
     // a retry under the same idempotency key must not count twice
-    return this.#each(asked, adjust, true)
+    return this.#each(requested, adjust, true)
   }
 
   async #each(
-    asked: readonly Charge[],
+    requested: readonly Charge[],
     apply: (charge: QuotaCharge, account: QuotaAccount) => boolean,
     certain = false,
   ): Promise<Answer> {
     const { store } = this.#options
-    const charges = asked as readonly QuotaCharge[]
+    const charges = requested as readonly QuotaCharge[]
     const answers = await Promise.all(
       charges.map((charge) => {
         const { limit, terms } = charge.counter

@@ -2,7 +2,7 @@ import { badOption, clockOf, optionalFunction, optionsOf, SluiceError } from '@s
 import type { Sketch } from '@sluice/sketches'
 import { checkId } from '../counter-id.ts'
 import { integerWithin, type LedgerSettings, ledgerSettings } from '../counter-options.ts'
-import { dayOf, HOURS, hourOf, type KeptHours, keptHoursOf, MOST_DAYS } from '../kinds/utc-hours.ts'
+import { dayOf, HOURS, hourOf, type KeptHours, keptHoursOf, MAX_DAYS } from '../kinds/utc-hours.ts'
 import { MemoryLedger } from '../ledger/memory-ledger.ts'
 import type { HourRange, SketchRow, SketchTable } from '../ledger/sketch-table.ts'
 import { TimedSketchTable } from '../ledger/timed-sketch-table.ts'
@@ -92,7 +92,7 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
   async daySketch(id: string, options: DayReadOptions = {}): Promise<Kind> {
     const { now = this.#settings.clock.wall(), days = 1 } = optionsOf('day', options, ['now', 'days'])
     const last = dayOf(hourOf('day', now))
-    const first = Math.max(this.#oldestDay, last - integerWithin('day: days', days, MOST_DAYS) + 1)
+    const first = Math.max(this.#oldestDay, last - integerWithin('day: days', days, MAX_DAYS) + 1)
     const { format, rows } = await this.#read(id, { from: first * HOURS, until: (last + 1) * HOURS })
     return mergedRows(format, rows)
   }

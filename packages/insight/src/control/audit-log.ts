@@ -1,7 +1,7 @@
 import { singleLine } from '../single-line.ts'
 import type { AuditLine, ControlEntry } from './control.ts'
 
-const MOST_LINES = 200
+const MAX_LINES = 200
 
 /** Audit log of this process: the last 200 lines, latest first. The sink is dropped after it has thrown. */
 export class AuditLog {
@@ -18,7 +18,7 @@ export class AuditLog {
 
   add(event: AuditLine['event'], entry: ControlEntry, at: number, why?: string): void {
     const line = { at, event, entry, text: singleLine(textOf(event, entry, why)) }
-    this.#lines = [line, ...this.#lines].slice(0, MOST_LINES)
+    this.#lines = [line, ...this.#lines].slice(0, MAX_LINES)
     try {
       this.#sink?.(line)
     } catch {

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-const MOST_BYTES = 1_048_576
+const MAX_BYTES = 1_048_576
 
 /** Encrypts and authenticates messages with a key derived from the shared secret (AES-256-GCM, bound to the topic). */
 export class ControlCipher {
@@ -25,7 +25,7 @@ export class ControlCipher {
   /** Decrypts a message. Throws if it was not encrypted with the same secret for the same topic. */
   open(message: Uint8Array): string {
     if (message[0] !== VERSION) throw new Error(`expected version ${VERSION}, received ${message[0]}`)
-    if (message.length > MOST_BYTES) throw new Error(`expected at most ${MOST_BYTES} bytes, received ${message.length}`)
+    if (message.length > MAX_BYTES) throw new Error(`expected at most ${MAX_BYTES} bytes, received ${message.length}`)
     const nonce = message.subarray(1, 1 + NONCE_BYTES)
     const tag = message.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES)
     const cipher = createDecipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: TAG_BYTES })

@@ -5,8 +5,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 const LONGEST_TEXT = 4_096
 /** Maximum size of a message. A single larger change is still sent, as a separate message. */
-const MOST_BYTES = 65_536
-const MOST_LISTED = 100
+const MAX_BYTES = 65_536
+const MAX_LISTED = 100
 
 /**
  * Serialises changes into as many messages as needed, because channels limit the message size. Receivers merge them in
@@ -18,7 +18,7 @@ export function controlsTexts(controls: readonly StoredControl[]): string[] {
   for (const text of controls.map(messageText)) {
     const own = Buffer.byteLength(text)
     const isFull =
-      messages.length === 0 || bytes + own > MOST_BYTES || messages[messages.length - 1].length >= MOST_LISTED
+      messages.length === 0 || bytes + own > MAX_BYTES || messages[messages.length - 1].length >= MAX_LISTED
     if (isFull) {
       messages.push([])
       bytes = 0
@@ -40,8 +40,8 @@ function messageText(control: StoredControl): string {
 /** Parses the changes of a message and skips actions of later releases. Throws if the message is malformed. */
 export function controlsOf(text: string): StoredControl[] {
   const list: unknown = JSON.parse(text)
-  if (!Array.isArray(list) || list.length > MOST_LISTED)
-    throw new Error(`expected an array of at most ${MOST_LISTED} changes`)
+  if (!Array.isArray(list) || list.length > MAX_LISTED)
+    throw new Error(`expected an array of at most ${MAX_LISTED} changes`)
   return list.flatMap((value) => stored(fieldsOf(value)) ?? [])
 }
 

@@ -15,8 +15,8 @@ const FIELDS = {
 const SHARED = ['action', 'duration', 'by', 'reason'] as const
 const MODES = ['shadow', 'off'] as const
 const DEFAULT_MS = 15 * 60_000
-const LEAST_MS = 1_000
-const MOST_MS = 24 * 3_600_000
+const MIN_MS = 1_000
+const MAX_MS = 24 * 3_600_000
 /** Time for which other processes still apply a reset that they receive. */
 const RESET_MS = 60_000
 
@@ -95,7 +95,7 @@ function limitOf(policy: string, limit: unknown, { bounds }: ControlLimits): num
 function durationMs({ duration }: ControlRequest): number {
   if (duration === undefined) return DEFAULT_MS
   const ms = parseDuration(duration, 'control: duration')
-  if (ms >= LEAST_MS && ms <= MOST_MS) return ms
+  if (ms >= MIN_MS && ms <= MAX_MS) return ms
   throw new SluiceError('SLUICE_BAD_DURATION', `control: duration: expected 1 second to 24 hours, received ${ms} ms`)
 }
 

@@ -4,7 +4,7 @@ import { isActive, type StoredControl } from './stored-control.ts'
 export const MAX_CONTROLS = 100
 
 /** Maximum number of stored changes, including recently expired and undone ones. */
-const MOST_KNOWN = 500
+const MAX_KNOWN = 500
 
 /**
  * Time for which expired changes are still sent, so that a process whose clock is behind learns that they were undone.
@@ -52,7 +52,7 @@ export class ControlSet {
       const known = this.#known.get(one.id)
       const isNew = known === undefined || (known.undoneAt === undefined && one.undoneAt !== undefined)
       if (!isNew || at > one.endsAt + KEPT_MS) return false
-      if (known === undefined && this.#known.size >= MOST_KNOWN) return false
+      if (known === undefined && this.#known.size >= MAX_KNOWN) return false
       // keep the first known version: a message must not be able to rewrite a change
       this.#known.set(one.id, known ? { ...known, undoneAt: one.undoneAt, undoneBy: one.undoneBy } : one)
       return true

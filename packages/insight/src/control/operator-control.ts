@@ -33,7 +33,7 @@ export interface OperatorControlDeps {
 
 const TICK_MS = 1_000
 /** Received changes that end later than this are ignored: 24 h, the maximum duration, plus 1 h of clock difference. */
-const MOST_AHEAD_MS = 25 * 3_600_000
+const MAX_AHEAD_MS = 25 * 3_600_000
 
 /**
  * Applies operator changes to the observed limiters. Requests never wait for it, and it adds no cost per request while
@@ -50,7 +50,7 @@ export class OperatorControl implements InsightPart {
   #stop: (() => void) | undefined
   /** Changes that were active at the last refresh. */
   #active: readonly StoredControl[] = []
-  #steering: EffectiveControls | undefined
+  #effective: EffectiveControls | undefined
   /** Reasons why a changed limit could not be applied, by policy. */
   #failures = new Map<string, string>()
   #isClosed = false
@@ -74,8 +74,8 @@ export class OperatorControl implements InsightPart {
   limiterOpened(limiter: ObservedLimiter): void {
     const { limiters } = this.#deps
     limiters.add(limiter)
-    if (!this.#steering || this.#isClosed) return
-    for (const [policy, why] of limiters.apply(limiter, this.#steering)) this.#logFailure(policy, why)
+    if (!this.#effective || this.#isClosed) return
+    for (const [policy, why] of limiters.apply(limiter, this.#effective)) this.#logFailure(policy, why)
   }
 
   limiterClosed(limiter: ObservedLimiter): void {
@@ -95,7 +95,7 @@ export class OperatorControl implements InsightPart {
 
   /** Mode that an operator has set for the policy, if any. */
   modeOf(policy: string): 'shadow' | 'off' | undefined {
-    return this.#steering?.modeOf(policy)
+    return this.#effective?.modeOf(policy)
   }
 
   get audit(): readonly AuditLine[] {
@@ -194,7 +194,7 @@ export class OperatorControl implements InsightPart {
   #received(controls: readonly StoredControl[]): void {
     const at = this.#wall()
     for (const control of this.#set.merge(
-      controls.filter((one) => one.endsAt < at + MOST_AHEAD_MS),
+      controls.filter((one) => one.endsAt < at + MAX_AHEAD_MS),
       at,
     )) {
       if (control.undoneAt === undefined) {
@@ -225,8 +225,8 @@ export class OperatorControl implements InsightPart {
     for (const one of this.#active) this.#logExpiry(one)
     this.#active = active
     const allowed = active.filter((one) => this.#isInBounds(one))
-    this.#steering = new EffectiveControls(allowed, () => this.#wall())
-    this.#failures = this.#deps.limiters.applyToAll(this.#steering)
+    this.#effective = new EffectiveControls(allowed, () => this.#wall())
+    this.#failures = this.#deps.limiters.applyToAll(this.#effective)
   }
 
   /** Logs the expiry of a change, unless it was undone or dropped. */

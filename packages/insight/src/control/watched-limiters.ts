@@ -6,7 +6,7 @@ import type { EffectiveControls } from './effective-controls.ts'
  * Maximum number of observed limiters. Above it the oldest are dropped, so that an application that keeps creating
  * limiters does not leak memory here.
  */
-const MOST_LIMITERS = 1_000
+const MAX_LIMITERS = 1_000
 
 /** A policy and its index in its limiter. */
 export interface WatchedPolicy {
@@ -21,7 +21,7 @@ export class WatchedLimiters {
 
   add(limiter: ObservedLimiter): void {
     this.#limiters.add(limiter)
-    if (this.#limiters.size <= MOST_LIMITERS) return
+    if (this.#limiters.size <= MAX_LIMITERS) return
     const [oldest] = this.#limiters
     oldest.control(undefined, this)
     this.#limiters.delete(oldest)
@@ -50,20 +50,20 @@ export class WatchedLimiters {
   }
 
   /** Applies changes to all limiters. Returns the reasons why limits could not be applied, by policy. */
-  applyToAll(steering: EffectiveControls): Map<string, string> {
-    return new Map([...this.#limiters].flatMap((limiter) => [...this.apply(limiter, steering)]))
+  applyToAll(effective: EffectiveControls): Map<string, string> {
+    return new Map([...this.#limiters].flatMap((limiter) => [...this.apply(limiter, effective)]))
   }
 
   /** Applies changes to one limiter. Limits that it rejects are left out, all other changes are applied. */
-  apply(limiter: ObservedLimiter, steering: EffectiveControls): Map<string, string> {
+  apply(limiter: ObservedLimiter, effective: EffectiveControls): Map<string, string> {
     const refused = new Map<string, string>()
-    if (this.#tryControl(limiter, steering.all) === undefined) return refused
-    for (const policy of steering.limitedPolicies) {
-      const others = new Set(steering.limitedPolicies.filter((other) => other !== policy))
-      const why = this.#tryControl(limiter, steering.without(others))
+    if (this.#tryControl(limiter, effective.all) === undefined) return refused
+    for (const policy of effective.limitedPolicies) {
+      const others = new Set(effective.limitedPolicies.filter((other) => other !== policy))
+      const why = this.#tryControl(limiter, effective.without(others))
       if (why !== undefined) refused.set(policy, why)
     }
-    limiter.control(steering.without(new Set(refused.keys())), this)
+    limiter.control(effective.without(new Set(refused.keys())), this)
     return refused
   }
 

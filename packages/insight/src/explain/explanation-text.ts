@@ -8,7 +8,7 @@ import type { ExpectedDecision, Explanation, PolicyExplanation } from './explana
 export function summaryOf({ at, policies, controls, cost }: Omit<Explanation, 'summary'>): string[] {
   const [active, ineffective] = blocksOf(controls, policies)
   const denying = policies.filter(
-    ({ isExempt, mode, requested: asked }) => !isExempt && mode === 'enforce' && !asked.allowed,
+    ({ isExempt, mode, requested }) => !isExempt && mode === 'enforce' && !requested.allowed,
   )
   const others = policies.filter((policy) => !denying.includes(policy))
   const lines = [...active.map((block) => `blocked${blockText(block, at)}`), ...denying.map(({ text }) => text)]
@@ -34,23 +34,20 @@ function blocksOf(
 
 /** Describes one policy: `denied by 'tokens': 98,000 of 100,000 tokens used, 5,000 requested, retry in 12 s`. */
 export function policyText(policy: Omit<PolicyExplanation, 'text'>, cost: number): string {
-  const { policy: name, isExempt, mode, limit, used, unit, requested: asked, isOverride } = policy
+  const { policy: name, isExempt, mode, limit, used, unit, requested, isOverride } = policy
   if (isExempt) return `exempt from '${name}': only keys with a limit of their own are counted, and this key has none`
   const own = isOverride ? ' (key-specific limit)' : ''
   const usage = `${count(used)} of ${count(limit)} ${unit} used${own}${heldText(policy)}`
   const notes = [usage, ...askedTexts(policy, cost), ...sourceTexts(policy)].join(', ')
   if (mode === 'off') return `not counted by '${name}' (switched off): ${notes}`
-  if (asked.allowed) return `allowed by '${name}': ${notes}`
+  if (requested.allowed) return `allowed by '${name}': ${notes}`
   return mode === 'shadow' ? `would be denied by '${name}' (shadow mode): ${notes}` : `denied by '${name}': ${notes}`
 }
 
-function askedTexts(
-  { requested: asked, fund, resetAfterMs, used }: Omit<PolicyExplanation, 'text'>,
-  cost: number,
-): string[] {
-  if (asked.allowed) return used === 0 ? [] : [`full reset in ${durationText(resetAfterMs)}`]
+function askedTexts({ requested, fund, resetAfterMs, used }: Omit<PolicyExplanation, 'text'>, cost: number): string[] {
+  if (requested.allowed) return used === 0 ? [] : [`full reset in ${durationText(resetAfterMs)}`]
   const missing = fund === undefined ? [] : [fund === 'top-up' ? 'no purchased units left' : 'quota used up']
-  return [`${count(cost)} requested`, ...missing, retryText(asked)]
+  return [`${count(cost)} requested`, ...missing, retryText(requested)]
 }
 
 function retryText({ retryAfterMs }: ExpectedDecision): string {

@@ -8,8 +8,8 @@ import { checkedKey } from '../requested-key.ts'
 import type { ExpectedDecision, Explanation, PolicyExplanation } from './explanation.ts'
 import { policyText, summaryOf } from './explanation-text.ts'
 
-const MOST_POLICIES = 200
-const MOST_DENIALS = 20
+const MAX_POLICIES = 200
+const MAX_DENIALS = 20
 
 export interface ExplanationsDeps {
   readonly clock: Clock
@@ -34,11 +34,11 @@ export class Explanations {
     checkedKey('explain', key)
     checkCost(cost)
     const { clock, limiters, names, isWholeFleet, control, denialsOf } = this.#deps
-    const watched = limiters.policies().slice(0, MOST_POLICIES)
+    const watched = limiters.policies().slice(0, MAX_POLICIES)
     const policies = await Promise.all(watched.map((one) => this.#explained(one, key, cost)))
     const denials = denialsOf(key)
       .toSorted((a, b) => b.at - a.at)
-      .slice(0, MOST_DENIALS)
+      .slice(0, MAX_DENIALS)
     const explained = {
       at: clock.wall(),
       key: names.shown(key),
@@ -88,27 +88,27 @@ type Counts = Pick<
 async function peeked({ limiter, index, policy }: WatchedPolicy, key: string, cost: number): Promise<Counts> {
   try {
     const one = await limiter.peek(index, key, 1)
-    const asked = cost === 1 ? one : await limiter.peek(index, key, cost)
-    return countsOf(one, asked)
+    const requested = cost === 1 ? one : await limiter.peek(index, key, cost)
+    return countsOf(one, requested)
   } catch (error) {
     return uncounted(policy.policy.limit, messageOf(error))
   }
 }
 
-function countsOf(one: Decision, asked: Decision): Counts {
-  const { policy, remaining, availableAfterMs, resetAfterMs, fund } = asked.binding
+function countsOf(one: Decision, requested: Decision): Counts {
+  const { policy, remaining, availableAfterMs, resetAfterMs, fund } = requested.binding
   const capacity = policy.burst ?? policy.limit
   return {
     limit: capacity,
     used: Math.max(0, capacity - Math.min(capacity, remaining)),
     remaining,
     singleUnit: expectedDecision(one),
-    requested: expectedDecision(asked),
+    requested: expectedDecision(requested),
     availableAfterMs,
     resetAfterMs,
     fund,
-    isCounted: asked.counted,
-    source: asked.source,
+    isCounted: requested.counted,
+    source: requested.source,
   }
 }
 
@@ -118,9 +118,9 @@ function expectedDecision({ binding: { allowed, retryAfterMs } }: Decision): Exp
 }
 
 function uncounted(limit: number, source: string): Counts {
-  const asked: ExpectedDecision = { allowed: true, retryAfterMs: 0 }
+  const requested: ExpectedDecision = { allowed: true, retryAfterMs: 0 }
   const nothing = { used: 0, remaining: limit, availableAfterMs: 0, resetAfterMs: 0, isCounted: false }
-  return { limit, ...nothing, singleUnit: asked, requested: asked, source }
+  return { limit, ...nothing, singleUnit: requested, requested: requested, source }
 }
 
 function checkCost(cost: unknown): void {

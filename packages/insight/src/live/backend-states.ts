@@ -1,7 +1,7 @@
 import { messageOf } from '@sluice/limiter-core/backend'
 import { boundedText } from '../bounded-text.ts'
 import { BoundedTable } from './bounded-table.ts'
-import { MOST_BACKENDS } from './process-report.ts'
+import { MAX_BACKENDS } from './process-report.ts'
 import type { BackendSnapshot } from './snapshot.ts'
 
 /** Time for which a backend counts as `failing` after a failed call. */
@@ -23,7 +23,7 @@ export class BackendStates {
   #lastAnswered: string | undefined
 
   constructor() {
-    this.#states = new BoundedTable(MOST_BACKENDS, (name) => ({
+    this.#states = new BoundedTable(MAX_BACKENDS, (name) => ({
       name: boundedText(name),
       open: false,
       changedAt: this.#now,

@@ -11,9 +11,9 @@ export const ROUTE_PRECISION = 8
 export const ALL = ''
 
 /** Maximum number of names per day, over all processes. */
-const MOST_NAMES = 256
+const MAX_NAMES = 256
 /** Maximum number of routes per day in a snapshot: the routes with the most keys. */
-const MOST_SHOWN = 10
+const MAX_SHOWN = 10
 const DAY_MS = 86_400_000
 
 export function storedName({ route, method }: RouteName): string {
@@ -33,7 +33,7 @@ export class DayUniques {
   merge(name: string, sketch: HyperLogLog): void {
     const known = this.#sketches.get(name)
     if (known) known.merge(sketch)
-    else if (this.#sketches.size < MOST_NAMES) this.#added(name, sketch.precision).merge(sketch)
+    else if (this.#sketches.size < MAX_NAMES) this.#added(name, sketch.precision).merge(sketch)
   }
 
   /** Merges stored registers. Returns false if they were not stored by a process with the same secret. */
@@ -60,7 +60,7 @@ export class DayUniques {
   #routes(): RouteDaySnapshot[] {
     const names = [...this.#sketches].filter(([name]) => name !== ALL)
     const routes = names.map(([name, sketch]) => ({ ...routeOf(name), count: sketch.count() }))
-    return routes.sort((a, b) => b.count - a.count).slice(0, MOST_SHOWN)
+    return routes.sort((a, b) => b.count - a.count).slice(0, MAX_SHOWN)
   }
 
   #added(name: string, precision: number): HyperLogLog {

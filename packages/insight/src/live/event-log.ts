@@ -1,11 +1,11 @@
 import { messageOf, type ObserverEvent } from '@sluice/limiter-core/backend'
 import { boundedText } from '../bounded-text.ts'
-import { MOST_REPORTED_EVENTS } from './process-report.ts'
+import { MAX_REPORTED_EVENTS } from './process-report.ts'
 import type { EventSnapshot } from './snapshot.ts'
 
 // these events occur on nearly every request
 const TOO_FREQUENT: readonly ObserverEvent[] = ['slowed', 'evicted', 'tail', 'lateCharge']
-const MOST_FIELDS = 8
+const MAX_FIELDS = 8
 
 /** Events since the last report: the first 10. */
 export class EventLog {
@@ -13,8 +13,8 @@ export class EventLog {
 
   /** `shown` formats a key for display. */
   add(name: ObserverEvent, data: Readonly<Record<string, unknown>>, at: number, shown: (key: string) => string): void {
-    if (this.#events.length >= MOST_REPORTED_EVENTS || TOO_FREQUENT.includes(name)) return
-    const fields = Object.entries(data).slice(0, MOST_FIELDS)
+    if (this.#events.length >= MAX_REPORTED_EVENTS || TOO_FREQUENT.includes(name)) return
+    const fields = Object.entries(data).slice(0, MAX_FIELDS)
     const text = fields.map(([field, value]) => `${field}=${field === 'key' ? shown(String(value)) : textOf(value)}`)
     this.#events.push({ at, name, text: boundedText(text.join(' ')) })
   }

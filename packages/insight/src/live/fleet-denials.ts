@@ -2,9 +2,9 @@ import type { DenialReport } from './process-report.ts'
 import type { DenialSnapshot } from './snapshot.ts'
 
 /** Maximum number of keys from all other processes. */
-const MOST_KEYS = 1_000
+const MAX_KEYS = 1_000
 /** Maximum number of processes per key. */
-const MOST_PROCESSES = 16
+const MAX_PROCESSES = 16
 
 /** Recent denials in other processes, by key id. */
 export class FleetDenials {
@@ -16,10 +16,10 @@ export class FleetDenials {
       const byProcess = this.#byId.get(id) ?? new Map<string, readonly DenialSnapshot[]>()
       this.#byId.delete(id)
       this.#byId.set(id, byProcess)
-      if (byProcess.size < MOST_PROCESSES || byProcess.has(process)) byProcess.set(process, denials)
+      if (byProcess.size < MAX_PROCESSES || byProcess.has(process)) byProcess.set(process, denials)
     }
     for (const oldest of this.#byId.keys()) {
-      if (this.#byId.size <= MOST_KEYS) return
+      if (this.#byId.size <= MAX_KEYS) return
       this.#byId.delete(oldest)
     }
   }

@@ -5,7 +5,7 @@ import { FleetCap } from './fleet-cap.ts'
 import { FleetPolicy, NOW_SECONDS, STEP_MS, STEPS } from './fleet-policy.ts'
 import { FleetRoute } from './fleet-route.ts'
 import { KnownProcesses } from './known-processes.ts'
-import { MAX_POLICIES, MOST_CAPS, MOST_EVENTS, type ProcessReport, type ReportedNews } from './process-report.ts'
+import { MAX_CAPS, MAX_EVENTS, MAX_POLICIES, type ProcessReport, type ReportedNews } from './process-report.ts'
 import { RouteTable } from './route-table.ts'
 import type { BackendSnapshot, EventSnapshot, HistorySnapshot, LiveSnapshot } from './snapshot.ts'
 import type { UniqueSummary } from './unique-summary.ts'
@@ -27,7 +27,7 @@ export class FleetSummary {
   readonly #options: FleetSummaryOptions
   readonly #known: KnownProcesses
   readonly #policies = new BoundedTable(MAX_POLICIES, (name) => new FleetPolicy(name))
-  readonly #caps = new BoundedTable(MOST_CAPS, (name) => new FleetCap(name))
+  readonly #caps = new BoundedTable(MAX_CAPS, (name) => new FleetCap(name))
   readonly #routes = new RouteTable((name) => new FleetRoute(name))
   readonly #startedAt: number
   #events: EventSnapshot[] = []
@@ -93,7 +93,7 @@ export class FleetSummary {
   }
 
   #absorbNews({ routes, holds, events }: ReportedNews, at: number): void {
-    this.#events = [...events.toReversed(), ...this.#events].slice(0, MOST_EVENTS)
+    this.#events = [...events.toReversed(), ...this.#events].slice(0, MAX_EVENTS)
     for (const { route, method, durations } of routes) this.#routes.of(route, method).ended(digestOf(durations), at)
     for (const { cap, durations } of holds) this.#caps.of(cap).held(digestOf(durations), at)
   }

@@ -1,4 +1,4 @@
-import { MAX_POLICIES, MOST_PROCESSES, type PolicyReport, type ProcessReport } from './process-report.ts'
+import { MAX_POLICIES, MAX_PROCESSES, type PolicyReport, type ProcessReport } from './process-report.ts'
 import type { ProcessSnapshot } from './snapshot.ts'
 
 /** A process without a report for this long is considered gone. */
@@ -6,7 +6,7 @@ const GONE_MS = 10_000
 /** If the first report of a process arrives within this time after its start, its counts are recent. */
 const FRESH_MS = 10_000
 /** Maximum number of failing backends listed per process. */
-const MOST_FAILING = 3
+const MAX_FAILING = 3
 
 /** The new part of a report: whether its news has to be counted, and by how much its counts grew. */
 export interface ReportIncrease {
@@ -82,7 +82,7 @@ export class KnownProcesses {
         uptimeMs,
         memoryBytes,
         lagMs,
-        failing: failing.slice(0, MOST_FAILING),
+        failing: failing.slice(0, MAX_FAILING),
         isSelf,
       }
     })
@@ -90,7 +90,7 @@ export class KnownProcesses {
   }
 
   #added(id: string): KnownProcess {
-    if (this.#known.size >= MOST_PROCESSES) this.#dropSilent()
+    if (this.#known.size >= MAX_PROCESSES) this.#dropSilent()
     const known = { report: undefined, counts: new Map(), number: -1, lastAt: 0, lastWall: 0 }
     this.#known.set(id, known)
     return known

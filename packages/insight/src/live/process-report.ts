@@ -15,22 +15,22 @@ export type MovedUnits = readonly [charged: number, refunded: number]
 
 export const MAX_POLICIES = 50
 /** Maximum number of policies per report with top keys: the policies with the most decisions. */
-export const MOST_RANKED_POLICIES = 16
-export const MOST_CAPS = 20
+export const MAX_RANKED_POLICIES = 16
+export const MAX_CAPS = 20
 /** Maximum number of routes. All further routes share one additional entry. */
-export const MOST_ROUTES = 200
+export const MAX_ROUTES = 200
 /** Maximum number of routes per report, of those with new data. The others are included in later reports. */
-export const MOST_REPORTED_ROUTES = 32
-export const MOST_BACKENDS = 20
+export const MAX_REPORTED_ROUTES = 32
+export const MAX_BACKENDS = 20
 /** Maximum number of events per report. */
-export const MOST_REPORTED_EVENTS = 10
+export const MAX_REPORTED_EVENTS = 10
 /** Maximum number of denied keys per report. */
-export const MOST_REPORTED_DENIALS = 20
+export const MAX_REPORTED_DENIALS = 20
 /** Maximum number of denials per key in a report. */
-export const MOST_DENIALS_OF_KEY = 3
+export const MAX_DENIALS_OF_KEY = 3
 /** Maximum number of events in a snapshot. */
-export const MOST_EVENTS = 100
-export const MOST_PROCESSES = 256
+export const MAX_EVENTS = 100
+export const MAX_PROCESSES = 256
 
 /** Identity of a process. */
 export interface ProcessFacts {

@@ -11,10 +11,10 @@ import { EventLog } from './event-log.ts'
 import { PolicySummary } from './policy-summary.ts'
 import {
   type HoldReport,
+  MAX_CAPS,
   MAX_POLICIES,
-  MOST_CAPS,
-  MOST_RANKED_POLICIES,
-  MOST_REPORTED_ROUTES,
+  MAX_RANKED_POLICIES,
+  MAX_REPORTED_ROUTES,
   type PolicyReport,
   type ProcessFacts,
   type ProcessReport,
@@ -46,7 +46,7 @@ export class ProcessSummary {
   readonly #uniques: UniqueSummary
   readonly #denials: RecentDenials
   readonly #policies = new BoundedTable(MAX_POLICIES, (name) => new PolicySummary(name))
-  readonly #caps = new BoundedTable(MOST_CAPS, (name) => new CapSummary(name))
+  readonly #caps = new BoundedTable(MAX_CAPS, (name) => new CapSummary(name))
   readonly #routes = new RouteTable((name) => new RouteSummary(name))
   readonly #backends = new BackendStates()
   readonly #events = new EventLog()
@@ -167,7 +167,7 @@ export class ProcessSummary {
 
   #policyReports(): PolicyReport[] {
     const byUse = [...this.#policies.values()].sort((a, b) => b.decisions - a.decisions)
-    return byUse.map((policy, rank) => policy.report(this.#names, rank < MOST_RANKED_POLICIES))
+    return byUse.map((policy, rank) => policy.report(this.#names, rank < MAX_RANKED_POLICIES))
   }
 
   #news(): ReportedNews {
@@ -183,7 +183,7 @@ export class ProcessSummary {
     const all = this.#routes.values()
     const from = this.#reportedRoutes
     const news: RouteReport[] = []
-    for (let index = 0; index < all.length && news.length < MOST_REPORTED_ROUTES; index++) {
+    for (let index = 0; index < all.length && news.length < MAX_REPORTED_ROUTES; index++) {
       const { name, durations } = all[(from + index) % all.length]
       this.#reportedRoutes = from + index + 1
       if (durations.count > 0) news.push({ ...name, durations: taken(durations) })

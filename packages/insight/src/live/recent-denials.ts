@@ -2,15 +2,15 @@ import type { Clock, Decision, ObservedRequest, PolicyVerdict } from '@sluice/li
 import { boundedKey } from '../bounded-key.ts'
 import { boundedText } from '../bounded-text.ts'
 import type { InsightPart } from '../insight-part.ts'
-import { type DenialReport, MOST_DENIALS_OF_KEY, MOST_REPORTED_DENIALS } from './process-report.ts'
+import { type DenialReport, MAX_DENIALS_OF_KEY, MAX_REPORTED_DENIALS } from './process-report.ts'
 import { NO_ROUTE } from './route-table.ts'
 import type { DenialSnapshot } from './snapshot.ts'
 import type { KeyNames } from './top-keys.ts'
 
 /** Maximum number of recently denied keys. */
-const MOST_KEYS = 1_000
+const MAX_KEYS = 1_000
 /** Maximum number of entries per key. */
-const MOST_DENIALS = 20
+const MAX_DENIALS = 20
 
 interface Denial extends DenialSnapshot {
   at: number
@@ -49,7 +49,7 @@ export class RecentDenials implements InsightPart {
   news(names: KeyNames): DenialReport[] {
     const keys = [...this.#unreported]
     this.#unreported.clear()
-    return keys.map((key) => ({ id: names.id(key), denials: this.of(key).slice(0, MOST_DENIALS_OF_KEY) }))
+    return keys.map((key) => ({ id: names.id(key), denials: this.of(key).slice(0, MAX_DENIALS_OF_KEY) }))
   }
 
   #add(key: string, { policy, shadow }: PolicyVerdict, request: ObservedRequest | undefined): void {
@@ -57,11 +57,11 @@ export class RecentDenials implements InsightPart {
     // move the key to the end: the map is ordered by last denial
     this.#byKey.delete(key)
     this.#byKey.set(key, denials)
-    if (this.#byKey.size > MOST_KEYS) {
+    if (this.#byKey.size > MAX_KEYS) {
       const [oldest] = this.#byKey.keys()
       this.#byKey.delete(oldest)
     }
-    if (this.#unreported.size < MOST_REPORTED_DENIALS) this.#unreported.add(key)
+    if (this.#unreported.size < MAX_REPORTED_DENIALS) this.#unreported.add(key)
     const at = this.#clock.wall()
     const route = request?.route ?? NO_ROUTE
     const method = request?.method ?? ''
@@ -71,7 +71,7 @@ export class RecentDenials implements InsightPart {
       last.times++
       return
     }
-    if (denials.length >= MOST_DENIALS) denials.shift()
+    if (denials.length >= MAX_DENIALS) denials.shift()
     denials.push({ at, policy: policy.name, route: boundedText(route), method, isShadow: shadow, times: 1 })
   }
 }

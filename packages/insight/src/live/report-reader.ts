@@ -3,13 +3,13 @@ import {
   type CapReport,
   type DenialReport,
   type HoldReport,
+  MAX_BACKENDS,
+  MAX_CAPS,
+  MAX_DENIALS_OF_KEY,
   MAX_POLICIES,
-  MOST_BACKENDS,
-  MOST_CAPS,
-  MOST_DENIALS_OF_KEY,
-  MOST_REPORTED_DENIALS,
-  MOST_REPORTED_EVENTS,
-  MOST_REPORTED_ROUTES,
+  MAX_REPORTED_DENIALS,
+  MAX_REPORTED_EVENTS,
+  MAX_REPORTED_ROUTES,
   type MovedUnits,
   type OutcomeCounts,
   type PolicyReport,
@@ -42,14 +42,14 @@ export function readReport(value: unknown): ProcessReport {
     memoryBytes: count(fields.memoryBytes),
     lagMs: fields.lagMs === undefined ? undefined : count(fields.lagMs),
     policies: list(fields.policies, MAX_POLICIES, policy),
-    caps: list(fields.caps, MOST_CAPS, cap),
-    backends: list(fields.backends, MOST_BACKENDS, backend),
+    caps: list(fields.caps, MAX_CAPS, cap),
+    backends: list(fields.backends, MAX_BACKENDS, backend),
     uniques: optional(fields.uniques, uniques),
     news: {
-      routes: list(news.routes, MOST_REPORTED_ROUTES, route),
-      holds: list(news.holds, MOST_CAPS, hold),
-      events: list(news.events, MOST_REPORTED_EVENTS, event),
-      denials: news.denials === undefined ? undefined : list(news.denials, MOST_REPORTED_DENIALS, keyDenials),
+      routes: list(news.routes, MAX_REPORTED_ROUTES, route),
+      holds: list(news.holds, MAX_CAPS, hold),
+      events: list(news.events, MAX_REPORTED_EVENTS, event),
+      denials: news.denials === undefined ? undefined : list(news.denials, MAX_REPORTED_DENIALS, keyDenials),
     },
   }
 }
@@ -120,7 +120,7 @@ function uniques(fields: Fields): UniquesReport {
   return {
     quarter: part(fields.quarter),
     hour: fields.hour === undefined ? undefined : part(fields.hour),
-    routes: list(fields.routes, MOST_REPORTED_ROUTES, routeUniques),
+    routes: list(fields.routes, MAX_REPORTED_ROUTES, routeUniques),
   }
 }
 
@@ -146,7 +146,7 @@ function event(fields: Fields): EventSnapshot {
 }
 
 function keyDenials(fields: Fields): DenialReport {
-  return { id: text(fields.id), denials: list(fields.denials, MOST_DENIALS_OF_KEY, denial) }
+  return { id: text(fields.id), denials: list(fields.denials, MAX_DENIALS_OF_KEY, denial) }
 }
 
 function denial({ at, policy, route, method, isShadow, times }: Fields): DenialSnapshot {

@@ -6,7 +6,7 @@ interface ClosingResponse {
 }
 
 /** Node warns at more than 10 listeners, and other code adds its own. */
-const MOST_LISTENERS = 8
+const MAX_LISTENERS = 8
 
 /**
  * Runs a callback once when a response closes, using its `close` event, which is the cheapest one. A response that has
@@ -37,7 +37,7 @@ export class ResponseEnds {
 
   watch({ view }: ObservedRequest, run: () => void): void {
     const outgoing = view?.outgoing
-    if (!closes(outgoing) || outgoing === this.#watched || outgoing.listenerCount('close') >= MOST_LISTENERS) return
+    if (!closes(outgoing) || outgoing === this.#watched || outgoing.listenerCount('close') >= MAX_LISTENERS) return
     this.#watched = outgoing
     outgoing.on('close', () => {
       if (this.#ended === outgoing) return

@@ -1,6 +1,6 @@
 import { boundedText } from '../bounded-text.ts'
 import { OTHER } from './bounded-table.ts'
-import { MOST_ROUTES } from './process-report.ts'
+import { MAX_ROUTES } from './process-report.ts'
 
 /** Displayed for requests without a route. */
 export const NO_ROUTE = '(none)'
@@ -32,7 +32,7 @@ export class RouteTable<T> {
   }
 
   #added(route: string, method: string): T {
-    if (this.#values.length >= MOST_ROUTES || (route === OTHER && method === '')) return this.#rest()
+    if (this.#values.length >= MAX_ROUTES || (route === OTHER && method === '')) return this.#rest()
     const name = { route: boundedText(route), method: boundedText(method) }
     // long names with the same displayed form share a value
     const known = this.#methods.get(name.method)?.get(name.route)

@@ -25,7 +25,7 @@ const EXCHANGE_MS = 60_000
 const RETRY_MS = 5_000
 const ANSWER_MS = 2_000
 /** Maximum number of names per call to the store. */
-const MOST_ENTRIES = 32
+const MAX_ENTRIES = 32
 /** Time after the end of a day by which all processes without an outage have stored it. */
 const SETTLED_MS = 3_600_000
 
@@ -130,8 +130,8 @@ export class StoredUniqueDays {
     const uniques = this.#openDay(day)
     const entries = uniques.entries()
     const keepMs = startOf(day + days + 1) - at
-    for (let from = 0; from < entries.length; from += MOST_ENTRIES) {
-      const sent = entries.slice(from, from + MOST_ENTRIES)
+    for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
+      const sent = entries.slice(from, from + MAX_ENTRIES)
       const merged = await this.#deadlines.inTime(store.merge(this.#nameOf(day), sent, keepMs))
       this.#mergeStored(
         uniques,

@@ -29,7 +29,7 @@ export interface UniqueOptions {
 }
 
 /** Maximum number of routes per report. The others are included in later reports. */
-const MOST_REPORTED = 16
+const MAX_REPORTED = 16
 
 interface RouteUniques {
   readonly name: RouteName
@@ -77,7 +77,7 @@ export class UniqueSummary {
 
   report(): UniquesReport {
     const routes = this.#routes.values()
-    const count = Math.min(routes.length, MOST_REPORTED)
+    const count = Math.min(routes.length, MAX_REPORTED)
     const reported = Array.from({ length: count }, (_, index): RouteUniquesReport => {
       const { name, keys } = routes[(this.#reported + index) % routes.length]
       return { ...name, quarter: keys.quarter() }

@@ -7,7 +7,7 @@ import { queryOf } from './mounted-address.ts'
 import { bodyOf } from './page-body.ts'
 import { answerJson, answerProblem, type Problem } from './page-response.ts'
 
-const MOST_BYTES = 16_384
+const MAX_BYTES = 16_384
 /** Forms of other sites cannot send this header. */
 const HEADER = 'sluice-control'
 
@@ -57,7 +57,7 @@ export class PageActions {
   async change(req: IncomingMessage, res: ServerResponse, file: string): Promise<void> {
     if (req.headers[HEADER] !== '1') return answerProblem(res, NO_HEADER)
     await this.#answered(res, async () => {
-      const fields = jsonOf(await bodyOf(req, MOST_BYTES, this.#clock))
+      const fields = jsonOf(await bodyOf(req, MAX_BYTES, this.#clock))
       if (fields === undefined) answerProblem(res, NO_JSON)
       else if (file === 'undo') await this.#undo(res, fields)
       else await this.#control(res, fields)

@@ -8,7 +8,7 @@ export interface SnapshotSource {
   snapshot(): InsightSnapshot
 }
 
-const MOST_VIEWERS = 100
+const MAX_VIEWERS = 100
 /** A viewer that has not read for this long, such as a sleeping device, is disconnected to make room for others. */
 const LONGEST_BEHIND_MS = 60_000
 
@@ -40,7 +40,7 @@ export class PageStream {
 
   /** Whether the maximum number of viewers is reached. */
   get isFull(): boolean {
-    return this.#viewers.size >= MOST_VIEWERS
+    return this.#viewers.size >= MAX_VIEWERS
   }
 
   /** Sends updates until the viewer disconnects. */

@@ -65,17 +65,17 @@ export class BackendHealth extends Health {
     charges: readonly FailoverCharge[],
     answer: Answer,
     now: number,
-    askedAt: number | undefined,
+    requestedAt: number | undefined,
     takes = true,
   ): Answer {
     const checked = checkedAnswer(answer, charges)
     const { verdicts, takenAt } = checked
-    if (askedAt !== undefined && verdicts.length === charges.length) {
+    if (requestedAt !== undefined && verdicts.length === charges.length) {
       const isTaken = takes && !hasDenial(verdicts)
       for (let index = 0; index < charges.length; index++) {
         const { allowed, remaining, resetAfterMs } = verdicts[index]
         const moved = isTaken && allowed ? charges[index].cost : 0
-        this.mirror.record(charges[index], remaining, resetAfterMs, now, askedAt, moved)
+        this.mirror.record(charges[index], remaining, resetAfterMs, now, requestedAt, moved)
       }
     }
     this.skewMs = now - takenAt

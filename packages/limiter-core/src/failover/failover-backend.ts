@@ -107,9 +107,9 @@ export class FailoverBackend implements Backend {
     const { breaker, mirror } = this.#health
     const ruled = (now: number): Answer => this.#rules.peek(charges, now)
     if (!breaker.admits()) return this.#withoutBackend(charges, ruled, moment)
-    let askedAt = 0
+    let requestedAt = 0
     const send = (limits: Limits, now: number): MaybePromise<Answer> => {
-      askedAt = mirror.callAt(now)
+      requestedAt = mirror.callAt(now)
       return this.#remote.peekAll(charges.map(remoteCharge), limits)
     }
     // an answer for a time that the caller passed does not describe the present
@@ -117,7 +117,7 @@ export class FailoverBackend implements Backend {
     // a backend that has not received all reports may have a lower count than this process
     const answered = (answer: Answer, now: number): Answer =>
       isNow
-        ? this.#health.record(charges, answer, now, mirror.hasUnreported(now) ? undefined : askedAt, false)
+        ? this.#health.record(charges, answer, now, mirror.hasUnreported(now) ? undefined : requestedAt, false)
         : checkedAnswer(answer, charges)
     return this.#calls.call({ operation: 'peek', send, answered, fallback: ruled }, moment)
   }

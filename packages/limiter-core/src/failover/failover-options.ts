@@ -31,15 +31,15 @@ export interface FailoverRule {
 }
 
 const DEADLINE_MS = 50
-const MOST_DEADLINE_MS = 60_000
+const MAX_DEADLINE_MS = 60_000
 
 /** Validates options. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
 export function compileFailover({ onBackendError = 'local', deadlineMs = DEADLINE_MS }: FailoverOptions): FailoverRule {
   const ms = parseMs(deadlineMs, 'deadlineMs')
-  if (!(ms >= 1 && ms <= MOST_DEADLINE_MS)) {
+  if (!(ms >= 1 && ms <= MAX_DEADLINE_MS)) {
     throw new SluiceError(
       'SLUICE_BAD_DURATION',
-      `deadlineMs: expected from 1 ms to ${MOST_DEADLINE_MS} ms, received ${shown(deadlineMs, 'deadlineMs')}`,
+      `deadlineMs: expected from 1 ms to ${MAX_DEADLINE_MS} ms, received ${shown(deadlineMs, 'deadlineMs')}`,
     )
   }
   if (onBackendError === 'local' || onBackendError === 'allow' || onBackendError === 'deny') {

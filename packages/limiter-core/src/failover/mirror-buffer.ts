@@ -22,7 +22,7 @@ interface BufferedKeys {
 }
 
 /** Largest number of buffered keys. Adopting all of them takes 0.2 ms. */
-const MOST_KEYS = 512
+const MAX_KEYS = 512
 
 /**
  * Buffers the latest answers of a backend until the mirror is read or the buffer is full. Only the last answer for each
@@ -52,7 +52,7 @@ export class MirrorBuffer {
       return
     }
     keys.set(key, { used, resetAfterMs, now, calledAt, order: ++this.#order })
-    if (++this.#size > MOST_KEYS) this.flush()
+    if (++this.#size > MAX_KEYS) this.flush()
   }
 
   /** Adopts all buffered answers. */

@@ -42,7 +42,7 @@ export class MirrorPolicy implements CompiledPolicy {
   /** Backend units per local unit. */
   readonly #scale: number
   /** Index of the cell with the time of the call whose reply set the cells of the policy; 0 if there was none. */
-  readonly #askedAtCell: number
+  readonly #requestedAtCell: number
   readonly #whole: boolean
   /** Whether admitted units are reported with `Backend.passed`, so that they must not be reported otherwise. */
   readonly #usesPassed: boolean
@@ -57,7 +57,7 @@ export class MirrorPolicy implements CompiledPolicy {
     this.policy = policy
     this.version = compiled.version
     this.#usesPassed = usesPassed
-    this.#askedAtCell = compiled.cells
+    this.#requestedAtCell = compiled.cells
     this.cells = compiled.cells + 1 + OwnUnits.cells
     this.capacity = part(compiled.capacity, share)
     this.fullCapacity = compiled.capacity
@@ -114,7 +114,7 @@ export class MirrorPolicy implements CompiledPolicy {
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.#inner.adopt(cells, at, now, this.#scaled(used), resetAfterMs)
-    cells.fill(0, at + this.#askedAtCell, at + this.cells)
+    cells.fill(0, at + this.#requestedAtCell, at + this.cells)
   }
 
   /**
@@ -142,7 +142,7 @@ export class MirrorPolicy implements CompiledPolicy {
     const used = this.#used(cells, at, now)
     const resetAfterMs = this.#inner.resetAfterMs(cells, at, now)
     if (!(used > 0 && resetAfterMs > 0)) return undefined
-    const calledAt = cells[at + this.#askedAtCell]
+    const calledAt = cells[at + this.#requestedAtCell]
     const own = this.own.unreported(cells, at, used)
     const counted = this.#countedOf(used, own, owed)
     const mayBeGone = counted > 0 && mayHaveLost(calledAt)
@@ -163,7 +163,7 @@ export class MirrorPolicy implements CompiledPolicy {
     this.#findCounted(cells, at, now, used)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
-    cells[at + this.#askedAtCell] = this.#calledAt
+    cells[at + this.#requestedAtCell] = this.#calledAt
     // add units that the backend has not counted yet
     const units = this.#scaled(uncounted + unsure)
     if (units > 0) this.#inner.adjust(cells, at, now, units, now)

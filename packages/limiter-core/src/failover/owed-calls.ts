@@ -17,11 +17,11 @@ export interface OwedAdjustment {
 }
 
 /** Largest number of pending resets; the oldest are dropped. */
-const MOST_RESETS = 1_000
+const MAX_RESETS = 1_000
 /** Largest number of pending adjustments, about two megabytes; the oldest are dropped. */
-const MOST_ADJUSTMENTS = 10_000
+const MAX_ADJUSTMENTS = 10_000
 /** Attempts after which an adjustment is dropped, so that a faulty key is not retried forever. */
-const MOST_ATTEMPTS = 100
+const MAX_ATTEMPTS = 100
 
 /**
  * Resets and adjustments that a backend has not applied because it did not answer. They are applied once, after it has
@@ -49,7 +49,7 @@ export class OwedCalls {
       this.#resets.set(id, target)
     }
     this.forgetAdjustments(targets)
-    for (const id of this.#resets.keys()) if (this.#resets.size > MOST_RESETS) this.#resets.delete(id)
+    for (const id of this.#resets.keys()) if (this.#resets.size > MAX_RESETS) this.#resets.delete(id)
   }
 
   /** Drops the adjustments of keys that are being reset. */
@@ -61,11 +61,11 @@ export class OwedCalls {
   }
 
   addAdjustment(adjustment: OwedAdjustment): void {
-    if (adjustment.attempts > MOST_ATTEMPTS) return
+    if (adjustment.attempts > MAX_ATTEMPTS) return
     this.#adjustments.add(adjustment)
     this.#count(adjustment, 1)
     for (const oldest of this.#adjustments) {
-      if (this.#adjustments.size <= MOST_ADJUSTMENTS) break
+      if (this.#adjustments.size <= MAX_ADJUSTMENTS) break
       this.#remove(oldest)
     }
   }

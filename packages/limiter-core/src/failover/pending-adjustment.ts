@@ -20,7 +20,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
   readonly #meanwhile: (now: number) => R
   #known: PriorUsage | undefined
   #key: OwedAdjustment['idempotencyKey']
-  #askedAt = 0
+  #requestedAt = 0
   #answer: MaybePromise<Answer> | undefined
 
   /** `meanwhile` computes the answer if the backend did not reply. */
@@ -33,7 +33,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
   send({ now: asOf }: Limits, now: number): MaybePromise<Answer> {
     const { remote, health } = this.#parts
     const { charge, takenAt, idempotencyKey = newIdempotencyKey(now) } = this.#owed
-    this.#askedAt = health.mirror.callAt(now)
+    this.#requestedAt = health.mirror.callAt(now)
     this.#known = health.mirror.hasUnreported(now) ? health.mirror.missingUsage(charge, now) : undefined
     this.#key = idempotencyKey
     const sent = { ...charge, counter: charge.counter.remote, known: this.#known }
@@ -47,7 +47,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
     const { charge } = this.#owed
     const checked = checkedAnswer(answer, [charge])
     const [{ remaining, resetAfterMs }] = checked.verdicts
-    health.mirror.record(charge, remaining, resetAfterMs, now, this.#askedAt, charge.cost)
+    health.mirror.record(charge, remaining, resetAfterMs, now, this.#requestedAt, charge.cost)
     health.skewMs = now - checked.takenAt
     return checked
   }

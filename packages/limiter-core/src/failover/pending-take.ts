@@ -25,7 +25,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
   readonly cost: number
   known: PriorUsage | undefined = undefined
   readonly #parts: PendingTakeDeps
-  #askedAt = 0
+  #requestedAt = 0
   #mayCount = true
   #answer: Promise<Answer | Decision> | undefined
 
@@ -39,7 +39,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
   send(limits: Limits, now: number): MaybePromise<Answer | Decision> {
     const { key, counter, cost } = this
     const { remote, health } = this.#parts
-    this.#askedAt = health.mirror.callAt(now)
+    this.#requestedAt = health.mirror.callAt(now)
     if (health.mirror.hasUnreported(now)) this.known = health.mirror.missingUsage(this, now)
     const { known } = this
     const charge = { key, counter: counter.remote, cost, known }
@@ -54,7 +54,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     const { health } = this.#parts
     const decision = checkedDecision(answer, this)
     const { remaining, resetAfterMs } = decision.binding
-    health.mirror.record(this, remaining, resetAfterMs, now, this.#askedAt, decision.allowed ? this.cost : 0)
+    health.mirror.record(this, remaining, resetAfterMs, now, this.#requestedAt, decision.allowed ? this.cost : 0)
     health.skewMs = now - decision.takenAt
     return decision
   }

@@ -14,7 +14,7 @@ export class PendingTakes implements Call<Answer, Answer> {
   readonly #rules: FailureRules
   readonly #charges: readonly FailoverCharge[]
   #sent: readonly Charge[] = []
-  #askedAt = 0
+  #requestedAt = 0
   #mayCount = true
   #answer: MaybePromise<Answer> | undefined
 
@@ -26,7 +26,7 @@ export class PendingTakes implements Call<Answer, Answer> {
 
   send(limits: Limits, now: number): MaybePromise<Answer> {
     const { remote, health } = this.#parts
-    this.#askedAt = health.mirror.callAt(now)
+    this.#requestedAt = health.mirror.callAt(now)
     this.#sent = this.#withKnown(now)
     const answer = remote.takeAll(this.#sent, limits)
     this.#mayCount = mayCountUnanswered(remote, this.#sent)
@@ -35,7 +35,7 @@ export class PendingTakes implements Call<Answer, Answer> {
   }
 
   answered(answer: Answer, now: number): Answer {
-    return this.#parts.health.record(this.#charges, answer, now, this.#askedAt)
+    return this.#parts.health.record(this.#charges, answer, now, this.#requestedAt)
   }
 
   fallback(now: number, basis: Basis): Answer {

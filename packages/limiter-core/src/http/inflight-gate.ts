@@ -139,8 +139,8 @@ export class InflightGate<Req, Res> {
   ): MaybePromise<CapCheck | undefined> {
     if (key === EXEMPT) return undefined
     if (typeof key !== 'string') return this.#refused(this.#never)
-    const asked: AcquireOptions = signal ? { weight, signal } : { weight }
-    const options = this.limiter.observers.any ? { ...asked, request: new ViewedRequest(view) } : asked
+    const requested: AcquireOptions = signal ? { weight, signal } : { weight }
+    const options = this.limiter.observers.any ? { ...requested, request: new ViewedRequest(view) } : requested
     try {
       const held = this.limiter.acquire(key, options)
       // checked after `acquire`, so that observers are notified of the denial

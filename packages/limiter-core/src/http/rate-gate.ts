@@ -128,8 +128,8 @@ export class RateGate<Req, Res> {
   }
 
   /** Returns undefined if the request is not counted: skipped, exempt, or the backend failed. */
-  check(view: RequestView<Req>, asked?: Moment): Checked<Req, Res> {
-    const moment = this.observers.any ? { ...asked, request: new ViewedRequest(view) } : asked
+  check(view: RequestView<Req>, requested?: Moment): Checked<Req, Res> {
+    const moment = this.observers.any ? { ...requested, request: new ViewedRequest(view) } : requested
     const gate = this.#first
     const { sole } = gate
     if (this.#hasHooks || !sole || gate.limiter.controlled) return this.#checkHooks(view, moment)
@@ -174,11 +174,11 @@ export class RateGate<Req, Res> {
     throw new SluiceError('SLUICE_UNKNOWN_PLAN', `plan: expected one of ${expected}, received ${shown(name, 'plan')}`)
   }
 
-  #checkKeys(asked: PlannedRequest<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
-    const { gate } = asked
+  #checkKeys(requested: PlannedRequest<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
+    const { gate } = requested
     if (gate.plan.length === 0) return undefined
-    const keys = keysOf(asked, this.#reportFallback)
-    const costs = costsOf(asked, this.report)
+    const keys = keysOf(requested, this.#reportFallback)
+    const costs = costsOf(requested, this.report)
     if (isPromise(keys) || isPromise(costs)) {
       return Promise.all([keys, costs]).then(([k, c]) => this.#take(gate, k, c, moment))
     }

@@ -174,7 +174,7 @@ export class HeldLease {
   }
 
   /** Applies the grant for a request sent at `requestedAt`. */
-  granted(ask: LeaseRequest, grant: LeaseGrant, askedAt: number, now: number): void {
+  granted(ask: LeaseRequest, grant: LeaseGrant, requestedAt: number, now: number): void {
     // unless the key was reset in the meantime
     if (ask.base === this.#base) {
       this.#spent -= ask.spent
@@ -183,9 +183,9 @@ export class HeldLease {
     }
     this.#left += grant.granted
     this.#isBooked = ask.keep + grant.granted > 0
-    this.#endsAt = askedAt + Math.min(this.leaseMs, grant.leaseMs ?? this.leaseMs)
+    this.#endsAt = requestedAt + Math.min(this.leaseMs, grant.leaseMs ?? this.leaseMs)
     if (grant.granted > 0) this.#filledAt = now
-    this.view.update(grant, askedAt, now)
+    this.view.update(grant, requestedAt, now)
     // the ledger has no more units; with a larger size the lease would always be low and request more all the time
     if (grant.granted < ask.want) this.#size = Math.min(this.#size, this.#left)
   }

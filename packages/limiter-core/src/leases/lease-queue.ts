@@ -36,7 +36,7 @@ export class LeaseQueue implements LeaseCall {
   readonly lease: HeldLease
   readonly #home: LeaseHost
   #waiting: WaitingTake[] = []
-  #asked: readonly WaitingTake[] = []
+  #requested: readonly WaitingTake[] = []
   #onSettled: (() => void)[] = []
   #asking = false
   #more = false
@@ -87,13 +87,13 @@ export class LeaseQueue implements LeaseCall {
   }
 
   compose(): LeaseRequest {
-    this.#asked = this.#waiting
+    this.#requested = this.#waiting
     this.#waiting = []
     const more = this.#more && !this.#retired
     this.#more = false
     this.#deadlineAt = 0
     const now = this.#home.now()
-    return this.lease.nextRequest(this.#home.nextSeq(), now, demandOf(this.#asked, this.#known(now)), more)
+    return this.lease.nextRequest(this.#home.nextSeq(), now, demandOf(this.#requested, this.#known(now)), more)
   }
 
   granted(ask: LeaseRequest, grant: LeaseGrant, sentAt: number): void {
@@ -134,7 +134,7 @@ export class LeaseQueue implements LeaseCall {
     const ageMs = view.ageMs(now)
     const isKnown = ageMs < Number.POSITIVE_INFINITY
     const charged = isKnown && this.#home.mayHaveLost(this.lease, ageMs) ? view.known(now) : undefined
-    const reported = this.#asked.flatMap(({ known }) => known ?? [])
+    const reported = this.#requested.flatMap(({ known }) => known ?? [])
     const others = isKnown ? reported.map((one) => (one.ageMs === undefined ? one : { ...one, used: 0 })) : reported
     return joinedUsage(charged ? [charged, ...others] : others)
   }
@@ -153,9 +153,9 @@ export class LeaseQueue implements LeaseCall {
   }
 
   #takeAsked(): readonly WaitingTake[] {
-    const asked = this.#asked
-    this.#asked = []
-    return asked
+    const requested = this.#requested
+    this.#requested = []
+    return requested
   }
 
   #serve({ cost, spends }: WaitingTake, now: number): boolean {

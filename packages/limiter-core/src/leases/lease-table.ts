@@ -91,10 +91,11 @@ export class LeaseTable implements LeaseHost {
   /** Returns the lease of a key; creates an empty one if there is none. */
   of({ key, counter }: LeasedKey, now: number): LeaseQueue {
     const leases = this.#leasesOf(counter.name)
-    const asked = leases.get(key)
-    if (asked && (asked.lease.counter === counter || asked.lease.hasSameLimitAs(counter.compiled))) return asked
+    const requested = leases.get(key)
+    if (requested && (requested.lease.counter === counter || requested.lease.hasSameLimitAs(counter.compiled)))
+      return requested
     // plans share a count, but units leased under one plan cannot be spent under another
-    if (asked) this.#drop(leases, asked, now)
+    if (requested) this.#drop(leases, requested, now)
     if (this.#keys >= MAX_KEYS) this.#evict(now)
     const lease = new HeldLease({ key, counter }, this.#terms, ++this.#owner, now)
     const made = new LeaseQueue(lease, this)
@@ -112,9 +113,9 @@ export class LeaseTable implements LeaseHost {
 
   /** Discards the units of a key that is being reset. */
   forget(target: CountedKey): void {
-    const asked = this.find(target)
-    asked?.lease.forget(this.nextSeq())
-    asked?.report(this.now() + asked.lease.leaseMs)
+    const requested = this.find(target)
+    requested?.lease.forget(this.nextSeq())
+    requested?.report(this.now() + requested.lease.leaseMs)
   }
 
   /** Returns all leases to the ledger and waits at most one second for the replies. Later requests fail. */
@@ -123,7 +124,8 @@ export class LeaseTable implements LeaseHost {
     this.#stopTimer?.()
     this.#wakesAt = Number.POSITIVE_INFINITY
     const now = this.now()
-    for (const leases of this.#counts.values()) for (const asked of leases.values()) this.#drop(leases, asked, now)
+    for (const leases of this.#counts.values())
+      for (const requested of leases.values()) this.#drop(leases, requested, now)
     let stop = (): void => {}
     const waited = new Promise<void>((resolve) => {
       stop = this.#clock.after(CLOSE_TIMEOUT_MS, resolve, KEEP_ALIVE)
@@ -139,11 +141,11 @@ export class LeaseTable implements LeaseHost {
     return leases
   }
 
-  #drop(leases: Map<string, LeaseQueue>, asked: LeaseQueue, now: number): void {
-    const { lease } = asked
+  #drop(leases: Map<string, LeaseQueue>, requested: LeaseQueue, now: number): void {
+    const { lease } = requested
     leases.delete(lease.key)
     this.#keys--
-    asked.retire(now + lease.leaseMs)
+    requested.retire(now + lease.leaseMs)
   }
 
   /** Evicts the oldest key that has no pending call, if there is one among the first `EXAMINED` keys. */
@@ -172,9 +174,9 @@ export class LeaseTable implements LeaseHost {
     let reports = 0
     let nextAt = Number.POSITIVE_INFINITY
     for (const leases of this.#counts.values()) {
-      for (const asked of leases.values()) {
-        if (asked.lease.dueAt <= now && reports < MAX_REPORTS && this.#review(leases, asked, now)) reports++
-        nextAt = Math.min(nextAt, asked.lease.dueAt)
+      for (const requested of leases.values()) {
+        if (requested.lease.dueAt <= now && reports < MAX_REPORTS && this.#review(leases, requested, now)) reports++
+        nextAt = Math.min(nextAt, requested.lease.dueAt)
       }
     }
     // leases that are due but were not reported follow in the next tick
@@ -189,22 +191,22 @@ export class LeaseTable implements LeaseHost {
   }
 
   /** Reports a lease that is due. Returns false if there is nothing to report. */
-  #review(leases: Map<string, LeaseQueue>, asked: LeaseQueue, now: number): boolean {
-    const { lease } = asked
+  #review(leases: Map<string, LeaseQueue>, requested: LeaseQueue, now: number): boolean {
+    const { lease } = requested
     lease.dueAt = now + lease.leaseMs / REPORTS_PER_LEASE
-    if (asked.asking) return false
-    if (lease.isIdle(now)) this.#drop(leases, asked, now)
+    if (requested.asking) return false
+    if (lease.isIdle(now)) this.#drop(leases, requested, now)
     if (!lease.mustReport || !this.#canReport(now)) return false
     lease.review()
-    asked.report(now + lease.leaseMs)
+    requested.report(now + lease.leaseMs)
     return true
   }
 }
 
 /** Retires a new lease, for requests after `close`: granted units are spent and the rest is returned at once. */
-function lastOf(asked: LeaseQueue, now: number): LeaseQueue {
-  asked.retire(now)
-  return asked
+function lastOf(requested: LeaseQueue, now: number): LeaseQueue {
+  requested.retire(now)
+  return requested
 }
 
 function firstOf<T>(all: Iterable<T>, count: number): T[] {

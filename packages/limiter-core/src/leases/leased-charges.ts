@@ -49,8 +49,8 @@ export class LeasedCharges implements RequestBackend {
     this.#unleased = unleased
   }
 
-  takeAll(asked: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    const charges = asked as readonly LeasedCharge[]
+  takeAll(requested: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const charges = requested as readonly LeasedCharge[]
     const now = this.#clock.now()
     const outcomes = charges.map((charge) => outcomeOf(charge, this.#leaseFor(charge, now), now))
     if (outcomes.some(({ fit }) => fit === 'miss')) return this.#askAll(charges, outcomes, moment, now)
@@ -60,15 +60,15 @@ export class LeasedCharges implements RequestBackend {
   /** Takes one enforced charge. Synchronous and without arrays if its lease or a remembered denial suffices. */
   takeCharge(charge: LeasedCharge, moment?: Moment): MaybePromise<Decision> {
     const now = this.#clock.now()
-    const asked = this.#leaseFor(charge, now)
-    const fit = asked ? fitOf(charge, asked, now) : 'miss'
-    if (!asked || fit === 'miss') return this.#askOne(charge, asked, moment, now)
-    if (fit === 'fits') this.#spend(asked, charge.cost, now)
-    const { view } = asked.lease
+    const requested = this.#leaseFor(charge, now)
+    const fit = requested ? fitOf(charge, requested, now) : 'miss'
+    if (!requested || fit === 'miss') return this.#askOne(charge, requested, moment, now)
+    if (fit === 'fits') this.#spend(requested, charge.cost, now)
+    const { view } = requested.lease
     const waitMs = fit === 'fits' ? 0 : view.retryAfterMs(charge.cost, now)
     const takenAt = now + (view.offsetMs ?? this.#table.offsetMs(charge))
     const { policy } = charge.counter.compiled
-    const remaining = asked.lease.remaining(now)
+    const remaining = requested.lease.remaining(now)
     const growsMs = view.availableAfterMs(remaining, waitMs, now)
     const resetAfterMs = view.resetAfterMs(now)
     const decision = new SourcedDecision(this.#name, policy, remaining, waitMs, resetAfterMs, takenAt, growsMs)
@@ -82,8 +82,8 @@ export class LeasedCharges implements RequestBackend {
     return outcomes.every(({ fit }) => fit === 'fits') ? this.#takeFitting(charges, outcomes, now) : undefined
   }
 
-  peekAll(asked: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    const charges = asked as readonly LeasedCharge[]
+  peekAll(requested: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const charges = requested as readonly LeasedCharge[]
     const now = this.#clock.now()
     const looked = Promise.all(
       charges.map((charge) => this.#wait(charge, this.#table.of(charge, now), moment, now, false)),
@@ -91,14 +91,14 @@ export class LeasedCharges implements RequestBackend {
     return looked.then((outcomes) => this.#answer(charges, outcomes, this.#clock.now()))
   }
 
-  adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
-    const charges = asked as readonly LeasedCharge[]
+  adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
+    const charges = requested as readonly LeasedCharge[]
     const now = this.#clock.now()
     return andThen(this.#adjustments.adjust(charges, takenAt, moment), (verdicts) => this.#own(charges, verdicts, now))
   }
 
-  resetAll(asked: readonly CountedKey[]): MaybePromise<void> {
-    const keys = asked as readonly LeasedKey[]
+  resetAll(requested: readonly CountedKey[]): MaybePromise<void> {
+    const keys = requested as readonly LeasedKey[]
     const exactKeys = keys.map(({ key, counter }) => ({ key, counter: counter.exact }))
     // pending calls report units that were spent before the reset
     const settled = keys.flatMap((target) => this.#table.find(target)?.settled() ?? [])
@@ -124,8 +124,8 @@ export class LeasedCharges implements RequestBackend {
 
   #takeFitting(charges: readonly LeasedCharge[], outcomes: readonly Outcome[], now: number): Answer {
     const spends = keptCharges(charges, outcomes)
-    for (const [index, { asked }] of outcomes.entries()) {
-      if (asked && spends[index]) this.#spend(asked, charges[index].cost, now)
+    for (const [index, { requested }] of outcomes.entries()) {
+      if (requested && spends[index]) this.#spend(requested, charges[index].cost, now)
     }
     return this.#answer(charges, outcomes, now)
   }
@@ -137,8 +137,10 @@ export class LeasedCharges implements RequestBackend {
     now: number,
   ): Promise<Decision> {
     const askLedger = (): Promise<Decision> => {
-      const asked = held ?? this.#table.of(charge, this.#clock.now())
-      return this.#askAll([charge], [{ fit: 'miss', asked }], moment, now).then((answer) => new RequestDecision(answer))
+      const requested = held ?? this.#table.of(charge, this.#clock.now())
+      return this.#askAll([charge], [{ fit: 'miss', requested }], moment, now).then(
+        (answer) => new RequestDecision(answer),
+      )
     }
     return held || !this.#unleased ? askLedger() : this.#unleased.take(exactCharge(charge), moment, now, askLedger)
   }
@@ -150,11 +152,11 @@ export class LeasedCharges implements RequestBackend {
     moment: Moment | undefined,
     takenAt: number,
   ): Promise<Answer> {
-    const asked = await Promise.allSettled(
-      charges.map((charge, index) => this.#wait(charge, held[index].asked, moment, takenAt, true)),
+    const requested = await Promise.allSettled(
+      charges.map((charge, index) => this.#wait(charge, held[index].requested, moment, takenAt, true)),
     )
-    const failed = asked.find((one) => one.status === 'rejected')
-    const outcomes = asked.map((one) => (one.status === 'fulfilled' ? one.value : MISS))
+    const failed = requested.find((one) => one.status === 'rejected')
+    const outcomes = requested.map((one) => (one.status === 'fulfilled' ? one.value : MISS))
     const stands = failed ? [] : keptCharges(charges, outcomes)
     const now = this.#clock.now()
     for (const [index, charge] of charges.entries()) {
@@ -172,37 +174,42 @@ export class LeasedCharges implements RequestBackend {
     spends: boolean,
   ): Promise<Outcome> {
     const askLedger = async (): Promise<Outcome> => {
-      const asked = held ?? this.#table.of(charge, this.#clock.now())
-      return { fit: await this.#waitForLease(charge, asked, moment, spends), asked }
+      const requested = held ?? this.#table.of(charge, this.#clock.now())
+      return { fit: await this.#waitForLease(charge, requested, moment, spends), requested }
     }
     if (held || !this.#unleased) return askLedger()
     const taken = await this.#unleased.take(exactCharge(charge), moment, now, askLedger)
     return 'fit' in taken ? taken : { fit: taken.allowed ? 'fits' : 'denied', decision: taken }
   }
 
-  #waitForLease(charge: LeasedCharge, asked: LeaseQueue, moment: Moment | undefined, spends: boolean): Promise<Fit> {
+  #waitForLease(
+    charge: LeasedCharge,
+    requested: LeaseQueue,
+    moment: Moment | undefined,
+    spends: boolean,
+  ): Promise<Fit> {
     const { cost, known } = charge
     const now = this.#clock.now()
-    const canFit = cost <= asked.lease.view.maxCost(now)
+    const canFit = cost <= requested.lease.view.maxCost(now)
     return new Promise((resolve, fail) => {
       const answer = (fits: boolean): void => resolve(fits && canFit ? 'fits' : 'denied')
-      if (spends && !known && asked.lease.fits(cost, now)) {
-        asked.lease.spend(cost)
+      if (spends && !known && requested.lease.fits(cost, now)) {
+        requested.lease.spend(cost)
         answer(true)
       } else {
-        const deadlineAt = moment?.deadlineAt ?? now + asked.lease.leaseMs
-        asked.wait({ cost, spends: spends && canFit, deadlineAt, known, answer, fail })
+        const deadlineAt = moment?.deadlineAt ?? now + requested.lease.leaseMs
+        requested.wait({ cost, spends: spends && canFit, deadlineAt, known, answer, fail })
       }
     })
   }
 
-  #spend(asked: LeaseQueue, cost: number, now: number): void {
-    asked.lease.spend(cost)
-    if (asked.lease.isLow && !this.#table.failing) asked.prefetch(now + asked.lease.leaseMs)
+  #spend(requested: LeaseQueue, cost: number, now: number): void {
+    requested.lease.spend(cost)
+    if (requested.lease.isLow && !this.#table.failing) requested.prefetch(now + requested.lease.leaseMs)
   }
 
-  #refund(charge: LeasedCharge, { asked, decision }: Outcome, now: number): void {
-    if (asked?.lease.move(-charge.cost, now, now)) return
+  #refund(charge: LeasedCharge, { requested, decision }: Outcome, now: number): void {
+    if (requested?.lease.move(-charge.cost, now, now)) return
     // the take has been reported in the meantime, or was made without a lease
     this.#adjustments.refund(charge, decision?.takenAt ?? now + this.#table.offsetMs(charge))
   }

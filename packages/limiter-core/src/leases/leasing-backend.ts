@@ -141,8 +141,8 @@ export class LeasingBackend implements Backend {
     return this.#exact.observe?.(observer) ?? (() => {})
   }
 
-  takeHeld(asked: readonly Charge[]): Answer | undefined {
-    const charges = asked as readonly LeasedCharge[]
+  takeHeld(requested: readonly Charge[]): Answer | undefined {
+    const charges = requested as readonly LeasedCharge[]
     return charges.every((charge) => this.#isLeased(charge)) ? this.#leased.takeHeld(charges) : undefined
   }
 
@@ -150,21 +150,21 @@ export class LeasingBackend implements Backend {
     return this.#exact.interrupted?.(listener) ?? (() => {})
   }
 
-  mayHaveLost(asked: CountedKey, ageMs: number): boolean {
-    const counted = asked as LeasedKey
+  mayHaveLost(requested: CountedKey, ageMs: number): boolean {
+    const counted = requested as LeasedKey
     const source = this.#isLeased(counted) ? this.#ledger : this.#exact
     return source.mayHaveLost?.({ key: counted.key, counter: counted.counter.exact }, ageMs) ?? false
   }
 
   /** Whether an unanswered take may be counted: false for keys with a lease, which spend units only after the reply. */
-  mayCountUnanswered(asked: CountedKey): boolean {
-    const counted = asked as LeasedKey
+  mayCountUnanswered(requested: CountedKey): boolean {
+    const counted = requested as LeasedKey
     if (this.#isLeased(counted)) return this.#table.find(counted) === undefined
     return this.#exact.mayCountUnanswered?.({ key: counted.key, counter: counted.counter.exact }) ?? true
   }
 
-  heldOf(asked: CountedKey): readonly HeldUnits[] {
-    const held = this.#table.find(asked)?.lease.held(this.#table.now())
+  heldOf(requested: CountedKey): readonly HeldUnits[] {
+    const held = this.#table.find(requested)?.lease.held(this.#table.now())
     return held ? [held] : []
   }
 

@@ -9,7 +9,7 @@ const DENIED_MS = 100
 interface Charged {
   readonly units: number
   readonly resetAfterMs: number
-  readonly askedAt: number
+  readonly requestedAt: number
   readonly answeredAt: number
 }
 
@@ -50,13 +50,13 @@ export class LedgerView {
   }
 
   /** Stores the reply to a request sent at `requestedAt`. */
-  update(grant: LeaseGrant, askedAt: number, now: number): void {
+  update(grant: LeaseGrant, requestedAt: number, now: number): void {
     const { free, charged, now: ledgerNow, resetAfterMs, retryAfterMs } = grant
     this.fund = grant.fund
     this.#ownCapacity = grant.capacity
     this.free = free
     this.offsetMs = ledgerNow - now
-    this.#charged = { units: charged, resetAfterMs, answeredAt: now, askedAt }
+    this.#charged = { units: charged, resetAfterMs, answeredAt: now, requestedAt }
     // if nothing is charged, the waits are computed as if all leased units were spent now
     const isFresh = resetAfterMs === 0 && !this.#compiled.policy.calendar
     const waits = isFresh ? afterSpending(this.#compiled, this.#compiled.capacity - free) : grant
@@ -68,7 +68,7 @@ export class LedgerView {
 
   /** Returns the milliseconds since the request whose reply reported the charged units; Infinity if there is none. */
   ageMs(now: number): number {
-    return this.#charged ? now - this.#charged.askedAt : Number.POSITIVE_INFINITY
+    return this.#charged ? now - this.#charged.requestedAt : Number.POSITIVE_INFINITY
   }
 
   /** Returns the charged units of the last reply that have not expired, without leased units. */

@@ -79,9 +79,9 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     this.#book.settleAll(this.#now())
   }
 
-  takeAll(asked: readonly Charge[], moment?: Moment): Answer {
+  takeAll(requested: readonly Charge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
-    const charges = this.#withoutOldUsage(asked as readonly LedgerCharge[], now)
+    const charges = this.#withoutOldUsage(requested as readonly LedgerCharge[], now)
     if (this.#onLease(charges, now) === 0) return this.#withSource(this.#memory.takeAll(charges.map(inMemory), { now }))
     for (const charge of charges) if (charge.known) this.#memory.takeAll([{ ...inMemory(charge), cost: 0 }], { now })
     const looked = this.peekAll(charges, { now })
@@ -96,8 +96,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return { ...looked, verdicts }
   }
 
-  peekAll(asked: readonly Charge[], moment?: Moment): Answer {
-    const charges = asked as readonly LedgerCharge[]
+  peekAll(requested: readonly Charge[], moment?: Moment): Answer {
+    const charges = requested as readonly LedgerCharge[]
     const now = moment?.now ?? this.#now()
     // by the ledger's clock, because the caller's time may be in the future
     for (const charge of charges) this.#book.settle(charge, this.#now())
@@ -106,9 +106,9 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return this.#withSource({ ...answer, verdicts })
   }
 
-  adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+  adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
-    const charges = this.#withoutOldUsage(asked as readonly LedgerCharge[], now)
+    const charges = this.#withoutOldUsage(requested as readonly LedgerCharge[], now)
     this.#onLease(charges, now)
     const answer = this.#memory.adjustAll(charges.map(inMemory), takenAt, { now })
     const verdicts = answer.verdicts.map((verdict, index) =>
@@ -118,8 +118,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   }
 
   /** Resets keys. Units that are leased stay used until they are charged or returned. */
-  resetAll(asked: readonly CountedKey[]): void {
-    const keys = asked as readonly LedgerKey[]
+  resetAll(requested: readonly CountedKey[]): void {
+    const keys = requested as readonly LedgerKey[]
     const now = this.#now()
     for (const target of keys) {
       this.#book.settle(target, now)

@@ -5,8 +5,8 @@ import type { SlotRef } from './shard.ts'
 /** The state of a key at a decision: the time, and its cells if they are few, otherwise values derived from them. */
 export type KeptKey = readonly number[]
 
-const MOST_CELLS = 4
-const scratch = new Float64Array(MOST_CELLS)
+const MAX_CELLS = 4
+const scratch = new Float64Array(MAX_CELLS)
 
 /**
  * Returns the state of a key from which properties of a decision are computed when they are read. Most callers never

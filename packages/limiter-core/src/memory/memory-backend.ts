@@ -36,7 +36,7 @@ export interface MemoryBackendOptions {
 }
 
 const DEFAULT_MAX_BYTES = 64 * 2 ** 20
-const LEAST_MAX_BYTES = 64 * 2 ** 10
+const MIN_MAX_BYTES = 64 * 2 ** 10
 
 /**
  * Creates a backend that counts in the memory of this process, exactly until `maxBytes` is used up. Then keys with the
@@ -46,8 +46,8 @@ const LEAST_MAX_BYTES = 64 * 2 ** 10
  */
 export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answer> {
   const { maxBytes = DEFAULT_MAX_BYTES, clock } = optionsOf('memoryBackend', options, ['maxBytes', 'clock'])
-  if (!Number.isSafeInteger(maxBytes) || maxBytes < LEAST_MAX_BYTES) {
-    throw badOption('memoryBackend: maxBytes', maxBytes, `an integer of at least ${LEAST_MAX_BYTES}`)
+  if (!Number.isSafeInteger(maxBytes) || maxBytes < MIN_MAX_BYTES) {
+    throw badOption('memoryBackend: maxBytes', maxBytes, `an integer of at least ${MIN_MAX_BYTES}`)
   }
   return markInfallible(new MemoryBackend(maxBytes, clockOf(clock)))
 }

@@ -13,8 +13,8 @@ export const TAILS = 4
 export const TAIL_BITS: number = (TAILS - 1) << TAIL_SHIFT
 
 /** Largest page, in sets and in bytes. A page is the unit by which a shard grows. */
-const MOST_SETS = 64
-const MOST_BYTES = 40 * 1024
+const MAX_SETS = 64
+const MAX_BYTES = 40 * 1024
 // overhead of two typed arrays and their buffer in V8
 const OBJECTS_BYTES = 400
 
@@ -48,11 +48,11 @@ export class PageLayout {
   constructor(cells: number) {
     const setBytes = WAYS * (3 * 4 + 8 * cells)
     this.cells = cells
-    this.bits = Math.floor(Math.log2(Math.max(1, Math.min(MOST_SETS, MOST_BYTES / setBytes))))
+    this.bits = Math.floor(Math.log2(Math.max(1, Math.min(MAX_SETS, MAX_BYTES / setBytes))))
     this.sets = 1 << this.bits
     this.stride = setBytes / 4
     this.expiry = this.stride - WAYS
-    this.bufferBytes = this.sets * setBytes + MOST_SETS / 8
+    this.bufferBytes = this.sets * setBytes + MAX_SETS / 8
   }
 
   /** Number of keys in a full page. */

@@ -5,7 +5,7 @@ import { RECALLED } from './ticks.ts'
 /** Smallest used fraction, in 255ths of the limit, of evicted keys that are remembered. */
 const HEAVY = 128
 /** Number of counts whose tail numbers are stored. */
-const MOST_COUNTS = 1_000
+const MAX_COUNTS = 1_000
 
 /** Several tails, so that a flood of one policy does not degrade what is remembered for other policies. */
 export class Tails {
@@ -29,7 +29,7 @@ export class Tails {
   numberOf(count: string, hash: number): number {
     const known = this.#numbers.get(count)
     if (known !== undefined) return known
-    if (this.#numbers.size >= MOST_COUNTS) return hash & (TAILS - 1)
+    if (this.#numbers.size >= MAX_COUNTS) return hash & (TAILS - 1)
     const number = this.#numbers.size % TAILS
     this.#numbers.set(count, number)
     return number

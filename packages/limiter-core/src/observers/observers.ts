@@ -70,39 +70,39 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
   }
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
-    this.#tell((observer) => observer.decided?.(key, decision, request))
+    this.#notify((observer) => observer.decided?.(key, decision, request))
   }
 
   charged(key: string, units: number, policy: Policy): void {
-    this.#tell((observer) => observer.charged?.(key, units, policy))
+    this.#notify((observer) => observer.charged?.(key, units, policy))
   }
 
   permitAcquired(key: string, cap: ObservedCap): void {
-    this.#tell((observer) => observer.permitAcquired?.(key, cap))
+    this.#notify((observer) => observer.permitAcquired?.(key, cap))
   }
 
   permitReleased(key: string, heldMs: number, cap: ObservedCap): void {
-    this.#tell((observer) => observer.permitReleased?.(key, heldMs, cap))
+    this.#notify((observer) => observer.permitReleased?.(key, heldMs, cap))
   }
 
   capDenied(key: string, cap: ObservedCap): void {
-    this.#tell((observer) => observer.capDenied?.(key, cap))
+    this.#notify((observer) => observer.capDenied?.(key, cap))
   }
 
   backendAnswered(backend: string, tookMs: number): void {
-    this.#tell((observer) => observer.backendAnswered?.(backend, tookMs))
+    this.#notify((observer) => observer.backendAnswered?.(backend, tookMs))
   }
 
   limiterOpened(limiter: ObservedLimiter): void {
-    this.#tell((observer) => observer.limiterOpened?.(limiter))
+    this.#notify((observer) => observer.limiterOpened?.(limiter))
   }
 
   limiterClosed(limiter: ObservedLimiter): void {
-    this.#tell((observer) => observer.limiterClosed?.(limiter))
+    this.#notify((observer) => observer.limiterClosed?.(limiter))
   }
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
-    this.#tell((observer) => observer.event?.(name, data))
+    this.#notify((observer) => observer.event?.(name, data))
   }
 
   #remove(observer: Observer): void {
@@ -114,10 +114,10 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
     this.any = observers.length > 0
   }
 
-  #tell(tell: (observer: Observer) => void): void {
+  #notify(call: (observer: Observer) => void): void {
     for (const observer of this.#watching) {
       try {
-        tell(observer)
+        call(observer)
       } catch (error) {
         this.#remove(observer)
         this.dropped++

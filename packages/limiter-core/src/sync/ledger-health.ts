@@ -20,7 +20,7 @@ export class LedgerHealth {
   readonly #failing: boolean[]
   readonly #silent: boolean[]
   /** The server that was called last and has not replied, for each partition. */
-  readonly #asked: (string | undefined)[]
+  readonly #requested: (string | undefined)[]
   /** Functions that cancel the wait for a reply, by server. */
   readonly #waits = new Map<string, () => void>()
   #failures = 0
@@ -30,7 +30,7 @@ export class LedgerHealth {
     this.#deps = deps
     this.#failing = new Array(deps.ledger.partitions).fill(false)
     this.#silent = new Array(deps.ledger.partitions).fill(false)
-    this.#asked = new Array(deps.ledger.partitions).fill(undefined)
+    this.#requested = new Array(deps.ledger.partitions).fill(undefined)
   }
 
   /** Whether at least one partition is failing or silent. */
@@ -93,10 +93,10 @@ export class LedgerHealth {
 
   /** Sets the server that a partition waits for. Cancels the wait for its previous server if no partition needs it. */
   #ask(partition: number, server: string | undefined): void {
-    const before = this.#asked[partition]
+    const before = this.#requested[partition]
     if (before === server) return
-    this.#asked[partition] = server
-    if (before === undefined || this.#asked.includes(before)) return
+    this.#requested[partition] = server
+    if (before === undefined || this.#requested.includes(before)) return
     this.#endWait(before)
     this.#forgive()
   }
@@ -113,9 +113,9 @@ export class LedgerHealth {
   /** Clears the marks of partitions that wait for no reply and whose server no other partition waits for. */
   #forgive(): void {
     if (!this.isImpaired) return
-    const asked = new Set(this.#asked)
+    const requested = new Set(this.#requested)
     const isUnasked = (partition: number): boolean =>
-      this.#asked[partition] === undefined && !asked.has(this.#serverOf(partition))
+      this.#requested[partition] === undefined && !requested.has(this.#serverOf(partition))
     this.#markWhere(this.#silent, false, isUnasked)
     this.#markWhere(this.#failing, false, isUnasked)
   }

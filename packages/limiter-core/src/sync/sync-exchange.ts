@@ -37,7 +37,7 @@ export interface SyncExchangeDeps {
   /** Called before a batch is sent, for the first time or again. */
   readonly sending: (batch: SyncBatch) => void
   /** Called with the reply to a batch that was sent at `requestedAt`. */
-  readonly answered: (batch: SyncBatch, answer: SyncAnswer, askedAt: number) => void
+  readonly answered: (batch: SyncBatch, answer: SyncAnswer, requestedAt: number) => void
   readonly health: LedgerHealth
 }
 
@@ -235,16 +235,16 @@ export class SyncExchange {
   }
 
   /** Sends a batch after this number of turns of the event loop, so that many keys do not block it. */
-  async #exchangeAfter(turns: number, batch: SyncBatch, askedAt: number): Promise<void> {
+  async #exchangeAfter(turns: number, batch: SyncBatch, requestedAt: number): Promise<void> {
     for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => afterThisTurn(resolve))
     // `close` has already reported the units of the batch as dropped
     if (this.#isClosed) return
-    this.#partitions[batch.partition].forget(askedAt)
+    this.#partitions[batch.partition].forget(requestedAt)
     this.#deps.sending(batch)
-    await this.#exchange(batch, askedAt)
+    await this.#exchange(batch, requestedAt)
   }
 
-  async #exchange(batch: SyncBatch, askedAt: number): Promise<void> {
+  async #exchange(batch: SyncBatch, requestedAt: number): Promise<void> {
     const { clock, metrics } = this.#deps
     const partition = this.#partitions[batch.partition]
     metrics.commands.add(1)
@@ -255,9 +255,9 @@ export class SyncExchange {
       if (answer.lost) partition.refused()
       else partition.answered()
       metrics.reportedKeys.add(answer.lost ? 0 : batch.takes.length)
-      metrics.pipelineMs.observe(clock.now() - askedAt)
+      metrics.pipelineMs.observe(clock.now() - requestedAt)
       this.#answered(batch.partition)
-      this.#deps.answered(batch, answer, askedAt)
+      this.#deps.answered(batch, answer, requestedAt)
       if (answer.lost) this.wake()
       if (answer.lost || this.#deps.outbox.hasUrgent) this.scheduleUrgent()
       this.#tickAgain()

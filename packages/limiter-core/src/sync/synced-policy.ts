@@ -21,7 +21,7 @@ export interface Row {
 /** The cells of a key in a ledger's reply, and the units that the process has not reported since the request. */
 export interface Adopted {
   readonly cells: readonly number[]
-  readonly askedAt: number
+  readonly requestedAt: number
   readonly unreported: (place: number) => PendingUsage | undefined
 }
 
@@ -111,12 +111,12 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   /** Returns an adopter of the ledger's cells that adds the units which this process has not reported. */
-  adopterOf({ cells: reply, askedAt, unreported }: Adopted): Pick<CompiledPolicy, 'adopt'> {
+  adopterOf({ cells: reply, requestedAt, unreported }: Adopted): Pick<CompiledPolicy, 'adopt'> {
     return {
       adopt: (cells, at, now) => {
         const own = at + this.#own
         for (let cell = 0; cell < this.inner.cells; cell++) cells[at + cell] = reply[cell] ?? 0
-        cells[own + ASKED_AT] = askedAt
+        cells[own + ASKED_AT] = requestedAt
         const usage = unreported(cells[own + PLACE])
         if (!usage) cells[own + PLACE] = 0
         cells[own + PENDING] = cells[own + HELD] + (usage?.units ?? 0)
@@ -154,7 +154,7 @@ export class SyncedPolicy implements TablePolicy {
    */
   known(row: Row, now: number, unanswered: readonly (PendingUsage | undefined)[]): PriorUsage | undefined {
     const { inner } = this
-    const askedAt = this.requestedAt(row)
+    const requestedAt = this.requestedAt(row)
     const copy = row.cells.slice(row.at, row.at + inner.cells)
     revertLateCharge(inner, copy, now, row.cells[row.at + this.#own + HELD], now)
     for (const { takes } of unanswered.filter((usage) => usage !== undefined)) {
@@ -163,8 +163,8 @@ export class SyncedPolicy implements TablePolicy {
     }
     const used = this.capacity - inner.remaining(copy, 0, now)
     const resetAfterMs = inner.resetAfterMs(copy, 0, now)
-    if (askedAt === 0 || !(used > 0 && resetAfterMs > 0)) return undefined
-    return { used, resetAfterMs, ageMs: Math.max(0, now - askedAt) }
+    if (requestedAt === 0 || !(used > 0 && resetAfterMs > 0)) return undefined
+    return { used, resetAfterMs, ageMs: Math.max(0, now - requestedAt) }
   }
 
   /** Holds back units of a key if the total stays within `floor`. Returns whether it did. */

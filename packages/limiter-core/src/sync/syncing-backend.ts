@@ -142,8 +142,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     return decision
   }
 
-  takeAll(asked: readonly Charge[], moment?: Moment): Answer {
-    const charges = asked as readonly SyncedCharge[]
+  takeAll(requested: readonly Charge[], moment?: Moment): Answer {
+    const charges = requested as readonly SyncedCharge[]
     const fixed = this.#applyHealth(charges)
     if (fixed) return this.#answerAlike(fixed, charges, moment)
     const answer = this.#memory.takeAll(charges.map(localCharge), moment)
@@ -159,15 +159,15 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     return { ...answer, verdicts }
   }
 
-  peekAll(asked: readonly Charge[], moment?: Moment): Answer {
-    const charges = asked as readonly SyncedCharge[]
+  peekAll(requested: readonly Charge[], moment?: Moment): Answer {
+    const charges = requested as readonly SyncedCharge[]
     const fixed = this.#applyHealth(charges)
     if (fixed) return fixed.peek(charges as never, moment?.now ?? this.#clock.now())
     return this.#memory.peekAll(charges.map(localCharge), moment)
   }
 
-  adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
-    const charges = asked as readonly SyncedCharge[]
+  adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+    const charges = requested as readonly SyncedCharge[]
     this.#applyHealth(charges)
     const answer = this.#memory.adjustAll(charges.map(localCharge), takenAt, moment)
     const now = answer.takenAt
@@ -183,8 +183,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   }
 
   /** Resets keys: immediately in this process, within two ticks in the other processes. */
-  async resetAll(asked: readonly CountedKey[]): Promise<void> {
-    const keys = asked as readonly SyncedCharge[]
+  async resetAll(requested: readonly CountedKey[]): Promise<void> {
+    const keys = requested as readonly SyncedCharge[]
     this.#forget(keys)
     // reports that were sent earlier would otherwise be counted after the reset
     await this.#exchange.recall(keys)

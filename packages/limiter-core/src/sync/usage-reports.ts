@@ -143,20 +143,20 @@ export class UsageReports {
   }
 
   /** Applies the reply to a batch that was sent at `requestedAt`. */
-  answered({ partition, takes }: SyncBatch, { cells, lost }: SyncAnswer, askedAt: number): void {
+  answered({ partition, takes }: SyncBatch, { cells, lost }: SyncAnswer, requestedAt: number): void {
     if (lost) {
-      this.#lostAt[partition] = askedAt
+      this.#lostAt[partition] = requestedAt
       return
     }
     const now = this.#deps.clock.now()
     for (const [index, { key, counter }] of takes.entries()) {
       const answer = cells[index]
       if (answer instanceof Error) this.#deps.metrics.errors.add(1, 'pipeline', 'key')
-      else this.#adopt(counter as SyncedCounter, key, answer, askedAt, now)
+      else this.#adopt(counter as SyncedCounter, key, answer, requestedAt, now)
     }
   }
 
-  #adopt(counter: SyncedCounter, key: string, cells: readonly number[], askedAt: number, now: number): void {
+  #adopt(counter: SyncedCounter, key: string, cells: readonly number[], requestedAt: number, now: number): void {
     const { memory, metrics } = this.#deps
     const { local } = counter
     const { compiled: policy } = local
@@ -166,7 +166,7 @@ export class UsageReports {
     const unreported = (place: number): PendingUsage | undefined => this.outbox.find(place, key, counter)
     const isUsed = cells.some((cell) => cell !== 0)
     const known = { used: isUsed ? 1 : 0, resetAfterMs: 1 }
-    memory.adopt({ key, counter: local }, known, now, policy.adopterOf({ cells, askedAt, unreported }))
+    memory.adopt({ key, counter: local }, known, now, policy.adopterOf({ cells, requestedAt, unreported }))
     this.selectRow(counter, key, now)
     const after = policy.pressure(policy.row, now)
     metrics.drift.observe(Math.abs(after - before))
@@ -183,8 +183,8 @@ export class UsageReports {
   }
 
   #isStale(policy: SyncedPolicy, now: number): boolean {
-    const askedAt = policy.requestedAt(policy.row)
-    return askedAt === 0 || now - askedAt > STALE_TICKS * this.#deps.terms.tickMs
+    const requestedAt = policy.requestedAt(policy.row)
+    return requestedAt === 0 || now - requestedAt > STALE_TICKS * this.#deps.terms.tickMs
   }
 
   /** Returns the units per key that this process may hold back: all processes together at most 1 % of a limit. */

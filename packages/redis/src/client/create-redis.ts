@@ -1,4 +1,4 @@
-import { badOption, parseTimerMs, SluiceError } from '@sluice/limiter-core/backend'
+import { kindOf, parseTimerMs, SluiceError } from '@sluice/limiter-core/backend'
 import { Redis, type RedisOptions } from 'ioredis'
 import { errorListener } from './client-errors.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
@@ -115,5 +115,5 @@ export function checkedOptions<T extends object>(
   expected = 'an object with ioredis options',
 ): T {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
-  throw badOption(option, options, expected)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected ${expected}, received ${kindOf(options)}`)
 }

@@ -39,8 +39,8 @@ export interface EntityKeyOptions {
 export const ENTITY_KEY_OPTIONS = ['prefix', 'secret', 'hashKeys', 'partitions'] as const
 
 const LONGEST_BYTES = 64
-const LEAST_SECRET_BYTES = 16
-const MOST_PARTITIONS = 1024
+const MIN_SECRET_BYTES = 16
+const MAX_PARTITIONS = 1024
 // fast path for most keys: printable ASCII without braces that does not begin with `#`
 const PLAIN = /^(?!#)[ -z|~]{1,64}$/
 const NOT_PLAIN = /^#|[{}\p{Cc}\p{Cs}]/u
@@ -74,7 +74,7 @@ export class EntityKeys {
     if (hashKeys === 'all' && secret === undefined) {
       throw new SluiceError(
         'SLUICE_SECRET_MISSING',
-        `${owner}: secret: expected at least ${LEAST_SECRET_BYTES} bytes if hashKeys is 'all', received undefined`,
+        `${owner}: secret: expected at least ${MIN_SECRET_BYTES} bytes if hashKeys is 'all', received undefined`,
       )
     }
     this.prefix = prefix
@@ -164,15 +164,15 @@ export function checkPrefix(owner: string, prefix: unknown): void {
 
 function checkPartitions(owner: string, partitions: unknown): void {
   const isInteger = Number.isInteger(partitions) && (partitions as number) >= 1
-  if (isInteger && (partitions as number) <= MOST_PARTITIONS) return
-  throw badOption(`${owner}: partitions`, partitions, `an integer from 1 to ${MOST_PARTITIONS}`)
+  if (isInteger && (partitions as number) <= MAX_PARTITIONS) return
+  throw badOption(`${owner}: partitions`, partitions, `an integer from 1 to ${MAX_PARTITIONS}`)
 }
 
 function checkSecret(owner: string, secret: unknown): void {
   const isSecret = typeof secret === 'string' || secret instanceof Uint8Array
-  if (isSecret && Buffer.byteLength(secret) >= LEAST_SECRET_BYTES) return
+  if (isSecret && Buffer.byteLength(secret) >= MIN_SECRET_BYTES) return
   // does not show the secret or its length: it may be most of the real secret
-  const expected = `a string or Uint8Array of at least ${LEAST_SECRET_BYTES} bytes`
+  const expected = `a string or Uint8Array of at least ${MIN_SECRET_BYTES} bytes`
   const received = isSecret ? 'a shorter one' : kindOf(secret)
   throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: secret: expected ${expected}, received ${received}`)
 }

@@ -24,17 +24,17 @@ export class ServerIdentities {
   readonly #servers = new Map<string, Server>()
 
   /** Records the identity that a server reported in reply to a call sent at `askedAt`. */
-  record(name: string, identity: string, askedAt: number): void {
+  record(name: string, identity: string, requestedAt: number): void {
     const known = this.#servers.get(name)
     // the call was sent before the identity became doubtful
-    if (known?.doubtedAt !== undefined && askedAt < known.doubtedAt) return
+    if (known?.doubtedAt !== undefined && requestedAt < known.doubtedAt) return
     if (known && identity !== '' && known.identity === identity) {
       known.doubtedAt = undefined
       return
     }
     // before the first server was known, no other server can have counted anything for this process
     const isFirst = this.#servers.size === 0
-    const since = known?.doubtedAt ?? (isFirst ? Number.NEGATIVE_INFINITY : askedAt - FIRST_CALL_MS)
+    const since = known?.doubtedAt ?? (isFirst ? Number.NEGATIVE_INFINITY : requestedAt - FIRST_CALL_MS)
     this.#servers.set(name, { identity, since, doubtedAt: undefined })
   }
 
@@ -51,9 +51,9 @@ export class ServerIdentities {
   }
 
   /** Whether counts that a server reported at `askedAt` may be lost; true for an unknown server. */
-  mayHaveLost(name: string, askedAt: number): boolean {
+  mayHaveLost(name: string, requestedAt: number): boolean {
     const server = this.#servers.get(name)
-    return !server || askedAt < (server.doubtedAt ?? server.since)
+    return !server || requestedAt < (server.doubtedAt ?? server.since)
   }
 
   /** Returns a number that identifies the server; 0 if its identity is unknown. */

@@ -36,19 +36,19 @@ export class UsageReports {
   }
 
   /** Returns the report for a key whose usage was known at `askedAt`; undefined if there is nothing to report. */
-  reportOf(known: PriorUsage, name: string, askedAt: number): ReportedUsage | undefined {
+  reportOf(known: PriorUsage, name: string, requestedAt: number): ReportedUsage | undefined {
     const { used, resetAfterMs, ageMs, admitted } = known
     const now = this.#clock.now()
-    const isReported = used > 0 && (ageMs === undefined || this.mayHaveLost(name, now - askedAt + ageMs))
+    const isReported = used > 0 && (ageMs === undefined || this.mayHaveLost(name, now - requestedAt + ageMs))
     if (!isReported && !admitted) return undefined
     return {
       used: isReported ? used : 0,
       resetAfterMs,
-      usedAt: ageMs === undefined ? ALWAYS : this.#serverAt(name, askedAt - ageMs),
+      usedAt: ageMs === undefined ? ALWAYS : this.#serverAt(name, requestedAt - ageMs),
       uncounted: admitted?.uncounted ?? 0,
       unsure: admitted?.unsure ?? 0,
       upTo: admitted?.upTo ?? 0,
-      admittedAt: admitted ? this.#serverAt(name, askedAt - admitted.ageMs) : 0,
+      admittedAt: admitted ? this.#serverAt(name, requestedAt - admitted.ageMs) : 0,
     }
   }
 

@@ -153,7 +153,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
         takenAt,
         deadlineAt,
         id,
-        askedAt: this.#clock.now(),
+        requestedAt: this.#clock.now(),
         reported: undefined,
         flat: false,
         resolve,

@@ -182,9 +182,11 @@ export class ExactCalls {
   }
 
   /** Returns the usage reports for the charges of a request; undefined if there is nothing to report. */
-  #reportOf({ charges, names, askedAt }: ScriptRequest): ScriptRequest['reported'] {
+  #reportOf({ charges, names, requestedAt }: ScriptRequest): ScriptRequest['reported'] {
     if (!charges.some(({ known }) => known)) return undefined
-    const reported = charges.map(({ known }, index) => known && this.#reports.reportOf(known, names[index], askedAt))
+    const reported = charges.map(
+      ({ known }, index) => known && this.#reports.reportOf(known, names[index], requestedAt),
+    )
     return reported.some((report) => report) ? reported : undefined
   }
 

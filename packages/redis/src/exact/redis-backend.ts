@@ -32,7 +32,7 @@ export interface RedisBackendOptions extends EntityKeyOptions {
 const OPTIONS = [...ENTITY_KEY_OPTIONS, 'clock', 'serverTime', 'maxBatch'] as const
 /** Default maximum number of keys per script call. */
 export const DEFAULT_MAX_BATCH = 32
-const MOST_MAX_BATCH = 1_000
+const MAX_MAX_BATCH = 1_000
 
 /**
  * Creates a backend that counts exactly in Redis: all processes together admit as much as one process would. Each
@@ -54,8 +54,8 @@ export function redisBackend(
   options: RedisBackendOptions = {},
 ): Backend<Promise<Answer>> {
   const { clock, serverTime, maxBatch = DEFAULT_MAX_BATCH, ...keys } = optionsOf('redisBackend', options, OPTIONS)
-  if (!(Number.isInteger(maxBatch) && maxBatch >= 1 && maxBatch <= MOST_MAX_BATCH)) {
-    throw badOption('redisBackend: maxBatch', maxBatch, `an integer from 1 to ${MOST_MAX_BATCH}`)
+  if (!(Number.isInteger(maxBatch) && maxBatch >= 1 && maxBatch <= MAX_MAX_BATCH)) {
+    throw badOption('redisBackend: maxBatch', maxBatch, `an integer from 1 to ${MAX_MAX_BATCH}`)
   }
   optionalFunction('redisBackend: serverTime', serverTime)
   const runner = scriptRunner(client)

@@ -15,7 +15,7 @@ export interface ScriptRequest {
   /** Idempotency id of an adjustment; '' for takes and peeks. */
   readonly id: string
   /** Time of the request on the process clock; 0 for flat requests. */
-  readonly askedAt: number
+  readonly requestedAt: number
   /** Usage to report for the key of each charge; undefined if there is nothing to report. */
   reported: readonly (ReportedUsage | undefined)[] | undefined
   /** Whether the request is a take of one enforced charge that resolves with a `SourcedDecision`. */
@@ -42,7 +42,7 @@ export function requestOfOne(
       deadlineAt,
       id: '',
       // only needed for prior usage, which a flat request does not have
-      askedAt: 0,
+      requestedAt: 0,
       reported: undefined,
       flat: true,
       // a `SourcedDecision` is also an `Answer`

@@ -10,7 +10,7 @@ import { WaitingBySlot } from './waiting-by-slot.ts'
 /**
  * Maximum number of pending calls while renewals are sent, so that a heartbeat of many keys does not delay acquires.
  */
-const MOST_CALLS = 4
+const MAX_CALLS = 4
 
 export interface InflightSyncOptions {
   readonly clock: Clock
@@ -82,7 +82,7 @@ export class InflightSync {
     const soon = new WaitingBySlot(this.#options.hashSlotOf)
     for (const holding of this.#soon.take()) soon.add(holding)
     while (soon.any) this.#call(soon.take())
-    while (this.#later.any && this.#calls < MOST_CALLS) this.#call(this.#later.take())
+    while (this.#later.any && this.#calls < MAX_CALLS) this.#call(this.#later.take())
     if (this.#calls === 0 && this.#soon.size === 0) this.#drained?.()
   }
 

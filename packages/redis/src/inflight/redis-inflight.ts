@@ -63,7 +63,7 @@ const OPTIONS = [
 ] as const
 const LEASE_MS = 10_000
 /** Minimum ratio of `leaseMs` to `deadlineMs`: after a heartbeat that times out, there must be time for another one. */
-const LEAST_DEADLINES = 3
+const MIN_DEADLINES = 3
 
 /**
  * Creates a backend that shares in-flight caps between processes through Redis. One backend serves any number of caps,
@@ -110,8 +110,8 @@ export function redisInflight(client: RedisClient | ScriptRunner, options: Redis
 function timesOf(options: RedisInflightOptions): { readonly deadlineMs: number; readonly leaseMs: number } {
   const { deadlineMs } = compileFailover({ deadlineMs: options.deadlineMs })
   const leaseMs = Math.ceil(parseMs(options.leaseMs ?? LEASE_MS, 'redisInflight: leaseMs'))
-  if (leaseMs >= LEAST_DEADLINES * deadlineMs) return { deadlineMs, leaseMs }
-  const expected = `at least ${LEAST_DEADLINES} times deadlineMs (${LEAST_DEADLINES * deadlineMs} ms)`
+  if (leaseMs >= MIN_DEADLINES * deadlineMs) return { deadlineMs, leaseMs }
+  const expected = `at least ${MIN_DEADLINES} times deadlineMs (${MIN_DEADLINES * deadlineMs} ms)`
   const received = shown(options.leaseMs, 'leaseMs')
   throw new SluiceError('SLUICE_BAD_DURATION', `redisInflight: leaseMs: expected ${expected}, received ${received}`)
 }

@@ -49,11 +49,11 @@ export class SuspensionDetector {
    * before the deadline, waits for a second deadline.
    */
   async answerOf<T>(waiter: Deferred<T>, here: () => T): Promise<T> {
-    const askedAt = this.#options.clock.now()
+    const requestedAt = this.#options.clock.now()
     const answered = (answer: T): T => answer
     const late = (): MaybePromise<T> =>
-      this.#spanned(askedAt) ? this.#deadlines.race(waiter.promise, { answered, failed: here, late: here }) : here()
-    return this.#deadlines.race<T, MaybePromise<T>>(waiter.promise, { answered, failed: here, late }, askedAt)
+      this.#spanned(requestedAt) ? this.#deadlines.race(waiter.promise, { answered, failed: here, late: here }) : here()
+    return this.#deadlines.race<T, MaybePromise<T>>(waiter.promise, { answered, failed: here, late }, requestedAt)
   }
 
   /** Whether this process was suspended during a wait that started at `since`. Called when the deadline has passed. */

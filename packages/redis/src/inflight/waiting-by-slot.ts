@@ -1,7 +1,7 @@
 import type { KeyPermits } from './key-permits.ts'
 
 /** Maximum number of keys per call. A key takes Redis about 10 microseconds, and more if many processes hold it. */
-const MOST_KEYS = 32
+const MAX_KEYS = 32
 
 /** Keys that wait for a call, grouped by hash slot. */
 export class WaitingBySlot {
@@ -27,7 +27,7 @@ export class WaitingBySlot {
     const taken: KeyPermits[] = []
     for (const [slot, waiting] of this.#slots) {
       for (const permits of waiting) {
-        if (taken.push(permits) === MOST_KEYS) break
+        if (taken.push(permits) === MAX_KEYS) break
       }
       for (const permits of taken) waiting.delete(permits)
       if (waiting.size === 0) this.#slots.delete(slot)

@@ -21,7 +21,7 @@ interface PlacedAsk {
   readonly ask: LeaseRequest
   readonly names: readonly [string, string]
   /** Time of the request on the process clock. */
-  readonly askedAt: number
+  readonly requestedAt: number
 }
 
 /**
@@ -75,7 +75,7 @@ export class LeaseRedisLedger implements LeaseLedger {
 
   #batches(asks: readonly LeaseRequest[]): PlacedAsk[][] {
     const { runner, keys, clock } = this.#options
-    const askedAt = clock.now()
+    const requestedAt = clock.now()
     const bySlot = new Map<number, PlacedAsk[][]>()
     for (const ask of asks) {
       const name = keys.nameOfCells(ask)
@@ -83,7 +83,7 @@ export class LeaseRedisLedger implements LeaseLedger {
       const batches = bySlot.get(slot) ?? []
       bySlot.set(slot, batches)
       const last = batches.at(-1)
-      const placed: PlacedAsk = { ask, names: [name, `${name}:leases`], askedAt }
+      const placed: PlacedAsk = { ask, names: [name, `${name}:leases`], requestedAt }
       if (last && last.length < BATCH) last.push(placed)
       else batches.push([placed])
     }
@@ -102,8 +102,8 @@ export class LeaseRedisLedger implements LeaseLedger {
 
   #callOf(batch: readonly PlacedAsk[], time: TimeArg): ScriptCall {
     const { terms, servers } = this.#options
-    const asks = batch.map(({ ask, names, askedAt }) => {
-      return { ask, reported: ask.known && servers.reports.reportOf(ask.known, names[0], askedAt) }
+    const asks = batch.map(({ ask, names, requestedAt }) => {
+      return { ask, reported: ask.known && servers.reports.reportOf(ask.known, names[0], requestedAt) }
     })
     const [key] = batch[0].names
     const { script, args } = leaseLedgerCall(asks, terms, time, servers.reports.numberOf(key))

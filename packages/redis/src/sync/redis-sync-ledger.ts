@@ -48,11 +48,11 @@ export class RedisSyncLedger implements SyncLedger {
     const { servers, keys, clock } = this.#options
     const names = batch.takes.map((counted) => keys.nameOfCells(counted))
     const mark = this.#markOf(batch.partition)
-    const askedAt = clock.now()
+    const requestedAt = clock.now()
     const mindsServer = batch.takes.some(({ known }) => known !== undefined)
     const compose = (time: TimeArg): ScriptCall => {
       const reported = batch.takes.map(
-        ({ known }, index) => known && servers.reports.reportOf(known, names[index], askedAt),
+        ({ known }, index) => known && servers.reports.reportOf(known, names[index], requestedAt),
       )
       const options = { time, reported, server: servers.reports.numberOf(mark), offsetMs: this.#offsetMs(mark) }
       const { script, args } = syncLedgerCall(batch, options)

@@ -12,7 +12,7 @@ type Arg = string | number
 /**
  * Minimum time for which Redis stores the number of a batch. It is longer if the units of the batch count for longer.
  */
-const LEAST_REMEMBERED_MS = 60_000
+const MIN_REMEMBERED_MS = 60_000
 
 /** Script call for a batch, in the argument format of `sync-ledger.lua`. */
 export interface SyncLedgerCall {
@@ -36,7 +36,7 @@ export function syncLedgerCall(
 ): SyncLedgerCall {
   const policies = new Map<CompiledPolicy, number>()
   const usages: Arg[] = []
-  let rememberedMs = LEAST_REMEMBERED_MS
+  let rememberedMs = MIN_REMEMBERED_MS
   for (const [index, { counter, takes: units }] of takes.entries()) {
     const { compiled } = counter
     const met = policies.get(compiled)

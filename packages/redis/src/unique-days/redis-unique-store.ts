@@ -20,7 +20,7 @@ interface NamedRegisters {
 }
 
 /** Maximum number of names per day. Registers of further names are not stored. */
-const MOST_NAMES = 256
+const MAX_NAMES = 256
 
 /**
  * Creates a store on Redis or Redis Cluster for `unique.store` of `createInsight`, which counts unique keys per day.
@@ -54,7 +54,7 @@ export class RedisUniqueStore {
    * `keepMs`. Resolves with the merged registers of each entry, in the same order.
    */
   async merge(day: string, entries: readonly NamedRegisters[], keepMs: number): Promise<string[]> {
-    const args = [Math.ceil(keepMs), MOST_NAMES, ...entries.flatMap(({ name, registers }) => [name, registers])]
+    const args = [Math.ceil(keepMs), MAX_NAMES, ...entries.flatMap(({ name, registers }) => [name, registers])]
     const merged = textsOf(await this.#runner.run(mergeRegisters, [this.#keyOf(day)], args))
     if (merged.length !== entries.length) throw invalidReply()
     return merged

@@ -2,9 +2,9 @@ import { rateAfter } from './bloom-rate.ts'
 import { type BloomShape, LINE_CELLS } from './bloom-shape.ts'
 
 /** Bits of a key in its block. More never pays: the blocks that are fuller by chance make the rate. */
-const MOST_BLOCK_HASHES = 16
+const MAX_BLOCK_HASHES = 16
 /** Bits of keys that a block may have been given. After eight times as many as it has, all but one in 3,000 are set. */
-const MOST_THROWS = 8 * LINE_CELLS
+const MAX_THROWS = 8 * LINE_CELLS
 
 /**
  * The rate where each block holds `keys` on average, and a Poisson number of them in truth: the mean of the rates of
@@ -18,7 +18,7 @@ export function blockedRate(keys: number, hashes: number): number {
 export function blockedBloomShape(capacity: number, rate: number): BloomShape {
   let best = { keys: 0, hashes: 1 }
   // at most as many as a filter without blocks, and at least half of that
-  const most = Math.min(MOST_BLOCK_HASHES, Math.ceil(-Math.log2(rate)))
+  const most = Math.min(MAX_BLOCK_HASHES, Math.ceil(-Math.log2(rate)))
   for (let hashes = Math.ceil(most / 2); hashes <= most; hashes++) {
     const keys = mostKeys(rate, ratesOfBlocks(hashes))
     if (keys > best.keys) best = { keys, hashes }
@@ -43,7 +43,7 @@ const known: Float64Array[] = []
 
 /** The rate of a block of 0, 1, 2 … keys. */
 function ratesOfBlocks(hashes: number): Float64Array {
-  known[hashes] ??= Float64Array.from({ length: Math.ceil(MOST_THROWS / hashes) }, (_, keys) =>
+  known[hashes] ??= Float64Array.from({ length: Math.ceil(MAX_THROWS / hashes) }, (_, keys) =>
     rateAfter(keys * hashes, LINE_CELLS, hashes),
   )
   return known[hashes]

@@ -1,8 +1,8 @@
 import { HEADER_BYTES, SketchBuffer, type SketchKind } from '../sketch-buffer.ts'
 import { SketchError } from '../sketch-error.ts'
 import { type SeedOption, type SketchSeed, seedOf } from '../sketch-seed.ts'
-import { type BloomOptions, bloomTerms, MOST_CAPACITY } from './bloom-options.ts'
-import { type BloomShape, LINE_CELLS, MOST_BYTES, MOST_HASHES } from './bloom-shape.ts'
+import { type BloomOptions, bloomTerms, MAX_CAPACITY } from './bloom-options.ts'
+import { type BloomShape, LINE_CELLS, MAX_BYTES, MAX_HASHES } from './bloom-shape.ts'
 
 /** The kind of filter in a buffer. */
 interface BloomKind {
@@ -43,11 +43,11 @@ export class BloomBuffer implements BloomOptions {
     const { capacity, rate, seed } = bloomTerms(owner, options)
     const { cells, hashes } = shapeOf(capacity, rate)
     const bytes = (cells * bitsACell) / 8
-    if (bytes > MOST_BYTES) {
+    if (bytes > MAX_BYTES) {
       const received = `${capacity} keys at a rate of ${rate}, which take ${bytes} bytes`
       throw new SketchError(
         'SLUICE_BAD_OPTION',
-        `${owner}: expected a filter of at most ${MOST_BYTES} bytes, received ${received}`,
+        `${owner}: expected a filter of at most ${MAX_BYTES} bytes, received ${received}`,
       )
     }
     const shape = [cells / LINE_CELLS, hashes, capacity]
@@ -59,8 +59,8 @@ export class BloomBuffer implements BloomOptions {
     const seed = seedOf(options)
     const keptBytes = ([lines, hashes, capacity, rest]: readonly number[]): number | undefined => {
       const kept = (lines * LINE_CELLS * bitsACell) / 8
-      const right = kept > 0 && kept <= MOST_BYTES && hashes >= 1 && hashes <= MOST_HASHES
-      return right && capacity >= 1 && capacity <= MOST_CAPACITY && rest === 0 ? kept : undefined
+      const right = kept > 0 && kept <= MAX_BYTES && hashes >= 1 && hashes <= MAX_HASHES
+      return right && capacity >= 1 && capacity <= MAX_CAPACITY && rest === 0 ? kept : undefined
     }
     return new BloomBuffer(SketchBuffer.read(kind, bytes, keptBytes, seed), seed)
   }

@@ -21,15 +21,15 @@ export interface BloomTerms {
   readonly seed: SketchSeed
 }
 
-export const MOST_CAPACITY: number = 2 ** 31 - 1
-const LEAST_RATE = 1e-9
+export const MAX_CAPACITY: number = 2 ** 31 - 1
+const MIN_RATE = 1e-9
 
 /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. */
 export function bloomTerms(owner: string, options: BloomOptions): BloomTerms {
   checkOptions(owner, options, ['capacity', 'errorRate', 'seed'])
   return {
-    capacity: wholeOption(`${owner} capacity`, options.capacity, 1, MOST_CAPACITY),
-    rate: fractionOption(`${owner} errorRate`, options.errorRate ?? 0.01, LEAST_RATE),
+    capacity: wholeOption(`${owner} capacity`, options.capacity, 1, MAX_CAPACITY),
+    rate: fractionOption(`${owner} errorRate`, options.errorRate ?? 0.01, MIN_RATE),
     seed: seedOf(options),
   }
 }

@@ -1,9 +1,9 @@
 import { rateAfter } from './bloom-rate.ts'
 
 /** Largest filter in bytes: 2³² bits, as many as can be addressed. */
-export const MOST_BYTES: number = 2 ** 29
+export const MAX_BYTES: number = 2 ** 29
 /** -log₂ of the least rate is 30. */
-export const MOST_HASHES = 32
+export const MAX_HASHES = 32
 /** Bits of a line of a cache. A filter is a whole number of them. */
 export const LINE_CELLS = 512
 

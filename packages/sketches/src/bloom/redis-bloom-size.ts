@@ -1,5 +1,5 @@
 import { checkOptions, fractionOption, wholeOption } from '../sketch-error.ts'
-import { type BloomOptions, MOST_CAPACITY } from './bloom-options.ts'
+import { type BloomOptions, MAX_CAPACITY } from './bloom-options.ts'
 
 /** Size of a RedisBloom filter. */
 export interface RedisBloomSize {
@@ -16,7 +16,7 @@ export interface RedisBloomSize {
  */
 export function redisBloomSize(options: Omit<BloomOptions, 'seed'>): RedisBloomSize {
   checkOptions('redisBloomSize', options, ['capacity', 'errorRate'])
-  const capacity = wholeOption('redisBloomSize capacity', options.capacity, 1, MOST_CAPACITY)
+  const capacity = wholeOption('redisBloomSize capacity', options.capacity, 1, MAX_CAPACITY)
   const rate = fractionOption('redisBloomSize errorRate', options.errorRate ?? 0.01)
   const bitsPerKey = -Math.log(rate) / Math.LN2 ** 2
   const bits = Math.ceil(Math.floor(capacity * bitsPerKey) / 64) * 64

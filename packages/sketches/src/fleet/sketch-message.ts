@@ -9,15 +9,12 @@ const inflated = promisify<Uint8Array, object, Buffer>(inflateRaw)
 const HEAD_BYTES = 8
 
 /** Largest message that is sent, and for which memory is allocated. */
-const MOST_BYTES = 64 * 2 ** 20
+const MAX_BYTES = 64 * 2 ** 20
 
 /** Throws with `code` where a sketch is larger than others would read. */
 export function checkSize(sketch: Uint8Array, code: 'SLUICE_BAD_OPTION' | 'SLUICE_SKETCH_UNSUPPORTED'): void {
-  if (sketch.length <= MOST_BYTES) return
-  throw new SketchError(
-    code,
-    `shareSketch: expected a sketch of at most ${MOST_BYTES} bytes, received ${sketch.length}`,
-  )
+  if (sketch.length <= MAX_BYTES) return
+  throw new SketchError(code, `shareSketch: expected a sketch of at most ${MAX_BYTES} bytes, received ${sketch.length}`)
 }
 
 /**
@@ -42,7 +39,7 @@ export async function unpacked(message: Uint8Array): Promise<{ readonly window: 
     )
   const window = new DataView(message.buffer, message.byteOffset).getFloat64(0, true)
   try {
-    const sketch = await inflated(message.subarray(HEAD_BYTES), { maxOutputLength: MOST_BYTES })
+    const sketch = await inflated(message.subarray(HEAD_BYTES), { maxOutputLength: MAX_BYTES })
     return { window, sketch: new Uint8Array(sketch) }
   } catch (error) {
     throw new SketchError('SLUICE_BAD_BYTES', `no deflated sketch: ${(error as Error).message}`)

@@ -1,4 +1,4 @@
-import { MOST_COLUMNS, MOST_ROWS } from '../key-rows.ts'
+import { MAX_COLUMNS, MAX_ROWS } from '../key-rows.ts'
 import type { SketchBuffer } from '../sketch-buffer.ts'
 import { described, SketchError, wholeOption } from '../sketch-error.ts'
 import type { SeedOption } from '../sketch-seed.ts'
@@ -27,14 +27,14 @@ export interface HokusaiShape {
   readonly levels: number
 }
 
-const MOST_PER_LEVEL = 64
+const MAX_PER_LEVEL = 64
 const DEFAULT_UNITS = 4096
 const MOST_UINT32 = 2 ** 32 - 1
 const LONGEST_UNIT_MS = 2 ** 31
 /** Half of the time that there is. */
 const LONGEST_MS = 2 ** 51
 /** 2 GiB of them. */
-const MOST_CELLS = 2 ** 29
+const MAX_CELLS = 2 ** 29
 
 /**
  * Throws `SLUICE_BAD_OPTION`. The caller checks the names of the options. `folds`: whether units are folded as they
@@ -44,17 +44,17 @@ export function shapeOfOptions(
   options: HokusaiOptions,
   { perLevel = 1, folds = false }: { perLevel?: number | undefined; folds?: boolean | undefined } = {},
 ): HokusaiShape {
-  const width = wholeOption('width', options.width, 1, MOST_COLUMNS)
+  const width = wholeOption('width', options.width, 1, MAX_COLUMNS)
   if (!binary(width))
     throw new SketchError('SLUICE_BAD_OPTION', `width: expected a power of two, received ${described(width)}`)
-  const depth = wholeOption('depth', options.depth, 1, MOST_ROWS)
+  const depth = wholeOption('depth', options.depth, 1, MAX_ROWS)
   const unitMs = wholeOption('unitMs', options.unitMs, 1, LONGEST_UNIT_MS)
   const mostUnits = folds ? width : MOST_UINT32
   const { retainMs = Math.min(DEFAULT_UNITS, mostUnits) * unitMs } = options
   wholeOption('retainMs', retainMs, 1, LONGEST_MS)
   const retainUnits = Math.ceil(retainMs / unitMs)
   wholeOption('retainMs in whole units', retainUnits, 1, Math.min(mostUnits, Math.floor(LONGEST_MS / unitMs)))
-  wholeOption('blocksPerLevel', perLevel, 1, MOST_PER_LEVEL)
+  wholeOption('blocksPerLevel', perLevel, 1, MAX_PER_LEVEL)
   return { width, depth, unitMs, retainUnits, perLevel, levels: levelsFor(retainUnits, perLevel) }
 }
 
@@ -66,9 +66,9 @@ export function wordsOfShape({ width, depth, unitMs, retainUnits, perLevel }: Ho
 export function shapeOfWords([width, rows, unitMs, retainUnits]: readonly number[]): HokusaiShape | undefined {
   const depth = rows & 0xff
   const perLevel = rows >>> 8
-  const sized = width >= 1 && width <= MOST_COLUMNS && binary(width) && depth >= 1 && depth <= MOST_ROWS
+  const sized = width >= 1 && width <= MAX_COLUMNS && binary(width) && depth >= 1 && depth <= MAX_ROWS
   const timed = unitMs >= 1 && unitMs <= LONGEST_UNIT_MS && retainUnits >= 1 && retainUnits * unitMs <= LONGEST_MS
-  if (!sized || !timed || perLevel < 1 || perLevel > MOST_PER_LEVEL) return undefined
+  if (!sized || !timed || perLevel < 1 || perLevel > MAX_PER_LEVEL) return undefined
   return { width, depth, unitMs, retainUnits, perLevel, levels: levelsFor(retainUnits, perLevel) }
 }
 
@@ -88,11 +88,11 @@ export function optionsOf(kept: SketchBuffer): HokusaiOptions & { readonly block
 /** Returns `bytes`; throws `SLUICE_BAD_OPTION` if it is undefined because the sketch would be too large. */
 export function allowedBytes(bytes: number | undefined): number {
   if (bytes !== undefined) return bytes
-  throw new SketchError('SLUICE_BAD_OPTION', `width, depth and retainMs: more than ${MOST_CELLS} cells`)
+  throw new SketchError('SLUICE_BAD_OPTION', `width, depth and retainMs: more than ${MAX_CELLS} cells`)
 }
 
 export function fits(cells: number): boolean {
-  return cells <= MOST_CELLS
+  return cells <= MAX_CELLS
 }
 
 /**

@@ -9,7 +9,7 @@ export const FORM_HEADER_BYTES = 16
 /** The header, and 6 bits for each register from the low bits of each byte up. */
 const DENSE_BYTES = FORM_HEADER_BYTES + (REGISTERS * 6) / 8
 /** The largest rank that a key has: 14 of 64 bits choose its register, and all others may be 0. */
-export const MOST_RANK = 51
+export const MAX_RANK = 51
 
 const MAGIC = [0x48, 0x59, 0x4c, 0x4c]
 const FORM_AT = 4
@@ -80,7 +80,7 @@ function checkDense(bytes: Uint8Array): void {
   if (bytes.length !== DENSE_BYTES) throw bad(`expected ${DENSE_BYTES} bytes, received ${bytes.length}`)
   for (let register = 0; register < REGISTERS; register++) {
     const rank = rankAt(bytes, register)
-    if (rank > MOST_RANK) throw bad(`expected ranks of at most ${MOST_RANK}, received ${rank}`)
+    if (rank > MAX_RANK) throw bad(`expected ranks of at most ${MAX_RANK}, received ${rank}`)
   }
 }
 

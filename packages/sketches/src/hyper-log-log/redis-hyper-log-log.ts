@@ -5,8 +5,8 @@ import type { Sketch } from '../sketch.ts'
 import { checkOptions, wholeOption } from '../sketch-error.ts'
 import type { SketchKey } from '../sketch-seed.ts'
 import { ertlEstimate } from './ertl-estimate.ts'
-import { FORM_HEADER_BYTES, MOST_RANK, readForm, stale, writeForm } from './redis-form.ts'
-import { MOST_SPARSE_RANK, REGISTERS, SparseRuns } from './sparse-runs.ts'
+import { FORM_HEADER_BYTES, MAX_RANK, readForm, stale, writeForm } from './redis-form.ts'
+import { MAX_SPARSE_RANK, REGISTERS, SparseRuns } from './sparse-runs.ts'
 
 // by its name: in a vm context, such as a jest test, each look-up of the global Math costs more than a whole hash
 const clz32: typeof Math.clz32 = Math.clz32
@@ -15,7 +15,7 @@ const clz32: typeof Math.clz32 = Math.clz32
 const REDIS_SEED = 0xadc83b19
 const INDEX_BITS = 14
 /** Redis's count is an int64: where no count is possible, its conversion yields this, and so the stale bit again. */
-const MOST_COUNT = 2 ** 63
+const MAX_COUNT = 2 ** 63
 
 export interface RedisHyperLogLogOptions {
   /**
@@ -39,7 +39,7 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
   // the registers, and the runs that Redis would have while it had some
   #registers: Uint8Array = new Uint8Array(REGISTERS)
   #runs: SparseRuns | undefined = new SparseRuns()
-  readonly #counts: Uint32Array = new Uint32Array(MOST_RANK + 1)
+  readonly #counts: Uint32Array = new Uint32Array(MAX_RANK + 1)
   #cacheLow = 0
   #cacheHigh: number = stale(0)
 
@@ -85,7 +85,7 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
    * Does not change the bytes.
    */
   count(): number {
-    return Math.min(Math.round(ertlEstimate(this.#counts, REGISTERS, MOST_RANK)), MOST_COUNT)
+    return Math.min(Math.round(ertlEstimate(this.#counts, REGISTERS, MAX_RANK)), MAX_COUNT)
   }
 
   /**
@@ -156,7 +156,7 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
   }
 
   #staysSparse(runs: SparseRuns, register: number, rank: number): boolean {
-    return rank <= MOST_SPARSE_RANK && runs.set(register, rank, this.sparseMaxBytes - FORM_HEADER_BYTES)
+    return rank <= MAX_SPARSE_RANK && runs.set(register, rank, this.sparseMaxBytes - FORM_HEADER_BYTES)
   }
 
   #recount(): void {
@@ -171,5 +171,5 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
  */
 function rankOf(low: number, high: number): number {
   if (low !== 0) return 32 - clz32(low & -low)
-  return high !== 0 ? 64 - clz32(high & -high) : MOST_RANK
+  return high !== 0 ? 64 - clz32(high & -high) : MAX_RANK
 }

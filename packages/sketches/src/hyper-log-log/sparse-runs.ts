@@ -1,7 +1,7 @@
 /** Registers of Redis's HyperLogLog. */
 export const REGISTERS = 16_384
 /** Largest rank of the sparse encoding. */
-export const MOST_SPARSE_RANK = 32
+export const MAX_SPARSE_RANK = 32
 
 /** XZERO of all registers. */
 const ALL_ZERO = Uint8Array.of(0x7f, 0xff)

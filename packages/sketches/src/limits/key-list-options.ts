@@ -78,7 +78,7 @@ const OPTIONS = [
   'clock',
 ] as const
 
-const MOST_REMEMBERED = 1_000_000
+const MAX_REMEMBERED = 1_000_000
 
 /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
 export function keyListPlan(owner: string, options: KeyListOptions, safe: ListErrorRule): KeyListPlan {
@@ -113,5 +113,5 @@ function rememberPlan(
   const { ttlMs, keys = 1_000 } = optionsOf(owner, remember, ['ttlMs', 'keys'])
   const rememberMs = parseMs(ttlMs, `${owner} ttlMs`)
   if (!(rememberMs >= 1)) throw badOption(`${owner} ttlMs`, ttlMs, '1 ms or more')
-  return { rememberMs, rememberedKeys: wholeOption(`${owner} keys`, keys, 1, MOST_REMEMBERED) }
+  return { rememberMs, rememberedKeys: wholeOption(`${owner} keys`, keys, 1, MAX_REMEMBERED) }
 }

@@ -26,9 +26,9 @@ interface Watched {
 
 // between two looks noise may rise by this part of the half limit, and the bar is lower by as much
 const LOOKS = 16
-const LEAST_BETWEEN = 1_024
-const LEAST_SAMPLES = 256
-const MOST_SAMPLES = 8_192
+const MIN_BETWEEN = 1_024
+const MIN_SAMPLES = 256
+const MAX_SAMPLES = 8_192
 
 /**
  * Samples keys that were never counted, whose estimates are pure noise. If the noise reaches half of a limit, a
@@ -51,7 +51,7 @@ export class SaturationAlarm {
   constructor(memory: WindowMemory, rate: number, seed: Int32Array) {
     this.#memory = memory
     this.#rate = rate
-    this.#samples = Math.min(MOST_SAMPLES, Math.max(LEAST_SAMPLES, Math.ceil(10 / rate)))
+    this.#samples = Math.min(MAX_SAMPLES, Math.max(MIN_SAMPLES, Math.ceil(10 / rate)))
     this.#x = seed[0] | 1
     this.#y = seed[1]
   }
@@ -115,7 +115,7 @@ export class SaturationAlarm {
   /** Looks so often that the policy with the smallest limit is not missed. */
   #aimAt(least: number): void {
     this.#least = least
-    this.#between = Math.max(LEAST_BETWEEN, (this.#memory.width * least) / 2 / LOOKS)
+    this.#between = Math.max(MIN_BETWEEN, (this.#memory.width * least) / 2 / LOOKS)
   }
 
   #sample(quiet: readonly Watched[], now: number): void {

@@ -83,8 +83,8 @@ class SketchBackend implements Backend<Answer> {
     this.#counts.close(window)
   }
 
-  takeAll(asked: readonly Charge[], moment?: Moment): Answer {
-    const charges = asked as readonly SketchCharge[]
+  takeAll(requested: readonly Charge[], moment?: Moment): Answer {
+    const charges = requested as readonly SketchCharge[]
     const now = this.#now(moment)
     for (const charge of charges) this.#takeOver(charge, now)
     const verdicts = charges.map((charge) => this.#ask(charge, now))
@@ -120,8 +120,8 @@ class SketchBackend implements Backend<Answer> {
     return decision
   }
 
-  peekAll(asked: readonly Charge[], moment?: Moment): Answer {
-    const charges = asked as readonly SketchCharge[]
+  peekAll(requested: readonly Charge[], moment?: Moment): Answer {
+    const charges = requested as readonly SketchCharge[]
     const now = this.#time.at(moment)
     const verdicts = charges.map((charge) => {
       this.#counts.look(charge.counter.window, charge.key, now)
@@ -130,8 +130,8 @@ class SketchBackend implements Backend<Answer> {
     return { verdicts, takenAt: this.#takenAt(now), counted: true, source: NAME }
   }
 
-  adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
-    const charges = asked as readonly SketchCharge[]
+  adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+    const charges = requested as readonly SketchCharge[]
     const now = this.#now(moment)
     // NaN and times in the future mean now
     const then = Number.isNaN(takenAt) ? Number.POSITIVE_INFINITY : takenAt

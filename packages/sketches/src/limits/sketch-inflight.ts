@@ -1,5 +1,5 @@
 import { type Clock, clockOf, type InflightBackend, type Observer, Observers } from '@sluice/limiter-core/backend'
-import { MOST_COLUMNS, MOST_ROWS } from '../key-rows.ts'
+import { MAX_COLUMNS, MAX_ROWS } from '../key-rows.ts'
 import { checkOptions, described, SketchError, wholeOption } from '../sketch-error.ts'
 import { type SeedOption, seedOf } from '../sketch-seed.ts'
 import { SketchInflightTable } from './sketch-inflight-table.ts'
@@ -40,8 +40,8 @@ const SLOTS = 8192
 export function sketchInflight(options: SketchInflightOptions = {}): InflightBackend {
   checkOptions('sketchInflight', options, OPTIONS)
   return new SketchInflightTable({
-    rows: wholeOption('sketchInflight: rows', options.rows ?? ROWS, 1, MOST_ROWS),
-    slots: wholeOption('sketchInflight: slots', options.slots ?? SLOTS, 1, MOST_COLUMNS),
+    rows: wholeOption('sketchInflight: rows', options.rows ?? ROWS, 1, MAX_ROWS),
+    slots: wholeOption('sketchInflight: slots', options.slots ?? SLOTS, 1, MAX_COLUMNS),
     seed: seedOf(options),
     triggerOf: triggerRule(options.trigger),
     clock: clockOf(options.clock),

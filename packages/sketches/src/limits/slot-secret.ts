@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { describedKind, SketchError } from '../sketch-error.ts'
 
-const LEAST_BYTES = 16
+const MIN_BYTES = 16
 const WORDS_A_SLOT = 11
 
 /** The source of all positions of keys. With a known secret, colliding keys can be forged. */
@@ -12,9 +12,9 @@ export class SlotSecret {
   /** `seed`: at least 16 bytes, or a string as UTF-8. Default: 32 random bytes. Throws `SLUICE_BAD_OPTION`. */
   constructor(seed: unknown = randomBytes(32)) {
     const bytes = typeof seed === 'string' ? Buffer.from(seed) : seed
-    if (!(bytes instanceof Uint8Array) || bytes.length < LEAST_BYTES) {
+    if (!(bytes instanceof Uint8Array) || bytes.length < MIN_BYTES) {
       const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : describedKind(seed)
-      throw new SketchError('SLUICE_BAD_OPTION', `seed: expected ${LEAST_BYTES} secret bytes or more, received ${got}`)
+      throw new SketchError('SLUICE_BAD_OPTION', `seed: expected ${MIN_BYTES} secret bytes or more, received ${got}`)
     }
     this.#bytes = Uint8Array.from(bytes)
   }

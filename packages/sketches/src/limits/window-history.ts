@@ -10,8 +10,8 @@ import { SATURATED, WindowSpans } from './window-spans.ts'
 
 const DEPTH = 4
 const BLOCKS_PER_LEVEL = 4
-const LEAST_WIDTH = 64
-const MOST_UNITS = 2 ** 32 - 1
+const MIN_WIDTH = 64
+const MAX_UNITS = 2 ** 32 - 1
 /** Later than this `HokusaiTime` counts no ms. */
 const LATEST_MS = 2 ** 52
 
@@ -45,7 +45,7 @@ export class WindowHistory implements WindowMemory {
         `history: keep: expected a multiple of ${described(unit)}, received ${described(keep)}`,
       )
     }
-    wholeOption('history: keep, in units', this.#keepMs / this.#unitMs, 1, MOST_UNITS)
+    wholeOption('history: keep, in units', this.#keepMs / this.#unitMs, 1, MAX_UNITS)
     wholeOption('history: blocksPerLevel', blocksPerLevel, 1, 64)
     const shape = { depth: DEPTH, unitMs: this.#unitMs, retainMs: this.#keepMs, blocksPerLevel }
     this.width = widthFor(bytes, (width) => HokusaiTime.bytesFor({ ...shape, width }))
@@ -174,13 +174,13 @@ class WholeBlocks extends WindowRule {
 
 /** The largest power of two of cells a row that `bytes` hold. */
 function widthFor(bytes: number, bytesFor: (width: number) => number): number {
-  const missing = bytesFor(LEAST_WIDTH) - bytes
+  const missing = bytesFor(MIN_WIDTH) - bytes
   if (missing > 0) {
     // a thirty-second of what is added is for resets
     const more = Math.ceil((missing * 32) / 31)
     throw new SketchError('SLUICE_BAD_OPTION', `bytes: expected ${more} more bytes for this history, received too few`)
   }
-  let width = LEAST_WIDTH
+  let width = MIN_WIDTH
   while (width < 2 ** 24 && bytesFor(2 * width) <= bytes) width *= 2
   return width
 }

@@ -3,8 +3,8 @@ import { SketchError } from '../sketch-error.ts'
 import { centroidRoom, type DigestScale } from './fold.ts'
 import { WeightedValues } from './weighted-values.ts'
 
-export const LEAST_COMPRESSION = 10
-export const MOST_COMPRESSION = 1_000
+export const MIN_COMPRESSION = 10
+export const MAX_COMPRESSION = 1_000
 
 /** Values that may wait. Five times the centroids: the price of a fold is shared by that many. */
 export function bufferRoom(compression: number): number {
@@ -60,7 +60,7 @@ export function readDigest(bytes: Uint8Array): DigestState {
 }
 
 function keptBytes([compression, flags, centroids, fresh]: readonly number[]): number | undefined {
-  if (compression < LEAST_COMPRESSION || compression > MOST_COMPRESSION) return undefined
+  if (compression < MIN_COMPRESSION || compression > MAX_COMPRESSION) return undefined
   if (flags > (BACKWARDS | SCALE_K2)) return undefined
   if (centroids > centroidRoom(compression) || fresh > bufferRoom(compression)) return undefined
   return 16 * (centroids + fresh)

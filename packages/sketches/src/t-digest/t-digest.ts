@@ -5,8 +5,8 @@ import {
   bufferRoom,
   type DigestState,
   digestBytes,
-  LEAST_COMPRESSION,
-  MOST_COMPRESSION,
+  MAX_COMPRESSION,
+  MIN_COMPRESSION,
   readDigest,
 } from './digest-bytes.ts'
 import { centroidRoom, type DigestScale, fold } from './fold.ts'
@@ -48,7 +48,7 @@ export class TDigest implements Sketch<TDigest> {
   constructor(options: TDigestOptions = {}) {
     checkOptions('TDigest', options, ['compression', 'scale'])
     const { compression = 100, scale = 'k2' } = options
-    wholeOption('compression', compression, LEAST_COMPRESSION, MOST_COMPRESSION)
+    wholeOption('compression', compression, MIN_COMPRESSION, MAX_COMPRESSION)
     if (scale !== 'k1' && scale !== 'k2') {
       throw new SketchError('SLUICE_BAD_OPTION', `scale: expected 'k1' or 'k2', received ${described(scale)}`)
     }

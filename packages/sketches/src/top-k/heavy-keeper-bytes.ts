@@ -1,11 +1,11 @@
-import { MOST_ROWS } from '../key-rows.ts'
+import { MAX_ROWS } from '../key-rows.ts'
 import { HEADER_BYTES, SketchBuffer } from '../sketch-buffer.ts'
 import { SketchError } from '../sketch-error.ts'
 import type { SketchSeed } from '../sketch-seed.ts'
 import { isDecay } from './decay.ts'
-import { type HeavyKeeperShape, MOST_BUCKETS } from './heavy-keeper-options.ts'
-import { MOST_KEY_BYTES, readKeys, writeKeys } from './key-bytes.ts'
-import { MOST_KEYS } from './ranked-keys.ts'
+import { type HeavyKeeperShape, MAX_BUCKETS } from './heavy-keeper-options.ts'
+import { MAX_KEY_BYTES, readKeys, writeKeys } from './key-bytes.ts'
+import { MAX_KEYS } from './ranked-keys.ts'
 
 /** One of the most frequent keys. */
 export interface HeavyKey {
@@ -61,7 +61,7 @@ export function readHeavyKeeper(bytes: Uint8Array, seed: SketchSeed): HeavyKeepe
   const from = HEADER_BYTES + BUCKET_BYTES * buckets
   if (
     !isWhole(size, 0, Math.min(k, Math.floor(rest / (COUNTED_BYTES + 4)))) ||
-    rest > size * (COUNTED_BYTES + MOST_KEY_BYTES)
+    rest > size * (COUNTED_BYTES + MAX_KEY_BYTES)
   ) {
     throw new SketchError('SLUICE_BAD_BYTES', `expected at most ${k} keys and their bytes, received ${size} keys`)
   }
@@ -83,7 +83,7 @@ export function readHeavyKeeper(bytes: Uint8Array, seed: SketchSeed): HeavyKeepe
 }
 
 function keptBytes([k, width, depth, rest]: readonly number[]): number | undefined {
-  if (k < 1 || k > MOST_KEYS || width < 1 || depth < 1 || depth > MOST_ROWS || width * depth > MOST_BUCKETS)
+  if (k < 1 || k > MAX_KEYS || width < 1 || depth < 1 || depth > MAX_ROWS || width * depth > MAX_BUCKETS)
     return undefined
   return BUCKET_BYTES * width * depth + rest
 }

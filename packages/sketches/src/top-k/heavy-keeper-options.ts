@@ -1,13 +1,13 @@
-import { MOST_ROWS } from '../key-rows.ts'
+import { MAX_ROWS } from '../key-rows.ts'
 import { checkOptions, described, SketchError, wholeOption } from '../sketch-error.ts'
 import type { SeedOption } from '../sketch-seed.ts'
 import { isDecay } from './decay.ts'
-import { MOST_KEYS } from './ranked-keys.ts'
+import { MAX_KEYS } from './ranked-keys.ts'
 
 /** 128 MiB of buckets. */
-export const MOST_BUCKETS: number = 2 ** 24
+export const MAX_BUCKETS: number = 2 ** 24
 
-const LEAST_WIDTH = 64
+const MIN_WIDTH = 64
 const BUCKETS_A_KEY = 8
 const DEPTH = 3
 const DECAY = 0.9
@@ -36,15 +36,15 @@ export interface HeavyKeeperShape {
 /** Throws `SLUICE_BAD_OPTION`. */
 export function heavyKeeperShape(options: HeavyKeeperOptions): HeavyKeeperShape {
   checkOptions('HeavyKeeper', options, ['k', 'width', 'depth', 'decay', 'seed'])
-  const k = wholeOption('k', options.k, 1, MOST_KEYS)
-  const depth = wholeOption('depth', options.depth ?? DEPTH, 1, MOST_ROWS)
-  const most = Math.floor(MOST_BUCKETS / depth)
+  const k = wholeOption('k', options.k, 1, MAX_KEYS)
+  const depth = wholeOption('depth', options.depth ?? DEPTH, 1, MAX_ROWS)
+  const most = Math.floor(MAX_BUCKETS / depth)
   const width = wholeOption('width', options.width ?? Math.min(widthFor(k), most), 1, most)
   return { k, width, depth, decay: decayOption(options.decay ?? DECAY) }
 }
 
 function widthFor(k: number): number {
-  return Math.max(LEAST_WIDTH, 2 ** Math.ceil(Math.log2(BUCKETS_A_KEY * k)))
+  return Math.max(MIN_WIDTH, 2 ** Math.ceil(Math.log2(BUCKETS_A_KEY * k)))
 }
 
 function decayOption(decay: unknown): number {

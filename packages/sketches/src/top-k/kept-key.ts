@@ -11,7 +11,7 @@ const DIGEST = 43
 /** A longer key is stored with this length: its beginning, a mark and a digest. No unchanged key has this length. */
 export const CUT_KEY: number = WHOLE_KEY + MARK.length + DIGEST
 
-const LEAST_SLICE = 13
+const MIN_SLICE = 13
 const SCRATCH = Buffer.alloc(2 * CUT_KEY)
 
 /**
@@ -30,7 +30,7 @@ export function keptKey(key: string): string {
  * five times as slowly as a plain one. V8 copies slices below 13 characters.
  */
 export function detached(key: string): string {
-  if (key.length < LEAST_SLICE) return key
+  if (key.length < MIN_SLICE) return key
   const narrow = SCRATCH.toString('latin1', 0, SCRATCH.write(key, 'latin1'))
   return narrow === key ? narrow : SCRATCH.toString('utf16le', 0, SCRATCH.write(key, 'utf16le'))
 }

@@ -2,7 +2,7 @@ import { SketchError } from '../sketch-error.ts'
 import { CUT_KEY, WHOLE_KEY } from './kept-key.ts'
 
 /** The most bytes that `writeKeys` needs for a key. */
-export const MOST_KEY_BYTES: number = 4 + 2 * CUT_KEY
+export const MAX_KEY_BYTES: number = 4 + 2 * CUT_KEY
 
 const WIDE = 0x8000_0000
 

@@ -1,7 +1,7 @@
 import { detached } from './kept-key.ts'
 
 /** Largest number of keys in a summary. */
-export const MOST_KEYS: number = 2 ** 20
+export const MAX_KEYS: number = 2 ** 20
 
 const FIRST_ROOM = 64
 

@@ -1,7 +1,7 @@
 import { HEADER_BYTES, SketchBuffer } from '../sketch-buffer.ts'
 import { SketchError } from '../sketch-error.ts'
-import { MOST_KEY_BYTES, readKeys, writeKeys } from './key-bytes.ts'
-import { MOST_KEYS } from './ranked-keys.ts'
+import { MAX_KEY_BYTES, readKeys, writeKeys } from './key-bytes.ts'
+import { MAX_KEYS } from './ranked-keys.ts'
 
 export interface Counted {
   readonly key: string
@@ -54,8 +54,8 @@ export function readSpaceSaving(bytes: Uint8Array): SpaceSavingState {
 }
 
 function keptBytes([capacity, size, listBytes, none]: readonly number[]): number | undefined {
-  if (capacity < 1 || capacity > MOST_KEYS || size > capacity || none !== 0) return undefined
-  if (listBytes < 4 * size || listBytes > MOST_KEY_BYTES * size) return undefined
+  if (capacity < 1 || capacity > MAX_KEYS || size > capacity || none !== 0) return undefined
+  if (listBytes < 4 * size || listBytes > MAX_KEY_BYTES * size) return undefined
   return COUNTED_BYTES * size + listBytes
 }
 

@@ -2,7 +2,7 @@ import { foreignSketch } from '../foreign-sketch.ts'
 import type { Sketch } from '../sketch.ts'
 import { checkOptions, SketchError, wholeAmount, wholeOption } from '../sketch-error.ts'
 import { keptKey } from './kept-key.ts'
-import { byUnits, MOST_KEYS, RankedKeys } from './ranked-keys.ts'
+import { byUnits, MAX_KEYS, RankedKeys } from './ranked-keys.ts'
 import { type Counted, readSpaceSaving, type SpaceSavingState, writeSpaceSaving } from './space-saving-bytes.ts'
 import { sumOf } from './sum-of.ts'
 
@@ -48,7 +48,7 @@ export class SpaceSaving implements Sketch<SpaceSaving> {
   /** Throws `SLUICE_BAD_OPTION`. */
   constructor(options: SpaceSavingOptions) {
     checkOptions('SpaceSaving', options, ['capacity'])
-    this.capacity = wholeOption('capacity', options.capacity, 1, MOST_KEYS)
+    this.capacity = wholeOption('capacity', options.capacity, 1, MAX_KEYS)
     this.#ranked = new RankedKeys(this.capacity)
   }
 

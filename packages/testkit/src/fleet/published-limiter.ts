@@ -3,7 +3,7 @@ import type { Clock } from '@sluice/limiter-core'
 const IDLE = 0.1
 const LOW = 0.5
 const NORMAL = 0.8
-const MOST_FLOOR = 10
+const MAX_FLOOR = 10
 
 export interface PublishedOptions {
   readonly clock: Pick<Clock, 'now' | 'wall'>
@@ -132,7 +132,7 @@ export class PublishedLimiter {
 
   /** Units below which a key is not read. */
   get #floor(): number {
-    return Math.min(MOST_FLOOR, Math.max(1, this.#options.threshold / 100))
+    return Math.min(MAX_FLOOR, Math.max(1, this.#options.threshold / 100))
   }
 
   #enqueue(key: string, units: number): void {

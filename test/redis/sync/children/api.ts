@@ -29,7 +29,7 @@ export interface Noted {
 }
 
 export interface Exchange {
-  readonly askedAt: number
+  readonly requestedAt: number
   readonly endedAt: number
   readonly failed: boolean
 }
@@ -114,10 +114,10 @@ function ask(route: Route): void {
 function watchExchanges(client: ReturnType<typeof createRedis>): void {
   const evalsha = client.evalsha.bind(client) as (...args: unknown[]) => Promise<unknown>
   const watched = (...args: unknown[]): Promise<unknown> => {
-    const askedAt = epochNow()
+    const requestedAt = epochNow()
     const answer = evalsha(...args)
     if (String(args[2]).includes(':sync:nodes')) return answer
-    const note = (failed: boolean) => () => void exchanges.push({ askedAt, endedAt: epochNow(), failed })
+    const note = (failed: boolean) => () => void exchanges.push({ requestedAt, endedAt: epochNow(), failed })
     answer.then(note(false), note(true))
     return answer
   }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { CountMin } from '@sluice/sketches'
-import { count } from './deeds.ts'
+import { count } from './thread-events.ts'
 
 /** The instructions for a thread. */
 export interface Hammering {

@@ -13,7 +13,7 @@ import { section, table } from './table.ts'
 import { trafficPanel } from './traffic-panel.ts'
 import { uniqueDays } from './unique-days-view.ts'
 
-const MOST_ROWS = 8
+const MAX_ROWS = 8
 const STATES = { ok: '✓ OK', failing: '! failing', open: '✕ circuit open' } as const
 
 /** The overview, most urgent parts first. */
@@ -23,7 +23,7 @@ export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement
     tiles(snapshot),
     ...(controls.length > 0 ? [section('Active changes', controlsTable(controls, false))] : []),
     trafficPanel(snapshot, span),
-    section('Closest to the limit', policiesTable(policies, MOST_ROWS)),
+    section('Closest to the limit', policiesTable(policies, MAX_ROWS)),
     element(
       'div',
       { class: 'columns' },
@@ -32,7 +32,7 @@ export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement
       section('Most allowed keys', topKeysTable(snapshot, 'topAllowed')),
       section('Slowest routes', routesTable(routes)),
       section('Backends', backendsTable(backends)),
-      section('Processes', processesTable(all.slice(0, MOST_ROWS))),
+      section('Processes', processesTable(all.slice(0, MAX_ROWS))),
       ...uniqueDays(uniques.days),
     ),
   ]
@@ -57,7 +57,7 @@ function capsTable(caps: readonly CapSnapshot[], history: HistorySnapshot, span:
     sparkline(history.caps.find(({ cap }) => cap === name)?.values ?? [], limit)
   const fullestFirst = caps.toSorted((a, b) => b.held / b.limit - a.held / a.limit)
   const rows = fullestFirst
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_ROWS)
     .map(({ name, limit, held, peak, denied, holdMs }) => [
       untrustedText(name),
       element('div', {}, used(held, limit), curve(name, limit)),
@@ -74,7 +74,7 @@ function topKeysTable({ policies }: InsightSnapshot, list: 'topDenied' | 'topAll
   const all = policies.flatMap((policy) => policy[list].map((each) => ({ ...each, policy: policy.name })))
   const rows = all
     .toSorted((a, b) => b.count - a.count)
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_ROWS)
     .map(({ id, key, count: times, error, policy }) => [keyLink(id, key), policyLink(policy), countText(times, error)])
   const label = list === 'topDenied' ? 'Most denied keys' : 'Most allowed keys'
   const columns = [{ label: 'Key' }, { label: 'Policy' }, { label: 'Last 10 min', isNumber: true }]
@@ -89,7 +89,7 @@ function topKeysTable({ policies }: InsightSnapshot, list: 'topDenied' | 'topAll
 function routesTable(routes: readonly RouteSnapshot[]): HTMLElement {
   const slowestFirst = routes.toSorted((a, b) => (b.p99 ?? 0) - (a.p99 ?? 0))
   const rows = slowestFirst
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_ROWS)
     .map(({ route, method, p50, p90, p99, perSecond }) => [
       untrustedText(`${method} ${route}`.trim()),
       milliseconds(p50),

@@ -16,14 +16,14 @@ const SUBJECTS = [
 
 const SCOPE = 'Values of this process only, since it started.'
 /** Maximum number of series that a process sends. */
-const MOST_SERIES = 100
+const MAX_SERIES = 100
 
 /** View of the metrics of quotas, counters, synced backends and gossip. */
 export function sourcesView({ sources }: InsightSnapshot): readonly HTMLElement[] {
   const heading = element('h2', { class: 'title' }, 'Metrics')
   if (sources.length === 0) return [heading, element('p', { class: 'empty' }, 'No metric sources are attached.')]
   const series = sources.reduce((sum, { samples }) => sum + samples.length, 0)
-  const scope = series < MOST_SERIES ? SCOPE : `${SCOPE} Only the first ${MOST_SERIES} series are shown.`
+  const scope = series < MAX_SERIES ? SCOPE : `${SCOPE} Only the first ${MAX_SERIES} series are shown.`
   const panels = SUBJECTS.map(([prefix, subject]) => {
     const of = sources.filter(({ name }) => subjectOf(name) === prefix)
     return of.length === 0 ? undefined : section(subject, sourceTable(subject, of))

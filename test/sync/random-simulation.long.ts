@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { eachSeed } from '@sluice/testkit'
-import { RandomLife } from './random-life.ts'
+import { RandomLife } from './random-simulation.ts'
 
 test('whatever happens to a fleet, its ledger counts every unit once', async () => {
   const wrong: string[] = []

@@ -13,7 +13,7 @@ export class Operator implements Observer {
   }
 
   /** `blocked`: how long each key stays blocked, in ms. */
-  steer(policies: Readonly<Record<string, PolicyControl>>, blocked: Readonly<Record<string, number>> = {}): void {
+  setControls(policies: Readonly<Record<string, PolicyControl>>, blocked: Readonly<Record<string, number>> = {}): void {
     const controls: LimiterControls = {
       policies: new Map(Object.entries(policies)),
       blockedMs: (key) => blocked[key] ?? 0,

@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals'
-import { expectBound } from './healing.ts'
+import { expectBound } from './flood-recovery.ts'
 import { everyAlgorithm, KIB, MIB } from './scene.ts'
 
 describe.each([512 * KIB, 4 * MIB, 64 * MIB])('%d bytes', (maxBytes) => {

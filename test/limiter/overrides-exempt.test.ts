@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createLimiter, limitOverrides, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { PromisedBackend } from '../contracts/async-backend.ts'
 import { limited, MINUTE, passing, SECOND } from './overridden.ts'
 
 describe('keys without an override', () => {

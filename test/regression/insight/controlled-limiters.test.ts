@@ -7,12 +7,12 @@ import {
   type SyncLimiterOptions,
 } from '@sluice/limiter-core'
 import { FakeClock, seededRandom } from '@sluice/testkit'
-import { Operator } from '../../limiter/controls/steered.ts'
+import { Operator } from '../../limiter/controls/controlled.ts'
 
 const MINUTE = { name: 'minute', limit: 60, window: '1m' } as const
 const HOUR = { name: 'hour', limit: 100, window: '1h', algorithm: 'fixed-window' } as const
 
-function steered(policies: readonly PolicyInput[]) {
+function controlled(policies: readonly PolicyInput[]) {
   const operator = new Operator()
   const clock = new FakeClock()
   return { operator, clock, limiter: createLimiter({ policies, clock, observers: [operator] } as SyncLimiterOptions) }
@@ -21,17 +21,17 @@ function steered(policies: readonly PolicyInput[]) {
 const ALGORITHMS = ['gcra', 'token-bucket', 'fixed-window', 'sliding-window', 'sliding-log'] as const
 
 test.each(ALGORITHMS)('a refund under another limit returns what was taken: %s', (algorithm) => {
-  const { operator, limiter } = steered([{ ...MINUTE, algorithm }])
-  operator.steer({ minute: { limit: 4 } })
+  const { operator, limiter } = controlled([{ ...MINUTE, algorithm }])
+  operator.setControls({ minute: { limit: 4 } })
   const taken = limiter.take('key', 3)
   expect(taken.binding.remaining).toBe(1)
   expect(limiter.charge('key', -3, taken).binding).toMatchObject({ remaining: 4, policy: { limit: 4 } })
 })
 
 test('a policy that was switched off during a take of several policies is not refunded', () => {
-  const { operator, limiter } = steered([{ ...MINUTE, algorithm: 'fixed-window' }, HOUR])
+  const { operator, limiter } = controlled([{ ...MINUTE, algorithm: 'fixed-window' }, HOUR])
   limiter.take('key', 10)
-  operator.steer({ minute: { mode: 'off' } })
+  operator.setControls({ minute: { mode: 'off' } })
   const taken = limiter.take('key', 5)
   operator.release()
   limiter.charge('key', -5, taken)
@@ -39,9 +39,9 @@ test('a policy that was switched off during a take of several policies is not re
 })
 
 test('a policy that was switched off during its take is not refunded', () => {
-  const { operator, limiter } = steered([{ ...MINUTE, algorithm: 'fixed-window' }])
+  const { operator, limiter } = controlled([{ ...MINUTE, algorithm: 'fixed-window' }])
   limiter.take('key', 10)
-  operator.steer({ minute: { mode: 'off' } })
+  operator.setControls({ minute: { mode: 'off' } })
   const taken = limiter.take('key', 5)
   operator.release()
   limiter.charge('key', -5, taken)
@@ -51,8 +51,8 @@ test('a policy that was switched off during its take is not refunded', () => {
 
 test('a limiter with an exempting policy can be changed, and switching it off is not an exemption', () => {
   const overrides = limitOverrides({ limits: { big: 9 }, others: 'exempt' })
-  const { operator, limiter } = steered([{ ...MINUTE, algorithm: 'fixed-window', overrides }])
-  operator.steer({ minute: { mode: 'off' } })
+  const { operator, limiter } = controlled([{ ...MINUTE, algorithm: 'fixed-window', overrides }])
+  operator.setControls({ minute: { mode: 'off' } })
   const taken = limiter.take('big')
   operator.release()
   limiter.take('big', 4)
@@ -64,7 +64,7 @@ test('whatever changes while requests are in flight, refunds return exactly what
   const random = seededRandom(20_261_123)
   for (const algorithm of ALGORITHMS) {
     const limit = 100
-    const { operator, limiter } = steered([
+    const { operator, limiter } = controlled([
       { name: 'minute', limit, window: '1m', algorithm },
       { ...HOUR, limit: 20_000 },
     ])
@@ -77,7 +77,7 @@ test('whatever changes while requests are in flight, refunds return exactly what
       { minute: { limit: 40 } },
     ] as const
     for (let n = 0; n < 2_000; n++) {
-      if (n % 20 === 0) operator.steer(random.pick(changes))
+      if (n % 20 === 0) operator.setControls(random.pick(changes))
       const cost = 1 + random.whole(3)
       const decision = limiter.take('key', cost)
       if (decision.verdicts.every(({ allowed }) => allowed)) underWay.push({ decision, cost })

@@ -3,7 +3,7 @@ import { DENY, type RateLimitOptions, rateLimit } from '@sluice/express'
 import { FakeClock } from '@sluice/testkit'
 import express, { type Request, type Response } from 'express'
 import request from 'supertest'
-import { Operator } from '../../limiter/controls/steered.ts'
+import { Operator } from '../../limiter/controls/controlled.ts'
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 const closes: (() => void)[] = []
@@ -24,9 +24,9 @@ function served(options: object) {
 test('a policy in shadow mode does not deny by key either', async () => {
   const { operator, app } = served({ name: 'api', limit: 2, key: () => DENY, ...MINUTE })
   expect((await request(app).get('/')).status).toBe(429)
-  operator.steer({ api: { mode: 'shadow' } })
+  operator.setControls({ api: { mode: 'shadow' } })
   expect((await request(app).get('/')).status).toBe(200)
-  operator.steer({ api: { mode: 'off' } })
+  operator.setControls({ api: { mode: 'off' } })
   expect((await request(app).get('/')).status).toBe(200)
   operator.release()
   expect((await request(app).get('/')).status).toBe(429)
@@ -38,13 +38,13 @@ test('a key that one policy in shadow mode denies is counted by the others', asy
     { name: 'two', limit: 2, key: () => 'all', ...MINUTE },
   ]
   const { operator, app } = served({ policies })
-  operator.steer({ one: { mode: 'shadow' } })
+  operator.setControls({ one: { mode: 'shadow' } })
   expect((await request(app).get('/')).headers.ratelimit).toBe('"two";r=1;t=60')
 })
 
 test('preflights of a blocked key are blocked', async () => {
   const { operator, app } = served({ name: 'api', limit: 9, key: () => 'villain', ...MINUTE })
-  operator.steer({}, { villain: 5_000 })
+  operator.setControls({}, { villain: 5_000 })
   const preflight = request(app)
     .options('/')
     .set('origin', 'https://a.example')

@@ -3,7 +3,7 @@ import type { Decision, RateLimitOptions } from '@sluice/limiter-core'
 import { headerLines, RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 import { viewOf } from '../../keys/request-view.ts'
-import { Operator } from '../../limiter/controls/steered.ts'
+import { Operator } from '../../limiter/controls/controlled.ts'
 
 type Options = RateLimitOptions<object, unknown>
 
@@ -35,20 +35,20 @@ function layers() {
 
 test('of two layers the remaining one sets all headers', () => {
   const { operator, ask } = layers()
-  operator.steer({ part: { mode: 'off' } })
+  operator.setControls({ part: { mode: 'off' } })
   expect(ask()).toMatchObject({
     allowed: true,
     'RateLimit-Policy': '"api";q=9;w=60',
     RateLimit: '"api";r=8;t=60',
     'X-RateLimit-Limit': '9',
   })
-  operator.steer({ api: { mode: 'shadow' } })
+  operator.setControls({ api: { mode: 'shadow' } })
   expect(ask()).toMatchObject({
     'RateLimit-Policy': '"part";q=5;w=60',
     RateLimit: '"part";r=4;t=60',
     'X-RateLimit-Limit': '5',
   })
-  operator.steer({ api: { mode: 'off' }, part: { mode: 'off' } })
+  operator.setControls({ api: { mode: 'off' }, part: { mode: 'off' } })
   expect(ask()).toBeUndefined()
   operator.release()
   expect(ask()).toMatchObject({ RateLimit: '"api";r=6;t=60, "part";r=3;t=60' })
@@ -74,7 +74,7 @@ test('a block by the policy of one layer is answered by that layer', () => {
 
 test('a policy that two layers share is changed in both, and a closed one leaves the other changed', () => {
   const { operator, app, part, ask } = layers()
-  operator.steer({ api: { limit: 3 } })
+  operator.setControls({ api: { limit: 3 } })
   expect(ask(app)).toMatchObject({ 'RateLimit-Policy': '"api";q=3;w=60', RateLimit: '"api";r=2;t=60' })
   expect(ask()).toMatchObject({ 'RateLimit-Policy': '"api";q=3;w=60, "part";q=5;w=60' })
   part.close()

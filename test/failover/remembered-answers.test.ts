@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { closeBenches, failoverBench, serverError } from './patient.ts'
+import { closeBenches, failoverBench, serverError } from './flaky-backend.ts'
 
 afterEach(closeBenches)
 

@@ -9,8 +9,8 @@ import Koa from 'koa'
 import { express4 } from '../../adapters/express4.ts'
 import { fastify4 } from '../../adapters/fastify4.ts'
 import { Koa2 } from '../../adapters/koa2.ts'
-import { ask, logIn } from './ask.ts'
 import { type Listening, listening, listeningOf } from './open-page.ts'
+import { ask, logIn } from './page-request.ts'
 
 const token = 'a-token-of-enough-characters'
 const headers = { authorization: `Bearer ${token}` }

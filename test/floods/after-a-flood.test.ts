@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals'
-import { expectBound } from './healing.ts'
+import { expectBound } from './flood-recovery.ts'
 import { everyAlgorithm, KIB } from './scene.ts'
 
 describe.each(everyAlgorithm)('%s, 64 KiB: after a flood', (algorithm) => {

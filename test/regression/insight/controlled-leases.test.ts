@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createLimiter, type Limiter } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
-import { Operator } from '../../limiter/controls/steered.ts'
+import { Operator } from '../../limiter/controls/controlled.ts'
 import { countingBackends } from '../../limiter/counting-backends.ts'
 
 async function passing(limiter: Limiter, key: string): Promise<number> {
@@ -19,13 +19,13 @@ test.each(['leasedBackend', 'a worker of a cluster', 'a synced backend', 'memory
     const limiter: Limiter = createLimiter({ policies, backend, deadlineMs: 5_000, observers: [operator] })
     const [watched] = operator.limiters
     for (let n = 0; n < 300; n++) await limiter.take('key')
-    operator.steer({ api: { limit: 100 } })
+    operator.setControls({ api: { limit: 100 } })
     expect(await passing(limiter, 'key')).toBe(0)
-    operator.steer({ api: { limit: 400 } })
+    operator.setControls({ api: { limit: 400 } })
     expect(await passing(limiter, 'key')).toBe(100)
     operator.release()
     expect(await passing(limiter, 'key')).toBe(600)
-    operator.steer({ api: { limit: 500 } })
+    operator.setControls({ api: { limit: 500 } })
     for (let n = 0; n < 300; n++) await limiter.take('other')
     await watched.reset(0, 'other')
     expect(await passing(limiter, 'other')).toBe(500)
