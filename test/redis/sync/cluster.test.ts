@@ -63,7 +63,10 @@ describe('syncedBackend on a cluster', () => {
 
   test('uses few slots for all of its partitions', async () => {
     expect(() => syncedBackend(client)).toThrow(
-      expect.objectContaining({ code: 'SLUICE_BAD_OPTION', message: expect.stringContaining('partitions: expected a number') }),
+      expect.objectContaining({
+        code: 'SLUICE_BAD_OPTION',
+        message: expect.stringContaining('partitions: expected a number'),
+      }),
     )
     const prefix = ownPrefix()
     const limiter = synced({ prefix })

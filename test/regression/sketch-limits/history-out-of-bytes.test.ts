@@ -18,5 +18,7 @@ test('a history that does not fit into its bytes reports how many more it needs'
 // regression: the message had the name of an option of another class
 test('a history with more units than it can count names its own option', () => {
   const build = () => sketchBackend({ history: { unit: '1ms', keep: '365d' } })
-  expect(build).toThrow(/SLUICE_BAD_OPTION: history: keep, in units: expected an integer from 1 to 4294967295, received 31536000000/)
+  expect(build).toThrow(
+    /SLUICE_BAD_OPTION: history: keep, in units: expected an integer from 1 to 4294967295, received 31536000000/,
+  )
 })
