@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 async function started(): Promise<Controlled> {
-  const process: Controlled = startNode('insight/control/children/steered-process.ts')
+  const process: Controlled = startNode('insight/control/children/controlled-process.ts')
   processes.push(process)
   await process.call('join', server.url, SECRET)
   return process

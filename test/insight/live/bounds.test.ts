@@ -6,7 +6,7 @@ let child: ChildNode<typeof import('./children/largest-load.ts')>
 let crowd: { readonly grownBytes: number; readonly snapshot: InsightSnapshot }
 
 beforeAll(async () => {
-  child = startNode('insight/live/children/crowded.ts', { nodeArgs: ['--expose-gc'] })
+  child = startNode('insight/live/children/largest-load.ts', { nodeArgs: ['--expose-gc'] })
   crowd = await child.call('crowd')
 }, 60_000)
 

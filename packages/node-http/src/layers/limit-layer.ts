@@ -107,7 +107,7 @@ export class LimitLayer<Req, Res> {
 
   /** Releases all delayed requests of this layer and its inner layers, and delays no further ones. */
   releaseDelayed(): void {
-    for (const one of this.#opened) one.letGo?.()
+    for (const one of this.#opened) one.releaseDelayed?.()
   }
 
   #rateBelow(
@@ -188,7 +188,7 @@ interface Inherited {
 }
 
 /** Limits and layers to close. Slow-downs and layers have `releaseDelayed`. */
-type Closables = Set<{ close(): void; letGo?(): void }>
+type Closables = Set<{ close(): void; releaseDelayed?(): void }>
 type Skips = readonly string[] | true
 
 function skipsOf(skipLimits: unknown): Skips {

@@ -40,13 +40,13 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
   }
 
   /** Releases all delayed requests at once, and delays no further ones. */
-  releaseAll(): void {
+  releaseDelayed(): void {
     this.#closed = true
     for (const goOn of [...this.#waiting]) goOn()
   }
 
   override close(): void {
-    this.releaseAll()
+    this.releaseDelayed()
     this.gate.rate.close()
   }
 
