@@ -1,7 +1,7 @@
 // Builds the package in the working folder: code and types as CommonJS into dist/cjs, and into dist/esm ES modules that
 // re-export them, so that a process has one copy of the package however it is loaded.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, posix } from 'node:path'
 
@@ -13,21 +13,40 @@ const emits = [
   ['--declaration', 'false', '--isolatedDeclarations', 'false', '--removeComments'],
   ['--emitDeclarationOnly'],
 ]
+// as tsc writes them: import and export statements, side effects, and import types
+const RELATIVE_IMPORTS = /(?:from |import |import\()['"](\.[^'"]+)['"]/g
 // otherwise output of files that have since been deleted would be published
 rmSync('dist', { recursive: true, force: true })
 for (const flags of emits) run(tsc, '-p', 'tsconfig.json', ...flags)
+const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+const entries = Object.values(exports).filter((entry) => entry.import)
+dropUnreachableTypes(entries.map((entry) => join(entry.require.types)))
 // tabs instead of the compiler's four spaces make the installed size a tenth smaller
 run(biome, 'format', '--write', `--config-path=${join(import.meta.dirname, 'published-format.json')}`, 'dist/cjs')
 // without it Node would read dist/cjs as ESM, because the package has "type": "module"
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n')
 
-const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
-for (const entry of Object.values(exports)) if (entry.import) writeImport(entry.import, entry.require.default)
+for (const entry of entries) writeImport(entry.import, entry.require.default)
 
 /** Runs a Node tool, and exits with its code if it fails. */
 function run(tool, ...args) {
   const { status } = spawnSync(process.execPath, [tool, ...args], { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
+}
+
+/** Deletes declarations that no entry point imports, directly or indirectly: compilers and editors never read them. */
+function dropUnreachableTypes(entryTypes) {
+  const reached = new Set(entryTypes)
+  // the loop also visits the paths that it adds
+  for (const path of reached) {
+    for (const [, module] of readFileSync(path, 'utf8').matchAll(RELATIVE_IMPORTS)) {
+      reached.add(join(dirname(path), module.replace(/\.ts$/, '.d.ts')))
+    }
+  }
+  for (const name of readdirSync('dist/cjs', { recursive: true })) {
+    const path = join('dist/cjs', name)
+    if (path.endsWith('.d.ts') && !reached.has(path)) rmSync(path)
+  }
 }
 
 /** Returns a module that re-exports the CommonJS module by name, so that no tool has to detect the names. */
