@@ -70,8 +70,8 @@ function isAccepted(text) {
 function problemsOf(path) {
   const problems = []
   for (const { text, line, isDoc } of unitsOf(path, readFileSync(path, 'utf8'))) {
-    const found = RULES.filter(([pattern]) => pattern.test(text)).map(
-      ([pattern, advice]) => `"${pattern.exec(text)[0]}": ${advice}`,
+    const found = RULES.flatMap(([pattern, advice]) =>
+      (text.match(pattern) ?? []).slice(0, 1).map((match) => `"${match}": ${advice}`),
     )
     if (isDoc && DANGLING.test(text)) found.unshift(`"${text.split(' ')[0]}": start with the thing`)
     if (found.length === 0 || isAccepted(text)) continue

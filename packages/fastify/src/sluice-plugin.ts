@@ -133,11 +133,11 @@ function closeWith(app: Home, layer: Layer): void {
 
 function childLayer(app: Home, above: Registration, options: FastifySluiceOptions): Layer {
   const { rateLimit, slowDown, inflightLimit, skipLimits } = options
-  const { withBackend: counted, withObservers: watched } = compileSharedOptions(options)
+  const { withBackend, withObservers } = compileSharedOptions(options)
   const own = {
-    rateLimit: rateLimit && counted(rateLimit),
-    slowDown: slowDown && counted(slowDown),
-    inflightLimit: inflightLimit && watched(inflightLimit),
+    rateLimit: rateLimit && withBackend(rateLimit),
+    slowDown: slowDown && withBackend(slowDown),
+    inflightLimit: inflightLimit && withObservers(inflightLimit),
     skipLimits,
   }
   return above.layer.extend(own, above.names.of(`${app.prefix}/*`, own))

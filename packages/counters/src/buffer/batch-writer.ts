@@ -161,5 +161,5 @@ export class BatchWriter {
 /** Returns the `acceptedTotals` count of each entry in a shipment. */
 function learnedOf({ entries, groups }: OutgoingBatch): ReadonlyMap<string, number> {
   const all = [...entries, ...groups.flatMap((pending) => pending.entries)]
-  return new Map(all.map(({ id, acceptedTotals: learned }) => [id, learned]))
+  return new Map(all.map(({ id, acceptedTotals }) => [id, acceptedTotals]))
 }

@@ -14,7 +14,7 @@ export interface GossipHandlerOptions {
 /** Returns a handler of requests whose body is one message. Its promise never rejects. */
 export function gossipHandler(
   answer: (message: Uint8Array) => Uint8Array,
-  { clock, allowsRemote: isOpen }: GossipHandlerOptions,
+  { clock, allowsRemote }: GossipHandlerOptions,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (req, res) => {
     const { status, body } = await answerOf(req)
@@ -31,7 +31,7 @@ export function gossipHandler(
 
   async function answerOf(req: IncomingMessage): Promise<{ readonly status: number; readonly body: Uint8Array }> {
     try {
-      if (!isOpen && !isLocalRequest(req)) throw new ServiceProblem(403, 'not-local')
+      if (!allowsRemote && !isLocalRequest(req)) throw new ServiceProblem(403, 'not-local')
       if (req.method !== 'POST') throw new ServiceProblem(405, 'method-not-allowed')
       return { status: 200, body: answer(await messageIn(req, clock)) }
     } catch (error) {

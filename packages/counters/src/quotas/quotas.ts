@@ -285,6 +285,6 @@ function partsOf(deps: QuotasDeps): QuotaParts {
   const policyOf = (name: string): string => counts.byName(name)?.compiled.policy.name ?? name
   const notices = new QuotaNotices({ table, clock, observers, policyOf, onUsed })
   const store = new AccountStore(table, { clock, waitMs, onNotices: (written) => void notices.deliver(written) })
-  const lost = (units: number): void => observers.event('quota', { lost: units })
-  return { ...deps, counts, notices, store, owed: new OwedUnits({ store, clock, onLost: lost }) }
+  const onLost = (units: number): void => observers.event('quota', { lost: units })
+  return { ...deps, counts, notices, store, owed: new OwedUnits({ store, clock, onLost }) }
 }

@@ -82,14 +82,14 @@ class LedgerDigests extends StoredSketches<TDigest, number> implements DigestCou
 }
 
 function digestClaim({ compression, scale }: TDigest): FormatClaim<TDigest, number> {
-  const text = JSON.stringify({ compression, scale })
+  const json = JSON.stringify({ compression, scale })
   return {
     kind: 'digest',
-    json: text,
+    json,
     resolve(kept) {
       if (kept.compression === compression && kept.scale === scale) return digestFormat({ compression, scale })
       const expected = `compression ${kept.compression} and scale ${kept.scale} as stored for this name`
-      throw new SketchError('SLUICE_SKETCH_MISMATCH', `digestCounters: expected ${expected}, received ${text}`)
+      throw new SketchError('SLUICE_SKETCH_MISMATCH', `digestCounters: expected ${expected}, received ${json}`)
     },
   }
 }

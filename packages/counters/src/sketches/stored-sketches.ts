@@ -141,8 +141,8 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
 
   async #ask(): Promise<Opened<Kind, Value>> {
     const settings = this.#settings
-    const { kind, json: text, resolve: agreed } = this.#claim
-    const format = agreed(keptFormat(await settings.table.claimFormat(text)))
+    const { kind, json, resolve } = this.#claim
+    const format = resolve(keptFormat(await settings.table.claimFormat(json)))
     const merger = new RowMerger({ ...settings, kind, format })
     this.#opened = { format, merger, writer: new SketchWriter({ ...settings, format, merger }) }
     return this.#opened

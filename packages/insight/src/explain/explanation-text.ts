@@ -38,13 +38,16 @@ export function policyText(policy: Omit<PolicyExplanation, 'text'>, cost: number
   if (isExempt) return `exempt from '${name}': only keys with a limit of their own are counted, and this key has none`
   const own = isOverride ? ' (key-specific limit)' : ''
   const usage = `${count(used)} of ${count(limit)} ${unit} used${own}${heldText(policy)}`
-  const notes = [usage, ...askedTexts(policy, cost), ...sourceTexts(policy)].join(', ')
+  const notes = [usage, ...requestedTexts(policy, cost), ...sourceTexts(policy)].join(', ')
   if (mode === 'off') return `not counted by '${name}' (switched off): ${notes}`
   if (requested.allowed) return `allowed by '${name}': ${notes}`
   return mode === 'shadow' ? `would be denied by '${name}' (shadow mode): ${notes}` : `denied by '${name}': ${notes}`
 }
 
-function askedTexts({ requested, fund, resetAfterMs, used }: Omit<PolicyExplanation, 'text'>, cost: number): string[] {
+function requestedTexts(
+  { requested, fund, resetAfterMs, used }: Omit<PolicyExplanation, 'text'>,
+  cost: number,
+): string[] {
   if (requested.allowed) return used === 0 ? [] : [`full reset in ${durationText(resetAfterMs)}`]
   const missing = fund === undefined ? [] : [fund === 'top-up' ? 'no purchased units left' : 'quota used up']
   return [`${count(cost)} requested`, ...missing, retryText(requested)]

@@ -118,9 +118,9 @@ function expectedDecision({ binding: { allowed, retryAfterMs } }: Decision): Exp
 }
 
 function uncounted(limit: number, source: string): Counts {
-  const requested: ExpectedDecision = { allowed: true, retryAfterMs: 0 }
+  const unlimited: ExpectedDecision = { allowed: true, retryAfterMs: 0 }
   const nothing = { used: 0, remaining: limit, availableAfterMs: 0, resetAfterMs: 0, isCounted: false }
-  return { limit, ...nothing, singleUnit: requested, requested: requested, source }
+  return { limit, ...nothing, singleUnit: unlimited, requested: unlimited, source }
 }
 
 function checkCost(cost: unknown): void {

@@ -105,8 +105,8 @@ export class FailoverBackend implements Backend {
   peekAll(requested: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
     const charges = requested as readonly FailoverCharge[]
     const { breaker, mirror } = this.#health
-    const ruled = (now: number): Answer => this.#rules.peek(charges, now)
-    if (!breaker.admits()) return this.#withoutBackend(charges, ruled, moment)
+    const fallback = (now: number): Answer => this.#rules.peek(charges, now)
+    if (!breaker.admits()) return this.#withoutBackend(charges, fallback, moment)
     let requestedAt = 0
     const send = (limits: Limits, now: number): MaybePromise<Answer> => {
       requestedAt = mirror.callAt(now)
@@ -119,7 +119,7 @@ export class FailoverBackend implements Backend {
       isNow
         ? this.#health.record(charges, answer, now, mirror.hasUnreported(now) ? undefined : requestedAt, false)
         : checkedAnswer(answer, charges)
-    return this.#calls.call({ operation: 'peek', send, answered, fallback: ruled }, moment)
+    return this.#calls.call({ operation: 'peek', send, answered, fallback }, moment)
   }
 
   adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
@@ -138,13 +138,13 @@ export class FailoverBackend implements Backend {
     this.#health.mirror.reset(keys)
     const there = keys.map(remoteKey)
     this.#health.owed.forgetAdjustments(there)
-    const ruled = (): void => this.#health.owed.addResets(there)
-    if (!this.#health.breaker.admits()) return this.#withoutBackend(keys, ruled)
+    const fallback = (): void => this.#health.owed.addResets(there)
+    if (!this.#health.breaker.admits()) return this.#withoutBackend(keys, fallback)
     return this.#calls.call({
       operation: 'reset',
       send: () => this.#remote.resetAll(there),
       answered: () => undefined,
-      fallback: ruled,
+      fallback,
     })
   }
 
@@ -170,10 +170,10 @@ export class FailoverBackend implements Backend {
     const { breaker, owed, skewMs } = this.#health
     const adjustment = { charge, takenAt, idempotencyKey: moment?.idempotencyKey, attempts: 0, moved: 0 }
     // not earlier than the take by the process clock, so that the adjustment finds its window here
-    const ruled = (now: number): Answer =>
+    const fallback = (now: number): Answer =>
       this.#rules.adjust([charge], takenAt + skewMs + this.#deadlineMs, now, 'counted')
-    if (breaker.admits()) return this.#calls.call(new PendingAdjustment(this.#parts, adjustment, ruled), moment)
-    const answer = this.#withoutBackend([charge], ruled, moment)
+    if (breaker.admits()) return this.#calls.call(new PendingAdjustment(this.#parts, adjustment, fallback), moment)
+    const answer = this.#withoutBackend([charge], fallback, moment)
     owed.addAdjustment({ ...adjustment, moved: adjustedUnitsOf(charge) })
     return answer
   }
@@ -209,11 +209,11 @@ export class FailoverBackend implements Backend {
   }
 
   /** Returns the answer of the failure rule without calling the backend, and sends a probe if one is due. */
-  #withoutBackend<R>(keys: readonly FailoverKey[], ruled: (now: number) => R, moment?: Moment): R {
+  #withoutBackend<R>(keys: readonly FailoverKey[], fallback: (now: number) => R, moment?: Moment): R {
     // the breaker needs process time, because callers with different times share it
     const now = this.#clock.now()
     if (this.#calls.skipped(now)) this.#probe(keys, now)
-    return ruled(moment?.now ?? now)
+    return fallback(moment?.now ?? now)
   }
 
   #probe(keys: readonly FailoverKey[], now: number): void {

@@ -9,14 +9,14 @@ export type Fit = 'fits' | 'denied' | 'miss'
 /** The result of a charge: taken from a lease, or decided without one. */
 export interface Outcome {
   readonly fit: Fit
-  readonly requested?: LeaseQueue
+  readonly queue?: LeaseQueue
   readonly decision?: SourcedDecision
 }
 
 export const MISS: Outcome = { fit: 'miss' }
 
-export function outcomeOf(charge: Charge, requested: LeaseQueue | undefined, now: number): Outcome {
-  return requested ? { fit: fitOf(charge, requested, now), requested } : MISS
+export function outcomeOf(charge: Charge, queue: LeaseQueue | undefined, now: number): Outcome {
+  return queue ? { fit: fitOf(charge, queue, now), queue } : MISS
 }
 
 export function fitOf({ cost, known }: Charge, { lease }: LeaseQueue, now: number): Fit {
@@ -35,8 +35,8 @@ export function keptCharges(charges: readonly Charge[], outcomes: readonly Outco
 
 /** `stands`: whether the units are kept, and not returned because another charge was denied. */
 export function verdictOf(charge: Charge, outcome: Outcome, stands: boolean, now: number): PolicyVerdict {
-  const { fit, requested, decision } = outcome
-  if (!decision) return leaseVerdict(charge, requested as LeaseQueue, fit, now)
+  const { fit, queue, decision } = outcome
+  if (!decision) return leaseVerdict(charge, queue as LeaseQueue, fit, now)
   const { counter, cost, advisory } = charge
   const { compiled } = counter
   const { retryAfterMs, resetAfterMs, availableAfterMs } = decision

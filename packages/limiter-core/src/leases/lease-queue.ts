@@ -76,9 +76,9 @@ export class LeaseQueue implements LeaseCall {
   /** Returns all units to the ledger, including units of a pending grant. */
   retire(deadlineAt: number): void {
     this.#retired = true
-    const { mustReport: owes } = this.lease
+    const { mustReport } = this.lease
     this.lease.release()
-    if (owes) this.report(deadlineAt)
+    if (mustReport) this.report(deadlineAt)
   }
 
   /** Resolves when the pending request has been answered or has failed; undefined if there is none. */

@@ -91,11 +91,10 @@ export class LeaseTable implements LeaseHost {
   /** Returns the lease of a key; creates an empty one if there is none. */
   of({ key, counter }: LeasedKey, now: number): LeaseQueue {
     const leases = this.#leasesOf(counter.name)
-    const requested = leases.get(key)
-    if (requested && (requested.lease.counter === counter || requested.lease.hasSameLimitAs(counter.compiled)))
-      return requested
+    const queue = leases.get(key)
+    if (queue && (queue.lease.counter === counter || queue.lease.hasSameLimitAs(counter.compiled))) return queue
     // plans share a count, but units leased under one plan cannot be spent under another
-    if (requested) this.#drop(leases, requested, now)
+    if (queue) this.#drop(leases, queue, now)
     if (this.#keys >= MAX_KEYS) this.#evict(now)
     const lease = new HeldLease({ key, counter }, this.#terms, ++this.#owner, now)
     const made = new LeaseQueue(lease, this)
@@ -113,9 +112,9 @@ export class LeaseTable implements LeaseHost {
 
   /** Discards the units of a key that is being reset. */
   forget(target: CountedKey): void {
-    const requested = this.find(target)
-    requested?.lease.forget(this.nextSeq())
-    requested?.report(this.now() + requested.lease.leaseMs)
+    const queue = this.find(target)
+    queue?.lease.forget(this.nextSeq())
+    queue?.report(this.now() + queue.lease.leaseMs)
   }
 
   /** Returns all leases to the ledger and waits at most one second for the replies. Later requests fail. */
@@ -124,8 +123,7 @@ export class LeaseTable implements LeaseHost {
     this.#stopTimer?.()
     this.#wakesAt = Number.POSITIVE_INFINITY
     const now = this.now()
-    for (const leases of this.#counts.values())
-      for (const requested of leases.values()) this.#drop(leases, requested, now)
+    for (const leases of this.#counts.values()) for (const queue of leases.values()) this.#drop(leases, queue, now)
     let stop = (): void => {}
     const waited = new Promise<void>((resolve) => {
       stop = this.#clock.after(CLOSE_TIMEOUT_MS, resolve, KEEP_ALIVE)
@@ -141,11 +139,11 @@ export class LeaseTable implements LeaseHost {
     return leases
   }
 
-  #drop(leases: Map<string, LeaseQueue>, requested: LeaseQueue, now: number): void {
-    const { lease } = requested
+  #drop(leases: Map<string, LeaseQueue>, queue: LeaseQueue, now: number): void {
+    const { lease } = queue
     leases.delete(lease.key)
     this.#keys--
-    requested.retire(now + lease.leaseMs)
+    queue.retire(now + lease.leaseMs)
   }
 
   /** Evicts the oldest key that has no pending call, if there is one among the first `EXAMINED` keys. */
@@ -174,9 +172,9 @@ export class LeaseTable implements LeaseHost {
     let reports = 0
     let nextAt = Number.POSITIVE_INFINITY
     for (const leases of this.#counts.values()) {
-      for (const requested of leases.values()) {
-        if (requested.lease.dueAt <= now && reports < MAX_REPORTS && this.#review(leases, requested, now)) reports++
-        nextAt = Math.min(nextAt, requested.lease.dueAt)
+      for (const queue of leases.values()) {
+        if (queue.lease.dueAt <= now && reports < MAX_REPORTS && this.#review(leases, queue, now)) reports++
+        nextAt = Math.min(nextAt, queue.lease.dueAt)
       }
     }
     // leases that are due but were not reported follow in the next tick
@@ -191,22 +189,22 @@ export class LeaseTable implements LeaseHost {
   }
 
   /** Reports a lease that is due. Returns false if there is nothing to report. */
-  #review(leases: Map<string, LeaseQueue>, requested: LeaseQueue, now: number): boolean {
-    const { lease } = requested
+  #review(leases: Map<string, LeaseQueue>, queue: LeaseQueue, now: number): boolean {
+    const { lease } = queue
     lease.dueAt = now + lease.leaseMs / REPORTS_PER_LEASE
-    if (requested.asking) return false
-    if (lease.isIdle(now)) this.#drop(leases, requested, now)
+    if (queue.asking) return false
+    if (lease.isIdle(now)) this.#drop(leases, queue, now)
     if (!lease.mustReport || !this.#canReport(now)) return false
     lease.review()
-    requested.report(now + lease.leaseMs)
+    queue.report(now + lease.leaseMs)
     return true
   }
 }
 
 /** Retires a new lease, for requests after `close`: granted units are spent and the rest is returned at once. */
-function lastOf(requested: LeaseQueue, now: number): LeaseQueue {
-  requested.retire(now)
-  return requested
+function lastOf(queue: LeaseQueue, now: number): LeaseQueue {
+  queue.retire(now)
+  return queue
 }
 
 function firstOf<T>(all: Iterable<T>, count: number): T[] {

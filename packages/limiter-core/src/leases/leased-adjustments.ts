@@ -50,10 +50,10 @@ export class LeasedAdjustments {
 
   /** Adjusts a take at the ledger after a pending call, which may report the take. */
   #adjustAtLedger(charge: LeasedCharge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
-    const requested = this.#table.find(charge)
+    const queue = this.#table.find(charge)
     // the ledger charges a take up to one lease late, and the adjustment must not be dated before that
     const lagMs = charge.cost > 0 ? leaseMsOf(charge.counter.compiled, this.#terms) * LEASE_GRACE_FACTOR : 0
-    return andThen(requested?.settled(), () => this.#exact.adjustAll([exactCharge(charge)], takenAt + lagMs, moment))
+    return andThen(queue?.settled(), () => this.#exact.adjustAll([exactCharge(charge)], takenAt + lagMs, moment))
   }
 
   #adjusted(charge: LeasedCharge, verdict: BackendVerdict): PolicyVerdict {

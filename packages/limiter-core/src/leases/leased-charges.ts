@@ -60,15 +60,15 @@ export class LeasedCharges implements RequestBackend {
   /** Takes one enforced charge. Synchronous and without arrays if its lease or a remembered denial suffices. */
   takeCharge(charge: LeasedCharge, moment?: Moment): MaybePromise<Decision> {
     const now = this.#clock.now()
-    const requested = this.#leaseFor(charge, now)
-    const fit = requested ? fitOf(charge, requested, now) : 'miss'
-    if (!requested || fit === 'miss') return this.#askOne(charge, requested, moment, now)
-    if (fit === 'fits') this.#spend(requested, charge.cost, now)
-    const { view } = requested.lease
+    const queue = this.#leaseFor(charge, now)
+    const fit = queue ? fitOf(charge, queue, now) : 'miss'
+    if (!queue || fit === 'miss') return this.#askOne(charge, queue, moment, now)
+    if (fit === 'fits') this.#spend(queue, charge.cost, now)
+    const { view } = queue.lease
     const waitMs = fit === 'fits' ? 0 : view.retryAfterMs(charge.cost, now)
     const takenAt = now + (view.offsetMs ?? this.#table.offsetMs(charge))
     const { policy } = charge.counter.compiled
-    const remaining = requested.lease.remaining(now)
+    const remaining = queue.lease.remaining(now)
     const growsMs = view.availableAfterMs(remaining, waitMs, now)
     const resetAfterMs = view.resetAfterMs(now)
     const decision = new SourcedDecision(this.#name, policy, remaining, waitMs, resetAfterMs, takenAt, growsMs)
@@ -124,8 +124,8 @@ export class LeasedCharges implements RequestBackend {
 
   #takeFitting(charges: readonly LeasedCharge[], outcomes: readonly Outcome[], now: number): Answer {
     const spends = keptCharges(charges, outcomes)
-    for (const [index, { requested }] of outcomes.entries()) {
-      if (requested && spends[index]) this.#spend(requested, charges[index].cost, now)
+    for (const [index, { queue }] of outcomes.entries()) {
+      if (queue && spends[index]) this.#spend(queue, charges[index].cost, now)
     }
     return this.#answer(charges, outcomes, now)
   }
@@ -137,10 +137,8 @@ export class LeasedCharges implements RequestBackend {
     now: number,
   ): Promise<Decision> {
     const askLedger = (): Promise<Decision> => {
-      const requested = held ?? this.#table.of(charge, this.#clock.now())
-      return this.#askAll([charge], [{ fit: 'miss', requested }], moment, now).then(
-        (answer) => new RequestDecision(answer),
-      )
+      const queue = held ?? this.#table.of(charge, this.#clock.now())
+      return this.#askAll([charge], [{ fit: 'miss', queue }], moment, now).then((answer) => new RequestDecision(answer))
     }
     return held || !this.#unleased ? askLedger() : this.#unleased.take(exactCharge(charge), moment, now, askLedger)
   }
@@ -152,11 +150,11 @@ export class LeasedCharges implements RequestBackend {
     moment: Moment | undefined,
     takenAt: number,
   ): Promise<Answer> {
-    const requested = await Promise.allSettled(
-      charges.map((charge, index) => this.#wait(charge, held[index].requested, moment, takenAt, true)),
+    const settled = await Promise.allSettled(
+      charges.map((charge, index) => this.#wait(charge, held[index].queue, moment, takenAt, true)),
     )
-    const failed = requested.find((one) => one.status === 'rejected')
-    const outcomes = requested.map((one) => (one.status === 'fulfilled' ? one.value : MISS))
+    const failed = settled.find((one) => one.status === 'rejected')
+    const outcomes = settled.map((one) => (one.status === 'fulfilled' ? one.value : MISS))
     const stands = failed ? [] : keptCharges(charges, outcomes)
     const now = this.#clock.now()
     for (const [index, charge] of charges.entries()) {
@@ -174,42 +172,37 @@ export class LeasedCharges implements RequestBackend {
     spends: boolean,
   ): Promise<Outcome> {
     const askLedger = async (): Promise<Outcome> => {
-      const requested = held ?? this.#table.of(charge, this.#clock.now())
-      return { fit: await this.#waitForLease(charge, requested, moment, spends), requested }
+      const queue = held ?? this.#table.of(charge, this.#clock.now())
+      return { fit: await this.#waitForLease(charge, queue, moment, spends), queue }
     }
     if (held || !this.#unleased) return askLedger()
     const taken = await this.#unleased.take(exactCharge(charge), moment, now, askLedger)
     return 'fit' in taken ? taken : { fit: taken.allowed ? 'fits' : 'denied', decision: taken }
   }
 
-  #waitForLease(
-    charge: LeasedCharge,
-    requested: LeaseQueue,
-    moment: Moment | undefined,
-    spends: boolean,
-  ): Promise<Fit> {
+  #waitForLease(charge: LeasedCharge, queue: LeaseQueue, moment: Moment | undefined, spends: boolean): Promise<Fit> {
     const { cost, known } = charge
     const now = this.#clock.now()
-    const canFit = cost <= requested.lease.view.maxCost(now)
+    const canFit = cost <= queue.lease.view.maxCost(now)
     return new Promise((resolve, fail) => {
       const answer = (fits: boolean): void => resolve(fits && canFit ? 'fits' : 'denied')
-      if (spends && !known && requested.lease.fits(cost, now)) {
-        requested.lease.spend(cost)
+      if (spends && !known && queue.lease.fits(cost, now)) {
+        queue.lease.spend(cost)
         answer(true)
       } else {
-        const deadlineAt = moment?.deadlineAt ?? now + requested.lease.leaseMs
-        requested.wait({ cost, spends: spends && canFit, deadlineAt, known, answer, fail })
+        const deadlineAt = moment?.deadlineAt ?? now + queue.lease.leaseMs
+        queue.wait({ cost, spends: spends && canFit, deadlineAt, known, answer, fail })
       }
     })
   }
 
-  #spend(requested: LeaseQueue, cost: number, now: number): void {
-    requested.lease.spend(cost)
-    if (requested.lease.isLow && !this.#table.failing) requested.prefetch(now + requested.lease.leaseMs)
+  #spend(queue: LeaseQueue, cost: number, now: number): void {
+    queue.lease.spend(cost)
+    if (queue.lease.isLow && !this.#table.failing) queue.prefetch(now + queue.lease.leaseMs)
   }
 
-  #refund(charge: LeasedCharge, { requested, decision }: Outcome, now: number): void {
-    if (requested?.lease.move(-charge.cost, now, now)) return
+  #refund(charge: LeasedCharge, { queue, decision }: Outcome, now: number): void {
+    if (queue?.lease.move(-charge.cost, now, now)) return
     // the take has been reported in the meantime, or was made without a lease
     this.#adjustments.refund(charge, decision?.takenAt ?? now + this.#table.offsetMs(charge))
   }

@@ -102,7 +102,7 @@ export function compileSharedOptions(options: SluiceOptions<Backend>): SharedOpt
   compileFailover(options)
   // throws if `observers` is not a list of observers
   new Observers(observers)
-  const watched = <T extends Watchable>(options: T): T =>
+  const withObservers = <T extends Watchable>(options: T): T =>
     added(options, clock && { clock }, (given) =>
       observers.length === 0 ? {} : { observers: observers.concat(given.observers ?? []) },
     )
@@ -111,7 +111,7 @@ export function compileSharedOptions(options: SluiceOptions<Backend>): SharedOpt
     ...(onBackendError !== undefined && { onBackendError }),
     ...(deadlineMs !== undefined && { deadlineMs }),
   }
-  return { withObservers: watched, withBackend: (options) => watched(added(options, counted)) }
+  return { withObservers, withBackend: (options) => withObservers(added(options, counted)) }
 }
 
 /** Returns a value that is not an object unchanged; the code that reads the options rejects it. */
@@ -124,14 +124,12 @@ function sluiceOf<Req, Res, Mounted, Extra, B extends Backend>(
   makers: LimiterFactories<Req, Res, Mounted, Extra>,
   shared: SluiceOptions<B> = {},
 ): Sluice<Req, Res, Mounted, Extra, B> {
-  const { withBackend: counted, withObservers: watched } = compileSharedOptions(
-    optionsOf('createSluice', shared, SLUICE_OPTIONS),
-  )
+  const { withBackend, withObservers } = compileSharedOptions(optionsOf('createSluice', shared, SLUICE_OPTIONS))
   return {
-    rateLimit: (options) => makers.rateLimit(counted(options)),
-    inflightLimit: (options) => makers.inflightLimit(watched(options)),
-    slowDown: (options) => makers.slowDown(counted(options)),
+    rateLimit: (options) => makers.rateLimit(withBackend(options)),
+    inflightLimit: (options) => makers.inflightLimit(withObservers(options)),
+    slowDown: (options) => makers.slowDown(withBackend(options)),
     limiter: (options) =>
-      createLimiter(counted(options)) as unknown as B extends Backend<Answer> ? Limiter<Decision> : Limiter,
+      createLimiter(withBackend(options)) as unknown as B extends Backend<Answer> ? Limiter<Decision> : Limiter,
   }
 }

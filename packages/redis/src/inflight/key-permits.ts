@@ -48,7 +48,7 @@ export interface KeyRequest {
   readonly held: number
   /** Whether the lease may have expired, so that other processes may have taken the places. */
   readonly lapsed: boolean
-  readonly wishes: readonly PendingAcquire[]
+  readonly acquires: readonly PendingAcquire[]
   readonly counts: readonly Deferred<number>[]
 }
 
@@ -122,32 +122,32 @@ export class KeyPermits implements PermitOwner {
 
   /** Returns the next report and moves all waiting callers to it. */
   request(now: number): KeyRequest {
-    const { acquires: wishes, counts } = this
+    const { acquires, counts } = this
     this.acquires = []
     this.counts = []
     this.busy = true
     this.#recordEndsAt = now + this.#deps.deadlineMs + this.#deps.leaseMs
-    const pending = wishes.filter((wish) => wish.waits)
-    return { held: this.#claimed, lapsed: this.#leaseEndsAt <= now, wishes: pending, counts }
+    const pending = acquires.filter((acquire) => acquire.waits)
+    return { held: this.#claimed, lapsed: this.#leaseEndsAt <= now, acquires: pending, counts }
   }
 
   /** Puts callers of an earlier call that still wait in front of all others. */
-  requeue(wishes: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
-    this.acquires = [...wishes.filter(({ waits }) => waits), ...this.acquires]
+  requeue(acquires: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
+    this.acquires = [...acquires.filter(({ waits }) => waits), ...this.acquires]
     this.counts = [...counts.filter(({ waits }) => waits), ...this.counts]
   }
 
   /** Decides an acquire in this process alone, unless it has been decided already. */
-  decideLocally(wish: PendingAcquire): Permit | Denial {
-    return wish.answer(() => (wish.gone ? FULL : this.grantHere(wish.weight)))
+  decideLocally(acquire: PendingAcquire): Permit | Denial {
+    return acquire.answer(() => (acquire.gone ? FULL : this.grantHere(acquire.weight)))
   }
 
   /** Decides for all waiting callers in this process alone, because no call is made. */
   answerAllHere(): void {
-    const { acquires: wishes, counts } = this
+    const { acquires, counts } = this
     this.acquires = []
     this.counts = []
-    this.answerHere(wishes, counts)
+    this.answerHere(acquires, counts)
   }
 
   /** Records that the outcome of the last call is unknown. */
@@ -182,8 +182,8 @@ export class KeyPermits implements PermitOwner {
   }
 
   /** Answers callers by the count of this process alone. */
-  answerHere(wishes: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
-    for (const wish of wishes) this.decideLocally(wish)
+  answerHere(acquires: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
+    for (const acquire of acquires) this.decideLocally(acquire)
     for (const count of counts) count.answer(() => this.#places)
   }
 

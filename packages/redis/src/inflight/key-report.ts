@@ -18,7 +18,7 @@ export interface HoldReply {
 /** Consecutive acquires of the same weight. */
 interface Run {
   readonly weight: number
-  readonly wishes: PendingAcquire[]
+  readonly acquires: PendingAcquire[]
 }
 
 /** Part of a call that concerns one key, and the callers that wait for the reply. */
@@ -30,13 +30,13 @@ export class KeyReport {
   constructor(holding: KeyPermits, request: KeyRequest) {
     this.holding = holding
     this.#request = request
-    this.#runs = runsOf(request.wishes)
+    this.#runs = runsOf(request.acquires)
   }
 
   /** Arguments for `inflight-hold.lua`. */
   get args(): readonly number[] {
     const { held, lapsed } = this.#request
-    const runs = this.#runs.flatMap(({ weight, wishes }) => [weight, wishes.length])
+    const runs = this.#runs.flatMap(({ weight, acquires }) => [weight, acquires.length])
     const patienceMs = Math.floor(this.holding.patienceMs) || 0
     return [held, lapsed ? 1 : 0, this.holding.cap.limit, patienceMs, this.#runs.length, ...runs]
   }
@@ -52,10 +52,10 @@ export class KeyReport {
     const taken = this.#runs.reduce((sum, { weight }, index) => sum + weight * granted[index], 0)
     holding.acknowledged(kept + taken, sentAt)
     if (kept < this.#request.held) holding.loseDownTo(kept)
-    this.#runs.forEach(({ weight, wishes }, index) => {
-      wishes.forEach((wish, place) => {
-        const mine = place < granted[index] && !wish.gone
-        wish.answer(() => (mine ? holding.grant(weight) : FULL))
+    this.#runs.forEach(({ weight, acquires }, index) => {
+      acquires.forEach((acquire, place) => {
+        const mine = place < granted[index] && !acquire.gone
+        acquire.answer(() => (mine ? holding.grant(weight) : FULL))
       })
     })
     for (const count of this.#request.counts) count.answer(() => total)
@@ -63,23 +63,23 @@ export class KeyReport {
 
   /** Moves the callers that still wait to the next call. */
   retry(): void {
-    const { wishes, counts } = this.#request
-    this.holding.requeue(wishes, counts)
+    const { acquires, counts } = this.#request
+    this.holding.requeue(acquires, counts)
   }
 
   /** Decides for the waiting callers in this process alone. */
   failed(): void {
-    const { wishes, counts } = this.#request
-    this.holding.answerHere(wishes, counts)
+    const { acquires, counts } = this.#request
+    this.holding.answerHere(acquires, counts)
   }
 }
 
-function runsOf(wishes: readonly PendingAcquire[]): Run[] {
+function runsOf(acquires: readonly PendingAcquire[]): Run[] {
   const runs: Run[] = []
-  for (const wish of wishes) {
+  for (const acquire of acquires) {
     const last = runs.at(-1)
-    if (last?.weight === wish.weight) last.wishes.push(wish)
-    else runs.push({ weight: wish.weight, wishes: [wish] })
+    if (last?.weight === acquire.weight) last.acquires.push(acquire)
+    else runs.push({ weight: acquire.weight, acquires: [acquire] })
   }
   return runs
 }

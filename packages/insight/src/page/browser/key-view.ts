@@ -75,10 +75,10 @@ function usedCell({ isExempt, used, limit }: PolicyExplanation): HTMLElement {
   return element('span', { class: 'used' }, bar(used / limit), `${count(used)} of ${count(limit)}`)
 }
 
-function answerText({ isExempt, requested: asked }: PolicyExplanation): string {
-  if (isExempt || asked.allowed) return '✓ allowed'
-  if (asked.retryAfterMs === null) return '✕ can never be allowed'
-  return `✕ denied, retry in ${duration(asked.retryAfterMs)}`
+function answerText({ isExempt, requested }: PolicyExplanation): string {
+  if (isExempt || requested.allowed) return '✓ allowed'
+  if (requested.retryAfterMs === null) return '✕ can never be allowed'
+  return `✕ denied, retry in ${duration(requested.retryAfterMs)}`
 }
 
 function denialsTable(denials: readonly DenialSnapshot[]): HTMLElement {
