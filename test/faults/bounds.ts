@@ -1,7 +1,7 @@
 import type { Sample } from './children/answer-record.ts'
 import type { Findings } from './findings.ts'
 import { ATTACKER, type FaultTimes, type Passed } from './fleet.ts'
-import { quantile, type Timeline } from './timeline.ts'
+import { linesOf, quantile, type Timeline } from './timeline.ts'
 
 export const DEADLINE_MS = 50
 /** Allowance above the deadline: the delay of Node timers plus the work to process an answer. */
@@ -32,7 +32,7 @@ export function allAnswered(findings: Findings, timeline: Timeline): void {
   findings.always(`rejected ${rejected}`, rejected === 0)
   findings.always(`pending ${pending}`, pending === 0)
   findings.always(`unhandled: ${unhandled.join(', ')}`, unhandled.length === 0)
-  findings.always(`lines a second ${lines}`, lines <= 1)
+  findings.always(`lines a second ${lines}: ${linesOf(timeline)}`, lines <= 1)
 }
 
 /** A key that was denied before the fault stays denied. */

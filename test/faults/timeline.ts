@@ -2,6 +2,8 @@ import type { Sample } from './children/answer-record.ts'
 import type { Report } from './children/app.ts'
 
 const BACK = 'SLUICE_BACKEND_RECOVERED'
+/** Longest delay of a line that a stall of its process excuses, in milliseconds. */
+const LONGEST_EMIT_MS = 200
 
 /** The combined records of the applications of a row. */
 export class Timeline {
@@ -35,12 +37,16 @@ export class Timeline {
     return Math.max(...each)
   }
 
-  /** Maximum number of log lines with one code that one application wrote within a second. */
+  /**
+   * Maximum number of log lines with one code that one application wrote within a second. Node emits a warning a tick
+   * after it is written, and a stall in between makes the gap to the next line shorter.
+   */
   linesASecond(): number {
-    const most = this.reports.map(({ warnings }) => {
+    const most = this.reports.map(({ warnings, longestStallMs }) => {
+      const gapMs = 990 - Math.min(longestStallMs, LONGEST_EMIT_MS)
       const failures = warnings.filter(({ code }) => code !== BACK)
       const news = failures.map(({ code, at }) =>
-        failures.filter((w) => w.code === code && w.at >= at && w.at < at + 990),
+        failures.filter((w) => w.code === code && w.at >= at && w.at < at + gapMs),
       )
       // a recovery line follows a failure line
       const extra = warnings.length - 2 * failures.length
@@ -48,6 +54,11 @@ export class Timeline {
     })
     return Math.max(...most)
   }
+}
+
+/** The log lines of every application with their times, to explain a failed check. */
+export function linesOf({ reports }: Timeline): string {
+  return reports.map(({ warnings }) => warnings.map(({ code, at }) => `${code} ${Math.round(at)}`).join(', ')).join('; ')
 }
 
 /** The value below which the given fraction of the values lies. Returns 0 if there are no values. */
