@@ -58,7 +58,9 @@ export class Timeline {
 
 /** The log lines of every application with their times, to explain a failed check. */
 export function linesOf({ reports }: Timeline): string {
-  return reports.map(({ warnings }) => warnings.map(({ code, at }) => `${code} ${Math.round(at)}`).join(', ')).join('; ')
+  return reports
+    .map(({ warnings }) => warnings.map(({ code, at }) => `${code} ${Math.round(at)}`).join(', '))
+    .join('; ')
 }
 
 /** The value below which the given fraction of the values lies. Returns 0 if there are no values. */
