@@ -3,7 +3,7 @@
 // writes nothing, and fails if that module differs from its output.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, extname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { transformSync } from '@swc/core'
 import { root } from './root-command.mjs'
 
@@ -27,9 +27,10 @@ if (!existsSync(path) || readFileSync(path, 'utf8') !== wanted) {
 }
 
 function moduleText() {
-  const files = readdirSync(join(folder, 'browser')).filter((name) => extname(name) in TYPES)
+  const files = readdirSync(join(folder, 'browser'), { recursive: true }).filter((name) => extname(name) in TYPES)
   const texts = [
-    ...files.map((name) => [name.replace(/\.ts$/, '.js'), textOf(join(folder, 'browser', name))]),
+    // served from one folder, whatever folder the source is in
+    ...files.map((name) => [basename(name).replace(/\.ts$/, '.js'), textOf(join(folder, 'browser', name))]),
     ...SHARED.map((name) => [name.replace(/\.ts$/, '.js'), textOf(join(folder, '..', name))]),
     ['uplot.js', script(readFileSync(join(chart, 'uPlot.esm.js'), 'utf8'), 'ecmascript')],
     ['uplot.css', readFileSync(join(chart, 'uPlot.min.css'), 'utf8')],
@@ -70,5 +71,5 @@ function script(text, syntax) {
   })
   return code
     .replace(/(from|import)\s*"uplot"/g, '$1"./uplot.js"')
-    .replace(/(from|import)\s*"(?:\.|\.\.\/\.\.)\/([\w-]+)\.ts"/g, '$1"./$2.js"')
+    .replace(/(from|import)\s*"\.[\w./-]*?([\w-]+)\.ts"/g, '$1"./$2.js"')
 }

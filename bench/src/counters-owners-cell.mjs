@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { counterClient } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
-import { HashRing } from '@sluice/limiter-core/backend'
+import { HashRing } from '@sluice/fleet/backend'
 import pg from 'pg'
 import { childOptions, finishChild, startChild } from './child.mjs'
 import { quantiles, timed } from './latencies.mjs'

@@ -1,8 +1,8 @@
 // Takes from one key in a separate process: from a quota, or from a leased limit in Redis.
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { postgresLedger } from '@sluice/counters/postgres'
-import { createQuotas, quota } from '@sluice/counters/quotas'
 import { createLimiter } from '@sluice/limiter-core'
+import { createQuotas, quota } from '@sluice/quotas'
 import { leasedBackend } from '@sluice/redis'
 import pg from 'pg'
 import { childOptions, finishChild } from './child.mjs'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { clusterBackend } from '@sluice/fleet'
 import type { Answer, Backend, Charge, Policy } from '@sluice/limiter-core/backend'
-import { clusterBackend } from '@sluice/limiter-core/cluster'
 import { backendContract, FakeClock, openedCounter } from '@sluice/testkit'
 import { PairedPrimary } from './paired.ts'
 

@@ -1,6 +1,6 @@
+import { ClusterServer, type Port, workerBackend } from '@sluice/fleet'
+import type { LeaseTerms } from '@sluice/fleet/leases'
 import type { Backend } from '@sluice/limiter-core'
-import { ClusterServer, type Port, workerBackend } from '@sluice/limiter-core/cluster'
-import type { LeaseTerms } from '@sluice/limiter-core/leases'
 import type { FakeClock } from '@sluice/testkit'
 
 /** A primary and channels to it that carry messages the way `node:cluster` does: as JSON, in order, one turn later. */

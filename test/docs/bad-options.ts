@@ -1,5 +1,4 @@
 import { createCounters, digestCounters, uniqueCounters } from '@sluice/counters'
-import { createGossip, gossipBackend } from '@sluice/counters/gossip'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import {
@@ -15,8 +14,10 @@ import {
   memoryBackend,
   rateLimit,
 } from '@sluice/express'
+import { HashRing } from '@sluice/fleet/backend'
+import { createGossip, gossipBackend } from '@sluice/gossip'
 import { createKeyedHash } from '@sluice/keyed-hash'
-import { CounterMetric, HashRing, HistogramMetric } from '@sluice/limiter-core/backend'
+import { CounterMetric, HistogramMetric } from '@sluice/limiter-core/backend'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'

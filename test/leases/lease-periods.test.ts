@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { type LeaseGrant, type LeaseRequest, LeasingBackend } from '@sluice/fleet/leases'
 import { type Answer, type Backend, type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
-import { type LeaseGrant, type LeaseRequest, LeasingBackend } from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import { settled } from './settled.ts'
 

@@ -1,13 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals'
+import { type LeaseGrant, type LeaseRequest, LeaseTable, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { type Answer, type Backend, type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
-import {
-  type LeaseGrant,
-  type LeaseRequest,
-  LeaseTable,
-  LeasingBackend,
-  MemoryLedger,
-} from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import { settled } from './settled.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { LEASE_GRACE_FACTOR, type LeaseGrant, type LeaseRequest, MemoryLedger } from '@sluice/fleet/leases'
 import { type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
-import { LEASE_GRACE_FACTOR, type LeaseGrant, type LeaseRequest, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }

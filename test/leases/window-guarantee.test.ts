@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals'
+import type { LeaseRequest } from '@sluice/fleet/leases'
 import { type Backend, type Charge, type CompiledPolicy, memoryBackend, type Policy } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
-import type { LeaseRequest } from '@sluice/limiter-core/leases'
 import {
   eachSeed,
   LeasedFleet,

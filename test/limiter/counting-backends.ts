@@ -1,5 +1,5 @@
+import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/fleet/sync'
 import { type Backend, type Limiter, memoryBackend } from '@sluice/limiter-core'
-import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/limiter-core/sync'
 import { leasedBackend, redisBackend } from '@sluice/redis'
 import { sketchBackend } from '@sluice/sketches/limits'
 import type { FakeClock } from '@sluice/testkit'

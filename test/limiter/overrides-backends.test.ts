@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { MemorySyncLedger } from '@sluice/fleet/sync'
 import { createLimiter, type Decision, type Limiter, limitOverrides } from '@sluice/limiter-core'
-import { MemorySyncLedger } from '@sluice/limiter-core/sync'
 import { FakeClock } from '@sluice/testkit'
 import { PairedPrimary } from '../cluster/paired.ts'
 import { countingBackends, passing, syncedWith, TERMS } from './counting-backends.ts'

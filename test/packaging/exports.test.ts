@@ -12,15 +12,18 @@ jest.setTimeout(60_000)
 // KB (1,000 bytes) of all code that a process loads, compressed: the cost of bundling the package
 const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/keyed-hash': 4,
-  '@sluice/limiter-core': 113,
+  '@sluice/limiter-core': 86,
   '@sluice/node-http': 21,
   '@sluice/express': 2,
   '@sluice/koa': 3,
   '@sluice/fastify': 5,
   '@sluice/nest': 10,
   '@sluice/sketches': 62,
-  // five entries, of which a process loads one or two; quotas and gossip with its votes are half of the size
-  '@sluice/counters': 110,
+  '@sluice/fleet': 35,
+  // four entries, of which a process loads one or two
+  '@sluice/counters': 66,
+  '@sluice/quotas': 21,
+  '@sluice/gossip': 27,
   // half of it is the page with its chart
   '@sluice/insight': 88,
   '@sluice/redis': 52,

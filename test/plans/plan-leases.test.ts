@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals'
+import { type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { memoryBackend } from '@sluice/limiter-core'
-import { type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 import { settled } from '../leases/settled.ts'
 import { HOUR, MINUTE, type Plans } from './any-plans.ts'

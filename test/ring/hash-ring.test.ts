@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { HashRing, type HashRingOptions } from '@sluice/limiter-core/backend'
+import { HashRing, type HashRingOptions } from '@sluice/fleet/backend'
 import { eachSeed, hostileKeys, type SeededRandom } from '@sluice/testkit'
 
 const KEYS = 100_000

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { eachSeed } from '@sluice/testkit'
-import { RingPoints } from '../../packages/limiter-core/src/ring/ring-points.ts'
+import { RingPoints } from '../../packages/fleet/src/ring/ring-points.ts'
 
 function ringOf(points: readonly number[]): RingPoints {
   return new RingPoints(Float64Array.from(points, (point, owner) => RingPoints.markOf(point, owner)))

@@ -1,5 +1,5 @@
+import type { SyncOptions } from '@sluice/fleet/sync'
 import type { PolicyInput } from '@sluice/limiter-core'
-import type { SyncOptions } from '@sluice/limiter-core/sync'
 import { type SeededRandom, SyncedFleet } from '@sluice/testkit'
 import { mostInAny } from './most-in-any.ts'
 

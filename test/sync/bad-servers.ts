@@ -1,10 +1,5 @@
-import {
-  MemorySyncLedger,
-  PARTITIONS,
-  type SyncAnswer,
-  type SyncBatch,
-  type SyncLedger,
-} from '@sluice/limiter-core/sync'
+import { PARTITIONS } from '@sluice/fleet/backend'
+import { MemorySyncLedger, type SyncAnswer, type SyncBatch, type SyncLedger } from '@sluice/fleet/sync'
 import { type FakeClock, type NodeClock, type SeededRandom, sentAnswer, sentBatch } from '@sluice/testkit'
 
 const MAX_DELAY_MS = 20

@@ -1,7 +1,7 @@
 import { describe, test } from '@jest/globals'
+import { HashRing, RingBackend } from '@sluice/fleet/backend'
+import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/fleet/sync'
 import type { Clock } from '@sluice/limiter-core'
-import { HashRing, RingBackend } from '@sluice/limiter-core/backend'
-import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/limiter-core/sync'
 import { backendContract } from '@sluice/testkit'
 
 const kept = { algorithms: ['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] } as const

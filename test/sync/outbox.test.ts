@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { memoryBackend } from '@sluice/limiter-core'
 import { eachSeed, openedCounter } from '@sluice/testkit'
-import { Outbox } from '../../packages/limiter-core/src/sync/outbox.ts'
+import { Outbox } from '../../packages/fleet/src/sync/outbox.ts'
 
 const backend = memoryBackend()
 const counter = openedCounter(backend, 'test', { name: 'p', algorithm: 'fixed-window', limit: 9, windowMs: 60_000 })

@@ -1,5 +1,6 @@
+import { PARTITIONS, partitionOf } from '@sluice/fleet/backend'
+import { SyncingBackend, type SyncOptions, syncTermsOf } from '@sluice/fleet/sync'
 import { createLimiter, type Decision, type Limiter, limitOverrides } from '@sluice/limiter-core'
-import { PARTITIONS, partitionOf, SyncingBackend, type SyncOptions, syncTermsOf } from '@sluice/limiter-core/sync'
 import { FakeClock, NodeClock, openedCounter, type SeededRandom } from '@sluice/testkit'
 import { afterThisTurn } from '../../packages/limiter-core/src/time/clock.ts'
 import { BAD_STATES, BadServers } from './bad-servers.ts'

@@ -1,5 +1,5 @@
+import type { SyncOptions } from '@sluice/fleet/sync'
 import type { Decision, PolicyInput } from '@sluice/limiter-core'
-import type { SyncOptions } from '@sluice/limiter-core/sync'
 import { type FleetNode, type Network, type SeededRandom, SyncedFleet } from '@sluice/testkit'
 
 const QUIET_MS = 30_000

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import { MemorySyncLedger, SyncingBackend, type SyncLedger, syncTermsOf } from '@sluice/fleet/sync'
 import { createLimiter, type Decision, type Limiter, type Observer } from '@sluice/limiter-core'
-import { MemorySyncLedger, SyncingBackend, type SyncLedger, syncTermsOf } from '@sluice/limiter-core/sync'
 import { FakeClock } from '@sluice/testkit'
 import { afterThisTurn } from '../../packages/limiter-core/src/time/clock.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createGossip, gossipBackend, gossipChannel, gossipCounters } from '@sluice/counters/gossip'
+import { createGossip, gossipBackend, gossipChannel, gossipCounters } from '@sluice/gossip'
 import { createLimiter } from '@sluice/limiter-core'
 import { HyperLogLog } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'

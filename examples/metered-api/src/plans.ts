@@ -1,5 +1,5 @@
-import { type Quotas, quota } from '@sluice/counters/quotas'
 import type { PolicyInput } from '@sluice/express'
+import { type Quotas, quota } from '@sluice/quotas'
 
 export type Plan = 'free' | 'team' | 'business'
 

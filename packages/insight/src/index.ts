@@ -36,9 +36,9 @@ export type {
   UniqueDaySnapshot,
   UniquesSnapshot,
   ValuedSample,
-} from './live/snapshot.ts'
-export type { UniqueRegisters, UniqueStore } from './live/unique-store.ts'
-export type { UniqueOptions } from './live/unique-summary.ts'
+} from './live/report/snapshot.ts'
+export type { UniqueRegisters, UniqueStore } from './live/uniques/unique-store.ts'
+export type { UniqueOptions } from './live/uniques/unique-summary.ts'
 export { type DenialLogger, type LogObserverOptions, logObserver } from './log/log-observer.ts'
 export { metricsHandler } from './metrics/metrics-handler.ts'
 export { type OtelMeter, type OtelMetricsOptions, otelMetrics } from './metrics/otel-metrics.ts'

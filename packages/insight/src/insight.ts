@@ -15,7 +15,7 @@ import type { Explanation } from './explain/explanation.ts'
 import type { Explanations } from './explain/explanations.ts'
 import type { InsightPart } from './insight-part.ts'
 import type { LiveSummaries } from './live/live-summaries.ts'
-import type { InsightSnapshot } from './live/snapshot.ts'
+import type { InsightSnapshot } from './live/report/snapshot.ts'
 
 export interface ExplainOptions {
   /** Units of the request to explain: an integer from 1. Default: 1. */

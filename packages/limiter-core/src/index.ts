@@ -2,11 +2,11 @@ export type * from './contracts.ts'
 export { type SluiceCode, SluiceError } from './errors/errors.ts'
 export type { BackendErrorRule, FailoverOptions } from './failover/failover-options.ts'
 export type { CostSource, ReservedCost, SettleContext } from './http/cost-source.ts'
-export type { HeaderLine, HttpDenial } from './http/gate.ts'
-export type { HeaderDialect, HeaderOptions } from './http/header-dialect.ts'
+export type { HeaderLine, HttpDenial } from './http/headers/gate.ts'
+export type { HeaderDialect, HeaderOptions } from './http/headers/header-dialect.ts'
+export type { PartitionKeyOptions } from './http/headers/partition-key.ts'
+export type { ProblemType } from './http/headers/problem.ts'
 export type { InflightLimitOptions } from './http/inflight-limit-options.ts'
-export type { PartitionKeyOptions } from './http/partition-key.ts'
-export type { ProblemType } from './http/problem.ts'
 export type {
   DeniedContext,
   DeniedHook,
@@ -17,8 +17,8 @@ export type {
   RequestPolicy,
   SharedRateLimitOptions,
 } from './http/rate-limit-options.ts'
-export type { RequestSluice } from './http/request-sluice.ts'
-export type { SlowDownOptions } from './http/slow-down-options.ts'
+export type { RequestSluice } from './http/request/request-sluice.ts'
+export type { SlowDownOptions } from './http/slow-down/slow-down-options.ts'
 export {
   createInflightLimiter,
   type InflightLimiter,

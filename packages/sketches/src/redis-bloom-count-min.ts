@@ -1,6 +1,6 @@
 import { type Cells, cellsIn, FULL } from './cells.ts'
-import { LinearCells } from './count-min-cells.ts'
-import { checkTotal, heldTotal, TOTAL } from './count-min-shape.ts'
+import { LinearCells } from './count-min/count-min-cells.ts'
+import { checkTotal, heldTotal, TOTAL } from './count-min/count-min-shape.ts'
 import { foreignSketch } from './foreign-sketch.ts'
 import { MAX_COLUMNS, MAX_ROWS } from './key-rows.ts'
 import { keyBytes, keyText } from './key-text.ts'

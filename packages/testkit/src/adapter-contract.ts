@@ -1,5 +1,4 @@
 import { answers } from './adapter/answers.ts'
-import type { Feature, MakeApp } from './adapter/app-description.ts'
 import { backends } from './adapter/backends.ts'
 import { connections } from './adapter/connections.ts'
 import { costs } from './adapter/costs.ts'
@@ -13,7 +12,8 @@ import { modes } from './adapter/modes.ts'
 import { preflights } from './adapter/preflights.ts'
 import { requestWords } from './adapter/request-words.ts'
 import { slowDown } from './adapter/slow-down.ts'
-import { Stage } from './adapter/stage.ts'
+import type { Feature, MakeApp } from './adapter/stage/app-description.ts'
+import { Stage } from './adapter/stage/stage.ts'
 import type { TestRunner } from './suite-runner.ts'
 
 export interface AdapterContractOptions {

@@ -1,4 +1,5 @@
-import { type Backend, PlainCounter } from '@sluice/limiter-core/backend'
+import { PlainCounter } from '@sluice/fleet/backend'
+import type { Backend } from '@sluice/limiter-core/backend'
 
 /** A backend of which every call throws, rejects or stays silent, as `fail` does. */
 export function failingBackend(fail: () => never | Promise<never>, name = 'dead'): Backend {

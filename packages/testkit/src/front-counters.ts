@@ -1,12 +1,5 @@
-import {
-  type Answer,
-  type Backend,
-  type CompiledPolicy,
-  type CountedKey,
-  type Counter,
-  type MaybePromise,
-  PlainCounter,
-} from '@sluice/limiter-core/backend'
+import { PlainCounter } from '@sluice/fleet/backend'
+import type { Answer, Backend, CompiledPolicy, CountedKey, Counter, MaybePromise } from '@sluice/limiter-core/backend'
 
 /** The counters of a backend that wraps another one, each with its counter of the wrapped backend. */
 export class FrontCounters {

@@ -1,17 +1,17 @@
-export type * from './adapter/app-description.ts'
 export {
   type LayeredDescription,
   type LayeredRoute,
   type LayerSpec,
   type MakeLayeredApp,
   nativeLayer,
-} from './adapter/layered-description.ts'
-export { type HookBridge, nativeOptions } from './adapter/native-options.ts'
-export { onceEach } from './adapter/once-each.ts'
-export { type ListItem, parseList } from './adapter/structured-list.ts'
-export { until } from './adapter/until.ts'
-export { Warnings } from './adapter/warnings.ts'
-export { Watcher } from './adapter/watcher.ts'
+} from './adapter/layers/layered-description.ts'
+export type * from './adapter/stage/app-description.ts'
+export { type HookBridge, nativeOptions } from './adapter/stage/native-options.ts'
+export { onceEach } from './adapter/stage/once-each.ts'
+export { type ListItem, parseList } from './adapter/stage/structured-list.ts'
+export { until } from './adapter/stage/until.ts'
+export { Warnings } from './adapter/stage/warnings.ts'
+export { Watcher } from './adapter/stage/watcher.ts'
 export { type AdapterContractOptions, adapterContract } from './adapter-contract.ts'
 export { algorithmContract } from './contracts/algorithm-contract.ts'
 export { type BackendContractOptions, backendContract, type MakeBackend } from './contracts/backend-contract.ts'

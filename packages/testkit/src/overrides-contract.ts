@@ -1,10 +1,10 @@
-import { capOverrides } from './adapter/cap-overrides.ts'
-import { layerAnswers } from './adapter/layer-answers.ts'
-import { layerBackends } from './adapter/layer-backends.ts'
-import { layerExemptions } from './adapter/layer-exemptions.ts'
-import type { MakeLayeredApp } from './adapter/layered-description.ts'
-import { rateOverrides } from './adapter/rate-overrides.ts'
-import { BuildingStage } from './adapter/stage.ts'
+import { capOverrides } from './adapter/layers/cap-overrides.ts'
+import { layerAnswers } from './adapter/layers/layer-answers.ts'
+import { layerBackends } from './adapter/layers/layer-backends.ts'
+import { layerExemptions } from './adapter/layers/layer-exemptions.ts'
+import type { MakeLayeredApp } from './adapter/layers/layered-description.ts'
+import { rateOverrides } from './adapter/layers/rate-overrides.ts'
+import { BuildingStage } from './adapter/stage/stage.ts'
 import type { TestRunner } from './suite-runner.ts'
 
 /**

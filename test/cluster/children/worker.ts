@@ -1,8 +1,8 @@
 // Takes from one key on request. Writes the time of each admitted take to a file before doing anything else.
 import cluster, { type Worker } from 'node:cluster'
 import { openSync, writeSync } from 'node:fs'
+import { clusterBackend } from '@sluice/fleet'
 import { algorithms, type Charge } from '@sluice/limiter-core/backend'
-import { clusterBackend } from '@sluice/limiter-core/cluster'
 
 /** A command for a worker. */
 export type Order = { readonly burst: number } | { readonly streamMs: number } | { readonly leave: true }

@@ -1,4 +1,4 @@
-import type { QuotaState } from '../../../packages/counters/src/quotas/quota-state.ts'
+import type { QuotaState } from '../../../packages/quotas/src/account/quota-state.ts'
 
 const NOVEMBER = Date.UTC(2026, 10, 1)
 const DECEMBER = Date.UTC(2026, 11, 1)

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createInsight } from '@sluice/insight'
 import { FakeClock, seededRandom } from '@sluice/testkit'
-import { RequestSample } from '../../../packages/insight/src/live/request-sample.ts'
+import { RequestSample } from '../../../packages/insight/src/live/process/request-sample.ts'
 import { decisionOf, requestOf } from './observed.ts'
 
 const SEED = 20_260_401

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { type LeaseLedger, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { createInsight } from '@sluice/insight'
 import {
   createInflightLimiter,
@@ -8,7 +9,6 @@ import {
   prometheusText,
 } from '@sluice/limiter-core'
 import { RequestDecision } from '@sluice/limiter-core/backend'
-import { type LeaseLedger, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, failingBackend } from '@sluice/testkit'
 import { seriesValue } from './exposed-series.ts'
 

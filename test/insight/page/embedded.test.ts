@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import type { HistorySnapshot } from '@sluice/insight'
 import { dayOf } from '../../../packages/insight/src/page/bounded-history.ts'
-import { placeOf, policyAddress, spanAddress } from '../../../packages/insight/src/page/browser/address.ts'
-import { duration, percent, rate, windowText } from '../../../packages/insight/src/page/browser/format.ts'
-import { mergedHistory, ratesOf } from '../../../packages/insight/src/page/browser/history.ts'
+import { placeOf, policyAddress, spanAddress } from '../../../packages/insight/src/page/browser/dom/address.ts'
+import { duration, percent, rate, windowText } from '../../../packages/insight/src/page/browser/dom/format.ts'
+import { mergedHistory, ratesOf } from '../../../packages/insight/src/page/browser/dom/history.ts'
 import { mustRun } from '../../packaging/command.ts'
 import { root } from '../../repository.ts'
 

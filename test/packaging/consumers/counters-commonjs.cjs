@@ -1,6 +1,6 @@
 const { createCounters, counterService } = require('@sluice/counters')
-const { createGossip, gossipCounters } = require('@sluice/counters/gossip')
-const { quota } = require('@sluice/counters/quotas')
+const { createGossip, gossipCounters } = require('@sluice/gossip')
+const { quota } = require('@sluice/quotas')
 const { rateLimit } = require('@sluice/express')
 const express = require('express')
 

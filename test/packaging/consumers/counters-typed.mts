@@ -10,9 +10,9 @@ import {
   uniqueCounters,
 } from '@sluice/counters'
 import { embeddedLedger, postgresLedger } from '@sluice/counters/postgres'
-import { createQuotas, type QuotaBalance, quota } from '@sluice/counters/quotas'
 import { redisCounters } from '@sluice/counters/redis'
 import { rateLimit } from '@sluice/express'
+import { createQuotas, type QuotaBalance, quota } from '@sluice/quotas'
 import { createRedis } from '@sluice/redis'
 import express from 'express'
 import { Pool } from 'pg'

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { type BackendErrorRule, byIp, createSluice, inflightLimit, type Observer } from '@sluice/express'
-import { clusterBackend } from '@sluice/limiter-core/cluster'
+import { clusterBackend } from '@sluice/fleet'
 import {
   createRedis,
   createRedisCluster,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { MemorySyncLedger, type ReportedTakes } from '@sluice/fleet/sync'
 import { memoryBackend, type PolicyInput } from '@sluice/limiter-core'
 import { type Counter, compilePolicy, PolicyVariants } from '@sluice/limiter-core/backend'
-import { MemorySyncLedger, type ReportedTakes } from '@sluice/limiter-core/sync'
 import { redisSyncLedger } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { type LeaseRequest, MemoryLedger } from '@sluice/fleet/leases'
 import { type Answer, type Backend, createLimiter, memoryBackend, type Policy } from '@sluice/limiter-core'
-import { type LeaseRequest, MemoryLedger } from '@sluice/limiter-core/leases'
 import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
 import { eachSeed, FakeClock, openedCounter, type SeededRandom } from '@sluice/testkit'
 import { frontBackend } from '../../contracts/front-backend.ts'

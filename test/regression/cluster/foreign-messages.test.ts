@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { ClusterServer } from '@sluice/limiter-core/cluster'
+import { ClusterServer } from '@sluice/fleet'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import { PairedPrimary } from '../../cluster/paired.ts'
 

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { createGossip, type GossipNode, type GossipPeer, gossipChannel, gossipCounters } from '@sluice/counters/gossip'
+import { createGossip, type GossipNode, type GossipPeer, gossipChannel, gossipCounters } from '@sluice/gossip'
 import { FakeClock, seededRandom } from '@sluice/testkit'
-import { GossipFleet } from '../../counters/gossip/gossip-fleet.ts'
+import { GossipFleet } from '../../gossip/gossip-fleet.ts'
 
 describe('gossip', () => {
   test('closes, and contacts replicas, even if peers() never answers', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { resetWarnings } from '@sluice/limiter-core/backend'
 import { FakeClock, Warnings } from '@sluice/testkit'
-import { FailureLog } from '../../../packages/limiter-core/src/failover/failure-log.ts'
+import { FailureLog } from '../../../packages/limiter-core/src/failover/health/failure-log.ts'
 
 const warnings = new Warnings()
 beforeEach(() => warnings.listen())

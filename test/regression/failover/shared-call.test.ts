@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { createLimiter, type Decision, memoryBackend } from '@sluice/limiter-core'
-import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
 import { settled } from '../../leases/settled.ts'
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import {
   type Answer,
   type Backend,
@@ -9,7 +10,6 @@ import {
   memoryBackend,
   type PolicyInput,
 } from '@sluice/limiter-core'
-import { LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { redisBackend } from '@sluice/redis'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { baseSeed, eachSeed, FakeClock, failingBackend, parseList, seededRandom } from '@sluice/testkit'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
+import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
-import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock } from '@sluice/testkit'
 
 const TERMS = { fraction: 0.1, leaseMs: 2_000 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
+import { LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { memoryBackend, type RateLimitOptions } from '@sluice/limiter-core'
 import { RateGate } from '@sluice/limiter-core/http'
-import { LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, FrontCounters } from '@sluice/testkit'
 import { frontBackend } from '../../contracts/front-backend.ts'
 import { viewOf } from '../../keys/request-view.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { type AlgorithmName, createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { type LeaseGrant, type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock } from '@sluice/testkit'
 
 const terms = { fraction: 0.1, leaseMs: 400 }

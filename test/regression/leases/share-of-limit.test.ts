@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { type Charge, memoryBackend } from '@sluice/limiter-core'
-import { type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 
 const LIMIT = 1_000

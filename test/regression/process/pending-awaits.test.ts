@@ -83,7 +83,7 @@ const AWAITED: Readonly<Record<string, Script>> = {
     await blocked.has('user')`,
   },
   'a worker of a cluster whose primary does not listen': {
-    modules: { ...CORE, own: '@sluice/limiter-core/cluster', cluster: 'node:cluster' },
+    modules: { ...CORE, own: '@sluice/fleet', cluster: 'node:cluster' },
     script: `const { default: workers = cluster } = cluster
     if (workers.isWorker) {
       const limiter = core.createLimiter({ policies: [{ limit: 1, window: '1m' }], backend: own.clusterBackend() })

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { clusterBackend } from '@sluice/fleet'
 import { type Backend, createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { clusterBackend } from '@sluice/limiter-core/cluster'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { Warnings } from '@sluice/testkit'
 

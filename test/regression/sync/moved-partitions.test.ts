@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals'
 import { FakeClock } from '@sluice/testkit'
-import { LedgerHealth } from '../../../packages/limiter-core/src/sync/ledger-health.ts'
+import { LedgerHealth } from '../../../packages/fleet/src/sync/ledger-health.ts'
 
 const SILENT_MS = 3_000
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
+import { MemorySyncLedger } from '@sluice/fleet/sync'
 import { memoryBackend } from '@sluice/limiter-core'
-import { MemorySyncLedger } from '@sluice/limiter-core/sync'
 import { FakeClock, openedCounter } from '@sluice/testkit'
-import { PendingUsage } from '../../../packages/limiter-core/src/sync/pending-usage.ts'
-import { SyncPartition } from '../../../packages/limiter-core/src/sync/sync-partition.ts'
+import { PendingUsage } from '../../../packages/fleet/src/sync/pending-usage.ts'
+import { SyncPartition } from '../../../packages/fleet/src/sync/sync-partition.ts'
 
 test('a refund is applied if the process evicted the key in between, and reports it twice in one batch', async () => {
   const clock = new FakeClock({ nowMs: 5_000 })

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { MemorySyncLedger } from '@sluice/limiter-core/sync'
+import { MemorySyncLedger } from '@sluice/fleet/sync'
 import { FakeClock, SyncedFleet, seededRandom } from '@sluice/testkit'
 
 const policy = { name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window' } as const

@@ -1,5 +1,6 @@
+import { TurnBatch } from '@sluice/fleet/backend'
 import type { Metric, MetricSource } from '@sluice/limiter-core'
-import { afterThisTurn, type Clock, CounterMetric, TurnBatch } from '@sluice/limiter-core/backend'
+import { afterThisTurn, type Clock, CounterMetric } from '@sluice/limiter-core/backend'
 import type { CounterTable } from '../ledger/counter-ledger.ts'
 import { unavailableError, withTimeout } from '../unavailable.ts'
 import { CounterEntry } from './counter-entry.ts'

@@ -1,4 +1,5 @@
-import { type Clock, HashRing } from '@sluice/limiter-core/backend'
+import { HashRing } from '@sluice/fleet/backend'
+import type { Clock } from '@sluice/limiter-core/backend'
 
 /** Virtual nodes of each node. With n nodes, the share of one has a standard deviation of √((n - 1) / 100) / n. */
 const VIRTUAL_NODES = 100

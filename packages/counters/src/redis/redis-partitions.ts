@@ -1,6 +1,5 @@
+import { HashRing, partitionOf } from '@sluice/fleet/backend'
 import type { CounterReading } from '@sluice/limiter-core'
-import { HashRing } from '@sluice/limiter-core/backend'
-import { partitionOf } from '@sluice/limiter-core/sync'
 import type { Owed } from '../metrics/owed-metrics.ts'
 import type { RedisPartition } from './redis-partition.ts'
 

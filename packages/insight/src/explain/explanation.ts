@@ -1,6 +1,6 @@
 import type { Fund, HeldUnits } from '@sluice/limiter-core'
 import type { ControlEntry } from '../control/control.ts'
-import type { DenialSnapshot } from '../live/snapshot.ts'
+import type { DenialSnapshot } from '../live/report/snapshot.ts'
 
 /** Explanation of the limits of one key. Durations are in ms; times are ms since 1970. */
 export interface Explanation {

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { SketchSeed } from '@sluice/sketches'
 import { boundedText } from '../bounded-text.ts'
 import { keyMask, type Privacy } from '../privacy.ts'
-import type { KeyNames } from './top-keys.ts'
+import type { KeyNames } from './report/top-keys.ts'
 
 const ID_CHARACTERS = 16
 

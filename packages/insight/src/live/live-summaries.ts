@@ -10,17 +10,17 @@ import {
   repeatEvery,
 } from '@sluice/limiter-core/backend'
 import type { SketchSeed } from '@sluice/sketches'
-import { FleetDenials } from './fleet-denials.ts'
-import { FleetSummary } from './fleet-summary.ts'
+import { FleetDenials } from './fleet/fleet-denials.ts'
+import { FleetSummary } from './fleet/fleet-summary.ts'
 import { sketchSeed } from './key-names.ts'
-import { REPORT_MS } from './process-report.ts'
-import { ProcessSummary } from './process-summary.ts'
-import type { RecentDenials } from './recent-denials.ts'
-import { reportMessage, reportOf } from './report-message.ts'
-import type { DenialSnapshot, LiveSnapshot, SourceSnapshot } from './snapshot.ts'
-import type { KeyNames } from './top-keys.ts'
-import { StoredUniqueDays, uniqueGroup } from './unique-days.ts'
-import { type UniqueOptions, UniqueSummary } from './unique-summary.ts'
+import { ProcessSummary } from './process/process-summary.ts'
+import type { RecentDenials } from './process/recent-denials.ts'
+import { REPORT_MS } from './report/process-report.ts'
+import { reportMessage, reportOf } from './report/report-message.ts'
+import type { DenialSnapshot, LiveSnapshot, SourceSnapshot } from './report/snapshot.ts'
+import type { KeyNames } from './report/top-keys.ts'
+import { StoredUniqueDays, uniqueGroup } from './uniques/unique-days.ts'
+import { type UniqueOptions, UniqueSummary } from './uniques/unique-summary.ts'
 
 export interface LiveOptions {
   readonly clock: Clock

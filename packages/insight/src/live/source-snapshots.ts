@@ -1,6 +1,6 @@
 import type { BucketSample, Metric, MetricLabels } from '@sluice/limiter-core'
 import { boundedText } from '../bounded-text.ts'
-import type { MeasuredSample, SourceSnapshot } from './snapshot.ts'
+import type { MeasuredSample, SourceSnapshot } from './report/snapshot.ts'
 
 /** Limits: series of all sources together, samples per metric, labels per series. */
 const MOST = { series: 100, samples: 20, labels: 8 }

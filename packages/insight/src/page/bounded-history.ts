@@ -1,4 +1,4 @@
-import type { HistorySnapshot } from '../live/snapshot.ts'
+import type { HistorySnapshot } from '../live/report/snapshot.ts'
 
 /** Maximum number of series. */
 const MOST = { series: 200, caps: 20 }

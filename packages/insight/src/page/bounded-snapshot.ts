@@ -1,5 +1,5 @@
 import { boundedText, MAX_TEXT_LENGTH } from '../bounded-text.ts'
-import type { InsightSnapshot, UniqueDaySnapshot } from '../live/snapshot.ts'
+import type { InsightSnapshot, UniqueDaySnapshot } from '../live/report/snapshot.ts'
 import { boundedSources } from '../live/source-snapshots.ts'
 import { dayOf, lastSteps } from './bounded-history.ts'
 import type { PageUpdate } from './page-update.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '@sluice/limiter-core'
-import type { InsightSnapshot } from '../live/snapshot.ts'
+import type { InsightSnapshot } from '../live/report/snapshot.ts'
 import { snapshotText } from './bounded-snapshot.ts'
 
 /** Source of snapshots, such as an `Insight`. */

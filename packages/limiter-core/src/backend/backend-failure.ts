@@ -12,11 +12,6 @@ export class LateError extends Error {
   }
 }
 
-/** Returns the error of a lease reply that arrived after its request had stopped waiting, so that nothing was spent. */
-export function lateLeaseReply(): LateError {
-  return new LateError('the lease ledger replied after the deadline', false)
-}
-
 /** Error of a backend that returned an invalid answer. The message names the invalid part, without string values. */
 export class MalformedAnswer extends Error {
   readonly code = 'MALFORMED'

@@ -1,13 +1,13 @@
-import type { Answer } from './answer.ts'
 import type { Charge } from './charge.ts'
-import type { CompiledPolicy } from './compiled-policy.ts'
 import type { CountedKey, Counter } from './counter.ts'
+import type { Answer } from './decisions/answer.ts'
+import type { CompiledPolicy } from './decisions/compiled-policy.ts'
+import type { AlgorithmName } from './decisions/policy.ts'
 import type { HeldUnits } from './held-units.ts'
 import type { Interruption } from './interruption.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Moment } from './moment.ts'
 import type { Observer } from './observer.ts'
-import type { AlgorithmName } from './policy.ts'
 
 /** Stores the counts of policies. `A` is `Answer` for a synchronous backend and `Promise<Answer>` for a remote one. */
 export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> {

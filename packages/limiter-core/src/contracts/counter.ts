@@ -1,6 +1,6 @@
-import type { Answer } from './answer.ts'
-import type { CompiledPolicy } from './compiled-policy.ts'
-import type { Decision } from './decision.ts'
+import type { Answer } from './decisions/answer.ts'
+import type { CompiledPolicy } from './decisions/compiled-policy.ts'
+import type { Decision } from './decisions/decision.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Moment } from './moment.ts'
 

@@ -1,8 +1,8 @@
-import type { Decision } from './decision.ts'
+import type { Decision } from './decisions/decision.ts'
+import type { Policy } from './decisions/policy.ts'
 import type { HeldUnits } from './held-units.ts'
 import type { LimiterControls } from './limiter-controls.ts'
 import type { MaybePromise } from './maybe-promise.ts'
-import type { Policy } from './policy.ts'
 
 /** Handle of a limiter for observers, to inspect and change it while it runs. */
 export interface ObservedLimiter {

@@ -1,6 +1,6 @@
-import type { Decision } from './decision.ts'
+import type { Decision } from './decisions/decision.ts'
+import type { Policy } from './decisions/policy.ts'
 import type { ObservedLimiter } from './observed-limiter.ts'
-import type { Policy } from './policy.ts'
 import type { RequestView } from './request-view.ts'
 
 /** Names of the events that are reported by `Observer.event`. */

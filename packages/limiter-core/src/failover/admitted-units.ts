@@ -2,7 +2,7 @@ import { causeOf } from '../backend/backend-failure.ts'
 import type { Backend, BackendVerdict, Charge } from '../contracts.ts'
 import { hasDenial } from '../decision/verdict.ts'
 import { type FailoverCharge, remoteCharge } from './failover-counter.ts'
-import type { Health } from './health.ts'
+import type { Health } from './health/health.ts'
 
 /** Reports units that the failure rule admitted, to backends that implement `passed`. Never throws. */
 export class AdmittedUnitsReporter {

@@ -1,6 +1,6 @@
 import type { Answer, BackendVerdict } from '../contracts.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
-import { ALLOW, DENY } from './fixed-rule.ts'
+import { ALLOW_RULE, DENY_RULE } from './fixed-rule.ts'
 import { LocalRule } from './local-rule.ts'
 import type { Mirror } from './mirror.ts'
 import type { Basis } from './own-units.ts'
@@ -18,12 +18,12 @@ export class FailureRules {
   /** Returns the rule with this name. */
   of(source: FailureRule['source']): FailureRule {
     if (source === 'local') return this.#local
-    return source === 'allow' ? ALLOW : DENY
+    return source === 'allow' ? ALLOW_RULE : DENY_RULE
   }
 
   /** `basis`: whether the backend counts the units that are admitted here. */
   take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer {
-    const denied = charges.some(({ counter, advisory }) => counter.rule === DENY && !advisory)
+    const denied = charges.some(({ counter, advisory }) => counter.rule === DENY_RULE && !advisory)
     // the other rules must not take if a rule denies the request
     return this.#each(charges, now, (rule, own) => (denied ? rule.peek(own, now) : rule.take(own, now, basis)))
   }

@@ -4,7 +4,7 @@ import { ChargeVerdict } from '../decision/verdict.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
 
 /** Retry time, in milliseconds, of a denial without a known end. By then, the backend may have recovered. */
-export const RETRY_AFTER_MS = 1_000
+export const OUTAGE_RETRY_MS = 1_000
 
 /** Answers every request in the same way and counts nothing. */
 class FixedRule implements FailureRule {
@@ -54,5 +54,5 @@ class FixedRule implements FailureRule {
 }
 
 /** Admits every request; `remaining` is Infinity. */
-export const ALLOW: FailureRule = new FixedRule('allow', Number.POSITIVE_INFINITY, 0)
-export const DENY: FailureRule = new FixedRule('deny', 0, RETRY_AFTER_MS)
+export const ALLOW_RULE: FailureRule = new FixedRule('allow', Number.POSITIVE_INFINITY, 0)
+export const DENY_RULE: FailureRule = new FixedRule('deny', 0, OUTAGE_RETRY_MS)

@@ -3,8 +3,8 @@ import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Clock, MaybePromise, Moment } from '../contracts.ts'
 import type { Observers } from '../observers/observers.ts'
 import { KEEP_ALIVE } from '../time/clock.ts'
-import { Deadlines, type Outcome } from './deadlines.ts'
-import type { Health } from './health.ts'
+import { Deadlines, type Outcome } from './health/deadlines.ts'
+import type { Health } from './health/health.ts'
 import type { Basis } from './own-units.ts'
 
 /** The time of a call, and the time until which its answer is awaited. */

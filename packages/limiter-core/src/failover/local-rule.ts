@@ -2,7 +2,7 @@ import type { Answer, BackendVerdict, Decision } from '../contracts.ts'
 import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
-import { RETRY_AFTER_MS } from './fixed-rule.ts'
+import { OUTAGE_RETRY_MS } from './fixed-rule.ts'
 import type { Mirror, MirrorCharge } from './mirror.ts'
 import type { MirrorPolicy } from './mirror-policy.ts'
 import type { Basis } from './own-units.ts'
@@ -79,5 +79,5 @@ function withFiniteWait(verdict: BackendVerdict, { counter, cost }: MirrorCharge
  * Returns a finite wait if a cost only exceeds the share of this process: it may fit once the backend has recovered.
  */
 function waitOf(retryAfterMs: number, cost: number, { fullCapacity }: MirrorPolicy): number {
-  return retryAfterMs === Number.POSITIVE_INFINITY && cost <= fullCapacity ? RETRY_AFTER_MS : retryAfterMs
+  return retryAfterMs === Number.POSITIVE_INFINITY && cost <= fullCapacity ? OUTAGE_RETRY_MS : retryAfterMs
 }

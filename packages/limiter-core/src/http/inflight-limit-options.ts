@@ -3,7 +3,7 @@ import type { Clock, InflightBackend, Observer } from '../contracts.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import type { Mode } from '../policy/mode.ts'
 import type { Duration } from '../time/duration.ts'
-import type { HeaderOptions } from './header-dialect.ts'
+import type { HeaderOptions } from './headers/header-dialect.ts'
 import type { DeniedHook } from './rate-limit-options.ts'
 
 /** Options of `inflightLimit`. */

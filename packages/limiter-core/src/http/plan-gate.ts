@@ -2,7 +2,7 @@ import type { Clock, Policy } from '../contracts.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
 import { PolicyLimiter } from '../limiter/limiter.ts'
 import type { Observers } from '../observers/observers.ts'
-import { policyItems } from './gate.ts'
+import { policyItems } from './headers/gate.ts'
 import type { RatePlan } from './rate-plans.ts'
 import type { ResponseSettings } from './response-settings.ts'
 

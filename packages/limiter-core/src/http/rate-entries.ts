@@ -1,6 +1,13 @@
 import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
 import { RequestDecision } from '../decision/verdict.ts'
-import { type HeaderEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
+import {
+  type HeaderEntry,
+  type HttpDenial,
+  httpDenial,
+  policyItems,
+  rateEntry,
+  violatedPolicies,
+} from './headers/gate.ts'
 import type { PlanGate, PlanPart } from './plan-gate.ts'
 import type { CountedKeys } from './resolved-keys.ts'
 import type { ResponseSettings } from './response-settings.ts'

@@ -5,9 +5,9 @@ import type { KeySource } from '../keys/key-source.ts'
 import type { Mode } from '../policy/mode.ts'
 import type { PolicyInput } from '../policy/policy.ts'
 import type { CostSource } from './cost-source.ts'
-import type { HttpDenial } from './gate.ts'
-import type { HeaderOptions } from './header-dialect.ts'
-import type { PartitionKeyOptions } from './partition-key.ts'
+import type { HttpDenial } from './headers/gate.ts'
+import type { HeaderOptions } from './headers/header-dialect.ts'
+import type { PartitionKeyOptions } from './headers/partition-key.ts'
 
 /** A policy of `rateLimit`, with an optional key and cost. */
 export interface RequestPolicy<Req, Res> extends PolicyInput {

@@ -1,5 +1,5 @@
-import { compileHeaders, type HeaderPlan } from './header-dialect.ts'
-import { compilePartitionKey } from './partition-key.ts'
+import { compileHeaders, type HeaderPlan } from './headers/header-dialect.ts'
+import { compilePartitionKey } from './headers/partition-key.ts'
 import type { RateLimitOptions } from './rate-limit-options.ts'
 import { parseStatus } from './request-rules.ts'
 

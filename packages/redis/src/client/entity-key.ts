@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { partitionOf } from '@sluice/fleet/backend'
 import {
   badOption,
   type CompiledPolicy,
@@ -7,7 +8,6 @@ import {
   kindOf,
   SluiceError,
 } from '@sluice/limiter-core/backend'
-import { partitionOf } from '@sluice/limiter-core/sync'
 
 /** Options that determine the Redis key of each client key. */
 export interface EntityKeyOptions {

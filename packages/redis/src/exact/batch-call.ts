@@ -1,8 +1,8 @@
 import type { Charge, CompiledPolicy, Counter, Script } from '@sluice/limiter-core/backend'
-import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
 import { exactRestoringScript, exactScript, severalScript, soleScript } from '../lua/scripts.ts'
+import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
 import { isSameRequest, type RequestCharges, type ScriptRequest } from './script-request.ts'
 
 export type Arg = string | number

@@ -6,7 +6,7 @@ import {
   SourcedDecision,
 } from '@sluice/limiter-core/backend'
 import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
-import type { TimedReply } from '../client/timed-calls.ts'
+import type { TimedReply } from '../server-time/timed-calls.ts'
 import type { ScriptRequest } from './script-request.ts'
 
 /** Parser for a reply of `exact-batch.lua`. */

@@ -21,7 +21,7 @@ import {
 import { countIdentity } from '../client/count-identity.ts'
 import type { EntityKeys } from '../client/entity-key.ts'
 import { hashSlot } from '../client/hash-slot.ts'
-import type { ServerState } from '../client/known-servers.ts'
+import type { ServerState } from '../server-time/known-servers.ts'
 import { exactForm } from './batch-call.ts'
 import { ExactCalls } from './exact-calls.ts'
 import { ExactCounter } from './exact-counter.ts'

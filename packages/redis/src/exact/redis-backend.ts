@@ -9,9 +9,9 @@ import {
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
-import { ServerState } from '../client/known-servers.ts'
 import type { RedisClient } from '../client/redis-client.ts'
 import { scriptRunner } from '../client/script-runner.ts'
+import { ServerState } from '../server-time/known-servers.ts'
 import { ExactBackend } from './exact-backend.ts'
 
 export interface RedisBackendOptions extends EntityKeyOptions {

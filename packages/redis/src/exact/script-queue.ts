@@ -1,4 +1,5 @@
-import { afterThisTurn, TurnBatch } from '@sluice/limiter-core/backend'
+import { TurnBatch } from '@sluice/fleet/backend'
+import { afterThisTurn } from '@sluice/limiter-core/backend'
 import type { ScriptRequest } from './script-request.ts'
 
 /**

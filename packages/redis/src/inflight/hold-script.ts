@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { invalidReply, lateFailure } from '../client/redis-failure.ts'
+import { inflightHold } from '../lua/scripts.ts'
 import {
   type ScriptCall,
   type TimeArg,
   TimedCalls,
   type TimedCallsOptions,
   type TimedReply,
-} from '../client/timed-calls.ts'
-import { inflightHold } from '../lua/scripts.ts'
+} from '../server-time/timed-calls.ts'
 import type { HoldReply, KeyReport } from './key-report.ts'
 
 export interface HoldScriptOptions extends TimedCallsOptions {

@@ -1,4 +1,5 @@
-import { afterThisTurn, type Breaker, type Clock, type Deadlines, TurnBatch } from '@sluice/limiter-core/backend'
+import { TurnBatch } from '@sluice/fleet/backend'
+import { afterThisTurn, type Breaker, type Clock, type Deadlines } from '@sluice/limiter-core/backend'
 import { CROSSSLOT } from '../client/custom-runner.ts'
 import { hashSlot } from '../client/hash-slot.ts'
 import { failureOf, RedisFailure } from '../client/redis-failure.ts'

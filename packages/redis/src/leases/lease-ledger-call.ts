@@ -1,17 +1,17 @@
-import { type CompiledPolicy, retentionMs, type Script } from '@sluice/limiter-core/backend'
 import {
   LEASE_GRACE_FACTOR,
   type LeaseGrant,
   type LeaseRequest,
   type LeaseTerms,
   leaseMsOf,
-} from '@sluice/limiter-core/leases'
+} from '@sluice/fleet/leases'
+import { type CompiledPolicy, retentionMs, type Script } from '@sluice/limiter-core/backend'
 import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
-import type { TimeArg, TimedReply } from '../client/timed-calls.ts'
 import { timeOf } from '../exact/batch-reply.ts'
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
 import { leaseScript } from '../lua/scripts.ts'
+import type { TimeArg, TimedReply } from '../server-time/timed-calls.ts'
 
 type Arg = string | number
 

@@ -1,3 +1,4 @@
+import { LEASE_OPTIONS, type LeaseLedger, type LeaseOptions, LeasingBackend, leaseTermsOf } from '@sluice/fleet/leases'
 import {
   type Backend,
   type Clock,
@@ -7,20 +8,13 @@ import {
   optionsOf,
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
-import {
-  LEASE_OPTIONS,
-  type LeaseLedger,
-  type LeaseOptions,
-  LeasingBackend,
-  leaseTermsOf,
-} from '@sluice/limiter-core/leases'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
-import { ServerState } from '../client/known-servers.ts'
 import type { RedisClient } from '../client/redis-client.ts'
 import { scriptRunner } from '../client/script-runner.ts'
 import { ExactBackend } from '../exact/exact-backend.ts'
 import { ExactCalls } from '../exact/exact-calls.ts'
 import { DEFAULT_MAX_BATCH } from '../exact/redis-backend.ts'
+import { ServerState } from '../server-time/known-servers.ts'
 import { LeaseRedisLedger, type LeaseRedisOptions } from './redis-ledger.ts'
 import { unleasedForm } from './unleased-form.ts'
 

@@ -1,11 +1,11 @@
+import type { LeaseGrant, LeaseLedger, LeaseRequest, LeaseTerms } from '@sluice/fleet/leases'
 import type { Clock, CountedKey, ScriptRunner } from '@sluice/limiter-core/backend'
-import type { LeaseGrant, LeaseLedger, LeaseRequest, LeaseTerms } from '@sluice/limiter-core/leases'
 import { CROSSSLOT } from '../client/custom-runner.ts'
 import type { EntityKeys } from '../client/entity-key.ts'
 import { hashSlot } from '../client/hash-slot.ts'
-import type { ServerState } from '../client/known-servers.ts'
 import { lateFailure, RedisFailure } from '../client/redis-failure.ts'
-import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
+import type { ServerState } from '../server-time/known-servers.ts'
+import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
 import { leaseLedgerCall, leaseLedgerReply } from './lease-ledger-call.ts'
 
 export interface LeaseRedisOptions {

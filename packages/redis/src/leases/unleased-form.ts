@@ -1,9 +1,9 @@
 import type { Counter } from '@sluice/limiter-core'
-import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
 import { type Arg, type CallBuilder, pushRuns } from '../exact/batch-call.ts'
 import type { RequestCharges } from '../exact/script-request.ts'
 import { policyArgs } from '../lua/policy-args.ts'
 import { unleasedScript, unleasedSoleScript } from '../lua/scripts.ts'
+import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
 
 /** Takes that fail with the code `LEASED`, and take nothing, if any process has leased units of the key. */
 export const unleasedForm: CallBuilder = {

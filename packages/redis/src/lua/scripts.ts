@@ -1,5 +1,5 @@
+import { SETTLED_MS } from '@sluice/fleet/leases'
 import { type CompiledPolicy, IDEMPOTENT_MS, type Script } from '@sluice/limiter-core/backend'
-import { SETTLED_MS } from '@sluice/limiter-core/leases'
 import * as lua from './generated.ts'
 import { algorithmOf, algorithmsOf, constantNames, type LuaAlgorithm } from './policy-args.ts'
 import { ALWAYS } from './reported-usage.ts'

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { PARTITIONS, partitionOf } from '@sluice/fleet/backend'
+import type { SyncAnswer, SyncBatch, SyncLedger } from '@sluice/fleet/sync'
 import type { Backend, Clock, CountedKey, ScriptRunner } from '@sluice/limiter-core/backend'
-import { PARTITIONS, partitionOf, type SyncAnswer, type SyncBatch, type SyncLedger } from '@sluice/limiter-core/sync'
 import type { EntityKeys } from '../client/entity-key.ts'
-import type { ServerState } from '../client/known-servers.ts'
 import { lateFailure, RedisFailure } from '../client/redis-failure.ts'
-import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
 import { syncNodes } from '../lua/scripts.ts'
+import type { ServerState } from '../server-time/known-servers.ts'
+import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
 import { syncLedgerCall, syncLedgerReply } from './sync-ledger-call.ts'
 
 /** Number of ticks without a report after which a process no longer counts as a node. */

@@ -1,11 +1,11 @@
+import { maxLateMs, type SyncBatch } from '@sluice/fleet/sync'
 import { type CompiledPolicy, retentionMs, type Script } from '@sluice/limiter-core/backend'
-import { maxLateMs, type SyncBatch } from '@sluice/limiter-core/sync'
 import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
-import type { TimeArg, TimedReply } from '../client/timed-calls.ts'
 import { timeOf } from '../exact/batch-reply.ts'
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
 import { syncScript } from '../lua/scripts.ts'
+import type { TimeArg, TimedReply } from '../server-time/timed-calls.ts'
 
 type Arg = string | number
 

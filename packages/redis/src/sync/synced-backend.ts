@@ -1,24 +1,7 @@
 import { createHmac } from 'node:crypto'
-import {
-  type Answer,
-  type Backend,
-  type BackendErrorRule,
-  type Clock,
-  clockOf,
-  compileFailover,
-  HashRing,
-  type Metric,
-  type MetricSource,
-  Metrics,
-  optionalFunction,
-  optionsOf,
-  RingBackend,
-  type ScriptRunner,
-  SluiceError,
-} from '@sluice/limiter-core/backend'
+import { HashRing, PARTITIONS, RingBackend } from '@sluice/fleet/backend'
 import {
   DEFAULT_MAX_KEYS,
-  PARTITIONS,
   type SilenceRule,
   SYNC_OPTIONS,
   SyncingBackend,
@@ -26,14 +9,29 @@ import {
   type SyncOptions,
   type SyncTerms,
   syncTermsOf,
-} from '@sluice/limiter-core/sync'
+} from '@sluice/fleet/sync'
+import {
+  type Answer,
+  type Backend,
+  type BackendErrorRule,
+  type Clock,
+  clockOf,
+  compileFailover,
+  type Metric,
+  type MetricSource,
+  Metrics,
+  optionalFunction,
+  optionsOf,
+  type ScriptRunner,
+  SluiceError,
+} from '@sluice/limiter-core/backend'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
-import { ServerState } from '../client/known-servers.ts'
 import type { RedisClient } from '../client/redis-client.ts'
 import { isRedisClients, type RedisClients } from '../client/redis-clients.ts'
 import { scriptRunner } from '../client/script-runner.ts'
 import { ExactBackend } from '../exact/exact-backend.ts'
 import { DEFAULT_MAX_BATCH } from '../exact/redis-backend.ts'
+import { ServerState } from '../server-time/known-servers.ts'
 import { RedisSyncLedger, type RedisSyncOptions } from './redis-sync-ledger.ts'
 
 export interface SyncedBackendOptions extends EntityKeyOptions, SyncOptions {

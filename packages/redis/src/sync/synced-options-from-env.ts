@@ -1,6 +1,6 @@
+import { type SyncOptions, syncTermsOf } from '@sluice/fleet/sync'
 import { type Duration, type LimitOverrides, limitOverrides, SluiceError } from '@sluice/limiter-core'
 import { shown } from '@sluice/limiter-core/backend'
-import { type SyncOptions, syncTermsOf } from '@sluice/limiter-core/sync'
 
 /** Configuration of a global limiter from environment variables: one policy, and the options of `syncedBackend`. */
 export interface EnvironmentOptions {

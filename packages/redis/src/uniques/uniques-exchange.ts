@@ -1,8 +1,8 @@
 import type { RedisHyperLogLog } from '@sluice/sketches'
 import type { ChannelSettings } from '../channel/channel-options.ts'
 import { ExchangeLoop } from '../channel/exchange-loop.ts'
-import { ServerTime } from '../client/server-time.ts'
 import { mergeUniques } from '../lua/scripts.ts'
+import { ServerTime } from '../server-time/server-time.ts'
 import { UniquesPeriod } from './uniques-period.ts'
 
 export interface UniquesLocation {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { TestRunner } from '../suite-runner.ts'
-import { type CapOptions, cap, type RateOptions, rate } from './app-description.ts'
-import { Gate, ok, type Stage, statuses } from './stage.ts'
-import { until } from './until.ts'
-import { Watcher } from './watcher.ts'
+import { type CapOptions, cap, type RateOptions, rate } from './stage/app-description.ts'
+import { Gate, ok, type Stage, statuses } from './stage/stage.ts'
+import { until } from './stage/until.ts'
+import { Watcher } from './stage/watcher.ts'
 
 /** Custom denial responses, and observers. */
 export function answers({ describe, test }: TestRunner, stage: Stage): void {

@@ -11,10 +11,10 @@ import { FULL } from '@sluice/limiter-core/backend'
 import { failingBackend } from '../failing-backend.ts'
 import { FrontCounters } from '../front-counters.ts'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, type LimiterSpec, rate } from './app-description.ts'
-import { Gate, type Stage, statuses } from './stage.ts'
-import { until } from './until.ts'
-import { Watcher } from './watcher.ts'
+import { cap, type LimiterSpec, rate } from './stage/app-description.ts'
+import { Gate, type Stage, statuses } from './stage/stage.ts'
+import { until } from './stage/until.ts'
+import { Watcher } from './stage/watcher.ts'
 
 const WIDE = { limit: 2, window: '1m', algorithm: 'fixed-window' } as const
 

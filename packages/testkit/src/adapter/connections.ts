@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { Agent } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { TestRunner } from '../suite-runner.ts'
-import { rate } from './app-description.ts'
-import { ok, type Site, type Stage } from './stage.ts'
-import { until } from './until.ts'
+import { rate } from './stage/app-description.ts'
+import { ok, type Site, type Stage } from './stage/stage.ts'
+import { until } from './stage/until.ts'
 
 const KIB = 1_024
 const UPLOAD_BYTES = 20 * KIB * KIB

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import { type CostSource, memoryBackend } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, type Handler, type HookRequest, type HookResponse, type LimiterSpec, rate } from './app-description.ts'
-import { Gate, type Site, type Stage, statuses } from './stage.ts'
-import { until } from './until.ts'
-import { Watcher } from './watcher.ts'
+import {
+  cap,
+  type Handler,
+  type HookRequest,
+  type HookResponse,
+  type LimiterSpec,
+  rate,
+} from './stage/app-description.ts'
+import { Gate, type Site, type Stage, statuses } from './stage/stage.ts'
+import { until } from './stage/until.ts'
+import { Watcher } from './stage/watcher.ts'
 
 type Cost = CostSource<HookRequest, HookResponse>
 

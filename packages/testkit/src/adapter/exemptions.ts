@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { byIp, EXEMPT, type KeyResult } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, type Handler, type HookRequest, type RateOptions, rate, slow } from './app-description.ts'
-import type { Asked } from './client.ts'
-import { ok, type Site, type Stage, statuses } from './stage.ts'
-import { Watcher } from './watcher.ts'
+import { cap, type Handler, type HookRequest, type RateOptions, rate, slow } from './stage/app-description.ts'
+import type { Asked } from './stage/client.ts'
+import { ok, type Site, type Stage, statuses } from './stage/stage.ts'
+import { Watcher } from './stage/watcher.ts'
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { byHeader } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, type RateOptions, rate } from './app-description.ts'
-import { type Answered, own } from './client.ts'
-import { Gate, type Stage } from './stage.ts'
-import { until } from './until.ts'
+import { cap, type RateOptions, rate } from './stage/app-description.ts'
+import { type Answered, own } from './stage/client.ts'
+import { Gate, type Stage } from './stage/stage.ts'
+import { until } from './stage/until.ts'
 
 const QUOTA =
   '{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Quota Exceeded",' +

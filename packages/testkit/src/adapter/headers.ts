@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { byHeader } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { type RateOptions, rate } from './app-description.ts'
-import { type Asked, own } from './client.ts'
-import { ok, type Site, type Stage } from './stage.ts'
+import { type RateOptions, rate } from './stage/app-description.ts'
+import { type Asked, own } from './stage/client.ts'
+import { ok, type Site, type Stage } from './stage/stage.ts'
 
 const ROUTES = [{ path: '/', handler: ok }]
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, type LimiterSpec, rate } from './app-description.ts'
-import { type Stage, statuses } from './stage.ts'
-import { until } from './until.ts'
-import { Watcher } from './watcher.ts'
+import { cap, type LimiterSpec, rate } from './stage/app-description.ts'
+import { type Stage, statuses } from './stage/stage.ts'
+import { until } from './stage/until.ts'
+import { Watcher } from './stage/watcher.ts'
 
 type Hook = () => never
 type Built = (hook: Hook, watcher: Watcher) => LimiterSpec

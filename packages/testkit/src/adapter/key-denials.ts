@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { byAll, byHeader, DENY, EXEMPT, type KeyResult } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, type HookRequest, rate } from './app-description.ts'
 import { unitsLeft } from './exemptions.ts'
-import { type Stage, statuses } from './stage.ts'
+import { cap, type HookRequest, rate } from './stage/app-description.ts'
+import { type Stage, statuses } from './stage/stage.ts'
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { byHeader } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, type LimiterSpec, type RateOptions, rate } from './app-description.ts'
-import { Gate, type Stage } from './stage.ts'
-import { type ListItem, parseList } from './structured-list.ts'
-import { until } from './until.ts'
+import { cap, type LimiterSpec, type RateOptions, rate } from './stage/app-description.ts'
+import { Gate, type Stage } from './stage/stage.ts'
+import { type ListItem, parseList } from './stage/structured-list.ts'
+import { until } from './stage/until.ts'
 
 /** Merged headers of several limiters on one request. */
 export function mergedHeaders({ describe, test }: TestRunner, stage: Stage): void {

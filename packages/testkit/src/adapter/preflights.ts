@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { byHeader } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, type RateOptions, rate, slow } from './app-description.ts'
-import type { Asked, Pending } from './client.ts'
-import { Gate, type Stage, statuses } from './stage.ts'
-import { until } from './until.ts'
-import { Watcher } from './watcher.ts'
+import { cap, type RateOptions, rate, slow } from './stage/app-description.ts'
+import type { Asked, Pending } from './stage/client.ts'
+import { Gate, type Stage, statuses } from './stage/stage.ts'
+import { until } from './stage/until.ts'
+import { Watcher } from './stage/watcher.ts'
 
 /** A preflight as browsers send it. */
 export const PREFLIGHT = {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { EXEMPT, type RequestSluice } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, type Handler, type LimiterSpec, type RateOptions, rate } from './app-description.ts'
-import { Gate, ok, type Site, type Stage } from './stage.ts'
-import { until } from './until.ts'
-import { Watcher } from './watcher.ts'
+import { cap, type Handler, type LimiterSpec, type RateOptions, rate } from './stage/app-description.ts'
+import { Gate, ok, type Site, type Stage } from './stage/stage.ts'
+import { until } from './stage/until.ts'
+import { Watcher } from './stage/watcher.ts'
 
 /** The API of handlers for their request. */
 export function requestWords({ describe, test }: TestRunner, stage: Stage): void {

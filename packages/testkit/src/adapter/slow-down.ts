@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { byHeader } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { cap, rate, type SlowOptions, slow } from './app-description.ts'
-import { type Asked, own, type Pending } from './client.ts'
-import { ok, type Site, type Stage, statuses } from './stage.ts'
-import { until } from './until.ts'
-import { Watcher } from './watcher.ts'
+import { cap, rate, type SlowOptions, slow } from './stage/app-description.ts'
+import { type Asked, own, type Pending } from './stage/client.ts'
+import { ok, type Site, type Stage, statuses } from './stage/stage.ts'
+import { until } from './stage/until.ts'
+import { Watcher } from './stage/watcher.ts'
 
 const CURVE = { after: 2, window: '1h', delayMs: 300, maxDelayMs: 1_000 } as const
 const QUOTA =

@@ -1,12 +1,6 @@
+import { type LeaseGrant, type LeaseRequest, type LeaseTerms, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { type Answer, type Charge, memoryBackend, type PolicyVerdict } from '@sluice/limiter-core'
 import { afterThisTurn, SourcedDecision } from '@sluice/limiter-core/backend'
-import {
-  type LeaseGrant,
-  type LeaseRequest,
-  type LeaseTerms,
-  LeasingBackend,
-  MemoryLedger,
-} from '@sluice/limiter-core/leases'
 import { FakeClock } from '../fake-clock.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 

@@ -1,4 +1,4 @@
-import type { SyncAnswer, SyncBatch } from '@sluice/limiter-core/sync'
+import type { SyncAnswer, SyncBatch } from '@sluice/fleet/sync'
 
 /** Copies a batch in transit, independent of later changes to its units, with its instants shifted by `laterMs`. */
 export function sentBatch(batch: SyncBatch, laterMs: number): SyncBatch {

@@ -1,4 +1,13 @@
 import {
+  MemorySyncLedger,
+  type SyncAnswer,
+  type SyncBatch,
+  SyncingBackend,
+  type SyncLedger,
+  type SyncOptions,
+  syncTermsOf,
+} from '@sluice/fleet/sync'
+import {
   type Counter,
   createLimiter,
   type Decision,
@@ -7,15 +16,6 @@ import {
   type SyncLimiterOptions,
 } from '@sluice/limiter-core'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
-import {
-  MemorySyncLedger,
-  type SyncAnswer,
-  type SyncBatch,
-  SyncingBackend,
-  type SyncLedger,
-  type SyncOptions,
-  syncTermsOf,
-} from '@sluice/limiter-core/sync'
 import { openedCounter } from '../contracts/opened-counters.ts'
 import { FakeClock } from '../fake-clock.ts'
 import type { SeededRandom } from '../seeded-random.ts'

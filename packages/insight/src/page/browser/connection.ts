@@ -1,6 +1,6 @@
 import type { PageUpdate } from '../page-update.ts'
-import { after, now } from './browser-clock.ts'
-import { DAY_STEPS, mergedHistory } from './history.ts'
+import { after, now } from './dom/browser-clock.ts'
+import { DAY_STEPS, mergedHistory } from './dom/history.ts'
 
 /** `forbidden`: the server responds, but no longer allows access. */
 export type ConnectionState = 'connecting' | 'live' | 'disconnected' | 'forbidden'

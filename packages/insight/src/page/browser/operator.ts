@@ -1,6 +1,6 @@
-import { keyAddress } from './address.ts'
-import { now } from './browser-clock.ts'
-import type { Changes } from './changes-view.ts'
+import { keyAddress } from './dom/address.ts'
+import { now } from './dom/browser-clock.ts'
+import type { Changes } from './views/changes-view.ts'
 
 const REFRESH_MS = 2_000
 

@@ -1,5 +1,5 @@
-import type { BackendSnapshot, InsightSnapshot, PolicySnapshot } from '../../live/snapshot.ts'
-import { count, duration, percent, rate } from './format.ts'
+import type { BackendSnapshot, InsightSnapshot, PolicySnapshot } from '../../live/report/snapshot.ts'
+import { count, duration, percent, rate } from './dom/format.ts'
 
 export interface Summary {
   readonly state: 'good' | 'warning' | 'bad' | 'idle'

@@ -1,0 +1,6 @@
+// Entry point for authors of backends that are shared by many processes.
+export { PARTITIONS, partitionOf } from './backend/partition-of.ts'
+export { PlainCounter } from './backend/plain-counter.ts'
+export { TurnBatch } from './backend/turn-batch.ts'
+export { HashRing, type HashRingOptions } from './ring/hash-ring.ts'
+export { RingBackend } from './ring/ring-backend.ts'

@@ -1,0 +1,170 @@
+import {
+  type Answer,
+  algorithms,
+  type Backend,
+  type Charge,
+  ChargeVerdict,
+  type CompiledPolicy,
+  CompiledVariants,
+  type CountedKey,
+  type Counter,
+  type Policy,
+  type PolicyVariant,
+} from '@sluice/limiter-core/backend'
+import type { LeaseGrant, LeaseRequest } from '../leases/lease-ledger.ts'
+
+/** Identifies messages of Sluice. Other messages of the application are ignored. */
+export const MARK = 'sluice.cluster@2'
+
+/** A counter as sent in a message. */
+export interface SentCounter {
+  readonly name: string
+  readonly policy: Policy
+  readonly cells: number
+  /** Set for a policy with several variants. */
+  readonly variants?: readonly SentVariant[] | undefined
+}
+
+interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
+  readonly policy: Policy
+  readonly cells: number
+}
+
+/** A charge or key whose counter is an index into the `counters` of its message. */
+export type Sent<T extends CountedKey> = Omit<T, 'counter'> & { readonly counter: number }
+
+/** A call of a worker. */
+export type SentCall =
+  | { readonly op: 'ask'; readonly asks: readonly Sent<LeaseRequest>[] }
+  | { readonly op: 'take' | 'peek'; readonly charges: readonly Sent<Charge>[] }
+  /** `takenAt` is null for a time later than now, because JSON has no Infinity. */
+  | { readonly op: 'adjust'; readonly charges: readonly Sent<Charge>[]; readonly takenAt: number | null }
+  | { readonly op: 'reset'; readonly keys: readonly Sent<CountedKey>[] }
+
+/** The calls of one turn of the event loop. A message without calls only checks whether the primary is listening. */
+export interface CallMessage {
+  readonly mark: typeof MARK
+  /** Identifies the backend that sent the calls: a worker may have several, and all of them receive each reply. */
+  readonly line: number
+  readonly counters: readonly SentCounter[]
+  /** `deadlineWall`: the deadline in ms since 1970. */
+  readonly calls: readonly { readonly id: number; readonly call: SentCall; readonly deadlineWall: number }[]
+}
+
+/** Replies to calls. An error is sent as its message. */
+export interface AnswerMessage {
+  readonly mark: typeof MARK
+  /** The `line` of the calls. */
+  readonly line: number
+  readonly answers: readonly {
+    readonly id: number
+    readonly value?: unknown
+    readonly late?: true
+    readonly error?: string
+  }[]
+}
+
+/** Collects the counters of one message and replaces them with their indexes. */
+export class SentCounters {
+  readonly list: SentCounter[] = []
+  readonly #numbers = new Map<Counter, number>()
+
+  /** Returns a copy with the index of the counter. */
+  of<T extends CountedKey>(one: T): Sent<T> {
+    const { counter } = one
+    let number = this.#numbers.get(counter)
+    if (number === undefined) {
+      number = this.list.push(sentCounter(counter)) - 1
+      this.#numbers.set(counter, number)
+    }
+    return { ...one, counter: number }
+  }
+}
+
+/** Opens the counters of received messages, each only once. */
+export class ReceivedCounters {
+  readonly #open: Backend['open']
+  readonly #counters = new Map<string, Counter>()
+
+  constructor(open: Backend['open']) {
+    this.#open = open
+  }
+
+  /** Throws if the policy is invalid. */
+  of(sent: SentCounter): Counter {
+    const id = JSON.stringify(sent)
+    const counter = this.#counters.get(id) ?? this.#open(compiledOf(sent), sent.name)
+    this.#counters.set(id, counter)
+    return counter
+  }
+}
+
+/** Restores an answer from JSON, in which Infinity is null. */
+export function receivedAnswer(charges: readonly Charge[], { verdicts, ...answer }: Answer): Answer {
+  return {
+    ...answer,
+    verdicts: verdicts.map((verdict, index) => {
+      const { counter, advisory } = charges[index]
+      const { remaining, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
+      const waitMs = retryAfterMs ?? Number.POSITIVE_INFINITY
+      return new ChargeVerdict(
+        counter.compiled.policy,
+        advisory === true,
+        remaining,
+        waitMs,
+        resetAfterMs,
+        availableAfterMs,
+      )
+    }),
+  }
+}
+
+export function receivedGrants(grants: readonly LeaseGrant[]): readonly LeaseGrant[] {
+  return grants.map((grant) => ({ ...grant, retryAfterMs: grant.retryAfterMs ?? Number.POSITIVE_INFINITY }))
+}
+
+export function isCall(message: unknown): message is CallMessage {
+  return isMarked(message) && isListOfObjects(message.calls) && Array.isArray(message.counters)
+}
+
+export function isAnswer(message: unknown): message is AnswerMessage {
+  return isMarked(message) && isListOfObjects(message.answers)
+}
+
+function isMarked(message: unknown): message is Readonly<Record<string, unknown>> {
+  return (message as { mark?: unknown } | null | undefined)?.mark === MARK
+}
+
+function isListOfObjects(list: unknown): boolean {
+  return Array.isArray(list) && list.every((one) => typeof one === 'object' && one !== null)
+}
+
+function sentCounter({ name, compiled: { policy, cells, variants } }: Counter): SentCounter {
+  if (!variants) return { name, policy, cells }
+  const sent = variants.map(({ compiled, ...variant }) => ({
+    ...variant,
+    policy: compiled.policy,
+    cells: compiled.cells,
+  }))
+  return { name, policy, cells, variants: sent }
+}
+
+function compiledOf({ policy, cells, variants }: SentCounter): CompiledPolicy {
+  if (!variants) return compiledAlone({ policy, cells }, false)
+  return new CompiledVariants(
+    variants.map(({ policy: own, cells: size, ...variant }) => ({
+      ...variant,
+      compiled: compiledAlone({ policy: own, cells: size }, true),
+    })),
+  )
+}
+
+function compiledAlone(
+  { policy, cells }: Pick<SentCounter, 'policy' | 'cells'>,
+  chargedBeside: boolean,
+): CompiledPolicy {
+  const { compile } = algorithms[policy.algorithm]
+  const compiled = compile(policy, policy.limit, chargedBeside)
+  // a sliding log that is shared by several plans has a cell for each unit of the largest plan
+  return compiled.cells === cells ? compiled : compile(policy, policy.limit + cells - compiled.cells, chargedBeside)
+}

@@ -1,0 +1,217 @@
+import {
+  type CompiledPolicy,
+  OUTAGE_RETRY_MS,
+  type Policy,
+  type PolicyVariant,
+  type PriorUsage,
+  type TablePolicy,
+} from '@sluice/limiter-core/backend'
+import { chargeLate, revertLateCharge } from './charge-late.ts'
+import type { PendingUsage } from './pending-usage.ts'
+import type { SyncTerms } from './sync-terms.ts'
+
+// offsets of the additional cells, which follow the cells of the policy
+const ASKED_AT = 0
+const PENDING = 1
+const HELD = 2
+const PLACE = 3
+const OWN_CELLS = 4
+
+/** Position of a key's row in the table. */
+export interface Row {
+  cells: Float64Array
+  at: number
+}
+
+/** The cells of a key in a ledger's reply, and the units that the process has not reported since the request. */
+export interface Adopted {
+  readonly cells: readonly number[]
+  readonly requestedAt: number
+  readonly unreported: (place: number) => PendingUsage | undefined
+}
+
+/**
+ * A policy over the last known usage of all processes. The cells of the policy are followed by four cells:
+ * - the time when they were requested from the ledger,
+ * - the units that this process took and that are missing in the ledger's cells,
+ * - the part of these units that is held back and not in the outbox,
+ * - the position of the rest in the outbox.
+ */
+export class SyncedPolicy implements TablePolicy {
+  readonly policy: Policy
+  readonly version: number
+  readonly cells: number
+  readonly capacity: number
+  readonly variants: readonly PolicyVariant[] | undefined
+  /** The policy of the limiter. */
+  readonly inner: CompiledPolicy
+  readonly shown: CompiledPolicy
+  /** Number of units that this process may hold back per key while `floorNodes` processes share the limit. */
+  floor = 0
+  floorNodes = 0
+  /** Takes within this time are reported as one: an eighth of the window. */
+  readonly spanMs: number
+  /** Number of processes that are assumed to take as much as this one. Above 1 while their counts do not arrive. */
+  scale = 1
+  /** The row that was spent from or adjusted last. */
+  readonly row: Row = { cells: new Float64Array(0), at: 0 }
+  readonly #own: number
+  readonly #burst: number
+  readonly #gapMs: number
+
+  constructor(inner: CompiledPolicy, { burst, gapMs }: SyncTerms) {
+    this.policy = inner.policy
+    this.version = inner.version
+    this.inner = inner
+    this.shown = inner
+    this.cells = inner.cells + OWN_CELLS
+    this.capacity = inner.capacity
+    this.variants = inner.variants
+    this.spanMs = inner.policy.windowMs / 8
+    this.#own = inner.cells
+    this.#burst = Math.max(1, Math.floor(inner.capacity * burst))
+    this.#gapMs = gapMs
+  }
+
+  waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
+    if (cost === 0) return 0
+    const waitMs = this.inner.waitMs(cells, at, now, cost * this.scale + this.#unseen(cells, at, now))
+    if (waitMs > 0) return waitMs === Number.POSITIVE_INFINITY && cost <= this.capacity ? OUTAGE_RETRY_MS : waitMs
+    // other processes may have taken as much since the last reply; the next reply will show it
+    return this.scale === 1 && this.#isBurst(cells, at, now, cost) ? this.#gapMs : 0
+  }
+
+  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    this.inner.spend(cells, at, now, cost)
+    cells[at + this.#own + PENDING] += cost
+    this.#note(cells, at)
+  }
+
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    const moved = this.inner.adjust(cells, at, now, units, takenAt)
+    cells[at + this.#own + PENDING] += moved
+    this.#note(cells, at)
+    return moved
+  }
+
+  remaining(cells: Float64Array, at: number, now: number): number {
+    const remaining = this.inner.remaining(cells, at, now)
+    if (this.scale === 1) return remaining
+    return Math.max(0, Math.floor((remaining - this.#unseen(cells, at, now)) / this.scale))
+  }
+
+  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+    return this.inner.resetAfterMs(cells, at, now)
+  }
+
+  keptMs(cells: Float64Array, at: number, now: number): number {
+    const { keptMs = this.inner.resetAfterMs } = this.inner
+    return keptMs.call(this.inner, cells, at, now)
+  }
+
+  /** Adopts a usage without cells, such as from the tail. It does not have to be reported. */
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    this.inner.adopt(cells, at, now, used, resetAfterMs)
+    cells.fill(0, at + this.#own, at + this.cells)
+  }
+
+  /** Returns an adopter of the ledger's cells that adds the units which this process has not reported. */
+  adopterOf({ cells: reply, requestedAt, unreported }: Adopted): Pick<CompiledPolicy, 'adopt'> {
+    return {
+      adopt: (cells, at, now) => {
+        const own = at + this.#own
+        for (let cell = 0; cell < this.inner.cells; cell++) cells[at + cell] = reply[cell] ?? 0
+        cells[own + ASKED_AT] = requestedAt
+        const usage = unreported(cells[own + PLACE])
+        if (!usage) cells[own + PLACE] = 0
+        cells[own + PENDING] = cells[own + HELD] + (usage?.units ?? 0)
+        if (cells[own + HELD] > 0) this.#charge(cells, at, now, cells[own + HELD], now)
+        for (let take = 0; usage && take < usage.takes.length; take += 2) {
+          this.#charge(cells, at, now, usage.takes[take + 1], usage.takes[take])
+        }
+      },
+    }
+  }
+
+  /** Returns when the key was last requested from the ledger; 0 if it never was. */
+  requestedAt({ cells, at }: Row): number {
+    return cells[at + this.#own + ASKED_AT]
+  }
+
+  /** Returns the used part of the limit, 0 to 1, as last known. */
+  pressure({ cells, at }: Row, now: number): number {
+    return 1 - this.inner.remaining(cells, at, now) / this.capacity
+  }
+
+  /** Returns the units that this process took and that no reply of the ledger contains yet. */
+  pending({ cells, at }: Row): number {
+    return cells[at + this.#own + PENDING]
+  }
+
+  /** Returns the position of the key in the outbox; 0 if it has none. */
+  outboxPosition({ cells, at }: Row): number {
+    return cells[at + this.#own + PLACE]
+  }
+
+  /**
+   * Returns the usage by all processes at the last request, without the units of this process that the ledger has not
+   * confirmed. Returns undefined if the key was never requested or is unused.
+   */
+  known(row: Row, now: number, unanswered: readonly (PendingUsage | undefined)[]): PriorUsage | undefined {
+    const { inner } = this
+    const requestedAt = this.requestedAt(row)
+    const copy = row.cells.slice(row.at, row.at + inner.cells)
+    revertLateCharge(inner, copy, now, row.cells[row.at + this.#own + HELD], now)
+    for (const { takes } of unanswered.filter((usage) => usage !== undefined)) {
+      for (let take = 0; take < takes.length; take += 2)
+        revertLateCharge(inner, copy, now, takes[take + 1], takes[take])
+    }
+    const used = this.capacity - inner.remaining(copy, 0, now)
+    const resetAfterMs = inner.resetAfterMs(copy, 0, now)
+    if (requestedAt === 0 || !(used > 0 && resetAfterMs > 0)) return undefined
+    return { used, resetAfterMs, ageMs: Math.max(0, now - requestedAt) }
+  }
+
+  /** Holds back units of a key if the total stays within `floor`. Returns whether it did. */
+  holdBack({ cells, at }: Row, units: number, floor: number): boolean {
+    const held = at + this.#own + HELD
+    if (units < 0 || cells[held] + units > floor || cells[at + this.#own + PLACE] !== 0) return false
+    cells[held] += units
+    return true
+  }
+
+  /** Returns the units that were held back, and stores the `place` of the outbox where the caller adds them. */
+  releaseHeldBack({ cells, at }: Row, place: number): number {
+    const held = cells[at + this.#own + HELD]
+    cells[at + this.#own + HELD] = 0
+    cells[at + this.#own + PLACE] = place
+    return held
+  }
+
+  #note(cells: Float64Array, at: number): void {
+    this.row.cells = cells
+    this.row.at = at
+  }
+
+  #charge(cells: Float64Array, at: number, now: number, units: number, takenAt: number): void {
+    chargeLate(this.inner, cells, at, now, units, takenAt)
+  }
+
+  /**
+   * Estimates the units that other processes took since the last reply, assuming that each takes as much as this one.
+   * Units that have expired are not included.
+   */
+  #unseen(cells: Float64Array, at: number, now: number): number {
+    if (this.scale === 1) return 0
+    const used = this.capacity - this.inner.remaining(cells, at, now)
+    return Math.max(0, Math.min(cells[at + this.#own + PENDING], used)) * (this.scale - 1)
+  }
+
+  #isBurst(cells: Float64Array, at: number, now: number, cost: number): boolean {
+    const pending = cells[at + this.#own + PENDING]
+    if (pending <= 0 || cost === 0 || pending + cost <= this.#burst) return false
+    // expired units do not indicate how much other processes may have taken
+    const used = this.capacity - this.inner.remaining(cells, at, now)
+    return used > 0 && Math.min(pending, used) + cost > this.#burst
+  }
+}

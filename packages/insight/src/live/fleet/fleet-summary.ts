@@ -1,0 +1,153 @@
+import type { Clock } from '@sluice/limiter-core'
+import { TDigest } from '@sluice/sketches'
+import { BoundedTable } from '../report/bounded-table.ts'
+import { MAX_CAPS, MAX_EVENTS, MAX_POLICIES, type ProcessReport, type ReportedNews } from '../report/process-report.ts'
+import { RouteTable } from '../report/route-table.ts'
+import type { BackendSnapshot, EventSnapshot, HistorySnapshot, LiveSnapshot } from '../report/snapshot.ts'
+import type { UniqueSummary } from '../uniques/unique-summary.ts'
+import { FleetCap } from './fleet-cap.ts'
+import { FleetPolicy, NOW_SECONDS, STEP_MS, STEPS } from './fleet-policy.ts'
+import { FleetRoute } from './fleet-route.ts'
+import { KnownProcesses } from './known-processes.ts'
+
+export interface FleetSummaryOptions {
+  readonly clock: Clock
+  /** Id of this process. */
+  readonly self: string
+  /** Whether a channel is configured over which other processes report. */
+  readonly isWholeFleet: boolean
+  readonly uniques: UniqueSummary
+}
+
+const STATES: readonly BackendSnapshot['state'][] = ['ok', 'failing', 'open']
+
+/** Combines the reports of all processes, including this one. */
+export class FleetSummary {
+  unread = 0
+  readonly #options: FleetSummaryOptions
+  readonly #known: KnownProcesses
+  readonly #policies = new BoundedTable(MAX_POLICIES, (name) => new FleetPolicy(name))
+  readonly #caps = new BoundedTable(MAX_CAPS, (name) => new FleetCap(name))
+  readonly #routes = new RouteTable((name) => new FleetRoute(name))
+  readonly #startedAt: number
+  #events: EventSnapshot[] = []
+
+  constructor(options: FleetSummaryOptions) {
+    this.#options = options
+    this.#known = new KnownProcesses(options.self)
+    this.#startedAt = options.clock.wall()
+  }
+
+  /** Adds the new part of a report. Throws if a sketch in it cannot be read; the counts have been added by then. */
+  absorb(report: ProcessReport): void {
+    const { clock, self, uniques } = this.#options
+    const at = clock.wall()
+    const growth = this.#known.absorb(report, clock.now(), at)
+    if (!growth) return
+    for (const policy of report.policies) {
+      this.#policies.of(policy.name).add(policy, growth.of(policy), growth.isRecent ? at : undefined)
+    }
+    for (const { name } of report.caps) this.#caps.of(name)
+    if (growth.hasNews) this.#absorbNews(report.news, at)
+    if (report.uniques && report.process.id !== self) uniques.merge(report.uniques)
+  }
+
+  /** Called once per second. Records the peaks of caps and drops reports of processes that are gone. */
+  advance(): void {
+    const { clock } = this.#options
+    this.#known.dropSilent(clock.now())
+    const peaks = new Map<FleetCap, number>()
+    for (const { name, peak } of this.#known.reports().flatMap(({ caps }) => caps)) {
+      const cap = this.#caps.of(name)
+      peaks.set(cap, (peaks.get(cap) ?? 0) + peak)
+    }
+    for (const [cap, peak] of peaks) cap.raise(peak, clock.wall())
+  }
+
+  /** Returns the snapshot without the metrics of attached sources. */
+  snapshot(): Omit<LiveSnapshot, 'sources'> {
+    const { clock, isWholeFleet, uniques } = this.#options
+    const at = clock.wall()
+    this.#known.dropSilent(clock.now())
+    const reports = this.#known.reports()
+    const seconds = this.#secondsOfNow(at)
+    return {
+      at,
+      isWholeFleet,
+      processes: this.#known.snapshot(),
+      ...this.#rates(at, seconds),
+      policies: sorted(this.#policies).map((policy) => {
+        const known = reports.flatMap(({ policies }) => policies.filter(({ name }) => name === policy.name))
+        return policy.snapshot(at, seconds, known)
+      }),
+      caps: sorted(this.#caps).map((cap) => cap.snapshot(at, this.#reportsOf(cap, reports))),
+      routes: [...this.#routes.values()]
+        .map((route) => route.snapshot(at, seconds))
+        .sort((a, b) => b.perSecond - a.perSecond),
+      uniques: uniques.snapshot(),
+      backends: worst(reports.flatMap(({ backends }) => backends)),
+      history: this.#history(at),
+      events: this.#events,
+      unreadMessages: this.unread,
+    }
+  }
+
+  #absorbNews({ routes, holds, events }: ReportedNews, at: number): void {
+    this.#events = [...events.toReversed(), ...this.#events].slice(0, MAX_EVENTS)
+    for (const { route, method, durations } of routes) this.#routes.of(route, method).ended(digestOf(durations), at)
+    for (const { cap, durations } of holds) this.#caps.of(cap).held(digestOf(durations), at)
+  }
+
+  #reportsOf({ name }: FleetCap, reports: readonly ProcessReport[]): ProcessReport['caps'][number][] {
+    return reports.flatMap(({ caps }) => caps.filter((cap) => cap.name === name))
+  }
+
+  /** Length of the period for current rates, counting the current second by its elapsed part. */
+  #secondsOfNow(at: number): number {
+    const seconds = NOW_SECONDS - 1 + (at % 1_000) / 1_000
+    return Math.min(seconds, Math.max(1, (at - this.#startedAt) / 1_000))
+  }
+
+  #rates(at: number, seconds: number): Pick<LiveSnapshot, 'ratePerSecond' | 'deniedShare'> {
+    const policies = [...this.#policies.values()]
+    const recent = policies.map((policy) => policy.recent(at))
+    const denied = recent.reduce((sum, one) => sum + one.denied, 0)
+    const all = recent.reduce((sum, one) => sum + one.allowed + one.denied + one.shadowDenied, 0)
+    const hour = policies.reduce((sum, policy) => sum + policy.lastHour(at), 0)
+    const hourSeconds = Math.min(3_600, Math.max(1, (at - this.#startedAt) / 1_000))
+    const ratePerSecond = { now: all / seconds, lastHour: hour / hourSeconds }
+    return { ratePerSecond, deniedShare: all === 0 ? 0 : denied / all }
+  }
+
+  #history(at: number): HistorySnapshot {
+    const step = Math.floor(at / STEP_MS)
+    const steps = Math.min(STEPS, Math.max(1, step - Math.floor(this.#startedAt / STEP_MS) + 1))
+    return {
+      startAt: (step - steps + 1) * STEP_MS,
+      stepMs: STEP_MS,
+      series: sorted(this.#policies).flatMap((policy) => policy.series(steps, at)),
+      caps: sorted(this.#caps).map((cap) => cap.series(steps, at)),
+    }
+  }
+}
+
+/** Returns the worst state of each backend. Among equal states, the one that has lasted longest. */
+function worst(backends: readonly BackendSnapshot[]): BackendSnapshot[] {
+  const rank = ({ state, sinceMs }: BackendSnapshot): [number, number] => [STATES.indexOf(state), sinceMs]
+  const byName = new Map<string, BackendSnapshot>()
+  for (const backend of backends) {
+    const known = byName.get(backend.name)
+    const [state, since] = rank(backend)
+    const [knownState, knownSince] = known ? rank(known) : [-1, 0]
+    if (state > knownState || (state === knownState && since > knownSince)) byName.set(backend.name, backend)
+  }
+  return [...byName.values()]
+}
+
+function digestOf(durations: string): TDigest {
+  return TDigest.fromBytes(new Uint8Array(Buffer.from(durations, 'base64')))
+}
+
+function sorted<T extends { readonly name: string }>(table: BoundedTable<T>): T[] {
+  return [...table.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}

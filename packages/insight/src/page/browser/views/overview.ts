@@ -1,0 +1,118 @@
+import type { CapSnapshot, HistorySnapshot, InsightSnapshot, RouteSnapshot } from '../../../live/report/snapshot.ts'
+import type { PageUpdate } from '../../page-update.ts'
+import type { Span } from '../dom/address.ts'
+import { bar, element, untrustedText } from '../dom/elements.ts'
+import { count, duration, milliseconds, percent, rate } from '../dom/format.ts'
+import { controlsTable } from './changes-view.ts'
+import { keyLink } from './key-view.ts'
+import { policyLink, processes } from './policy-text.ts'
+import { countText, policiesTable } from './policy-view.ts'
+import { processesTable } from './process-view.ts'
+import { sparkline } from './sparkline.ts'
+import { section, table } from './table.ts'
+import { trafficPanel } from './traffic-panel.ts'
+import { uniqueDays } from './unique-days-view.ts'
+
+const MAX_ROWS = 8
+const STATES = { ok: '✓ OK', failing: '! failing', open: '✕ circuit open' } as const
+
+/** The overview, most urgent parts first. */
+export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement[] {
+  const { policies, caps, routes, backends, processes: all, history, day, controls, uniques } = snapshot
+  return [
+    tiles(snapshot),
+    ...(controls.length > 0 ? [section('Active changes', controlsTable(controls, false))] : []),
+    trafficPanel(snapshot, span),
+    section('Closest to the limit', policiesTable(policies, MAX_ROWS)),
+    element(
+      'div',
+      { class: 'columns' },
+      section('In-flight requests', capsTable(caps, span === 'day' ? day : history, span)),
+      section('Most denied keys', topKeysTable(snapshot, 'topDenied')),
+      section('Most allowed keys', topKeysTable(snapshot, 'topAllowed')),
+      section('Slowest routes', routesTable(routes)),
+      section('Backends', backendsTable(backends)),
+      section('Processes', processesTable(all.slice(0, MAX_ROWS))),
+      ...uniqueDays(uniques.days),
+    ),
+  ]
+}
+
+function tiles({ ratePerSecond, deniedShare, uniques }: InsightSnapshot): HTMLElement {
+  const entries = [
+    ['Decision rate (last 10 s)', rate(ratePerSecond.now)],
+    ['Decision rate (last hour)', rate(ratePerSecond.lastHour)],
+    ['Denied (last 10 s)', percent(deniedShare)],
+    ['Unique keys (last hour)', `≈\u00a0${count(uniques.hour)}`],
+    ['Unique keys (last 24 h)', `≈\u00a0${count(uniques.day)}`],
+  ]
+  const made = entries.map(([label, value]) => element('div', {}, element('dt', {}, label), element('dd', {}, value)))
+  return element('dl', { class: 'tiles' }, ...made)
+}
+
+function capsTable(caps: readonly CapSnapshot[], history: HistorySnapshot, span: Span): HTMLElement {
+  const used = (held: number, limit: number) =>
+    element('span', { class: 'used' }, bar(held / limit), `${count(held)} of ${count(limit)}`)
+  const curve = (name: string, limit: number) =>
+    sparkline(history.caps.find(({ cap }) => cap === name)?.values ?? [], limit)
+  const fullestFirst = caps.toSorted((a, b) => b.held / b.limit - a.held / a.limit)
+  const rows = fullestFirst
+    .slice(0, MAX_ROWS)
+    .map(({ name, limit, held, peak, denied, holdMs }) => [
+      untrustedText(name),
+      element('div', {}, used(held, limit), curve(name, limit)),
+      count(peak),
+      count(denied),
+      milliseconds(holdMs.p99),
+    ])
+  const past = { label: `In flight, ${span === 'day' ? 'last 24 hours' : 'last hour'}` }
+  const numbers = ['Max', 'Denied', 'Hold p99'].map((label) => ({ label, isNumber: true }))
+  return table('In-flight requests', [{ label: 'Cap' }, past, ...numbers], rows, 'No caps are observed.')
+}
+
+function topKeysTable({ policies }: InsightSnapshot, list: 'topDenied' | 'topAllowed'): HTMLElement {
+  const all = policies.flatMap((policy) => policy[list].map((each) => ({ ...each, policy: policy.name })))
+  const rows = all
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, MAX_ROWS)
+    .map(({ id, key, count: times, error, policy }) => [keyLink(id, key), policyLink(policy), countText(times, error)])
+  const label = list === 'topDenied' ? 'Most denied keys' : 'Most allowed keys'
+  const columns = [{ label: 'Key' }, { label: 'Policy' }, { label: 'Last 10 min', isNumber: true }]
+  return table(
+    label,
+    columns,
+    rows,
+    list === 'topDenied' ? 'No denials in the last 10 minutes.' : 'No requests in the last 10 minutes.',
+  )
+}
+
+function routesTable(routes: readonly RouteSnapshot[]): HTMLElement {
+  const slowestFirst = routes.toSorted((a, b) => (b.p99 ?? 0) - (a.p99 ?? 0))
+  const rows = slowestFirst
+    .slice(0, MAX_ROWS)
+    .map(({ route, method, p50, p90, p99, perSecond }) => [
+      untrustedText(`${method} ${route}`.trim()),
+      milliseconds(p50),
+      milliseconds(p90),
+      milliseconds(p99),
+      rate(perSecond),
+    ])
+  const numbers = ['p50', 'p90', 'p99', 'Request rate'].map((label) => ({ label, isNumber: true }))
+  return table('Slowest routes', [{ label: 'Route' }, ...numbers], rows, 'No request has completed yet.')
+}
+
+function backendsTable(backends: InsightSnapshot['backends']): HTMLElement {
+  const rows = backends.map(({ name, state, sinceMs, lastError }) => [
+    untrustedText(name),
+    element('span', { class: `state ${state}` }, STATES[state]),
+    duration(sinceMs),
+    lastError === null ? '–' : untrustedText(lastError),
+  ])
+  const columns = ['Backend', 'State', 'In state for', 'Last error'].map((label) => ({ label }))
+  return table('Backends', columns, rows, 'No backend has been used yet.')
+}
+
+/** Describes which processes the numbers cover. */
+export function scopeText({ isWholeFleet, processes: all }: InsightSnapshot): string {
+  return isWholeFleet ? `Showing ${processes(all.length)}.` : 'Showing this process only.'
+}

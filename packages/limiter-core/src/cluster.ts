@@ -1,5 +1,0 @@
-// Entry point for backends that count in the primary process of a Node.js cluster.
-export { type ClusterBackendOptions, clusterBackend, workerBackend } from './cluster/cluster-backend.ts'
-export type { Port } from './cluster/cluster-client.ts'
-export { ClusterFailure } from './cluster/cluster-failure.ts'
-export { ClusterServer } from './cluster/cluster-server.ts'

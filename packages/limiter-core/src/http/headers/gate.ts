@@ -1,0 +1,153 @@
+import type { Decision, Policy, PolicyVerdict } from '../../contracts.ts'
+import { policyItem, rateItem, stringItem, wholeSeconds } from './fields.ts'
+import type { HeaderPlan } from './header-dialect.ts'
+import { PROBLEM_MEDIA_TYPE, problemBody, problemFor } from './problem.ts'
+
+export type HeaderLine = readonly [name: string, value: string]
+
+/** The header content of one layer of a limiter. */
+export interface HeaderEntry {
+  readonly plan: HeaderPlan
+  readonly allowed: boolean
+  /** Items of `RateLimit-Policy`. */
+  readonly policyItems: string
+  /** Items of `RateLimit`: of all policies if the request is allowed, otherwise only of the policies that denied it. */
+  readonly rateItems: string
+  /** Verdict for the legacy headers, which describe only one policy; undefined if there are no legacy headers. */
+  readonly binding: PolicyVerdict | undefined
+}
+
+/** Response that is sent instead of the application's. */
+export interface HttpDenial {
+  readonly status: number
+  /** Value of `Retry-After`. Undefined if the request can never pass. */
+  readonly retryAfterSeconds: number | undefined
+  readonly contentType: string
+  readonly body: string
+}
+
+/** `remaining` of a policy whose backend failed and let the request pass. It is unknown, so it is not shown. */
+const UNKNOWN_REMAINING = Number.POSITIVE_INFINITY
+
+/**
+ * Returns the header content of a decision. Policies in shadow mode are never shown. `partitionOf` returns `;pk=...`
+ * or an empty string.
+ */
+export function rateEntry(
+  plan: HeaderPlan,
+  policyItems: string,
+  decision: Decision,
+  partitionOf?: (policy: Policy) => string,
+): HeaderEntry {
+  let rateItems = ''
+  for (const verdict of decision.verdicts) {
+    if (verdict.shadow || (!decision.allowed && verdict.allowed) || !(verdict.remaining < UNKNOWN_REMAINING)) continue
+    const item = rateItem(verdict, partitionOf?.(verdict.policy))
+    rateItems = rateItems === '' ? item : `${rateItems}, ${item}`
+  }
+  const binding = plan.legacy ? decision.binding : undefined
+  const shown = binding && !binding.shadow && binding.remaining < UNKNOWN_REMAINING ? binding : undefined
+  return { plan, allowed: decision.allowed, policyItems, rateItems, binding: shown }
+}
+
+/** Same as `rateEntry`, for a limiter with a single enforced policy. */
+export function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): HeaderEntry {
+  const counted = verdict.remaining < UNKNOWN_REMAINING
+  const binding = counted && plan.legacy ? verdict : undefined
+  return { plan, allowed: verdict.allowed, policyItems, rateItems: counted ? rateItem(verdict) : '', binding }
+}
+
+/** Returns the items of `RateLimit-Policy`. They are the same for every request unless a partition key is shown. */
+export function policyItems(policies: readonly Policy[], partitionOf?: (policy: Policy) => string): string {
+  return policies.map((policy) => policyItem(policy, partitionOf?.(policy))).join(', ')
+}
+
+/** Returns the header content of a full cap: its limit and 0 remaining. The time of the next release is unknown. */
+export function capEntry(plan: HeaderPlan, name: string, limit: number): HeaderEntry {
+  const item = stringItem(name)
+  return {
+    plan,
+    allowed: false,
+    policyItems: `${item};q=${limit};qu="concurrent-requests"`,
+    rateItems: `${item};r=0`,
+    binding: undefined,
+  }
+}
+
+/**
+ * Returns the header lines for all limiters of a response, with one valid list per header. If a limiter denied the
+ * request, `RateLimit` contains only the items that denied it, so that the client does not wait for the window of
+ * another policy. `wallMs` returns the time in ms since 1970, for legacy headers in epoch seconds.
+ */
+export function headerLines(entries: readonly HeaderEntry[], wallMs: () => number): HeaderLine[] {
+  const [only] = entries
+  if (entries.length !== 1 || only.plan.legacy) return mergedLines(entries, wallMs)
+  // fast path for most responses: one limiter, no legacy headers
+  const { plan, allowed, policyItems: policies, rateItems: rates } = only
+  if (!plan.draft || (allowed && !plan.onAllowed) || policies === '') return []
+  const policyLine: HeaderLine = ['RateLimit-Policy', policies]
+  return rates === '' ? [policyLine] : [policyLine, ['RateLimit', rates]]
+}
+
+function mergedLines(entries: readonly HeaderEntry[], wallMs: () => number): HeaderLine[] {
+  const denied = entries.some((entry) => !entry.allowed)
+  const lines: HeaderLine[] = []
+  const shown = entries.filter((entry) => entry.plan.draft && (denied || entry.plan.onAllowed))
+  const policies = joined(shown.map((entry) => entry.policyItems))
+  if (policies !== '') lines.push(['RateLimit-Policy', policies])
+  const rates = joined(shown.map((entry) => (denied && entry.allowed ? '' : entry.rateItems)))
+  if (rates !== '') lines.push(['RateLimit', rates])
+  const legacy = entries.filter(
+    (entry) => entry.binding && entry.plan.legacy && (denied ? !entry.allowed : entry.plan.onAllowed),
+  )
+  if (legacy.length > 0) lines.push(...legacyLines(legacy.reduce(moreRestrictive), wallMs))
+  return lines
+}
+
+/** Returns the response to a denied request, with the problem type that matches the status. */
+export function httpDenial(status: number, violated: readonly string[], retryAfterMs: number): HttpDenial {
+  return {
+    status,
+    retryAfterSeconds: Number.isFinite(retryAfterMs) ? Math.max(1, wholeSeconds(retryAfterMs)) : undefined,
+    contentType: PROBLEM_MEDIA_TYPE,
+    body: problemBody(problemFor(status), violated, status),
+  }
+}
+
+/** Returns the names of the enforced policies that denied the request. */
+export function violatedPolicies(decision: Decision): string[] {
+  const names: string[] = []
+  for (const verdict of decision.verdicts) if (!verdict.allowed && !verdict.shadow) names.push(verdict.policy.name)
+  return names
+}
+
+/** Returns the names of the violated policies as the body of the denial lists them. */
+export function violatedNames({ body }: HttpDenial): readonly string[] {
+  return (JSON.parse(body) as { readonly 'violated-policies': readonly string[] })['violated-policies']
+}
+
+function joined(items: readonly string[]): string {
+  return items.length === 1 ? items[0] : items.filter((item) => item !== '').join(', ')
+}
+
+function moreRestrictive(a: HeaderEntry, b: HeaderEntry): HeaderEntry {
+  if (a.allowed !== b.allowed) return a.allowed ? b : a
+  return fractionLeft(b) < fractionLeft(a) ? b : a
+}
+
+function fractionLeft({ binding }: HeaderEntry): number {
+  return binding ? binding.remaining / binding.policy.limit : 1
+}
+
+/** The legacy reset is the time at which the full limit is available again or, for a denial, the time to retry. */
+function legacyLines({ binding, plan }: HeaderEntry, wallMs: () => number): HeaderLine[] {
+  if (!binding) return []
+  const afterMs = binding.allowed ? binding.resetAfterMs : binding.retryAfterMs
+  const lines: HeaderLine[] = [
+    ['X-RateLimit-Limit', String(binding.policy.limit)],
+    ['X-RateLimit-Remaining', String(binding.allowed ? binding.remaining : 0)],
+  ]
+  if (!Number.isFinite(afterMs)) return lines
+  const reset = plan.legacy === 'delta' ? wholeSeconds(afterMs) : wholeSeconds(wallMs() + afterMs)
+  return [...lines, ['X-RateLimit-Reset', String(reset)]]
+}

@@ -1,0 +1,202 @@
+import { andThen, isPromise } from '../../contracts/maybe-promise.ts'
+import type { Decision, MaybePromise } from '../../contracts.ts'
+import { warnOnce } from '../../errors/warn-once.ts'
+import { wholeCostOfRequest } from '../../limiter/cost.ts'
+import type { LimiterReport } from '../../observers/limiter-report.ts'
+import type { SettleContext } from '../cost-source.ts'
+import { type HeaderEntry, type HeaderLine, type HttpDenial, headerLines } from '../headers/gate.ts'
+import type { RateCheck } from '../rate-check.ts'
+import type { RequestSluice } from './request-sluice.ts'
+import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
+
+/** A check of any framework. Its hooks are only called with the request and response of that framework. */
+type AnyCheck = RateCheck<never, never>
+
+/** A request that one limiter counted. */
+interface Taken {
+  readonly check: AnyCheck
+  readonly report: LimiterReport
+  /** Whether the decision is hidden from handlers, because it neither allows nor denies. */
+  readonly silent: boolean
+  /** Names of the policies whose final cost is known. */
+  settled?: Set<string>
+}
+
+/** Header lines and the denial that belongs to them. */
+interface ShownLines {
+  readonly denial: HttpDenial | undefined
+  readonly lines: HeaderLine[]
+}
+
+/** The results of all limiters that checked one request, behind `req.sluice`. Adapters add the end of the request. */
+export abstract class RequestRecord implements RequestSluice {
+  readonly #taken: Taken[] = []
+  readonly #entries: HeaderEntry[] = []
+  readonly #met: NamedLimiter[] = []
+  /** Number of limiters, counted from the first, that may check the request again without a warning. */
+  #expected = 0
+
+  get decisions(): readonly Decision[] {
+    return this.#taken.filter(({ silent }) => !silent).map(({ check }) => check.decision)
+  }
+
+  get decision(): Decision | undefined {
+    return this.decisions.reduce<Decision | undefined>((a, b) => (a && !moreRestrictive(b, a) ? a : b), undefined)
+  }
+
+  charge(units: number, policy?: string): MaybePromise<void> {
+    return this.#each('charge', policy, (taken, index) => move(taken, index, units))
+  }
+
+  refund(policy?: string): MaybePromise<void> {
+    return this.settle(0, policy)
+  }
+
+  reset(policy?: string): MaybePromise<void> {
+    return this.#each('reset', policy, ({ check }, index) =>
+      check.gate.limiter.resetOne(index, check.keys[index] as string),
+    )
+  }
+
+  settle(actual: number, policy?: string): MaybePromise<void> {
+    return this.#each('settle', policy, (taken, index) => settle(taken, index, actual))
+  }
+
+  abstract holdUntil(work: PromiseLike<unknown>): void
+
+  /**
+   * Returns false if `limiter` has already checked this request. The request is then not counted again, and a warning
+   * is issued once, unless the second check was expected.
+   */
+  registerLimiter(limiter: NamedLimiter): boolean {
+    const at = this.#met.indexOf(limiter)
+    if (at < 0) {
+      this.#met.push(limiter)
+      return true
+    }
+    if (at >= this.#expected) {
+      limiter.report.warnOnce(
+        'SLUICE_LIMITER_TWICE',
+        () => 'it ran twice for the same request, which was counted once; mount it only once on each route',
+      )
+    }
+    return false
+  }
+
+  /**
+   * Lets the limiters that have run so far, ahead of the application (`Expect: 100-continue`), run again inside it
+   * without counting the request twice and without a warning.
+   */
+  allowSecondRun(): void {
+    this.#expected = this.#met.length
+  }
+
+  /** Records a counted request. `silent` hides a decision that neither allows nor denies. */
+  recordTaken(check: AnyCheck, report: LimiterReport, silent = false): void {
+    this.#taken.push({ check, report, silent })
+  }
+
+  /** Records the header content of a limiter, and returns the header lines of all limiters so far. */
+  headersFor(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
+    const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
+    for (const entry of entries) this.#entries.push(entry)
+    return { denial, lines: headerLines(this.#entries, wallMs) }
+  }
+
+  /** Calls the `settle` hooks of the policies after the response has ended. */
+  settleAll(request: unknown, response: unknown, how: SettleContext): void {
+    for (const taken of this.#taken) {
+      if (!taken.check.decision.allowed) continue
+      taken.check.gate.plan.forEach(({ cost }, index) => {
+        if (taken.check.keys[index] === undefined) return
+        const hook = cost.settle as
+          | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
+          | undefined
+        if (!hook || !(how.completed || cost.settleAlways)) return
+        // the application has already settled the cost
+        if (taken.settled?.has(nameOf(taken, index))) return
+        guarded('settle', taken.report, () =>
+          andThen(hook(request, response, how), (actual) =>
+            actual === undefined ? undefined : settle(taken, index, actual),
+          ),
+        )
+      })
+    }
+  }
+
+  #each(
+    what: string,
+    policy: string | undefined,
+    run: (taken: Taken, index: number) => MaybePromise<unknown>,
+  ): MaybePromise<void> {
+    let found = false
+    const pending: Promise<void>[] = []
+    for (const taken of this.#taken) {
+      taken.check.keys.forEach((key, index) => {
+        if (key === undefined) return
+        if (policy !== undefined && nameOf(taken, index) !== policy) return
+        found = true
+        const done = guarded(what, taken.report, () => run(taken, index))
+        if (isPromise(done)) pending.push(done)
+      })
+    }
+    if (!found && policy !== undefined) this.#notCounted(what, policy)
+    return pending.length > 0 ? Promise.all(pending).then(() => undefined) : undefined
+  }
+
+  /** The warning is issued by the limiter that ran last, which is nearest to the handler. */
+  #notCounted(what: string, policy: string): void {
+    const counting = (): string =>
+      this.#taken
+        .flatMap((taken) => taken.check.keys.flatMap((key, index) => (key === undefined ? [] : nameOf(taken, index))))
+        .join(', ')
+    const message = (): string =>
+      `${what}: policy '${policy}' did not count this request (counted by: ${counting() || 'no policy'})`
+    const nearest = this.#met.at(-1)
+    if (nearest) nearest.report.warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
+    else warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
+  }
+}
+
+function nameOf({ check }: Taken, index: number): string {
+  return check.gate.plan[index].policy.name
+}
+
+function move({ check }: Taken, index: number, units: number): MaybePromise<unknown> {
+  return check.gate.limiter.chargeOne(index, check.keys[index] as string, units, check.decision)
+}
+
+function settle(taken: Taken, index: number, actual: number): MaybePromise<unknown> {
+  const name = nameOf(taken, index)
+  if (taken.settled?.has(name) || !wasTaken(taken, index)) return undefined
+  const units = wholeCostOfRequest(actual) - taken.check.costs[index]
+  taken.settled ??= new Set()
+  taken.settled.add(name)
+  return units === 0 ? undefined : move(taken, index, units)
+}
+
+/** Whether the policy took units: none for a denied request, and for a shadow policy only if every policy allows. */
+function wasTaken({ check: { decision, gate, chargedBeyond } }: Taken, index: number): boolean {
+  if (chargedBeyond) return true
+  if (!decision.allowed) return false
+  const { name } = gate.plan[index].policy
+  const isShadow = decision.verdicts.some(({ policy, shadow }) => shadow && policy.name === name)
+  return !isShadow || decision.verdicts.every((verdict) => verdict.allowed)
+}
+
+function guarded(what: string, report: LimiterReport, run: () => MaybePromise<unknown>): MaybePromise<void> {
+  const failed = (error: unknown): void => report.hookFailed(what, error, 'the units taken so far are kept')
+  try {
+    const done = run()
+    return isPromise(done) ? Promise.resolve(done).then(() => undefined, failed) : undefined
+  } catch (error) {
+    failed(error)
+  }
+}
+
+// enforced before shadow, denied before allowed, then the smaller fraction left, as within a decision
+function moreRestrictive(a: Decision, b: Decision): boolean {
+  if (a.binding.shadow !== b.binding.shadow) return b.binding.shadow
+  if (a.allowed !== b.allowed) return b.allowed
+  return a.binding.remaining / a.binding.policy.limit < b.binding.remaining / b.binding.policy.limit
+}

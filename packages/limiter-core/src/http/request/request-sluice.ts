@@ -1,0 +1,26 @@
+import type { Decision, MaybePromise } from '../../contracts.ts'
+
+/**
+ * The limits of one request, for its handlers: `req.sluice`, `ctx.state.sluice`, `request.sluice`.
+ * Methods never throw and never reject. Failures are reported to observers and warned about once.
+ */
+export interface RequestSluice {
+  /** Decisions of the limiters that counted this request, in the order in which they ran. */
+  readonly decisions: readonly Decision[]
+  /**
+   * The most restrictive decision: a denied one, otherwise the one with the smallest fraction of its limit left.
+   * A decision whose policies are all in shadow mode counts only if every decision is of this kind. Undefined if no
+   * limiter counted the request.
+   */
+  readonly decision: Decision | undefined
+  /** Charges units to one policy, or to all. Units beyond the limit become debt; a negative number is a refund. */
+  charge(units: number, policy?: string): MaybePromise<void>
+  /** Refunds the units that this request took from one policy, or from all. */
+  refund(policy?: string): MaybePromise<void>
+  /** Resets the count of the request's key in one policy, or in all. */
+  reset(policy?: string): MaybePromise<void>
+  /** Sets the final cost of the request in one policy, or in all. Only the first call for each policy has an effect. */
+  settle(actual: number, policy?: string): MaybePromise<void>
+  /** Holds the request's permits until `work` has settled, even if the response completes earlier. */
+  holdUntil(work: PromiseLike<unknown>): void
+}

@@ -1,7 +1,0 @@
-// Entry point for authors of ledgers that add up the usage of all processes, and of backends that report usage to them.
-export { maxLateMs } from './sync/charge-late.ts'
-export { MemorySyncLedger } from './sync/memory-sync-ledger.ts'
-export { PARTITIONS, partitionOf } from './sync/partition-of.ts'
-export type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync/sync-ledger.ts'
-export { DEFAULT_MAX_KEYS, SYNC_OPTIONS, type SyncOptions, type SyncTerms, syncTermsOf } from './sync/sync-terms.ts'
-export { type SilenceRule, SyncingBackend, type SyncingDeps } from './sync/syncing-backend.ts'

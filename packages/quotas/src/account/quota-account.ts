@@ -1,0 +1,256 @@
+import type { UsageLine } from '@sluice/counters/backend'
+import type { CalendarPeriod, CalendarPeriods } from '../calendar/calendar-periods.ts'
+import { QuotaJournal } from './quota-journal.ts'
+import type { LeaseState, PeriodState, QuotaState, ReservationState } from './quota-state.ts'
+import { TopUps } from './top-ups.ts'
+
+/** Number of past periods kept for late reports. */
+const CLOSED_PERIODS = 3
+/** Percentages of the included units at which a notice is written, in ascending order. */
+const THRESHOLDS = [80, 100] as const
+
+/** Rules for the periods of an account, the same for all keys of a quota. */
+export interface QuotaTerms {
+  readonly periods: CalendarPeriods
+  /** Maximum number of unused units carried over to the next period. */
+  readonly carryOver: number
+}
+
+/**
+ * State of a key under a quota at one instant, with the rules for spending and charging its units. It reads no
+ * clock and changes only the given state and its journal.
+ *
+ * For each period, exactly: `limit + carried + toppedUp = used + stranded + left`, where `left` is negative by the
+ * units charged beyond the limit.
+ */
+export class QuotaAccount {
+  /** Time of the database, in epoch ms. */
+  readonly now: number
+  readonly journal: QuotaJournal = new QuotaJournal()
+  readonly topUps: TopUps
+  readonly #state: QuotaState
+  readonly #terms: QuotaTerms
+  #current: PeriodState | undefined
+
+  constructor(state: QuotaState, terms: QuotaTerms, now: number) {
+    this.now = now
+    this.#state = state
+    this.#terms = terms
+    this.topUps = new TopUps(state.topUps)
+  }
+
+  get leases(): LeaseState[] {
+    return this.#state.leases
+  }
+
+  get reservations(): readonly ReservationState[] {
+    return this.#state.reservations
+  }
+
+  get periods(): readonly PeriodState[] {
+    return this.#state.periods
+  }
+
+  /** The current period; if the account was not opened, its last period. */
+  get current(): PeriodState {
+    const period = this.#current ?? this.#state.periods.at(-1)
+    if (!period) throw new Error('the account has no period: call open() first')
+    return period
+  }
+
+  /** Units included by the plan that used the account last; undefined if no plan has used it. */
+  get lastLimit(): number | undefined {
+    return this.#state.periods.at(-1)?.limit
+  }
+
+  /** Makes the period at `now` the current one, creating it if needed, for a plan that includes `limit` units. */
+  open(limit: number): this {
+    const calendar = this.#terms.periods.at(this.now)
+    const period = this.period(calendar.label) ?? this.#begin(calendar)
+    period.limit = limit
+    period.carried = this.#carriedInto(calendar)
+    this.#current = period
+    return this
+  }
+
+  period(label: string): PeriodState | undefined {
+    return this.#state.periods.find((one) => one.label === label)
+  }
+
+  /** Returns the stored period that contains `at`, or the nearest one. */
+  periodAt(at: number): PeriodState {
+    const { periods } = this.#state
+    return periods.find(({ endsAt }) => at < endsAt) ?? this.current
+  }
+
+  /**
+   * Returns the period that contains `at`, creating it if needed; the oldest stored period if `at` is before all of
+   * them.
+   */
+  periodOf(at: number, limit: number): PeriodState {
+    const calendar = this.#terms.periods.at(Math.min(at, this.now))
+    const { periods } = this.#state
+    const isBeforeAll = periods.length > CLOSED_PERIODS && calendar.startsAt < periods[0].startsAt
+    if (isBeforeAll) return periods[0]
+    const found = this.period(calendar.label)
+    if (found) return found
+    const begun = this.#begin(calendar)
+    begun.limit = limit
+    begun.carried = this.#carriedInto(calendar)
+    return begun
+  }
+
+  /** Number of units that can be spent, reserved or leased now. */
+  get free(): number {
+    const left = includedLeft(this.current) + this.topUps.left(this.now)
+    return Math.max(0, left - this.pendingIn(this.current))
+  }
+
+  /** All units of the key in the current period, spent or not. */
+  get capacity(): number {
+    return included(this.current) + this.current.toppedUp + this.topUps.left(this.now)
+  }
+
+  /** Maximum units of the next period as things stand. Larger requests never fit. */
+  get nextCapacity(): number {
+    const carried = Math.min(this.#terms.carryOver, includedLeft(this.current))
+    return this.current.limit + carried + this.topUps.left(this.now)
+  }
+
+  /** Returns the units of a period that are on lease or reserved. */
+  pendingIn({ label }: PeriodState): number {
+    const ofPeriod = ({ period }: { readonly period: string }): boolean => period === label
+    const sum = (all: readonly { readonly units: number }[]): number => all.reduce((units, one) => units + one.units, 0)
+    return sum(this.leases.filter(ofPeriod)) + sum(this.reservations.filter(ofPeriod))
+  }
+
+  /** Spends units. Returns false and spends nothing if they do not fit. */
+  take(units: number): boolean {
+    if (units > this.free) return false
+    this.charge(this.current, units, this.now)
+    return true
+  }
+
+  /**
+   * Charges units that were spent at `at`, even beyond the limit. Negative units are given back, at most as many as
+   * were used.
+   */
+  charge(period: PeriodState, units: number, at: number): void {
+    const change = Math.max(units, -period.used)
+    if (change === 0) return
+    period.used += change
+    const toppedUp = this.#fund(period, change)
+    this.journal.add(this.#hourIn(period, at), { units: change, toppedUp })
+    this.#notice(period)
+  }
+
+  /**
+   * Charges units of a lease without a report. Negative units reverse such a charge, at most as many as were charged.
+   */
+  strand(period: PeriodState, units: number, at: number): void {
+    const change = Math.max(units, -period.stranded)
+    period.stranded += change
+    const toppedUp = this.#fund(period, change)
+    this.journal.add(this.#hourIn(period, at), { stranded: change, toppedUp })
+    this.#notice(period)
+  }
+
+  /** Adds units to the journal without changing the state. */
+  journalAgain(period: PeriodState, units: Partial<Omit<UsageLine, 'hour'>>): void {
+    this.journal.add(this.#hourIn(period, this.now), units)
+  }
+
+  reserve(reservation: ReservationState): void {
+    this.#state.reservations.push(reservation)
+  }
+
+  /** Removes and returns a reservation; undefined if there is none. */
+  release(id: string): ReservationState | undefined {
+    const found = this.reservations.find((one) => one.id === id)
+    this.#state.reservations = this.reservations.filter((one) => one !== found)
+    return found
+  }
+
+  removeLeases(which: (lease: LeaseState) => boolean): void {
+    this.#state.leases = this.leases.filter((lease) => !which(lease))
+  }
+
+  /** When the next lease or reservation ends; undefined if there is none. */
+  get dueAt(): number | undefined {
+    const ends = [...this.leases.filter(({ units }) => units > 0), ...this.reservations].map(({ endsAt }) => endsAt)
+    return ends.length > 0 ? Math.min(...ends) : undefined
+  }
+
+  #begin({ label, startsAt, endsAt }: CalendarPeriod): PeriodState {
+    const { periods } = this.#state
+    const begun: PeriodState = {
+      label,
+      startsAt,
+      endsAt,
+      limit: 0,
+      carried: 0,
+      used: 0,
+      stranded: 0,
+      toppedUp: 0,
+      noticed: 0,
+    }
+    periods.push(begun)
+    periods.sort((one, other) => one.startsAt - other.startsAt)
+    while (periods.length > CLOSED_PERIODS + 1) periods.splice(periods[0] === begun ? 1 : 0, 1)
+    return begun
+  }
+
+  #carriedInto(calendar: CalendarPeriod): number {
+    const { carryOver, periods } = this.#terms
+    if (carryOver === 0) return 0
+    const earlier = this.#state.periods.filter(({ startsAt }) => startsAt < calendar.startsAt).at(-1)
+    if (!earlier) return 0
+    const left = Math.min(carryOver, Math.max(0, includedLeft(earlier) - this.pendingIn(earlier)))
+    // all units of the unused periods in between are left
+    const isNext = periods.before(calendar).label === earlier.label
+    return isNext ? left : Math.min(carryOver, earlier.limit + left)
+  }
+
+  /**
+   * Draws the units that a change of a period's usage needs from top-ups, or returns units that are no longer needed.
+   * Returns the units drawn, negative if they were returned.
+   */
+  #fund(period: PeriodState, change: number): number {
+    const beyond = Math.max(0, period.used + period.stranded - included(period))
+    if (change > 0) {
+      const needed = Math.min(change, Math.max(0, beyond - period.toppedUp))
+      const drawn = this.topUps.draw(needed, this.now)
+      period.toppedUp += drawn
+      return drawn
+    }
+    const unneeded = Math.min(-change, Math.max(0, period.toppedUp - beyond))
+    const back = this.topUps.giveBack(unneeded, this.now)
+    period.toppedUp -= back
+    return -back
+  }
+
+  /** Returns the hour of `at`, or the nearest hour of the period. */
+  #hourIn({ startsAt, endsAt }: PeriodState, at: number): number {
+    return this.#terms.periods.hourAt(Math.max(startsAt, Math.min(at, endsAt - 1)))
+  }
+
+  #notice(period: PeriodState): void {
+    const all = included(period)
+    const used = period.used + period.stranded
+    for (const threshold of THRESHOLDS) {
+      if (threshold <= period.noticed || used * 100 < all * threshold) continue
+      period.noticed = threshold
+      this.journal.notices.push({ period: period.label, threshold, used, included: all })
+    }
+  }
+}
+
+/** Returns the units of a period without top-ups. */
+export function included({ limit, carried }: PeriodState): number {
+  return limit + carried
+}
+
+/** Returns the included units of a period that are not charged. */
+export function includedLeft(period: PeriodState): number {
+  return Math.max(0, included(period) - (period.used + period.stranded - period.toppedUp))
+}

@@ -1,0 +1,60 @@
+import type { CounterLedger } from '@sluice/counters/backend'
+import { LEASE_OPTIONS, type LeaseOptions, leaseTermsOf } from '@sluice/fleet/leases'
+import {
+  badOption,
+  type Clock,
+  clockOf,
+  type Duration,
+  type MaybePromise,
+  type Observer,
+  Observers,
+  optionalFunction,
+  optionsOf,
+  parseTimerMs,
+} from '@sluice/limiter-core/backend'
+import type { QuotaUsed } from './quota-notices.ts'
+import { Quotas } from './quotas.ts'
+
+export interface QuotasOptions extends LeaseOptions {
+  /** Timeout of a database statement. Default: 5 s. Requests wait for statements no longer than their `deadlineMs`. */
+  readonly waitMs?: Duration | undefined
+  /**
+   * Called when a key has used 80 or 100 percent of the units included in its period: at least once for each, in one of
+   * the processes, and again every minute while it rejects.
+   */
+  readonly onUsed?: ((notice: QuotaUsed) => MaybePromise<void>) | undefined
+  readonly observers?: readonly Observer[] | undefined
+  readonly clock?: Partial<Clock> | undefined
+  /** Replaces the database's clock in tests; returns epoch ms. */
+  readonly serverTime?: (() => number) | undefined
+}
+
+const OPTIONS = [...LEASE_OPTIONS, 'waitMs', 'onUsed', 'observers', 'clock', 'serverTime'] as const
+/** Default `leaseMs`. Quotas last for days, so leases of several seconds are fine and spare the database. */
+const LEASE_MS = 10_000
+
+/**
+ * Creates quotas in a ledger from `postgresLedger` or `embeddedLedger`, whose `migrate()` creates the tables. Each
+ * process leases part of a key's remaining units and spends them without calling the database; `fraction` (default:
+ * 0.1) and `leaseMs` (default: 10 s) work as in `leasedBackend`. Quotas of fewer than 80 units call the database for
+ * each request.
+ *
+ * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
+ */
+export function createQuotas(ledger: CounterLedger, options: QuotasOptions = {}): Quotas {
+  const given = optionsOf('createQuotas', options, OPTIONS)
+  const { waitMs = 5_000, onUsed, observers, clock, serverTime, leaseMs = LEASE_MS, fraction } = given
+  if (typeof ledger?.openQuotas !== 'function') {
+    throw badOption('createQuotas: ledger', ledger, 'a counter ledger such as postgresLedger(pool)')
+  }
+  optionalFunction('createQuotas: onUsed', onUsed)
+  optionalFunction('createQuotas: serverTime', serverTime)
+  return new Quotas({
+    table: ledger.openQuotas(serverTime),
+    clock: clockOf(clock),
+    waitMs: parseTimerMs(waitMs, 'createQuotas: waitMs'),
+    terms: leaseTermsOf('createQuotas', { leaseMs, fraction }),
+    observers: new Observers(observers),
+    onUsed,
+  })
+}

@@ -1,0 +1,227 @@
+import {
+  type Answer,
+  type Backend,
+  type Charge,
+  type ChargePart,
+  ChargeVerdict,
+  type Clock,
+  type CompiledPolicy,
+  type CountedKey,
+  type Moment,
+  mergedAnswer,
+  SluiceError,
+  takeParts,
+  withFund,
+} from '@sluice/limiter-core/backend'
+import { fundOf } from './account/account-leases.ts'
+import type { AccountStore } from './account/account-store.ts'
+import type { QuotaAccount } from './account/quota-account.ts'
+import type { OwedUnits } from './owed-units.ts'
+import { accountOf, QuotaCounter } from './quota-counter.ts'
+
+type QuotaCharge = Charge<QuotaCounter>
+
+export interface ExactQuotasOptions {
+  readonly name: string
+  readonly store: AccountStore
+  readonly clock: Clock
+  readonly owed: OwedUnits
+  readonly opened: (counter: QuotaCounter) => () => void
+}
+
+/** Quotas that call the database for each charge: quotas too small to be leased, and adjustments of all quotas. */
+export class ExactQuotas implements Backend<Promise<Answer>> {
+  readonly name: string
+  readonly keepsCalendars = true
+  readonly algorithms = ['fixed-window'] as const
+  readonly #options: ExactQuotasOptions
+  /** Adjustments that are under way or were completed recently, by idempotency key. */
+  readonly #adjusting = new Map<string, Promise<Answer>>()
+  /** Functions that cancel the timers which remove completed adjustments. */
+  readonly #forgetting = new Set<() => void>()
+  #isClosed = false
+
+  constructor(options: ExactQuotasOptions) {
+    this.name = options.name
+    this.#options = options
+  }
+
+  /** Throws `SLUICE_BAD_POLICY` if the policy has no calendar, or if its plans have different calendars. */
+  open(compiled: CompiledPolicy, name: string): QuotaCounter {
+    const { policy, variants } = compiled
+    if (!policy.calendar || variants) {
+      const received = variants ? 'plans with different calendars' : 'a window'
+      throw new SluiceError(
+        'SLUICE_BAD_POLICY',
+        `policy '${policy.name}': calendar: expected one calendar from quota() on ${this.name}, received ${received}`,
+      )
+    }
+    let closed = (): void => {}
+    const counter = new QuotaCounter(this, compiled, name, () => closed())
+    closed = this.#options.opened(counter)
+    return counter
+  }
+
+  async takeAll(requested: readonly Charge[], moment?: Moment): Promise<Answer> {
+    const charges = requested as readonly QuotaCharge[]
+    if (charges.length === 1) return this.#take(charges[0], moment)
+    const backend = {
+      takeAll: ([charge]: readonly Charge[]) => this.#take(charge as QuotaCharge, moment),
+      adjustAll: this.adjustAll.bind(this),
+    }
+    const parts: ChargePart[] = charges.map((charge, index) => ({ backend, indexes: [index], charges: [charge] }))
+    return takeParts(parts, moment, (part) => this.peekAll(part.charges))
+  }
+
+  peekAll(requested: readonly Charge[]): Promise<Answer> {
+    return this.#each(requested, (charge, account) => charge.cost <= account.free)
+  }
+
+  async adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
+    const id = moment?.idempotencyKey?.id
+    if (id === undefined) return this.#adjust(requested, takenAt)
+    const underWay = this.#adjusting.get(id) ?? this.#adjust(requested, takenAt)
+    this.#adjusting.set(id, underWay)
+    // repeated calls receive the same answer, also for a short time after it has arrived
+    underWay.then(
+      () => this.#forgetLater(id),
+      () => this.#adjusting.delete(id),
+    )
+    return underWay
+  }
+
+  #forgetLater(id: string): void {
+    if (this.#isClosed) return
+    const stop = this.#options.clock.after(30_000, () => {
+      this.#adjusting.delete(id)
+      this.#forgetting.delete(stop)
+    })
+    this.#forgetting.add(stop)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const stop of this.#forgetting) stop()
+  }
+
+  async resetAll(keys: readonly CountedKey[]): Promise<void> {
+    const { store } = this.#options
+    await Promise.all(
+      keys.map((target) => {
+        const { limit, terms } = target.counter as QuotaCounter
+        return store.change(accountOf(target), terms, { apply: (account) => resetPeriod(account.open(limit)) })
+      }),
+    )
+  }
+
+  passed(charges: readonly Charge[], takenAt: number): void {
+    const { store, owed } = this.#options
+    for (const charge of charges) owed.add(charge as QuotaCharge, takenAt + store.offsetMs)
+  }
+
+  /** Always false: losses are detected and repaired for each key; see `recoveryOf`. */
+  mayHaveLost(): boolean {
+    return false
+  }
+
+  /** Always false: units taken after the caller stopped waiting are given back. */
+  mayCountUnanswered(): boolean {
+    return false
+  }
+
+  #take(charge: QuotaCharge, moment: Moment | undefined): Promise<Answer> {
+    const { store, clock } = this.#options
+    const { counter, cost } = charge
+    return new Promise((resolve, reject) => {
+      let answer: Answer | undefined
+      let isTaken = false
+      let isRejected = false
+      const late = (): boolean => moment?.deadlineAt !== undefined && clock.now() >= moment.deadlineAt
+      store.add(accountOf(charge), counter.terms, {
+        apply: (account) => {
+          account.open(counter.limit)
+          // the caller no longer waits, so nothing is spent
+          isTaken = !late() && account.take(cost)
+          answer = this.#answerOf([verdictOf(charge, account, isTaken)], account.now)
+        },
+        done: () => {
+          isRejected = late()
+          if (isRejected) reject(lateAnswer())
+          else resolve(answer as Answer)
+        },
+        failed: (error) => {
+          isRejected = true
+          reject(error)
+        },
+        settled: (stands) => {
+          if (stands && isRejected && isTaken && cost > 0) this.#giveBack(charge, answer as Answer)
+        },
+      })
+    })
+  }
+
+  #giveBack(charge: QuotaCharge, { takenAt }: Answer): void {
+    this.#options.owed.add({ ...charge, cost: -charge.cost }, takenAt)
+  }
+
+  #adjust(requested: readonly Charge[], takenAt: number): Promise<Answer> {
+    const adjust = ({ cost }: QuotaCharge, account: QuotaAccount): boolean => {
+      account.charge(account.periodAt(takenAt), cost, takenAt)
+      return true
+    }
+    // a retry under the same idempotency key must not count twice
+    return this.#each(requested, adjust, true)
+  }
+
+  async #each(
+    requested: readonly Charge[],
+    apply: (charge: QuotaCharge, account: QuotaAccount) => boolean,
+    certain = false,
+  ): Promise<Answer> {
+    const { store } = this.#options
+    const charges = requested as readonly QuotaCharge[]
+    const answers = await Promise.all(
+      charges.map((charge) => {
+        const { limit, terms } = charge.counter
+        return store.change(accountOf(charge), terms, {
+          certain,
+          apply: (account) => {
+            const fits = apply(charge, account.open(limit))
+            return this.#answerOf([verdictOf(charge, account, fits)], account.now)
+          },
+        })
+      }),
+    )
+    return answers.length === 1
+      ? answers[0]
+      : mergedAnswer(
+          charges.map((_, index) => ({ indexes: [index] })),
+          answers,
+        )
+  }
+
+  #answerOf(verdicts: Answer['verdicts'], takenAt: number): Answer {
+    return { verdicts, takenAt, counted: true, source: this.name }
+  }
+}
+
+function resetPeriod(account: QuotaAccount): void {
+  const { current } = account
+  account.charge(current, -current.used, account.now)
+  account.strand(current, -current.stranded, account.now)
+}
+
+/** Returns the verdict of a charge. `fits` is whether it was taken, or could be taken. */
+function verdictOf({ counter, cost, advisory }: QuotaCharge, account: QuotaAccount, fits: boolean): ChargeVerdict {
+  const { current, now, free } = account
+  const leftMs = Math.ceil(current.endsAt - now)
+  const neverMs = cost > account.nextCapacity ? Number.POSITIVE_INFINITY : leftMs
+  const growsMs = current.used + current.stranded > 0 ? leftMs : 0
+  const { policy } = counter.compiled
+  const verdict = new ChargeVerdict(policy, advisory === true, free, fits ? 0 : neverMs, leftMs, growsMs)
+  return withFund(verdict, fundOf(account, fits))
+}
+
+function lateAnswer(): Error {
+  return Object.assign(new Error('the quota database replied after the deadline'), { code: 'LATE' })
+}

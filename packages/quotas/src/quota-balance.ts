@@ -1,0 +1,58 @@
+import { included, type QuotaAccount } from './account/quota-account.ts'
+
+/**
+ * Balance of a key at one moment. Exactly: `included + carried + toppedUp + topUpLeft = used + stranded + onLease +
+ * reserved + left`, where `left` is negative by the units charged beyond the limit.
+ */
+export interface QuotaBalance {
+  /** Local date on which the period began, e.g. `2026-11-01`. */
+  readonly period: string
+  /** Start of the period, in epoch ms. */
+  readonly startsAt: number
+  /** End of the period, in epoch ms. */
+  readonly endsAt: number
+  /** Units included in the plan. */
+  readonly included: number
+  /** Units carried over from the previous period. */
+  readonly carried: number
+  /** Units of top-ups spent in this period. */
+  readonly toppedUp: number
+  /** Unspent units of top-ups. */
+  readonly topUpLeft: number
+  readonly used: number
+  /** Units charged for leases that ended without a report. */
+  readonly stranded: number
+  /** Units leased to processes that have not reported them yet, spent or not. */
+  readonly onLease: number
+  readonly reserved: number
+  readonly left: number
+  /**
+   * Units that can be taken, reserved or leased now. Units charged beyond the limit are billed; a top-up does not pay
+   * for them.
+   */
+  readonly available: number
+}
+
+/** Returns the balance of an open account. */
+export function balanceOf(account: QuotaAccount): QuotaBalance {
+  const { current, topUps, now } = account
+  const { label, startsAt, endsAt, limit, carried, toppedUp, used, stranded } = current
+  const reserved = account.reservations.reduce((sum, { period, units }) => sum + (period === label ? units : 0), 0)
+  const pending = account.pendingIn(current)
+  const topUpLeft = topUps.left(now)
+  return {
+    period: label,
+    startsAt,
+    endsAt,
+    included: limit,
+    carried,
+    toppedUp,
+    topUpLeft,
+    used,
+    stranded,
+    onLease: pending - reserved,
+    reserved,
+    left: included(current) + toppedUp + topUpLeft - used - stranded - pending,
+    available: account.free,
+  }
+}

@@ -1,0 +1,26 @@
+import type { LeaseGrant, LeaseLedger, LeaseRequest } from '@sluice/fleet/leases'
+import { type QuotaLeaseTerms, requestLease } from './account/account-leases.ts'
+import type { AccountStore } from './account/account-store.ts'
+import { accountOf, type QuotaCounter } from './quota-counter.ts'
+
+/** Leases of quotas, stored in their accounts. */
+export class QuotaLedger implements LeaseLedger {
+  readonly #store: AccountStore
+  readonly #terms: QuotaLeaseTerms
+
+  constructor(store: AccountStore, terms: QuotaLeaseTerms) {
+    this.#store = store
+    this.#terms = terms
+  }
+
+  request(asks: readonly LeaseRequest[]): Promise<readonly (LeaseGrant | Error)[]> {
+    return Promise.all(
+      asks.map((ask) => {
+        const { terms, limit } = ask.counter as QuotaCounter
+        const apply = (account: Parameters<typeof requestLease>[0]): LeaseGrant =>
+          requestLease(account.open(limit), ask, this.#terms)
+        return this.#store.change(accountOf(ask), terms, { apply }).catch((error: Error) => error)
+      }),
+    )
+  }
+}

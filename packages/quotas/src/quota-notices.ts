@@ -1,0 +1,87 @@
+import type { QuotaTable, StoredNotice } from '@sluice/counters/backend'
+import type { Clock, MaybePromise, Observers } from '@sluice/limiter-core/backend'
+import { listedKey } from './stored-key.ts'
+
+/** Time within which a process must deliver a notice before another process may claim it. */
+const CLAIM_MS = 60_000
+const AT_ONCE = 100
+
+/** Notice that a key has used 80 or 100 percent of the units included in a period. */
+export interface QuotaUsed {
+  /** Same id for each delivery of a notice, so that receivers can ignore repeated deliveries. */
+  readonly id: string
+  readonly policy: string
+  readonly key: string
+  /** Local date on which the period began, e.g. `2026-11-01`. */
+  readonly period: string
+  /** Percentage: 80 or 100. */
+  readonly threshold: number
+  /** Units used when the threshold was reached. */
+  readonly used: number
+  /** Units included in the period, with units carried over. */
+  readonly included: number
+}
+
+export interface QuotaNoticesOptions {
+  readonly table: QuotaTable
+  readonly clock: Clock
+  readonly observers: Observers
+  readonly policyOf: (name: string) => string
+  readonly onUsed: ((notice: QuotaUsed) => MaybePromise<void>) | undefined
+}
+
+/** Delivers written notices, with retries until `onUsed` accepts them. */
+export class QuotaNotices {
+  readonly #options: QuotaNoticesOptions
+  readonly #underWay = new Set<Promise<void>>()
+  #isClosed = false
+
+  constructor(options: QuotaNoticesOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Delivers notices. Never rejects: failed deliveries are retried by any process. Without `onUsed`, only observers are
+   * notified, and delivery is left to a process with `onUsed`.
+   */
+  deliver(notices: readonly StoredNotice[]): Promise<void> {
+    const delivered = this.#deliver(notices)
+    this.#underWay.add(delivered)
+    return delivered.finally(() => this.#underWay.delete(delivered))
+  }
+
+  /** Resolves when all deliveries under way have ended. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+
+  /** Stops deliveries; undelivered notices are left to other processes. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  async #deliver(notices: readonly StoredNotice[]): Promise<void> {
+    const delivered = await Promise.all(notices.map((notice) => this.#deliverOne(notice)))
+    const ids = delivered.flatMap((id) => id ?? [])
+    if (ids.length > 0 && !this.#isClosed) await this.#options.table.delivered(ids).catch(() => {})
+  }
+
+  /** Delivers notices that another process claimed but did not deliver. */
+  async deliverLate(names: readonly string[]): Promise<void> {
+    const { onUsed, table } = this.#options
+    if (onUsed && !this.#isClosed) await this.deliver(await table.undelivered(names, CLAIM_MS, AT_ONCE))
+  }
+
+  async #deliverOne({ name, id, key, period, threshold, used, included }: StoredNotice): Promise<string | undefined> {
+    const { observers, onUsed, policyOf } = this.#options
+    const notice: QuotaUsed = { id, policy: policyOf(name), key: listedKey(key), period, threshold, used, included }
+    observers.event('quota', { ...notice })
+    try {
+      await onUsed?.(notice)
+      return onUsed && id
+    } catch (error) {
+      observers.event('hookFailed', { hook: 'onUsed', error })
+      return undefined
+    }
+  }
+}
