@@ -18,6 +18,6 @@ export const httpContenders = Object.entries(groups).flatMap(([group, contenders
 /** Contenders whose name contains `only`, and the ones they are compared with. */
 export function chooseHttpContenders(only = '') {
   const named = httpContenders.filter(({ name }) => name.includes(only))
-  const wanted = new Set(named.flatMap(({ name, bare, of, capOn }) => [name, bare, of, capOn]))
+  const wanted = new Set(named.flatMap(({ name, bare, of }) => [name, bare, of]))
   return httpContenders.filter(({ name }) => wanted.has(name))
 }

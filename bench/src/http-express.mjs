@@ -12,6 +12,12 @@ const behind = (mount) => async (limit) => {
 
 export const expressContenders = [
   { name: 'express, bare', denial: false, serve: behind(() => {}) },
+  {
+    name: 'express, a middleware that does nothing',
+    role: 'floor',
+    denial: false,
+    serve: behind((app) => app.use((_req, _res, next) => next())),
+  },
   ...bothWays(
     'hand-written Map, 2 draft headers',
     'floor',
@@ -24,7 +30,18 @@ export const expressContenders = [
       const { rateLimit } = await import('@sluice/express')
       app.use(rateLimit({ limit, window: windowMs }))
     }),
+    { part: 'rate' },
   ),
+  {
+    name: '@sluice/express inflightLimit',
+    role: 'sluice',
+    part: 'cap',
+    denial: false,
+    serve: behind(async (app) => {
+      const { inflightLimit } = await import('@sluice/express')
+      app.use(inflightLimit({ limit: 10_000 }))
+    }),
+  },
   ...bothWays(
     '@sluice/express inflightLimit + rateLimit',
     'sluice',
@@ -33,7 +50,7 @@ export const expressContenders = [
       app.use(inflightLimit({ limit: 10_000 }))
       app.use(rateLimit({ limit, window: windowMs }))
     }),
-    { capOn: '@sluice/express rateLimit' },
+    { part: 'both' },
   ),
   ...bothWays(
     'express-rate-limit (default headers)',

@@ -26,7 +26,18 @@ export const fastifyContenders = [
       const { sluice } = await import('@sluice/fastify')
       await app.register(sluice, { rateLimit: { limit, window: windowMs } })
     }),
+    { part: 'rate' },
   ),
+  {
+    name: '@sluice/fastify inflightLimit',
+    role: 'sluice',
+    part: 'cap',
+    denial: false,
+    serve: behind(async (app) => {
+      const { sluice } = await import('@sluice/fastify')
+      await app.register(sluice, { inflightLimit: { limit: 10_000 } })
+    }),
+  },
   ...bothWays(
     '@sluice/fastify inflightLimit + rateLimit',
     'sluice',
@@ -34,7 +45,7 @@ export const fastifyContenders = [
       const { sluice } = await import('@sluice/fastify')
       await app.register(sluice, { rateLimit: { limit, window: windowMs }, inflightLimit: { limit: 10_000 } })
     }),
-    { capOn: '@sluice/fastify rateLimit' },
+    { part: 'both' },
   ),
   ...bothWays(
     '@fastify/rate-limit',

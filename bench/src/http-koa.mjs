@@ -26,7 +26,18 @@ export const koaContenders = [
       const { rateLimit } = await import('@sluice/koa')
       app.use(rateLimit({ limit, window: windowMs }))
     }),
+    { part: 'rate' },
   ),
+  {
+    name: '@sluice/koa inflightLimit',
+    role: 'sluice',
+    part: 'cap',
+    denial: false,
+    serve: behind(async (app) => {
+      const { inflightLimit } = await import('@sluice/koa')
+      app.use(inflightLimit({ limit: 10_000 }))
+    }),
+  },
   ...bothWays(
     '@sluice/koa inflightLimit + rateLimit',
     'sluice',
@@ -35,7 +46,7 @@ export const koaContenders = [
       app.use(inflightLimit({ limit: 10_000 }))
       app.use(rateLimit({ limit, window: windowMs }))
     }),
-    { capOn: '@sluice/koa rateLimit' },
+    { part: 'both' },
   ),
   ...bothWays(
     'koa-ratelimit',

@@ -38,7 +38,7 @@ export const nestContenders = [
     '@sluice/nest inflightLimit + rateLimit',
     'sluice',
     behind((limit) => sluiceParts({ rateLimit: { limit, window: windowMs }, inflightLimit: { limit: 10_000 } })),
-    { capOn: '@sluice/nest rateLimit' },
+    { part: 'both' },
   ),
   ...bothWays(
     '@nestjs/throttler',

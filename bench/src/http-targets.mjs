@@ -1,51 +1,42 @@
-import { targetColumns, targetRow } from './target.mjs'
-
-// from DESIGN: the allowed additional cost and the bare server it refers to. On another machine only the share can be
-// compared. DESIGN has no row for Nest, which is compared only with its best-known limiter.
-const aims = {
-  'Express 5': { addedUs: 18, bareUs: 167 },
-  'Koa 3': { addedUs: 9, bareUs: 48 },
-  'Fastify 5': { addedUs: 6, bareUs: 35 },
+// The cost that a limit adds to a bare server, as a part of what the best-known limiter adds in the same turns.
+const goals = {
+  'Express 5': { rate: 0.5, cap: 0.6, both: 1 },
+  'Koa 3': { rate: 0.8 },
+  'Fastify 5': { rate: 1, cap: 1 },
 }
-const capAimUs = 5
+const denialGoal = 1.1
 
-/** `added(name)` and `addedPercent(name)`: medians over the rounds; `addedOn(name, other)`: first minus other. */
-export function httpTargetTable(chosen, measured) {
-  const sluice = chosen.filter(({ role }) => role === 'sluice')
-  const rows = sluice.flatMap((contender) => {
-    if (contender.denial) return [denialRow(contender, measured)]
-    return [...aimRows(contender, measured), ...peerRows(contender, chosen, measured), ...capRows(contender, measured)]
-  })
+const httpTargetColumns = ['target', 'sockets', 'injected', 'at most', 'quartiles', 'result']
+
+/** `figures` has quartiles for each mode: `cpuUs(name)`, and `added(name, other)`, the difference between two servers. */
+export function httpTargetTable(chosen, figures) {
+  const rows = chosen.filter(({ role }) => role === 'sluice').flatMap((one) => rowsOf(one, chosen, figures))
   const notes = [
-    'autocannon, 32 connections, pipelining 1, from another process; NODE_ENV=production; one client address. The servers of a framework take turns of a second; "added" is against the bare server of the same turn.',
+    'CPU time of the server process; NODE_ENV=production. All servers of a framework run in one process and take turns of 300 requests in random order, in fresh processes; "added" is the median difference to the bare server of the same turn. `sockets`: 16 connections of a separate process; `injected`: light-my-request.',
     'Every response was checked: all 200 or all 429.',
-    'Nest has no target in the design: it is compared with the best-known limiter, and the rows of an empty guard and interceptor show the cost of Nest itself.',
+    'Result: that of both modes. "Quartiles" says whether the quartiles of both costs are apart, over sockets and injected; if they overlap, the difference may be noise.',
   ]
-  return { title: 'HTTP targets', columns: targetColumns, rows, notes }
+  return { title: 'HTTP targets', columns: httpTargetColumns, rows, notes }
 }
 
-function denialRow({ name, of: allowed }, { added }) {
-  return targetRow(`${name}: added µs, against its 200`, added(name), added(allowed))
-}
-
-function aimRows({ name, group, capOn }, { added, addedPercent }) {
-  const aim = aims[group]
-  if (!aim || capOn !== undefined) return []
-  return [
-    targetRow(`${name}: added µs`, added(name), aim.addedUs),
-    targetRow(`${name}: added % of bare`, addedPercent(name), (aim.addedUs / aim.bareUs) * 100),
-  ]
-}
-
-/** Compared with the cheapest setting of the best-known limiter, which has no caps. */
-function peerRows({ name, group, capOn }, chosen, { added }) {
+function rowsOf({ name, group, part, denial, of, bare }, chosen, figures) {
+  if (denial) return [rowOf(`${name}, × its 200`, denialGoal, figures, ({ cpuUs }) => parts(cpuUs(name), cpuUs(of)))]
+  const goal = goals[group]?.[part]
   const peers = chosen.filter((other) => other.group === group && other.role === 'peer' && !other.denial)
-  if (capOn !== undefined || peers.length === 0) return []
-  const best = Math.min(...peers.map((peer) => added(peer.name)))
-  return [targetRow(`${name}: added µs, best-known limiter`, added(name), best)]
+  if (goal === undefined || peers.length === 0) return []
+  const addedBy = (peer) => figures.sockets.added(peer.name, bare).median
+  const best = peers.reduce((one, other) => (addedBy(other) < addedBy(one) ? other : one))
+  const what = `${name}: added, × ${best.name}`
+  return [rowOf(what, goal, figures, ({ added }) => parts(added(name, bare), added(best.name, bare)))]
 }
 
-function capRows({ name, capOn }, { addedOn }) {
-  if (capOn === undefined) return []
-  return [targetRow(`${name}: added µs, of the cap`, addedOn(name, capOn), capAimUs)]
+function parts(own, other) {
+  return { ratio: own.median / other.median, apart: own.high < other.low || other.high < own.low }
+}
+
+function rowOf(what, goal, figures, read) {
+  const { sockets, injected } = { sockets: read(figures.sockets), injected: read(figures.injected) }
+  const apart = [sockets, injected].map((one) => (one.apart ? 'apart' : 'overlap')).join(', ')
+  const result = Math.max(sockets.ratio, injected.ratio) <= goal ? 'hit' : 'MISS'
+  return [what, sockets.ratio, injected.ratio, goal, apart, result]
 }

@@ -1,94 +1,72 @@
+import { runChild } from './child.mjs'
 import { chooseHttpContenders } from './http-contenders.mjs'
-import { openSites, startLoad } from './http-site.mjs'
 import { httpTargetTable } from './http-targets.mjs'
-import { median } from './median.mjs'
-import { seededRandom, shuffled } from './random.mjs'
+import { quartilesOf } from './quartiles.mjs'
 
-const warmupSeconds = 2
+const httpCell = new URL('./http-cell.mjs', import.meta.url)
+const modes = ['sockets', 'injected']
+/** Requests per server and turn: a turn of all servers of a framework takes about half a second. */
+const requests = 300
+const warmupTurns = 4
 
-/** `seconds`: duration for each server and round, in turns of one second. */
+/** `seconds`: about the duration of each mode and framework in each of `rounds` fresh processes. */
 export async function run({ smoke = false, rounds = 3, only = '', seconds = 5, progress = () => {} } = {}) {
   const chosen = chooseHttpContenders(only)
   const groups = [...new Set(chosen.map(({ group }) => group))]
-  const load = startLoad()
-  try {
-    const taken = smoke
-      ? [await smokeOf(groups, chosen, load)]
-      : await turnsOf(groups, chosen, { rounds, turns: Math.ceil(seconds), load, progress })
-    const measured = measuredOf(chosen, taken)
-    return [...groups.map((group) => costTable(group, chosen, measured)), httpTargetTable(chosen, measured)]
-  } finally {
-    load.close()
-  }
-}
-
-/** One short load for each, all in parallel, because autocannon checks the clock once a second. */
-async function smokeOf(groups, chosen, load) {
-  const results = {}
-  const smoke = async (group) => {
-    const { sites, close } = await openSites(ofGroup(chosen, group), load)
-    const measure = async (site) => {
-      await site.warmUp(0)
-      results[site.contender.name] = await site.measure({ amount: 64 })
-    }
-    await Promise.all(sites.map(measure))
-    close()
-  }
-  await Promise.all(groups.map(smoke))
-  return results
-}
-
-function ofGroup(chosen, group) {
-  return chosen.filter((contender) => contender.group === group)
-}
-
-/** The servers of a group run in fresh parallel processes and take turns, in a different order each time. */
-async function turnsOf(groups, chosen, { rounds, turns, load, progress }) {
-  const random = seededRandom(21)
-  const taken = Array.from({ length: rounds * turns }, () => ({}))
-  for (let round = 0; round < rounds; round++) {
-    for (const group of groups) {
-      progress(`http, round ${round + 1}: ${group}`)
-      const opened = []
-      for (const contender of ofGroup(chosen, group)) opened.push(await openSites([contender], load))
-      const sites = opened.flatMap((one) => one.sites)
-      for (const site of sites) await site.warmUp(warmupSeconds)
-      for (let turn = 0; turn < turns; turn++) {
-        const results = taken[round * turns + turn]
-        for (const site of shuffled(sites, random)) {
-          results[site.contender.name] = await site.measure({ seconds: 1 })
+  const measured = new Map()
+  if (smoke) {
+    const cells = groups.flatMap((group) => modes.map((mode) => ({ group, mode })))
+    const run = (cell) => turnsOf(chosen, cell, { turns: 1, warmupTurns: 0, requests: 8, seed: 1 })
+    const results = await Promise.all(cells.map(run))
+    for (const [index, { group, mode }] of cells.entries()) measured.set(keyOf(group, mode), results[index])
+  } else {
+    for (let round = 0; round < rounds; round++) {
+      for (const group of groups) {
+        for (const mode of modes) {
+          progress(`http, round ${round + 1}: ${group}, ${mode}`)
+          const turns = await turnsOf(chosen, { group, mode }, { turns: seconds * 4, seed: round + 1 })
+          measured.set(keyOf(group, mode), [...(measured.get(keyOf(group, mode)) ?? []), ...turns])
         }
       }
-      for (const one of opened) one.close()
     }
   }
-  return taken
+  const figures = Object.fromEntries(modes.map((mode) => [mode, figuresOf(chosen, mode, measured)]))
+  return [...groups.map((group) => costTable(group, chosen, figures)), httpTargetTable(chosen, figures)]
 }
 
-/** Medians over all turns; differences are computed within a turn. */
-function measuredOf(chosen, taken) {
-  const of = (read) => median(taken.map(read))
-  const bare = new Map(chosen.map((contender) => [contender.name, contender.bare]))
+function keyOf(group, mode) {
+  return `${group}, ${mode}`
+}
+
+function turnsOf(chosen, { group, mode }, options) {
+  const names = chosen.filter((one) => one.group === group).map(({ name }) => name)
+  return runChild(httpCell, { names, mode, requests, warmupTurns, ...options })
+}
+
+/** Quartiles over all turns of all processes; a difference is computed within a turn. */
+function figuresOf(chosen, mode, measured) {
+  const turnsWith = (name) => {
+    const { group } = chosen.find((one) => one.name === name)
+    return measured.get(keyOf(group, mode))
+  }
   return {
-    cpuUs: (name) => of((results) => results[name].cpuUs),
-    perSecond: (name) => of((results) => results[name].perSecond),
-    added: (name) => of((results) => results[name].cpuUs - results[bare.get(name)].cpuUs),
-    addedOn: (name, other) => of((results) => results[name].cpuUs - results[other].cpuUs),
-    addedPercent: (name) => of((results) => (results[name].cpuUs / results[bare.get(name)].cpuUs - 1) * 100),
+    cpuUs: (name) => quartilesOf(turnsWith(name).map((turn) => turn[name])),
+    added: (name, to) => quartilesOf(turnsWith(name).map((turn) => turn[name] - turn[to])),
   }
 }
 
-function costTable(group, chosen, { cpuUs, added, addedPercent, perSecond }) {
+function costTable(group, chosen, figures) {
   return {
     title: `${group}: CPU per request`,
-    columns: ['server', 'CPU µs/request', 'added µs', 'added %', 'requests/s'],
-    rows: ofGroup(chosen, group).map(({ name }) => [
-      name,
-      cpuUs(name),
-      added(name),
-      addedPercent(name),
-      perSecond(name),
-    ]),
+    columns: ['server', ...modes.flatMap((mode) => [`${mode}: µs`, 'added µs', 'quartiles'])],
+    rows: chosen
+      .filter((one) => one.group === group)
+      .map(({ name, bare }) => [name, ...modes.flatMap((mode) => cellsOf(figures[mode], name, bare))]),
     notes: [],
   }
+}
+
+function cellsOf({ cpuUs, added }, name, bare) {
+  const { low, median, high } = added(name, bare)
+  return [cpuUs(name).median, median, `${low.toFixed(1)} to ${high.toFixed(1)}`]
 }

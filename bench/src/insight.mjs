@@ -1,18 +1,17 @@
 import { runChild } from './child.mjs'
-import { openSites, startLoad } from './http-site.mjs'
 import { insightContenders } from './insight-contenders.mjs'
 import { median } from './median.mjs'
-import { seededRandom, shuffled } from './random.mjs'
 import { spreadOf } from './spread.mjs'
 import { targetColumns, targetRow } from './target.mjs'
 
+const httpCell = new URL('./http-cell.mjs', import.meta.url)
 const cell = new URL('./insight-cell.mjs', import.meta.url)
 const streamCell = new URL('./insight-stream-cell.mjs', import.meta.url)
 const loads = { zipf10k: 'Zipf 10k', uni1m: '1M keys' }
 const viewers = 50
 const keys = 100_000
-const warmupSeconds = 1
-const turnsOfProcess = 3
+const turnsOfProcess = 12
+const requestsOfTurn = 500
 const groups = [...new Set(insightContenders.map(({ group }) => group))]
 const [bare, watched, logged] = [...new Set(insightContenders.map(({ variant }) => variant))]
 
@@ -52,45 +51,29 @@ async function allAtOnce(cells, ask) {
   return Object.fromEntries(await Promise.all(asked))
 }
 
-/** One short load for each, all in parallel. */
+/** A few requests for each server, all frameworks in parallel. */
 async function smokeTurn() {
-  const load = startLoad()
-  const { sites, close } = await openSites(insightContenders, load)
-  const taken = {}
-  const measure = async (site) => {
-    taken[site.contender.name] = (await site.measure({ amount: 64 })).cpuUs
+  const turns = await Promise.all(
+    groups.map((group) => turnsOf(group, { turns: 1, warmupTurns: 0, requests: 8, seed: 1 })),
+  )
+  return Object.assign({}, ...turns.flat())
+}
+
+/** CPU per request by server, in turns of every framework in new processes. */
+async function requestRounds(rounds, progress) {
+  const taken = Array.from({ length: rounds }, () => Array.from({ length: turnsOfProcess }, () => ({})))
+  for (let round = 0; round < rounds; round++) {
+    for (const group of groups) {
+      progress(`insight, round ${round + 1}: ${group}`)
+      const options = { turns: turnsOfProcess, warmupTurns: 4, requests: requestsOfTurn, seed: round + 1 }
+      for (const [index, turn] of (await turnsOf(group, options)).entries()) Object.assign(taken[round][index], turn)
+    }
   }
-  await Promise.all(sites.map(measure))
-  close()
-  load.close()
   return taken
 }
 
-/** CPU per request by server; the servers of a framework run in fresh parallel processes and take turns. */
-async function requestRounds(rounds, progress) {
-  const random = seededRandom(21)
-  const taken = Array.from({ length: rounds }, () => Array.from({ length: turnsOfProcess }, () => ({})))
-  const load = startLoad()
-  try {
-    for (let round = 0; round < rounds; round++) {
-      for (const group of groups) {
-        progress(`insight, round ${round + 1}: ${group}`)
-        const opened = []
-        for (const contender of ofGroup(group)) opened.push(await openSites([contender], load))
-        const sites = opened.flatMap((one) => one.sites)
-        for (const site of sites) await site.warmUp(warmupSeconds)
-        for (const turn of taken[round]) {
-          for (const site of shuffled(sites, random)) {
-            turn[site.contender.name] = (await site.measure({ seconds: 1 })).cpuUs
-          }
-        }
-        for (const one of opened) one.close()
-      }
-    }
-  } finally {
-    load.close()
-  }
-  return taken
+function turnsOf(group, options) {
+  return runChild(httpCell, { names: ofGroup(group).map(({ name }) => name), mode: 'sockets', ...options })
 }
 
 function ofGroup(group) {

@@ -22,7 +22,6 @@ const measured = [
   'rate-limit-redis',
   'ioredis',
   'lru-cache',
-  'autocannon',
   'bloom-filters',
   'hyperloglog-lite',
   'tdigest',
