@@ -11,7 +11,9 @@ export class CallLife extends RequestLife {
     return this.ended
   }
 
-  protected override listen(): void {}
+  protected override listen(): boolean {
+    return !this.ended
+  }
 
   end(completed: boolean): void {
     this.endAs({ completed, durationMs: systemClock.now() - this.#startedAt })

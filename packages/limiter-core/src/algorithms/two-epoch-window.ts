@@ -38,22 +38,23 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
-    this.#roll(cells, at, now)
-    if (cost === 0 || this.#fits(now, cost)) return 0
+    if (cost === 0 || this.#fits(cells, at, now, cost)) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
-    return firstWholeMs(this.#freeAt(cost) - now, (ms) => {
-      this.#roll(cells, at, now + ms)
-      return this.#fits(now + ms, cost)
-    })
+    const guess = Math.max(1, Math.ceil(this.#freeAt(cost) - now))
+    const isExact =
+      this.#fits(cells, at, now + guess, cost) && (guess === 1 || !this.#fits(cells, at, now + guess - 1, cost))
+    return isExact ? guess : this.#searchWait(cells, at, now, cost, guess)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
     if (cost === 0) return
     const epochs = this.#settle(cells, at, now)
-    if (epochs[CURRENT] === 0 && epochs[PREVIOUS] === 0) {
-      epochs[START] = now
-      epochs[LAST] = now
-    } else if (epochs[PREVIOUS] === 0) epochs[LAST] = Math.max(epochs[LAST], now)
+    if (epochs[PREVIOUS] === 0) {
+      if (epochs[CURRENT] === 0) {
+        epochs[START] = now
+        epochs[LAST] = now
+      } else if (now > epochs[LAST]) epochs[LAST] = now
+    }
     epochs[CURRENT] += cost
     this.#store(cells, at)
   }
@@ -75,17 +76,20 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
-    const epochs = this.#roll(cells, at, now)
-    const carriedOver = this.#unitMs(now) / this.#windowMs
-    let units = Math.max(0, Math.floor(this.capacity - epochs[CURRENT] - carriedOver))
+    const weightedMs = this.#roll(cells, at, now)
+    const windowMs = this.#windowMs
+    const current = this.#epochs[CURRENT]
+    const fullMs = this.capacity * windowMs
+    let units = Math.max(0, Math.floor(this.capacity - current - weightedMs / windowMs))
     // the division may round to the wrong integer, and the result must agree with the comparison in `#fits`
-    while (units > 0 && !this.#fits(now, units)) units--
-    while (units < this.capacity && this.#fits(now, units + 1)) units++
+    while (units > 0 && weightedMs + (current + units) * windowMs > fullMs) units--
+    while (units < this.capacity && weightedMs + (current + units + 1) * windowMs <= fullMs) units++
     return units
   }
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
-    const epochs = this.#roll(cells, at, now)
+    this.#roll(cells, at, now)
+    const epochs = this.#epochs
     if (epochs[CURRENT] > 0) return this.#lastOfCurrent() + this.#windowMs - now
     return epochs[PREVIOUS] !== 0 ? epochs[LAST] + this.#windowMs - now : 0
   }
@@ -128,34 +132,47 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
 
   /** Like `#roll`, and clears a previous epoch that no longer counts, so that the time belongs to the current epoch. */
   #settle(cells: Float64Array, at: number, now: number): Float64Array {
-    const epochs = this.#roll(cells, at, now)
-    if (epochs[PREVIOUS] !== 0 && this.#unitMs(now) === 0) {
+    const weightedMs = this.#roll(cells, at, now)
+    const epochs = this.#epochs
+    if (epochs[PREVIOUS] !== 0 && weightedMs === 0) {
       epochs[PREVIOUS] = 0
       epochs[LAST] = Math.max(now, epochs[START])
     }
     return epochs
   }
 
-  #roll(cells: Float64Array, at: number, now: number): Float64Array {
-    const epochs = this.#epochs
+  /**
+   * Copies the cells to `#epochs`, moved forward to `now`. Returns the weighted units of the previous epoch, multiplied
+   * by the window. A time before the start of the current epoch, after the clock went back, is treated as its start.
+   */
+  #roll(cells: Float64Array, at: number, now: number): number {
     const windowMs = this.#windowMs
-    epochs[START] = cells[at + START]
-    epochs[CURRENT] = cells[at + CURRENT]
-    epochs[PREVIOUS] = cells[at + PREVIOUS]
-    epochs[LAST] = cells[at + LAST]
+    let start = cells[at + START]
+    let current = cells[at + CURRENT]
+    let previous = cells[at + PREVIOUS]
+    let last = cells[at + LAST]
     // compare with a sum: a difference of fractional milliseconds may be rounded to less than the window
-    const endsAt = epochs[START] + windowMs
+    const endsAt = start + windowMs
     if (now >= endsAt) {
-      epochs[LAST] = this.#lastOfCurrent()
-      epochs[START] = endsAt
-      epochs[PREVIOUS] = epochs[CURRENT]
-      epochs[CURRENT] = 0
+      if (previous !== 0) last = endsAt
+      start = endsAt
+      previous = current
+      current = 0
     }
-    if (epochs[CURRENT] === 0 && (now >= endsAt + windowMs || this.#unitMs(now) === 0)) {
-      epochs[START] = now
-      epochs[PREVIOUS] = 0
+    const since = Math.max(now, start)
+    const isOver = since >= last + windowMs
+    let weightedMs = isOver ? 0 : previous < 0 ? -previous * windowMs : previous * (start + windowMs - since)
+    if (current === 0 && (weightedMs === 0 || now >= endsAt + windowMs)) {
+      start = now
+      previous = 0
+      weightedMs = 0
     }
-    return epochs
+    const epochs = this.#epochs
+    epochs[START] = start
+    epochs[CURRENT] = current
+    epochs[PREVIOUS] = previous
+    epochs[LAST] = last
+    return weightedMs
   }
 
   // `cells.set` would take as long as the rest of a take
@@ -167,22 +184,14 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     cells[at + LAST] = epochs[LAST]
   }
 
-  #fits(now: number, cost: number): boolean {
-    const epochs = this.#epochs
+  #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
     const windowMs = this.#windowMs
-    return this.#unitMs(now) + (epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs
+    return this.#roll(cells, at, now) + (this.#epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs
   }
 
-  /**
-   * Returns the weighted units of the previous epoch, multiplied by the window. A time before the start of the current
-   * epoch, after the clock went back, is treated as its start.
-   */
-  #unitMs(now: number): number {
-    const epochs = this.#epochs
-    const at = Math.max(now, epochs[START])
-    if (at >= epochs[LAST] + this.#windowMs) return 0
-    if (epochs[PREVIOUS] < 0) return -epochs[PREVIOUS] * this.#windowMs
-    return epochs[PREVIOUS] * (epochs[START] + this.#windowMs - at)
+  /** Returns the exact wait if `guess` was rounded wrongly. */
+  #searchWait(cells: Float64Array, at: number, now: number, cost: number, guess: number): number {
+    return firstWholeMs(guess, (ms) => this.#fits(cells, at, now + ms, cost))
   }
 
   /** Returns about when `cost` will fit: while the previous or, later, the current epoch leaves the window. */

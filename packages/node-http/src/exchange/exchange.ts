@@ -53,7 +53,8 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
 
   /** Whether the response has been sent or started, so that nothing can be added to it. */
   get isAnswered(): boolean {
-    return this.outgoing.headersSent || this.outgoing.writableEnded
+    // an HTTP/1 response that has ended has sent its headers
+    return this.outgoing.headersSent || (this.incoming.httpVersionMajor >= 2 && this.outgoing.writableEnded)
   }
 
   /** Names of the headers set so far, in lower case. */

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { SettleContext } from '@sluice/limiter-core'
 import { messageOf, type PermitOutcome, RequestRecord, warnOnce } from '@sluice/limiter-core/http'
 import { HeldPermits } from './held-permits.ts'
-import type { HeldPermit } from './release-permit.ts'
+import { type HeldPermit, releasePermit } from './release-permit.ts'
 
 /** How a request ended. */
 export type Ending = SettleContext
@@ -17,8 +17,11 @@ export abstract class RequestLife extends RequestRecord {
   /** Whether the request has ended or its client has left, so that the handler need not run. */
   abstract get gone(): boolean
 
-  /** Called each time something depends on the end. The subclass must detect the end from the first call on. */
-  protected abstract listen(): void
+  /**
+   * Called each time something depends on the end. The subclass must detect the end from the first call on. Returns
+   * false if the request has already ended or its client has left.
+   */
+  protected abstract listen(): boolean
 
   protected get ended(): boolean {
     return this.#ending !== undefined
@@ -40,10 +43,17 @@ export abstract class RequestLife extends RequestRecord {
     this.onEnd((how) => this.settleAll(req, res, how))
   }
 
-  /** Adds a permit, which is released when the request has ended and all held work has settled. */
-  hold(held: HeldPermit): void {
-    this.#permits.add(held)
-    this.listen()
+  /**
+   * Adds a permit, which is released when the request has ended and all held work has settled. Returns false, after it
+   * has released the permit, if the request has already ended or its client has left.
+   */
+  hold(held: HeldPermit): boolean {
+    if (this.listen()) {
+      this.#permits.add(held)
+      return true
+    }
+    releasePermit(held, 'dropped')
+    return false
   }
 
   /** Keeps permits until `work` settles or can no longer settle. */

@@ -3,6 +3,7 @@ import { type RequestSluice, systemClock } from '@sluice/limiter-core/http'
 import onFinished from 'on-finished'
 import { RequestLife } from './request-life.ts'
 import { hasConnection, isComplete, isGone, onAbandoned, watchStream } from './response-end.ts'
+import { ResponseEvents } from './response-events.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -44,19 +45,20 @@ export class RequestLifecycle extends RequestLife {
     return this.ended || isGone(this.#req, this.#res)
   }
 
-  protected override listen(): void {
-    if (this.#listening) return
+  protected override listen(): boolean {
+    if (this.#listening) return !this.ended
     this.#listening = true
     this.#startedAt = systemClock.now()
     const end = (): void => this.#end()
     const over = isGone(this.#req, this.#res)
     this.#res.prependListener('close', end)
     this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
-    // last: on-finished adds a property to the response, after which V8 looks up Express's properties again
-    if (hasConnection(this.#res)) onFinished(this.#res, end)
+    // on-finished declares a parameter of the type of a whole message
+    if (hasConnection(this.#res)) onFinished(new ResponseEvents(this.#res) as unknown as ServerResponse, end)
     else this.#res.on('finish', end)
     // a client that has already left causes no further event; the microtask lets the caller finish first
     if (over) Promise.resolve().then(end)
+    return !over
   }
 
   #end(): void {

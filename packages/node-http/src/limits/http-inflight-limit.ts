@@ -1,6 +1,5 @@
 import { type CapCheck, InflightGate, type InflightLimitOptions, systemClock } from '@sluice/limiter-core/http'
 import type { Exchange } from '../exchange/exchange.ts'
-import { releasePermit } from '../lifecycle/release-permit.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 
@@ -32,11 +31,6 @@ export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGa
       const { denial = check.denial, lines } = life.headersFor(this.gate, shown, systemClock.wall)
       return { denial, decision: undefined, lines, answer: this.gate.options, report: this.report }
     }
-    if (life.gone) {
-      releasePermit(check, 'dropped')
-      return 'gone'
-    }
-    life.hold(check)
-    return 'held'
+    return life.hold(check) ? 'held' : 'gone'
   }
 }

@@ -37,14 +37,15 @@ export class UpgradeLife extends RequestLife {
     return this.ended || this.#socket.destroyed || this.#socket.closed
   }
 
-  protected override listen(): void {
-    if (this.#startedAt !== undefined) return
+  protected override listen(): boolean {
+    if (this.#startedAt !== undefined) return !this.gone
     this.#startedAt = systemClock.now()
     const end = (): void => this.#end()
     const over = this.gone
     onCarrierClose(this.#socket, end)
     // a client that has already left causes no further event; the microtask lets the caller finish first
     if (over) Promise.resolve().then(end)
+    return !over
   }
 
   #end(): void {
