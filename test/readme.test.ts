@@ -16,6 +16,13 @@ import { type RedisServer, startRedis } from './services/redis-server.ts'
 const run = promisify(execFile)
 const blocks = writeBlocks()
 const runner = join(root, 'test/docs/run-block.mjs')
+const PAGES_PER_PROCESS = 6
+
+/** Names of pages that run in one process, joined by commas. */
+function groupsOf(names: readonly string[]): string[] {
+  const starts = names.map((_, index) => index).filter((index) => index % PAGES_PER_PROCESS === 0)
+  return starts.map((start) => names.slice(start, start + PAGES_PER_PROCESS).join(', '))
+}
 
 /** Files of the runnable blocks of a page. */
 function runnableOf(page: string): string[] {
@@ -47,12 +54,14 @@ describe('the code in the documentation', () => {
     expect(await complaintsOf([tsc, '-p', tsconfigOfBlocks])).toBe('')
   }, 120_000)
 
-  test.each(pages.filter((page) => runnableOf(page).length > 0))(
+  // several pages per process, because a process needs seconds to load the packages
+  test.each(groupsOf(pages.filter((page) => runnableOf(page).length > 0)))(
     'runs: %s',
-    async (page) => {
+    async (group) => {
       const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...others } = process.env
       const env = { ...others, REDIS_PORT: String(redis.port), POSTGRES_URL: postgres.url }
-      expect(await complaintsOf(['--conditions=@sluice/source', runner, ...runnableOf(page)], env)).toBe('')
+      const files = group.split(', ').flatMap(runnableOf)
+      expect(await complaintsOf(['--conditions=@sluice/source', runner, ...files], env)).toBe('')
     },
     120_000,
   )

@@ -1,17 +1,14 @@
 // The whole check: every step runs even if an earlier one failed; the last lines list failures and counts.
+import { checkSteps, command } from './check-steps.mjs'
 import { commentShares } from './comment-share.mjs'
 import { runJest } from './jest-run.mjs'
-import { root, runRootCommand } from './root-command.mjs'
-import { runSteps, together } from './run-steps.mjs'
+import { root } from './root-command.mjs'
+import { runSteps } from './run-steps.mjs'
 import { testSteps } from './test-steps.mjs'
 
 const minute = 60_000
 
-const steps = [
-  { name: 'build', run: command('build', ['--output-logs=errors-only']) },
-  together(['typecheck', 'typecheck:page', 'lint', 'lint:prose', 'knip'].map((name) => ({ name, run: command(name) }))),
-  ...testSteps(),
-]
+const steps = [{ name: 'build', run: command('build', ['--output-logs=errors-only']) }, checkSteps, ...testSteps()]
 if (process.argv.includes('--long')) {
   // a run without long files is valid: jest prints a message if it finds none
   const longOnly = ['--testMatch', '<rootDir>/test/**/*.long.ts', '--passWithNoTests']
@@ -26,11 +23,3 @@ for (const line of commentShares(root)) console.log(line)
 if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}`)
 console.log(`\n${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
-
-/** A step that counts as one test; its whole output is shown if it fails. */
-function command(name, moreArgs) {
-  return async () => {
-    const { code, output } = await runRootCommand(name, moreArgs, { limitMs: 5 * minute })
-    return code === 0 ? { passed: 1, failed: 0, notes: [] } : { passed: 0, failed: 1, notes: [output] }
-  }
-}

@@ -1,0 +1,37 @@
+// A check for everyday work, in less than a minute: types, lint, prose, unused code, and the tests that are nearest to
+// what differs from main (or from the branch that is given). `npm test` is complete.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkSteps } from './check-steps.mjs'
+import { runJest } from './jest-run.mjs'
+import { changedFiles, relatedTests } from './related-tests.mjs'
+import { root } from './root-command.mjs'
+import { runSteps } from './run-steps.mjs'
+
+const minute = 60_000
+/** Seconds that the chosen test files took together, in the last recorded run and with four workers. */
+const TEST_SECONDS = 60
+const SLOWEST_SECONDS = 5
+const seconds = JSON.parse(readFileSync(join(root, 'tools/test-durations.json'), 'utf8'))
+
+const base = process.argv[2] ?? 'main'
+const changed = changedFiles(base)
+const related = relatedTests(changed).filter((path) => !path.startsWith('test/faults/'))
+const chosen = []
+let left = TEST_SECONDS
+for (const path of related) {
+  const took = seconds[path] ?? 1
+  if (!changed.includes(path) && (took > SLOWEST_SECONDS || took > left)) continue
+  left -= took
+  chosen.push(path)
+}
+
+const steps = [checkSteps]
+if (chosen.length > 0) {
+  const name = `${chosen.length} of ${related.length} test files that use what differs from ${base}`
+  steps.push({ name, run: () => runJest(['--runTestsByPath', ...chosen], 5 * minute) })
+}
+const { passed, failed, failures } = await runSteps(steps)
+if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}`)
+console.log(`\n${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
