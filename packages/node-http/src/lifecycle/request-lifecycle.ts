@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { type RequestSluice, systemClock } from '@sluice/limiter-core/http'
 import onFinished from 'on-finished'
 import { RequestLife } from './request-life.ts'
-import { hasConnection, isComplete, isGone, onAbandoned, watchStream } from './response-end.ts'
-import { ResponseEvents } from './response-events.ts'
+import { connectionOf, hasConnection, isComplete, isGone, onAbandoned, watchStream } from './response-end.ts'
+import { ConnectedResponseEvents, ResponseEvents } from './response-events.ts'
+import { unreadConnections } from './unread-connections.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -50,20 +52,38 @@ export class RequestLifecycle extends RequestLife {
     this.#listening = true
     this.#startedAt = systemClock.now()
     const end = (): void => this.#end()
+    const connection = connectionOf(this.#req, this.#res)
     const over = isGone(this.#req, this.#res)
-    this.#res.prependListener('close', end)
-    this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
-    // on-finished declares a parameter of the type of a whole message
-    if (hasConnection(this.#res)) onFinished(new ResponseEvents(this.#res) as unknown as ServerResponse, end)
-    else this.#res.on('finish', end)
+    if (connection && !over) this.#listenTo(connection, end)
+    else this.#listenToAll(end)
     // a client that has already left causes no further event; the microtask lets the caller finish first
     if (over) Promise.resolve().then(end)
     return !over
   }
 
+  /** Listens to a response of HTTP/1 whose turn on its connection has come. */
+  #listenTo(connection: Socket, end: () => void): void {
+    unreadConnections.add(this.#req)
+    onFinished(asMessage(new ConnectedResponseEvents(this.#res, connection)), end)
+  }
+
+  /** Listens to any other response. */
+  #listenToAll(end: () => void): void {
+    this.#res.prependListener('close', end)
+    this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
+    if (hasConnection(this.#res)) onFinished(asMessage(new ResponseEvents(this.#res)), end)
+    else this.#res.on('finish', end)
+  }
+
   #end(): void {
     if (this.ended) return
     this.#forgetCarrier?.()
+    unreadConnections.delete(this.#req)
     this.endAs({ completed: isComplete(this.#req, this.#res), durationMs: systemClock.now() - this.#startedAt })
   }
+}
+
+/** on-finished declares a parameter of the type of a whole message, and uses the parts that these classes have. */
+function asMessage(events: object): ServerResponse {
+  return events as ServerResponse
 }

@@ -47,12 +47,8 @@ export function onAbandoned(req: IncomingMessage, res: ServerResponse, run: () =
   // an HTTP/2 stream carries only this response, and finishes before it closes even if the client resets it: there is
   // nothing to clean up, and `closeResponse` must still run
   if (req.httpVersionMajor >= 2) return () => {}
-  if (!isReadable(carrier)) return forget
-  unreadConnections.add(req)
-  return () => {
-    forget()
-    unreadConnections.delete(req)
-  }
+  if (isReadable(carrier)) unreadConnections.add(req)
+  return forget
 }
 
 /** Ensures that an HTTP/2 response which can no longer be sent ends. */
@@ -74,6 +70,16 @@ export function isGone(req: IncomingMessage, res: ServerResponse): boolean {
 function carrierOf(req: IncomingMessage, res: ServerResponse): Carrier | undefined {
   if (req.httpVersionMajor >= 2) return streamOf(res)
   return isEmitter(req.socket) ? req.socket : undefined
+}
+
+/**
+ * Returns the connection of an HTTP/1 response whose turn has come; undefined for a pipelined response that waits for
+ * its turn, for HTTP/2, and for requests without a real connection.
+ */
+export function connectionOf(req: IncomingMessage, res: ServerResponse): Socket | undefined {
+  const { socket } = req
+  if (res.socket !== socket || req.httpVersionMajor >= 2) return undefined
+  return isEmitter(socket) && isReadable(socket) ? socket : undefined
 }
 
 /** Whether the response follows the events of its socket. A plain object in place of a socket emits none. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { onCarrierClose } from './response-end.ts'
 
 type Listener = (...args: unknown[]) => void
 
@@ -29,5 +30,43 @@ export class ResponseEvents {
 
   removeListener(event: string, listener: Listener): void {
     this.#res.removeListener(event, listener)
+  }
+}
+
+/**
+ * The same for an HTTP/1 response that has its connection, and for that connection. Two events report its end: `finish`,
+ * and the `close` of the connection, which all its requests share one listener for. `error` precedes `close`, and a
+ * response emits no `end`.
+ */
+export class ConnectedResponseEvents {
+  readonly #res: ServerResponse
+  readonly #connection: Socket
+  #forgetClose: (() => void) | undefined
+
+  constructor(res: ServerResponse, connection: Socket) {
+    this.#res = res
+    this.#connection = connection
+  }
+
+  get socket(): this {
+    return this
+  }
+
+  get writable(): boolean {
+    return this.#connection.writable
+  }
+
+  get writableEnded(): boolean {
+    return this.#res.writableEnded
+  }
+
+  on(event: string, listener: Listener): void {
+    if (event === 'finish') this.#res.on('finish', listener)
+    else if (event === 'close') this.#forgetClose = onCarrierClose(this.#connection, listener)
+  }
+
+  removeListener(event: string, listener: Listener): void {
+    if (event === 'finish') this.#res.removeListener('finish', listener)
+    else if (event === 'close') this.#forgetClose?.()
   }
 }
