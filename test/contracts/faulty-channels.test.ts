@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Channel } from '@sluice/limiter-core'
-import { SluiceError } from '@sluice/limiter-core/backend'
+import { isPromise, SluiceError } from '@sluice/limiter-core/backend'
 import { channelContract } from '@sluice/testkit'
 import { firstFailedClaim } from './claims-run.ts'
 
@@ -12,6 +12,7 @@ type Fault =
   | 'delivers in reverse'
   | 'merges topics'
   | 'stops at the first receiver that throws'
+  | 'ignores that a receiver rejects'
   | 'unsubscribes every receiver at once'
   | 'accepts invalid topics'
   | 'accepts invalid messages'
@@ -87,7 +88,8 @@ class HubChannel implements Channel {
   receive(topic: string, bytes: Uint8Array): void {
     for (const { receive } of this.#receivers.filter((receiver) => receiver.topic === topic)) {
       try {
-        receive(bytes)
+        const done: unknown = receive(bytes)
+        if (isPromise(done) && this.#hub.fault !== 'ignores that a receiver rejects') done.then(undefined, () => {})
       } catch {
         if (this.#hub.fault === 'stops at the first receiver that throws') return
       }
@@ -124,6 +126,7 @@ test.each<Fault>([
   'delivers in reverse',
   'merges topics',
   'stops at the first receiver that throws',
+  'ignores that a receiver rejects',
   'unsubscribes every receiver at once',
   'accepts invalid topics',
   'accepts invalid messages',

@@ -120,7 +120,8 @@ describe('replicas that share a limit', () => {
       fleet.kill(gone.node)
       replicas.push(limitedReplica(fleet, policy, { floor: 0 }))
     }
-    expect(passed).toBeLessThanOrEqual(1_400)
+    // ids of replicas are random: 1,340 to 1,420 in 30 runs; without the usage of killed replicas it is several limits
+    expect(passed).toBeLessThanOrEqual(1_500)
     await fleet.stop()
   })
 

@@ -1,4 +1,5 @@
 import { integerWithin } from '@sluice/counters/backend'
+import { checkMessage, TopicReceivers } from '@sluice/fleet/backend'
 import type { Channel, Metric, MetricSource } from '@sluice/limiter-core'
 import {
   badOption,
@@ -6,11 +7,8 @@ import {
   checkTopic,
   type Duration,
   isTopic,
-  kindOf,
-  messageOf,
   optionsOf,
   parseTimerMs,
-  SluiceError,
 } from '@sluice/limiter-core/backend'
 import type { LogItem } from './log/replica-log.ts'
 import { GossipNode } from './node/gossip-node.ts'
@@ -83,7 +81,7 @@ interface ChannelBounds {
 export class GossipChannel implements Channel, GossipTopic, MetricSource {
   readonly #node: GossipNode
   readonly #bounds: ChannelBounds
-  readonly #receivers = new Map<string, Set<{ readonly receive: Receive }>>()
+  readonly #receivers = new Map<string, TopicReceivers>()
   /** Incomplete message of each replica, until its remaining parts arrive. */
   readonly #partial = new Map<string, PartialMessage>()
   /** Clocks and sizes of the own messages that are still kept, oldest first. */
@@ -116,11 +114,7 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
    */
   publish(topic: string, bytes: Uint8Array): void {
     checkTopic('publish', topic)
-    const { maxMessageBytes } = this.#bounds
-    if (!(bytes instanceof Uint8Array) || bytes.byteLength > maxMessageBytes) {
-      const expected = `a Uint8Array of at most ${maxMessageBytes} bytes`
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: expected ${expected}, received ${kindOf(bytes)}`)
-    }
+    checkMessage(bytes, this.#bounds.maxMessageBytes)
     if (this.#isClosed) return
     this.#messages.add(1, 'published')
     const count = Math.max(1, Math.ceil(bytes.byteLength / PART_BYTES))
@@ -138,11 +132,9 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
   subscribe(topic: string, receive: Receive): () => void {
     checkTopic('subscribe', topic)
     if (this.#isClosed) return () => {}
-    const receivers = this.#receivers.get(topic) ?? new Set()
+    const receivers = this.#receivers.get(topic) ?? new TopicReceivers(this.#node.observers)
     this.#receivers.set(topic, receivers)
-    const receiver = { receive }
-    receivers.add(receiver)
-    return () => void receivers.delete(receiver)
+    return receivers.add(receive)
   }
 
   *metrics(): Iterable<Metric> {
@@ -159,6 +151,7 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
   /** Ends all subscriptions. The node keeps running, and messages already published still reach the other replicas. */
   close(): void {
     this.#isClosed = true
+    for (const receivers of this.#receivers.values()) receivers.clear()
     this.#receivers.clear()
   }
 
@@ -218,13 +211,7 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
 
   #deliver(topic: string, bytes: Uint8Array): void {
     this.#messages.add(1, 'received')
-    for (const { receive } of [...(this.#receivers.get(topic) ?? [])]) {
-      try {
-        receive(bytes)
-      } catch (error) {
-        this.#node.observers.event('sync', { topic, failed: messageOf(error) })
-      }
-    }
+    this.#receivers.get(topic)?.deliver(bytes)
   }
 }
 

@@ -1,8 +1,8 @@
 import type { AccountId, QuotaTable, StrandedUnits } from '@sluice/counters/backend'
+import { settledWithin } from '@sluice/fleet/backend'
 import { type LeaseTerms, LeasingBackend } from '@sluice/fleet/leases'
 import {
   type Clock,
-  KEEP_ALIVE,
   type MaybePromise,
   type Metric,
   type MetricSource,
@@ -229,12 +229,8 @@ export class Quotas extends LeasingBackend implements MetricSource {
     this.#stopTick()
     await super.close()
     const { owed, clock, notices, store } = this.#parts
-    let stop = (): void => {}
-    const late = new Promise<void>((resolve) => {
-      stop = clock.after(CLOSE_MS, resolve, KEEP_ALIVE)
-    })
-    await Promise.race([Promise.all([owed.drained().then(() => notices.idle()), this.#ticking]), late])
-    stop()
+    const settled = Promise.all([owed.drained().then(() => notices.idle()), this.#ticking])
+    await settledWithin(settled, CLOSE_MS, clock)
     notices.close()
     owed.stop()
     await store.close()

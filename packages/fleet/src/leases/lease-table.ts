@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { type Clock, type CountedKey, KEEP_ALIVE } from '@sluice/limiter-core/backend'
+import type { Clock, CountedKey } from '@sluice/limiter-core/backend'
+import { settledWithin } from '../backend/settled-within.ts'
 import { HeldLease } from './held-lease.ts'
 import { type LeaseCall, LeaseCalls } from './lease-calls.ts'
 import { type LeaseLedger, type LeaseTerms, REPORTS_PER_LEASE } from './lease-ledger.ts'
@@ -123,12 +124,7 @@ export class LeaseTable implements LeaseHost {
     this.#wakesAt = Number.POSITIVE_INFINITY
     const now = this.now()
     for (const leases of this.#counts.values()) for (const queue of leases.values()) this.#drop(leases, queue, now)
-    let stop = (): void => {}
-    const waited = new Promise<void>((resolve) => {
-      stop = this.#clock.after(CLOSE_TIMEOUT_MS, resolve, KEEP_ALIVE)
-    })
-    await Promise.race([this.#calls.idle(), waited])
-    stop()
+    await settledWithin(this.#calls.idle(), CLOSE_TIMEOUT_MS, this.#clock)
     this.#calls.close()
   }
 

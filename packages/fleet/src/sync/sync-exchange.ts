@@ -7,6 +7,7 @@ import {
   messageOf,
   type Observers,
 } from '@sluice/limiter-core/backend'
+import { settledWithin } from '../backend/settled-within.ts'
 import type { LedgerHealth } from './ledger-health.ts'
 import type { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
@@ -100,13 +101,7 @@ export class SyncExchange {
   async close(): Promise<number> {
     const { clock, terms, outbox } = this.#deps
     this.#schedule.end()
-    await new Promise<void>((resolve) => {
-      const cancel = clock.after(terms.closeMs, resolve, KEEP_ALIVE)
-      void this.#flush().then(() => {
-        cancel()
-        resolve()
-      })
-    })
+    await settledWithin(this.#flush(), terms.closeMs, clock)
     this.#isClosed = true
     this.#deps.health.close()
     this.#cancelAgain?.()

@@ -1,4 +1,4 @@
-import type { CountedKey, Counter, PriorUsage } from '@sluice/limiter-core/backend'
+import type { CountedKey, PriorUsage } from '@sluice/limiter-core/backend'
 
 /** The units that one process took from a key since its last report. Times are readings of the process clock. */
 export interface ReportedTakes extends CountedKey {
@@ -55,7 +55,5 @@ export interface SyncLedger {
    * Called once per tick.
    */
   nodes?(deadlineAt: number): Promise<number | undefined>
-  /** Prepares for a counter of the backend. */
-  open?(counter: Counter): void
   close?(): Promise<void> | void
 }

@@ -80,10 +80,6 @@ export class ReplicaLog {
     return this.#items.values()
   }
 
-  itemOf(key: string): LogItem | undefined {
-    return this.#items.get(key)
-  }
-
   #isKept(item: LogItem): boolean {
     return this.#items.get(item.key) === item
   }

@@ -5,8 +5,8 @@ import { keySourceOf } from '../keys/key-option.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import { openPolicies } from '../limiter/open-policies.ts'
 import type { OpenPolicy } from '../limiter/open-policy.ts'
-import { optionsOf } from '../options/options.ts'
-import { POLICY_OPTIONS, type PolicyInput } from '../policy/policy.ts'
+import { optionsOf, POLICY_ONLY } from '../options/options.ts'
+import type { PolicyInput } from '../policy/policy.ts'
 import { type CompiledCost, checkFits, compileCost } from './cost-source.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
 import type { ResponseSettings } from './response-settings.ts'
@@ -53,7 +53,6 @@ export const SHARED_RATE_OPTIONS = [
   'legacy',
   'headersOn',
 ] as const
-const SHORTHAND = POLICY_OPTIONS.filter((name) => name !== 'backend' && name !== 'mode')
 
 /** Validates the options of `rateLimit` and compiles the policies by plan. Without plans there is one, named ''. */
 export function compilePlans<Req, Res>(
@@ -122,9 +121,9 @@ function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: read
     own(['policies'])
     return { '': listOf<RequestPolicy<Req, Res>>(given.policies) }
   }
-  own(SHORTHAND)
+  own(POLICY_ONLY)
   const policy = Object.fromEntries(
-    SHORTHAND.flatMap((name) => (named[name] === undefined ? [] : [[name, named[name]]])),
+    POLICY_ONLY.flatMap((name) => (named[name] === undefined ? [] : [[name, named[name]]])),
   )
   return { '': [policy as unknown as RequestPolicy<Req, Res>] }
 }

@@ -35,12 +35,14 @@ function whyUnknown(name: string, options: object, known: readonly string[]): st
   const [option] = replacement?.split(':') ?? []
   const hint = option && known.includes(option) ? `; use ${replacement} instead` : ''
   const list = ['policies', 'plans'].find((each) => Object.hasOwn(options, each) && !known.includes(name))
-  const inList = list && POLICY_ONLY.includes(replacement ?? name) ? `; set it in each policy of ${list}` : ''
+  const inList =
+    list && (POLICY_ONLY as readonly string[]).includes(replacement ?? name) ? `; set it in each policy of ${list}` : ''
   return `expected one of ${known.join(', ')}, received an unknown option ${shown(name, 'name')}${inList || hint}`
 }
 
 /** Options of a single policy, which cannot be combined with `policies` or `plans`. */
-const POLICY_ONLY: readonly string[] = [
+export const POLICY_ONLY = [
+  'name',
   'limit',
   'window',
   'algorithm',
@@ -49,8 +51,7 @@ const POLICY_ONLY: readonly string[] = [
   'calendar',
   'overrides',
   'unit',
-  'name',
-]
+] as const
 
 /** Whether the value is a Node request or a Koa context, which a framework passes to a middleware. */
 function isRequest(options: object): boolean {

@@ -3,7 +3,7 @@ import { algorithms } from '../algorithms/index.ts'
 import type { AlgorithmName, Backend, LimitOverrides, Policy, PolicyCalendar } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
-import { optionalWith, optionsOf } from '../options/options.ts'
+import { optionalWith, optionsOf, POLICY_ONLY } from '../options/options.ts'
 import { type Duration, parseDuration } from '../time/duration.ts'
 import { DEFAULT_NAMES } from './default-names.ts'
 import { type Mode, parseMode } from './mode.ts'
@@ -48,19 +48,7 @@ export const LARGEST_HEADER_INTEGER = 999_999_999_999_999
 const NAME = /^[\x20-\x7e]{1,128}$/
 const WITH_BURST: readonly AlgorithmName[] = ['token-bucket', 'gcra']
 
-export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [
-  'name',
-  'limit',
-  'window',
-  'algorithm',
-  'burst',
-  'slices',
-  'calendar',
-  'overrides',
-  'unit',
-  'mode',
-  'backend',
-]
+export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [...POLICY_ONLY, 'mode', 'backend']
 
 /**
  * Returns the policy of validated options. `fallback` is the algorithm if no option determines it. Throws

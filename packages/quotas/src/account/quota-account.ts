@@ -1,4 +1,3 @@
-import type { UsageLine } from '@sluice/counters/backend'
 import type { CalendarPeriod, CalendarPeriods } from '../calendar/calendar-periods.ts'
 import { QuotaJournal } from './quota-journal.ts'
 import type { LeaseState, PeriodState, QuotaState, ReservationState } from './quota-state.ts'
@@ -153,11 +152,6 @@ export class QuotaAccount {
     const toppedUp = this.#fund(period, change)
     this.journal.add(this.#hourIn(period, at), { stranded: change, toppedUp })
     this.#notice(period)
-  }
-
-  /** Adds units to the journal without changing the state. */
-  journalAgain(period: PeriodState, units: Partial<Omit<UsageLine, 'hour'>>): void {
-    this.journal.add(this.#hourIn(period, this.now), units)
   }
 
   reserve(reservation: ReservationState): void {

@@ -1,4 +1,5 @@
-import { isPromise, kindOf, type Observers, type Script, SluiceError } from '@sluice/limiter-core/backend'
+import { checkMessage, TopicReceivers } from '@sluice/fleet/backend'
+import type { Observers, Script } from '@sluice/limiter-core/backend'
 import { channelMessages } from '../lua/scripts.ts'
 import type { TopicContent } from './channel-exchange.ts'
 
@@ -23,7 +24,7 @@ export class ChannelTopic implements TopicContent {
   readonly topic: string
   readonly #bounds: TopicBounds
   readonly #observers: Observers
-  #receivers = new Set<{ readonly receive: Receive }>()
+  #receivers: TopicReceivers
   /** Oldest first. */
   #unsent: Uint8Array[] = []
   #unsentBytes = 0
@@ -38,6 +39,7 @@ export class ChannelTopic implements TopicContent {
     this.settings = [bounds.retainMs, bounds.maxRetainedBytes, BATCH_BYTES]
     this.#bounds = bounds
     this.#observers = observers
+    this.#receivers = new TopicReceivers(observers)
   }
 
   get listening(): boolean {
@@ -54,13 +56,7 @@ export class ChannelTopic implements TopicContent {
    */
   publish(bytes: Uint8Array): void {
     const { maxMessageBytes, maxUnsentBytes } = this.#bounds
-    if (!(bytes instanceof Uint8Array) || bytes.byteLength > maxMessageBytes) {
-      const received = bytes instanceof Uint8Array ? `${bytes.byteLength} bytes` : kindOf(bytes)
-      throw new SluiceError(
-        'SLUICE_BAD_MESSAGE',
-        `publish: bytes: expected a Uint8Array of at most ${maxMessageBytes} bytes, received ${received}`,
-      )
-    }
+    checkMessage(bytes, maxMessageBytes)
     // a copy, because the caller may reuse its buffer
     this.#unsent.push(new Uint8Array(bytes))
     this.#unsentBytes += weight(bytes)
@@ -69,10 +65,10 @@ export class ChannelTopic implements TopicContent {
 
   /** Adds a receiver. Returns a function that removes it. */
   add(receive: Receive): () => void {
-    const receiver = { receive }
-    const receivers = this.#receivers.add(receiver)
+    const receivers = this.#receivers
+    const remove = receivers.add(receive)
     return () => {
-      receivers.delete(receiver)
+      remove()
       // the next receiver reads from the beginning, and must not receive the messages of a pending call
       if (receivers.size === 0 && receivers === this.#receivers) this.leave()
     }
@@ -81,7 +77,7 @@ export class ChannelTopic implements TopicContent {
   /** Removes all receivers. */
   leave(): void {
     this.#receivers.clear()
-    this.#receivers = new Set()
+    this.#receivers = new TopicReceivers(this.#observers)
   }
 
   /** Reports the number of messages that were dropped since the last call to the observers. */
@@ -119,21 +115,8 @@ export class ChannelTopic implements TopicContent {
     if (missed) this.#observers.event('sync', { topic: this.topic, missed: true })
     for (const batch of batches) {
       for (const text of String(batch).split(' ')) {
-        const bytes = new Uint8Array(Buffer.from(text, 'base64'))
-        // a copy, because a receiver may add or remove receivers
-        for (const receiver of [...receivers]) if (receivers.has(receiver)) this.#deliver(bytes, receiver.receive)
+        receivers.deliver(new Uint8Array(Buffer.from(text, 'base64')))
       }
-    }
-  }
-
-  #deliver(bytes: Uint8Array, receive: Receive): void {
-    const failed = (error: unknown): void => this.#observers.event('hookFailed', { hook: 'receive', error })
-    try {
-      // the type requires no promise, but an async function may be passed
-      const done: unknown = receive(bytes)
-      if (isPromise(done)) done.then(undefined, failed)
-    } catch (error) {
-      failed(error)
     }
   }
 

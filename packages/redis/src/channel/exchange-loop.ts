@@ -1,4 +1,5 @@
-import { type Clock, Deadlines, KEEP_ALIVE, messageOf, type Observers } from '@sluice/limiter-core/backend'
+import { settledWithin } from '@sluice/fleet/backend'
+import { type Clock, Deadlines, messageOf, type Observers } from '@sluice/limiter-core/backend'
 
 /** Time after which a call without a reply fails, and the next tick repeats it. Every call is safe to repeat. */
 const REPLY_MS = 1_000
@@ -53,13 +54,7 @@ export class ExchangeLoop {
   /** Waits up to `ms` for the pending exchange and for another one that sends the rest. */
   async close(ms: number): Promise<void> {
     const flushed = (this.#pending ?? Promise.resolve()).then(() => this.tick())
-    await new Promise<void>((resolve) => {
-      const cancel = this.#options.clock.after(ms, resolve, KEEP_ALIVE)
-      flushed.then(() => {
-        cancel()
-        resolve()
-      })
-    })
+    await settledWithin(flushed, ms, this.#options.clock)
     this.#closed = true
     this.#deadlines.close()
   }

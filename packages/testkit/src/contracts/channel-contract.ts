@@ -82,6 +82,20 @@ async function conversation({ fleet, member }: ChannelBench, random: SeededRando
   }
 }
 
+/** A promise that records whether its rejection is handled. An actual rejection would end the process. */
+class ObservedPromise<T> extends Promise<T> {
+  isHandled = false
+
+  // biome-ignore lint/suspicious/noThenProperty: it observes the calls of `then` of a promise
+  override then<R, S>(
+    fulfilled?: ((value: T) => R | PromiseLike<R>) | null,
+    rejected?: ((reason: unknown) => S | PromiseLike<S>) | null,
+  ): Promise<R | S> {
+    this.isHandled ||= typeof rejected === 'function'
+    return super.then(fulfilled, rejected)
+  }
+}
+
 const claims: Readonly<Record<string, (bench: ChannelBench) => Promise<void>>> = {
   async 'others receive what one publishes, and itself nothing'({ fleet, member }) {
     const [one, other, third] = [await member(), await member(), await member()]
@@ -143,6 +157,15 @@ const claims: Readonly<Record<string, (bench: ChannelBench) => Promise<void>>> =
     await from.say('b')
     await fleet.exchange()
     assert.deepEqual(to.received, ['a', 'b'])
+  },
+
+  async 'the rejection of a receiver is handled'({ fleet, member }) {
+    const [from, to] = [await member(), await member()]
+    const observed = new ObservedPromise<void>(() => {})
+    to.channel.subscribe(TOPIC, () => observed as never)
+    await from.say('a')
+    await fleet.exchange()
+    assert.ok(observed.isHandled, 'the channel handles the rejection')
   },
 
   async 'what is no topic and no message is refused, and sends nothing'({ fleet, member }) {
