@@ -12,7 +12,7 @@ const httpTargetColumns = ['target', 'sockets', 'injected', 'at most', 'quartile
 export function httpTargetTable(chosen, figures) {
   const rows = chosen.filter(({ role }) => role === 'sluice').flatMap((one) => rowsOf(one, chosen, figures))
   const notes = [
-    'CPU time of the server process; NODE_ENV=production. All servers of a framework run in one process and take turns of 300 requests in random order, in fresh processes; "added" is the median difference to the bare server of the same turn. `sockets`: 16 connections of a separate process; `injected`: light-my-request.',
+    'CPU time of the server process; NODE_ENV=production. All servers of a framework run in one process and take turns of 200 requests in random order, in fresh processes; "added" is the median difference to the bare server of the same turn. `sockets`: 16 connections of a separate process; `injected`: light-my-request.',
     'Every response was checked: all 200 or all 429.',
     'Result: that of both modes. "Quartiles" says whether the quartiles of both costs are apart, over sockets and injected; if they overlap, the difference may be noise.',
   ]

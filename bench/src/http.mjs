@@ -5,9 +5,9 @@ import { quartilesOf } from './quartiles.mjs'
 
 const httpCell = new URL('./http-cell.mjs', import.meta.url)
 const modes = ['sockets', 'injected']
-/** Requests per server and turn: a turn of all servers of a framework takes about half a second. */
-const requests = 300
-const warmupTurns = 4
+/** Requests per server and turn: a turn of all servers of a framework takes about a third of a second. */
+const requests = 200
+const warmupTurns = 8
 
 /** `seconds`: about the duration of each mode and framework in each of `rounds` fresh processes. */
 export async function run({ smoke = false, rounds = 3, only = '', seconds = 5, progress = () => {} } = {}) {
@@ -24,7 +24,7 @@ export async function run({ smoke = false, rounds = 3, only = '', seconds = 5, p
       for (const group of groups) {
         for (const mode of modes) {
           progress(`http, round ${round + 1}: ${group}, ${mode}`)
-          const turns = await turnsOf(chosen, { group, mode }, { turns: seconds * 4, seed: round + 1 })
+          const turns = await turnsOf(chosen, { group, mode }, { turns: seconds * 6, seed: round + 1 })
           measured.set(keyOf(group, mode), [...(measured.get(keyOf(group, mode)) ?? []), ...turns])
         }
       }

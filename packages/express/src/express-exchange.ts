@@ -4,7 +4,7 @@ import type { Request, Response } from 'express'
 /** An Express request. `app.set('trust proxy', …)` decides which proxies are trusted. */
 export class ExpressExchange extends Exchange<Request, Response> {
   get ip(): string | undefined {
-    if (this.raw.headers['x-forwarded-for'] !== undefined) warnAboutExpressTrust(this.raw.app.get('trust proxy'))
+    if (this.headers['x-forwarded-for'] !== undefined) warnAboutExpressTrust(this.raw.app.get('trust proxy'))
     return this.raw.ip
   }
 

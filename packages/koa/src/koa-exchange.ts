@@ -24,7 +24,7 @@ export class KoaExchange extends Exchange<Context, Response> {
 
   get ip(): string | undefined {
     const { app, request } = this.raw
-    if (this.incoming.headers['x-forwarded-for'] === undefined) return request.ip
+    if (this.headers['x-forwarded-for'] === undefined) return request.ip
     if (!app.proxy) warnUntrustedProxy()
     // 0 means unlimited
     else if (!app.maxIpsCount && /^x-forwarded-for$/i.test(app.proxyIpHeader))

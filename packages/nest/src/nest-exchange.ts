@@ -29,8 +29,7 @@ class ExpressResponseExchange extends Exchange<PlatformRequest, PlatformResponse
   }
 
   get ip(): string | undefined {
-    if (this.incoming.headers['x-forwarded-for'] !== undefined)
-      warnAboutExpressTrust(this.raw.app?.get?.('trust proxy'))
+    if (this.headers['x-forwarded-for'] !== undefined) warnAboutExpressTrust(this.raw.app?.get?.('trust proxy'))
     return this.raw.ip
   }
 

@@ -9,7 +9,7 @@ import { limitersFor } from './limits/limiters.ts'
 /** A `node:http` request. It has no route, and no proxy is trusted. */
 export class PlainExchange extends Exchange<IncomingMessage, ServerResponse> {
   get ip(): string | undefined {
-    if (this.incoming.headers['x-forwarded-for'] !== undefined) warnUntrustedProxy()
+    if (this.headers['x-forwarded-for'] !== undefined) warnUntrustedProxy()
     return this.peer
   }
 

@@ -48,7 +48,7 @@ export const LARGEST_HEADER_INTEGER = 999_999_999_999_999
 const NAME = /^[\x20-\x7e]{1,128}$/
 const WITH_BURST: readonly AlgorithmName[] = ['token-bucket', 'gcra']
 
-export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [...POLICY_ONLY, 'mode', 'backend']
+const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [...POLICY_ONLY, 'mode', 'backend']
 
 /**
  * Returns the policy of validated options. `fallback` is the algorithm if no option determines it. Throws

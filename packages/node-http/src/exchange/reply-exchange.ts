@@ -37,7 +37,7 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
   }
 
   get ip(): string | undefined {
-    if (this.incoming.headers['x-forwarded-for'] !== undefined) warnAboutFastifyTrust(this.raw.server)
+    if (this.headers['x-forwarded-for'] !== undefined) warnAboutFastifyTrust(this.raw.server)
     return this.raw.ip
   }
 

@@ -19,9 +19,10 @@ export abstract class RequestLife extends RequestRecord {
 
   /**
    * Called each time something depends on the end. The subclass must detect the end from the first call on. Returns
-   * false if the request has already ended or its client has left.
+   * false if the request has already ended or its client has left. `isPresent`: the caller has just found that neither
+   * is the case.
    */
-  protected abstract listen(): boolean
+  protected abstract listen(isPresent?: boolean): boolean
 
   protected get ended(): boolean {
     return this.#ending !== undefined
@@ -45,10 +46,11 @@ export abstract class RequestLife extends RequestRecord {
 
   /**
    * Adds a permit, which is released when the request has ended and all held work has settled. Returns false, after it
-   * has released the permit, if the request has already ended or its client has left.
+   * has released the permit, if the request has already ended or its client has left. `isPresent`: the caller has just
+   * found that neither is the case.
    */
-  hold(held: HeldPermit): boolean {
-    if (this.listen()) {
+  hold(held: HeldPermit, isPresent = false): boolean {
+    if (this.listen(isPresent)) {
       this.#permits.add(held)
       return true
     }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type RequestSluice, systemClock } from '@sluice/limiter-core/http'
 import onFinished from 'on-finished'
+import { lifeOf, setLife } from './life-of.ts'
 import { RequestLife } from './request-life.ts'
 import { connectionOf, hasConnection, isComplete, isGone, onAbandoned, watchStream } from './response-end.ts'
 import { ConnectedResponseEvents, ResponseEvents } from './response-events.ts'
@@ -28,12 +29,12 @@ export class RequestLifecycle extends RequestLife {
 
   /** Returns the lifecycle of a response. The first call creates it and assigns it to `req.sluice`. */
   static of(req: IncomingMessage, res: ServerResponse): RequestLifecycle {
-    const known = req.sluice as RequestLifecycle | undefined
+    const known = lifeOf(req) as RequestLifecycle | undefined
     // not `instanceof`: two versions of this package may be loaded in one process
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new RequestLifecycle(req, res)
     if (req.httpVersionMajor >= 2) watchStream(res)
-    req.sluice = made
+    setLife(req, made)
     return made
   }
 
@@ -47,13 +48,13 @@ export class RequestLifecycle extends RequestLife {
     return this.ended || isGone(this.#req, this.#res)
   }
 
-  protected override listen(): boolean {
+  protected override listen(isPresent = false): boolean {
     if (this.#listening) return !this.ended
     this.#listening = true
     this.#startedAt = systemClock.now()
     const end = (): void => this.#end()
     const connection = connectionOf(this.#req, this.#res)
-    const over = isGone(this.#req, this.#res)
+    const over = !isPresent && isGone(this.#req, this.#res)
     if (connection && !over) this.#listenTo(connection, end)
     else this.#listenToAll(end)
     // a client that has already left causes no further event; the microtask lets the caller finish first

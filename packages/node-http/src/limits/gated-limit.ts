@@ -49,11 +49,15 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
     if (this.#holds && exchange.life.gone) return 'gone'
     const check = this.gate.check(exchange)
     if (isPromise(check)) return check.then((counted) => (counted ? this.toAdmission(counted, exchange) : 'passed'))
-    return check ? this.toAdmission(check, exchange) : 'passed'
+    return check ? this.toAdmission(check, exchange, true) : 'passed'
   }
 
   abstract close(): void
 
-  /** Turns the check of a counted request into an admission. */
-  protected abstract toAdmission(check: Check, exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>>
+  /** Turns the check of a counted request into an admission. `isSynchronous`: no time has passed since `admit`. */
+  protected abstract toAdmission(
+    check: Check,
+    exchange: Exchange<Req, Res>,
+    isSynchronous?: boolean,
+  ): MaybePromise<Admission<Req, Res>>
 }

@@ -25,12 +25,16 @@ export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGa
     this.gate.limiter.close()
   }
 
-  protected override toAdmission(check: CapCheck, { life }: Exchange<Req, Res>): Admission<Req, Res> {
+  protected override toAdmission(
+    check: CapCheck,
+    { life }: Exchange<Req, Res>,
+    isSynchronous?: boolean,
+  ): Admission<Req, Res> {
     if (check.denial) {
       const shown = { entries: [check.entry], denial: check.denial }
       const { denial = check.denial, lines } = life.headersFor(this.gate, shown, systemClock.wall)
       return { denial, decision: undefined, lines, answer: this.gate.options, report: this.report }
     }
-    return life.hold(check) ? 'held' : 'gone'
+    return life.hold(check, isSynchronous) ? 'held' : 'gone'
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { systemClock } from '@sluice/limiter-core/http'
+import { lifeOf, setLife } from '../lifecycle/life-of.ts'
 import { RequestLife } from '../lifecycle/request-life.ts'
 import { onCarrierClose } from '../lifecycle/response-end.ts'
 
@@ -15,11 +16,11 @@ export class UpgradeLife extends RequestLife {
 
   /** Returns the lifecycle of an upgrade. The first call creates it and assigns it to `req.sluice`. */
   static of(req: IncomingMessage, socket: Duplex): UpgradeLife {
-    const known = req.sluice as UpgradeLife | undefined
+    const known = lifeOf(req) as UpgradeLife | undefined
     // not `instanceof`: two versions of this package may be loaded in one process
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new UpgradeLife(socket)
-    req.sluice = made
+    setLife(req, made)
     return made
   }
 

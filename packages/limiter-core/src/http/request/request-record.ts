@@ -28,14 +28,14 @@ interface ShownLines {
   readonly lines: HeaderLine[]
 }
 
-const NONE: never[] = Object.freeze([]) as unknown as never[]
+const NONE: readonly never[] = []
 
 /** The results of all limiters that checked one request, behind `req.sluice`. Adapters add the end of the request. */
 export abstract class RequestRecord implements RequestSluice {
-  // created with their first item, because an array that grows from nothing has room for 17
-  #taken: Taken[] = NONE
-  #entries: HeaderEntry[] = NONE
-  #met: NamedLimiter[] = NONE
+  // copied instead of extended, because an array that grows from nothing has room for 17 items
+  #taken: readonly Taken[] = NONE
+  #entries: readonly HeaderEntry[] = NONE
+  #met: readonly NamedLimiter[] = NONE
   /** Number of limiters, counted from the first, that may check the request again without a warning. */
   #expected = 0
 
@@ -74,7 +74,7 @@ export abstract class RequestRecord implements RequestSluice {
   registerLimiter(limiter: NamedLimiter): boolean {
     const at = this.#met.indexOf(limiter)
     if (at < 0) {
-      this.#met = added(this.#met, limiter)
+      this.#met = [...this.#met, limiter]
       return true
     }
     if (at >= this.#expected) {
@@ -96,13 +96,13 @@ export abstract class RequestRecord implements RequestSluice {
 
   /** Records a counted request. `silent` hides a decision that neither allows nor denies. */
   recordTaken(check: AnyCheck, report: LimiterReport, silent = false): void {
-    this.#taken = added(this.#taken, { check, report, silent })
+    this.#taken = [...this.#taken, { check, report, silent }]
   }
 
   /** Records the header content of a limiter, and returns the header lines of all limiters so far. */
   headersFor(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
     const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
-    for (const entry of entries) this.#entries = added(this.#entries, entry)
+    this.#entries = [...this.#entries, ...entries]
     return { denial, lines: headerLines(this.#entries, wallMs) }
   }
 
@@ -159,12 +159,6 @@ export abstract class RequestRecord implements RequestSluice {
     if (nearest) nearest.report.warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
     else warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
   }
-}
-
-function added<T>(list: T[], item: T): T[] {
-  if (list.length === 0) return [item]
-  list.push(item)
-  return list
 }
 
 function nameOf({ check }: Taken, index: number): string {
