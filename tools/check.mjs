@@ -6,7 +6,7 @@ import { checkSteps } from './check-steps.mjs'
 import { runJest } from './jest-run.mjs'
 import { changedFiles, relatedTests } from './related-tests.mjs'
 import { root } from './root-command.mjs'
-import { runSteps } from './run-steps.mjs'
+import { reportOutcome, runSteps } from './run-steps.mjs'
 
 const minute = 60_000
 /** Seconds that the chosen test files took together, in the last recorded run and with four workers. */
@@ -31,7 +31,4 @@ if (chosen.length > 0) {
   const name = `${chosen.length} of ${related.length} test files that use what differs from ${base}`
   steps.push({ name, run: () => runJest(['--runTestsByPath', ...chosen], 5 * minute) })
 }
-const { passed, failed, failures } = await runSteps(steps)
-if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}`)
-console.log(`\n${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+reportOutcome(await runSteps(steps))

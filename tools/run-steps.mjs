@@ -22,6 +22,13 @@ export async function runSteps(steps) {
   return { passed, failed, failures }
 }
 
+/** Prints the failures and, on the last line, the counts of `runSteps`, and sets the exit code of the process. */
+export function reportOutcome({ passed, failed, failures }) {
+  if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}`)
+  console.log(`\n${passed} passed, ${failed} failed`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
 /** Combines several steps into one that runs them in parallel, for steps without live output. */
 export function together(steps) {
   return {

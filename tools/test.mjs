@@ -3,7 +3,7 @@ import { checkSteps, command } from './check-steps.mjs'
 import { commentShares } from './comment-share.mjs'
 import { runJest } from './jest-run.mjs'
 import { root } from './root-command.mjs'
-import { runSteps } from './run-steps.mjs'
+import { reportOutcome, runSteps } from './run-steps.mjs'
 import { testSteps } from './test-steps.mjs'
 
 const minute = 60_000
@@ -15,11 +15,9 @@ if (process.argv.includes('--long')) {
   steps.push({ name: 'jest, long tests', run: () => runJest(longOnly, 120 * minute) })
 }
 
-const { passed, failed, failures } = await runSteps(steps)
+const outcome = await runSteps(steps)
 
 console.log('\n== comment lines (information only)')
 for (const line of commentShares(root)) console.log(line)
 
-if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}`)
-console.log(`\n${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+reportOutcome(outcome)
