@@ -22,8 +22,8 @@ export interface SilenceRule {
 }
 
 export interface LedgerOutageDeps {
-  /** Value of `decision.source` while the ledger replies. */
-  readonly name: string
+  /** Table in which this process counts. Its source is that of answers while the ledger replies. */
+  readonly memory: MemoryBackend
   readonly ledger: SyncLedger
   readonly terms: SyncTerms
   readonly rule: SilenceRule
@@ -35,17 +35,15 @@ export interface LedgerOutageDeps {
 /** How a process decides while servers of the ledger fail or are silent. */
 export class LedgerOutage {
   readonly health: LedgerHealth
-  /** Source of answers while the ledger replies. */
-  readonly live: AnswerSource
   readonly #deps: LedgerOutageDeps
+  /** Source of answers while the ledger replies. */
+  readonly #live: AnswerSource
   readonly #counters = new Set<SyncedCounter>()
-  /** Table in which this process counts. */
-  memory: MemoryBackend | undefined
 
   constructor(deps: LedgerOutageDeps) {
-    const { name, ledger, terms, clock } = deps
+    const { memory, ledger, terms, clock } = deps
     this.#deps = deps
-    this.live = { name, counted: true }
+    this.#live = memory.source
     const changed = (): void => this.#changed()
     this.health = new LedgerHealth({ ledger, silentMs: terms.silentMs, clock, changed })
   }
@@ -65,7 +63,7 @@ export class LedgerOutage {
   apply(charges: readonly CountedKey<SyncedCounter>[]): typeof ALLOW_RULE | undefined {
     const { health } = this
     if (!health.isImpaired) return undefined
-    const { ledger, rule } = this.#deps
+    const { memory, ledger, rule } = this.#deps
     let isSilent = false
     for (const { counter } of charges) counter.local.compiled.scale = 1
     for (const { counter, key } of charges) {
@@ -73,7 +71,7 @@ export class LedgerOutage {
       isSilent ||= health.isSilent(partition)
       if (health.isFailing(partition) || health.isSilent(partition)) counter.local.compiled.scale = this.#scale
     }
-    this.#answerFrom(isSilent ? LOCAL : this.live)
+    memory.source = isSilent ? LOCAL : this.#live
     return isSilent && rule.source !== 'local' ? FIXED[rule.source] : undefined
   }
 
@@ -88,11 +86,7 @@ export class LedgerOutage {
 
   #changed(): void {
     if (this.health.isImpaired) return
-    this.#answerFrom(this.live)
+    this.#deps.memory.source = this.#live
     for (const { local } of this.#counters) local.compiled.scale = 1
-  }
-
-  #answerFrom(source: AnswerSource): void {
-    if (this.memory) this.memory.source = source
   }
 }

@@ -84,12 +84,13 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     this.#ledger = ledger
     this.#terms = terms
     this.#clock = clock
+    const live = { name, counted: true }
+    const memory = new MemoryBackend(Math.max(MIN_BYTES, terms.maxKeys * BYTES_PER_KEY), clock, live)
+    this.#memory = memory
     const nodes = (): number => this.#reports.nodes
-    this.#outage = new LedgerOutage({ name, ledger, terms, rule, clock, nodes })
-    const { health, live } = this.#outage
-    this.#memory = new MemoryBackend(Math.max(MIN_BYTES, terms.maxKeys * BYTES_PER_KEY), clock, live)
-    this.#outage.memory = this.#memory
-    this.#reports = new UsageReports({ memory: this.#memory, ledger, terms, clock, metrics })
+    this.#outage = new LedgerOutage({ memory, ledger, terms, rule, clock, nodes })
+    const { health } = this.#outage
+    this.#reports = new UsageReports({ memory, ledger, terms, clock, metrics })
     const { outbox } = this.#reports
     const answered: SyncExchangeDeps['answered'] = (...answer) => this.#reports.answered(...answer)
     const sending: SyncExchangeDeps['sending'] = (batch) => this.#reports.prepare(batch)

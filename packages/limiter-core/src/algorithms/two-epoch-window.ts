@@ -40,6 +40,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
     if (cost === 0 || this.#fits(cells, at, now, cost)) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
+    // first without the closure of a search, which every decision would allocate
     const guess = Math.max(1, Math.ceil(this.#freeAt(cost) - now))
     const isExact =
       this.#fits(cells, at, now + guess, cost) && (guess === 1 || !this.#fits(cells, at, now + guess - 1, cost))
