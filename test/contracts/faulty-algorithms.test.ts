@@ -20,6 +20,7 @@ function faulty(algorithm: Algorithm, fault: (compiled: CompiledPolicy) => Parti
         remaining: (...args) => compiled.remaining(...args),
         resetAfterMs: (...args) => compiled.resetAfterMs(...args),
         adopt: (...args) => compiled.adopt(...args),
+        ...(compiled.take && { take: compiled.take.bind(compiled) }),
       }
       return { ...plain, ...fault(compiled) }
     },
@@ -54,6 +55,23 @@ const faults: Readonly<Record<string, (compiled: CompiledPolicy) => Partial<Comp
   }),
 }
 
+const faultsInOnePass: Readonly<Record<string, (compiled: CompiledPolicy) => Partial<CompiledPolicy>>> = {
+  'spends nothing': (compiled) => ({ take: (c, ...args) => compiled.take?.(c.slice(), ...args) }),
+  'spends when it denies': (compiled) => ({
+    take(c, at, now, cost, numbers) {
+      compiled.take?.(c, at, now, cost, numbers)
+      if (numbers[0] > 0 && cost <= compiled.capacity) compiled.spend(c, at, now, cost)
+    },
+  }),
+  'answers as before the take': (compiled) => ({
+    take(c, at, now, cost, numbers) {
+      compiled.take?.(c.slice(), at, now, 0, numbers)
+      compiled.take?.(c, at, now, cost, new Float64Array(4))
+      numbers[0] = 0
+    },
+  }),
+}
+
 const planted = Object.values(algorithms).flatMap((algorithm) =>
   Object.entries(faults).map(([name, fault]) => [algorithm.name, name, algorithm, fault] as const),
 )
@@ -73,5 +91,12 @@ describe('the algorithm contract', () => {
   test.each(planted)('detects a faulty %s policy that %s', async (_name, _fault, algorithm, fault) => {
     const failed = await firstFailedClaim((runner) => algorithmContract(runner, faulty(algorithm, fault)))
     expect(failed).toBeDefined()
+  })
+
+  test.each(Object.entries(faultsInOnePass))('detects a policy that in one pass %s', async (_fault, fault) => {
+    const failed = await firstFailedClaim((runner) =>
+      algorithmContract(runner, faulty(algorithms['sliding-window'], fault)),
+    )
+    expect(failed).toMatch(/in one pass/)
   })
 })

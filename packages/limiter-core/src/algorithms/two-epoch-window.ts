@@ -1,4 +1,5 @@
 import type { CompiledPolicy, Policy } from '../contracts.ts'
+import { AVAILABLE_AFTER, REMAINING, RESET_AFTER, WAIT } from './verdict-numbers.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
 // indexes of the cells and of `#epochs`
@@ -39,29 +40,31 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
     if (cost === 0 || this.#fits(cells, at, now, cost)) return 0
-    if (cost > this.capacity) return Number.POSITIVE_INFINITY
-    // first without the closure of a search, which every decision would allocate
-    const guess = Math.max(1, Math.ceil(this.#freeAt(cost) - now))
-    const isExact =
-      this.#fits(cells, at, now + guess, cost) && (guess === 1 || !this.#fits(cells, at, now + guess - 1, cost))
-    return isExact ? guess : this.#searchWait(cells, at, now, cost, guess)
+    return cost > this.capacity ? Number.POSITIVE_INFINITY : this.#waitFor(cells, at, now, cost)
+  }
+
+  take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void {
+    const windowMs = this.#windowMs
+    const weightedMs = this.#roll(cells, at, now)
+    const fits = cost === 0 || weightedMs + (this.#epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs
+    if (fits && cost > 0) this.#add(cells, at, now, cost, weightedMs)
+    const remaining = this.#unitsLeft(weightedMs)
+    numbers[REMAINING] = remaining
+    numbers[RESET_AFTER] = this.#endsAfter(now)
+    // last, because a search moves the epochs to a later time
+    const growsMs = remaining === this.capacity ? 0 : this.#waitFor(cells, at, now, remaining + 1)
+    numbers[AVAILABLE_AFTER] = growsMs
+    if (fits) numbers[WAIT] = 0
+    else numbers[WAIT] = growsMs > 0 && cost === remaining + 1 ? growsMs : this.waitMs(cells, at, now, cost)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
-    if (cost === 0) return
-    const epochs = this.#settle(cells, at, now)
-    if (epochs[PREVIOUS] === 0) {
-      if (epochs[CURRENT] === 0) {
-        epochs[START] = now
-        epochs[LAST] = now
-      } else if (now > epochs[LAST]) epochs[LAST] = now
-    }
-    epochs[CURRENT] += cost
-    this.#store(cells, at)
+    if (cost > 0) this.#add(cells, at, now, cost, this.#roll(cells, at, now))
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    const epochs = this.#settle(cells, at, now)
+    const epochs = this.#epochs
+    this.#settle(now, this.#roll(cells, at, now))
     if (takenAt <= Math.max(now, epochs[START]) - this.#windowMs) return 0
     if (epochs[CURRENT] === 0 && epochs[PREVIOUS] === 0) {
       if (units < 0) return 0
@@ -77,22 +80,12 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
-    const weightedMs = this.#roll(cells, at, now)
-    const windowMs = this.#windowMs
-    const current = this.#epochs[CURRENT]
-    const fullMs = this.capacity * windowMs
-    let units = Math.max(0, Math.floor(this.capacity - current - weightedMs / windowMs))
-    // the division may round to the wrong integer, and the result must agree with the comparison in `#fits`
-    while (units > 0 && weightedMs + (current + units) * windowMs > fullMs) units--
-    while (units < this.capacity && weightedMs + (current + units + 1) * windowMs <= fullMs) units++
-    return units
+    return this.#unitsLeft(this.#roll(cells, at, now))
   }
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
     this.#roll(cells, at, now)
-    const epochs = this.#epochs
-    if (epochs[CURRENT] > 0) return this.#lastOfCurrent() + this.#windowMs - now
-    return epochs[PREVIOUS] !== 0 ? epochs[LAST] + this.#windowMs - now : 0
+    return this.#endsAfter(now)
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
@@ -131,15 +124,45 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     return after - before
   }
 
-  /** Like `#roll`, and clears a previous epoch that no longer counts, so that the time belongs to the current epoch. */
-  #settle(cells: Float64Array, at: number, now: number): Float64Array {
-    const weightedMs = this.#roll(cells, at, now)
+  /** Adds units to the rolled epochs and stores them. */
+  #add(cells: Float64Array, at: number, now: number, cost: number, weightedMs: number): void {
     const epochs = this.#epochs
-    if (epochs[PREVIOUS] !== 0 && weightedMs === 0) {
-      epochs[PREVIOUS] = 0
-      epochs[LAST] = Math.max(now, epochs[START])
+    this.#settle(now, weightedMs)
+    if (epochs[PREVIOUS] === 0) {
+      if (epochs[CURRENT] === 0) {
+        epochs[START] = now
+        epochs[LAST] = now
+      } else if (now > epochs[LAST]) epochs[LAST] = now
     }
-    return epochs
+    epochs[CURRENT] += cost
+    this.#store(cells, at)
+  }
+
+  /** Clears a previous epoch that no longer counts, so that the time belongs to the current epoch. */
+  #settle(now: number, weightedMs: number): void {
+    const epochs = this.#epochs
+    if (epochs[PREVIOUS] === 0 || weightedMs !== 0) return
+    epochs[PREVIOUS] = 0
+    epochs[LAST] = Math.max(now, epochs[START])
+  }
+
+  /** Returns the units that fit the rolled epochs. */
+  #unitsLeft(weightedMs: number): number {
+    const windowMs = this.#windowMs
+    const current = this.#epochs[CURRENT]
+    const fullMs = this.capacity * windowMs
+    let units = Math.max(0, Math.floor(this.capacity - current - weightedMs / windowMs))
+    // the division may round to the wrong integer, and the result must agree with the comparison in `#fits`
+    while (units > 0 && weightedMs + (current + units) * windowMs > fullMs) units--
+    while (units < this.capacity && weightedMs + (current + units + 1) * windowMs <= fullMs) units++
+    return units
+  }
+
+  /** Returns the milliseconds until the rolled epochs no longer count. */
+  #endsAfter(now: number): number {
+    const epochs = this.#epochs
+    if (epochs[CURRENT] > 0) return this.#lastOfCurrent() + this.#windowMs - now
+    return epochs[PREVIOUS] !== 0 ? epochs[LAST] + this.#windowMs - now : 0
   }
 
   /**
@@ -188,6 +211,15 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
     const windowMs = this.#windowMs
     return this.#roll(cells, at, now) + (this.#epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs
+  }
+
+  /** Returns the milliseconds until `cost` fits, if it does not fit the epochs, which are rolled to `now`. */
+  #waitFor(cells: Float64Array, at: number, now: number, cost: number): number {
+    const guess = Math.max(1, Math.ceil(this.#freeAt(cost) - now))
+    // first without the closure of a search, which every decision would allocate
+    const isExact =
+      this.#fits(cells, at, now + guess, cost) && (guess === 1 || !this.#fits(cells, at, now + guess - 1, cost))
+    return isExact ? guess : this.#searchWait(cells, at, now, cost, guess)
   }
 
   /** Returns the exact wait if `guess` was rounded wrongly. */

@@ -1,7 +1,8 @@
-import { isPromise } from '../contracts/maybe-promise.ts'
+import { andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { RequestHook } from '../contracts/request-hook.ts'
 import type { MaybePromise, RequestView } from '../contracts.ts'
 import { type AddressRules, addressKeyOfPeer, compileAddressOptions, isWholeIPv6 } from './address-key.ts'
+import { isPreflight, preflightKey } from './preflight.ts'
 
 /**
  * A special result of a key source instead of a key. It is a registered symbol, so that several versions of a package
@@ -53,13 +54,13 @@ export type KeySource<Raw = unknown> = RequestHook<
 > & {
   /** Name of the source in logs. */
   readonly label?: string
+  /** Set for `byIp`: the key is the client address, shortened by these rules, and needs no other check. */
+  readonly addressRules?: AddressRules
 }
 
 /** Key that all requests without a valid address share. */
 export const NO_ADDRESS = 'no-address'
 const FALLBACK = '\0address:'
-/** Label of `byIp` sources, whose keys are already prefixes. */
-export const ADDRESS = 'ip'
 const DEFAULT_RULES = compileAddressOptions()
 
 /** A request whose key is being resolved, and how a fallback to its address is shortened and reported. */
@@ -67,6 +68,21 @@ interface Resolution {
   readonly view: RequestView
   readonly rules: AddressRules
   readonly report: ReportFallback
+}
+
+/**
+ * Returns the key of a request for a limiter. Preflights of a client are counted by the same policies but under a
+ * separate key: if an exhausted limit also denied preflights, browsers could not read the denial of the actual request.
+ */
+export function requestKey<Raw>(
+  source: KeySource<Raw>,
+  view: RequestView<Raw>,
+  report: ReportFallback,
+): MaybePromise<ResolvedKey> {
+  // the method alone excludes all other requests
+  return view.method === 'OPTIONS' && isPreflight(view)
+    ? andThen(resolveKey(source, view, reportNothing), preflightKey)
+    : resolveKey(source, view, report)
 }
 
 /**
@@ -79,12 +95,14 @@ export function resolveKey<Raw>(
   report: ReportFallback,
   rules: AddressRules = DEFAULT_RULES,
 ): MaybePromise<ResolvedKey> {
+  const { addressRules } = source
+  if (addressRules) return keyOfAddress(view, addressRules, report)
   const resolution = { view, rules, report }
   try {
     const result: unknown = source(view.raw, view, report, rules)
-    if (typeof result === 'string' || !isPromise(result)) return keyOf(result, source, resolution)
+    if (typeof result === 'string' || !isPromise(result)) return keyOf(result, resolution)
     return Promise.resolve(result).then(
-      (value) => keyOf(value, source, resolution),
+      (value) => keyOf(value, resolution),
       (error: unknown) => addressInstead(resolution, { reason: 'rejected', error }),
     )
   } catch (error) {
@@ -92,9 +110,9 @@ export function resolveKey<Raw>(
   }
 }
 
-function keyOf(value: unknown, { label }: KeySource<never>, resolution: Resolution): ResolvedKey {
+function keyOf(value: unknown, resolution: Resolution): ResolvedKey {
   if (typeof value === 'string') {
-    if (label !== ADDRESS && isWholeIPv6(value, DEFAULT_RULES)) resolution.report({ reason: 'whole-ipv6' })
+    if (isWholeIPv6(value, DEFAULT_RULES)) resolution.report({ reason: 'whole-ipv6' })
     // A legal header value never contains NUL, but a key from a body can. An additional NUL in front separates every
     // user-defined key from every fallback key.
     return value.charCodeAt(0) === 0 ? `\0${value}` : value

@@ -1,7 +1,5 @@
-import { andThen } from '../contracts/maybe-promise.ts'
-import type { MaybePromise, RequestView } from '../contracts.ts'
+import type { RequestView } from '../contracts.ts'
 import type { LimiterReport } from '../observers/limiter-report.ts'
-import { type KeySource, type ReportFallback, type ResolvedKey, reportNothing, resolveKey } from './key-source.ts'
 
 const PREFLIGHT = '\0preflight:'
 
@@ -18,25 +16,10 @@ export function isPreflight(view: RequestView): boolean {
 }
 
 /**
- * Returns the key of a request. Preflights of a client are counted by the same policies but under a separate key:
- * if an exhausted limit also denied preflights, browsers could not read the denial of the actual request.
- */
-export function requestKey<Raw>(
-  source: KeySource<Raw>,
-  view: RequestView<Raw>,
-  report: ReportFallback,
-): MaybePromise<ResolvedKey> {
-  // the method alone excludes all other requests
-  return view.method === 'OPTIONS' && isPreflight(view)
-    ? andThen(resolveKey(source, view, reportNothing), preflightKey)
-    : resolveKey(source, view, report)
-}
-
-/**
  * Returns the key under which preflights of a client are counted. It cannot equal another key, because `resolveKey`
  * continues a key that starts with NUL with `address:` or a second NUL.
  */
-export function preflightKey(key: ResolvedKey): ResolvedKey {
+export function preflightKey<Sign>(key: string | Sign): string | Sign {
   return typeof key === 'string' ? PREFLIGHT + key : key
 }
 

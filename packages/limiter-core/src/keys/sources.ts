@@ -5,7 +5,6 @@ import { optionsOf } from '../options/options.ts'
 import { type AddressOptions, compileAddressOptions } from './address-key.ts'
 import { joinedKey } from './joined-key.ts'
 import {
-  ADDRESS,
   ANONYMOUS,
   DENY,
   EXEMPT,
@@ -47,7 +46,8 @@ const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 /** Counts requests by client address: IPv4 addresses completely, IPv6 addresses by their prefix (default: /56). */
 export function byIp<Raw = unknown>(options: ByIpOptions = {}): LabelledKeySource<Raw> {
   const rules = compileAddressOptions(options)
-  return labelled(ADDRESS, (_request, view, report = reportNothing) => keyOfAddress(view, rules, report))
+  const source = labelled<Raw>('ip', (_request, view, report = reportNothing) => keyOfAddress(view, rules, report))
+  return Object.assign(source, { addressRules: rules })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import type { CompiledPolicy, ObserverEvent, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
@@ -45,9 +46,13 @@ export interface CounterSlots {
 
 /**
  * The counts of all policies of a backend: one arena per number of cells, a budget for all arenas, and tails that
- * remember evicted keys. `aim` selects a key; `find` or `look` return its slot, which is valid until the next call.
+ * remember evicted keys. `find` and `look` select a key and return its slot, which is valid until the next call; the
+ * methods with a slot belong to the key that was selected last.
  */
 export class CountTable {
+  readonly #hash: KeyedHash = createKeyedHash()
+  // names have a separate seed: otherwise a key that is spelled like a name could select the slots of another count
+  readonly #names: KeyedHash = createKeyedHash()
   readonly #arenas = new Map<number, Arena>()
   readonly #rehash: RehashBuffer
   readonly #budget: Budget
@@ -79,8 +84,10 @@ export class CountTable {
     return this.#budget.spent
   }
 
-  /** Returns the slots of a counter. `low` and `high` are the halves of the hash of its name. */
-  open(compiled: CompiledPolicy, name: string, low: number, high: number): CounterSlots {
+  /** Returns the slots of a counter. */
+  open(compiled: CompiledPolicy, name: string): CounterSlots {
+    this.#names.text(name)
+    const { low, high } = this.#names
     let arena = this.#arenas.get(compiled.cells)
     if (!arena) {
       arena = new Arena(compiled.cells, this.#budget, this.#rehash, (...evicted) => this.#evicted(...evicted))
@@ -100,24 +107,15 @@ export class CountTable {
     }
   }
 
-  /** Selects a key of a counter by the halves of its hash. */
-  select(slots: CounterSlots, low: number, high: number): void {
-    // 0 marks an empty slot
-    this.#low = low ^ slots.low || 1
-    this.#high = (high & ~TAIL_BITS) ^ slots.high
+  /** Returns the slot of a key. A key that only the tail remembers is inserted into the table again. */
+  find(slots: CounterSlots, key: string, now: number): SlotRef {
+    return this.#stored(slots, key) ?? this.#recalled(slots, now) ?? this.#recall.unusedSlot(slots)
   }
 
-  /** Returns the slot of the key. A key that only the tail remembers is inserted into the table again. */
-  find(slots: CounterSlots, now: number): SlotRef {
-    const { arena } = slots
-    if (arena.find(this.#low, this.#high)) return arena.place
-    return this.#recalled(slots, now) ?? this.#recall.unusedSlot(slots)
-  }
-
-  /** Returns the slot of the key for reading. Changes nothing. */
-  look(slots: CounterSlots, now: number): SlotRef {
-    const { arena } = slots
-    if (arena.find(this.#low, this.#high)) return arena.place
+  /** Returns the slot of a key for reading. Changes nothing. */
+  look(slots: CounterSlots, key: string, now: number): SlotRef {
+    const stored = this.#stored(slots, key)
+    if (stored) return stored
     const nothing = this.#recall.unusedSlot(slots)
     if (this.#remembers(now)) this.#recall.write(slots, nothing, now)
     return nothing
@@ -146,8 +144,14 @@ export class CountTable {
   }
 
   /** Sets a key to its known usage. A key without usage is not inserted. `by` replaces `adopt` of the policy. */
-  adopt(slots: CounterSlots, known: PriorUsage, now: number, by: Pick<CompiledPolicy, 'adopt'> = slots.compiled): void {
-    let slot = this.find(slots, now)
+  adopt(
+    slots: CounterSlots,
+    key: string,
+    known: PriorUsage,
+    now: number,
+    by: Pick<CompiledPolicy, 'adopt'> = slots.compiled,
+  ): void {
+    let slot = this.find(slots, key, now)
     if (known.used > 0) slot = this.ensureSlot(slots, slot, now)
     if (slot === this.#absent) return
     const { cells, at } = slot
@@ -155,12 +159,23 @@ export class CountTable {
     this.mark(slots, slot, now, slots.compiled.remaining(cells, at, now), slots.compiled.resetAfterMs(cells, at, now))
   }
 
-  reset(slots: CounterSlots, now: number): void {
-    const slot = this.find(slots, now)
+  reset(slots: CounterSlots, key: string, now: number): void {
+    const slot = this.find(slots, key, now)
     if (slot === this.#absent) return
     if (this.#remembers(now)) this.#tails.forget(this.#low, this.#high)
     slot.cells.fill(0, slot.at, slot.at + slots.compiled.cells)
     this.mark(slots, slot, now, slots.compiled.capacity, 0)
+  }
+
+  /** Selects a key, and returns its slot in the table. */
+  #stored(slots: CounterSlots, key: string): SlotRef | undefined {
+    const hash = this.#hash
+    hash.text(key)
+    // 0 marks an empty slot
+    this.#low = hash.low ^ slots.low || 1
+    this.#high = (hash.high & ~TAIL_BITS) ^ slots.high
+    const { arena } = slots
+    return arena.find(this.#low, this.#high) ? arena.place : undefined
   }
 
   /** Marks a key that the tail also remembers. Returns false if the tail has forgotten the key. */

@@ -1,4 +1,5 @@
-import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { availableAfterMs } from '../algorithms/available-after-ms.ts'
+import { AVAILABLE_AFTER, NUMBERS, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
 import { markInfallible } from '../backend/infallible.ts'
 import { lacksUsage, restoreUsage } from '../backend/restore-usage.ts'
 import type {
@@ -13,8 +14,8 @@ import type {
   PolicyVerdict,
   PriorUsage,
 } from '../contracts.ts'
-import type { SoleDecision } from '../decision/sole-decision.ts'
-import { hasDenial } from '../decision/verdict.ts'
+import { SourcedDecision } from '../decision/sourced-decision.ts'
+import { ChargeVerdict, hasDenial } from '../decision/verdict.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionsOf } from '../options/options.ts'
@@ -22,8 +23,6 @@ import { clockOf } from '../time/clock.ts'
 import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
 import { type CounterSlots, CountTable } from './count-table.ts'
 import { MemoryCounter } from './memory-counter.ts'
-import { MemoryDecision } from './memory-decision.ts'
-import { MemoryVerdict } from './memory-verdict.ts'
 import type { SlotRef } from './shard.ts'
 
 export interface MemoryBackendOptions {
@@ -60,10 +59,8 @@ export class MemoryBackend implements Backend<Answer> {
   /** Source of all further answers. */
   source: AnswerSource
   readonly #clock: Clock
-  readonly #hash: KeyedHash = createKeyedHash()
   readonly #table: CountTable
-  // names have a separate seed: otherwise a key that is spelled like a name could select the slots of another count
-  readonly #names: KeyedHash = createKeyedHash()
+  readonly #numbers = new Float64Array(NUMBERS)
   readonly #observers = new Observers()
   // events are reported after an answer is complete: an observer may take, which must not happen during a change of the
   // table
@@ -81,8 +78,7 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   open<P extends CompiledPolicy>(compiled: P, name: string): MemoryCounter<P> {
-    this.#names.text(name)
-    return new MemoryCounter(this, compiled, name, this.#table.open(compiled, name, this.#names.low, this.#names.high))
+    return new MemoryCounter(this, compiled, name, this.#table.open(compiled, name))
   }
 
   takeAll(charges: readonly Charge[], moment?: Moment): Answer {
@@ -92,25 +88,22 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   /** Implements `take` of a counter. */
-  takeOne({ slots }: MemoryCounter, key: string, cost: number, moment?: Moment): SoleDecision {
+  takeOne({ slots }: MemoryCounter, key: string, cost: number, moment?: Moment): SourcedDecision {
     const now = this.#read(moment)
     const table = this.#table
+    const numbers = this.#numbers
     const { compiled } = slots
-    const { source } = this
-    this.#hash.text(key)
-    table.select(slots, this.#hash.low, this.#hash.high)
-    let slot = table.find(slots, now)
-    const waitMs = compiled.waitMs(slot.cells, slot.at, now, cost)
-    if (waitMs === 0 && cost > 0) {
-      slot = table.ensureSlot(slots, slot, now)
-      compiled.spend(slot.cells, slot.at, now, cost)
-    }
-    const remaining = compiled.remaining(slot.cells, slot.at, now)
-    const resetAfterMs = compiled.resetAfterMs(slot.cells, slot.at, now)
+    let slot = table.find(slots, key, now)
+    if (compiled.take && table.isStored(slot)) compiled.take(slot.cells, slot.at, now, cost, numbers)
+    else slot = this.#takeInSteps(slots, slot, now, cost)
+    const remaining = numbers[REMAINING]
+    const resetAfterMs = numbers[RESET_AFTER]
+    const waitMs = numbers[WAIT]
+    const growsMs = numbers[AVAILABLE_AFTER]
     table.mark(slots, slot, now, remaining, resetAfterMs)
     if (this.#unreported.length > 0) this.#report()
-    const shown = source.counted ? slots.shown : compiled
-    return new MemoryDecision(source, shown, slot, now, remaining, waitMs, resetAfterMs)
+    const { name, counted } = this.source
+    return new SourcedDecision(name, compiled.policy, remaining, waitMs, resetAfterMs, now, growsMs, counted)
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): Answer {
@@ -129,17 +122,17 @@ export class MemoryBackend implements Backend<Answer> {
 
   resetAll(keys: readonly CountedKey[]): void {
     const now = this.#read(undefined)
-    for (const counted of keys) this.#table.reset(this.#aim(counted), now)
+    for (const { key, counter } of keys) this.#table.reset(slotsOf(counter), key, now)
   }
 
   /** Returns the slot of a key for reading, valid until the next call. Changes nothing. */
-  look(counted: CountedKey, now: number): SlotRef {
-    return this.#table.look(this.#aim(counted), now)
+  look({ key, counter }: CountedKey, now: number): SlotRef {
+    return this.#table.look(slotsOf(counter), key, now)
   }
 
   /** Sets a key to its known usage. A key without usage is not inserted. `by` replaces `adopt` of the policy. */
-  adopt(counted: CountedKey, known: PriorUsage, now: number, by?: Pick<CompiledPolicy, 'adopt'>): void {
-    this.#table.adopt(this.#aim(counted), known, now, by)
+  adopt({ key, counter }: CountedKey, known: PriorUsage, now: number, by?: Pick<CompiledPolicy, 'adopt'>): void {
+    this.#table.adopt(slotsOf(counter), key, known, now, by)
     if (this.#unreported.length > 0) this.#report()
   }
 
@@ -151,15 +144,39 @@ export class MemoryBackend implements Backend<Answer> {
     this.#observers.clear()
   }
 
-  /** Restores usage that the caller knows and that this backend has lost. */
-  #restore(charge: Charge, known: PriorUsage, now: number): void {
-    const slots = this.#aim(charge)
+  /** Takes from a key that is not in the table, or by a policy without `take`. Returns the slot of the key. */
+  #takeInSteps(slots: CounterSlots, found: SlotRef, now: number, cost: number): SlotRef {
     const { compiled } = slots
-    const looked = this.#table.look(slots, now)
+    const waitMs = compiled.waitMs(found.cells, found.at, now, cost)
+    let slot = found
+    if (waitMs === 0 && cost > 0) {
+      slot = this.#table.ensureSlot(slots, found, now)
+      compiled.spend(slot.cells, slot.at, now, cost)
+    }
+    this.#writeNumbers(slots, slot, now, waitMs)
+    return slot
+  }
+
+  /** Writes the numbers of a verdict to `#numbers`. */
+  #writeNumbers({ compiled, shown }: CounterSlots, { cells, at }: SlotRef, now: number, waitMs: number): void {
+    const numbers = this.#numbers
+    const remaining = compiled.remaining(cells, at, now)
+    const by = this.source.counted ? shown : compiled
+    numbers[WAIT] = waitMs
+    numbers[REMAINING] = remaining
+    numbers[RESET_AFTER] = compiled.resetAfterMs(cells, at, now)
+    numbers[AVAILABLE_AFTER] = availableAfterMs(by, cells, at, now, remaining)
+  }
+
+  /** Restores usage that the caller knows and that this backend has lost. */
+  #restore({ key, counter }: Charge, known: PriorUsage, now: number): void {
+    const slots = slotsOf(counter)
+    const { compiled } = slots
+    const looked = this.#table.look(slots, key, now)
     // NaN and Infinity would never expire
     const ends = known.resetAfterMs > 0 && known.resetAfterMs <= Number.MAX_SAFE_INTEGER
     if (!ends || !lacksUsage(compiled, looked.cells, looked.at, now, known)) return
-    const slot = this.#table.ensureSlot(slots, this.#table.find(slots, now), now)
+    const slot = this.#table.ensureSlot(slots, this.#table.find(slots, key, now), now)
     const { cells, at } = slot
     restoreUsage(compiled, cells, at, now, known)
     this.#table.mark(slots, slot, now, compiled.remaining(cells, at, now), compiled.resetAfterMs(cells, at, now))
@@ -172,45 +189,60 @@ export class MemoryBackend implements Backend<Answer> {
     const spendAdvisory = verdicts.every((verdict) => verdict.allowed)
     return charges.map((charge, index) => {
       if (charge.advisory && !spendAdvisory) return verdicts[index]
-      const slots = this.#aim(charge)
-      let slot = this.#table.find(slots, now)
+      const slots = slotsOf(charge.counter)
+      let slot = this.#table.find(slots, charge.key, now)
       if (charge.cost > 0) {
         slot = this.#table.ensureSlot(slots, slot, now)
         slots.compiled.spend(slot.cells, slot.at, now, charge.cost)
       }
-      return this.#verdict(charge, slots, slot, now, 0)
+      return this.#marked(charge, slot, now, 0)
     })
   }
 
   /** Returns verdicts without spending. `mayRecall`: keys that only the tail remembers are inserted again. */
   #readEach(charges: readonly Charge[], now: number, mayRecall: boolean): PolicyVerdict[] {
     return charges.map((charge) => {
-      const slots = this.#aim(charge)
-      const slot = mayRecall ? this.#table.find(slots, now) : this.#table.look(slots, now)
+      const slots = slotsOf(charge.counter)
+      const slot = mayRecall ? this.#table.find(slots, charge.key, now) : this.#table.look(slots, charge.key, now)
       const waitMs = slots.compiled.waitMs(slot.cells, slot.at, now, charge.cost)
-      return mayRecall ? this.#verdict(charge, slots, slot, now, waitMs) : verdictOf(charge, slot, now, waitMs)
+      return mayRecall ? this.#marked(charge, slot, now, waitMs) : this.#verdict(charge, slot, now, waitMs)
     })
   }
 
   #adjustOne(charge: Charge, takenAt: number, now: number): PolicyVerdict {
     const { key, cost } = charge
     const table = this.#table
-    const slots = this.#aim(charge)
+    const slots = slotsOf(charge.counter)
     const { compiled } = slots
-    let slot = table.find(slots, now)
+    let slot = table.find(slots, key, now)
     // a refund to an evicted key has no effect: it must not create a key
     if (cost > 0) slot = table.ensureSlot(slots, slot, now)
     const moved = cost === 0 || !table.isStored(slot) ? 0 : compiled.adjust(slot.cells, slot.at, now, cost, takenAt)
     if (moved < cost) {
       this.#unreported.push(['lateCharge', { policy: compiled.policy.name, key, units: cost - moved }])
     }
-    return this.#verdict(charge, slots, slot, now, 0)
+    return this.#marked(charge, slot, now, 0)
   }
 
-  #verdict(charge: Charge, slots: CounterSlots, slot: SlotRef, now: number, waitMs: number): PolicyVerdict {
-    const verdict = verdictOf(charge, slot, now, waitMs)
-    this.#table.mark(slots, slot, now, verdict.remaining, verdict.resetAfterMs)
+  /** Returns the verdict of a charge, and marks its key in the table. */
+  #marked(charge: Charge, slot: SlotRef, now: number, waitMs: number): PolicyVerdict {
+    const verdict = this.#verdict(charge, slot, now, waitMs)
+    this.#table.mark(slotsOf(charge.counter), slot, now, verdict.remaining, verdict.resetAfterMs)
     return verdict
+  }
+
+  #verdict({ counter, advisory }: Charge, slot: SlotRef, now: number, waitMs: number): PolicyVerdict {
+    const slots = slotsOf(counter)
+    const numbers = this.#numbers
+    this.#writeNumbers(slots, slot, now, waitMs)
+    return new ChargeVerdict(
+      slots.compiled.policy,
+      advisory === true,
+      numbers[REMAINING],
+      waitMs,
+      numbers[RESET_AFTER],
+      numbers[AVAILABLE_AFTER],
+    )
   }
 
   #answer(verdicts: PolicyVerdict[], now: number): Answer {
@@ -224,25 +256,11 @@ export class MemoryBackend implements Backend<Answer> {
     return Math.abs(given) <= Number.MAX_SAFE_INTEGER ? given : this.#clock.now()
   }
 
-  /** Selects a key in the table and returns the slots of its counter. */
-  #aim({ key, counter }: CountedKey): CounterSlots {
-    const { slots } = counter as MemoryCounter
-    this.#hash.text(key)
-    this.#table.select(slots, this.#hash.low, this.#hash.high)
-    return slots
-  }
-
   #report(): void {
     for (const event of this.#unreported.splice(0)) this.#observers.event(...event)
   }
 }
 
-function verdictOf(
-  { counter: { compiled }, advisory }: Charge,
-  slot: SlotRef,
-  now: number,
-  waitMs: number,
-): PolicyVerdict {
-  const remaining = compiled.remaining(slot.cells, slot.at, now)
-  return new MemoryVerdict(compiled, advisory === true, slot, now, remaining, waitMs)
+function slotsOf(counter: CountedKey['counter']): CounterSlots {
+  return (counter as MemoryCounter).slots
 }

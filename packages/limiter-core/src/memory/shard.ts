@@ -5,6 +5,7 @@ import { CELLS, FRACTION, type PageLayout, TAG, WAYS } from './page-layout.ts'
  * of ten keys are in their first set.
  */
 const CROWDED = 5
+const ALL_WAYS = 2 ** WAYS - 1
 
 /** The slot of a key that was found or placed. Each arena has one such object, which every look-up overwrites. */
 export interface SlotRef {
@@ -73,8 +74,10 @@ export class Shard {
   /** Sets `place` to the slot of a key. Returns false if the shard does not contain the key. */
   find(low: number, high: number, place: SlotRef): boolean {
     const first = this.#first(low)
-    if (this.#scan(first, low, high, place)) return true
-    return this.#overflows(first) && this.#scan(this.#second(low, high), low, high, place)
+    return (
+      this.#findIn(first, low, high, place) ||
+      (this.#overflows(first) && this.#findIn(this.#second(low, high), low, high, place))
+    )
   }
 
   /**
@@ -146,11 +149,17 @@ export class Shard {
     return (this.#words[set >>> this.#bits][this.#overflowWord(set)] & (1 << (set & 31))) !== 0
   }
 
-  #scan(set: number, low: number, high: number, place: SlotRef): boolean {
+  #findIn(set: number, low: number, high: number, place: SlotRef): boolean {
     const words = this.#words[set >>> this.#bits]
     const from = (set & this.#inPage) * this.#stride
-    let hits = equalWays(words, from, low)
-    for (; hits !== 0; hits &= hits - 1) {
+    // one bit per way, computed without branches: a mispredicted branch costs more than seven comparisons
+    let unequal = 0
+    for (let way = 0; way < WAYS; way++) {
+      const x = words[from + way] ^ low
+      // x or its negative has the sign bit set unless x is 0
+      unequal |= ((x | (0 - x)) >>> 31) << way
+    }
+    for (let hits = unequal ^ ALL_WAYS; hits !== 0; hits &= hits - 1) {
       const way = 31 - Math.clz32(hits & (0 - hits))
       if (((words[from + way + TAG] ^ high) & ~FRACTION) !== 0) continue
       this.#point(set, way, place)
@@ -194,27 +203,4 @@ export class Shard {
     place.expiry = from + way + this.#layout.expiry
     place.at = from / 2 + CELLS + way * this.#layout.cells
   }
-}
-
-/**
- * Returns a bit per way of a set whose low half equals `low`. Without branches, because a mispredicted branch costs
- * more than seven comparisons.
- */
-function equalWays(words: Int32Array, from: number, low: number): number {
-  return (
-    equalBit(words[from], low) |
-    (equalBit(words[from + 1], low) << 1) |
-    (equalBit(words[from + 2], low) << 2) |
-    (equalBit(words[from + 3], low) << 3) |
-    (equalBit(words[from + 4], low) << 4) |
-    (equalBit(words[from + 5], low) << 5) |
-    (equalBit(words[from + 6], low) << 6) |
-    (equalBit(words[from + WAYS - 1], low) << (WAYS - 1))
-  )
-}
-
-/** Returns 1 if two int32 are equal, otherwise 0: x or its negative has the sign bit set unless x is 0. */
-function equalBit(a: number, b: number): number {
-  const x = a ^ b
-  return ((x | (0 - x)) >>> 31) ^ 1
 }

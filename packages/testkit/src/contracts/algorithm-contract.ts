@@ -34,6 +34,7 @@ export function algorithmContract({ describe, test }: TestRunner, algorithm: Alg
     claim('names the first whole ms at which the cost fits', waitsExactly)
     claim('names the first whole ms at which more is left, and none of a key that is full', growsExactly)
     claim('writes nothing when it is asked, and nothing outside its own cells', writesOnlyItsOwn)
+    claim('takes and answers in one pass as in steps, if it has a method for it', takesInOnePass)
     claim('never fits more than its capacity', refusesTheImpossible)
     claim('makes no new key of a refund and none fresher than new', refundsWithinBounds)
     claim('gives a key that it adopts nothing before its time, and everything at its reset', adoptsDenied)
@@ -118,6 +119,21 @@ function writesOnlyItsOwn(one: Case, random: SeededRandom): void {
   for (const cost of [0, 1, policy.limit, 2 * policy.limit]) driver.peek(now, cost)
   driver.take(now, 0)
   assert.deepEqual([...driver.cells], before)
+}
+
+function takesInOnePass(one: Case, random: SeededRandom): void {
+  const { driver, policy } = one
+  let now = live(one, random, DEEDS)
+  for (let takes = 0; takes < 10; takes++) {
+    now += random.next() * policy.windowMs
+    const cost = [0, 1, random.whole(driver.compiled.capacity), driver.compiled.capacity + 1][takes % 4]
+    const twin = driver.under(driver.compiled)
+    const expected = twin.take(now, cost)
+    const received = driver.takeInOnePass(now, cost)
+    if (!received) return
+    assert.deepEqual(received, expected, `cost ${cost} at ${now}`)
+    assert.deepEqual([...driver.cells], [...twin.cells], `cells after cost ${cost} at ${now}`)
+  }
 }
 
 function refusesTheImpossible(one: Case, random: SeededRandom): void {

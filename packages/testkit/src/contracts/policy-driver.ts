@@ -9,6 +9,7 @@ export class PolicyDriver {
   readonly compiled: CompiledPolicy
   readonly cells: Float64Array
   readonly at: number = MARGIN
+  readonly #numbers = new Float64Array(4)
 
   constructor(compiled: CompiledPolicy) {
     this.compiled = compiled
@@ -26,6 +27,14 @@ export class PolicyDriver {
     const retryAfterMs = this.compiled.waitMs(this.cells, this.at, now, cost)
     if (retryAfterMs === 0) this.compiled.spend(this.cells, this.at, now, cost)
     return this.#verdict(now, retryAfterMs)
+  }
+
+  /** Same as `take`, by the method `take` of the policy. Returns undefined if it has none. */
+  takeInOnePass(now: number, cost: number): Verdict | undefined {
+    if (!this.compiled.take) return undefined
+    this.compiled.take(this.cells, this.at, now, cost, this.#numbers)
+    const [retryAfterMs, remaining, resetAfterMs, availableAfterMs] = this.#numbers
+    return { allowed: retryAfterMs === 0, remaining, retryAfterMs, resetAfterMs, availableAfterMs }
   }
 
   /** Returns what `take` would return. */

@@ -35,6 +35,11 @@ export interface CompiledPolicy {
   readonly capacity: number
   /** Returns the milliseconds, an integer, until `cost` fits: 0 if it fits now, Infinity if never. Changes nothing. */
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number
+  /**
+   * Takes `cost` units if they fit, and writes the numbers of the verdict to `numbers`: `waitMs` before the take, then
+   * `remaining`, `resetAfterMs` and `availableAfterMs` after it. Equal to the calls of the other methods, in one pass.
+   */
+  take?(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
   /** Takes `cost` units. The caller has checked that they fit. */
   spend(cells: Float64Array, at: number, now: number, cost: number): void
   /**
