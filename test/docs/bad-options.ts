@@ -17,7 +17,7 @@ import {
 import { HashRing } from '@sluice/fleet/backend'
 import { createGossip, gossipBackend } from '@sluice/gossip'
 import { createKeyedHash } from '@sluice/keyed-hash'
-import { CounterMetric, HistogramMetric } from '@sluice/limiter-core/backend'
+import { CounterMetric, HistogramMetric } from '@sluice/metrics'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createGossip, type GossipNode, type GossipPeer, gossipChannel } from '@sluice/gossip'
-import { prometheusText } from '@sluice/limiter-core'
+import { prometheusText } from '@sluice/metrics'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 
 const SECRET = 'a secret of the whole fleet'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { createLimiter, limitOverrides, prometheusText } from '@sluice/limiter-core'
+import { createLimiter, limitOverrides } from '@sluice/limiter-core'
+import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 import { PromisedBackend } from '../contracts/async-backend.ts'
 import { limited, loading, MINUTE, SECOND, settled } from './overridden.ts'
@@ -59,7 +60,11 @@ describe('loaded limits', () => {
       prometheusText(overrides)
         .split('\n')
         .filter((line) => /^[a-z]/.test(line))
-    expect(lines()).toEqual(['sluice_overrides 2', 'sluice_overrides_loads_total{result="replaced"} 1'])
+    expect(lines()).toEqual([
+      'sluice_overrides 2',
+      'sluice_overrides_loads_total{result="replaced"} 1',
+      'sluice_overrides_loads_total{result="failed"} 0',
+    ])
     await next(() => ({ a: 0 }))
     await next(() => Promise.reject(new Error('away')))
     expect(lines()).toEqual([

@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Metric, type MetricSource, prometheusText } from '@sluice/limiter-core'
-import { CounterMetric, GaugeMetric, HistogramMetric, type MetricOptions, Metrics } from '@sluice/limiter-core/backend'
+import type { Metric, MetricSource } from '@sluice/limiter-core'
+import {
+  CounterMetric,
+  GaugeMetric,
+  HistogramMetric,
+  type MetricOptions,
+  Metrics,
+  prometheusText,
+} from '@sluice/metrics'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import { readExposition } from './exposition.ts'
 

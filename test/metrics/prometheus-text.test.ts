@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Metric, type MetricSource, prometheusText } from '@sluice/limiter-core'
-import { CounterMetric, GaugeMetric, HistogramMetric, Metrics } from '@sluice/limiter-core/backend'
+import type { Metric, MetricSource } from '@sluice/limiter-core'
+import { CounterMetric, GaugeMetric, HistogramMetric, Metrics, prometheusText } from '@sluice/metrics'
 import { hostileKeys } from '@sluice/testkit'
 import { readExposition } from './exposition.ts'
 

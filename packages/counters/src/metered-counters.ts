@@ -11,14 +11,8 @@ import type {
   ReadManyOptions,
   ReadOptions,
 } from '@sluice/limiter-core'
-import {
-  badOption,
-  CounterMetric,
-  clockOf,
-  HistogramMetric,
-  type Metrics,
-  optionsOf,
-} from '@sluice/limiter-core/backend'
+import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
+import { CounterMetric, HistogramMetric, type Metrics } from '@sluice/metrics'
 import { integerWithin } from './counter-options.ts'
 import { codeOf } from './metrics/code-of.ts'
 import { type HotId, HotIds } from './metrics/hot-ids.ts'

@@ -1,15 +1,8 @@
 import { integerWithin } from '@sluice/counters/backend'
 import { checkMessage, TopicReceivers } from '@sluice/fleet/backend'
 import type { Channel, Metric, MetricSource } from '@sluice/limiter-core'
-import {
-  badOption,
-  CounterMetric,
-  checkTopic,
-  type Duration,
-  isTopic,
-  optionsOf,
-  parseTimerMs,
-} from '@sluice/limiter-core/backend'
+import { badOption, checkTopic, type Duration, isTopic, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
+import { CounterMetric } from '@sluice/metrics'
 import type { LogItem } from './log/replica-log.ts'
 import { GossipNode } from './node/gossip-node.ts'
 import type { GossipTopic } from './node/gossip-topics.ts'

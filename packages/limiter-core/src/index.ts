@@ -43,7 +43,6 @@ export { createLimiter, type LimiterOptions, type SyncLimiterOptions } from './l
 export type { Limiter } from './limiter/limiter.ts'
 export { type WaitOptions, waitFor } from './limiter/wait-for.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'
-export { prometheusText } from './metrics/prometheus-text.ts'
 export type { LimitsByKey } from './overrides/key-limits.ts'
 export {
   type FixedOverridesOptions,

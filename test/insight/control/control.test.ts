@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { type AuditLine, type ControlRequest, createInsight, type InsightOptions } from '@sluice/insight'
-import { createLimiter, memoryBackend, prometheusText } from '@sluice/limiter-core'
+import { createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 
 const MINUTES = 60_000

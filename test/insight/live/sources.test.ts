@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { createInsight } from '@sluice/insight'
 import type { Metric } from '@sluice/limiter-core'
 import { createLimiter } from '@sluice/limiter-core'
-import { CounterMetric, HistogramMetric } from '@sluice/limiter-core/backend'
+import { CounterMetric, HistogramMetric } from '@sluice/metrics'
 
 const values = (name: string, series: number): Metric => ({
   ...{ name, help: `What ${name} is.`, type: 'gauge' },

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createInsight } from '@sluice/insight'
-import { createLimiter, prometheusText } from '@sluice/limiter-core'
+import { createLimiter } from '@sluice/limiter-core'
+import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 import { exposedSeries } from './exposed-series.ts'
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type Backend, createLimiter, type Decision, type Limiter, prometheusText } from '@sluice/limiter-core'
+import { type Backend, createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
+import { prometheusText } from '@sluice/metrics'
 import { type RedisClients, syncedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'

@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import {
-  type Backend,
-  createLimiter,
-  type Decision,
-  type Limiter,
-  type PolicyInput,
-  prometheusText,
-} from '@sluice/limiter-core'
+import { type Backend, createLimiter, type Decision, type Limiter, type PolicyInput } from '@sluice/limiter-core'
+import { prometheusText } from '@sluice/metrics'
 import { type RedisConnection, redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'

@@ -7,7 +7,8 @@ import type {
   ReadManyOptions,
   ReadOptions,
 } from '@sluice/limiter-core'
-import { badOption, type Metrics, optionsOf, parseMs, SluiceError, shown } from '@sluice/limiter-core/backend'
+import { badOption, optionsOf, parseMs, SluiceError, shown } from '@sluice/limiter-core/backend'
+import type { Metrics } from '@sluice/metrics'
 import { AmountCounters } from '../amount-counters.ts'
 import { checkId, checkPrefix } from '../counter-id.ts'
 import type { CounterSettings } from '../counter-options.ts'

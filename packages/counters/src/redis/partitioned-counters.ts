@@ -8,15 +8,8 @@ import type {
   ReadManyOptions,
   ReadOptions,
 } from '@sluice/limiter-core'
-import {
-  type Metrics,
-  messageOf,
-  type Observers,
-  optionsOf,
-  parseMs,
-  repeatEvery,
-  SluiceError,
-} from '@sluice/limiter-core/backend'
+import { messageOf, type Observers, optionsOf, parseMs, repeatEvery, SluiceError } from '@sluice/limiter-core/backend'
+import type { Metrics } from '@sluice/metrics'
 import { AmountCounters } from '../amount-counters.ts'
 import type { BufferedCounters } from '../buffer/buffered-counters.ts'
 import { checkId } from '../counter-id.ts'

@@ -1,12 +1,5 @@
-import {
-  CounterMetric,
-  type CounterSeries,
-  GaugeMetric,
-  HistogramMetric,
-  type Metric,
-  type MetricSource,
-  Metrics,
-} from '@sluice/limiter-core/backend'
+import type { Metric, MetricSource } from '@sluice/limiter-core/backend'
+import { CounterMetric, type CounterSeries, GaugeMetric, HistogramMetric, Metrics } from '@sluice/metrics'
 
 const PIPELINE_MS = [0.5, 1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 250, 500, 1_000]
 const TICK_MS = [0.5, 1, 2, 5, 10, 25, 50, 100, 150, 250, 400, 600, 800, 1_000]

@@ -1,6 +1,6 @@
 import { BUCKETS_MS, codeOf } from '@sluice/counters/backend'
 import type { Clock, Metric, MetricSource, ValueSample } from '@sluice/limiter-core'
-import { CounterMetric, HistogramMetric } from '@sluice/limiter-core/backend'
+import { CounterMetric, HistogramMetric } from '@sluice/metrics'
 
 /** Maximum number of results with a recorded time. Sluice has fewer codes, but custom peers may fail with others. */
 const MAX_RESULTS = 100

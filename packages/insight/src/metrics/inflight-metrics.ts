@@ -6,7 +6,7 @@ import {
   type GaugeSeries,
   HistogramMetric,
   type HistogramSeries,
-} from '@sluice/limiter-core/backend'
+} from '@sluice/metrics'
 import type { InsightPart } from '../insight-part.ts'
 import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'

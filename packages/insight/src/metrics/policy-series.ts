@@ -1,4 +1,4 @@
-import type { CounterMetric, CounterSeries } from '@sluice/limiter-core/backend'
+import type { CounterMetric, CounterSeries } from '@sluice/metrics'
 import type { LabelBound } from './label-bound.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Metric, ObserverEvent } from '@sluice/limiter-core'
-import { CounterMetric, HistogramMetric } from '@sluice/limiter-core/backend'
+import { CounterMetric, HistogramMetric } from '@sluice/metrics'
 import type { InsightPart } from '../insight-part.ts'
 import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'

@@ -2,7 +2,6 @@ import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Clock, LimitOverrides, MaybePromise, Metric, PrepareLimits } from '../contracts.ts'
 import { messageOf } from '../errors/errors.ts'
 import { warn } from '../errors/warn-once.ts'
-import { CounterMetric } from '../metrics/counter-metric.ts'
 import { KeyLimits, type OverriddenKeys } from './key-limits.ts'
 
 export interface LimitSource {
@@ -17,11 +16,7 @@ export class LoadedLimits implements LimitOverrides {
   readonly largestLimit: number
   readonly #limits: KeyLimits
   readonly #source: LimitSource
-  readonly #loads = new CounterMetric({
-    name: 'sluice_overrides_loads_total',
-    help: 'Loads of limits of single keys.',
-    labels: ['result'],
-  })
+  readonly #loads = { replaced: 0, failed: 0 }
   #isLoading = false
   /** Whether the last load failed. Only the first of several failures is warned about. */
   #isFailing = false
@@ -47,7 +42,12 @@ export class LoadedLimits implements LimitOverrides {
   /** Returns `sluice_overrides` and `sluice_overrides_loads_total{result}` with the results `replaced` and `failed`. */
   *metrics(): Iterable<Metric> {
     yield* this.#limits.metrics()
-    yield* this.#loads.metrics()
+    yield {
+      name: 'sluice_overrides_loads_total',
+      help: 'Loads of limits of single keys.',
+      type: 'counter',
+      samples: Object.entries(this.#loads).map(([result, value]) => ({ labels: { result }, value })),
+    }
   }
 
   close(): void {
@@ -77,7 +77,7 @@ export class LoadedLimits implements LimitOverrides {
     if (this.#isClosed) return
     try {
       this.#limits.replace(limits)
-      this.#loads.add(1, 'replaced')
+      this.#loads.replaced++
       this.#isFailing = false
     } catch (error) {
       this.#failed(error)
@@ -90,7 +90,7 @@ export class LoadedLimits implements LimitOverrides {
   }
 
   #failed(error: unknown): void {
-    this.#loads.add(1, 'failed')
+    this.#loads.failed++
     if (this.#isFailing) return
     this.#isFailing = true
     const why = messageOf(error)

@@ -19,12 +19,12 @@ import {
   compileFailover,
   type Metric,
   type MetricSource,
-  Metrics,
   optionalFunction,
   optionsOf,
   type ScriptRunner,
   SluiceError,
 } from '@sluice/limiter-core/backend'
+import { Metrics } from '@sluice/metrics'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
 import type { RedisClient } from '../client/redis-client.ts'
 import { isRedisClients, type RedisClients } from '../client/redis-clients.ts'

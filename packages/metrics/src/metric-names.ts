@@ -1,6 +1,4 @@
-import { badOption } from '../errors/bad-option.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { kindOf } from '../errors/shown.ts'
+import { badOption, kindOf, SluiceError } from '@sluice/limiter-core/backend'
 
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
 // names starting with __ are reserved by Prometheus: __name__ would be another metric

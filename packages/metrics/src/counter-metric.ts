@@ -1,6 +1,4 @@
-import type { Metric, MetricSource } from '../contracts.ts'
-import { badOption } from '../errors/bad-option.ts'
-import { optionsOf } from '../options/options.ts'
+import { badOption, type Metric, type MetricSource, optionsOf } from '@sluice/limiter-core/backend'
 import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.ts'
 
 /** A series of a counter. Callers can keep it, so that counting is a single addition. */

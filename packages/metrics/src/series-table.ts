@@ -1,7 +1,4 @@
-import type { MetricLabels } from '../contracts.ts'
-import { badOption } from '../errors/bad-option.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { joinedKey } from '../keys/joined-key.ts'
+import { badOption, joinedKey, type MetricLabels, SluiceError } from '@sluice/limiter-core/backend'
 import { labelName, metricName, stringOf } from './metric-names.ts'
 
 export interface MetricOptions {

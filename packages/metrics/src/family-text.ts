@@ -1,6 +1,11 @@
-import type { BucketSample, Metric, MetricLabels, ValueSample } from '../contracts.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
+import {
+  type BucketSample,
+  type Metric,
+  type MetricLabels,
+  SluiceError,
+  shown,
+  type ValueSample,
+} from '@sluice/limiter-core/backend'
 import { labelName, numberOf, rejectBucketLabel, stringOf } from './metric-names.ts'
 
 /** Text of one metric in the Prometheus format: its header, then its samples from all sources. */

@@ -1,6 +1,4 @@
-import type { Metric, MetricSource } from '../contracts.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { oneOf } from '../options/options.ts'
+import { type Metric, type MetricSource, oneOf, SluiceError } from '@sluice/limiter-core/backend'
 import { FamilyText } from './family-text.ts'
 import { metricName } from './metric-names.ts'
 import { checkedSources } from './metrics.ts'

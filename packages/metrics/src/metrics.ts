@@ -1,6 +1,4 @@
-import type { Metric, MetricLabels, MetricSource } from '../contracts.ts'
-import { badOption } from '../errors/bad-option.ts'
-import { optionsOf } from '../options/options.ts'
+import { badOption, type Metric, type MetricLabels, type MetricSource, optionsOf } from '@sluice/limiter-core/backend'
 import { labelName, metricName, stringOf } from './metric-names.ts'
 
 export interface MetricsOptions {

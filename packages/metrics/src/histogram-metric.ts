@@ -1,6 +1,11 @@
-import type { BucketSample, Metric, MetricLabels, MetricSource } from '../contracts.ts'
-import { badOption } from '../errors/bad-option.ts'
-import { optionsOf } from '../options/options.ts'
+import {
+  type BucketSample,
+  badOption,
+  type Metric,
+  type MetricLabels,
+  type MetricSource,
+  optionsOf,
+} from '@sluice/limiter-core/backend'
 import { rejectBucketLabel } from './metric-names.ts'
 import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.ts'
 

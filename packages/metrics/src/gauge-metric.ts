@@ -1,5 +1,4 @@
-import type { Metric, MetricSource } from '../contracts.ts'
-import { optionsOf } from '../options/options.ts'
+import { type Metric, type MetricSource, optionsOf } from '@sluice/limiter-core/backend'
 import { numberOf } from './metric-names.ts'
 import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.ts'
 

@@ -1,0 +1,6 @@
+export { CounterMetric, type CounterSeries } from './counter-metric.ts'
+export { GaugeMetric, type GaugeSeries } from './gauge-metric.ts'
+export { HistogramMetric, type HistogramOptions, type HistogramSeries } from './histogram-metric.ts'
+export { Metrics, type MetricsOptions } from './metrics.ts'
+export { prometheusText } from './prometheus-text.ts'
+export type { MetricOptions } from './series-table.ts'
