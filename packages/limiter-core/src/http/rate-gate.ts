@@ -1,10 +1,7 @@
 import { andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
 import { compileFailover } from '../failover/failover-options.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey, requestKey } from '../keys/key-source.ts'
-import { reportUnlessPreflight } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
 import type { PolicyLimiter } from '../limiter/limiter.ts'
@@ -12,18 +9,17 @@ import { LimiterReport } from '../observers/limiter-report.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionsOf } from '../options/options.ts'
 import { soleEntry } from './headers/gate.ts'
-import { runHook } from './hook.ts'
+import { PlanChoice } from './plan-choice.ts'
 import { type PlanGate, planGate } from './plan-gate.ts'
 import { costsOf, keysOf, type PlannedRequest } from './plan-inputs.ts'
 import type { GateOverrides, RateCheck } from './rate-check.ts'
 import { rateDenial, rateEntries } from './rate-entries.ts'
-import { type InheritedSettings, layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
-import type { PlansOptions, RateLimitOptions, SkipHook } from './rate-limit-options.ts'
-import { compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
+import { layeredGate, type RateLayer } from './rate-layers.ts'
+import type { RateLimitOptions } from './rate-limit-options.ts'
+import { compilePlans, type LayerRules, type RatePlan } from './rate-plans.ts'
 import { checkHooks } from './request-rules.ts'
 import { ResolvedKeys } from './resolved-keys.ts'
-import { compileResponse, hasOwnResponse, type ResponseSettings } from './response-settings.ts'
-import { SkipHooks } from './skip-hooks.ts'
+import { compileResponse, type ResponseSettings } from './response-settings.ts'
 import { ViewedRequest } from './viewed-request.ts'
 
 /**
@@ -32,20 +28,17 @@ import { ViewedRequest } from './viewed-request.ts'
  */
 export class RateGate<Req, Res> {
   readonly options: RateLimitOptions<Req, Res>
+  /** Names of options that only the adapter reads. */
+  readonly adapterOptions: readonly string[]
   readonly observers: Observers
   readonly report: LimiterReport
+  /** How denials are answered, unless a layer below answers differently. */
+  readonly answer: ResponseSettings<Req, Res>
   /** Policy names of all plans, as they appear in headers. */
   readonly shownNames: readonly string[] = []
-  readonly #plans: Map<string, PlanGate<Req, Res>>
-  readonly #first: PlanGate<Req, Res>
-  readonly #skips: SkipHooks<Req>
-  /** Whether `skip` or `plan` hooks select the policies that count a request. */
-  readonly #hasHooks: boolean
-  readonly #answer: ResponseSettings<Req, Res>
+  readonly #plans: PlanChoice<Req, Res>
   readonly #reportFallback: ReportFallback
-  readonly #adapterOptions: readonly string[]
 
-  /** `adapterOptions` are the names of options that only the adapter reads. */
   constructor(
     options: RateLimitOptions<Req, Res>,
     adapterOptions: readonly string[] = [],
@@ -54,33 +47,34 @@ export class RateGate<Req, Res> {
     optionsOf('rateLimit', options as object as Record<string, unknown>, Object.keys(options ?? {}))
     checkHooks(options, adapterOptions)
     this.options = options
-    this.#adapterOptions = adapterOptions
+    this.adapterOptions = adapterOptions
     this.observers = part.observers ?? new Observers(options.observers, () => this.shownNames)
     this.report = new LimiterReport(this.observers, () => this.shownNames)
     this.#reportFallback = fallbackReporter(this.report)
-    this.#answer = part.answer ?? compileResponse(options)
+    this.answer = part.answer ?? compileResponse(options)
     const failover = compileFailover(options)
     const gateOf = (plan: RatePlan<Req, Res>): PlanGate<Req, Res> =>
       planGate(plan, options.clock, this.observers, failover)
     // last, because compiling claims names, which would not be released if a later check threw
-    const layer: LayerRules<Req, Res> = { answer: this.#answer, failover, routeScope: part.routeScope }
+    const layer: LayerRules<Req, Res> = { answer: this.answer, failover, routeScope: part.routeScope }
     const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
-    this.#plans = new Map([...plans].map(([name, plan]) => [name, gateOf(plan)]))
-    this.#first = this.#plans.values().next().value as PlanGate<Req, Res>
-    const all = [...this.#plans.values()].map(({ plan }) => plan)
-    this.#skips = new SkipHooks(all)
-    this.#hasHooks = !this.#skips.isEmpty || (options as Partial<PlansOptions<Req, Res>>).plan !== undefined
-    this.shownNames = [...new Set(all.flat().map(({ policy }) => policy.name))]
+    this.#plans = new PlanChoice(new Map([...plans].map(([name, plan]) => [name, gateOf(plan)])), options)
+    this.shownNames = this.#plans.policyNames
   }
 
   /** Whether all policies of all plans are off, so that requests can pass without any work. */
   get isOff(): boolean {
-    return [...this.#plans.values()].every(({ plan }) => plan.every(({ mode }) => mode === 'off'))
+    return this.#plans.isOff
+  }
+
+  /** The policies by name of the plan. */
+  get policies(): ReadonlyMap<string, RatePlan<Req, Res>> {
+    return this.#plans.policies
   }
 
   /** Returns the limiter of a plan. Without a name, or if there is no such plan, returns that of the first plan. */
   limiter(plan?: string): PolicyLimiter {
-    return (plan === undefined ? this.#first : (this.#plans.get(plan) ?? this.#first)).limiter
+    return this.#plans.limiter(plan)
   }
 
   /**
@@ -89,7 +83,8 @@ export class RateGate<Req, Res> {
    * `without`. Missing options are inherited from this gate.
    */
   nested(layer: RateLayer<Req, Res>): RateGate<Req, Res> {
-    return this.#layered(layer, { options: this.options, answer: this.#answer })
+    const { options, part } = layeredGate(this, layer, this)
+    return new RateGate(options, this.adapterOptions, part)
   }
 
   /**
@@ -97,42 +92,18 @@ export class RateGate<Req, Res> {
    * part: missing options are inherited from it, and not from the other limits of the same part.
    */
   extended(layer: RateLayer<Req, Res>, above: RateGate<Req, Res> | undefined): RateGate<Req, Res> {
-    return this.#layered(layer, { options: above?.options, answer: above ? above.#answer : undefined })
-  }
-
-  #layered(
-    { options, without = [], routeScope }: RateLayer<Req, Res>,
-    parent: InheritedSettings<Req, Res>,
-  ): RateGate<Req, Res> {
-    const above = new Map([...this.#plans].map(([name, { plan }]) => [name, plan]))
-    if (!options) {
-      const plans = (): RatePlans<Req, Res> => layeredPlans(above, undefined, without)
-      return new RateGate(this.options, this.#adapterOptions, {
-        plans,
-        observers: this.observers,
-        answer: this.#answer,
-      })
-    }
-    const inherited: Partial<RateLimitOptions<Req, Res>> = parent.options ?? {}
-    const { own, all } = layeredOptions(this.options, options, inherited, this.#adapterOptions)
-    // reused if the list is the same, so that events of a shared backend are reported once
-    const observers = all.observers === this.options.observers ? this.observers : new Observers(all.observers)
-    const plans = (layer: LayerRules<Req, Res>): RatePlans<Req, Res> =>
-      layeredPlans(above, compilePlans<Req, Res>(own, byIp(), this.#adapterOptions, layer), without)
-    return new RateGate(all, this.#adapterOptions, {
-      plans,
-      observers,
-      routeScope: scopeOfPart(inherited.scope, options, routeScope),
-      answer: hasOwnResponse({ ...options }, this.#adapterOptions) ? undefined : parent.answer,
-    })
+    const { options, part } = layeredGate(this, layer, above ?? {})
+    return new RateGate(options, this.adapterOptions, part)
   }
 
   /** Returns undefined if the request is not counted: skipped, exempt, or the backend failed. */
   check(view: RequestView<Req>, requested?: Moment): Checked<Req, Res> {
     const moment = this.observers.any ? { ...requested, request: new ViewedRequest(view) } : requested
-    const gate = this.#first
+    const { first: gate, hasHooks } = this.#plans
     const { sole } = gate
-    if (this.#hasHooks || !sole || gate.limiter.controlled) return this.#checkHooks(view, moment)
+    if (hasHooks || !sole || gate.limiter.controlled) {
+      return andThen(this.#plans.choose(view, this.report), (chosen) => chosen && this.#checkPlan(chosen, moment))
+    }
     const key = requestKey(sole.key, view, this.#reportFallback)
     if (typeof key !== 'string') return andThen(key, (one) => this.#take(gate, [one], sole.costs, moment))
     const counted: Counted<Req, Res> = { gate, answers: undefined, keys: [key], costs: sole.costs }
@@ -145,36 +116,10 @@ export class RateGate<Req, Res> {
   }
 
   close(): void {
-    for (const { limiter } of this.#plans.values()) limiter.close()
+    this.#plans.close()
   }
 
-  #checkHooks(view: RequestView<Req>, moment: Moment | undefined): Checked<Req, Res> {
-    if (this.#skips.isEmpty) return this.#checkPlan(view, NONE, moment)
-    const skipping = this.#skips.evaluate(view, this.report)
-    return andThen(skipping, (hooks) => hooks && this.#checkPlan(view, hooks, moment))
-  }
-
-  #checkPlan(view: RequestView<Req>, skipping: readonly SkipHook<Req>[], moment?: Moment): Checked<Req, Res> {
-    const { plan } = this.options as Partial<PlansOptions<Req, Res>>
-    if (!plan) return this.#checkKeys({ view, skipping, gate: this.#first }, moment)
-    const gate = runHook(
-      'plan',
-      () => plan(view.raw),
-      (name) => this.#planNamed(name),
-      this.#first,
-      reportUnlessPreflight(view, this.report),
-    )
-    return andThen(gate, (one) => this.#checkKeys({ view, skipping, gate: one }, moment))
-  }
-
-  #planNamed(name: string | undefined): PlanGate<Req, Res> {
-    const gate = this.#plans.get(name as string)
-    if (gate) return gate
-    const expected = [...this.#plans.keys()].map((plan) => `'${plan}'`).join(', ')
-    throw new SluiceError('SLUICE_UNKNOWN_PLAN', `plan: expected one of ${expected}, received ${shown(name, 'plan')}`)
-  }
-
-  #checkKeys(requested: PlannedRequest<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
+  #checkPlan(requested: PlannedRequest<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
     const { gate } = requested
     if (gate.plan.length === 0) return undefined
     const keys = keysOf(requested, this.#reportFallback)
@@ -227,8 +172,6 @@ export class RateGate<Req, Res> {
     return { gate, keys, costs, decision, entries, denial, responseOptions: answer.options }
   }
 }
-
-const NONE: readonly never[] = []
 
 type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
 

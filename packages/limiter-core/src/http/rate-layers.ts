@@ -1,8 +1,10 @@
-import { joinedObservers } from '../observers/observers.ts'
+import { byIp } from '../keys/sources.ts'
+import { joinedObservers, Observers } from '../observers/observers.ts'
 import { withInherited } from '../options/options.ts'
+import type { GateOverrides } from './rate-check.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
-import { type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
-import type { ResponseSettings } from './response-settings.ts'
+import { compilePlans, type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
+import { hasOwnResponse, type ResponseSettings } from './response-settings.ts'
 
 /** The rate limits that a part of an application (a class or a route) declares below its parent. */
 export interface RateLayer<Req, Res> {
@@ -15,9 +17,52 @@ export interface RateLayer<Req, Res> {
 }
 
 /** What a part inherits from its parent; empty for the outermost part. */
-export interface InheritedSettings<Req, Res> {
+interface InheritedSettings<Req, Res> {
   readonly options?: Partial<RateLimitOptions<Req, Res>> | undefined
   readonly answer?: ResponseSettings<Req, Res> | undefined
+}
+
+/** A gate below which a part declares limits. */
+interface GateAbove<Req, Res> {
+  readonly options: RateLimitOptions<Req, Res>
+  readonly adapterOptions: readonly string[]
+  readonly observers: Observers
+  readonly answer: ResponseSettings<Req, Res>
+  readonly policies: ReadonlyMap<string, RatePlan<Req, Res>>
+}
+
+/** The options and overrides from which the gate of a part is created. */
+interface LayeredGate<Req, Res> {
+  readonly options: RateLimitOptions<Req, Res>
+  readonly part: GateOverrides<Req, Res>
+}
+
+/**
+ * Returns what the gate of a part consists of. The policies of the part replace policies of `above` with the same name;
+ * the others still apply, except those in `without`. `parent` has the options and answers that the part inherits.
+ */
+export function layeredGate<Req, Res>(
+  above: GateAbove<Req, Res>,
+  { options, without = [], routeScope }: RateLayer<Req, Res>,
+  parent: InheritedSettings<Req, Res>,
+): LayeredGate<Req, Res> {
+  const { policies, observers, answer, adapterOptions } = above
+  if (!options) {
+    const plans = (): Map<string, RatePlan<Req, Res>> => layeredPlans(policies, undefined, without)
+    return { options: above.options, part: { plans, observers, answer } }
+  }
+  const inherited: Partial<RateLimitOptions<Req, Res>> = parent.options ?? {}
+  const { own, all } = layeredOptions(above.options, options, inherited, adapterOptions)
+  return {
+    options: all,
+    part: {
+      plans: (rules) => layeredPlans(policies, compilePlans<Req, Res>(own, byIp(), adapterOptions, rules), without),
+      // reused if the list is the same, so that events of a shared backend are reported once
+      observers: all.observers === above.options.observers ? observers : new Observers(all.observers),
+      routeScope: scopeOfPart(inherited.scope, options, routeScope),
+      answer: hasOwnResponse({ ...options }, adapterOptions) ? undefined : parent.answer,
+    },
+  }
 }
 
 interface LayeredOptions<Req, Res> {
@@ -31,7 +76,7 @@ interface LayeredOptions<Req, Res> {
  * Merges the options of a part with the `inherited` ones. The policies of the part are checked together with the
  * policies of `above`.
  */
-export function layeredOptions<Req, Res>(
+function layeredOptions<Req, Res>(
   above: RateLimitOptions<Req, Res>,
   options: RateLimitOptions<Req, Res>,
   inherited: Partial<RateLimitOptions<Req, Res>>,
@@ -66,7 +111,7 @@ export function scopeOfPart(
 }
 
 /** Returns for each plan the inherited policies that the part neither replaces nor removes, then the part's own. */
-export function layeredPlans<Req, Res>(
+function layeredPlans<Req, Res>(
   above: ReadonlyMap<string, RatePlan<Req, Res>>,
   own: ReadonlyMap<string, RatePlan<Req, Res>> | undefined,
   without: readonly string[],
