@@ -1,5 +1,5 @@
 import { GroupedBackend, type RequestBackend } from '../backend/grouped-backend.ts'
-import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
+import { andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type {
   Answer,
   Charge,
@@ -15,15 +15,15 @@ import type {
 import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import { compileFailover, type FailoverRule } from '../failover/failover-options.ts'
 import type { Observers } from '../observers/observers.ts'
-import { observeCharges } from './charge-observation.ts'
+import { Adjustments } from './adjustments.ts'
 import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
-import { integerUnits, wholeCost } from './cost.ts'
+import { wholeCost } from './cost.ts'
 import { withFailover } from './failover-policies.ts'
 import { LimiterHandle } from './limiter-handle.ts'
 import { mergeControls } from './merge-controls.ts'
 import type { OpenPolicy } from './open-policy.ts'
-import { EXEMPTED, limitOf, OFF, takenAtOf, wasCounted, wasExempt, wasOff } from './taken-charges.ts'
+import { EXEMPTED, OFF } from './taken-charges.ts'
 
 /** Limits without a framework: for messages, queues, jobs and anything that is not an HTTP request. */
 export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
@@ -58,6 +58,7 @@ export class PolicyLimiter implements Limiter {
   readonly #backend: RequestBackend | undefined
   readonly #clock: Clock | undefined
   readonly #observers: Observers
+  readonly #adjustments: Adjustments
   /** Fast path: the counter of the only policy, if it is enforced and has neither overrides nor controls. */
   #sole: Counter | undefined
   /** Whether at least one policy exempts keys without an override. */
@@ -78,6 +79,7 @@ export class PolicyLimiter implements Limiter {
     this.#observers = observers
     const backends = [...new Set(this.#open.map(({ backend }) => backend))]
     this.#backend = backends.length > 1 ? new GroupedBackend(covered.homes) : backends[0]
+    this.#adjustments = new Adjustments(this, this.#open, this.#backend, clock, observers)
     this.#sole = soleOf(this.#open)
     this.#exempts = this.#open.some(({ overrides }) => overrides?.exemptsOthers)
     const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
@@ -119,9 +121,7 @@ export class PolicyLimiter implements Limiter {
 
   /** Like `charge`, for one policy; `index` is its position among the policies that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
-    const open = this.#open[index]
-    const charge = this.#adjustment(open, chargeOf(open, key, integerUnits(units)), taken)
-    return this.#adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken, charge))
+    return this.#adjustments.chargeOne(index, key, units, taken)
   }
 
   /** Like `reset`, for one policy; `index` as in `chargeOne`. */
@@ -162,22 +162,8 @@ export class PolicyLimiter implements Limiter {
   }
 
   charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
-    const charges = this.#adjustments(key, units, taken)
-    if (!this.#backend || charges.length === 0)
-      return this.#uncounted(typeof taken === 'object' ? taken.source : undefined)
-    if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
-      const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
-      return andThen(this.#adjust(charges, takenAt, this.#momentOf(taken)), (answer) => new RequestDecision(answer))
-    }
-    const takenAts = charges.map((charge) => takenAtOf(taken, charge))
-    const answers = charges.map((charge, index) =>
-      this.#adjust([charge], takenAts[index], this.#momentOf(taken, charge)),
-    )
-    return andThen(allOf(answers), (all) => {
-      const verdicts = all.flatMap((answer) => answer.verdicts)
-      const countedEach = all.map(({ counted }) => counted)
-      return new RequestDecision({ ...all[0], verdicts, takenAts, counted: !countedEach.includes(false), countedEach })
-    })
+    const charged = this.#adjustments.charge(key, units, taken)
+    return charged ?? this.#uncounted(typeof taken === 'object' ? taken.source : undefined)
   }
 
   reset(key: Keys): MaybePromise<void> {
@@ -206,11 +192,6 @@ export class PolicyLimiter implements Limiter {
       : this.#decided(charges, answer, request)
   }
 
-  #adjust(charges: readonly Charge[], takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
-    const answer = (this.#backend as RequestBackend).adjustAll(charges, takenAt, moment)
-    return observeCharges(this.#observers, charges, answer)
-  }
-
   /** Returns the moment of a take, with the clock's time unless the caller passed a time. */
   #momentAt(moment: Moment | undefined, clock: Clock): Moment {
     return moment?.now === undefined ? { ...moment, now: clock.now() } : moment
@@ -218,12 +199,6 @@ export class PolicyLimiter implements Limiter {
 
   #moment(): Moment | undefined {
     return this.#clock && { now: this.#clock.now() }
-  }
-
-  /** Returns the moment of an adjustment: `uncounted` if the take, or its part for `charge`, was not counted. */
-  #momentOf(taken: Decision | number | undefined, charge?: Charge): Moment | undefined {
-    if (typeof taken !== 'object' || taken === null || wasCounted(taken, charge)) return this.#moment()
-    return { ...this.#moment(), uncounted: true }
   }
 
   #decided(charges: readonly Charge[], answer: Answer, request: ObservedRequest | undefined): Decision {
@@ -241,35 +216,6 @@ export class PolicyLimiter implements Limiter {
     const charges = chargesOf(this.#open, keys, costs, wholeCost)
     if (!this.#exempts) return charges
     return charges.filter(({ key }, index) => !this.#open[index].overrides?.isExempt(key))
-  }
-
-  /**
-   * Returns one adjustment per policy, except policies that had no part in the take: they were off, or the key was
-   * exempt. The decision shows this, not the current overrides, which may have changed since the take.
-   */
-  #adjustments(keys: Keys, units: Costs, taken: Decision | number | undefined): Charge[] {
-    const charges = chargesOf(this.#open, keys, units, integerUnits)
-    return charges.flatMap((charge, index) => {
-      const open = this.#open[index]
-      const { overrides } = open
-      if (typeof taken === 'object' && wasOff(taken, charge)) return []
-      if (overrides?.exemptsOthers) {
-        const isExempt = typeof taken === 'object' ? wasExempt(taken, charge) : overrides.isExempt(charge.key)
-        if (isExempt) return []
-      }
-      return this.#adjustment(open, charge, taken)
-    })
-  }
-
-  /**
-   * Returns the adjustment, on the counter of the limit at the time of the take. The limit may have changed since, and
-   * a unit of a different limit has a different weight.
-   */
-  #adjustment({ counter, counters }: OpenPolicy, charge: Charge, taken: Decision | number | undefined): Charge {
-    if (charge.counter !== counter) return charge
-    const limit = typeof taken === 'object' ? limitOf(taken, charge) : undefined
-    if (limit === undefined) return this.controlled?.withLimit(charge) ?? charge
-    return { ...charge, counter: counters.of(limit) ?? counter }
   }
 
   /** Returns an allowed decision that counted nothing, because every policy is off or the key is exempt from all. */

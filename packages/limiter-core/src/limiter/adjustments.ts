@@ -1,0 +1,108 @@
+import type { RequestBackend } from '../backend/grouped-backend.ts'
+import { allOf, andThen } from '../contracts/maybe-promise.ts'
+import type { Answer, Charge, Clock, Decision, MaybePromise, Moment } from '../contracts.ts'
+import { RequestDecision } from '../decision/verdict.ts'
+import type { Observers } from '../observers/observers.ts'
+import { observeCharges } from './charge-observation.ts'
+import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
+import type { ControlledPolicies } from './controlled-policies.ts'
+import { integerUnits } from './cost.ts'
+import type { OpenPolicy } from './open-policy.ts'
+import { limitOf, takenAtOf, wasCounted, wasExempt, wasOff } from './taken-charges.ts'
+
+/** The parts of a limiter that its adjustments use. */
+interface AdjustedLimiter {
+  /** Controls of an operator; undefined if there are none. */
+  readonly controlled: ControlledPolicies | undefined
+}
+
+/** Adds units to earlier takes of a limiter, or refunds them, without a check. */
+export class Adjustments {
+  readonly #limiter: AdjustedLimiter
+  readonly #open: readonly OpenPolicy[]
+  readonly #backend: RequestBackend | undefined
+  readonly #clock: Clock | undefined
+  readonly #observers: Observers
+
+  /** `open`: the policies that are not off. */
+  constructor(
+    limiter: AdjustedLimiter,
+    open: readonly OpenPolicy[],
+    backend: RequestBackend | undefined,
+    clock: Clock | undefined,
+    observers: Observers,
+  ) {
+    this.#limiter = limiter
+    this.#open = open
+    this.#backend = backend
+    this.#clock = clock
+    this.#observers = observers
+  }
+
+  /** Adjusts all policies that had a part in the take. Returns undefined if there is none. */
+  charge(key: Keys, units: Costs, taken: Decision | number | undefined): MaybePromise<Decision> | undefined {
+    const charges = this.#chargesOf(key, units, taken)
+    if (!this.#backend || charges.length === 0) return undefined
+    if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
+      const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
+      return andThen(this.#adjust(charges, takenAt, this.#momentOf(taken)), (answer) => new RequestDecision(answer))
+    }
+    const takenAts = charges.map((charge) => takenAtOf(taken, charge))
+    const answers = charges.map((charge, index) =>
+      this.#adjust([charge], takenAts[index], this.#momentOf(taken, charge)),
+    )
+    return andThen(allOf(answers), (all) => {
+      const verdicts = all.flatMap((answer) => answer.verdicts)
+      const countedEach = all.map(({ counted }) => counted)
+      return new RequestDecision({ ...all[0], verdicts, takenAts, counted: !countedEach.includes(false), countedEach })
+    })
+  }
+
+  /** Adjusts one policy; `index` is its position among the policies that are not off. */
+  chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
+    const open = this.#open[index]
+    const charge = this.#atLimitOf(taken, open, chargeOf(open, key, integerUnits(units)))
+    return this.#adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken, charge))
+  }
+
+  #adjust(charges: readonly Charge[], takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
+    const answer = (this.#backend as RequestBackend).adjustAll(charges, takenAt, moment)
+    return observeCharges(this.#observers, charges, answer)
+  }
+
+  /** Returns the moment of an adjustment: `uncounted` if the take, or its part for `charge`, was not counted. */
+  #momentOf(taken: Decision | number | undefined, charge?: Charge): Moment | undefined {
+    const moment = this.#clock && { now: this.#clock.now() }
+    if (typeof taken !== 'object' || taken === null || wasCounted(taken, charge)) return moment
+    return { ...moment, uncounted: true }
+  }
+
+  /**
+   * Returns one adjustment per policy, except policies that had no part in the take: they were off, or the key was
+   * exempt. The decision shows this, not the current overrides, which may have changed since the take.
+   */
+  #chargesOf(keys: Keys, units: Costs, taken: Decision | number | undefined): Charge[] {
+    const charges = chargesOf(this.#open, keys, units, integerUnits)
+    return charges.flatMap((charge, index) => {
+      const open = this.#open[index]
+      const { overrides } = open
+      if (typeof taken === 'object' && wasOff(taken, charge)) return []
+      if (overrides?.exemptsOthers) {
+        const isExempt = typeof taken === 'object' ? wasExempt(taken, charge) : overrides.isExempt(charge.key)
+        if (isExempt) return []
+      }
+      return this.#atLimitOf(taken, open, charge)
+    })
+  }
+
+  /**
+   * Returns the adjustment, on the counter of the limit at the time of the take. The limit may have changed since, and
+   * a unit of a different limit has a different weight.
+   */
+  #atLimitOf(taken: Decision | number | undefined, { counter, counters }: OpenPolicy, charge: Charge): Charge {
+    if (charge.counter !== counter) return charge
+    const limit = typeof taken === 'object' ? limitOf(taken, charge) : undefined
+    if (limit === undefined) return this.#limiter.controlled?.withLimit(charge) ?? charge
+    return { ...charge, counter: counters.of(limit) ?? counter }
+  }
+}
