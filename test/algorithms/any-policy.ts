@@ -9,12 +9,15 @@ export const algorithmNames: readonly AlgorithmName[] = [
   'gcra',
 ]
 
+/** Algorithms whose units drain at a constant rate, up to a burst. */
+export const drainingNames: readonly AlgorithmName[] = ['token-bucket', 'gcra']
+
 /** Any policy of an algorithm, with limits up to 100 and windows up to an hour, none of them round. */
 export function anyPolicy(algorithm: AlgorithmName): fc.Arbitrary<Policy> {
   const limit = fc.integer({ min: 1, max: 100 })
   const windowMs = fc.oneof(fc.integer({ min: 100, max: 5_000 }), fc.integer({ min: 5_000, max: 3_600_000 }))
   const plain = { name: fc.constant('any'), algorithm: fc.constant(algorithm), limit, windowMs }
-  if (algorithm === 'token-bucket' || algorithm === 'gcra') {
+  if (drainingNames.includes(algorithm)) {
     const burst = fc.integer({ min: 1, max: 100 })
     return fc.oneof(fc.record(plain), fc.record({ ...plain, burst }))
   }

@@ -1,6 +1,6 @@
 import type { AlgorithmName } from '@sluice/limiter-core'
 import type { SeededRandom } from '@sluice/testkit'
-import { algorithmNames } from '../algorithms/any-policy.ts'
+import { algorithmNames, drainingNames } from '../algorithms/any-policy.ts'
 import type { PlanPolicy } from './plan-site.ts'
 
 export type Plans = Readonly<Record<string, PlanPolicy>>
@@ -28,7 +28,7 @@ export function largerPlan(algorithm: AlgorithmName, small: PlanPolicy, random: 
 function shaped(policy: PlanPolicy, random: SeededRandom): PlanPolicy {
   const { algorithm, limit } = policy
   if (algorithm === 'sliding-window' && random.whole(2) === 0) return { ...policy, slices: random.pick([2, 5, 10]) }
-  const drains = algorithm === 'token-bucket' || algorithm === 'gcra'
+  const drains = drainingNames.includes(algorithm)
   return drains && random.whole(3) === 0 ? { ...policy, burst: limit + random.whole(limit) } : policy
 }
 

@@ -3,7 +3,7 @@ import { type Backend, memoryBackend } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { algorithmNames } from '../algorithms/any-policy.ts'
+import { algorithmNames, drainingNames } from '../algorithms/any-policy.ts'
 import { ownPrefix } from '../redis/exact/own-prefix.ts'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 import { HOUR, largerPlan, MINUTE, type Plans, smallPlan } from './any-plans.ts'
@@ -31,10 +31,6 @@ const backends = {
     runs: 2,
     requests: 120,
   },
-}
-
-function drains(algorithm: string): boolean {
-  return algorithm === 'token-bucket' || algorithm === 'gcra'
 }
 
 /** Waits that end windows, stay within one window, or are zero; sometimes hours. */
@@ -113,7 +109,7 @@ describe.each(Object.entries(backends))('in %s', (_name, { make, runs, requests 
         }
         const asked = { atOnce: ['atOnce'], overTime: ['overTime'] }
         const uses = await alternate({ plans, backend: make(clock), clock, requests, asked }, random)
-        if (drains(atOnce) && drains(overTime)) {
+        if (drainingNames.includes(atOnce) && drainingNames.includes(overTime)) {
           const both = { ...plans.atOnce, limit: plans.overTime.limit * 60, burst: plans.atOnce.limit }
           expect(mostIn(uses, HOUR)).toBeLessThanOrEqual(promiseOf(both, HOUR))
           expect(mostIn(uses, MINUTE)).toBeLessThanOrEqual(promiseOf(both, MINUTE))

@@ -1,3 +1,4 @@
+import { drainingNames } from '../algorithms/any-policy.ts'
 import type { PlanPolicy } from './plan-site.ts'
 
 /** Units used, under any plan. */
@@ -12,7 +13,7 @@ export function promiseOf(
   { algorithm, limit, windowMs, burst = limit, slices = 1 }: PlanPolicy,
   lengthMs: number,
 ): number {
-  if (algorithm === 'token-bucket' || algorithm === 'gcra') return burst + (limit / windowMs) * lengthMs + 1e-6
+  if (drainingNames.includes(algorithm)) return burst + (limit / windowMs) * lengthMs + 1e-6
   const windows = Math.ceil(lengthMs / windowMs)
   const twice = algorithm === 'fixed-window' || (algorithm === 'sliding-window' && slices === 1)
   return limit * (twice ? windows + 1 : windows)
@@ -43,7 +44,7 @@ export function roomAfter(
   ceiling: number,
 ): number {
   const { algorithm, limit, windowMs, burst = limit, slices = 1 } = policy
-  if (algorithm === 'token-bucket' || algorithm === 'gcra') {
+  if (drainingNames.includes(algorithm)) {
     return burst - drained(uses, now, limit / windowMs, own, ceiling)
   }
   if (algorithm === 'sliding-log') return limit - sum(uses.filter(({ at }) => at > now - windowMs))

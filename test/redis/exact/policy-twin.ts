@@ -6,6 +6,7 @@ import {
   type Backend,
   type Charge,
   type CompiledPolicy,
+  drainPerMs,
   type Policy,
   type PriorUsage,
   restoreUsage,
@@ -39,8 +40,8 @@ export class PolicyTwin {
 
   /** Key of its cells in Redis, including the prefix. */
   storedAs(prefix: string): string {
-    const { algorithm, windowMs, slices = 1 } = this.#policy
-    const ends = algorithm === 'token-bucket' || algorithm === 'gcra' ? '' : `/${windowMs}`
+    const { windowMs, slices = 1 } = this.#policy
+    const ends = drainPerMs(this.#policy) > 0 ? '' : `/${windowMs}`
     return `${prefix}:{${this.#key}}:twin${ends}${slices > 1 ? `/${slices}` : ''}`
   }
 

@@ -1,6 +1,7 @@
 import type { AlgorithmName, Policy } from '../contracts.ts'
 
-const DRAINING: readonly AlgorithmName[] = ['token-bucket', 'gcra']
+/** Algorithms whose units drain at a constant rate, up to a burst. Units of all other algorithms end with a window. */
+export const DRAINING: readonly AlgorithmName[] = ['token-bucket', 'gcra']
 
 /** Returns the units that drain per millisecond; 0 for a window, whose units end together. */
 export function drainPerMs({ algorithm, limit, windowMs }: Policy): number {
@@ -22,7 +23,7 @@ export function formOf(policy: Policy): string {
   if (calendar) return `calendar ${calendar.per} ${calendar.timeZone} ${calendar.anchor ?? 1} ${windowMs}`
   // gcra stores milliseconds; this is the length of one unit
   if (algorithm === 'gcra') return `gcra ${windowMs / limit}`
-  if (algorithm === 'token-bucket') return `token-bucket ${limit / windowMs}`
+  if (drainPerMs(policy) > 0) return `${algorithm} ${limit / windowMs}`
   // `slices` may be an invalid value that cannot be converted to a string; `compile` rejects it later
   return `${algorithm} ${windowMs} ${Number.isInteger(slices) ? slices : ''}`
 }

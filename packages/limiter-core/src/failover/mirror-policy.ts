@@ -1,4 +1,5 @@
 import { algorithms } from '../algorithms/index.ts'
+import { drainPerMs } from '../algorithms/policy-forms.ts'
 import { retentionMs } from '../algorithms/retention-ms.ts'
 import type { CompiledPolicy, Policy, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
@@ -6,7 +7,6 @@ import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
 // tolerance for rounding errors in a sum of scaled costs, so that the last unit is not denied
 const ROUNDING = 1e-12
 const EPSILON = 1e-6
-const SCALED_BURST: readonly string[] = ['token-bucket', 'gcra']
 
 /** The relation of the local count of a key to the backend's count. */
 export interface BackendKnowledge {
@@ -68,7 +68,7 @@ export class MirrorPolicy implements CompiledPolicy {
     // an entry of a log is a whole unit
     this.#whole = policiesOf(compiled).some(({ algorithm }) => algorithm === 'sliding-log')
     // a small burst would be rounded to more or less than its share, so it is set to what the scaled units need
-    const rescaled = this.#scale !== 1 && SCALED_BURST.includes(policy.algorithm) && !compiled.variants
+    const rescaled = this.#scale !== 1 && drainPerMs(policy) > 0 && !compiled.variants
     const burst = (this.capacity * policy.limit) / limit
     this.#inner = rescaled ? algorithms[policy.algorithm].compile({ ...policy, burst }) : compiled
   }

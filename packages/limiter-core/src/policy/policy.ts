@@ -1,5 +1,6 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
 import { algorithms } from '../algorithms/index.ts'
+import { DRAINING } from '../algorithms/policy-forms.ts'
 import type { AlgorithmName, Backend, LimitOverrides, Policy, PolicyCalendar } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
@@ -46,7 +47,6 @@ export interface PolicyInput {
 /** RFC 9651 section 3.3.1: an integer has at most 15 digits. */
 export const LARGEST_HEADER_INTEGER = 999_999_999_999_999
 const NAME = /^[\x20-\x7e]{1,128}$/
-const WITH_BURST: readonly AlgorithmName[] = ['token-bucket', 'gcra']
 
 const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [...POLICY_ONLY, 'mode', 'backend']
 
@@ -71,7 +71,7 @@ export function compilePolicy(
   }
   if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
   optionalWith(`${owner}: overrides`, input.overrides, ['limitOf', 'register'], 'the result of limitOverrides({ … })')
-  checkSupport(owner, 'burst', input.burst, WITH_BURST, algorithm)
+  checkSupport(owner, 'burst', input.burst, DRAINING, algorithm)
   checkSupport(owner, 'slices', input.slices, ['sliding-window'], algorithm)
   return {
     name,

@@ -5,6 +5,7 @@ import {
   type CompiledPolicy,
   type CountedKey,
   type Counter,
+  drainPerMs,
   kindOf,
   SluiceError,
 } from '@sluice/limiter-core/backend'
@@ -144,8 +145,8 @@ function layoutOf(compiled: CompiledPolicy): string {
 }
 
 /** Returns no window for algorithms that drain units at a constant rate: their cells do not depend on the window. */
-function windowOf({ policy: { algorithm, windowMs } }: CompiledPolicy): readonly number[] {
-  return algorithm === 'token-bucket' || algorithm === 'gcra' ? [] : [windowMs]
+function windowOf({ policy }: CompiledPolicy): readonly number[] {
+  return drainPerMs(policy) > 0 ? [] : [policy.windowMs]
 }
 
 function isPlain(key: string): boolean {
