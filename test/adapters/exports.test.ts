@@ -14,13 +14,15 @@ const LIMITERS = [
 
 const OF_NEST = ['SkipLimits', 'SluiceDenied', 'SluiceFilter', 'SluiceGuard', 'SluiceInterceptor', 'SluiceModule']
 
-describe.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
+const adapters: readonly (readonly [string, Readonly<Record<string, unknown>>, readonly string[]])[] = [
   ['node-http', nodeHttp, []],
   ['express', express, []],
   ['koa', koa, []],
   ['fastify', fastify, ['sluice']],
   ['nest', nest, OF_NEST],
-])('@sluice/%s', (_name, exported, ofTheFramework) => {
+]
+
+describe.each(adapters)('@sluice/%s', (_name, exported, ofTheFramework) => {
   test('exports the names common to all adapters, its limiters, and the names specific to its framework', () => {
     const expected = [...Object.keys(words), ...LIMITERS, ...ofTheFramework]
     expect(Object.keys(exported).sort()).toEqual(expected.sort())
@@ -33,6 +35,6 @@ describe.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
 
 test('each framework has its own limiters', () => {
   for (const word of LIMITERS) {
-    expect(new Set([nodeHttp, express, koa, fastify, nest].map((exported) => exported[word])).size).toBe(5)
+    expect(new Set(adapters.map(([, exported]) => exported[word])).size).toBe(adapters.length)
   }
 })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-interface Ended {
+export interface Outcome {
   readonly code: number | null
   /** Standard output only. */
   readonly stdout: string
@@ -8,13 +8,13 @@ interface Ended {
   readonly output: string
 }
 
-/** Runs a command to its end, or at most 90 s if it hangs. Rejects only if it cannot be started. */
-export function run(command: string, args: readonly string[], cwd: string): Promise<Ended> {
+/** Runs a command to its end, or at most `timeout` ms if it hangs. Rejects only if it cannot be started. */
+export function run(command: string, args: readonly string[], cwd: string, timeout = 90_000): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
       env: ownEnvironment(),
-      timeout: 90_000,
+      timeout,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let stdout = ''
