@@ -28,7 +28,10 @@ export class CopiedRepository {
 
   constructor() {
     for (const name of COPIED) this.#copy(name)
-    for (const entry of readdirSync(root, { withFileTypes: true })) if (entry.isFile()) this.#copy(entry.name)
+    for (const entry of readdirSync(root, { withFileTypes: true })) {
+      // not .git, which is a file in a linked worktree
+      if (entry.isFile() && !entry.name.startsWith('.')) this.#copy(entry.name)
+    }
     this.#link('node_modules', ['@sluice'])
     for (const name of readdirSync(join(root, 'packages'))) this.#link(`packages/${name}/node_modules`)
     this.#link('test/nest11/node_modules')
