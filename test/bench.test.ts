@@ -24,6 +24,7 @@ describe('the benchmarks', () => {
     const results = await smoke()
     expect(Object.keys(results)).toEqual([
       'decisions',
+      'earlier',
       'memory',
       'http',
       'hash',

@@ -4,6 +4,7 @@ import { formatTable, proveTable } from './table.mjs'
 
 const benches = {
   decisions: () => import('./decisions.mjs'),
+  earlier: () => import('./earlier-build.mjs'),
   memory: () => import('./memory.mjs'),
   http: () => import('./http.mjs'),
   hash: () => import('./hash.mjs'),
