@@ -6,6 +6,9 @@ local used = redis.call('INCR', KEYS[1])
 if used == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return { used, redis.call('PTTL', KEYS[1]) }`
 
+/** One call of a script that does nothing: the least that a decision on Redis can cost. */
+export const redisRoundTrip = 'ioredis EVALSHA alone'
+
 /** The contender that ratios divide by. */
 export const redisYardstick = 'ioredis EVALSHA INCR + PTTL'
 
@@ -17,6 +20,16 @@ export const redisFloors = [
     async open({ port }) {
       const client = await connect(port)
       return { take: () => client.ping(), allowed: () => true }
+    },
+  },
+  {
+    name: redisRoundTrip,
+    role: 'floor',
+    counts: false,
+    async open({ port, scope }) {
+      const client = await connect(port)
+      const sha = await client.script('LOAD', 'return 1')
+      return { take: (key) => client.evalsha(sha, 1, `floor:${scope}:${key}`), allowed: () => true }
     },
   },
   {

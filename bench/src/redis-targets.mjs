@@ -1,7 +1,11 @@
+import { redisRoundTrip } from './redis-floors.mjs'
 import { boundColumns, boundRow } from './target.mjs'
 
-/** `of(concurrency, name, figure)`: medians; `ratio(concurrency, name, other, figure)`: medians of ratios per turn. */
-export function redisTargetTable(chosen, { of, ratio }) {
+/**
+ * `of(concurrency, name, figure)`: medians; `ratio(concurrency, name, other, figure)`: medians of ratios per turn;
+ * `pairs`: for each name the quartiles of its ratio to a round trip.
+ */
+export function redisTargetTable(chosen, { of, ratio }, pairs) {
   const named = (role) => chosen.filter((contender) => contender.role === role)
   const bestPeer = (concurrency) => {
     const peers = named('peer').map(({ name }) => name)
@@ -24,7 +28,10 @@ export function redisTargetTable(chosen, { of, ratio }) {
     ...againstPeer(contender, 1, 'perSecond', { atLeast: 15 }),
     ...againstPeer(contender, 64, 'perSecond', { atLeast: 3.5 }),
   ])
-  const rows = [...exact, ...threeRows(named, ratio), ...leased, ...openRows(named, ratio)]
+  const paired = named('exact').map(({ name }) =>
+    boundRow(`${name}, 1 at a time: decisions/s, × ${redisRoundTrip}`, pairs[name].ratio.median, { atLeast: 0.95 }),
+  )
+  const rows = [...exact, ...paired, ...threeRows(named, ratio), ...leased, ...openRows(named, ratio)]
   return { title: 'Redis targets', columns: boundColumns, rows, notes: [] }
 }
 

@@ -2,6 +2,7 @@ import { median } from './median.mjs'
 import { seededRandom, shuffled } from './random.mjs'
 import { chooseRedisContenders } from './redis-contenders.mjs'
 import { redisYardstick } from './redis-floors.mjs'
+import { measurePairs, pairTable } from './redis-pairs.mjs'
 import { startRedis } from './redis-server.mjs'
 import { openRedisSites } from './redis-site.mjs'
 import { redisTargetTable } from './redis-targets.mjs'
@@ -21,7 +22,8 @@ export async function run({ smoke = false, rounds = 3, only, seconds = 5, progre
       : await turnsOf(chosen, redis, { rounds, turns: Math.ceil(seconds), progress })
     const measured = measuredOf(taken)
     const tables = concurrencies.map((concurrency) => costTable(chosen, concurrency, measured, redis))
-    return [...tables, redisTargetTable(chosen, measured)]
+    const pairs = await measurePairs(chosen, redis, { smoke, rounds, progress })
+    return [...tables, pairTable(pairs), redisTargetTable(chosen, measured, pairs)]
   } finally {
     redis.close()
   }
