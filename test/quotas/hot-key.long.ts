@@ -1,7 +1,10 @@
 import { expect, test } from '@jest/globals'
+import type { QuotaTable } from '@sluice/counters/backend'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { AccountStore } from '../../packages/quotas/src/account/account-store.ts'
+import { AccountWrites } from '../../packages/quotas/src/account/account-writes.ts'
+import { DatabaseTime } from '../../packages/quotas/src/account/database-time.ts'
 import { CalendarPeriods } from '../../packages/quotas/src/calendar/calendar-periods.ts'
 import { startPostgres } from '../services/postgres-server.ts'
 import { FaultyQuotaTable } from './faulty-quota-table.ts'
@@ -20,7 +23,7 @@ test('every process makes progress at one key that all of them change at the sam
     await Promise.all(Array.from({ length: STORES }, () => pool.query('select pg_sleep(0.5)')))
     await Promise.all(
       Array.from({ length: 3 * STORES }, (_, key) => {
-        const store = new AccountStore(ledger.openQuotas(), { clock: systemClock, waitMs: 30_000, onNotices: () => {} })
+        const store = storeOf(ledger.openQuotas())
         const id = { name: 'warm', key: String(key) }
         return store.change(id, TERMS, { apply: (account) => account.open(1e9).take(1) })
       }),
@@ -31,7 +34,7 @@ test('every process makes progress at one key that all of them change at the sam
       let commits = 0
       const counting = { before: (call: string) => void (call === 'commit' && commits++) }
       const table = new FaultyQuotaTable(ledger.openQuotas(), counting)
-      const store = new AccountStore(table, { clock: systemClock, waitMs: 30_000, onNotices: () => {} })
+      const store = storeOf(table)
       for (let i = 0; i < CHANGES; i++) {
         const [from, before] = [systemClock.now(), commits]
         await store.change({ name: 'hot', key: 'a' }, TERMS, { apply: (account) => account.open(1e9).take(1) })
@@ -53,3 +56,8 @@ test('every process makes progress at one key that all of them change at the sam
     await postgres.stop()
   }
 }, 300_000)
+
+function storeOf(table: QuotaTable): AccountStore {
+  const [clock, time] = [systemClock, new DatabaseTime(systemClock)]
+  return new AccountStore(new AccountWrites({ table, clock, time, waitMs: 30_000, onNotices: () => {} }))
+}

@@ -15,6 +15,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import { fundOf } from './account/account-leases.ts'
 import type { AccountStore } from './account/account-store.ts'
+import type { DatabaseTime } from './account/database-time.ts'
 import type { QuotaAccount } from './account/quota-account.ts'
 import type { OwedUnits } from './owed-units.ts'
 import { accountOf, QuotaCounter } from './quota-counter.ts'
@@ -25,6 +26,7 @@ export interface ExactQuotasOptions {
   readonly name: string
   readonly store: AccountStore
   readonly clock: Clock
+  readonly time: DatabaseTime
   readonly owed: OwedUnits
   readonly opened: (counter: QuotaCounter) => () => void
 }
@@ -115,8 +117,8 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
   }
 
   passed(charges: readonly Charge[], takenAt: number): void {
-    const { store, owed } = this.#options
-    for (const charge of charges) owed.add(charge as QuotaCharge, takenAt + store.offsetMs)
+    const { time, owed } = this.#options
+    for (const charge of charges) owed.add(charge as QuotaCharge, takenAt + time.offsetMs)
   }
 
   /** Always false: losses are detected and repaired for each key; see `recoveryOf`. */

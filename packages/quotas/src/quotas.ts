@@ -1,4 +1,4 @@
-import type { AccountId, QuotaTable, StrandedUnits } from '@sluice/counters/backend'
+import type { AccountId, QuotaTable, StoredNotice, StrandedUnits } from '@sluice/counters/backend'
 import { settledWithin } from '@sluice/fleet/backend'
 import { type LeaseTerms, LeasingBackend } from '@sluice/fleet/leases'
 import {
@@ -14,6 +14,8 @@ import {
 import { creditLease } from './account/account-leases.ts'
 import type { ReservationEnd } from './account/account-reservations.ts'
 import { AccountStore } from './account/account-store.ts'
+import { AccountWrites } from './account/account-writes.ts'
+import { DatabaseTime } from './account/database-time.ts'
 import { topUpEntry } from './account/top-ups.ts'
 import { ExactQuotas } from './exact-quotas.ts'
 import { OpenQuotas, type QuotaName } from './open-quotas.ts'
@@ -64,6 +66,7 @@ export interface QuotasDeps {
 }
 
 interface QuotaParts extends QuotasDeps {
+  readonly time: DatabaseTime
   readonly store: AccountStore
   readonly counts: OpenQuotas
   readonly owed: OwedUnits
@@ -83,9 +86,9 @@ export class Quotas extends LeasingBackend implements MetricSource {
 
   constructor(deps: QuotasDeps) {
     const parts = partsOf(deps)
-    const { store, counts, owed, clock, terms, table } = parts
+    const { store, counts, owed, clock, time, terms, table } = parts
     const name = 'quotas'
-    const exact = new ExactQuotas({ name, store, clock, owed, opened: (counter) => counts.add(counter) })
+    const exact = new ExactQuotas({ name, store, clock, time, owed, opened: (counter) => counts.add(counter) })
     super({ name, exact, ledger: new QuotaLedger(store, terms), terms, keepsCalendars: true, clock })
     this.#parts = parts
     this.#reports = new QuotaReports(table)
@@ -280,7 +283,9 @@ function partsOf(deps: QuotasDeps): QuotaParts {
   const counts = new OpenQuotas()
   const policyOf = (name: string): string => counts.byName(name)?.compiled.policy.name ?? name
   const notices = new QuotaNotices({ table, clock, observers, policyOf, onUsed })
-  const store = new AccountStore(table, { clock, waitMs, onNotices: (written) => void notices.deliver(written) })
+  const time = new DatabaseTime(clock)
+  const onNotices = (written: readonly StoredNotice[]): void => void notices.deliver(written)
+  const store = new AccountStore(new AccountWrites({ table, clock, time, waitMs, onNotices }))
   const onLost = (units: number): void => observers.event('quota', { lost: units })
-  return { ...deps, counts, notices, store, owed: new OwedUnits({ store, clock, onLost }) }
+  return { ...deps, time, counts, notices, store, owed: new OwedUnits({ store, clock, onLost }) }
 }

@@ -1,4 +1,8 @@
+import { type Clock, systemClock } from '@sluice/limiter-core/backend'
 import type { WriterState } from './quota-state.ts'
+
+/** Other processes write in real time, even if a test uses a clock that stands still. */
+export const TURN_CLOCK: Clock = systemClock
 
 /** Number of consecutive rejected writes that a process accepts before it waits for turns. */
 const MAX_REFUSALS = 3
@@ -50,7 +54,7 @@ export class WriteTurns {
 
   /**
    * Returns how long to wait before the next write, in ms, if a write takes `writeMs`; 0 for no wait. `now` is a
-   * reading of the process's clock.
+   * reading of `TURN_CLOCK`.
    */
   waitMs(now: number, writeMs: number): number {
     const others = this.#writers.filter(({ writer, at }) => writer !== this.#writer && this.#readAt - at < TURNS_MS)

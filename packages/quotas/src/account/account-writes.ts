@@ -1,0 +1,127 @@
+import {
+  type AccountChange,
+  accountPlace,
+  CallTimeout,
+  type QuotaTable,
+  unavailableError,
+} from '@sluice/counters/backend'
+import type { Clock } from '@sluice/limiter-core/backend'
+import type { AccountSlot } from './account-slot.ts'
+import type { DatabaseTime } from './database-time.ts'
+import { TURN_CLOCK } from './write-turns.ts'
+
+export interface AccountWritesOptions {
+  readonly table: QuotaTable
+  readonly clock: Clock
+  /** Receives the time in each reply. */
+  readonly time: DatabaseTime
+  /** Timeout of a statement, in ms. */
+  readonly waitMs: number
+  /** Called with notices after they have been written. */
+  readonly onNotices: (notices: AccountChange['notices']) => void
+}
+
+/** Reads accounts from the table and writes their changes. Accounts that are written together share a statement. */
+export class AccountWrites {
+  readonly #options: AccountWritesOptions
+  readonly #timeout: CallTimeout
+  #averageMs = 2
+  #isClosed = false
+
+  constructor(options: AccountWritesOptions) {
+    this.#options = options
+    this.#timeout = new CallTimeout(options.clock, options.waitMs)
+  }
+
+  /** Moving average of the time to read and write an account, in ms. */
+  get averageMs(): number {
+    return this.#averageMs
+  }
+
+  /** Writes the waiting changes of accounts, which are read first if needed. Never rejects. */
+  async write(slots: readonly AccountSlot[]): Promise<void> {
+    const sent = new Set<AccountSlot>()
+    const from = TURN_CLOCK.now()
+    try {
+      const unread = slots.filter((slot) => slot.needsRead)
+      if (unread.length > 0) await this.#read(unread)
+      const composed = this.#composed(slots)
+      for (const [slot] of composed) sent.add(slot)
+      const refused = composed.length > 0 ? await this.#commit(composed) : []
+      // from here on the outcome of each write is known
+      sent.clear()
+      if (composed.length > 0) this.#averageMs += (TURN_CLOCK.now() - from - this.#averageMs) / 8
+      await Promise.all(refused.map((slot) => this.#findToken(slot)))
+    } catch (error) {
+      for (const slot of slots) slot.failed(error, sent.has(slot))
+    }
+  }
+
+  /** Rejects the calls under way. Nothing is sent afterwards. */
+  close(): void {
+    this.#isClosed = true
+    this.#timeout.end(closedError())
+  }
+
+  /** Runs a table call with a timeout. Rejects without calling the table after `close`. */
+  async #call<T>(call: (table: QuotaTable) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw closedError()
+    return this.#timeout.within(call(this.#options.table))
+  }
+
+  async #read(slots: readonly AccountSlot[]): Promise<void> {
+    const { now, accounts } = await this.#call((table) => table.read(slots.map(({ id }) => id)))
+    this.#options.time.replied(now)
+    const found = new Map(accounts.map((account) => [accountPlace(account), account]))
+    for (const slot of slots) {
+      const stored = found.get(accountPlace(slot.id))
+      try {
+        slot.read(stored, now)
+      } catch (error) {
+        // a state written by a later release fails this account only
+        slot.failed(error, false)
+      }
+    }
+  }
+
+  #composed(slots: readonly AccountSlot[]): (readonly [AccountSlot, AccountChange])[] {
+    const now = this.#options.time.now as number
+    return slots.flatMap((slot) => {
+      const change = slot.hasWork || slot.hasUnconfirmedWrite ? slot.compose(now) : undefined
+      return change ? [[slot, change] as const] : []
+    })
+  }
+
+  /** Commits writes. Returns the slots whose write was rejected, possibly because of a token. */
+  async #commit(composed: readonly (readonly [AccountSlot, AccountChange])[]): Promise<readonly AccountSlot[]> {
+    const { time, onNotices } = this.#options
+    const changes = composed.map(([, change]) => change)
+    const { now, written } = await this.#call((table) => table.commit(changes))
+    time.replied(now)
+    for (const [index, [slot, change]] of composed.entries()) {
+      if (!written[index]) slot.refused(TURN_CLOCK.now())
+      else {
+        slot.written()
+        if (change.notices.length > 0) onNotices(change.notices)
+      }
+    }
+    return composed.flatMap(([slot], index) => (written[index] ? [] : [slot]))
+  }
+
+  /** Checks whether a change was rejected because of its token. If the check fails, only this account fails. */
+  async #findToken(slot: AccountSlot): Promise<void> {
+    const { firstToken } = slot
+    if (firstToken === undefined) return
+    try {
+      const used = await this.#call((table) => table.usedToken(slot.id, firstToken))
+      if (used) slot.tokenUsed()
+    } catch (error) {
+      slot.failed(error, false)
+    }
+  }
+}
+
+/** Returns the error of calls after the quotas were closed. */
+export function closedError(): Error {
+  return unavailableError('the quotas are closed')
+}
