@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { badOption, type Duration, parseMs } from '@sluice/limiter-core/backend'
 import type { QuotaName } from './open-quotas.ts'
+import type { RefundedUnits, TopUpUnits } from './quota-credits.ts'
 import type { ReservedUnits } from './quota-reservations.ts'
 import { storedKey } from './stored-key.ts'
 
@@ -25,6 +26,24 @@ export interface ReserveOptions extends QuotaName {
   readonly ttlMs?: Duration | undefined
   /** Id of the reservation, unique for the key; 1 to 256 characters. Default: a random id. */
   readonly id?: string | undefined
+}
+
+/** Returns the validated arguments of `topUp`. Throws `SLUICE_BAD_OPTION`. */
+export function topUpOf(units: number, { token, expiresAt }: TopUpOptions): TopUpUnits {
+  return {
+    token: `top-up:${tokenOf('topUp', token)}`,
+    units: unitsOf('topUp', units),
+    endsAt: expiresAt === undefined ? null : instantOf('topUp: expiresAt', expiresAt),
+  }
+}
+
+/** Returns the validated arguments of `refund`. Throws `SLUICE_BAD_OPTION`. */
+export function refundedOf(units: number, { token, at }: RefundOptions): RefundedUnits {
+  return {
+    token: `refund:${tokenOf('refund', token)}`,
+    units: unitsOf('refund', units),
+    at: at === undefined ? undefined : instantOf('refund: at', at),
+  }
 }
 
 /** Returns the validated arguments of `reserve`. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */

@@ -1,4 +1,4 @@
-import type { AccountId, QuotaTable, StoredNotice, StrandedUnits } from '@sluice/counters/backend'
+import type { QuotaTable, StoredNotice } from '@sluice/counters/backend'
 import { settledWithin } from '@sluice/fleet/backend'
 import { type LeaseTerms, LeasingBackend } from '@sluice/fleet/leases'
 import {
@@ -9,52 +9,35 @@ import {
   type Observer,
   type Observers,
   optionsOf,
-  repeatEvery,
 } from '@sluice/limiter-core/backend'
-import { creditLease } from './account/account-leases.ts'
 import type { ReservationEnd } from './account/account-reservations.ts'
 import { AccountStore } from './account/account-store.ts'
 import { AccountWrites } from './account/account-writes.ts'
 import { DatabaseTime } from './account/database-time.ts'
-import { topUpEntry } from './account/top-ups.ts'
 import { ExactQuotas } from './exact-quotas.ts'
 import { OpenQuotas, type QuotaName } from './open-quotas.ts'
 import { OwedUnits } from './owed-units.ts'
 import { balanceOf, type QuotaBalance } from './quota-balance.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
+import { QuotaCredits, type StrandedLease } from './quota-credits.ts'
 import { QuotaLedger } from './quota-ledger.ts'
+import { QuotaMaintenance } from './quota-maintenance.ts'
 import { QuotaMetrics } from './quota-metrics.ts'
 import { QuotaNotices, type QuotaUsed } from './quota-notices.ts'
 import {
-  instantOf,
   type RefundOptions,
   type ReserveOptions,
+  refundedOf,
   reservedOf,
   type TopUpOptions,
   tokenOf,
+  topUpOf,
   unitsOf,
 } from './quota-options.ts'
 import { QuotaReports, type QuotaUsage, type UsageOptions, usageOptions } from './quota-reports.ts'
 import { type QuotaReservation, QuotaReservations } from './quota-reservations.ts'
-import { listedKey, storedKey, storedListed } from './stored-key.ts'
 
-/** Interval at which ended leases, undelivered notices and writes without a reply are handled. */
-const TICK_MS = 5_000
-const MAX_DUE = 256
 const CLOSE_MS = 1_000
-
-/** Units charged for a lease that ended without a report. They may not have been spent. */
-export interface StrandedLease {
-  /** The key, or `\\sha256:` and 43 characters for a key longer than 512 bytes, which is stored as its hash. */
-  readonly key: string
-  /** Local date on which the period began, e.g. `2026-11-01`. */
-  readonly period: string
-  /** Id of the lease. */
-  readonly ref: string
-  readonly units: number
-  /** When the units were charged, in epoch ms. */
-  readonly at: number
-}
 
 export interface QuotasDeps {
   readonly table: QuotaTable
@@ -78,11 +61,11 @@ interface QuotaParts extends QuotasDeps {
  */
 export class Quotas extends LeasingBackend implements MetricSource {
   readonly #parts: QuotaParts
-  readonly #reports: QuotaReports
+  readonly #credits: QuotaCredits
   readonly #reservations: QuotaReservations
+  readonly #reports: QuotaReports
   readonly #metrics: QuotaMetrics
-  readonly #stopTick: () => void
-  #ticking: Promise<void> | undefined
+  readonly #maintenance: QuotaMaintenance
 
   constructor(deps: QuotasDeps) {
     const parts = partsOf(deps)
@@ -91,16 +74,11 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const exact = new ExactQuotas({ name, store, clock, time, owed, opened: (counter) => counts.add(counter) })
     super({ name, exact, ledger: new QuotaLedger(store, terms), terms, keepsCalendars: true, clock })
     this.#parts = parts
-    this.#reports = new QuotaReports(table)
+    this.#credits = new QuotaCredits(store, table)
     this.#reservations = new QuotaReservations(store, table)
+    this.#reports = new QuotaReports(table)
     this.#metrics = new QuotaMetrics(owed)
-    this.#stopTick = repeatEvery(clock, TICK_MS, () => {
-      // independent of the tick, which a call without a reply may block
-      store.settleUnconfirmedWrites()
-      this.#ticking ??= this.#tick().finally(() => {
-        this.#ticking = undefined
-      })
-    })
+    this.#maintenance = new QuotaMaintenance(parts)
   }
 
   /**
@@ -109,35 +87,21 @@ export class Quotas extends LeasingBackend implements MetricSource {
    */
   balance(key: string, options: QuotaName = {}): Promise<QuotaBalance> {
     const counter = this.#counterOf('balance', options, [])
-    return this.#change(counter, key, (account) => balanceOf(account.open(account.lastLimit ?? counter.limit)))
+    return this.#parts.store.change(accountOf({ key, counter }), counter.terms, {
+      apply: (account) => balanceOf(account.open(account.lastLimit ?? counter.limit)),
+    })
   }
 
   /** Adds units that are spent after the included units. Returns false if the token was already used. */
   async topUp(key: string, units: number, options: TopUpOptions): Promise<boolean> {
     const counter = this.#counterOf('topUp', options, ['token', 'expiresAt'])
-    const token = `top-up:${tokenOf('topUp', options.token)}`
-    const bought = unitsOf('topUp', units)
-    const endsAt = options.expiresAt === undefined ? null : instantOf('topUp: expiresAt', options.expiresAt)
-    return this.#changeOnce(accountOf({ key, counter }), counter, token, (account) => {
-      account.topUps.add({ token, units: bought, left: bought, endsAt }, account.now)
-      account.journal.entries.push(topUpEntry(token, bought))
-    })
+    return this.#credits.topUp(counter, key, topUpOf(units, options))
   }
 
   /** Gives used units back, at most as many as the period has. Returns false if the token was already used. */
   async refund(key: string, units: number, options: RefundOptions): Promise<boolean> {
     const counter = this.#counterOf('refund', options, ['token', 'at'])
-    const token = `refund:${tokenOf('refund', options.token)}`
-    const back = unitsOf('refund', units)
-    const at = options.at === undefined ? undefined : instantOf('refund: at', options.at)
-    return this.#changeOnce(accountOf({ key, counter }), counter, token, (account) => {
-      account.open(account.lastLimit ?? counter.limit)
-      const period = account.periodAt(at ?? account.now)
-      const before = period.used
-      account.charge(period, -back, at ?? account.now)
-      const given = before - period.used
-      account.journal.entries.push({ kind: 'refund', token, ref: null, units: -given, period: period.label })
-    })
+    return this.#credits.refund(counter, key, refundedOf(units, options))
   }
 
   /** Reserves units. Returns undefined if they do not fit. */
@@ -182,31 +146,14 @@ export class Quotas extends LeasingBackend implements MetricSource {
 
   /** Returns at most 1,000 leases that ended without a report and have charged units, the oldest first. */
   async stranded(options: QuotaName & { readonly key?: string | undefined } = {}): Promise<readonly StrandedLease[]> {
-    const { name } = this.#counterOf('stranded', options, ['key'])
-    const key = options.key === undefined ? undefined : storedKey(options.key)
-    const found = await this.#parts.table.stranded({ name, key, limit: 1_000 })
-    return found.map(({ key: stored, period, ref, units, at }: StrandedUnits) => ({
-      key: listedKey(stored),
-      period,
-      ref,
-      units,
-      at,
-    }))
+    return this.#credits.stranded(this.#counterOf('stranded', options, ['key']), options.key)
   }
 
   /**
    * Gives back the units charged for a lease without a report, once per lease. Returns the number of units given back.
    */
-  async credit({ key, ref, period, units }: StrandedLease, options: QuotaName = {}): Promise<number> {
-    const counter = this.#counterOf('credit', options, [])
-    const token = `credit:${ref}:${period}`
-    let credited = 0
-    const id = { name: counter.name, key: storedListed(key) }
-    const isNew = await this.#changeOnce(id, counter, token, (account) => {
-      credited = creditLease(account, ref, period, units)
-      account.journal.entries.push({ kind: 'credit', token, ref, units: -credited, period })
-    })
-    return isNew ? credited : 0
+  async credit(lease: StrandedLease, options: QuotaName = {}): Promise<number> {
+    return this.#credits.credit(this.#counterOf('credit', options, []), lease)
   }
 
   metrics(): Iterable<Metric> {
@@ -219,7 +166,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
 
   /** Resolves when no database call is under way. */
   async idle(): Promise<void> {
-    await this.#ticking
+    await this.#maintenance.idle()
     await this.#parts.store.idle()
   }
 
@@ -229,10 +176,10 @@ export class Quotas extends LeasingBackend implements MetricSource {
    * database client stays open.
    */
   override async close(): Promise<void> {
-    this.#stopTick()
+    this.#maintenance.stop()
     await super.close()
     const { owed, clock, notices, store } = this.#parts
-    const settled = Promise.all([owed.drained().then(() => notices.idle()), this.#ticking])
+    const settled = Promise.all([owed.drained().then(() => notices.idle()), this.#maintenance.idle()])
     await settledWithin(settled, CLOSE_MS, clock)
     notices.close()
     owed.stop()
@@ -242,41 +189,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
   #counterOf<T extends QuotaName>(owner: string, options: T, names: readonly (keyof T & string)[]): QuotaCounter {
     return this.#parts.counts.of(optionsOf<T>(owner, options, ['policy', 'scope', ...names]))
   }
-
-  #change<R>(counter: QuotaCounter, key: string, apply: (account: Account) => R): Promise<R> {
-    return this.#parts.store.change(accountOf({ key, counter }), counter.terms, { apply })
-  }
-
-  #changeOnce(
-    id: AccountId,
-    { terms }: QuotaCounter,
-    token: string,
-    change: (account: Account) => void,
-  ): Promise<boolean> {
-    const apply = (account: Account): boolean => {
-      change(account)
-      return true
-    }
-    return this.#parts.store.change(id, terms, { token, apply, used: () => false })
-  }
-
-  async #tick(): Promise<void> {
-    const { store, counts, notices, table } = this.#parts
-    if (counts.names.length === 0) return
-    try {
-      for (const id of await table.due(counts.names, MAX_DUE)) {
-        const counter = counts.byName(id.name)
-        // every change first settles ended leases and reservations, so an empty change is enough
-        if (counter) store.change(id, counter.terms, { apply: () => {} }).catch(() => {})
-      }
-      await notices.deliverLate(counts.names)
-    } catch {
-      // retried at the next tick
-    }
-  }
 }
-
-type Account = Parameters<typeof balanceOf>[0]
 
 function partsOf(deps: QuotasDeps): QuotaParts {
   const { table, clock, waitMs, observers, onUsed } = deps
