@@ -1,6 +1,8 @@
 import type { MetricSource } from '@sluice/limiter-core'
 import { badOption, type Channel, type Clock, clockOf, isTopic, optionsOf } from '@sluice/limiter-core/backend'
+import { AppliedControls } from './control/applied-controls.ts'
 import type { ControlOptions } from './control/control.ts'
+import { ControlBounds } from './control/control-bounds.ts'
 import { checkControl } from './control/control-options.ts'
 import { OperatorControl } from './control/operator-control.ts'
 import { WatchedLimiters } from './control/watched-limiters.ts'
@@ -73,12 +75,16 @@ export function createInsight(options: InsightOptions = {}): Insight {
     onSync,
   })
   const limiters = new WatchedLimiters()
+  const bounds = new ControlBounds(options.control ?? {})
+  const applied = new AppliedControls({ limiters, bounds, now: () => clock.wall() })
   const control = new OperatorControl({
     clock,
     limiters,
+    bounds,
+    applied,
     shown: names.shown,
     hasPolicy: (name) => live.snapshot().policies.some((policy) => policy.name === name),
-    options: options.control ?? {},
+    onAudit: options.control?.audit,
     fleet: channel && { channel, topic: `${topic}${CONTROL_TOPIC}`, secret },
   })
   const explanations = new Explanations({
@@ -87,13 +93,15 @@ export function createInsight(options: InsightOptions = {}): Insight {
     names,
     isWholeFleet: channel !== undefined,
     control,
+    applied,
     denialsOf: (key) => live.denialsOf(key),
   })
   const insight = new Insight({
-    parts: [...metricParts(attached, fleet), live, denials, control],
+    parts: [...metricParts(attached, fleet), live, denials, limiters, control],
     live,
     explanations,
     control,
+    bounds,
   })
   return insight
 }

@@ -10,6 +10,7 @@ import type {
   Policy,
 } from '@sluice/limiter-core'
 import type { AuditLine, ControlEntry, ControlRequest } from './control/control.ts'
+import type { ControlBounds } from './control/control-bounds.ts'
 import type { OperatorControl } from './control/operator-control.ts'
 import type { Explanation } from './explain/explanation.ts'
 import type { Explanations } from './explain/explanations.ts'
@@ -22,12 +23,13 @@ export interface ExplainOptions {
   readonly cost?: number | undefined
 }
 
-/** `parts` contains all parts, including `live` and `control`. `explanations` is not a part. */
+/** `parts` contains all parts, including `live` and `control`. `explanations` and `bounds` are not parts. */
 export interface InsightDeps {
   readonly parts: readonly InsightPart[]
   readonly live: LiveSummaries
   readonly explanations: Explanations
   readonly control: OperatorControl
+  readonly bounds: ControlBounds
 }
 
 /**
@@ -39,12 +41,14 @@ export class Insight implements Observer, MetricSource {
   readonly #live: LiveSummaries
   readonly #explanations: Explanations
   readonly #control: OperatorControl
+  readonly #bounds: ControlBounds
 
-  constructor({ parts, live, explanations, control }: InsightDeps) {
+  constructor({ parts, live, explanations, control, bounds }: InsightDeps) {
     this.#parts = parts
     this.#live = live
     this.#explanations = explanations
     this.#control = control
+    this.#bounds = bounds
   }
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
@@ -72,7 +76,7 @@ export class Insight implements Observer, MetricSource {
   }
 
   largestLimit(policy: string): number | undefined {
-    return this.#control.largestLimit(policy)
+    return this.#bounds.largestLimit(policy)
   }
 
   limiterOpened(limiter: ObservedLimiter): void {

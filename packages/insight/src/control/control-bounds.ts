@@ -13,6 +13,11 @@ export class ControlBounds {
     return Object.hasOwn(this.#limits, policy) ? this.#limits[policy] : undefined
   }
 
+  /** Returns the largest limit that operators may set for the policy; undefined if they may set none. */
+  largestLimit(policy: string): number | undefined {
+    return this.of(policy)?.max
+  }
+
   admits(policy: string, limit: number): boolean {
     const bounds = this.of(policy)
     return bounds !== undefined && limit >= bounds.min && limit <= bounds.max

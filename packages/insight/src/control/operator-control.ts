@@ -7,24 +7,27 @@ import {
   SluiceError,
 } from '@sluice/limiter-core/backend'
 import type { InsightPart } from '../insight-part.ts'
+import type { AppliedControls } from './applied-controls.ts'
 import { AuditLog } from './audit-log.ts'
 import type { AuditLine, ControlEntry, ControlOptions, ControlRequest } from './control.ts'
-import { ControlBounds } from './control-bounds.ts'
+import type { ControlBounds } from './control-bounds.ts'
 import { ControlExchange } from './control-exchange.ts'
 import { auditText, storedControl } from './control-request.ts'
 import { ControlSet, MAX_CONTROLS } from './control-set.ts'
-import { EffectiveControls } from './effective-controls.ts'
 import { entryOf, isActive, type StoredControl } from './stored-control.ts'
 import type { WatchedLimiters } from './watched-limiters.ts'
 
 export interface OperatorControlDeps {
   readonly clock: Clock
   readonly limiters: WatchedLimiters
+  readonly bounds: ControlBounds
+  readonly applied: AppliedControls
   /** Formats a key for display. */
   readonly shown: (key: string) => string
   /** Whether another process has a policy with this name. */
   readonly hasPolicy: (name: string) => boolean
-  readonly options: ControlOptions
+  /** Called with each line of the audit log. */
+  readonly onAudit: ControlOptions['audit']
   /** Channel to the other processes. If undefined, changes apply to this process only. */
   readonly fleet?:
     | { readonly channel: Channel; readonly topic: string; readonly secret: string | undefined }
@@ -36,50 +39,33 @@ const TICK_MS = 1_000
 const MAX_AHEAD_MS = 25 * 3_600_000
 
 /**
- * Applies operator changes to the observed limiters. Requests never wait for it, and it adds no cost per request while
- * no change is active.
+ * Accepts changes of operators, in this process and from others, and records when they begin and end. Requests never
+ * wait for it, and it adds no cost per request while no change is active.
  */
 export class OperatorControl implements InsightPart {
   readonly #deps: OperatorControlDeps
   readonly #set = new ControlSet()
   readonly #audit: AuditLog
-  readonly #bounds: ControlBounds
   readonly #exchange: ControlExchange | undefined
   readonly #startedAt: number
   /** Stops the timer, which runs only while changes are stored. */
   #stop: (() => void) | undefined
-  /** Changes that were active at the last refresh. */
-  #active: readonly StoredControl[] = []
-  #effective: EffectiveControls | undefined
-  /** Reasons why a changed limit could not be applied, by policy. */
-  #failures = new Map<string, string>()
   #isClosed = false
 
   constructor(deps: OperatorControlDeps) {
-    const { clock, options, fleet } = deps
+    const { clock, onAudit, fleet } = deps
     this.#deps = deps
-    this.#audit = new AuditLog(options.audit)
-    this.#bounds = new ControlBounds(options)
+    this.#audit = new AuditLog(onAudit)
     this.#startedAt = clock.wall()
     const received = (controls: readonly StoredControl[]): void => this.#received(controls)
     const secret = fleet?.secret
     this.#exchange = fleet && secret !== undefined ? new ControlExchange({ ...fleet, secret, received }) : undefined
   }
 
-  /** Returns the largest limit that operators may set for the policy. */
-  largestLimit(policy: string): number | undefined {
-    return this.#bounds.of(policy)?.max
-  }
-
   limiterOpened(limiter: ObservedLimiter): void {
-    const { limiters } = this.#deps
-    limiters.add(limiter)
-    if (!this.#effective || this.#isClosed) return
-    for (const [policy, why] of limiters.apply(limiter, this.#effective)) this.#logFailure(policy, why)
-  }
-
-  limiterClosed(limiter: ObservedLimiter): void {
-    this.#deps.limiters.remove(limiter)
+    for (const { control, why } of this.#deps.applied.applyTo(limiter)) {
+      this.#audit.add('failed', this.#entryOf(control), this.#wall(), why)
+    }
   }
 
   /** Active changes, latest first. */
@@ -91,11 +77,6 @@ export class OperatorControl implements InsightPart {
   entriesOf(key: string): ControlEntry[] {
     const matching = this.#activeChanges().filter(({ change }) => !('key' in change) || change.key === key)
     return matching.reverse().map(this.#entryOf)
-  }
-
-  /** Mode that an operator has set for the policy, if any. */
-  modeOf(policy: string): 'shadow' | 'off' | undefined {
-    return this.#effective?.modeOf(policy)
   }
 
   get audit(): readonly AuditLine[] {
@@ -112,7 +93,7 @@ export class OperatorControl implements InsightPart {
    * error), nothing has changed.
    */
   async control(request: ControlRequest): Promise<ControlEntry> {
-    const { limiters, hasPolicy, fleet } = this.#deps
+    const { limiters, bounds, applied, hasPolicy, fleet } = this.#deps
     if (fleet && !this.#exchange) {
       throw new SluiceError(
         'SLUICE_SECRET_MISSING',
@@ -125,7 +106,7 @@ export class OperatorControl implements InsightPart {
         'control: the insight has been closed; create a new one to make changes',
       )
     const at = this.#wall()
-    const known = { bounds: this.#bounds, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
+    const known = { bounds, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
     // must be later than all known changes to take precedence even if clocks differ
     const control = { ...storedControl(request, known, at), at: Math.max(at, this.#set.latestAt + 1) }
     if (this.#set.active(at).length >= MAX_CONTROLS || this.#set.merge([control], at).length === 0) {
@@ -135,7 +116,7 @@ export class OperatorControl implements InsightPart {
       )
     }
     this.#refresh()
-    const why = this.#failureOf(control)
+    const why = applied.failureOf(control)
     if (why !== undefined) {
       this.#set.drop(control.id)
       this.#refresh()
@@ -165,7 +146,7 @@ export class OperatorControl implements InsightPart {
     this.#isClosed = true
     this.#stop?.()
     this.#exchange?.close()
-    this.#deps.limiters.applyToAll(new EffectiveControls([], () => this.#wall()))
+    this.#deps.applied.replace([])
   }
 
   readonly #entryOf = (control: StoredControl): ControlEntry => entryOf(control, this.#deps.shown)
@@ -200,7 +181,7 @@ export class OperatorControl implements InsightPart {
       if (control.undoneAt === undefined) {
         this.#apply(control)
         void this.#resetKey(control, false)
-      } else if (this.#active.some(({ id }) => id === control.id))
+      } else if (this.#deps.applied.active.some(({ id }) => id === control.id))
         this.#audit.add('undone', this.#entryOf(this.#set.find(control.id) ?? control), at)
     }
     this.#refresh()
@@ -212,21 +193,17 @@ export class OperatorControl implements InsightPart {
     if (!isActive(control, at)) return
     this.#audit.add('begun', this.#entryOf(control), at)
     this.#refresh()
-    const why = this.#failureOf(control)
+    const why = this.#deps.applied.failureOf(control)
     if (why !== undefined) this.#audit.add('failed', this.#entryOf(control), at, why)
   }
 
-  /** Applies the active changes to all observed limiters, if they differ from the last refresh. */
+  /** Applies the active changes to all observed limiters, and logs changes that have expired. */
   #refresh(): void {
     if (!this.#set.isEmpty) this.#stop ??= repeatEvery(this.#deps.clock, TICK_MS, () => this.#tick())
+    const { applied } = this.#deps
     const active = this.#activeChanges()
-    const isSame = active.length === this.#active.length && active.every((one, index) => one === this.#active[index])
-    if (isSame) return
-    for (const one of this.#active) this.#logExpiry(one)
-    this.#active = active
-    const allowed = active.filter((one) => this.#isInBounds(one))
-    this.#effective = new EffectiveControls(allowed, () => this.#wall())
-    this.#failures = this.#deps.limiters.applyToAll(this.#effective)
+    for (const one of applied.active) if (!active.includes(one)) this.#logExpiry(one)
+    applied.replace(active)
   }
 
   /** Logs the expiry of a change, unless it was undone or dropped. */
@@ -237,40 +214,14 @@ export class OperatorControl implements InsightPart {
       this.#audit.add('ended', this.#entryOf(known), at)
   }
 
-  /** Returns the reason why a change is not applied everywhere in this process. */
-  #failureOf(control: StoredControl): string | undefined {
-    const { change } = control
-    if (change.action !== 'limit') return undefined
-    return this.#isInBounds(control)
-      ? this.#failures.get(change.policy)
-      : 'the limit is outside the bounds configured in this process'
-  }
-
-  /** Logs once per policy that a limiter created later cannot apply a changed limit. */
-  #logFailure(policy: string, why: string): void {
-    if (this.#failures.has(policy)) return
-    this.#failures.set(policy, why)
-    const last = this.#active.findLast(({ change }) => change.action === 'limit' && change.policy === policy)
-    if (last) this.#audit.add('failed', this.#entryOf(last), this.#wall(), why)
-  }
-
-  #isInBounds({ change }: StoredControl): boolean {
-    return change.action !== 'limit' || this.#bounds.admits(change.policy, change.limit)
-  }
-
   /**
    * Resets a key: in all counts if this process received the request, otherwise only in counts local to this process.
    */
   async #resetKey(control: StoredControl, isOwn: boolean): Promise<void> {
     const { change } = control
     if (change.action !== 'reset' || (!isOwn && control.at < this.#startedAt)) return
-    const { key, policy: name } = change
-    const targets = this.#deps.limiters
-      .policies()
-      .filter(({ policy }) => (isOwn || policy.perProcess) && (name === undefined || policy.policy.name === name))
     try {
-      // start all resets, even if one of them throws synchronously
-      await Promise.all(targets.map(async ({ limiter, index }) => limiter.reset(index, key)))
+      await this.#deps.limiters.reset(change, isOwn)
     } catch (error) {
       this.#audit.add('failed', this.#entryOf(control), this.#wall(), messageOf(error))
     }

@@ -1,5 +1,6 @@
 import type { LimiterControls, ObservedLimiter, ObservedPolicy } from '@sluice/limiter-core'
 import { messageOf } from '@sluice/limiter-core/backend'
+import type { InsightPart } from '../insight-part.ts'
 import type { EffectiveControls } from './effective-controls.ts'
 
 /**
@@ -16,10 +17,10 @@ export interface WatchedPolicy {
 }
 
 /** Limiters observed by an insight, at most 1,000. */
-export class WatchedLimiters {
+export class WatchedLimiters implements InsightPart {
   readonly #limiters = new Set<ObservedLimiter>()
 
-  add(limiter: ObservedLimiter): void {
+  limiterOpened(limiter: ObservedLimiter): void {
     this.#limiters.add(limiter)
     if (this.#limiters.size <= MAX_LIMITERS) return
     const [oldest] = this.#limiters
@@ -27,7 +28,7 @@ export class WatchedLimiters {
     this.#limiters.delete(oldest)
   }
 
-  remove(limiter: ObservedLimiter): void {
+  limiterClosed(limiter: ObservedLimiter): void {
     this.#limiters.delete(limiter)
   }
 
@@ -65,6 +66,21 @@ export class WatchedLimiters {
     }
     limiter.control(effective.without(new Set(refused.keys())), this)
     return refused
+  }
+
+  /**
+   * Resets a key in one policy, by default in all: in all counts, or only in counts local to this process if `isShared`
+   * is false.
+   */
+  async reset(
+    { key, policy: name }: { readonly key: string; readonly policy?: string | undefined },
+    isShared: boolean,
+  ): Promise<void> {
+    const targets = this.policies().filter(
+      ({ policy }) => (isShared || policy.perProcess) && (name === undefined || policy.policy.name === name),
+    )
+    // start all resets, even if one of them throws synchronously
+    await Promise.all(targets.map(async ({ limiter, index }) => limiter.reset(index, key)))
   }
 
   #tryControl(limiter: ObservedLimiter, controls: LimiterControls | undefined): string | undefined {

@@ -1,5 +1,6 @@
 import type { Clock, Decision } from '@sluice/limiter-core'
 import { badOption, messageOf } from '@sluice/limiter-core/backend'
+import type { AppliedControls } from '../control/applied-controls.ts'
 import type { OperatorControl } from '../control/operator-control.ts'
 import type { WatchedLimiters, WatchedPolicy } from '../control/watched-limiters.ts'
 import type { DenialSnapshot } from '../live/report/snapshot.ts'
@@ -17,6 +18,7 @@ export interface ExplanationsDeps {
   readonly names: KeyNames
   readonly isWholeFleet: boolean
   readonly control: OperatorControl
+  readonly applied: AppliedControls
   /** Returns recent denials of a key from all processes. */
   readonly denialsOf: (key: string) => readonly DenialSnapshot[]
 }
@@ -56,7 +58,7 @@ export class Explanations {
     const override = watched.policy.overrideOf(key)
     const known = {
       policy: policy.name,
-      mode: this.#deps.control.modeOf(policy.name) ?? mode,
+      mode: this.#deps.applied.modeOf(policy.name) ?? mode,
       backend,
       perProcess,
       windowMs: policy.windowMs,
