@@ -18,6 +18,7 @@ import { FleetMetrics } from './metrics/fleet-metrics.ts'
 import { metricParts } from './metrics/metric-parts.ts'
 import { SourceMetrics } from './metrics/source-metrics.ts'
 import { PRIVACIES, type Privacy } from './privacy.ts'
+import { UnreadMessages } from './unread-messages.ts'
 
 export interface InsightOptions {
   /** How keys are displayed in snapshots, explanations, events and on the page. Default: `mask`. */
@@ -63,6 +64,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
   const [attached, fleet] = [new SourceMetrics(sources), new FleetMetrics()]
   const sourceMetrics = () => sourceSnapshots([...attached.ofSources(), ...fleet.nonZeroMetrics()])
   const onSync = (data: Readonly<Record<string, unknown>>): void => insight.event('sync', data)
+  const unread = new UnreadMessages((topic) => fleet.event('sync', { topic, unread: 1 }))
   const live = new LiveSummaries({
     clock,
     names,
@@ -71,6 +73,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
     channel,
     topic,
     unique,
+    unread,
     sources: sourceMetrics,
     onSync,
   })
@@ -85,7 +88,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
     shown: names.shown,
     hasPolicy: (name) => live.snapshot().policies.some((policy) => policy.name === name),
     onAudit: options.control?.audit,
-    fleet: channel && { channel, topic: `${topic}${CONTROL_TOPIC}`, secret },
+    fleet: channel && { channel, topic: `${topic}${CONTROL_TOPIC}`, secret, unread },
   })
   const explanations = new Explanations({
     clock,

@@ -43,6 +43,12 @@ class Fleet {
   }
 }
 
+function unreadByTopic(insight: Insight): Record<string, number> {
+  const events = [...insight.metrics()].filter(({ name }) => name === 'sluice_sync_events_total')
+  const unread = events.flatMap(({ samples }) => samples.filter(({ labels }) => labels.event === 'unread'))
+  return Object.fromEntries(unread.map((sample) => [sample.labels.topic, 'value' in sample ? sample.value : 0]))
+}
+
 const limitsOf = (members: readonly Member[]) => members.map(({ limiter }) => limiter.peek('key').binding.policy.limit)
 
 test('a change takes effect in all processes at once, and ends in all of them', async () => {
@@ -116,7 +122,7 @@ test('a limit outside the bounds of another process is not applied there, and th
   })
 })
 
-test('messages contain no keys, and messages without the secret are ignored', async () => {
+test('messages contain no keys, and messages without the secret are ignored and counted', async () => {
   const fleet = new Fleet()
   const member = fleet.join()
   const stranger = fleet.join({ secret: 'another secret of somebody' })
@@ -129,6 +135,10 @@ test('messages contain no keys, and messages without the secret are ignored', as
   expect(sent.map((bytes) => Buffer.from(bytes).toString('latin1')).join()).not.toContain('customer')
   expect(stranger.insight.controls()).toEqual([])
   expect(stranger.limiter.take('customer@example.com').allowed).toBe(true)
+  // its reports cannot be read either, because the secret determines how unique keys are hashed
+  const unread = unreadByTopic(stranger.insight)
+  expect(unread).toEqual({ 'sluice.insight.control': sent.length, 'sluice.insight': 1 })
+  expect(stranger.insight.snapshot().unreadMessages).toBe(sent.length + 1)
   // recorded messages that are modified or truncated are ignored
   const random = seededRandom(20_260_301)
   const undone = await fleet.join().insight.control({ action: 'mode', policy: 'api', mode: 'off' })

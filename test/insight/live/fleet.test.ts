@@ -182,6 +182,8 @@ describe('messages', () => {
     const snapshot = insight.snapshot()
     expect(snapshot).toMatchObject({ unreadMessages: broken.length, processes: [{ isSelf: true }] })
     expect(totals(snapshot)).toEqual([[1, 0]])
+    const [unread] = [...insight.metrics()].filter(({ name }) => name === 'sluice_sync_events_total')
+    expect(unread.samples).toEqual([{ labels: { topic: TOPIC, event: 'unread' }, value: broken.length }])
   })
 
   it.each(['mask', 'hash'] as const)(

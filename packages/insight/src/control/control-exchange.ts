@@ -1,4 +1,5 @@
 import type { Channel } from '@sluice/limiter-core/backend'
+import type { UnreadMessages } from '../unread-messages.ts'
 import { ControlCipher } from './control-cipher.ts'
 import { controlsOf, controlsTexts } from './control-message.ts'
 import type { StoredControl } from './stored-control.ts'
@@ -7,6 +8,7 @@ export interface ControlExchangeOptions {
   readonly channel: Channel
   readonly topic: string
   readonly secret: string
+  readonly unread: UnreadMessages
   /** Called for each message with the changes that another process knows. */
   readonly received: (controls: readonly StoredControl[]) => void
 }
@@ -16,8 +18,6 @@ export interface ControlExchangeOptions {
  * for by the next one, a second later.
  */
 export class ControlExchange {
-  /** Number of rejected messages: encrypted with a different secret, malformed, or of another version. */
-  refused = 0
   readonly #options: ControlExchangeOptions
   readonly #seal: ControlCipher
   readonly #unsubscribe: () => void
@@ -46,7 +46,7 @@ export class ControlExchange {
     try {
       controls = controlsOf(this.#seal.open(bytes))
     } catch {
-      this.refused++
+      this.#options.unread.add(this.#options.topic)
       return
     }
     this.#options.received(controls)

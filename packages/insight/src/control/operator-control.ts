@@ -7,6 +7,7 @@ import {
   SluiceError,
 } from '@sluice/limiter-core/backend'
 import type { InsightPart } from '../insight-part.ts'
+import type { UnreadMessages } from '../unread-messages.ts'
 import type { AppliedControls } from './applied-controls.ts'
 import { AuditLog } from './audit-log.ts'
 import type { AuditLine, ControlEntry, ControlOptions, ControlRequest } from './control.ts'
@@ -30,7 +31,12 @@ export interface OperatorControlDeps {
   readonly onAudit: ControlOptions['audit']
   /** Channel to the other processes. If undefined, changes apply to this process only. */
   readonly fleet?:
-    | { readonly channel: Channel; readonly topic: string; readonly secret: string | undefined }
+    | {
+        readonly channel: Channel
+        readonly topic: string
+        readonly secret: string | undefined
+        readonly unread: UnreadMessages
+      }
     | undefined
 }
 
@@ -81,11 +87,6 @@ export class OperatorControl implements InsightPart {
 
   get audit(): readonly AuditLine[] {
     return this.#audit.lines
-  }
-
-  /** Number of messages that could not be read. */
-  get refused(): number {
-    return this.#exchange?.refused ?? 0
   }
 
   /**

@@ -10,6 +10,7 @@ import {
   repeatEvery,
 } from '@sluice/limiter-core/backend'
 import type { SketchSeed } from '@sluice/sketches'
+import type { UnreadMessages } from '../unread-messages.ts'
 import { FleetDenials } from './fleet/fleet-denials.ts'
 import { FleetSummary } from './fleet/fleet-summary.ts'
 import { sketchSeed } from './key-names.ts'
@@ -30,6 +31,7 @@ export interface LiveOptions {
   readonly channel: Channel | undefined
   readonly topic: string
   readonly unique: UniqueOptions
+  readonly unread: UnreadMessages
   /** Returns the metrics of the sources attached in this process. */
   readonly sources: () => readonly SourceSnapshot[]
   /** Called with `sync` event data about the store of unique keys. */
@@ -100,7 +102,8 @@ export class LiveSummaries implements Observer {
    */
   snapshot(): LiveSnapshot {
     this.#fleet.absorb(this.#process.current())
-    const snapshot = { ...this.#fleet.snapshot(), sources: this.#options.sources() }
+    const { sources, unread } = this.#options
+    const snapshot = { ...this.#fleet.snapshot(), sources: sources(), unreadMessages: unread.count }
     const days = this.#days?.snapshot()
     return days ? { ...snapshot, uniques: { ...snapshot.uniques, days } } : snapshot
   }
@@ -153,7 +156,7 @@ export class LiveSummaries implements Observer {
         this.#fleetDenials.absorb(report.process.id, report.news.denials ?? [])
       }
     } catch {
-      this.#fleet.unread++
+      this.#options.unread.add(this.#options.topic)
     }
   }
 }

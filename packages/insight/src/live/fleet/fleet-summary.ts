@@ -23,7 +23,6 @@ const STATES: readonly BackendSnapshot['state'][] = ['ok', 'failing', 'open']
 
 /** Combines the reports of all processes, including this one. */
 export class FleetSummary {
-  unread = 0
   readonly #options: FleetSummaryOptions
   readonly #known: KnownProcesses
   readonly #policies = new BoundedTable(MAX_POLICIES, (name) => new FleetPolicy(name))
@@ -64,8 +63,8 @@ export class FleetSummary {
     for (const [cap, peak] of peaks) cap.raise(peak, clock.wall())
   }
 
-  /** Returns the snapshot without the metrics of attached sources. */
-  snapshot(): Omit<LiveSnapshot, 'sources'> {
+  /** Returns the snapshot without the metrics of attached sources and the number of unread messages. */
+  snapshot(): Omit<LiveSnapshot, 'sources' | 'unreadMessages'> {
     const { clock, isWholeFleet, uniques } = this.#options
     const at = clock.wall()
     this.#known.dropSilent(clock.now())
@@ -88,7 +87,6 @@ export class FleetSummary {
       backends: worst(reports.flatMap(({ backends }) => backends)),
       history: this.#history(at),
       events: this.#events,
-      unreadMessages: this.unread,
     }
   }
 

@@ -37,7 +37,10 @@ export interface InsightSnapshot {
    * masked.
    */
   readonly sources: readonly SourceSnapshot[]
-  /** Number of messages from other processes that could not be read: another version, malformed or too large. */
+  /**
+   * Number of reports and operator changes from other processes that could not be read: another version or secret,
+   * malformed or too large.
+   */
   readonly unreadMessages: number
 }
 

@@ -35,7 +35,7 @@ export function processesView({ processes, isWholeFleet, unreadMessages }: Insig
   const unread =
     unreadMessages === 0
       ? ''
-      : ` ${count(unreadMessages)} messages could not be read, for example because of a different version.`
+      : ` ${count(unreadMessages)} messages could not be read, for example because of a different version or secret.`
   return [
     section('All processes', element('p', { class: 'quiet' }, `${scope}${unread}`), processesTable(processes, true)),
   ]
