@@ -36,6 +36,15 @@ test('a closed insight no longer changes limiters', async () => {
   expect(limiterOf().take('key').counted).toBe(true)
 })
 
+test('a closed insight explains the configured mode, not the mode that it reverted', async () => {
+  const { insight, limiter } = process()
+  await insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  await insight.close()
+  const { policies } = await insight.explain('key')
+  expect(policies).toMatchObject([{ policy: 'api', mode: 'enforce' }])
+  expect(limiter.take('key').counted).toBe(true)
+})
+
 test('an insight without changes does not end a change of another one', async () => {
   const idle = createInsight({ clock: new FakeClock() })
   const { insight, limiterOf } = process()
