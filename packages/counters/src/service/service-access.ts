@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
-import { addressKey, compileAddressOptions } from '@sluice/limiter-core/http'
-import { isLocalRequest } from './local-request.ts'
+import { addressKey, compileAddressOptions, isLocalRequest } from '@sluice/limiter-core/http'
 import { ServiceProblem } from './service-problem.ts'
 
 /**
@@ -37,6 +36,11 @@ const TOKEN = /^[\w\-.~+/]+=*$/
 const BEARER = /^Bearer +([\w\-.~+/]+=*) *$/i
 const ADDRESSES = compileAddressOptions()
 
+/** Whether a request comes from a program on this machine. Web pages send an `Origin`. */
+export function isFromLocalProgram(req: IncomingMessage): boolean {
+  return req.headers.origin === undefined && isLocalRequest(req)
+}
+
 /** Authorizes requests. Without tokens, only requests from this machine are allowed by default. */
 export class ServiceAccess {
   readonly #tokens: readonly KnownToken[] | undefined
@@ -54,7 +58,7 @@ export class ServiceAccess {
    */
   callerOf(req: IncomingMessage): ServiceCaller {
     if (this.#tokens) return this.#bearerOf(req, this.#tokens)
-    if (this.#isOpen || isLocalRequest(req)) return { key: addressOf(req), scopes: ALL, refusal: undefined }
+    if (this.#isOpen || isFromLocalProgram(req)) return { key: addressOf(req), scopes: ALL, refusal: undefined }
     throw new ServiceProblem(403, 'not-local', {
       detail: 'the service has no tokens and accepts only requests from this machine',
     })

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { hasUnreadBody, isLocalRequest, requestBytes, ServiceProblem, sluiceCodeOf } from '@sluice/counters/backend'
+import { hasUnreadBody, isFromLocalProgram, requestBytes, ServiceProblem, sluiceCodeOf } from '@sluice/counters/backend'
 import type { Clock } from '@sluice/limiter-core'
 
 export interface GossipHandlerOptions {
@@ -28,7 +28,7 @@ export function gossipHandler(
 
   async function answerOf(req: IncomingMessage): Promise<{ readonly status: number; readonly body: Uint8Array }> {
     try {
-      if (!allowsRemote && !isLocalRequest(req)) throw new ServiceProblem(403, 'not-local')
+      if (!allowsRemote && !isFromLocalProgram(req)) throw new ServiceProblem(403, 'not-local')
       if (req.method !== 'POST') throw new ServiceProblem(405, 'method-not-allowed')
       return { status: 200, body: answer(await messageIn(req, clock)) }
     } catch (error) {
