@@ -32,6 +32,7 @@ export type { DeniedContext, DeniedHook, RateLimitOptions } from './http/rate-li
 export { hostOf, isLocalRequest } from './http/request/local-request.ts'
 export { RequestRecord } from './http/request/request-record.ts'
 export type { RequestSluice } from './http/request/request-sluice.ts'
+export { hasUnreadBody } from './http/request/unread-body.ts'
 export { type SlowCheck, SlowDownGate } from './http/slow-down/slow-down-gate.ts'
 export type { SlowDownOptions } from './http/slow-down/slow-down-options.ts'
 export { parseAddress, writeIPv6 } from './keys/address.ts'

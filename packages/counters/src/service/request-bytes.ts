@@ -7,19 +7,6 @@ export const MAX_BODY_BYTES = 65_536
 const BODY_MS = 10_000
 
 /**
- * Whether an unread body remains on the connection. The connection must close after the response then, because the next
- * request would follow that body.
- */
-export function hasUnreadBody(req: IncomingMessage): boolean {
-  return req.httpVersionMajor < 2 && !req.complete && declaresBody(req)
-}
-
-/** Whether the headers of an HTTP/1 request announce a body. */
-function declaresBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
-}
-
-/**
  * Reads the body of a request. Rejects with a problem if it is larger than 64 KiB, arrives too slowly or is cut off.
  */
 export function requestBytes(req: IncomingMessage, clock: Clock): Promise<Buffer> {

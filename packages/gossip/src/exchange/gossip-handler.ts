@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { hasUnreadBody, isFromLocalProgram, requestBytes, ServiceProblem, sluiceCodeOf } from '@sluice/counters/backend'
+import { isFromLocalProgram, requestBytes, ServiceProblem, sluiceCodeOf } from '@sluice/counters/backend'
 import type { Clock } from '@sluice/limiter-core'
+import { hasUnreadBody } from '@sluice/limiter-core/http'
 
 export interface GossipHandlerOptions {
   readonly clock: Clock

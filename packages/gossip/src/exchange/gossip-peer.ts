@@ -9,6 +9,7 @@ export interface GossipPeer {
   exchange(message: Uint8Array, signal: AbortSignal): Promise<Uint8Array>
 }
 
+/** Stricter than the host of a received request: DNS may resolve a subdomain of localhost to another machine. */
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/i
 
 /**

@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
+import { hasUnreadBody } from '@sluice/limiter-core/http'
 
 const CONTENT_SECURITY = [
   "default-src 'none'",
@@ -73,14 +74,8 @@ function end(res: ServerResponse, status: number, type: string, body: Buffer): v
   res.statusCode = status
   res.setHeader('Content-Type', type)
   res.setHeader('Content-Length', body.length)
-  if (isUnread(res.req)) res.setHeader('Connection', 'close')
+  if (hasUnreadBody(res.req)) res.setHeader('Connection', 'close')
   res.end(res.req.method === 'HEAD' ? undefined : body)
-}
-
-/** Whether the request has an unread body. It would keep the connection open, so the connection is closed instead. */
-function isUnread({ headers, complete, httpVersionMajor }: IncomingMessage): boolean {
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  return hasBody && !complete && httpVersionMajor < 2
 }
 
 /** Returns the compressed text, cached: there are only a few files. */
