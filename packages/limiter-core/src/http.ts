@@ -22,7 +22,6 @@ export {
 export { compileHeaders, type HeaderPlan } from './http/headers/header-dialect.ts'
 export { compilePartitionKey } from './http/headers/partition-key.ts'
 export { PROBLEM_MEDIA_TYPE, problemBody } from './http/headers/problem.ts'
-export { InHandlerDetector } from './http/in-handler-detector.ts'
 export { type CapCheck, InflightGate } from './http/inflight-gate.ts'
 export type { InflightLimitOptions } from './http/inflight-limit-options.ts'
 export type { GateOverrides, RateCheck } from './http/rate-check.ts'

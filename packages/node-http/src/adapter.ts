@@ -32,6 +32,7 @@ export {
   type RateHandle,
   type SlowDownHandle,
 } from './limits/http-limit.ts'
+export { InHandlerDetector } from './limits/in-handler-detector.ts'
 export {
   compileSharedOptions,
   type LimiterFactories,

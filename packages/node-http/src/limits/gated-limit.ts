@@ -1,12 +1,7 @@
-import {
-  InHandlerDetector,
-  isPromise,
-  type LimiterReport,
-  type MaybePromise,
-  type RequestView,
-} from '@sluice/limiter-core/http'
+import { isPromise, type LimiterReport, type MaybePromise, type RequestView } from '@sluice/limiter-core/http'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Admission, HttpLimit } from './http-limit.ts'
+import { InHandlerDetector } from './in-handler-detector.ts'
 
 /** Framework-independent part of a limit: a rate gate, a slow-down gate or an in-flight gate. */
 interface RequestGate<Req, Check> {

@@ -1,4 +1,4 @@
-import { warnOnce } from '../errors/warn-once.ts'
+import { warnOnce } from '@sluice/limiter-core/http'
 
 const KEY = Symbol.for('sluice.builtInHandler')
 
