@@ -1,4 +1,4 @@
-import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
+import { read, SluiceError } from '@sluice/limiter-core/backend'
 import type { Clocks, LogPart, SentItem } from '../log/replica-table.ts'
 
 /** Maximum size of a message in bytes, including its seal. */
@@ -50,14 +50,38 @@ interface DoneMessage {
   readonly nonce: string
 }
 
+const replica = read.checked<string>(
+  'the name of a replica',
+  (value) => typeof value === 'string' && REPLICA.test(value),
+)
+const word = read.text(128)
+const replicas = read.arrayOf(MAX_REPLICAS)
+const itemList = read.arrayOf(MAX_MESSAGE_BYTES)
+const pairFields = read.arrayOf(2)
+const partFields = read.arrayOf(6)
+const itemFields = read.arrayOf(4)
+
+const head = read.fields({ v: read.count, kind: read.oneOf('ask', 'answer', 'push', 'done') })
+const common = { from: replica, nonce: word }
+const pushed = { ...common, ticket: word, parts: partsOf }
+const messages: { readonly [K in GossipMessage['kind']]: read.Reader<GossipMessage> } = {
+  ask: read.fields<AskMessage>({ kind: read.oneOf('ask'), ...common, clocks: clocksOf, cursors: cursorsOf }),
+  answer: read.fields<AnswerMessage>({ kind: read.oneOf('answer'), ...pushed, clocks: clocksOf }),
+  push: read.fields<PushMessage>({ kind: read.oneOf('push'), ...pushed }),
+  done: read.fields<DoneMessage>({ kind: read.oneOf('done'), ...common }),
+}
+
 /**
  * Returns the number of bytes of an item in a message. Throws `SLUICE_BAD_MESSAGE` for a key or value that a message
  * cannot contain.
  */
 export function itemBytes(key: unknown, value: unknown): number {
-  const json = jsonOf([keyOf(key), value])
+  const json = typeof key === 'string' && key.length <= MAX_KEY ? jsonOf([key, value]) : undefined
   const bytes = json === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(json)
-  if (bytes > MAX_ITEM_BYTES) throw badMessage(`an item that is not JSON or has more than ${MAX_ITEM_BYTES} bytes`)
+  if (bytes > MAX_ITEM_BYTES)
+    throw badMessage(
+      `expected a key of at most ${MAX_KEY} characters, and at most ${MAX_ITEM_BYTES} bytes with its value`,
+    )
   return bytes
 }
 
@@ -73,23 +97,13 @@ export function encoded(message: GossipMessage): string {
 
 /** Decodes a message. Throws `SLUICE_BAD_MESSAGE` for a message that `encoded` does not write. */
 export function decoded(text: string): GossipMessage {
-  const body = recordOf(parsed(text), 'a message')
-  if (body.v !== 1) throw badMessage('another version')
-  const from = replicaOf(body.from)
-  const nonce = textOf(body.nonce, 'nonce')
-  switch (body.kind) {
-    case 'ask':
-      return { kind: 'ask', from, nonce, clocks: clocksOf(body.clocks), cursors: clocksOf(body.cursors ?? []) }
-    case 'answer': {
-      const ticket = textOf(body.ticket, 'ticket')
-      return { kind: 'answer', from, nonce, ticket, clocks: clocksOf(body.clocks), parts: partsOf(body.parts) }
-    }
-    case 'push':
-      return { kind: 'push', from, nonce, ticket: textOf(body.ticket, 'ticket'), parts: partsOf(body.parts) }
-    case 'done':
-      return { kind: 'done', from, nonce }
-    default:
-      throw badMessage('an unknown kind')
+  const body = parsed(text)
+  try {
+    const { v, kind } = head(body)
+    if (v !== 1) throw badMessage('expected a message of version 1')
+    return messages[kind](body)
+  } catch (error) {
+    throw error instanceof read.MalformedMessage ? badMessage(error.message) : error
   }
 }
 
@@ -97,6 +111,40 @@ function partJson({ replica, base, floor, upTo, items, isCut }: LogPart): unknow
   const sent = items.map(({ clock, key, value, ageMs }) => [clock, ageMs, key, value])
   const rest = base > 0 ? [isCut ? 1 : 0, base] : isCut ? [1] : []
   return [replica, floor, upTo, sent, ...rest]
+}
+
+function clocksOf(value: unknown): Clocks {
+  const pairs = replicas(value).map((pair) => {
+    const [name, clock] = pairFields(pair)
+    return [replica(name), read.count(clock)] as const
+  })
+  return new Map(pairs)
+}
+
+function cursorsOf(value: unknown = []): Clocks {
+  return clocksOf(value)
+}
+
+function partsOf(value: unknown): LogPart[] {
+  return replicas(value).map((part) => {
+    const [name, floor, end, sent, cut = 0, base = 0] = partFields(part)
+    const upTo = read.count(end)
+    const items = sentItems(sent, upTo)
+    return { replica: replica(name), base: read.count(base), floor: read.count(floor), upTo, items, isCut: cut !== 0 }
+  })
+}
+
+function sentItems(value: unknown, upTo: number): SentItem[] {
+  let last = 0
+  return itemList(value).map((item) => {
+    const [clock, ageMs, key, content] = itemFields(item)
+    const previous = last
+    last = read.count(clock)
+    if (last <= previous || last > upTo)
+      throw new read.MalformedMessage('ascending clocks up to the end of a part', clock)
+    const bytes = itemBytes(key, content)
+    return { clock: last, ageMs: read.count(ageMs), key: key as string, value: content, bytes }
+  })
 }
 
 function jsonOf(value: unknown): string | undefined {
@@ -111,71 +159,10 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw badMessage('invalid JSON')
+    throw badMessage('expected JSON')
   }
 }
 
-function clocksOf(value: unknown): Clocks {
-  const pairs = listOf(value, MAX_REPLICAS, 'clocks').map((pair) => {
-    const [replica, clock] = listOf(pair, 2, 'a clock')
-    return [replicaOf(replica), countOf(clock, 'a clock')] as const
-  })
-  return new Map(pairs)
-}
-
-function partsOf(value: unknown): LogPart[] {
-  return listOf(value, MAX_REPLICAS, 'parts').map((part) => {
-    const [replica, floor, upTo, items, cut = 0, base = 0] = listOf(part, 6, 'a part')
-    let last = 0
-    const read = listOf(items, MAX_MESSAGE_BYTES, 'items').map((item): SentItem => {
-      const [clock, ageMs, key, content] = listOf(item, 4, 'an item')
-      if (countOf(clock, 'a clock') <= last) throw badMessage('items out of order')
-      last = clock as number
-      const bytes = itemBytes(key, content)
-      return { clock: last, ageMs: countOf(ageMs, 'an age'), key: key as string, value: content, bytes }
-    })
-    if (countOf(upTo, 'upTo') < last) throw badMessage('items after the end of their part')
-    return {
-      replica: replicaOf(replica),
-      base: countOf(base, 'a base'),
-      floor: countOf(floor, 'a floor'),
-      upTo: upTo as number,
-      items: read,
-      isCut: cut !== 0,
-    }
-  })
-}
-
-function recordOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw badMessage(`${kindOf(value)} for ${what}`)
-}
-
-function listOf(value: unknown, most: number, what: string): readonly unknown[] {
-  if (Array.isArray(value) && value.length <= most) return value
-  throw badMessage(`${kindOf(value)} for ${what}`)
-}
-
-function countOf(value: unknown, what: string): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
-  throw badMessage(`${kindOf(value)} for ${what}`)
-}
-
-function replicaOf(value: unknown): string {
-  if (typeof value === 'string' && REPLICA.test(value)) return value
-  throw badMessage(`${kindOf(value)} for a replica`)
-}
-
-function keyOf(value: unknown): string {
-  if (typeof value === 'string' && value.length <= MAX_KEY) return value
-  throw badMessage(`${kindOf(value)} for a key`)
-}
-
-function textOf(value: unknown, what: string): string {
-  if (typeof value === 'string' && value.length <= 128) return value
-  throw badMessage(`${kindOf(value)} for ${what}`)
-}
-
-function badMessage(received: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected a message of this release, received ${received}`)
+function badMessage(problem: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_MESSAGE', `gossip: ${problem}`)
 }

@@ -1,12 +1,29 @@
-import type { ControlAction } from './control.ts'
+import { read } from '@sluice/limiter-core/backend'
+import type { ControlAction, ControlTerms } from './control.ts'
 import type { StoredControl } from './stored-control.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-const LONGEST_TEXT = 4_096
 /** Maximum size of a message. A single larger change is still sent, as a separate message. */
 const MAX_BYTES = 65_536
 const MAX_LISTED = 100
+
+const { amount, fields, optional } = read
+const unread = (value: unknown): unknown => value
+const text = read.text(4_096)
+const list = read.arrayOf(MAX_LISTED)
+const sent = fields({ change: unread, undoneAt: unread })
+const changed = fields({ action: unread, policy: unread, mode: unread, limit: unread, key: unread })
+const terms = fields<Omit<ControlTerms, 'undoneAt' | 'undoneBy'>>({
+  id: text,
+  at: amount,
+  endsAt: amount,
+  by: text,
+  reason: optional(text),
+})
+const undone = fields<Pick<ControlTerms, 'undoneAt' | 'undoneBy'>>({ undoneAt: amount, undoneBy: text })
+const limit = read.checked<number>(
+  'an integer of at least 1',
+  (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+)
 
 /**
  * Serialises changes into as many messages as needed, because channels limit the message size. Receivers merge them in
@@ -39,58 +56,27 @@ function messageText(control: StoredControl): string {
 
 /** Parses the changes of a message and skips actions of later releases. Throws if the message is malformed. */
 export function controlsOf(text: string): StoredControl[] {
-  const list: unknown = JSON.parse(text)
-  if (!Array.isArray(list) || list.length > MAX_LISTED)
-    throw new Error(`expected an array of at most ${MAX_LISTED} changes`)
-  return list.flatMap((value) => stored(fieldsOf(value)) ?? [])
+  return list(JSON.parse(text)).flatMap((value) => stored(value) ?? [])
 }
 
 /** Returns undefined for an action of a later release. */
-function stored(fields: Fields): StoredControl | undefined {
-  const change = changeOf(fieldsOf(fields.change))
-  return (
-    change && {
-      id: text(fields.id),
-      change,
-      at: time(fields.at),
-      endsAt: time(fields.endsAt),
-      by: text(fields.by),
-      ...(fields.reason !== undefined && { reason: text(fields.reason) }),
-      ...(fields.undoneAt !== undefined && { undoneAt: time(fields.undoneAt), undoneBy: text(fields.undoneBy) }),
-    }
-  )
+function stored(value: unknown): StoredControl | undefined {
+  const { change, undoneAt } = sent(value)
+  const known = changeOf(change)
+  return known && { ...terms(value), change: known, ...(undoneAt !== undefined && undone(value)) }
 }
 
-function changeOf({ action, policy, mode, limit, key }: Fields): ControlAction | undefined {
+function changeOf(value: unknown): ControlAction | undefined {
+  const { action, policy, mode, limit: most, key } = changed(value)
   switch (action) {
     case 'mode':
       return mode === 'shadow' || mode === 'off' ? { action, policy: text(policy), mode } : undefined
     case 'limit':
-      return { action, policy: text(policy), limit: whole(limit) }
+      return { action, policy: text(policy), limit: limit(most) }
     case 'block':
     case 'reset':
       return { action, key: text(key), ...(policy !== undefined && { policy: text(policy) }) }
     default:
       return undefined
   }
-}
-
-function fieldsOf(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null) throw new Error('expected an object')
-  return value as Fields
-}
-
-function text(value: unknown): string {
-  if (typeof value === 'string' && value.length <= LONGEST_TEXT) return value
-  throw new Error(`expected a string of at most ${LONGEST_TEXT} characters`)
-}
-
-function time(value: unknown): number {
-  if (Number.isFinite(value)) return value as number
-  throw new Error('expected a finite number')
-}
-
-function whole(value: unknown): number {
-  if (Number.isInteger(value) && (value as number) >= 1) return value as number
-  throw new Error('expected an integer of at least 1')
 }

@@ -1,59 +1,49 @@
 import type { BatchReceipt, CounterReading, CounterReceipt } from '@sluice/limiter-core'
+import { read } from '@sluice/limiter-core/backend'
 import { malformedResponse } from './response-error.ts'
 
-type Body = Readonly<Record<string, unknown>>
+const { fields, firstOf, oneOf, optional, string } = read
+const number = read.checked<number>('a finite number', Number.isFinite)
+const status = oneOf('ok', 'duplicate')
+const durable = optional(oneOf(true, false))
+const updatedAt = (value: unknown): number | undefined => (value === null ? undefined : number(value))
+const reading = fields<CounterReading>({ id: string, value: number, version: number, updatedAt })
+const receipt = fields({ status, durable, value: number })
+const batchReceipt = fields({ status, durable, values: valuesIn })
+const readings = fields({ counters: firstOf(Number.POSITIVE_INFINITY, reading) })
+const sum = fields({ sum: number })
 
 // each of these functions throws `SLUICE_COUNTERS_UNAVAILABLE` for an unexpected body
 export function receiptIn(text: string): CounterReceipt {
-  const body = bodyIn(text)
-  return { value: numberIn(body.value), ...confirmation(body) }
+  const { status, durable = false, value } = bodyIn(text, receipt)
+  return { value, durable, counted: status === 'ok' }
 }
 
 export function batchReceiptIn(text: string): BatchReceipt {
-  const body = bodyIn(text)
-  const pairs = Object.entries(recordIn(body.values)).map(([id, value]) => [id, numberIn(value)] as const)
-  return { values: new Map(pairs), ...confirmation(body) }
+  const { status, durable = false, values } = bodyIn(text, batchReceipt)
+  return { values, durable, counted: status === 'ok' }
 }
 
 export function readingIn(text: string): CounterReading {
-  return readingOf(bodyIn(text))
+  return bodyIn(text, reading)
 }
 
 export function readingsIn(text: string): readonly CounterReading[] {
-  const { counters } = bodyIn(text)
-  if (!Array.isArray(counters)) throw malformedResponse()
-  return counters.map((counter) => readingOf(recordIn(counter)))
+  return bodyIn(text, readings).counters
 }
 
 export function sumIn(text: string): number {
-  return numberIn(bodyIn(text).sum)
+  return bodyIn(text, sum).sum
 }
 
-function confirmation({ status, durable = false }: Body): { readonly durable: boolean; readonly counted: boolean } {
-  if ((status !== 'ok' && status !== 'duplicate') || typeof durable !== 'boolean') throw malformedResponse()
-  return { durable, counted: status === 'ok' }
+function valuesIn(value: unknown): Map<string, number> {
+  return new Map(Object.entries(read.object(value)).map(([id, one]) => [id, number(one)]))
 }
 
-function readingOf({ id, value, version, updatedAt }: Body): CounterReading {
-  if (typeof id !== 'string') throw malformedResponse()
-  const writtenAt = updatedAt === null ? undefined : numberIn(updatedAt)
-  return { id, value: numberIn(value), version: numberIn(version), updatedAt: writtenAt }
-}
-
-function bodyIn(text: string): Body {
+function bodyIn<T>(text: string, reader: read.Reader<T>): T {
   try {
-    return recordIn(JSON.parse(text))
+    return reader(JSON.parse(text))
   } catch {
     throw malformedResponse()
   }
-}
-
-function recordIn(value: unknown): Body {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body
-  throw malformedResponse()
-}
-
-function numberIn(value: unknown): number {
-  if (typeof value === 'number') return value
-  throw malformedResponse()
 }

@@ -9,9 +9,9 @@ export const REPORT_MS = 1_000
 export const OUTCOMES: readonly SnapshotOutcome[] = ['allowed', 'denied', 'shadowDenied', 'uncounted']
 
 /** Counts in the order of `OUTCOMES`. */
-export type OutcomeCounts = readonly [allowed: number, denied: number, shadowDenied: number, uncounted: number]
+type OutcomeCounts = readonly [allowed: number, denied: number, shadowDenied: number, uncounted: number]
 
-export type MovedUnits = readonly [charged: number, refunded: number]
+type MovedUnits = readonly [charged: number, refunded: number]
 
 export const MAX_POLICIES = 50
 /** Maximum number of policies per report with top keys: the policies with the most decisions. */
