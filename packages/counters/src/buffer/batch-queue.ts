@@ -150,7 +150,7 @@ export class BatchQueue {
   }
 }
 
-/** Returns a shipment in the form that a ledger applies, at clock time `now`. */
+/** Returns a batch in the form that a ledger applies, at clock time `now`. */
 export function batchOf({ number, entries, groups }: OutgoingBatch, writer: string, now: number): CounterBatch {
   return {
     writer,

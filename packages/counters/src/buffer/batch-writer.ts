@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { type Clock, KEEP_ALIVE, messageOf, type Observers } from '@sluice/limiter-core/backend'
+import { type Clock, KEEP_ALIVE, type Observers } from '@sluice/limiter-core/backend'
+import { BatchLoop } from '../ledger/batch-loop.ts'
 import type { AppliedBatch, CounterTable, GroupOutcome, TokenGroup } from '../ledger/counter-ledger.ts'
-import { SendLoop } from '../ledger/send-loop.ts'
 import type { Owed } from '../metrics/owed-metrics.ts'
 import { UnitAudit } from '../metrics/unit-audit.ts'
 import { BatchQueue, batchOf, type OutgoingBatch } from './batch-queue.ts'
@@ -31,34 +30,34 @@ export interface BatchWriterOptions {
  */
 export class BatchWriter {
   readonly #options: BatchWriterOptions
-  /** Identifies this start of this process. */
-  readonly #writer: string = randomBytes(15).toString('base64url')
   readonly #queue: BatchQueue
-  /** The batch under way. */
-  #shipment: OutgoingBatch | undefined
-  readonly #loop: SendLoop
+  readonly #loop: BatchLoop<OutgoingBatch>
   /** Covers units without a waiting caller, not groups. */
   readonly #audit = new UnitAudit()
 
   constructor(options: BatchWriterOptions) {
     this.#options = options
     this.#queue = new BatchQueue(options.maxBatch)
-    this.#loop = new SendLoop({
+    this.#loop = new BatchLoop({
       ...options,
-      attempt: () => this.#try(),
-      isEmpty: () => this.#queue.size === 0 && !this.#queue.hasGroups && !this.#shipment,
+      next: () => this.#queue.take(),
+      send: (batch) => this.#send(batch),
+      isEmpty: () => this.#queue.size === 0 && !this.#queue.hasGroups,
       isUrgent: () => this.#queue.hasGroups || this.#queue.fillsBatch,
+      lastTurn: () => this.#queue.lastTurn,
+      // ignores entries that are being reset
+      oldestTurn: () => this.#queue.oldestTurn,
     })
   }
 
   /** Number of ids with units that the ledger has not confirmed. */
   get waiting(): number {
-    return this.#queue.size + (this.#shipment?.entries.length ?? 0)
+    return this.#queue.size + (this.#loop.current?.entries.length ?? 0)
   }
 
   /** Units that the ledger does not have, for metrics. Takes time proportional to their number. */
   get owed(): Owed {
-    const { entries = [], groups = [] } = this.#shipment ?? {}
+    const { entries = [], groups = [] } = this.#loop.current ?? {}
     const owing = [...new Set([...this.#queue.entries, ...entries])]
     const waited = [...this.#queue.groupEntries, ...groups.flatMap((group) => group.entries)]
     const now = this.#options.clock.now()
@@ -104,20 +103,18 @@ export class BatchWriter {
   /**
    * Resolves when all units counted so far are applied. Rejects if an attempt fails; later attempts follow regardless.
    */
-  async flush(): Promise<void> {
-    const last = this.#queue.lastTurn
-    while (this.#oldestTurn <= last) await this.#loop.send()
+  flush(): Promise<void> {
+    return this.#loop.flush()
   }
 
   /** Flushes with retries for at most `waitMs`, then stops. Rejects if units are left. */
   end(waitMs: number): Promise<void> {
-    return this.#loop.end(() => this.flush(), waitMs)
+    return this.#loop.end(waitMs)
   }
 
   /** Waits for the batch under way. Rejects if its attempt fails. */
-  async settled(): Promise<void> {
-    const number = this.#shipment?.number
-    while (number !== undefined && this.#shipment?.number === number) await this.#loop.send()
+  settled(): Promise<void> {
+    return this.#loop.settled()
   }
 
   /** Discards the units of an entry that are not in a batch. */
@@ -126,26 +123,15 @@ export class BatchWriter {
     this.#queue.remove(entry)
   }
 
-  /** Turn of the oldest unapplied item, ignoring entries that are being reset; Infinity if there is none. */
-  get #oldestTurn(): number {
-    return Math.min(this.#shipment?.turn ?? Number.POSITIVE_INFINITY, this.#queue.oldestTurn)
-  }
-
-  async #try(): Promise<void> {
-    const { name, table, clock, observers } = this.#options
-    this.#shipment ??= this.#queue.take()
-    const shipment = this.#shipment
-    if (!shipment) return
-    try {
-      const batch = batchOf(shipment, this.#writer, clock.now())
-      const learned = learnedOf(shipment)
-      const applied = await table.apply(batch)
-      this.#shipment = undefined
+  async #send(outgoing: OutgoingBatch): Promise<() => void> {
+    const { table, clock } = this.#options
+    // with the ages of this attempt
+    const batch = batchOf(outgoing, this.#loop.writer, clock.now())
+    const learned = learnedOf(outgoing)
+    const applied = await table.apply(batch)
+    return () => {
       for (const { amount } of batch.deltas) this.#audit.settled(amount)
-      this.#settle(shipment, applied, learned)
-    } catch (error) {
-      observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
-      throw error
+      this.#settle(outgoing, applied, learned)
     }
   }
 
@@ -158,7 +144,7 @@ export class BatchWriter {
   }
 }
 
-/** Returns the `acceptedTotals` count of each entry in a shipment. */
+/** Returns the `acceptedTotals` count of each entry in a batch. */
 function learnedOf({ entries, groups }: OutgoingBatch): ReadonlyMap<string, number> {
   const all = [...entries, ...groups.flatMap((pending) => pending.entries)]
   return new Map(all.map(({ id, acceptedTotals }) => [id, acceptedTotals]))

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { KEEP_ALIVE, messageOf, SluiceError } from '@sluice/limiter-core/backend'
+import { KEEP_ALIVE, SluiceError } from '@sluice/limiter-core/backend'
 import type { Sketch } from '@sluice/sketches'
 import type { LedgerSettings } from '../counter-options.ts'
-import { SendLoop } from '../ledger/send-loop.ts'
+import { BatchLoop } from '../ledger/batch-loop.ts'
 import type { NewSketchRow, SketchBatch, SketchTable } from '../ledger/sketch-table.ts'
 import { unavailableError } from '../unavailable.ts'
 import type { RowMerger } from './row-merger.ts'
@@ -52,12 +51,8 @@ const FULL_BYTES = 2 ** 20
  */
 export class SketchWriter<Kind extends Sketch<Kind>, Value> {
   readonly #options: SketchWriterOptions<Kind, Value>
-  /** Random name of this writer; changes with each start of the process. */
-  readonly #writer: string = randomBytes(15).toString('base64url')
-  readonly #loop: SendLoop
+  readonly #loop: BatchLoop<Shipment>
   readonly #pending = new Map<string, PendingSketch<Kind>>()
-  /** Batch without a reply yet. */
-  #shipment: Shipment | undefined
   #number = 0
   #turn = 0
   /** Number of calls that wait until a sketch is applied. */
@@ -65,14 +60,19 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
 
   constructor(options: SketchWriterOptions<Kind, Value>) {
     this.#options = options
-    const { clock, flushMs, durable } = options
-    this.#loop = new SendLoop({
+    const { name, clock, observers, flushMs, durable } = options
+    this.#loop = new BatchLoop({
+      name,
       clock,
+      observers,
       flushMs,
       keepsAlive: durable,
-      attempt: () => this.#attempt(),
-      isEmpty: () => this.#pending.size === 0 && !this.#shipment,
+      next: () => this.#compose(),
+      send: (shipment) => this.#send(shipment),
+      isEmpty: () => this.#pending.size === 0,
       isUrgent: () => this.#waiters > 0 || this.#pending.size >= options.maxBatch,
+      lastTurn: () => this.#turn,
+      oldestTurn: () => this.#oldest?.turn ?? Number.POSITIVE_INFINITY,
     })
   }
 
@@ -94,21 +94,20 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
   }
 
   /** Resolves when everything added so far is applied. Rejects if an attempt fails; later attempts follow. */
-  async flush(): Promise<void> {
-    const last = this.#turn
-    while (this.#oldestTurn <= last) await this.#loop.send()
+  flush(): Promise<void> {
+    return this.#loop.flush()
   }
 
   /** Flushes, with retries for up to `waitMs`, and closes. Rejects if something is left by then. */
   end(): Promise<void> {
-    return this.#loop.end(() => this.flush(), this.#options.waitMs)
+    return this.#loop.end(this.#options.waitMs)
   }
 
   #put({ id, hour, value }: AddedValue<Value>): PendingSketch<Kind> {
     const key = `${hour}/${id}`
     const known = this.#pending.get(key)
     const { format, maxWaiting } = this.#options
-    if (!known && this.#pending.size + (this.#shipment?.batch.rows.length ?? 0) >= maxWaiting) {
+    if (!known && this.#pending.size + (this.#loop.current?.batch.rows.length ?? 0) >= maxWaiting) {
       throw new SluiceError(
         'SLUICE_COUNTERS_FULL',
         `add: expected at most ${maxWaiting} ids that wait for the ledger, received more`,
@@ -142,32 +141,25 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     })
   }
 
-  /** Position of the oldest sketch that is not applied; infinite if there is none. */
-  get #oldestTurn(): number {
+  /** The oldest sketch that is not in a batch. */
+  get #oldest(): PendingSketch<Kind> | undefined {
     const [oldest] = this.#pending.values()
-    return this.#shipment?.turn ?? oldest?.turn ?? Number.POSITIVE_INFINITY
+    return oldest
   }
 
-  async #attempt(): Promise<void> {
-    const { name, table, observers, merger } = this.#options
-    this.#shipment ??= this.#compose()
-    const shipment = this.#shipment
-    if (!shipment) return
-    try {
-      await table.append(shipment.batch)
-    } catch (error) {
-      observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
-      throw error
+  async #send({ batch, waiters }: Shipment): Promise<() => void> {
+    const { table, merger } = this.#options
+    await table.append(batch)
+    return () => {
+      for (const callbacks of waiters) for (const applied of callbacks) applied()
+      merger.rowsAdded(batch.rows)
     }
-    this.#shipment = undefined
-    for (const waiters of shipment.waiters) for (const applied of waiters) applied()
-    merger.rowsAdded(shipment.batch.rows)
   }
 
   /** Creates a batch of waiting sketches, oldest first. */
   #compose(): Shipment | undefined {
     const { format, maxBatch } = this.#options
-    const [oldest] = this.#pending.values()
+    const oldest = this.#oldest
     if (!oldest) return undefined
     const rows: NewSketchRow[] = []
     const waiters: Set<() => void>[] = []
@@ -180,6 +172,6 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
       waiters.push(pending.waiters)
       this.#pending.delete(key)
     }
-    return { batch: { writer: this.#writer, number: ++this.#number, rows }, turn: oldest.turn, waiters }
+    return { batch: { writer: this.#loop.writer, number: ++this.#number, rows }, turn: oldest.turn, waiters }
   }
 }
