@@ -3,12 +3,14 @@ export { SETTLED_MS } from './leases/lease-book.ts'
 export {
   grantOf,
   isLeased,
+  isStale,
   LEASE_GRACE_FACTOR,
   type LeaseGrant,
   type LeaseLedger,
   type LeaseRequest,
   type LeaseTerms,
   leaseMsOf,
+  spentSince,
 } from './leases/lease-ledger.ts'
 export { LeaseTable } from './leases/lease-table.ts'
 export {

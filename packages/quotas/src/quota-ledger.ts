@@ -1,14 +1,14 @@
-import type { LeaseGrant, LeaseLedger, LeaseRequest } from '@sluice/fleet/leases'
-import { type QuotaLeaseTerms, requestLease } from './account/account-leases.ts'
+import type { LeaseGrant, LeaseLedger, LeaseRequest, LeaseTerms } from '@sluice/fleet/leases'
+import { requestLease } from './account/account-leases.ts'
 import type { AccountStore } from './account/account-store.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
 
 /** Leases of quotas, stored in their accounts. */
 export class QuotaLedger implements LeaseLedger {
   readonly #store: AccountStore
-  readonly #terms: QuotaLeaseTerms
+  readonly #terms: LeaseTerms
 
-  constructor(store: AccountStore, terms: QuotaLeaseTerms) {
+  constructor(store: AccountStore, terms: LeaseTerms) {
     this.#store = store
     this.#terms = terms
   }

@@ -126,3 +126,16 @@ export function grantOf({ want, demand, minimum }: LeaseRequest, free: number, f
   if (free < minimum) return 0
   return Math.max(0, Math.min(want, free, Math.max(demand, Math.floor(free * fraction))))
 }
+
+/** Whether a request arrived after a later one of the same owner, so that its contents are outdated. */
+export function isStale({ seq }: LeaseRequest, lease: { readonly seq: number } | undefined): boolean {
+  return lease !== undefined && seq <= lease.seq
+}
+
+/** Returns the units that the owner spent and that were not charged yet. `lease` is its last request as stored. */
+export function spentSince(
+  { base, spent }: LeaseRequest,
+  lease: { readonly base: number; readonly charged: number } | undefined,
+): number {
+  return spent - (lease?.base === base ? lease.charged : 0)
+}

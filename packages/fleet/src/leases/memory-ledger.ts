@@ -16,12 +16,14 @@ import { PlainCounter } from '../backend/plain-counter.ts'
 import { type BookedLease, LeaseBook } from './lease-book.ts'
 import {
   grantOf,
+  isStale,
   LEASE_GRACE_FACTOR,
   type LeaseGrant,
   type LeaseLedger,
   type LeaseRequest,
   type LeaseTerms,
   leaseMsOf,
+  spentSince,
 } from './lease-ledger.ts'
 import { ResetMarks } from './reset-marks.ts'
 
@@ -140,8 +142,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   #ask(ask: LeaseRequest, now: number): LeaseGrant {
     this.#book.settle(ask, now)
     const lease = this.#book.of(ask, ask.owner)
-    // a stale request arrived after a later one
-    const stale = lease !== undefined && ask.seq <= lease.seq
+    const stale = isStale(ask, lease)
     if (!stale) this.#report(ask, lease, now)
     const { remaining, resetAfterMs, availableAfterMs } = this.#memory.peekAll([chargeOf(ask, 0)], { now }).verdicts[0]
     const free = Math.max(0, remaining - this.#book.units(ask))
@@ -158,7 +159,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     const { keep } = ask
     const known = this.#marks.since(ask, ask.known, now)
     if (known) this.#memory.takeAll([{ ...chargeOf(ask, 0), known }], { now })
-    const spent = ask.spent - (lease?.base === ask.base ? lease.charged : 0)
+    const spent = spentSince(ask, lease)
     const settled = lease && !this.#marks.isVoid(ask, lease.endsAt) ? lease.settled : 0
     const units = spent - settled
     if (units > 0) this.#memory.adjustAll([chargeOf(ask, units)], now, { now })

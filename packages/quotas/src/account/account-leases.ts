@@ -1,4 +1,12 @@
-import { grantOf, LEASE_GRACE_FACTOR, type LeaseGrant, type LeaseRequest } from '@sluice/fleet/leases'
+import {
+  grantOf,
+  isStale,
+  LEASE_GRACE_FACTOR,
+  type LeaseGrant,
+  type LeaseRequest,
+  type LeaseTerms,
+  spentSince,
+} from '@sluice/fleet/leases'
 import type { Fund } from '@sluice/limiter-core/backend'
 import { includedLeft, type QuotaAccount } from './quota-account.ts'
 import type { LeaseState, PeriodState } from './quota-state.ts'
@@ -8,28 +16,20 @@ export const REPORTED_WITHIN_MS = 3_600_000
 /** Maximum number of ended leases remembered for one key. */
 const MAX_ENDED = 64
 
-export interface QuotaLeaseTerms {
-  /** Duration of a lease in ms. */
-  readonly leaseMs: number
-  /** Maximum part of the remaining units that an owner receives beyond the units its requests are waiting for. */
-  readonly fraction: number
-}
-
 /** Returns the id of a lease in journal entries. */
 export function leaseRef({ owner, seq }: Pick<LeaseState, 'owner' | 'seq'>): string {
   return `${owner}:${seq}`
 }
 
 /** Handles the lease request of a process for an open account. */
-export function requestLease(account: QuotaAccount, ask: LeaseRequest, terms: QuotaLeaseTerms): LeaseGrant {
+export function requestLease(account: QuotaAccount, ask: LeaseRequest, terms: LeaseTerms): LeaseGrant {
   const lease = account.leases.find(({ owner }) => owner === ask.owner)
-  // a later request was handled before, so the contents of this one are outdated
-  const isStale = lease !== undefined && ask.seq <= lease.seq
+  const stale = isStale(ask, lease)
   const untilEndMs = Math.max(1, Math.floor(account.current.endsAt - account.now))
   const leaseMs = Math.min(terms.leaseMs, untilEndMs)
-  const kept = isStale ? ask.keep : report(account, ask, lease, leaseMs)
+  const kept = stale ? ask.keep : report(account, ask, lease, leaseMs)
   const { free } = account
-  const granted = isStale ? 0 : grantOf(ask, free, terms.fraction)
+  const granted = stale ? 0 : grantOf(ask, free, terms.fraction)
   if (granted > 0) lend(account, ask, kept + granted, leaseMs)
   const { used, stranded, endsAt } = account.current
   const charged = used + stranded
@@ -90,7 +90,7 @@ function report(account: QuotaAccount, ask: LeaseRequest, lease: LeaseState | un
     account.journal.entries.push(entryOf('reported', lease, -lease.settled, period))
     lease.settled = 0
   }
-  const spent = ask.spent - (lease?.base === ask.base ? lease.charged : 0)
+  const spent = spentSince(ask, lease)
   account.charge(period, spent, account.now)
   // an empty report is not stored, so that a flood of denied requests causes no writes
   const isEmpty = (lease?.units ?? 0) === 0 && ask.keep === 0 && spent === 0
