@@ -2,7 +2,7 @@
 const LOOKED_AT = 8
 
 /** Keys in the order of their last use, at most `most` of them. */
-export class RecentKeys {
+export class BoundedKeys {
   readonly #most: number
   readonly #keys = new Set<string>()
 

@@ -1,5 +1,5 @@
+import { BoundedKeys } from './bounded-keys.ts'
 import { KeyUsage } from './key-usage.ts'
-import { RecentKeys } from './recent-keys.ts'
 import type { Usage } from './usage-item.ts'
 
 /** Maximum number of keys shared by one replica, for this replica and for each other one. */
@@ -10,15 +10,15 @@ const MAX_OF_OTHERS = 400_000
 /** Units that all replicas took of all keys, in bounded memory. */
 export class UsageTable {
   readonly #keys = new Map<string, KeyUsage>()
-  readonly #own: RecentKeys
-  readonly #shared = new RecentKeys(MAX_SHARED)
+  readonly #own: BoundedKeys
+  readonly #shared = new BoundedKeys(MAX_SHARED)
   /** Number of keys by replica. */
   readonly #counts = new Map<string, number>()
   #ofOthers = 0
 
   /** `mostOwn`: maximum number of keys for which the units of this process are kept. */
   constructor(mostOwn: number) {
-    this.#own = new RecentKeys(mostOwn)
+    this.#own = new BoundedKeys(mostOwn)
   }
 
   get ownKeys(): number {
