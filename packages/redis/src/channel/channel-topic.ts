@@ -81,7 +81,7 @@ export class ChannelTopic implements TopicContent {
   }
 
   /** Reports the number of messages that were dropped since the last call to the observers. */
-  tellDropped(): void {
+  reportDropped(): void {
     if (this.#dropped > 0) this.#observers.event('sync', { topic: this.topic, dropped: this.#dropped })
     this.#dropped = 0
   }

@@ -115,7 +115,7 @@ export class RedisChannel implements Channel {
 
   #tick(): void {
     for (const { side, exchange } of this.#topics.values()) {
-      side.tellDropped()
+      side.reportDropped()
       void exchange.tick()
     }
   }

@@ -6,6 +6,7 @@ import {
   SourcedDecision,
 } from '@sluice/limiter-core/backend'
 import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
+import { replyParts } from '../server-time/reply-parts.ts'
 import type { TimedReply } from '../server-time/timed-calls.ts'
 import type { ScriptRequest } from './script-request.ts'
 
@@ -21,13 +22,11 @@ export class BatchReply implements TimedReply {
   /** `source` is the name of the backend, for decisions. Throws a `RedisFailure` if the reply has no valid time. */
   constructor(reply: unknown, source: string) {
     this.#source = source
-    const text = String(reply)
-    const end = text.indexOf('\n')
-    this.#messages = end < 0 ? [] : text.slice(end + 1).split('\n')
-    this.#fields = (end < 0 ? text : text.slice(0, end)).split(' ')
-    this.late = this.#fields[0] === 'late'
-    this.now = timeOf(this.#fields[this.late ? 1 : 0])
-    if (!Number.isFinite(this.now)) throw invalidReply()
+    const { fields, messages, late, now } = replyParts(reply)
+    this.#fields = fields
+    this.#messages = messages
+    this.late = late
+    this.now = now
   }
 
   /**
@@ -77,14 +76,4 @@ export class BatchReply implements TimedReply {
     const waitMs = this.#number()
     return waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
   }
-}
-
-/**
- * Returns the time of a reply in ms. The script returns `seconds:microseconds` of the server's clock, or the time that
- * it received as an argument. Returns NaN if the stamp is invalid.
- */
-export function timeOf(stamp: string): number {
-  const colon = stamp.indexOf(':')
-  if (colon < 0) return stamp === '' ? Number.NaN : Number(stamp)
-  return Number(stamp.slice(0, colon)) * 1_000 + Number(stamp.slice(colon + 1)) / 1_000
 }

@@ -6,11 +6,11 @@ import {
   leaseMsOf,
 } from '@sluice/fleet/leases'
 import { type CompiledPolicy, retentionMs, type Script } from '@sluice/limiter-core/backend'
-import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
-import { timeOf } from '../exact/batch-reply.ts'
+import { failureOfText, type RedisFailure } from '../client/redis-failure.ts'
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
 import { leaseScript } from '../lua/scripts.ts'
+import { replyParts } from '../server-time/reply-parts.ts'
 import type { TimeArg, TimedReply } from '../server-time/timed-calls.ts'
 
 type Arg = string | number
@@ -46,11 +46,7 @@ export interface LeaseLedgerReply extends TimedReply {
 }
 
 export function leaseLedgerReply(reply: unknown): LeaseLedgerReply {
-  const [line, ...messages] = String(reply).split('\n')
-  const fields = line.split(' ')
-  const late = fields[0] === 'late'
-  const now = timeOf(fields[late ? 1 : 0])
-  if (!Number.isFinite(now)) throw invalidReply()
+  const { fields, messages, late, now } = replyParts(reply)
   if (late) return { now, late, grants: [] }
   const grants: (LeaseGrant | RedisFailure)[] = []
   for (let at = 1; at < fields.length; ) {

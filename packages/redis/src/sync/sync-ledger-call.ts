@@ -1,10 +1,10 @@
 import { maxLateMs, type SyncBatch } from '@sluice/fleet/sync'
 import { type CompiledPolicy, retentionMs, type Script } from '@sluice/limiter-core/backend'
 import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
-import { timeOf } from '../exact/batch-reply.ts'
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
 import { syncScript } from '../lua/scripts.ts'
+import { replyParts } from '../server-time/reply-parts.ts'
 import type { TimeArg, TimedReply } from '../server-time/timed-calls.ts'
 
 type Arg = string | number
@@ -63,11 +63,7 @@ export interface SyncLedgerReply extends TimedReply {
 }
 
 export function syncLedgerReply(batch: SyncBatch, reply: unknown): SyncLedgerReply {
-  const [line, ...messages] = String(reply).split('\n')
-  const fields = line.split(' ')
-  const late = fields[0] === 'late'
-  const now = timeOf(fields[late ? 1 : 0])
-  if (!Number.isFinite(now)) throw invalidReply()
+  const { fields, messages, late, now } = replyParts(reply)
   if (late) return { now, late, last: 0, cells: [] }
   let at = 2
   const cells = batch.takes.map(({ counter: { compiled } }) => {
