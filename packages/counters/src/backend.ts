@@ -1,7 +1,6 @@
 // Entry point for authors of ledgers and counters, and of packages that store their data in a ledger.
 export { AmountCounters } from './amount-counters.ts'
 export { checkId, checkPrefix } from './counter-id.ts'
-export { integerWithin } from './counter-options.ts'
 export { tokenOf } from './counter-token.ts'
 export { sluiceCodeOf } from './error-code.ts'
 export { accountPlace } from './ledger/account-place.ts'

@@ -84,9 +84,3 @@ export function ledgerSettings(
     observers: new Observers(observers),
   }
 }
-
-/** Returns `value` if it is an integer from 1 to `max`; throws `SLUICE_BAD_OPTION` otherwise. */
-export function integerWithin(option: string, value: unknown, max: number): number {
-  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max) return Number(value)
-  throw badOption(option, value, `an integer from 1 to ${max}`)
-}

@@ -1,12 +1,7 @@
 import type { Counters, MetricSource } from '@sluice/limiter-core'
-import { clockOf, optionsOf } from '@sluice/limiter-core/backend'
+import { clockOf, integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import { BufferedCounters } from './buffer/buffered-counters.ts'
-import {
-  counterSettings,
-  integerWithin,
-  SHARED_COUNTERS_OPTIONS,
-  type SharedCountersOptions,
-} from './counter-options.ts'
+import { counterSettings, SHARED_COUNTERS_OPTIONS, type SharedCountersOptions } from './counter-options.ts'
 import type { CounterLedger } from './ledger/counter-ledger.ts'
 import { MemoryLedger } from './ledger/memory-ledger.ts'
 
@@ -48,8 +43,8 @@ export function createCounters(options: CountersOptions = {}): Counters & Metric
   const ledger = options.ledger ?? new MemoryLedger(clockOf(options.clock))
   return new BufferedCounters({
     ...counterSettings('createCounters', ledger, options),
-    maxBatch: integerWithin('createCounters: maxBatch', maxBatch, 100_000),
-    maxWaiting: integerWithin('createCounters: maxWaiting', maxWaiting, MAX_LIMIT),
-    maxEntries: integerWithin('createCounters: maxEntries', maxEntries, MAX_LIMIT),
+    maxBatch: integerFrom('createCounters: maxBatch', maxBatch, 1, 100_000),
+    maxWaiting: integerFrom('createCounters: maxWaiting', maxWaiting, 1, MAX_LIMIT),
+    maxEntries: integerFrom('createCounters: maxEntries', maxEntries, 1, MAX_LIMIT),
   })
 }

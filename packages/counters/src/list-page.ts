@@ -1,5 +1,5 @@
 import type { ReadManyOptions } from '@sluice/limiter-core'
-import { badOption, optionsOf } from '@sluice/limiter-core/backend'
+import { integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import { checkId, checkPrefix } from './counter-id.ts'
 
 const MAX_LIMIT = 10_000
@@ -16,6 +16,5 @@ export function listPage(prefix: string, options: ReadManyOptions): ListPage {
   checkPrefix(prefix)
   const { after, limit = DEFAULT_LIMIT } = optionsOf('readMany', options, ['after', 'limit'])
   if (after !== undefined) checkId(after)
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return { after, limit }
-  throw badOption('readMany: limit', limit, `an integer from 1 to ${MAX_LIMIT}`)
+  return { after, limit: integerFrom('readMany: limit', limit, 1, MAX_LIMIT) }
 }

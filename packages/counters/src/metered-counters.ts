@@ -11,9 +11,8 @@ import type {
   ReadManyOptions,
   ReadOptions,
 } from '@sluice/limiter-core'
-import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
+import { badOption, clockOf, integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import { CounterMetric, HistogramMetric, type Metrics } from '@sluice/metrics'
-import { integerWithin } from './counter-options.ts'
 import { codeOf } from './metrics/code-of.ts'
 import { type HotId, HotIds } from './metrics/hot-ids.ts'
 import { namedMetrics } from './metrics/named-metrics.ts'
@@ -49,7 +48,7 @@ export function meteredCounters(counters: Counters, options: MeteredCountersOpti
   if (typeof counters?.incrementMany !== 'function') {
     throw badOption('meteredCounters: counters', counters, 'counters such as createCounters()')
   }
-  const leastPerSecond = integerWithin('meteredCounters: hotPerSecond', hotPerSecond, 1_000_000)
+  const leastPerSecond = integerFrom('meteredCounters: hotPerSecond', hotPerSecond, 1, 1_000_000)
   return new CallMeter(counters, { name, leastPerSecond, clock: clockOf(clock) })
 }
 

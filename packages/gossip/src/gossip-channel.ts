@@ -1,7 +1,14 @@
-import { integerWithin } from '@sluice/counters/backend'
 import { checkMessage, TopicReceivers } from '@sluice/fleet/backend'
 import type { Channel, Metric, MetricSource } from '@sluice/limiter-core'
-import { badOption, checkTopic, type Duration, isTopic, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
+import {
+  badOption,
+  checkTopic,
+  type Duration,
+  integerFrom,
+  isTopic,
+  optionsOf,
+  parseTimerMs,
+} from '@sluice/limiter-core/backend'
 import { CounterMetric } from '@sluice/metrics'
 import type { LogItem } from './log/replica-log.ts'
 import { GossipNode } from './node/gossip-node.ts'
@@ -59,8 +66,8 @@ export function gossipChannel(node: GossipNode, options: GossipChannelOptions = 
   }
   return new GossipChannel(node, {
     retainMs: retained,
-    maxRetainedBytes: integerWithin('gossipChannel: maxRetainedBytes', maxRetainedBytes, 2 ** 30),
-    maxMessageBytes: integerWithin('gossipChannel: maxMessageBytes', maxMessageBytes, 4 * 2 ** 20),
+    maxRetainedBytes: integerFrom('gossipChannel: maxRetainedBytes', maxRetainedBytes, 1, 2 ** 30),
+    maxMessageBytes: integerFrom('gossipChannel: maxMessageBytes', maxMessageBytes, 1, 4 * 2 ** 20),
   })
 }
 

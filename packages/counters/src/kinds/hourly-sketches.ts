@@ -1,6 +1,5 @@
-import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
+import { integerFrom, kindOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Sketch } from '@sluice/sketches'
-import { integerWithin } from '../counter-options.ts'
 import { dayOf, type HourlyOptions, hourOf, keptHoursOf, MAX_DAYS } from './utc-hours.ts'
 
 /**
@@ -39,7 +38,7 @@ export class HourlySketches<Kind extends Sketch<Kind>> {
   /** Returns a new sketch of `days` days up to and including the day of `now`. */
   day(now: number, days: number): Kind {
     const last = dayOf(hourOf('day', now))
-    const first = last - integerWithin('day: days', days, MAX_DAYS) + 1
+    const first = last - integerFrom('day: days', days, 1, MAX_DAYS) + 1
     const isIn = (day: number): boolean => day >= first && day <= last
     const inDays = [...this.#days].filter(([day]) => isIn(day))
     const inHours = [...this.#hours].filter(([hour]) => isIn(dayOf(hour)))

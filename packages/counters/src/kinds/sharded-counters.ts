@@ -1,7 +1,6 @@
 import type { CounterReading, Counters } from '@sluice/limiter-core'
-import { optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
+import { integerFrom, optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
 import { PART } from '../counter-id.ts'
-import { integerWithin } from '../counter-options.ts'
 import type { ListPage } from '../list-page.ts'
 import type { CounterSplit } from './counter-split.ts'
 import { escapedId, unescapedId } from './escaped-id.ts'
@@ -34,7 +33,7 @@ const AFTER_SHARDS = '~'
 export function shardedCounters(counters: Counters, options: ShardedCountersOptions = {}): Counters {
   const { shards = 8, random = Math.random } = optionsOf('shardedCounters', options, ['shards', 'random'])
   optionalFunction('shardedCounters: random', random)
-  const most = integerWithin('shardedCounters: shards', shards, MAX_SHARDS)
+  const most = integerFrom('shardedCounters: shards', shards, 1, MAX_SHARDS)
   return new SplitCounters(counters, new Shards(counters, most, random))
 }
 

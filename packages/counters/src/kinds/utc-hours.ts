@@ -1,5 +1,4 @@
-import { badOption } from '@sluice/limiter-core/backend'
-import { integerWithin } from '../counter-options.ts'
+import { badOption, integerFrom } from '@sluice/limiter-core/backend'
 
 export interface HourlyOptions {
   /**
@@ -23,9 +22,9 @@ const HOUR_MS = 3_600_000
 
 /** Throws `SLUICE_BAD_OPTION`. */
 export function keptHoursOf(owner: string, { hours, days = 31 }: HourlyOptions): KeptHours {
-  const keptDays = integerWithin(`${owner}: days`, days, MAX_DAYS)
+  const keptDays = integerFrom(`${owner}: days`, days, 1, MAX_DAYS)
   const most = keptDays * HOURS
-  return { keptHours: integerWithin(`${owner}: hours`, hours ?? Math.min(48, most), most), keptDays }
+  return { keptHours: integerFrom(`${owner}: hours`, hours ?? Math.min(48, most), 1, most), keptDays }
 }
 
 /** Returns the number of the hour of `now`, in epoch ms, since 1970. Throws `SLUICE_BAD_OPTION`. */

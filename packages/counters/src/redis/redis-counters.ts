@@ -1,13 +1,8 @@
 import type { Counters, MetricSource, ScriptRunner } from '@sluice/limiter-core'
-import { badOption, optionsOf } from '@sluice/limiter-core/backend'
+import { badOption, integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import { isRedisClients, type RedisClient, type RedisClients, scriptRunner } from '@sluice/redis'
 import { BufferedCounters } from '../buffer/buffered-counters.ts'
-import {
-  counterSettings,
-  integerWithin,
-  SHARED_COUNTERS_OPTIONS,
-  type SharedCountersOptions,
-} from '../counter-options.ts'
+import { counterSettings, SHARED_COUNTERS_OPTIONS, type SharedCountersOptions } from '../counter-options.ts'
 import type { CounterLedger } from '../ledger/counter-ledger.ts'
 import { checkedPrefix, PartitionKeys } from './partition-keys.ts'
 import { PartitionScripts } from './partition-scripts.ts'
@@ -62,9 +57,9 @@ export function redisCounters(
   } = optionsOf('redisCounters', options, OPTIONS)
   const settings = counterSettings('redisCounters', ledger, options)
   const { name, table, clock, expireMs, waitMs } = settings
-  const maxOwed = integerWithin('redisCounters: maxWaiting', maxWaiting, 1_000_000)
+  const maxOwed = integerFrom('redisCounters: maxWaiting', maxWaiting, 1, 1_000_000)
   const head = checkedPrefix('redisCounters', prefix)
-  const count = integerWithin('redisCounters: partitions', partitions, 1_024)
+  const count = integerFrom('redisCounters: partitions', partitions, 1, 1_024)
   const partitionsOf = (runner: ScriptRunner): readonly RedisPartition[] =>
     Array.from({ length: count }, (_, index) => {
       const keys = new PartitionKeys(head, name, index)

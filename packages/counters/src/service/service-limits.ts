@@ -6,7 +6,7 @@ import {
   type LocalInflightLimiter,
   type Permit,
 } from '@sluice/limiter-core'
-import { badOption, optionsOf } from '@sluice/limiter-core/backend'
+import { badOption, integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import {
   compileHeaders,
   type HeaderPlan,
@@ -16,7 +16,6 @@ import {
   rateEntry,
   violatedPolicies,
 } from '@sluice/limiter-core/http'
-import { integerWithin } from '../counter-options.ts'
 import type { ServiceResponse } from './service-response.ts'
 
 export interface CounterServiceLimits {
@@ -48,7 +47,7 @@ export class ServiceLimits {
     if (limiter !== undefined && typeof limiter?.take !== 'function') {
       throw badOption('counterService: limits.limiter', limiter, 'a limiter such as createLimiter()')
     }
-    const limit = integerWithin('counterService: limits.maxInflight', maxInflight, 100_000)
+    const limit = integerFrom('counterService: limits.maxInflight', maxInflight, 1, 100_000)
     this.#limiter = limiter
     this.#cap = createInflightLimiter({ name: CAP, limit })
   }

@@ -1,7 +1,7 @@
-import { badOption, clockOf, optionalFunction, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
+import { badOption, clockOf, integerFrom, optionalFunction, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Sketch } from '@sluice/sketches'
 import { checkId } from '../counter-id.ts'
-import { integerWithin, type LedgerSettings, ledgerSettings } from '../counter-options.ts'
+import { type LedgerSettings, ledgerSettings } from '../counter-options.ts'
 import { dayOf, HOURS, hourOf, type KeptHours, keptHoursOf, MAX_DAYS } from '../kinds/utc-hours.ts'
 import { MemoryLedger } from '../ledger/memory-ledger.ts'
 import type { HourRange, SketchRow, SketchTable } from '../ledger/sketch-table.ts'
@@ -60,8 +60,8 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
       ...settings,
       ...keptHoursOf(owner, options),
       table: new TimedSketchTable(ledger.openSketches(name, claim.kind), clock, waitMs),
-      maxBatch: integerWithin(`${owner}: maxBatch`, maxBatch, MAX_ROWS),
-      maxWaiting: integerWithin(`${owner}: maxWaiting`, maxWaiting, MAX_WAITING),
+      maxBatch: integerFrom(`${owner}: maxBatch`, maxBatch, 1, MAX_ROWS),
+      maxWaiting: integerFrom(`${owner}: maxWaiting`, maxWaiting, 1, MAX_WAITING),
       random,
     }
   }
@@ -92,7 +92,7 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
   async daySketch(id: string, options: DayReadOptions = {}): Promise<Kind> {
     const { now = this.#settings.clock.wall(), days = 1 } = optionsOf('day', options, ['now', 'days'])
     const last = dayOf(hourOf('day', now))
-    const first = Math.max(this.#oldestDay, last - integerWithin('day: days', days, MAX_DAYS) + 1)
+    const first = Math.max(this.#oldestDay, last - integerFrom('day: days', days, 1, MAX_DAYS) + 1)
     const { format, rows } = await this.#read(id, { from: first * HOURS, until: (last + 1) * HOURS })
     return mergedRows(format, rows)
   }

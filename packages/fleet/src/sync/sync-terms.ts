@@ -1,4 +1,4 @@
-import { badOption, type Duration, parseMs } from '@sluice/limiter-core/backend'
+import { badOption, type Duration, integerFrom, parseMs } from '@sluice/limiter-core/backend'
 
 /** Options that control how often and how much a process reports to the ledger. */
 export interface SyncOptions {
@@ -84,12 +84,12 @@ export function syncTermsOf(owner: string, options: SyncOptions): SyncTerms {
   const gapMs = msOf(owner, 'gapMs', options.gapMs ?? 50, 1, tickMs)
   const silentMs = msOf(owner, 'silentMs', options.silentMs ?? Math.max(3_000, tickMs), tickMs, 600_000)
   const closeMs = msOf(owner, 'closeMs', options.closeMs ?? 1_000, 0, 60_000)
-  if (nodes !== undefined) wholeFrom(owner, 'nodes', nodes)
+  if (nodes !== undefined) integerFrom(`${owner}: nodes`, nodes, 1)
   if (!(burst > 0 && burst <= 1)) throw badOption(`${owner}: burst`, burst, 'a number above 0 and at most 1')
   if (!(floor >= 0 && floor <= Number.MAX_SAFE_INTEGER)) {
     throw badOption(`${owner}: floor`, floor, 'a number of at least 0')
   }
-  wholeFrom(owner, 'maxKeys', maxKeys)
+  integerFrom(`${owner}: maxKeys`, maxKeys, 1)
   if (count !== 'admitted' && count !== 'all') throw badOption(`${owner}: count`, count, "'admitted' or 'all'")
   return { tickMs, gapMs, burst, floor, nodes, silentMs, closeMs, maxKeys, countsDenied: count === 'all' }
 }
@@ -98,9 +98,4 @@ function msOf(owner: string, name: string, value: unknown, least: number, most: 
   const ms = parseMs(value, `${owner}: ${name}`)
   if (ms >= least && ms <= most) return ms
   throw badOption(`${owner}: ${name}`, value, `a duration from ${least} to ${most} ms`)
-}
-
-function wholeFrom(owner: string, name: string, value: unknown): void {
-  if (Number.isSafeInteger(value) && (value as number) >= 1) return
-  throw badOption(`${owner}: ${name}`, value, 'an integer of at least 1')
 }

@@ -1,12 +1,4 @@
-import {
-  AmountCounters,
-  byBytes,
-  checkId,
-  checkPrefix,
-  integerWithin,
-  listPage,
-  tokenOf,
-} from '@sluice/counters/backend'
+import { AmountCounters, byBytes, checkId, checkPrefix, listPage, tokenOf } from '@sluice/counters/backend'
 import type {
   BatchReceipt,
   CounterReading,
@@ -22,6 +14,7 @@ import type {
 import {
   badOption,
   type Duration,
+  integerFrom,
   optionsOf,
   parseMs,
   parseTimerMs,
@@ -90,7 +83,7 @@ export function gossipCounters(node: GossipNode, options: GossipCountersOptions 
   return new ReplicatedCounters(node, {
     deadAfterMs: gone,
     waitMs: parseTimerMs(waitMs, 'gossipCounters: waitMs'),
-    maxIds: integerWithin('gossipCounters: maxIds', maxIds, MAX_IDS),
+    maxIds: integerFrom('gossipCounters: maxIds', maxIds, 1, MAX_IDS),
   })
 }
 
@@ -118,7 +111,7 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
     const { token, durable = false, minReplicas = 1 } = optionsOf('increment', options, INCREMENT_OPTIONS)
     if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
     if (token !== undefined) throw noToken(token, amounts)
-    const others = integerWithin('increment: minReplicas', minReplicas, 100) - 1
+    const others = integerFrom('increment: minReplicas', minReplicas, 1, 100) - 1
     this.#checkOpen()
     this.#checkRoom(amounts)
     const { entries } = this.#counts

@@ -1,10 +1,8 @@
-import { badOption } from '../errors/bad-option.ts'
-import { optionalBoolean, optionalFunction } from '../options/options.ts'
+import { integerFrom, optionalBoolean, optionalFunction } from '../options/options.ts'
 
 /** Returns the status of denials. Throws `SLUICE_BAD_OPTION` unless it is an integer from 400 to 599. */
 export function parseStatus(status: unknown): number {
-  if (Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599) return status as number
-  throw badOption('status', status, 'an integer from 400 to 599')
+  return integerFrom('status', status, 400, 599)
 }
 
 /** Throws `SLUICE_BAD_OPTION` for hooks that are not functions, and for adapter options that are not booleans. */

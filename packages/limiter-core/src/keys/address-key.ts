@@ -1,5 +1,5 @@
 import { badOption } from '../errors/bad-option.ts'
-import { optionsOf } from '../options/options.ts'
+import { integerFrom, optionsOf } from '../options/options.ts'
 import { parseAddress, readIPv4, readIPv6, withoutPort, writeIPv6 } from './address.ts'
 
 export interface AddressOptions {
@@ -42,9 +42,7 @@ const CIDR = /^(.+)\/(32|40|48|56|64|96)$/
 export function compileAddressOptions(options: AddressOptions = {}): AddressRules {
   optionsOf('address options', options, ['ipv6Prefix', 'embeddedIPv4Prefixes'])
   const { ipv6Prefix = 56, embeddedIPv4Prefixes = [WELL_KNOWN_NAT64] } = options
-  if (!Number.isInteger(ipv6Prefix) || ipv6Prefix < 32 || ipv6Prefix > 128) {
-    throw badOption('ipv6Prefix', ipv6Prefix, 'an integer from 32 to 128')
-  }
+  integerFrom('ipv6Prefix', ipv6Prefix, 32, 128)
   if (!Array.isArray(embeddedIPv4Prefixes)) {
     throw badOption('embeddedIPv4Prefixes', embeddedIPv4Prefixes, `an array of prefixes such as '${WELL_KNOWN_NAT64}'`)
   }

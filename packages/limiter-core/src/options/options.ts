@@ -24,6 +24,18 @@ export function optionsOf<T extends object>(owner: string, options: T, known: re
   return options
 }
 
+/** Returns `value` if it is an integer from `least` to `most`. Throws `SLUICE_BAD_OPTION` otherwise. */
+export function integerFrom(
+  option: string,
+  value: unknown,
+  least: number,
+  most: number = Number.MAX_SAFE_INTEGER,
+): number {
+  if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return Number(value)
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+  throw badOption(option, value, `an integer ${range}`)
+}
+
 /** Returns `options` with inherited values for options that are missing or undefined. */
 export function withInherited<T extends object>(options: T, inherited: object): T {
   const missing = Object.entries(inherited).filter(([name]) => options[name as keyof T] === undefined)

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import {
-  badOption,
   type Clock,
   clockOf,
   type Duration,
+  integerFrom,
   type Observer,
   Observers,
   parseMs,
@@ -64,18 +64,8 @@ export function channelSettings(
     clock: clockOf(clock),
     observers: new Observers(observers),
     prefix,
-    tickMs: integerOption(parseMs(tickMs, `${owner}: tickMs`), `${owner}: tickMs`),
+    tickMs: integerFrom(`${owner}: tickMs`, parseMs(tickMs, `${owner}: tickMs`), 1),
     closeMs: parseMs(closeMs, `${owner}: closeMs`),
     writer: randomBytes(12).toString('base64url'),
   }
-}
-
-/** Returns `value` if it is an integer from `least` (default: 1) to `most`; throws `SLUICE_BAD_OPTION` otherwise. */
-export function integerOption(
-  value: unknown,
-  option: string,
-  { least = 1, most = Number.MAX_SAFE_INTEGER }: { least?: number; most?: number } = {},
-): number {
-  if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
-  throw badOption(option, value, `an integer from ${least} to ${most}`)
 }

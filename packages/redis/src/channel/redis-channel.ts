@@ -2,6 +2,7 @@ import {
   type Channel,
   checkTopic,
   type Duration,
+  integerFrom,
   optionsOf,
   type PublishOptions,
   parseMs,
@@ -13,7 +14,6 @@ import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,
   channelSettings,
-  integerOption,
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
 } from './channel-options.ts'
@@ -137,14 +137,11 @@ export class RedisChannel implements Channel {
 function boundsOf(options: RedisChannelOptions): TopicBounds {
   const { retainMs = 60_000, maxRetainedBytes = 2 ** 24, maxMessageBytes = 2 ** 18, maxUnsentBytes = 2 ** 22 } = options
   const owner = 'redisChannel'
-  const message = integerOption(maxMessageBytes, `${owner}: maxMessageBytes`)
+  const message = integerFrom(`${owner}: maxMessageBytes`, maxMessageBytes, 1)
   return {
-    retainMs: integerOption(parseMs(retainMs, `${owner}: retainMs`), `${owner}: retainMs`, {
-      least: 1_000,
-      most: 86_400_000,
-    }),
-    maxRetainedBytes: integerOption(maxRetainedBytes, `${owner}: maxRetainedBytes`),
+    retainMs: integerFrom(`${owner}: retainMs`, parseMs(retainMs, `${owner}: retainMs`), 1_000, 86_400_000),
+    maxRetainedBytes: integerFrom(`${owner}: maxRetainedBytes`, maxRetainedBytes, 1),
     maxMessageBytes: message,
-    maxUnsentBytes: integerOption(maxUnsentBytes, `${owner}: maxUnsentBytes`, { least: message + 64 }),
+    maxUnsentBytes: integerFrom(`${owner}: maxUnsentBytes`, maxUnsentBytes, message + 64),
   }
 }

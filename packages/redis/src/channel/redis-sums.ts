@@ -1,11 +1,10 @@
-import { checkTopic, optionsOf, repeatEvery, type ScriptRunner } from '@sluice/limiter-core/backend'
+import { checkTopic, integerFrom, optionsOf, repeatEvery, type ScriptRunner } from '@sluice/limiter-core/backend'
 import type { RedisClient } from '../client/redis-client.ts'
 import { ChannelDeltas, type SumsBounds } from './channel-deltas.ts'
 import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,
   channelSettings,
-  integerOption,
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
 } from './channel-options.ts'
@@ -41,8 +40,8 @@ export interface RedisSumsOptions extends SharedChannelOptions {
 export function redisSums(client: RedisClient | ScriptRunner, options: RedisSumsOptions): RedisSums {
   optionsOf('redisSums', options, [...SHARED_CHANNEL_OPTIONS, 'name', 'maxSums', 'maxUnsent'])
   checkTopic('redisSums: name', options.name)
-  const maxSums = integerOption(options.maxSums ?? 1_000_000, 'redisSums: maxSums')
-  const maxUnsent = integerOption(options.maxUnsent ?? 100_000, 'redisSums: maxUnsent')
+  const maxSums = integerFrom('redisSums: maxSums', options.maxSums ?? 1_000_000, 1)
+  const maxUnsent = integerFrom('redisSums: maxUnsent', options.maxUnsent ?? 100_000, 1)
   return new RedisSums(channelSettings('redisSums', client, options), options.name, { maxSums, maxUnsent })
 }
 

@@ -6,6 +6,7 @@ import {
   type CountedKey,
   type Counter,
   drainPerMs,
+  integerFrom,
   kindOf,
   SluiceError,
 } from '@sluice/limiter-core/backend'
@@ -67,7 +68,7 @@ export class EntityKeys {
    */
   constructor(owner: string, { prefix = 'sluice', secret, hashKeys = 'long', partitions }: EntityKeyOptions) {
     checkPrefix(owner, prefix)
-    if (partitions !== undefined) checkPartitions(owner, partitions)
+    if (partitions !== undefined) integerFrom(`${owner}: partitions`, partitions, 1, MAX_PARTITIONS)
     if (hashKeys !== 'long' && hashKeys !== 'all') {
       throw badOption(`${owner}: hashKeys`, hashKeys, "'long' or 'all'")
     }
@@ -161,12 +162,6 @@ export function checkPrefix(owner: string, prefix: unknown): void {
     'SLUICE_BAD_OPTION',
     `${owner}: prefix: expected 1 to 64 characters without braces, received ${kindOf(prefix)}`,
   )
-}
-
-function checkPartitions(owner: string, partitions: unknown): void {
-  const isInteger = Number.isInteger(partitions) && (partitions as number) >= 1
-  if (isInteger && (partitions as number) <= MAX_PARTITIONS) return
-  throw badOption(`${owner}: partitions`, partitions, `an integer from 1 to ${MAX_PARTITIONS}`)
 }
 
 function checkSecret(owner: string, secret: unknown): void {

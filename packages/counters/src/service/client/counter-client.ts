@@ -3,6 +3,7 @@ import {
   badOption,
   clockOf,
   type Duration,
+  integerFrom,
   kindOf,
   Observers,
   optionsOf,
@@ -60,9 +61,7 @@ export function counterClient(options: CounterClientOptions): Counters {
     throw badOption('counterClient: token', token, 'a Bearer token')
   }
   if (typeof fetch !== 'function') throw badOption('counterClient: fetch', fetch, 'a function such as fetch')
-  if (!Number.isInteger(retries) || retries < 0 || retries > MAX_RETRIES) {
-    throw badOption('counterClient: retries', retries, `an integer from 0 to ${MAX_RETRIES}`)
-  }
+  integerFrom('counterClient: retries', retries, 0, MAX_RETRIES)
   const settings = { fetch, retries, waitMs: parseTimerMs(waitMs, 'counterClient: waitMs'), clock: clockOf(clock) }
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
   const clientOf = (address: unknown): Counters =>
