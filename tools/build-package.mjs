@@ -10,14 +10,14 @@ const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
 const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin/biome')
 // types keep their comments, for the editors of users
 const emits = [
-  ['--declaration', 'false', '--isolatedDeclarations', 'false', '--removeComments'],
+  ['--noCheck', '--declaration', 'false', '--isolatedDeclarations', 'false', '--removeComments'],
   ['--emitDeclarationOnly'],
 ]
 // as tsc writes them: import and export statements, side effects, and import types
 const RELATIVE_IMPORTS = /(?:from |import |import\()['"](\.[^'"]+)['"]/g
 // otherwise output of files that have since been deleted would be published
 rmSync('dist', { recursive: true, force: true })
-for (const flags of emits) run(tsc, '-p', 'tsconfig.json', ...flags)
+for (const flags of emits) run(tsc, '-p', 'tsconfig.json', '--singleThreaded', ...flags)
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
 const entries = Object.values(exports).filter((entry) => entry.import)
 dropUnreachableTypes(entries.map((entry) => join(entry.require.types)))

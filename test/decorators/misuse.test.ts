@@ -29,7 +29,7 @@ describe.each(settings)('a decorator under the setting %s', (setting) => {
   let controllers: { readonly misuses: typeof misuses; readonly handlerField: typeof handlerField }
 
   beforeAll(async () => {
-    compiled = await CompiledControllers.of(setting)
+    compiled = await CompiledControllers.of(setting, { isChecked: true })
     controllers = await compiled.load('misuse')
   }, 60_000)
   afterAll(() => compiled[Symbol.dispose]())

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { compile } from '../compiler.ts'
 import { root } from '../repository.ts'
 import { pageText } from './blocks.ts'
 import { complaintsOf, writeNestBlocks } from './testing-nest-blocks.ts'
@@ -26,7 +27,7 @@ function writeTests(): number {
 
 test('every test in docs/testing.md type-checks and passes', async () => {
   expect(writeTests()).toBeGreaterThan(4)
-  expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', join(folder, 'tsconfig.json')])).toBe('')
+  expect(await compile(join(folder, 'tsconfig.json'))).toBe('')
   const jest = ['node_modules/jest/bin/jest.js', '--runInBand', '--roots', folder]
   expect(await complaintsOf([...jest, '--testMatch', `<rootDir>/${folder}/*.test.ts`])).toBe('')
 }, 240_000)
@@ -34,6 +35,6 @@ test('every test in docs/testing.md type-checks and passes', async () => {
 test('the test of a Nest application in docs/testing.md type-checks and passes', async () => {
   const { tsconfig, files, loader } = await writeNestBlocks('docs/testing.md')
   expect(files.length).toBeGreaterThan(0)
-  expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', tsconfig])).toBe('')
+  expect(await compile(tsconfig)).toBe('')
   for (const file of files) expect(await complaintsOf(['--conditions=@sluice/source', loader, file])).toBe('')
 }, 240_000)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { compile } from '../compiler.ts'
 import { complaintsOf, writeNestBlocks } from '../docs/testing-nest-blocks.ts'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 
@@ -14,7 +15,7 @@ describe.each(['packages/nest/README.md', 'docs/frameworks/nest.md'])('%s', (pag
   test('has code that type-checks, and applications that start and stop', async () => {
     const { tsconfig, files } = await writeNestBlocks(page)
     expect(files.length).toBeGreaterThan(0)
-    expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', tsconfig])).toBe('')
+    expect(await compile(tsconfig)).toBe('')
     const args = ['--conditions=@sluice/source', 'test/docs/run-block.mjs', ...files]
     expect(await complaintsOf(args, { REDIS_PORT: String(redis.port) })).toBe('')
   }, 120_000)
