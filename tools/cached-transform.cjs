@@ -2,7 +2,7 @@
 const { createHash, randomUUID } = require('node:crypto')
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')
-const { transformSync, version } = require('@swc/core')
+const { version } = require('@swc/core/package.json')
 
 const folder = join(__dirname, '../node_modules/.cache/sluice-transform')
 
@@ -14,6 +14,8 @@ exports.transformed = function transformed(filename, options) {
   try {
     return readFileSync(cached, 'utf8')
   } catch {
+    // loaded only when it is needed: this takes as long as starting Node
+    const { transformSync } = require('@swc/core')
     const { code } = transformSync(text, { filename, ...options })
     mkdirSync(folder, { recursive: true })
     // whole or not at all: other processes and threads run at the same time

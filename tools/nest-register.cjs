@@ -7,7 +7,6 @@ const { transformed } = require('./cached-transform.cjs')
 
 const options = {
   swcrc: false,
-  sourceMaps: 'inline',
   jsc: {
     target: 'es2022',
     parser: { syntax: 'typescript', decorators: true },

@@ -4,7 +4,6 @@ import { transformed } from '../../tools/cached-transform.cjs'
 
 const options = {
   swcrc: false,
-  sourceMaps: 'inline',
   jsc: {
     target: 'es2022',
     parser: { syntax: 'typescript', decorators: true },

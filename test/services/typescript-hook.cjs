@@ -3,7 +3,6 @@ const { transformed } = require('../../tools/cached-transform.cjs')
 
 const options = {
   swcrc: false,
-  sourceMaps: 'inline',
   jsc: { target: 'es2022', parser: { syntax: 'typescript', decorators: true } },
   module: { type: 'commonjs' },
 }
