@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { packages, root } from '../repository.ts'
 import { mustRun, run } from './command.ts'
+import { dryPublish } from './dry-publish.ts'
 import { packPackages, type Tarball } from './tarballs.ts'
 
 jest.setTimeout(60_000)
@@ -32,9 +33,20 @@ const budgetKb: Readonly<Record<string, number>> = {
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-exports-'))
 let tarballs: Tarball[] = []
+/** By the path of a tarball; an empty string without problems. */
+let typeProblems: Readonly<Record<string, string>> = {}
+let published: Awaited<ReturnType<typeof dryPublish>>
 
 beforeAll(async () => {
   tarballs = await packPackages(folder)
+  const paths = tarballs.map(({ path }) => path)
+  const script = join(root, 'test/packaging/type-problems.mjs')
+  const [problems, dryRun] = await Promise.all([
+    mustRun(process.execPath, [script, ...paths], folder),
+    dryPublish(tarballs, folder),
+  ])
+  typeProblems = JSON.parse(problems)
+  published = dryRun
 })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -48,9 +60,8 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
     await expectToPass('publint/src/cli.js', ['run', '--strict', tarball().path])
   })
 
-  test('has types that match its code under every Node resolution mode', async () => {
-    const cli = '@arethetypeswrong/cli/dist/index.js'
-    await expectToPass(cli, [tarball().path, '--profile', 'node16', '--no-definitely-typed', '--no-emoji'])
+  test('has types that match its code under every Node resolution mode', () => {
+    expect(typeProblems[tarball().path]).toBe('')
   })
 
   test('contains every file that its exports name', async () => {
@@ -60,8 +71,8 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
 
   test('has repository, engines, keywords and publish settings', async () => {
     const url = 'git+https://github.com/sluicejs/sluice.git'
-    const published = await manifest()
-    expect(published).toMatchObject({
+    const ours = await manifest()
+    expect(ours).toMatchObject({
       license: 'MIT',
       repository: { type: 'git', url, directory: expect.stringMatching(/^packages\//) },
       homepage: expect.stringContaining('https://'),
@@ -70,9 +81,9 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
       sideEffects: false,
       publishConfig: { access: 'public', provenance: true },
     })
-    expect(published.description.length).toBeGreaterThan(10)
-    expect(published.keywords.length).toBeGreaterThan(0)
-    expect(published.scripts).toBeUndefined()
+    expect(ours.description.length).toBeGreaterThan(10)
+    expect(ours.keywords.length).toBeGreaterThan(0)
+    expect(ours.scripts).toBeUndefined()
   })
 
   test('contains its code once, its types once, README and licence, and nothing else', () => {
@@ -84,9 +95,8 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
     expect(readFileSync(join(source, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))
   })
 
-  test('would be published as it is', async () => {
-    const args = ['publish', tarball().path, '--dry-run', '--offline', '--cache', join(folder, 'cache')]
-    const { code, output } = await run('npm', args, folder)
+  test('would be published as it is', () => {
+    const { code, output } = published
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(`+ ${name}@`) })
   })
 
