@@ -27,13 +27,23 @@ export function runChild(file, options, execArgv) {
   })
 }
 
+let hosted
+
+/** Sets the options of the cell that this process runs next, if it runs several. */
+export function hostCell(options) {
+  hosted = options
+}
+
 export function childOptions() {
+  if (hosted !== undefined) return hosted
   // exit if the parent fails
   process.once('disconnect', () => process.exit(1))
   return JSON.parse(process.argv[2])
 }
 
-/** Exits explicitly once the result is sent, because peers leave timers running. */
+/** Exits explicitly once the result is sent, because peers leave timers running; unless more cells follow. */
 export function finishChild(result) {
-  process.send(result, () => process.exit(0))
+  process.send(result, () => {
+    if (hosted === undefined) process.exit(0)
+  })
 }

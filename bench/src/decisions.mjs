@@ -1,4 +1,4 @@
-import { runChild } from './child.mjs'
+import { Cells } from './cells.mjs'
 import { chooseContenders } from './contenders.mjs'
 import { decisionTargetTable, percentOfCore } from './decision-targets.mjs'
 import { garbageFlags } from './garbage.mjs'
@@ -23,16 +23,18 @@ export async function run({ smoke = false, rounds = 3, only, cellMs = 1_000, pro
   return [speedTable(chosen, summary), costTable(chosen, costs), decisionTargetTable(chosen, costs)]
 }
 
-/** One child per contender and load, in random order; a smoke run uses one child for all loads. */
+/** One child per contender and load, in random order; a smoke run uses one child for all of them. */
 async function runRound(chosen, round, { smoke, cellMs, progress }) {
   const asked = smoke ? [loadNames] : loadNames.map((load) => [load])
   const cells = chosen.flatMap(({ name }) => asked.map((names) => ({ name, loads: names })))
   const results = {}
+  const decisionCells = new Cells([], { together: smoke })
   for (const cell of shuffled(cells, seededRandom(1 + round))) {
     progress(`decisions, round ${round + 1}: ${cell.name}, ${cell.loads.join(' ')}`)
-    const answer = await runChild(decisionCell, { ...cell, smoke, cellMs, seed: 1 + round })
+    const answer = await decisionCells.run(decisionCell, { ...cell, smoke, cellMs, seed: 1 + round })
     results[cell.name] = { ...results[cell.name], ...answer }
   }
+  decisionCells.close()
   return results
 }
 
@@ -52,24 +54,30 @@ function summarize(chosen, taken) {
 
 /** What decisions of each contender cost a busy process, beside what it admits above a limit. */
 async function costsOf(chosen, summary, { smoke, progress }) {
-  const garbageOfLoop = (await figuresOf(emptyLoop, ['garbageBytes'], smoke)).garbageBytes
+  const cells = {
+    measured: new Cells([], { together: smoke }),
+    collected: new Cells(garbageFlags, { together: smoke }),
+  }
+  const garbageOfLoop = (await figuresOf(cells, emptyLoop, ['garbageBytes'], smoke)).garbageBytes
   const costs = {}
   for (const { name } of chosen) {
     progress(`decisions, tail, garbage and excess: ${name}`)
-    const { p999Us, garbageBytes, excessPercent } = await figuresOf(name, costFigures, smoke)
+    const { p999Us, garbageBytes, excessPercent } = await figuresOf(cells, name, costFigures, smoke)
     const garbage = Math.max(0, garbageBytes - garbageOfLoop)
     costs[name] = { slowest: slowestOf(summary[name]), p999Us, garbage, excessPercent }
   }
+  cells.measured.close()
+  cells.collected.close()
   return costs
 }
 
 /** One child per figure; a smoke run uses one child for all figures. */
-async function figuresOf(name, figures, smoke) {
+async function figuresOf({ measured: plain, collected }, name, figures, smoke) {
   const asked = smoke ? [figures] : figures.map((figure) => [figure])
   const measured = {}
   for (const some of asked) {
-    const flags = some.includes('garbageBytes') ? garbageFlags : []
-    Object.assign(measured, await runChild(costCell, { name, figures: some, smoke }, flags))
+    const cells = some.includes('garbageBytes') ? collected : plain
+    Object.assign(measured, await cells.run(costCell, { name, figures: some, smoke }))
   }
   return measured
 }

@@ -1,4 +1,4 @@
-import { runChild } from './child.mjs'
+import { Cells } from './cells.mjs'
 import { chooseContenders } from './contenders.mjs'
 import { median } from './median.mjs'
 import { seededRandom, shuffled } from './random.mjs'
@@ -22,17 +22,19 @@ export async function run({ smoke = false, rounds = 3, only, progress = () => {}
   const chosen = chooseContenders(only).filter(({ name }) => name !== 'Date.now() only')
   const live = smoke ? 2_000 : millionKeys
   const flooded = smoke ? 6_400 : 5_000_000
+  const cells = new Cells(flags, { together: smoke })
   const taken = []
   for (let round = 0; round < (smoke ? 1 : rounds); round++) {
     const results = {}
     for (const { name } of shuffled(chosen, seededRandom(11 + round))) {
       progress(`memory, round ${round + 1}: ${name}`)
-      const held = await runChild(memoryCell, { name, keys: live }, flags)
-      const flood = await runChild(floodCell, { name, keys: flooded, seed: round }, flags)
+      const held = await cells.run(memoryCell, { name, keys: live })
+      const flood = await cells.run(floodCell, { name, keys: flooded, seed: round })
       results[name] = { ...held, ...flood }
     }
     taken.push(results)
   }
+  cells.close()
   const of = (name, figure) => {
     const values = taken.map((results) => results[name][figure])
     return errorFigures.has(figure) ? Math.max(...values) : median(values)
