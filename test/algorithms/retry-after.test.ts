@@ -44,12 +44,11 @@ describe.each(algorithmNames)('%s', (algorithm) => {
         const now = live(key, policy, history, 0.3)
         const { resetAfterMs } = key.peek(now, 0)
         expect(resetAfterMs).toBeGreaterThanOrEqual(0)
-        let before = key.peek(now, 0).remaining
-        for (let part = 1; part <= 16; part++) {
-          const { remaining } = key.peek(now + (resetAfterMs * part) / 16, 0)
-          expect(remaining).toBeGreaterThanOrEqual(before)
-          before = remaining
-        }
+        const remaining = Array.from(
+          { length: 17 },
+          (_, part) => key.peek(now + (resetAfterMs * part) / 16, 0).remaining,
+        )
+        expect(remaining).toEqual(remaining.toSorted((one, other) => one - other))
         expect(key.peek(now + resetAfterMs + 0.001, 0)).toMatchObject({
           remaining: key.compiled.capacity,
           resetAfterMs: expect.closeTo(0, 2),
