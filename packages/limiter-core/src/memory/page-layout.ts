@@ -8,6 +8,8 @@ export const CELLS: number = 8
 // bits of a tag, from the highest: 22 of the high half of the hash, 2 for the number of the tail that remembers the
 // key, 8 for its used fraction in 255ths
 export const FRACTION = 0xff
+/** Smallest used fraction, in 255ths of the limit, of heavy keys: when they are evicted, a tail remembers them. */
+export const HEAVY = 128
 const TAIL_SHIFT = 8
 export const TAILS = 4
 export const TAIL_BITS: number = (TAILS - 1) << TAIL_SHIFT

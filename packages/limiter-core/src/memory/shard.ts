@@ -1,4 +1,4 @@
-import { CELLS, FRACTION, type PageLayout, TAG, WAYS } from './page-layout.ts'
+import { CELLS, FRACTION, HEAVY, type PageLayout, TAG, WAYS } from './page-layout.ts'
 
 /**
  * A key is placed in its first set, without a look at its second set, if the first has fewer live keys than this. Nine
@@ -6,6 +6,8 @@ import { CELLS, FRACTION, type PageLayout, TAG, WAYS } from './page-layout.ts'
  */
 const CROWDED = 5
 const ALL_WAYS = 2 ** WAYS - 1
+/** Places in the two sets of a key that heavy keys, which the tail remembers, leave to light ones. */
+const LIGHT_PLACES = 4
 
 /** The slot of a key that was found or placed. Each arena has one such object, which every look-up overwrites. */
 export interface SlotRef {
@@ -94,21 +96,21 @@ export class Shard {
   }
 
   /**
-   * Sets `place` to the key to evict for a new one: the key with the smallest used fraction and, among equal fractions,
-   * the key that expires first. All denied keys have the same fraction.
+   * Sets `place` to the key to evict for a new one: the light key with the smallest used fraction or, if fewer than
+   * `LIGHT_PLACES` keys in the two sets are light, such a heavy key. Among equal fractions, the key that expires first
+   * is evicted; all denied keys have the same fraction.
+   *
+   * The fractions of the other light keys are lowered by the fraction of the victim until they are used again
+   * (GreedyDual). Without this, two keys in the same full set would evict each other at each request, because a new key
+   * has the smallest fraction, and neither would ever be denied.
    */
   victim(low: number, high: number, place: SlotRef): void {
-    let least = Number.POSITIVE_INFINITY
-    for (const set of [this.#first(low), this.#second(low, high)]) {
-      const words = this.#words[set >>> this.#bits]
-      const from = (set & this.#inPage) * this.#stride
-      for (let way = from; way < from + WAYS; way++) {
-        const rank = (words[way + TAG] & FRACTION) * 2 ** 31 + words[way + this.#layout.expiry]
-        if (rank >= least) continue
-        least = rank
-        this.#point(set, way - from, place)
-      }
-    }
+    const sets = [this.#first(low), this.#second(low, high)]
+    const light = this.#least(sets, 0, HEAVY, place)
+    if (light < LIGHT_PLACES && this.#least(sets, HEAVY, FRACTION + 1, place) > 0) return
+    const fraction = place.words[place.word + TAG] & FRACTION
+    if (fraction === 0 || fraction >= HEAVY) return
+    for (const set of sets) this.#lower(set, fraction)
   }
 
   /** Calls `visit` for every live key, after setting `place` to its slot. */
@@ -166,6 +168,36 @@ export class Shard {
       return true
     }
     return false
+  }
+
+  /** Sets `place` to the key to evict among those with fractions in a range. Returns the number of such keys. */
+  #least(sets: readonly number[], from: number, below: number, place: SlotRef): number {
+    let least = Number.POSITIVE_INFINITY
+    let found = 0
+    for (const set of sets) {
+      const words = this.#words[set >>> this.#bits]
+      const start = (set & this.#inPage) * this.#stride
+      for (let way = start; way < start + WAYS; way++) {
+        const fraction = words[way + TAG] & FRACTION
+        if (fraction < from || fraction >= below) continue
+        found++
+        const rank = fraction * 2 ** 31 + words[way + this.#layout.expiry]
+        if (rank >= least) continue
+        least = rank
+        this.#point(set, way - start, place)
+      }
+    }
+    return found
+  }
+
+  /** Lowers the fractions of the light keys in a set. */
+  #lower(set: number, by: number): void {
+    const words = this.#words[set >>> this.#bits]
+    const start = (set & this.#inPage) * this.#stride
+    for (let tag = start + TAG; tag < start + TAG + WAYS; tag++) {
+      const fraction = words[tag] & FRACTION
+      if (fraction >= by && fraction < HEAVY) words[tag] -= by
+    }
   }
 
   #live(set: number, tick: number): number {

@@ -1,9 +1,7 @@
-import { FRACTION, TAILS, tailOf } from './page-layout.ts'
+import { FRACTION, HEAVY, TAILS, tailOf } from './page-layout.ts'
 import { type Memory, Tail } from './tail.ts'
 import { RECALLED } from './ticks.ts'
 
-/** Smallest used fraction, in 255ths of the limit, of evicted keys that are remembered. */
-const HEAVY = 128
 /** Number of counts whose tail numbers are stored. */
 const MAX_COUNTS = 1_000
 
