@@ -14,6 +14,7 @@ jest.setTimeout(60_000)
 const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/keyed-hash': 4,
   '@sluice/limiter-core': 86,
+  '@sluice/metrics': 5,
   '@sluice/node-http': 21,
   '@sluice/express': 2,
   '@sluice/koa': 3,
