@@ -39,8 +39,9 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
-    if (cost === 0 || this.#fits(cells, at, now, cost)) return 0
-    return cost > this.capacity ? Number.POSITIVE_INFINITY : this.#waitFor(cells, at, now, cost)
+    if (cost === 0) return 0
+    this.#roll(cells, at, now)
+    return this.#fitsAt(now, cost) ? 0 : this.#waitFor(now, cost)
   }
 
   take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void {
@@ -51,11 +52,8 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     const remaining = this.#unitsLeft(weightedMs)
     numbers[REMAINING] = remaining
     numbers[RESET_AFTER] = this.#endsAfter(now)
-    // last, because a search moves the epochs to a later time
-    const growsMs = remaining === this.capacity ? 0 : this.#waitFor(cells, at, now, remaining + 1)
-    numbers[AVAILABLE_AFTER] = growsMs
-    if (fits) numbers[WAIT] = 0
-    else numbers[WAIT] = growsMs > 0 && cost === remaining + 1 ? growsMs : this.waitMs(cells, at, now, cost)
+    numbers[AVAILABLE_AFTER] = remaining === this.capacity ? 0 : this.#waitFor(now, remaining + 1)
+    numbers[WAIT] = fits ? 0 : this.#waitFor(now, cost)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
@@ -152,7 +150,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     const current = this.#epochs[CURRENT]
     const fullMs = this.capacity * windowMs
     let units = Math.max(0, Math.floor(this.capacity - current - weightedMs / windowMs))
-    // the division may round to the wrong integer, and the result must agree with the comparison in `#fits`
+    // the division may round to the wrong integer, and the result must agree with the comparison in `#fitsAt`
     while (units > 0 && weightedMs + (current + units) * windowMs > fullMs) units--
     while (units < this.capacity && weightedMs + (current + units + 1) * windowMs <= fullMs) units++
     return units
@@ -208,23 +206,38 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     cells[at + LAST] = epochs[LAST]
   }
 
-  #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
+  /** Whether `cost` fits the rolled epochs at their time or later. Computes what `#roll` would, and writes nothing. */
+  #fitsAt(time: number, cost: number): boolean {
     const windowMs = this.#windowMs
-    return this.#roll(cells, at, now) + (this.#epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs
+    const epochs = this.#epochs
+    let start = epochs[START]
+    let current = epochs[CURRENT]
+    let previous = epochs[PREVIOUS]
+    let last = epochs[LAST]
+    const endsAt = start + windowMs
+    if (time >= endsAt) {
+      if (previous !== 0) last = endsAt
+      start = endsAt
+      previous = current
+      current = 0
+    }
+    const since = Math.max(time, start)
+    const isOver = since >= last + windowMs || time >= endsAt + windowMs
+    const weightedMs = isOver ? 0 : previous < 0 ? -previous * windowMs : previous * (start + windowMs - since)
+    return weightedMs + (current + cost) * windowMs <= this.capacity * windowMs
   }
 
   /** Returns the milliseconds until `cost` fits, if it does not fit the epochs, which are rolled to `now`. */
-  #waitFor(cells: Float64Array, at: number, now: number, cost: number): number {
+  #waitFor(now: number, cost: number): number {
+    if (cost > this.capacity) return Number.POSITIVE_INFINITY
     const guess = Math.max(1, Math.ceil(this.#freeAt(cost) - now))
-    // first without the closure of a search, which every decision would allocate
-    const isExact =
-      this.#fits(cells, at, now + guess, cost) && (guess === 1 || !this.#fits(cells, at, now + guess - 1, cost))
-    return isExact ? guess : this.#searchWait(cells, at, now, cost, guess)
+    const isExact = this.#fitsAt(now + guess, cost) && (guess === 1 || !this.#fitsAt(now + guess - 1, cost))
+    return isExact ? guess : this.#searchWait(now, cost, guess)
   }
 
-  /** Returns the exact wait if `guess` was rounded wrongly. */
-  #searchWait(cells: Float64Array, at: number, now: number, cost: number, guess: number): number {
-    return firstWholeMs(guess, (ms) => this.#fits(cells, at, now + ms, cost))
+  /** Returns the exact wait if `guess` was rounded wrongly. A closure, which other decisions must not allocate. */
+  #searchWait(now: number, cost: number, guess: number): number {
+    return firstWholeMs(guess, (ms) => this.#fitsAt(now + ms, cost))
   }
 
   /** Returns about when `cost` will fit: while the previous or, later, the current epoch leaves the window. */
