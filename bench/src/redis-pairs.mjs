@@ -7,13 +7,13 @@ const pairsPerRound = 20
 const slice = { concurrency: 1, amount: 500 }
 
 /**
- * One caller at a time: short slices of each exact limit and of a bare EVALSHA take turns, each in a process of its
- * own. Returns for each name `{ perSecond, floorPerSecond, ratio }` with the quartiles over all pairs.
+ * One caller at a time: short slices of each exact limit and of the smallest script that enforces one take turns, each
+ * in a process of its own. Returns for each name `{ perSecond, floorPerSecond, ratio }` with the quartiles over all pairs.
  */
 export async function measurePairs(chosen, redis, { smoke, rounds, progress }) {
   const pairs = {}
-  const floor = chosen.find(({ name }) => name === redisRoundTrip)
-  const compared = chosen.filter(({ role, name }) => role === 'exact' || name === redisYardstick)
+  const floor = chosen.find(({ name }) => name === redisYardstick)
+  const compared = chosen.filter(({ role, name }) => role === 'exact' || name === redisRoundTrip)
   for (const contender of compared) {
     progress(`redis, pairs: ${contender.name}`)
     const taken = []
@@ -62,7 +62,7 @@ export function pairTable(pairs) {
       ratio.high,
     ]),
     notes: [
-      `Slices of 500 decisions and of 500 calls of a script that only returns 1 ("${redisRoundTrip}", the same client) take turns; which is first alternates.`,
+      `Slices of 500 decisions and of 500 calls of the smallest script that enforces a limit ("${redisYardstick}", the same client) take turns; which is first alternates. "${redisRoundTrip}" is a script that only returns 1.`,
     ],
   }
 }

@@ -1,9 +1,9 @@
-import { redisRoundTrip } from './redis-floors.mjs'
+import { redisYardstick } from './redis-floors.mjs'
 import { boundColumns, boundRow } from './target.mjs'
 
 /**
  * `of(concurrency, name, figure)`: medians; `ratio(concurrency, name, other, figure)`: medians of ratios per turn;
- * `pairs`: for each name the quartiles of its ratio to a round trip.
+ * `pairs`: for each name the quartiles of its ratio to the smallest script that enforces a limit.
  */
 export function redisTargetTable(chosen, { of, ratio }, pairs) {
   const named = (role) => chosen.filter((contender) => contender.role === role)
@@ -29,7 +29,7 @@ export function redisTargetTable(chosen, { of, ratio }, pairs) {
     ...againstPeer(contender, 64, 'perSecond', { atLeast: 3.5 }),
   ])
   const paired = named('exact').map(({ name }) =>
-    boundRow(`${name}, 1 at a time: decisions/s, × ${redisRoundTrip}`, pairs[name].ratio.median, { atLeast: 0.95 }),
+    boundRow(`${name}, 1 at a time: decisions/s, × ${redisYardstick}`, pairs[name].ratio.median, { atLeast: 0.95 }),
   )
   const rows = [...exact, ...paired, ...threeRows(named, ratio), ...leased, ...openRows(named, ratio)]
   return { title: 'Redis targets', columns: boundColumns, rows, notes: [] }
