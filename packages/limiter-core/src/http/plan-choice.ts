@@ -39,7 +39,7 @@ export class PlanChoice<Req, Res> {
 
   /** Whether all policies of all plans are off. */
   get isOff(): boolean {
-    return this.#plans().every((plan) => plan.every(({ mode }) => mode === 'off'))
+    return [...this.policies.values()].every((plan) => plan.every(({ mode }) => mode === 'off'))
   }
 
   /** The policies by name of the plan. */
@@ -85,9 +85,5 @@ export class PlanChoice<Req, Res> {
     if (gate) return gate
     const expected = [...this.#gates.keys()].map((plan) => `'${plan}'`).join(', ')
     throw new SluiceError('SLUICE_UNKNOWN_PLAN', `plan: expected one of ${expected}, received ${shown(name, 'plan')}`)
-  }
-
-  #plans(): RatePlan<Req, Res>[] {
-    return Array.from(this.#gates.values(), ({ plan }) => plan)
   }
 }
