@@ -1,4 +1,5 @@
-import { type Clock, KEEP_ALIVE, SluiceError } from '@sluice/limiter-core/backend'
+import { withTimeout } from '@sluice/counters/backend'
+import { type Clock, SluiceError } from '@sluice/limiter-core/backend'
 import type { GossipExchange } from '../exchange/gossip-exchange.ts'
 import type { GossipPeer } from '../exchange/gossip-peer.ts'
 import type { PeerList } from '../exchange/peer-list.ts'
@@ -79,22 +80,14 @@ export class PeerExchanges {
     return { name: peer.name, from: await this.#options.exchange.exchangeWith(peer, signal) }
   }
 
-  async #withinWait<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  #withinWait<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, waitMs } = this.#options
     const deadline = new AbortController()
-    let cancel = (): void => {}
-    const late = new Promise<never>((_, reject) => {
-      const end = (): void => {
-        reject(lateReply(waitMs))
-        deadline.abort()
-      }
-      cancel = clock.after(waitMs, end, KEEP_ALIVE)
-    })
-    try {
-      return await Promise.race([run(deadline.signal), late])
-    } finally {
-      cancel()
+    const late = (): Error => {
+      deadline.abort()
+      return lateReply(waitMs)
     }
+    return withTimeout(run(deadline.signal), { clock, waitMs, late })
   }
 }
 
