@@ -173,6 +173,21 @@ describe('the page with a token', () => {
     for (let login = 0; login < 12; login++) expect((await logIn(served.port, '/limits/', token)).status).toBe(303)
   })
 
+  test('counts wrong tokens in headers together with wrong logins', async () => {
+    clock.advance(60_000)
+    const cookie = cookieOf(await logIn(served.port, '/limits/', token))
+    const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
+    for (let guess = 0; guess < 5; guess++) expect(await looks(bearer(`guess ${guess}`), '/limits/')).toBe(401)
+    for (let guess = 0; guess < 5; guess++) expect((await logIn(served.port, '/limits/', 'a guess')).status).toBe(401)
+    const refused = await ask(served.port, '/limits/', { headers: bearer(token) })
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^[1-9]\d?$/) } })
+    expect((await logIn(served.port, '/limits/', token)).status).toBe(429)
+    // a session that exists goes on
+    expect(await looks({ cookie }, '/limits/')).toBe(200)
+    clock.advance(60_000)
+    for (let visit = 0; visit < 30; visit++) expect(await looks(bearer(token), '/limits/')).toBe(200)
+  })
+
   test('ends the session of the browser on logout', async () => {
     const answer = await ask(served.port, '/limits/logout', { method: 'POST' })
     expect(answer).toMatchObject({ status: 303, headers: { 'set-cookie': [expect.stringContaining('Max-Age=0')] } })

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Clock, createLimiter, type Limiter } from '@sluice/limiter-core'
+import type { Clock } from '@sluice/limiter-core'
 import { pageFiles } from './generated.ts'
 import type { InsightSource } from './insight-source.ts'
 import { type MountedAddress, mountedAddress } from './mounted-address.ts'
@@ -7,11 +7,9 @@ import { crossSite, refusalOf, tokenInAddress } from './page-access.ts'
 import { PageActions } from './page-actions.ts'
 import { submittedToken } from './page-login.ts'
 import { answerProblem, answerRedirect, type PageFile, type Problem, secure, sendFile } from './page-response.ts'
-import { PageSession } from './page-session.ts'
+import { bearerOf, PageSession } from './page-session.ts'
 import { PageStream } from './page-stream.ts'
-
-/** Limit for failed logins per client address. */
-const WRONG_TOKENS = { name: 'wrong-tokens', limit: 10, window: '1m' } as const
+import { WrongTokens } from './wrong-tokens.ts'
 
 const CLOSED: Problem = { status: 503, title: 'Service Unavailable', detail: 'The dashboard has been closed.' }
 const FULL: Problem = { status: 503, title: 'Service Unavailable', detail: 'Too many dashboard pages are open.' }
@@ -24,7 +22,6 @@ const NOT_FIRST: Problem = { status: 400, title: 'Bad Request', detail: 'A pipel
 const NOT_FOUND: Problem = { status: 404, title: 'Not Found', detail: 'There is no page at this address.' }
 const NOT_ALLOWED: Problem = { status: 405, title: 'Method Not Allowed', detail: 'Only GET and HEAD are allowed.' }
 const WRONG_TOKEN: Problem = { status: 401, title: 'Unauthorized', detail: 'The token is wrong.' }
-const TOO_MANY: Problem = { status: 429, title: 'Too Many Requests', detail: 'Too many wrong tokens. Wait a minute.' }
 
 /** Validated options of a dashboard. */
 export interface CheckedOptions {
@@ -41,7 +38,7 @@ export class DashboardPage {
   readonly #session: PageSession | undefined
   readonly #stream: PageStream
   readonly #actions: PageActions
-  readonly #wrongTokens: Limiter
+  readonly #wrongTokens: WrongTokens
   readonly #clock: Clock
   #isClosed = false
 
@@ -51,7 +48,7 @@ export class DashboardPage {
     this.#session = token === undefined ? undefined : new PageSession(token, clock)
     this.#stream = new PageStream(insight, clock, updateMs)
     this.#actions = new PageActions(insight, token !== undefined, clock)
-    this.#wrongTokens = createLimiter({ policies: [WRONG_TOKENS], clock })
+    this.#wrongTokens = new WrongTokens(clock)
   }
 
   handle(req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void, path: string = this.#path): void {
@@ -78,7 +75,7 @@ export class DashboardPage {
 
   #get(req: IncomingMessage, res: ServerResponse, { file }: MountedAddress): void {
     // the login form needs the style sheet
-    const refusal = file === 'page.css' ? undefined : refusalOf(req, this.#session)
+    const refusal = file === 'page.css' ? undefined : this.#refusalOf(req, res)
     if (refusal !== undefined) refuse(req, res, refusal)
     else if (file === 'stream') this.#open(req, res)
     else if (this.#actions.isQuery(file)) void this.#actions.query(req, res, file)
@@ -104,7 +101,7 @@ export class DashboardPage {
     const session = this.#session
     if (this.#actions.isChange(file)) this.#act(req, res, file)
     else {
-      const refusal = session === undefined ? refusalOf(req, session) : crossSite(req)
+      const refusal = session === undefined ? this.#refusalOf(req, res) : crossSite(req)
       if (refusal !== undefined) answerProblem(res, refusal)
       else if (session === undefined || !['login', 'logout'].includes(file)) answerProblem(res, NOT_FOUND)
       else if (file === 'login') this.#logIn(req, res, session, folder).catch(() => res.destroy())
@@ -117,21 +114,29 @@ export class DashboardPage {
 
   /** Applies a change. Changes always require a token, even from localhost. */
   #act(req: IncomingMessage, res: ServerResponse, file: string): void {
-    const refusal = refusalOf(req, this.#session) ?? (this.#session === undefined ? READ_ONLY : undefined)
+    const refusal = this.#refusalOf(req, res) ?? (this.#session === undefined ? READ_ONLY : undefined)
     if (refusal !== undefined) answerProblem(res, refusal)
     else this.#actions.change(req, res, file).catch(() => res.destroy())
   }
 
+  /** Returns why a request may not view the dashboard. Counts wrong tokens in its headers. */
+  #refusalOf(req: IncomingMessage, res: ServerResponse): Problem | undefined {
+    const session = this.#session
+    if (session === undefined || !bearerOf(req)) return refusalOf(req, session)
+    const attempt = this.#wrongTokens.attempt(req, res)
+    if (attempt.refusal !== undefined) return attempt.refusal
+    if (session.holds(req)) attempt.right()
+    return refusalOf(req, session)
+  }
+
   async #logIn(req: IncomingMessage, res: ServerResponse, session: PageSession, folder: string): Promise<void> {
-    const peer = req.socket.remoteAddress ?? ''
-    // taken before the token is checked, so that parallel guesses are counted too
-    const attempt = await this.#wrongTokens.take(peer)
-    if (!attempt.allowed) {
-      refuse(req, res, TOO_MANY)
+    const attempt = this.#wrongTokens.attempt(req, res)
+    if (attempt.refusal !== undefined) {
+      refuse(req, res, attempt.refusal)
     } else if (!session.accepts(await submittedToken(req, this.#clock))) {
       refuse(req, res, WRONG_TOKEN)
     } else {
-      await this.#wrongTokens.charge(peer, -1, attempt)
+      attempt.right()
       res.setHeader('Set-Cookie', session.cookie(req, folder))
       answerRedirect(res, 303, './')
     }

@@ -32,8 +32,9 @@ export class PageSession {
   }
 
   /** Whether the request has a valid session cookie or the token as bearer. */
-  holds({ headers }: IncomingMessage): boolean {
-    const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
+  holds(req: IncomingMessage): boolean {
+    const { headers } = req
+    const bearer = bearerOf(req)
     if (bearer !== undefined) return this.accepts(bearer)
     const [expiry = '', nonce = '', signature = ''] = (cookieOf(headers.cookie ?? '') ?? '').split('.')
     const isSigned = isSame(signature, this.#signature(expiry, nonce))
@@ -56,6 +57,11 @@ export class PageSession {
   #signature(expiry: string, nonce: string): string {
     return createHmac('sha256', this.#signingKey).update(`${expiry}.${nonce}`).digest('base64url')
   }
+}
+
+/** Returns the token in the `Authorization` header of a request, if it has one. */
+export function bearerOf({ headers }: IncomingMessage): string | undefined {
+  return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
 }
 
 function cookieLine(req: IncomingMessage, path: string, value: string, maxAgeSeconds: number): string {
