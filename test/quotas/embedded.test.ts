@@ -1,18 +1,32 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from '@jest/globals'
-import { startNode } from '../services/child-node.ts'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { type ChildNode, startNode } from '../services/child-node.ts'
+
+let folder: string
+let child: ChildNode<typeof import('./children/embedded-suite.ts')>
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-quotas-'))
+  child = startNode('quotas/children/embedded-suite.ts')
+})
+
+afterEach(async () => {
+  await child.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 test('an embedded ledger passes the suite of quotas', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-quotas-'))
-  const child = startNode<typeof import('./children/embedded-suite.ts')>('quotas/children/embedded-suite.ts')
-  try {
-    const results = await child.call('suite', folder)
-    expect(results.filter(([, failure]) => failure !== undefined)).toEqual([])
-    expect(results.length).toBeGreaterThanOrEqual(10)
-  } finally {
-    await child.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const results = await child.call('suite', folder)
+  expect(results.filter(([, failure]) => failure !== undefined)).toEqual([])
+  expect(results.length).toBeGreaterThanOrEqual(10)
+}, 60_000)
+
+test('the leases of a process that is gone are charged when its folder is opened again', async () => {
+  const { used, stranded, onLease, left } = await child.call('balanceAfterCrash', folder, 3_000, 100)
+  expect(onLease).toBe(0)
+  expect(used + stranded).toBeGreaterThanOrEqual(100)
+  expect(used + stranded).toBeLessThanOrEqual(100 + 60)
+  expect(used + stranded + left).toBe(3_000)
 }, 60_000)

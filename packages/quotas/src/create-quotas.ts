@@ -32,12 +32,14 @@ export interface QuotasOptions extends LeaseOptions {
 const OPTIONS = [...LEASE_OPTIONS, 'waitMs', 'onUsed', 'observers', 'clock', 'serverTime'] as const
 /** Default `leaseMs`. Quotas last for days, so leases of several seconds are fine and spare the database. */
 const LEASE_MS = 10_000
+/** Maximum part of a limit that a process leases ahead, and loses if it is killed. */
+const HELD_FRACTION = 0.02
 
 /**
  * Creates quotas in a ledger from `postgresLedger` or `embeddedLedger`, whose `migrate()` creates the tables. Each
  * process leases part of a key's remaining units and spends them without calling the database; `fraction` (default:
- * 0.1) and `leaseMs` (default: 10 s) work as in `leasedBackend`. Quotas of fewer than 80 units call the database for
- * each request.
+ * 0.1) and `leaseMs` (default: 10 s) work as in `leasedBackend`, but a process never holds more than 2 % of a limit, so
+ * that a crash costs no more. Quotas of fewer than 80 units call the database for each request.
  *
  * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
@@ -49,11 +51,12 @@ export function createQuotas(ledger: CounterLedger, options: QuotasOptions = {})
   }
   optionalFunction('createQuotas: onUsed', onUsed)
   optionalFunction('createQuotas: serverTime', serverTime)
+  const terms = leaseTermsOf('createQuotas', { leaseMs, fraction })
   return new Quotas({
     table: ledger.openQuotas(serverTime),
     clock: clockOf(clock),
     waitMs: parseTimerMs(waitMs, 'createQuotas: waitMs'),
-    terms: leaseTermsOf('createQuotas', { leaseMs, fraction }),
+    terms: { ...terms, heldFraction: Math.min(terms.fraction, HELD_FRACTION) },
     observers: new Observers(observers),
     onUsed,
   })

@@ -58,8 +58,12 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
         `policy '${policy.name}': calendar: expected one calendar from quota() on ${this.name}, received ${received}`,
       )
     }
+    const { store, clock } = this.#options
+    store.connect()
     let closed = (): void => {}
     const counter = new QuotaCounter(this, compiled, name, () => closed())
+    // the first look-up in a time zone takes up to 50 ms
+    counter.terms.periods.warmUp(clock.wall())
     closed = this.#options.opened(counter)
     return counter
   }

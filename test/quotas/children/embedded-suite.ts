@@ -1,4 +1,7 @@
-import { embeddedLedger } from '@sluice/counters/postgres'
+import { embeddedLedger, type SqlLedger } from '@sluice/counters/postgres'
+import { createLimiter } from '@sluice/limiter-core'
+import { createQuotas, type QuotaBalance, quota } from '@sluice/quotas'
+import { FakeClock } from '@sluice/testkit'
 import { expect } from 'expect'
 import { type QuotaRunner, quotaSuite } from '../quota-suite.ts'
 
@@ -27,4 +30,23 @@ export async function suite(
   }
   await ledger.close()
   return results
+}
+
+/** Takes units in a folder without returning the lease, opens the folder again, and returns the balance. */
+export async function balanceAfterCrash(folder: string, limit: number, takes: number): Promise<QuotaBalance> {
+  const open = (ledger: SqlLedger) => {
+    // a clock that stands still, so that the lease is never reported
+    const clock = new FakeClock()
+    const quotas = createQuotas(ledger, { clock, leaseMs: '1m' })
+    const policies = [quota({ name: 'calls', limit, per: 'day', backend: quotas })]
+    return { quotas, limiter: createLimiter({ policies, scope: 'crash', clock, deadlineMs: 60_000 }) }
+  }
+  const before = await embeddedLedger({ folder })
+  const { limiter } = open(before)
+  for (let taken = 0; taken < takes; taken++) await limiter.take('acme')
+  await before.close()
+  const after = await embeddedLedger({ folder })
+  const balance = await open(after).quotas.balance('acme', { policy: 'calls', scope: 'crash' })
+  await after.close()
+  return balance
 }

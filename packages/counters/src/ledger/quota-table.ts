@@ -2,6 +2,11 @@
  * Storage of quota accounts: one row for each key of a quota, and entries that record its history. Times are epoch ms.
  */
 export interface QuotaTable {
+  /**
+   * Time since which no other process can use the table, by the database's clock. Leases made before have lost their
+   * owner. Undefined if several processes may use the table at once.
+   */
+  readonly ownedSince?: number | undefined
   /** Returns the existing accounts among `ids`, all read at the same moment. */
   read(ids: readonly AccountId[]): Promise<{ readonly now: number; readonly accounts: readonly StoredAccount[] }>
   /**

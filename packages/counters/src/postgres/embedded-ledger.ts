@@ -1,6 +1,7 @@
 import type { Clock } from '@sluice/limiter-core'
 import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
 import { FolderLock } from './folder-lock.ts'
+import { rehearse } from './rehearsal.ts'
 import { SqlLedger } from './sql-ledger.ts'
 
 export interface EmbeddedLedgerOptions {
@@ -29,8 +30,12 @@ export async function embeddedLedger(options: EmbeddedLedgerOptions): Promise<Sq
       await database.close()
       await lock.release()
     }
-    const ledger = new SqlLedger(database, { schema: 'sluice', clock: time, end })
+    const { rows } = await database.query<{ now: number }>(
+      'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
+    )
+    const ledger = new SqlLedger(database, { schema: 'sluice', clock: time, end, ownedSince: rows[0]?.now })
     await ledger.migrate()
+    await rehearse(ledger, database)
     return ledger
   } catch (error) {
     await lock.release()

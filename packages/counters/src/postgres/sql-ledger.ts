@@ -13,6 +13,14 @@ import { SqlTable } from './sql-table.ts'
 
 const PRUNE_MS = 3_600_000
 
+interface SqlLedgerOptions {
+  readonly schema: string
+  readonly clock: Clock
+  readonly end: () => Promise<void>
+  /** Time since which this process alone has the database, by the database's clock; undefined if it may be shared. */
+  readonly ownedSince?: number | undefined
+}
+
 /** Ledger in PostgreSQL, created by `postgresLedger` or `embeddedLedger`. */
 export class SqlLedger implements CounterLedger {
   readonly durable = true
@@ -22,19 +30,18 @@ export class SqlLedger implements CounterLedger {
   readonly #statements: LedgerStatements
   readonly #sketchStatements: SketchStatements
   readonly #end: () => Promise<void>
+  readonly #ownedSince: number | undefined
   #isChecked = false
   #prunedAt: number
 
-  constructor(
-    sql: SqlRunner,
-    { schema, clock, end }: { readonly schema: string; readonly clock: Clock; readonly end: () => Promise<void> },
-  ) {
+  constructor(sql: SqlRunner, { schema, clock, end, ownedSince }: SqlLedgerOptions) {
     this.#sql = sql
     this.#clock = clock
     this.#tables = new CounterTables(schema)
     this.#statements = ledgerStatements(this.#tables)
     this.#sketchStatements = sketchStatements(this.#tables)
     this.#end = end
+    this.#ownedSince = ownedSince
     this.#prunedAt = clock.now()
   }
 
@@ -46,6 +53,7 @@ export class SqlLedger implements CounterLedger {
    */
   async migrate(): Promise<void> {
     await this.#tables.migrate(this.#sql)
+    this.#isChecked = true
   }
 
   open(name: string): CounterTable {
@@ -59,7 +67,9 @@ export class SqlLedger implements CounterLedger {
 
   openQuotas(serverTime?: () => number): QuotaTable {
     const query = (text: string, values: unknown[]): Promise<readonly unknown[]> => this.#query(text, values)
-    return new SqlQuotaTable({ statements: quotaStatements(this.#tables), query, serverTime })
+    // not comparable with a replaced clock
+    const ownedSince = serverTime ? undefined : this.#ownedSince
+    return new SqlQuotaTable({ statements: quotaStatements(this.#tables), query, serverTime, ownedSince })
   }
 
   /** Deletes expired tokens, writers and deleted counters. Runs automatically once an hour. */

@@ -20,6 +20,8 @@ export interface SqlQuotaTableOptions {
   readonly query: Query
   /** Replaces the database's clock in tests; returns epoch ms. */
   readonly serverTime: (() => number) | undefined
+  /** See `QuotaTable`. */
+  readonly ownedSince: number | undefined
 }
 
 /**
@@ -27,11 +29,13 @@ export interface SqlQuotaTableOptions {
  * strings.
  */
 export class SqlQuotaTable implements QuotaTable {
+  readonly ownedSince: number | undefined
   readonly #statements: QuotaStatements
   readonly #query: Query
   readonly #time: () => number | null
 
-  constructor({ statements, query, serverTime }: SqlQuotaTableOptions) {
+  constructor({ statements, query, serverTime, ownedSince }: SqlQuotaTableOptions) {
+    this.ownedSince = ownedSince
     this.#statements = statements
     this.#query = query
     this.#time = () => serverTime?.() ?? null

@@ -56,7 +56,7 @@ export class HeldLease {
     this.leaseMs = leaseMs
     this.owner = owner
     this.view = new LedgerView(compiled)
-    this.#maxSize = Math.floor(compiled.capacity * terms.fraction)
+    this.#maxSize = Math.max(1, Math.floor(compiled.capacity * (terms.heldFraction ?? terms.fraction)))
     this.dueAt = now + leaseMs / REPORTS_PER_LEASE
     this.#reportedAt = now
   }

@@ -59,6 +59,11 @@ export interface LeaseTerms {
   readonly leaseMs: number
   /** Fraction of the free units that one owner may lease in addition to the units for which its requests wait. */
   readonly fraction: number
+  /**
+   * Maximum fraction of the capacity that one owner holds without waiting requests. A crash costs no more than that.
+   * Default: `fraction`.
+   */
+  readonly heldFraction?: number | undefined
 }
 
 /**

@@ -49,9 +49,14 @@ export function requestLease(account: QuotaAccount, ask: LeaseRequest, terms: Le
   }
 }
 
-/** Charges leases that ended without a report, and removes old ended leases. */
-export function settleLeases(account: QuotaAccount): void {
+/**
+ * Charges leases that ended without a report, and removes old ended leases. Leases made before `ownedSince` end now,
+ * because the process that held them is gone; see `QuotaTable`.
+ */
+export function settleLeases(account: QuotaAccount, ownedSince = Number.NEGATIVE_INFINITY): void {
   for (const lease of account.leases) {
+    const { madeAt = Number.POSITIVE_INFINITY } = lease
+    if (madeAt < ownedSince) lease.endsAt = Math.min(lease.endsAt, account.now)
     if (lease.endsAt > account.now || lease.units === 0) continue
     const period = account.period(lease.period) ?? account.current
     account.strand(period, lease.units, lease.endsAt)
@@ -104,7 +109,17 @@ function lend(account: QuotaAccount, { owner, seq, base, spent }: LeaseRequest, 
   const endsAt = account.now + leaseMs * LEASE_GRACE_FACTOR
   const { label } = account.current
   account.removeLeases((lease) => lease.owner === owner)
-  account.leases.push({ owner, period: label, units, endsAt, seq, base, charged: spent, settled: 0 })
+  account.leases.push({
+    owner,
+    period: label,
+    units,
+    endsAt,
+    seq,
+    base,
+    charged: spent,
+    settled: 0,
+    madeAt: account.now,
+  })
 }
 
 function waitMs(account: QuotaAccount, need: number, free: number, leftMs: number): number {

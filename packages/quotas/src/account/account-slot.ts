@@ -19,11 +19,20 @@ interface Known {
 
 const HOUR_MS = 3_600_000
 
+/** The process that changes an account. */
+export interface AccountOwner {
+  /** Identifies this start of the process. */
+  readonly writer: string
+  /** See `QuotaTable`. */
+  readonly ownedSince: number | undefined
+}
+
 /** An account in this process: its last known state and the changes that wait to be written. */
 export class AccountSlot {
   readonly id: AccountId
   readonly terms: QuotaTerms
   readonly #writer: string
+  readonly #ownedSince: number | undefined
   #known: Known | undefined
   /** Whether `#known` was read for the waiting changes. An older state cannot confirm that a change has no effect. */
   #isFresh = false
@@ -41,10 +50,11 @@ export class AccountSlot {
   readonly #doubts = new UnconfirmedWrites()
   readonly #turns: WriteTurns
 
-  constructor(id: AccountId, terms: QuotaTerms, writer: string) {
+  constructor(id: AccountId, terms: QuotaTerms, { writer, ownedSince }: AccountOwner) {
     this.id = id
     this.terms = terms
     this.#writer = writer
+    this.#ownedSince = ownedSince
     this.#turns = new WriteTurns(writer)
   }
 
@@ -173,7 +183,7 @@ export class AccountSlot {
 
   #account(state: QuotaState, now: number): QuotaAccount {
     const account = new QuotaAccount(state, this.terms, now)
-    settleLeases(account)
+    settleLeases(account, this.#ownedSince)
     expireReservations(account)
     return account
   }

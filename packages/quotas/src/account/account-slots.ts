@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type AccountId, accountPlace } from '@sluice/counters/backend'
-import { AccountSlot } from './account-slot.ts'
+import { type AccountOwner, AccountSlot } from './account-slot.ts'
 import type { QuotaTerms } from './quota-account.ts'
 
 /** Number of accounts kept in memory; only idle accounts are evicted. */
@@ -10,15 +10,18 @@ const MAX_EXAMINED = 16
 
 /** Slots of the accounts in this process: the last 10,000 used, and all that have work. */
 export class AccountSlots {
-  /** Identifies this start of this process. */
-  readonly #writer: string = randomBytes(9).toString('base64url')
+  readonly #owner: AccountOwner
   /** Slots by name and key, the least recently used first. */
   readonly #slots = new Map<string, AccountSlot>()
+
+  constructor(ownedSince?: number) {
+    this.#owner = { writer: randomBytes(9).toString('base64url'), ownedSince }
+  }
 
   /** Returns the slot of an account, creating it if needed. */
   of(id: AccountId, terms: QuotaTerms): AccountSlot {
     const at = accountPlace(id)
-    const slot = this.#slots.get(at) ?? new AccountSlot(id, terms, this.#writer)
+    const slot = this.#slots.get(at) ?? new AccountSlot(id, terms, this.#owner)
     this.#slots.delete(at)
     this.#slots.set(at, slot)
     if (this.#slots.size > MAX_KEPT) this.#evict()

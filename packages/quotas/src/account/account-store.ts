@@ -17,17 +17,24 @@ const MAX_AT_ONCE = 256
  */
 export class AccountStore {
   readonly #writes: AccountWrites
-  readonly #slots = new AccountSlots()
+  readonly #slots: AccountSlots
   /** Accounts that are being written, or wait for it. */
   readonly #busy = new Set<AccountSlot>()
   readonly #batch = new TurnBatch<AccountSlot>((batch) => this.#writeAll(batch.take()))
   /** Accounts that wait for their turn, with functions that cancel the wait. */
   readonly #turns = new Map<AccountSlot, () => void>()
   #idle: (() => void)[] = []
+  #connected: Promise<void> | undefined
   #isClosed = false
 
   constructor(writes: AccountWrites) {
     this.#writes = writes
+    this.#slots = new AccountSlots(writes.ownedSince)
+  }
+
+  /** Connects to the database, the first time it is called. */
+  connect(): void {
+    this.#connected ??= this.#writes.connect()
   }
 
   /** Adds a change, whose callbacks report when it is applied or its outcome is unknown. */
@@ -88,9 +95,10 @@ export class AccountStore {
   }
 
   /** Resolves when no account has work under way or waiting. */
-  idle(): Promise<void> {
-    if (this.#busy.size === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
+  async idle(): Promise<void> {
+    await this.#connected
+    if (this.#busy.size === 0) return
+    await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
   /** Aborts all work. Nothing is sent afterwards, and new changes fail. */

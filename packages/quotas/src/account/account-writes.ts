@@ -33,9 +33,24 @@ export class AccountWrites {
     this.#timeout = new CallTimeout(options.clock, options.waitMs)
   }
 
+  /** See `QuotaTable`. */
+  get ownedSince(): number | undefined {
+    return this.#options.table.ownedSince
+  }
+
   /** Moving average of the time to read and write an account, in ms. */
   get averageMs(): number {
     return this.#averageMs
+  }
+
+  /** Makes the first call, so that no request waits for a connection. Never rejects. */
+  async connect(): Promise<void> {
+    try {
+      const { now } = await this.#call((table) => table.read([]))
+      this.#options.time.replied(now)
+    } catch {
+      // a request meets the same failure and reports it
+    }
   }
 
   /** Writes the waiting changes of accounts, which are read first if needed. Never rejects. */

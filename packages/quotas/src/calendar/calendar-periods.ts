@@ -40,6 +40,16 @@ export class CalendarPeriods {
     return period
   }
 
+  /** Looks up an instant, so that the next one near it is fast. Ignores instants out of range. */
+  warmUp(epochMs: number): void {
+    try {
+      this.at(epochMs)
+      this.hourAt(epochMs)
+    } catch {
+      // requests use the database's clock, which may be right
+    }
+  }
+
   /** Returns the previous period. */
   before(period: CalendarPeriod): CalendarPeriod {
     let date = Temporal.PlainDate.from(period.label)

@@ -1,0 +1,3 @@
+import { firstDecisions } from './first-decisions.ts'
+
+firstDecisions(2)
