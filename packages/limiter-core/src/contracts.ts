@@ -6,6 +6,7 @@
 export type * from './contracts/backend.ts'
 export type * from './contracts/charge.ts'
 export type * from './contracts/clock.ts'
+export type * from './contracts/count-estimate.ts'
 export type * from './contracts/counter.ts'
 export type * from './contracts/decisions/answer.ts'
 export type * from './contracts/decisions/compiled-policy.ts'

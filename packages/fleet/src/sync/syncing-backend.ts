@@ -6,6 +6,7 @@ import {
   type Charge,
   type Clock,
   type CompiledPolicy,
+  type CountEstimate,
   type CountedKey,
   clockOf,
   type Decision,
@@ -178,6 +179,11 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     await this.#exchange.recall(keys)
     await this.#ledger.resetAll(keys)
     this.#forget(keys)
+  }
+
+  estimateOf(requested: CountedKey): CountEstimate {
+    const { counter, key } = requested as SyncedCharge
+    return this.#reports.estimateOf(counter, key)
   }
 
   observe(observer: Observer): () => void {

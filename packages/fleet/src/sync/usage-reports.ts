@@ -1,4 +1,4 @@
-import type { Clock, MemoryBackend } from '@sluice/limiter-core/backend'
+import type { Clock, CountEstimate, MemoryBackend } from '@sluice/limiter-core/backend'
 import { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncExchange } from './sync-exchange.ts'
@@ -60,6 +60,16 @@ export class UsageReports {
     nodes.set(this.nodes)
     for (const [index, tier] of TIERS.entries()) tiers.set(this.#tiers[index], tier)
     this.#tiers.fill(0)
+  }
+
+  /** Describes how the count of a key differs from the ledger's. */
+  estimateOf(counter: SyncedCounter, key: string): CountEstimate {
+    const now = this.#deps.clock.now()
+    this.selectRow(counter, key, now)
+    const policy = counter.local.compiled
+    const requestedAt = policy.requestedAt(policy.row)
+    const othersAgeMs = requestedAt === 0 ? undefined : Math.max(0, Math.ceil(now - requestedAt))
+    return { unreported: policy.pending(policy.row), othersAgeMs }
   }
 
   /** Sets `row` of the counter's policy to the row of a key. */

@@ -37,7 +37,7 @@ export function policyText(policy: Omit<PolicyExplanation, 'text'>, cost: number
   const { policy: name, isExempt, mode, limit, used, unit, requested, isOverride } = policy
   if (isExempt) return `exempt from '${name}': only keys with a limit of their own are counted, and this key has none`
   const own = isOverride ? ' (key-specific limit)' : ''
-  const usage = `${count(used)} of ${count(limit)} ${unit} used${own}${heldText(policy)}`
+  const usage = `${count(used)} of ${count(limit)} ${unit} used${own}${heldText(policy)}${estimateText(policy)}`
   const notes = [usage, ...requestedTexts(policy, cost), ...sourceTexts(policy)].join(', ')
   if (mode === 'off') return `not counted by '${name}' (switched off): ${notes}`
   if (requested.allowed) return `allowed by '${name}': ${notes}`
@@ -63,6 +63,16 @@ function heldText({ held }: Omit<PolicyExplanation, 'text'>): string {
       ({ units, endsAfterMs }) => ` (${count(units)} of them leased to this process for ${durationText(endsAfterMs)})`,
     )
     .join('')
+}
+
+/** Describes an estimate: ` (estimated: 12 not reported yet, other processes as of 80 ms ago)`. */
+function estimateText({ estimate }: Omit<PolicyExplanation, 'text'>): string {
+  if (!estimate) return ''
+  const { unreported, othersAgeMs } = estimate
+  const own = unreported === 0 ? [] : [`${count(unreported)} not reported yet`]
+  const others =
+    othersAgeMs === undefined ? 'without other processes' : `other processes as of ${durationText(othersAgeMs)} ago`
+  return ` (estimated: ${[...own, others].join(', ')})`
 }
 
 function sourceTexts({ isCounted, source, backend, perProcess }: Omit<PolicyExplanation, 'text'>): string[] {

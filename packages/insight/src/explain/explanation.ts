@@ -1,4 +1,4 @@
-import type { Fund, HeldUnits } from '@sluice/limiter-core'
+import type { CountEstimate, Fund, HeldUnits } from '@sluice/limiter-core'
 import type { ControlEntry } from '../control/control.ts'
 import type { DenialSnapshot } from '../live/report/snapshot.ts'
 
@@ -53,6 +53,11 @@ export interface PolicyExplanation {
   /** Source of the answer: `memory`, `redis`, `local`, … If the peek failed, the error message. */
   readonly source: string
   readonly held: readonly HeldUnits[]
+  /**
+   * If present, `used`, `remaining` and the durations are estimates of this process: they contain what it has not
+   * reported yet, and miss what other processes took since its last exchange.
+   */
+  readonly estimate?: CountEstimate | undefined
   readonly text: string
 }
 

@@ -65,6 +65,7 @@ export class Explanations {
       unit: policy.unit ?? 'requests',
       isOverride: override !== undefined,
       held: watched.policy.heldUnitsOf(key),
+      estimate: watched.policy.estimateOf(key),
     }
     const isExempt = watched.policy.isExempt(key)
     const counts = isExempt ? uncounted(policy.limit, 'exempt') : await peeked(watched, key, cost)

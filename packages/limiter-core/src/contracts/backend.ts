@@ -1,4 +1,5 @@
 import type { Charge } from './charge.ts'
+import type { CountEstimate } from './count-estimate.ts'
 import type { CountedKey, Counter } from './counter.ts'
 import type { Answer } from './decisions/answer.ts'
 import type { CompiledPolicy } from './decisions/compiled-policy.ts'
@@ -91,6 +92,11 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   passed?(charges: readonly Charge[], takenAt: number): void
   /** Returns the units of a key that this process holds, and changes nothing. Default: no units. */
   heldOf?(counted: CountedKey): readonly HeldUnits[]
+  /**
+   * Describes how the count of a key differs from the shared count, and changes nothing. Default: undefined, the count
+   * is the shared count.
+   */
+  estimateOf?(counted: CountedKey): CountEstimate | undefined
   /** Stops timers and releases connections that the backend opened itself. */
   close?(): MaybePromise<void>
 }

@@ -1,3 +1,4 @@
+import type { CountEstimate } from './count-estimate.ts'
 import type { Decision } from './decisions/decision.ts'
 import type { Policy } from './decisions/policy.ts'
 import type { HeldUnits } from './held-units.ts'
@@ -41,4 +42,6 @@ export interface ObservedPolicy {
   isExempt(key: string): boolean
   /** Returns the units of a key that this process holds in addition to the count. */
   heldUnitsOf(key: string): readonly HeldUnits[]
+  /** Returns how the count of a key in this process differs from the shared count; undefined if it is that count. */
+  estimateOf(key: string): CountEstimate | undefined
 }

@@ -1,4 +1,6 @@
 import type {
+  CountEstimate,
+  CountedKey,
   Decision,
   HeldUnits,
   LimiterControls,
@@ -68,7 +70,15 @@ class OpenPolicyView implements ObservedPolicy {
   }
 
   heldUnitsOf(key: string): readonly HeldUnits[] {
-    const { backend, counter, overrides } = this.#open
-    return backend.heldOf?.({ key, counter: overrides?.counterOf(key) ?? counter }) ?? []
+    return this.#open.backend.heldOf?.(this.#counted(key)) ?? []
+  }
+
+  estimateOf(key: string): CountEstimate | undefined {
+    return this.#open.backend.estimateOf?.(this.#counted(key))
+  }
+
+  #counted(key: string): CountedKey {
+    const { counter, overrides } = this.#open
+    return { key, counter: overrides?.counterOf(key) ?? counter }
   }
 }
