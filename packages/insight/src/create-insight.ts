@@ -55,7 +55,10 @@ const MIN_SECRET = 16
 const DEFAULT_TOPIC = 'sluice.insight'
 const CONTROL_TOPIC = '.control'
 
-/** Creates an observer that collects metrics and live statistics of limiters and caps. Throws `SLUICE_BAD_OPTION`. */
+/**
+ * Creates an observer that collects metrics and live statistics of limiters and caps. Throws `SLUICE_BAD_OPTION`, and
+ * `SLUICE_SECRET_MISSING` for a store without a secret.
+ */
 export function createInsight(options: InsightOptions = {}): Insight {
   const { privacy = 'mask', sources = [], secret, channel, topic = DEFAULT_TOPIC, unique = {} } = checked(options)
   const clock = clockOf(options.clock)
@@ -77,6 +80,8 @@ export function createInsight(options: InsightOptions = {}): Insight {
     sources: sourceMetrics,
     onSync,
   })
+  const { store } = options.control ?? {}
+  const failed = (cause: string | false): void => onSync({ topic: `${topic}${CONTROL_TOPIC}`, failed: cause })
   const limiters = new WatchedLimiters()
   const bounds = new ControlBounds(options.control ?? {})
   const applied = new AppliedControls({ limiters, bounds, now: () => clock.wall() })
@@ -89,6 +94,8 @@ export function createInsight(options: InsightOptions = {}): Insight {
     hasPolicy: (name) => live.snapshot().policies.some((policy) => policy.name === name),
     onAudit: options.control?.audit,
     fleet: channel && { channel, topic: `${topic}${CONTROL_TOPIC}`, secret, unread },
+    stored:
+      store && secret !== undefined ? { store, secret, topic: `${topic}${CONTROL_TOPIC}`, unread, failed } : undefined,
   })
   const explanations = new Explanations({
     clock,
@@ -124,7 +131,7 @@ function checked(options: InsightOptions): InsightOptions {
     throw badOption('createInsight: topic', topic, '1 to 120 printable ASCII characters without braces')
   }
   if (unique !== undefined) checkUnique(unique, secret)
-  if (control !== undefined) checkControl(control)
+  if (control !== undefined) checkControl(control, secret)
   return options
 }
 

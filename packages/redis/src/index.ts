@@ -16,6 +16,7 @@ export { scriptRunner } from './client/script-runner.ts'
 export { type RedisBackendOptions, redisBackend } from './exact/redis-backend.ts'
 export { type RedisInflightOptions, redisInflight } from './inflight/redis-inflight.ts'
 export { type LeasedBackendOptions, leasedBackend, redisLeaseLedger } from './leases/leased-backend.ts'
+export { type RedisRecordsOptions, redisRecords } from './records/redis-records.ts'
 export {
   redisSyncLedger,
   type SyncedBackend,

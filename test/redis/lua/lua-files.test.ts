@@ -39,6 +39,8 @@ const all: Readonly<Record<keyof typeof scripts, readonly Script[]>> = {
   mergeUniques: [scripts.mergeUniques],
   mergeRegisters: [scripts.mergeRegisters],
   readRegisters: [scripts.readRegisters],
+  putRecord: [scripts.putRecord],
+  readRecords: [scripts.readRecords],
   syncNodes: [scripts.syncNodes],
   resetScript: [scripts.resetScript],
   exactScript: overSteps(scripts.exactScript),

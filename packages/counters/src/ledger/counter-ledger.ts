@@ -1,3 +1,4 @@
+import type { RecordStore } from '@sluice/limiter-core'
 import type { ListPage } from '../list-page.ts'
 import type { QuotaTable } from './quota-table.ts'
 import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
@@ -18,6 +19,11 @@ export interface CounterLedger {
    * clock in tests and returns epoch ms.
    */
   openQuotas?(serverTime?: () => number): QuotaTable
+  /**
+   * Returns the records of a name, e.g. for `control.store` of `createInsight`. Ledgers without this method do not store
+   * records.
+   */
+  openRecords?(name: string): RecordStore
   /** Closes resources that the ledger opened. Clients passed to it stay open. */
   close(): Promise<void>
 }

@@ -1,3 +1,4 @@
+import type { RecordStore } from '@sluice/limiter-core'
 import type { Clock } from '@sluice/limiter-core/backend'
 import { SluiceError } from '@sluice/limiter-core/backend'
 import type { ListPage } from '../list-page.ts'
@@ -13,6 +14,7 @@ import {
   type TokenGroup,
 } from './counter-ledger.ts'
 import { MemoryQuotaTable } from './memory-quota-table.ts'
+import { MemoryRecordStore } from './memory-record-store.ts'
 import { MemorySketchTable } from './memory-sketch-table.ts'
 import type { QuotaTable } from './quota-table.ts'
 import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
@@ -43,6 +45,7 @@ export class MemoryLedger implements CounterLedger {
   readonly #clock: Clock
   readonly #tables = new Map<string, MemoryTable>()
   readonly #sketches = new Map<string, MemorySketchTable>()
+  readonly #records = new Map<string, MemoryRecordStore>()
   #quotas: MemoryQuotaTable | undefined
 
   constructor(clock: Clock) {
@@ -65,6 +68,12 @@ export class MemoryLedger implements CounterLedger {
   openQuotas(serverTime: () => number = () => this.#clock.wall()): QuotaTable {
     this.#quotas ??= new MemoryQuotaTable(serverTime)
     return this.#quotas
+  }
+
+  openRecords(name: string): RecordStore {
+    const records = this.#records.get(name) ?? new MemoryRecordStore(this.#clock)
+    this.#records.set(name, records)
+    return records
   }
 
   async close(): Promise<void> {}

@@ -23,6 +23,7 @@ export class CounterTables {
   readonly quotaEntries: string
   readonly quotaUsage: string
   readonly quotaNotices: string
+  readonly records: string
   readonly version: string
 
   /**
@@ -47,6 +48,7 @@ export class CounterTables {
     this.quotaEntries = `${schema}.quota_entries`
     this.quotaUsage = `${schema}.quota_usage`
     this.quotaNotices = `${schema}.quota_notices`
+    this.records = `${schema}.records`
     this.version = `${schema}.counter_version`
   }
 
@@ -96,6 +98,7 @@ end if;
 if existing < 3 then
 ${this.#quotasStep()}
 end if;
+${this.#recordsStep()}
 end $migrate$`
   }
 
@@ -157,6 +160,20 @@ create table ${formats} (
 );
 alter table ${version} add column reads_from int not null default ${READS_FROM};
 update ${version} set version = 2;`
+  }
+
+  /**
+   * Creates the table of records if it is missing. It has no version of its own, because only changes of operators need
+   * it.
+   */
+  #recordsStep(): string {
+    return `create table if not exists ${this.records} (
+  name text collate "C" not null,
+  id text collate "C" not null,
+  text text not null,
+  ends_at timestamptz not null,
+  primary key (name, id)
+);`
   }
 
   /** Updates version 2 to 3. */

@@ -1,4 +1,4 @@
-import type { Clock, SqlRunner } from '@sluice/limiter-core'
+import type { Clock, RecordStore, SqlRunner } from '@sluice/limiter-core'
 import { SluiceError } from '@sluice/limiter-core/backend'
 import type { CounterLedger, CounterTable } from '../ledger/counter-ledger.ts'
 import type { QuotaTable } from '../ledger/quota-table.ts'
@@ -8,6 +8,7 @@ import { type LedgerStatements, ledgerStatements } from './ledger-statements.ts'
 import { quotaStatements } from './quota-statements.ts'
 import { type SketchStatements, sketchStatements } from './sketch-statements.ts'
 import { SqlQuotaTable } from './sql-quota-table.ts'
+import { SqlRecordStore } from './sql-record-store.ts'
 import { SqlSketchTable } from './sql-sketch-table.ts'
 import { SqlTable } from './sql-table.ts'
 
@@ -70,6 +71,10 @@ export class SqlLedger implements CounterLedger {
     // not comparable with a replaced clock
     const ownedSince = serverTime ? undefined : this.#ownedSince
     return new SqlQuotaTable({ statements: quotaStatements(this.#tables), query, serverTime, ownedSince })
+  }
+
+  openRecords(name: string): RecordStore {
+    return new SqlRecordStore(name, this.#tables, (text, values) => this.#query(text, values))
   }
 
   /** Deletes expired tokens, writers and deleted counters. Runs automatically once an hour. */

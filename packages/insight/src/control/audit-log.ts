@@ -3,6 +3,9 @@ import type { AuditLine, ControlEntry } from './control.ts'
 
 const MAX_LINES = 200
 
+/** A line without its text. */
+export type PastEvent = Pick<AuditLine, 'event' | 'entry' | 'at'>
+
 /** Audit log of this process: the last 200 lines, latest first. The sink is dropped after it has thrown. */
 export class AuditLog {
   #lines: AuditLine[] = []
@@ -17,7 +20,7 @@ export class AuditLog {
   }
 
   add(event: AuditLine['event'], entry: ControlEntry, at: number, why?: string): void {
-    const line = { at, event, entry, text: singleLine(textOf(event, entry, why)) }
+    const line = lineOf({ event, entry, at }, why)
     this.#lines = [line, ...this.#lines].slice(0, MAX_LINES)
     try {
       this.#sink?.(line)
@@ -25,6 +28,21 @@ export class AuditLog {
       this.#sink = undefined
     }
   }
+
+  /** Whether a line of this change is in the log. */
+  has(id: string): boolean {
+    return this.#lines.some(({ entry }) => entry.id === id)
+  }
+
+  /** Adds lines that earlier processes have written, without reporting them again, and sorts all lines by time. */
+  restore(events: readonly PastEvent[]): void {
+    const lines = [...this.#lines, ...events.map((event) => lineOf(event))]
+    this.#lines = lines.sort((a, b) => b.at - a.at).slice(0, MAX_LINES)
+  }
+}
+
+function lineOf({ event, entry, at }: PastEvent, why?: string): AuditLine {
+  return { at, event, entry, text: singleLine(textOf(event, entry, why)) }
 }
 
 function textOf(event: AuditLine['event'], entry: ControlEntry, why: string | undefined): string {

@@ -1,10 +1,20 @@
-import { badOption, checkedUnits, optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
+import { badOption, checkedUnits, optionalFunction, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { ControlOptions } from './control.ts'
 
-/** Checks the options. Throws `SLUICE_BAD_OPTION`, or `SLUICE_BAD_LIMIT` for a bound that is not a valid limit. */
-export function checkControl(options: ControlOptions): void {
-  const { limits = {}, audit } = optionsOf('createInsight: control', options, ['limits', 'audit'])
+/**
+ * Checks the options. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_LIMIT` for a bound that is not a valid limit, and
+ * `SLUICE_SECRET_MISSING` for a store without a secret.
+ */
+export function checkControl(options: ControlOptions, secret: string | undefined): void {
+  const { limits = {}, audit, store } = optionsOf('createInsight: control', options, ['limits', 'audit', 'store'])
   optionalFunction('createInsight: control.audit', audit)
+  if (store !== undefined && (typeof store?.put !== 'function' || typeof store.all !== 'function')) {
+    throw badOption('createInsight: control.store', store, 'a store such as redisRecords(client)')
+  }
+  if (store !== undefined && secret === undefined) {
+    const message = 'createInsight: secret: expected a string (it encrypts stored changes), received undefined'
+    throw new SluiceError('SLUICE_SECRET_MISSING', message)
+  }
   if (typeof limits !== 'object' || limits === null) {
     throw badOption('createInsight: control.limits', limits, 'an object with { min, max } for each policy name')
   }

@@ -1,4 +1,4 @@
-import type { Duration } from '@sluice/limiter-core'
+import type { Duration, RecordStore } from '@sluice/limiter-core'
 
 /** A temporary change by an operator. */
 export type ControlAction =
@@ -63,4 +63,11 @@ export interface ControlOptions {
    * it is not called again.
    */
   readonly audit?: ((line: AuditLine) => void) | undefined
+  /**
+   * Stores changes, so that they continue after all processes have stopped, with their remaining time: for example
+   * `redisRecords(client)` or `ledger.openRecords('limits')`. The audit log of the last seven days is stored with them.
+   * Requires the `secret` of `createInsight`. If the store fails, changes apply nevertheless and are stored later.
+   * Default: none; changes end when all processes have stopped.
+   */
+  readonly store?: RecordStore | undefined
 }

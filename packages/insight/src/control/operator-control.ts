@@ -11,8 +11,10 @@ import type { UnreadMessages } from '../unread-messages.ts'
 import type { AppliedControls } from './applied-controls.ts'
 import { AuditLog } from './audit-log.ts'
 import type { AuditLine, ControlEntry, ControlOptions, ControlRequest } from './control.ts'
+import { ControlArchive, type ControlArchiveOptions } from './control-archive.ts'
 import type { ControlBounds } from './control-bounds.ts'
 import { ControlExchange } from './control-exchange.ts'
+import { pastEvents, wholeControls } from './control-history.ts'
 import { auditText, storedControl } from './control-request.ts'
 import { ControlSet, MAX_CONTROLS } from './control-set.ts'
 import { entryOf, isActive, type StoredControl } from './stored-control.ts'
@@ -38,6 +40,8 @@ export interface OperatorControlDeps {
         readonly unread: UnreadMessages
       }
     | undefined
+  /** Store of changes. If undefined, changes end when all processes have stopped. */
+  readonly stored?: Pick<ControlArchiveOptions, 'store' | 'secret' | 'topic' | 'unread' | 'failed'> | undefined
 }
 
 const TICK_MS = 1_000
@@ -53,19 +57,25 @@ export class OperatorControl implements InsightPart {
   readonly #set = new ControlSet()
   readonly #audit: AuditLog
   readonly #exchange: ControlExchange | undefined
+  readonly #archive: ControlArchive | undefined
   readonly #startedAt: number
   /** Stops the timer, which runs only while changes are stored. */
   #stop: (() => void) | undefined
   #isClosed = false
 
   constructor(deps: OperatorControlDeps) {
-    const { clock, onAudit, fleet } = deps
+    const { clock, onAudit, fleet, stored } = deps
     this.#deps = deps
     this.#audit = new AuditLog(onAudit)
     this.#startedAt = clock.wall()
     const received = (controls: readonly StoredControl[]): void => this.#received(controls)
     const secret = fleet?.secret
     this.#exchange = fleet && secret !== undefined ? new ControlExchange({ ...fleet, secret, received }) : undefined
+    const restored = (controls: readonly StoredControl[]): void => this.#restored(controls)
+    this.#archive = stored && new ControlArchive({ ...stored, clock, restored })
+    if (!this.#archive) return
+    void this.#archive.run()
+    this.#keepTicking()
   }
 
   limiterOpened(limiter: ObservedLimiter): void {
@@ -124,7 +134,7 @@ export class OperatorControl implements InsightPart {
       throw new SluiceError('SLUICE_BAD_LIMIT', `control: ${why}`)
     }
     this.#audit.add('begun', this.#entryOf(control), at)
-    await Promise.all([this.#resetKey(control, true), this.#send(true)])
+    await Promise.all([this.#resetKey(control, true), this.#send(true), this.#archive?.keep(control)])
     return this.#entryOf(control)
   }
 
@@ -138,7 +148,7 @@ export class OperatorControl implements InsightPart {
     this.#set.merge([undone], at)
     this.#audit.add('undone', this.#entryOf(undone), at)
     this.#refresh()
-    await this.#send(true)
+    await Promise.all([this.#send(true), this.#archive?.keep(undone)])
     return true
   }
 
@@ -147,6 +157,7 @@ export class OperatorControl implements InsightPart {
     this.#isClosed = true
     this.#stop?.()
     this.#exchange?.close()
+    this.#archive?.close()
     this.#deps.applied.replace([])
   }
 
@@ -165,12 +176,27 @@ export class OperatorControl implements InsightPart {
     const at = this.#wall()
     this.#refresh()
     this.#set.removeExpired(at)
-    if (!this.#set.isEmpty) {
-      void this.#send(false)
-      return
+    const isBehind = this.#archive?.isBehind === true
+    if (isBehind) void this.#archive?.run()
+    if (!this.#set.isEmpty) void this.#send(false)
+    else if (!isBehind) {
+      this.#stop?.()
+      this.#stop = undefined
     }
-    this.#stop?.()
-    this.#stop = undefined
+  }
+
+  #keepTicking(): void {
+    this.#stop ??= repeatEvery(this.#deps.clock, TICK_MS, () => this.#tick())
+  }
+
+  /** Applies the stored changes that have not ended, and restores the audit log. */
+  #restored(controls: readonly StoredControl[]): void {
+    const at = this.#wall()
+    const all = wholeControls(controls)
+    const active = all.filter((one) => isActive(one, at) && one.endsAt < at + MAX_AHEAD_MS)
+    const past = all.filter(({ id }) => !this.#audit.has(id) && !active.some((one) => one.id === id))
+    for (const control of this.#set.merge(active, at)) this.#apply(control, control.at)
+    this.#audit.restore(past.flatMap((one) => pastEvents(one, at, this.#entryOf(one))))
   }
 
   #received(controls: readonly StoredControl[]): void {
@@ -180,7 +206,7 @@ export class OperatorControl implements InsightPart {
       at,
     )) {
       if (control.undoneAt === undefined) {
-        this.#apply(control)
+        this.#apply(control, at)
         void this.#resetKey(control, false)
       } else if (this.#deps.applied.active.some(({ id }) => id === control.id))
         this.#audit.add('undone', this.#entryOf(this.#set.find(control.id) ?? control), at)
@@ -188,11 +214,11 @@ export class OperatorControl implements InsightPart {
     this.#refresh()
   }
 
-  /** Applies a change that another process began. */
-  #apply(control: StoredControl): void {
+  /** Applies a change that another process began. `begunAt`: the time in the audit log. */
+  #apply(control: StoredControl, begunAt: number): void {
     const at = this.#wall()
     if (!isActive(control, at)) return
-    this.#audit.add('begun', this.#entryOf(control), at)
+    this.#audit.add('begun', this.#entryOf(control), begunAt)
     this.#refresh()
     const why = this.#deps.applied.failureOf(control)
     if (why !== undefined) this.#audit.add('failed', this.#entryOf(control), at, why)
@@ -200,7 +226,7 @@ export class OperatorControl implements InsightPart {
 
   /** Applies the active changes to all observed limiters, and logs changes that have expired. */
   #refresh(): void {
-    if (!this.#set.isEmpty) this.#stop ??= repeatEvery(this.#deps.clock, TICK_MS, () => this.#tick())
+    if (!this.#set.isEmpty) this.#keepTicking()
     const { applied } = this.#deps
     const active = this.#activeChanges()
     for (const one of applied.active) if (!active.includes(one)) this.#logExpiry(one)

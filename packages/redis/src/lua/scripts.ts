@@ -15,6 +15,8 @@ export const syncNodes: Script = scriptOf('sync-nodes', lua.syncNodes)
 export const mergeUniques: Script = scriptOf('merge-uniques', lua.mergeUniques)
 export const mergeRegisters: Script = scriptOf('merge-registers', lua.mergeRegisters)
 export const readRegisters: Script = scriptOf('read-registers', lua.readRegisters)
+export const putRecord: Script = scriptOf('put-record', lua.putRecord)
+export const readRecords: Script = scriptOf('read-records', lua.readRecords)
 
 // the record must outlive the deadline of the command, which may be wrong by the error of the estimated clock offset
 const runOnce = `${locals(['REMEMBERED_MS'], [IDEMPOTENT_MS + 1_000])}\n${lua.runOnce}`
