@@ -2,6 +2,7 @@ export type {
   AuditLine,
   ControlAction,
   ControlEntry,
+  ControlledMode,
   ControlOptions,
   ControlRequest,
   ControlTerms,

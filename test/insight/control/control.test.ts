@@ -46,6 +46,36 @@ test('a policy is switched to shadow for 15 minutes, and then enforced again aut
   await insight.close()
 })
 
+test('a policy in shadow mode is enforced for a time if code allows it', async () => {
+  const clock = new FakeClock({ wallMs: 1_700_000_000_000 })
+  const insight = createInsight({ clock, control: { enforce: ['trial'] } })
+  const policies = [
+    { name: 'trial', limit: 2, window: '1h', mode: 'shadow' },
+    { name: 'other', limit: 2, window: '1h', mode: 'shadow' },
+  ] as const
+  const backend = memoryBackend({ clock })
+  const limiter = createLimiter({ policies, clock, observers: [insight], backend })
+  const allowed = () => Array.from({ length: 3 }, () => limiter.take('key').allowed)
+  expect(allowed()).toEqual([true, true, true])
+  const { text } = await insight
+    .control({ action: 'mode', policy: 'trial', mode: 'enforce', by: 'ops', duration: '1m' })
+    .then(() => insight.audit()[0])
+  expect(text).toBe("ops: policy 'trial' enforced")
+  expect(allowed()).toEqual([false, false, false])
+  expect((await insight.explain('key')).policies[0]).toMatchObject({ policy: 'trial', mode: 'enforce' })
+  // the more permissive mode of two owners wins
+  await insight.control({ action: 'mode', policy: 'trial', mode: 'off', duration: '10s' })
+  expect(allowed()).toEqual([true, true, true])
+  clock.advance(11_000)
+  expect(allowed()).toEqual([false, false, false])
+  clock.advance(61_000)
+  expect(allowed()).toEqual([true, true, true])
+  const refused = insight.control({ action: 'mode', policy: 'other', mode: 'enforce' })
+  await expect(refused).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
+  limiter.close()
+  await insight.close()
+})
+
 test('a switch can be undone once', async () => {
   const { insight, allowed } = watched()
   const { id } = await insight.control({ action: 'mode', policy: 'minute', mode: 'off', duration: '1h' })

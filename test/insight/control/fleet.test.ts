@@ -203,3 +203,20 @@ test('the later of two changes applies, even if its clock is behind', async () =
     expect(limitsOf([ahead, behind])).toEqual([limit, limit])
   }
 })
+
+test('a process that does not allow it keeps a policy in shadow mode, and records the failure', async () => {
+  const fleet = new Fleet()
+  const bold = fleet.join({ control: { enforce: ['trial'] } })
+  const shy = fleet.join()
+  const policies = [{ name: 'trial', limit: 1, window: '1h', mode: 'shadow' }] as const
+  const [open, kept] = [bold, shy].map(({ insight }) => {
+    return createLimiter({ policies, clock: fleet.clock, observers: [insight], backend: memoryBackend() })
+  })
+  await bold.insight.control({ action: 'mode', policy: 'trial', mode: 'enforce' })
+  const allowed = (limiter: Limiter<Decision>) => [1, 2].map(() => limiter.take('key').allowed)
+  expect([allowed(open), allowed(kept)]).toEqual([
+    [true, false],
+    [true, true],
+  ])
+  expect(shy.insight.audit()[0]).toMatchObject({ event: 'failed', text: expect.stringContaining('does not allow') })
+})

@@ -19,9 +19,13 @@ afterAll(async () => {
   await server.stop()
 })
 
-async function started(): Promise<Controlled> {
+function spawned(): Controlled {
   const process: Controlled = startNode('insight/control/children/controlled-process.ts')
   processes.push(process)
+  return process
+}
+
+async function joined(process: Controlled): Promise<Controlled> {
   await process.call('join', server.url, SECRET)
   return process
 }
@@ -35,11 +39,14 @@ async function until(all: readonly Controlled[], key: string, answer: string): P
 }
 
 test('a switch applies in two processes over Redis, reverts automatically, and reaches a restarted process', async () => {
-  const [here, there] = [await started(), await started()]
+  const [here, there] = [await joined(spawned()), await joined(spawned())]
+  // loaded before the switch, which would end meanwhile on a busy machine
+  const late = spawned()
+  await late.call('load')
   await until([here, there], 'key', 'redis denied')
   await here.call('control', { action: 'mode', policy: 'api', mode: 'off', duration: '4s' })
   const heldMs = await until([here, there], 'key', 'off allowed')
-  const restarted = await started()
+  const restarted = await joined(late)
   const restartedMs = await until([restarted], 'key', 'off allowed')
   const revertedMs = await until([here, there, restarted], 'key', 'redis denied')
   const times = [heldMs, restartedMs, revertedMs].map(Math.round)

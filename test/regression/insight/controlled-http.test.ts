@@ -51,3 +51,22 @@ test('preflights of a blocked key are blocked', async () => {
     .set('access-control-request-method', 'GET')
   expect((await preflight).status).toBe(429)
 })
+
+test('a policy in shadow mode that is enforced denies, has headers, and denies by key', async () => {
+  const key = (req: Request): string | typeof DENY => (req.headers.bad === undefined ? 'all' : DENY)
+  const { operator, app } = served({ name: 'api', limit: 2, mode: 'shadow', key, ...MINUTE })
+  const answers = async (bad?: string) => {
+    const asked = request(app).get('/')
+    const { status, headers } = await (bad === undefined ? asked : asked.set('bad', bad))
+    return [status, headers.ratelimit, headers['ratelimit-policy']]
+  }
+  expect(await answers()).toEqual([200, undefined, undefined])
+  operator.setControls({ api: { mode: 'enforce' } })
+  expect(await answers()).toEqual([200, '"api";r=0;t=60', '"api";q=2;w=60'])
+  expect((await answers())[0]).toBe(429)
+  expect((await answers('yes'))[0]).toBe(429)
+  operator.setControls({ api: { mode: 'enforce' } }, { all: 5_000 })
+  expect((await answers())[0]).toBe(429)
+  operator.release()
+  expect(await answers()).toEqual([200, undefined, undefined])
+})

@@ -1,4 +1,5 @@
 import type { ObservedLimiter } from '@sluice/limiter-core'
+import type { ControlAction, ControlledMode } from './control.ts'
 import type { ControlBounds } from './control-bounds.ts'
 import { EffectiveControls } from './effective-controls.ts'
 import type { StoredControl } from './stored-control.ts'
@@ -56,18 +57,24 @@ export class AppliedControls {
   /** Returns the reason why a change is not applied everywhere in this process; undefined if it is. */
   failureOf(control: StoredControl): string | undefined {
     const { change } = control
-    if (change.action !== 'limit') return undefined
-    return this.#isInBounds(control)
-      ? this.#failures.get(change.policy)
-      : 'the limit is outside the bounds configured in this process'
+    if (!this.#isInBounds(control)) return refusalOf(change)
+    return change.action === 'limit' ? this.#failures.get(change.policy) : undefined
   }
 
   /** Mode that an operator has set for the policy, if any. */
-  modeOf(policy: string): 'shadow' | 'off' | undefined {
+  modeOf(policy: string): ControlledMode | undefined {
     return this.#effective?.modeOf(policy)
   }
 
   #isInBounds({ change }: StoredControl): boolean {
-    return change.action !== 'limit' || this.#deps.bounds.admits(change.policy, change.limit)
+    const { bounds } = this.#deps
+    if (change.action === 'mode') return change.mode !== 'enforce' || bounds.mayEnforce(change.policy)
+    return change.action !== 'limit' || bounds.admits(change.policy, change.limit)
   }
+}
+
+function refusalOf({ action }: ControlAction): string {
+  return action === 'mode'
+    ? 'this process does not allow operators to enforce the policy'
+    : 'the limit is outside the bounds configured in this process'
 }

@@ -56,6 +56,7 @@ function changeText({ action, policy, mode, limit, key }: ControlEntry): string 
   const where = policy === undefined ? 'all policies' : `policy '${policy}'`
   switch (action) {
     case 'mode':
+      if (mode === 'enforce') return `${where} enforced`
       return mode === 'off' ? `${where} switched off` : `${where} switched to shadow`
     case 'limit':
       return `limit of ${where} set to ${limit}`

@@ -3,9 +3,16 @@ import type { ControlOptions, LimitBounds } from './control.ts'
 /** Bounds for operator changes of limits in this process. */
 export class ControlBounds {
   readonly #limits: NonNullable<ControlOptions['limits']>
+  readonly #enforce: ReadonlySet<string>
 
-  constructor({ limits = {} }: ControlOptions) {
+  constructor({ limits = {}, enforce = [] }: ControlOptions) {
     this.#limits = limits
+    this.#enforce = new Set(enforce)
+  }
+
+  /** Whether operators may enforce a policy that code configures as shadow. */
+  mayEnforce(policy: string): boolean {
+    return this.#enforce.has(policy)
   }
 
   /** Returns the bounds of a policy, or undefined if its limit cannot be changed. */

@@ -1,5 +1,5 @@
 import { read } from '@sluice/limiter-core/backend'
-import type { ControlAction, ControlTerms } from './control.ts'
+import type { ControlAction, ControlledMode, ControlTerms } from './control.ts'
 import type { StoredControl } from './stored-control.ts'
 
 /** Maximum size of a message. A single larger change is still sent, as a separate message. */
@@ -66,11 +66,15 @@ function stored(value: unknown): StoredControl | undefined {
   return known && { ...terms(value), change: known, ...(undoneAt !== undefined && undone(value)) }
 }
 
+function isMode(mode: unknown): mode is ControlledMode {
+  return mode === 'enforce' || mode === 'shadow' || mode === 'off'
+}
+
 function changeOf(value: unknown): ControlAction | undefined {
   const { action, policy, mode, limit: most, key } = changed(value)
   switch (action) {
     case 'mode':
-      return mode === 'shadow' || mode === 'off' ? { action, policy: text(policy), mode } : undefined
+      return isMode(mode) ? { action, policy: text(policy), mode } : undefined
     case 'limit':
       return { action, policy: text(policy), limit: limit(most) }
     case 'block':

@@ -1,12 +1,14 @@
 import { badOption, checkedUnits, optionalFunction, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { ControlOptions } from './control.ts'
 
+const OPTIONS = ['limits', 'enforce', 'audit', 'store'] as const
+
 /**
  * Checks the options. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_LIMIT` for a bound that is not a valid limit, and
  * `SLUICE_SECRET_MISSING` for a store without a secret.
  */
 export function checkControl(options: ControlOptions, secret: string | undefined): void {
-  const { limits = {}, audit, store } = optionsOf('createInsight: control', options, ['limits', 'audit', 'store'])
+  const { limits = {}, enforce = [], audit, store } = optionsOf('createInsight: control', options, OPTIONS)
   optionalFunction('createInsight: control.audit', audit)
   if (store !== undefined && (typeof store?.put !== 'function' || typeof store.all !== 'function')) {
     throw badOption('createInsight: control.store', store, 'a store such as redisRecords(client)')
@@ -14,6 +16,9 @@ export function checkControl(options: ControlOptions, secret: string | undefined
   if (store !== undefined && secret === undefined) {
     const message = 'createInsight: secret: expected a string (it encrypts stored changes), received undefined'
     throw new SluiceError('SLUICE_SECRET_MISSING', message)
+  }
+  if (!Array.isArray(enforce) || enforce.some((name) => typeof name !== 'string')) {
+    throw badOption('createInsight: control.enforce', enforce, 'an array of policy names')
   }
   if (typeof limits !== 'object' || limits === null) {
     throw badOption('createInsight: control.limits', limits, 'an object with { min, max } for each policy name')

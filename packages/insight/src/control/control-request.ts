@@ -13,7 +13,7 @@ const FIELDS = {
   reset: ['key', 'policy'],
 } as const
 const SHARED = ['action', 'duration', 'by', 'reason'] as const
-const MODES = ['shadow', 'off'] as const
+const MODES = ['enforce', 'shadow', 'off'] as const
 const DEFAULT_MS = 15 * 60_000
 const MIN_MS = 1_000
 const MAX_MS = 24 * 3_600_000
@@ -55,8 +55,7 @@ function changeOf(request: ControlRequest, limits: ControlLimits): ControlAction
   ])
   switch (request.action) {
     case 'mode':
-      if (!MODES.includes(request.mode)) throw badOption('control: mode', request.mode, MODES.join(' or '))
-      return { action: 'mode', policy: policyOf(request.policy, limits), mode: request.mode }
+      return { action: 'mode', policy: policyOf(request.policy, limits), mode: modeOf(request, limits) }
     case 'limit': {
       const policy = policyOf(request.policy, limits)
       return { action: 'limit', policy, limit: limitOf(policy, request.limit, limits) }
@@ -76,6 +75,13 @@ function policyOf(name: unknown, { hasPolicy }: ControlLimits): string {
     'SLUICE_UNKNOWN_POLICY',
     `control: policy: expected the name of an observed policy, received '${boundedText(name)}'`,
   )
+}
+
+function modeOf({ policy, mode }: { readonly policy: string; readonly mode: unknown }, { bounds }: ControlLimits) {
+  const known = MODES.find((one) => one === mode)
+  if (known === undefined) throw badOption('control: mode', mode, `one of ${MODES.join(', ')}`)
+  if (known !== 'enforce' || bounds.mayEnforce(policy)) return known
+  throw badOption('control: mode', mode, 'shadow or off; list the policy in createInsight({ control: { enforce } })')
 }
 
 function limitOf(policy: string, limit: unknown, { bounds }: ControlLimits): number {

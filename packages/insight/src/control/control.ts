@@ -1,8 +1,11 @@
 import type { Duration, RecordStore } from '@sluice/limiter-core'
 
+/** Mode that an operator can set. `enforce` needs the permission of `ControlOptions.enforce`. */
+export type ControlledMode = 'enforce' | 'shadow' | 'off'
+
 /** A temporary change by an operator. */
 export type ControlAction =
-  | { readonly action: 'mode'; readonly policy: string; readonly mode: 'shadow' | 'off' }
+  | { readonly action: 'mode'; readonly policy: string; readonly mode: ControlledMode }
   | { readonly action: 'limit'; readonly policy: string; readonly limit: number }
   | { readonly action: 'block'; readonly key: string; readonly policy?: string | undefined }
   | { readonly action: 'reset'; readonly key: string; readonly policy?: string | undefined }
@@ -33,7 +36,7 @@ export interface ControlEntry extends ControlTerms {
   readonly action: ControlAction['action']
   /** Undefined if the change applies to all policies. */
   readonly policy?: string | undefined
-  readonly mode?: 'shadow' | 'off' | undefined
+  readonly mode?: ControlledMode | undefined
   readonly limit?: number | undefined
   /** The key, displayed according to `privacy`. */
   readonly key?: string | undefined
@@ -58,6 +61,11 @@ export interface LimitBounds {
 export interface ControlOptions {
   /** Allowed range by policy name. Limits of other policies cannot be changed. Default: none. */
   readonly limits?: Readonly<Record<string, LimitBounds>> | undefined
+  /**
+   * Names of policies that operators may enforce although code configures them as shadow. Default: none. Do not list
+   * policies of `slowDown`.
+   */
+  readonly enforce?: readonly string[] | undefined
   /**
    * Called for each line of the audit log of this process; every process on a channel writes its own log. If it throws,
    * it is not called again.

@@ -1,5 +1,6 @@
 import type { LimiterControls } from '@sluice/limiter-core'
 import { ActiveControls } from './active-controls.ts'
+import type { ControlledMode } from './control.ts'
 import type { StoredControl } from './stored-control.ts'
 
 /** Active changes in the form that limiters read, also for limiters that cannot apply some of the limits. */
@@ -21,7 +22,7 @@ export class EffectiveControls {
   }
 
   /** Mode that an operator has set for the policy, if any. */
-  modeOf(policy: string): 'shadow' | 'off' | undefined {
+  modeOf(policy: string): ControlledMode | undefined {
     return this.all?.policies.get(policy)?.mode
   }
 

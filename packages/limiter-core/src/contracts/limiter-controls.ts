@@ -11,7 +11,8 @@ export interface LimiterControls {
 
 /** Changes to one policy. The more permissive of two modes applies; `off` counts nothing. */
 export interface PolicyControl {
-  readonly mode?: 'shadow' | 'off' | undefined
+  /** Replaces the configured mode. A policy that is configured as `off` stays off. */
+  readonly mode?: 'enforce' | 'shadow' | 'off' | undefined
   /** Limit in units, an integer of at least 1. Keys with an override keep their own limit. */
   readonly limit?: number | undefined
 }

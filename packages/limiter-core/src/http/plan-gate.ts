@@ -2,6 +2,7 @@ import type { Clock, Policy } from '../contracts.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
 import { PolicyLimiter } from '../limiter/limiter.ts'
 import type { Observers } from '../observers/observers.ts'
+import type { Mode } from '../policy/mode.ts'
 import { policyItems } from './headers/gate.ts'
 import type { RatePlan } from './rate-plans.ts'
 import type { ResponseSettings } from './response-settings.ts'
@@ -36,6 +37,8 @@ interface SolePolicy<Req, Res> {
 export interface PlanPart<Req, Res> {
   readonly answer: ResponseSettings<Req, Res>
   readonly policies: readonly Policy[]
+  /** The same policies with their modes. */
+  readonly members: readonly { readonly policy: Policy; readonly mode: Mode }[]
   readonly enforced: readonly Policy[]
   /** The items of the enforced policies, for `RateLimit-Policy`. */
   readonly policyItems: string
@@ -68,7 +71,8 @@ function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: ResponseSettings<Req
   const own = plan.filter((one) => one.answer === answer)
   const enforced = own.filter(({ mode }) => mode === 'enforce').map(({ policy }) => policy)
   const overrides = own.some((one) => one.overrides !== undefined)
-  return { answer, policies: own.map(({ policy }) => policy), enforced, policyItems: policyItems(enforced), overrides }
+  const policies = own.map(({ policy }) => policy)
+  return { answer, policies, members: own, enforced, policyItems: policyItems(enforced), overrides }
 }
 
 function soleOf<Req, Res>(plan: RatePlan<Req, Res>, costs: readonly number[]): SolePolicy<Req, Res> | undefined {

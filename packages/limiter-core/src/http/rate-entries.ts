@@ -52,7 +52,10 @@ function entryOf<Req, Res>(
   const partitionOf: Partition = partition && keys.length > 0 ? partitionsOf(gate, keys, partition) : undefined
   const { controlled } = gate.limiter
   if (!partitionOf && !exempt && !part.overrides && !controlled) return rateEntry(headers, part.policyItems, decision)
-  const counting = part.enforced.filter((policy) => !exempt?.has(policy) && !controlled?.isNotEnforced(policy))
+  const enforced = controlled
+    ? part.members.filter(({ policy, mode }) => controlled.isEnforced(policy, mode)).map(({ policy }) => policy)
+    : part.enforced
+  const counting = enforced.filter((policy) => !exempt?.has(policy))
   const shown =
     part.overrides || controlled ? counting.map((policy) => policyOfKey(policy, gate, decision, keys)) : counting
   return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)

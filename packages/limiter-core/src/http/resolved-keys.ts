@@ -21,7 +21,7 @@ export class ResolvedKeys {
   constructor({ plan, limiter: { controlled } }: PlanGate<never, never>, keys: readonly ResolvedKey[]) {
     this.#plan = plan
     const isShadow = ({ mode, policy }: AnyPlan[number]): boolean =>
-      mode === 'shadow' || controlled?.isNotEnforced(policy) === true
+      controlled ? !controlled.isEnforced(policy, mode) : mode === 'shadow'
     this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one.policy, isShadow(one))] : []))
     // a denied request takes nothing; if the denying policies are in shadow mode, only shadow policies take nothing
     const counts = (one: AnyPlan[number]): boolean => this.denied.length === 0 || !isShadow(one)

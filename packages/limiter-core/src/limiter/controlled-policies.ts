@@ -1,6 +1,7 @@
 import type { Answer, Charge, LimiterControls, Policy, PolicyControl } from '../contracts.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
+import type { Mode } from '../policy/mode.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** `source` of a decision about a blocked key. */
@@ -25,9 +26,9 @@ export class ControlledPolicies {
     return this.#of(name).mode === 'off'
   }
 
-  /** Whether the controls keep a policy from denying requests, because they set it to shadow mode or switch it off. */
-  isNotEnforced({ name }: Pick<Policy, 'name'>): boolean {
-    return this.#of(name).mode !== undefined
+  /** Whether a policy denies requests, under the controls or, if they do not set its mode, as `configured`. */
+  isEnforced({ name }: Pick<Policy, 'name'>, configured: Mode): boolean {
+    return (this.#of(name).mode ?? configured) === 'enforce'
   }
 
   /**
@@ -37,7 +38,7 @@ export class ControlledPolicies {
   blocked(charges: readonly Charge[]): Answer | undefined {
     const verdicts = charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
-      if (charge.advisory || this.isNotEnforced(policy)) return []
+      if (!this.isEnforced(policy, configuredMode(charge))) return []
       const ms = this.#controls.blockedMs(clientKeyOf(charge.key), policy.name)
       return ms > 0 ? new ChargeVerdict(policy, false, 0, Math.ceil(ms), ms) : []
     })
@@ -51,7 +52,7 @@ export class ControlledPolicies {
     return charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
       if (this.isOff(policy)) return []
-      return { ...this.withLimit(charge), advisory: charge.advisory || this.isNotEnforced(policy) }
+      return { ...this.withLimit(charge), advisory: !this.isEnforced(policy, configuredMode(charge)) }
     })
   }
 
@@ -67,6 +68,10 @@ export class ControlledPolicies {
   #of(name: string): PolicyControl {
     return this.#controls.policies.get(name) ?? NOT_CONTROLLED
   }
+}
+
+function configuredMode({ advisory }: Charge): Mode {
+  return advisory ? 'shadow' : 'enforce'
 }
 
 const NOT_CONTROLLED: PolicyControl = {}

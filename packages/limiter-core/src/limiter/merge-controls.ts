@@ -1,5 +1,7 @@
 import type { LimiterControls, PolicyControl } from '../contracts.ts'
 
+const MOST_PERMISSIVE_FIRST = ['off', 'shadow', 'enforce'] as const
+
 /**
  * Combines the controls of several owners: the more permissive mode, the smaller limit and the longest block apply.
  * Returns undefined if `all` is empty.
@@ -17,7 +19,7 @@ export function mergeControls(all: readonly LimiterControls[]): LimiterControls 
 function joined(one: PolicyControl, other: PolicyControl): PolicyControl {
   const limit = Math.min(one.limit ?? Number.POSITIVE_INFINITY, other.limit ?? Number.POSITIVE_INFINITY)
   return {
-    mode: one.mode === 'off' ? 'off' : (other.mode ?? one.mode),
+    mode: MOST_PERMISSIVE_FIRST.find((mode) => mode === one.mode || mode === other.mode),
     limit: Number.isFinite(limit) ? limit : undefined,
   }
 }

@@ -5,6 +5,9 @@ import { createRedis, redisBackend, redisChannel } from '@sluice/redis'
 let insight: Insight
 let limiter: Limiter
 
+/** Resolves when the process has loaded its modules. */
+export function load(): void {}
+
 export function join(url: string, secret: string): void {
   const client = createRedis(url)
   insight = createInsight({

@@ -114,8 +114,9 @@ export class SlowDownGate<Req, Res> {
       const chargedBeyond = this.#isBeyond(check.decision)
       if (chargedBeyond) this.#charge(check, 1)
       const delayMs = this.#delayMs(check.decision)
-      const isWaived = check.gate.limiter.controlled?.isNotEnforced({ name: this.name }) ?? false
-      return { ...check, chargedBeyond, delayMs, shadow: this.mode === 'shadow' || isWaived }
+      const { controlled } = check.gate.limiter
+      const shadow = controlled ? !controlled.isEnforced(this, this.mode) : this.mode === 'shadow'
+      return { ...check, chargedBeyond, delayMs, shadow }
     })
   }
 

@@ -18,6 +18,7 @@ export function policyForm(policy: string): HTMLElement {
     [
       button('Switch to shadow (count, do not deny)', { action: 'mode', mode: 'shadow' }),
       button('Switch off (do not count)', { action: 'mode', mode: 'off' }),
+      button('Enforce (if code allows it)', { action: 'mode', mode: 'enforce' }),
       field('New limit', limit),
       button('Set limit', { action: 'limit' }),
     ],

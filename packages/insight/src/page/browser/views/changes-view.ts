@@ -45,7 +45,7 @@ export function controlsTable(controls: readonly ControlEntry[], canAct: boolean
 }
 
 function changeCell({ action, mode, limit, key }: ControlEntry): HTMLElement {
-  if (action === 'mode') return element('span', {}, mode === 'off' ? 'Mode: off' : 'Mode: shadow')
+  if (action === 'mode') return element('span', {}, `Mode: ${mode ?? 'shadow'}`)
   if (action === 'limit') return element('span', {}, `Limit: ${count(limit ?? 0)}`)
   return element('span', {}, action === 'block' ? 'Blocked: ' : 'Reset: ', untrustedText(key ?? ''))
 }
