@@ -26,7 +26,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'csv-stringify',
   ],
   '@sluice/gossip': ['@sluice/counters', '@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics'],
-  '@sluice/insight': ['@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches'],
+  '@sluice/insight': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches'],
   '@sluice/testkit': ['@sluice/fleet', '@sluice/limiter-core'],
 }
 

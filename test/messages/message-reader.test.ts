@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { read } from '@sluice/limiter-core/backend'
+import { read } from '@sluice/fleet/backend'
 
 const MOST = Number.MAX_SAFE_INTEGER
 const parsed = (json: string): unknown => JSON.parse(json)

@@ -1,4 +1,6 @@
 // Entry point for authors of backends that are shared by many processes.
+export { checkTopic, isTopic } from './backend/channel-topic.ts'
+export * as read from './backend/message-reader.ts'
 export { PARTITIONS, partitionOf } from './backend/partition-of.ts'
 export { PlainCounter } from './backend/plain-counter.ts'
 export { settledWithin } from './backend/settled-within.ts'

@@ -1,14 +1,6 @@
-import { checkMessage, TopicReceivers } from '@sluice/fleet/backend'
+import { checkMessage, checkTopic, isTopic, TopicReceivers } from '@sluice/fleet/backend'
 import type { Channel, Metric, MetricSource } from '@sluice/limiter-core'
-import {
-  badOption,
-  checkTopic,
-  type Duration,
-  integerFrom,
-  isTopic,
-  optionsOf,
-  parseTimerMs,
-} from '@sluice/limiter-core/backend'
+import { badOption, type Duration, integerFrom, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
 import { CounterMetric } from '@sluice/metrics'
 import type { LogItem } from './log/replica-log.ts'
 import { GossipNode } from './node/gossip-node.ts'

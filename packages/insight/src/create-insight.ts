@@ -1,10 +1,12 @@
+import { isTopic } from '@sluice/fleet/backend'
 import type { MetricSource } from '@sluice/limiter-core'
-import { badOption, type Channel, type Clock, clockOf, isTopic, optionsOf } from '@sluice/limiter-core/backend'
+import { badOption, type Channel, type Clock, clockOf, optionsOf } from '@sluice/limiter-core/backend'
 import { AppliedControls } from './control/applied-controls.ts'
 import type { ControlOptions } from './control/control.ts'
 import { ControlBounds } from './control/control-bounds.ts'
 import { checkControl } from './control/control-options.ts'
 import { OperatorControl } from './control/operator-control.ts'
+import { WatchedCaps } from './control/watched-caps.ts'
 import { WatchedLimiters } from './control/watched-limiters.ts'
 import { Explanations } from './explain/explanations.ts'
 import { Insight } from './insight.ts'
@@ -83,15 +85,18 @@ export function createInsight(options: InsightOptions = {}): Insight {
   const { store } = options.control ?? {}
   const failed = (cause: string | false): void => onSync({ topic: `${topic}${CONTROL_TOPIC}`, failed: cause })
   const limiters = new WatchedLimiters()
+  const caps = new WatchedCaps()
   const bounds = new ControlBounds(options.control ?? {})
-  const applied = new AppliedControls({ limiters, bounds, now: () => clock.wall() })
+  const applied = new AppliedControls({ limiters, caps, bounds, now: () => clock.wall() })
   const control = new OperatorControl({
     clock,
     limiters,
+    caps,
     bounds,
     applied,
     shown: names.shown,
     hasPolicy: (name) => live.snapshot().policies.some((policy) => policy.name === name),
+    hasCap: (name) => live.snapshot().caps.some((cap) => cap.name === name),
     onAudit: options.control?.audit,
     fleet: channel && { channel, topic: `${topic}${CONTROL_TOPIC}`, secret, unread },
     stored:
@@ -107,7 +112,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
     denialsOf: (key) => live.denialsOf(key),
   })
   const insight = new Insight({
-    parts: [...metricParts(attached, fleet), live, denials, limiters, control],
+    parts: [...metricParts(attached, fleet), live, denials, limiters, caps, control],
     live,
     explanations,
     control,

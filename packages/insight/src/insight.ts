@@ -1,4 +1,5 @@
 import type {
+  CapHandle,
   Decision,
   Metric,
   MetricSource,
@@ -85,6 +86,14 @@ export class Insight implements Observer, MetricSource {
 
   limiterClosed(limiter: ObservedLimiter): void {
     for (const part of this.#parts) part.limiterClosed?.(limiter)
+  }
+
+  capOpened(cap: CapHandle): void {
+    for (const part of this.#parts) part.capOpened?.(cap)
+  }
+
+  capClosed(cap: CapHandle): void {
+    for (const part of this.#parts) part.capClosed?.(cap)
   }
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {

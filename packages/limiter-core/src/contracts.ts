@@ -4,6 +4,7 @@
  */
 
 export type * from './contracts/backend.ts'
+export type * from './contracts/cap-controls.ts'
 export type * from './contracts/charge.ts'
 export type * from './contracts/clock.ts'
 export type * from './contracts/count-estimate.ts'

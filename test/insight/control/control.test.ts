@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type AuditLine, type ControlRequest, createInsight, type InsightOptions } from '@sluice/insight'
-import { createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { createInflightLimiter, createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 
@@ -74,6 +74,42 @@ test('a policy in shadow mode is enforced for a time if code allows it', async (
   await expect(refused).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
   limiter.close()
   await insight.close()
+})
+
+test('a cap is changed within its bounds, and followed by caps that are created later', async () => {
+  const clock = new FakeClock({ wallMs: 1_700_000_000_000 })
+  const control = { caps: { uploads: { min: 1, max: 5 } }, enforce: ['uploads'] }
+  const insight = createInsight({ clock, control })
+  const capOf = () => createInflightLimiter({ name: 'uploads', limit: 2, clock, observers: [insight] })
+  const cap = capOf()
+  const entry = await insight.control({ action: 'limit', cap: 'uploads', limit: 4, by: 'ops', duration: '1m' })
+  expect(entry).toMatchObject({ action: 'limit', cap: 'uploads', limit: 4 })
+  expect(insight.audit()[0].text).toBe("ops: limit of cap 'uploads' set to 4")
+  const later = capOf()
+  expect([cap.limit, later.limit]).toEqual([4, 4])
+  await insight.control({ action: 'block', key: 'villain', cap: 'uploads', duration: '10s' })
+  expect([cap.acquire('villain'), cap.acquire('other')]).toEqual([undefined, expect.anything()])
+  clock.advance(10_000)
+  expect(cap.acquire('villain')).toBeDefined()
+  await insight.control({ action: 'mode', cap: 'uploads', mode: 'off', duration: '20s' })
+  for (let number = 0; number < 9; number++) expect(cap.acquire('key')).toBeDefined()
+  expect(cap.count('key')).toBe(0)
+  clock.advance(51_000)
+  expect([cap.limit, later.limit, insight.controls()]).toEqual([2, 2, []])
+  const refused = [
+    [{ action: 'limit', cap: 'uploads', limit: 6 }, 'SLUICE_BAD_LIMIT'],
+    [{ action: 'limit', cap: 'nobody', limit: 2 }, 'SLUICE_UNKNOWN_POLICY'],
+    [{ action: 'mode', mode: 'off' }, 'SLUICE_BAD_OPTION'],
+    [{ action: 'mode', mode: 'off', cap: 'uploads', policy: 'uploads' }, 'SLUICE_BAD_OPTION'],
+    [{ action: 'reset', key: 'key', cap: 'uploads' }, 'SLUICE_BAD_OPTION'],
+  ] as const
+  for (const [request, code] of refused) {
+    await expect(insight.control(request as ControlRequest)).rejects.toMatchObject({ code })
+  }
+  cap.close()
+  await insight.control({ action: 'limit', cap: 'uploads', limit: 4 })
+  await insight.close()
+  expect(later.limit).toBe(2)
 })
 
 test('a switch can be undone once', async () => {

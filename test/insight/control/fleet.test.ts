@@ -1,7 +1,16 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { createInsight, type Insight, type InsightOptions } from '@sluice/insight'
-import { type Channel, createLimiter, type Decision, type Limiter, memoryBackend } from '@sluice/limiter-core'
+import {
+  type Channel,
+  createInflightLimiter,
+  createLimiter,
+  type Decision,
+  type Limiter,
+  memoryBackend,
+} from '@sluice/limiter-core'
 import { FakeClock, seededRandom } from '@sluice/testkit'
+import { ControlCipher } from '../../../packages/insight/src/control/control-cipher.ts'
+import type { StoredControl } from '../../../packages/insight/src/control/stored-control.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 
 const SECRET = 'a secret of all processes'
@@ -219,4 +228,29 @@ test('a process that does not allow it keeps a policy in shadow mode, and record
     [true, true],
   ])
   expect(shy.insight.audit()[0]).toMatchObject({ event: 'failed', text: expect.stringContaining('does not allow') })
+})
+
+test('a change of a cap applies in all processes, and is skipped by releases that cannot change caps', async () => {
+  const fleet = new Fleet()
+  const control = { caps: { uploads: { min: 1, max: 5 } } }
+  const members = [fleet.join({ control }), fleet.join({ control })]
+  const caps = members.map(({ insight }) => {
+    return createInflightLimiter({ name: 'uploads', limit: 2, clock: fleet.clock, observers: [insight] })
+  })
+  const sent: Uint8Array[] = []
+  fleet.hub.join().subscribe('sluice.insight.control', (bytes) => void sent.push(bytes))
+  await members[0].insight.control({ action: 'limit', cap: 'uploads', limit: 5 })
+  await members[1].insight.control({ action: 'block', cap: 'uploads', key: 'villain' })
+  await members[0].insight.control({ action: 'mode', cap: 'uploads', mode: 'shadow', duration: '1s' })
+  expect(caps.map(({ limit }) => limit)).toEqual([5, 5])
+  expect(members[1].insight.controls().map(({ action, cap }) => [action, cap])).toEqual([
+    ['mode', 'uploads'],
+    ['block', 'uploads'],
+    ['limit', 'uploads'],
+  ])
+  for (let second = 0; second < 3; second++) fleet.tick()
+  expect(caps.map((cap) => cap.acquire('villain'))).toEqual([undefined, undefined])
+  const cipher = new ControlCipher(SECRET, 'sluice.insight.control')
+  const actions = sent.flatMap((bytes) => JSON.parse(cipher.open(bytes)).map((one: StoredControl) => one.change.action))
+  expect(new Set(actions)).toEqual(new Set(['cap limit', 'cap block', 'cap mode']))
 })

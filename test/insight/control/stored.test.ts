@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { MemoryLedger } from '@sluice/counters'
 import { type ControlOptions, createInsight, type Insight } from '@sluice/insight'
-import { createLimiter, memoryBackend, type RecordStore } from '@sluice/limiter-core'
+import { createInflightLimiter, createLimiter, memoryBackend, type RecordStore } from '@sluice/limiter-core'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { redisRecords } from '@sluice/redis'
 import { eachSeed, FakeClock } from '@sluice/testkit'
@@ -142,6 +142,23 @@ test('a change applies while the store is down, and is stored when it works agai
   const second = site.start()
   await site.pass(1_000)
   expect(second.limit()).toBe(4)
+})
+
+test('a change of a cap continues, too', async () => {
+  const site = new Site()
+  const control = { caps: { uploads: { min: 1, max: 5 } } }
+  const capOf = (insight: Insight) => createInflightLimiter({ name: 'uploads', limit: 2, observers: [insight] })
+  const first = site.start(control)
+  capOf(first.insight)
+  const { id } = await first.insight.control({ action: 'block', key: 'villain', cap: 'uploads', duration: '1h' })
+  await first.insight.control({ action: 'limit', cap: 'uploads', limit: 5, duration: '1h' })
+  await first.insight.undo(id)
+  await site.stop()
+  const second = site.start(control)
+  const cap = capOf(second.insight)
+  await site.pass(1_000)
+  expect([cap.limit, cap.acquire('villain')]).toEqual([5, expect.anything()])
+  expect(second.insight.audit().map(({ event }) => event)).toEqual(expect.arrayContaining(['undone', 'begun', 'begun']))
 })
 
 test('a store that never replies delays a change by two seconds', async () => {

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createInsight, type Dashboard, dashboard, type Insight } from '@sluice/insight'
-import { createLimiter, type Limiter, memoryBackend } from '@sluice/limiter-core'
+import {
+  createInflightLimiter,
+  createLimiter,
+  type Limiter,
+  type LocalInflightLimiter,
+  memoryBackend,
+} from '@sluice/limiter-core'
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { type Listening, listening, openBrowser, openPage } from './open-page.ts'
@@ -12,13 +18,15 @@ let served: Listening
 let insight: Insight
 let page: Dashboard
 let limiter: Limiter
+let cap: LocalInflightLimiter
 const hostile = `<img src=x onerror="document.title='x'">\u202e${'m'.repeat(500)}`
 
 beforeAll(async () => {
   browser = await openBrowser()
-  insight = createInsight({ control: { limits: { api: { min: 1, max: 9 } } } })
+  insight = createInsight({ control: { limits: { api: { min: 1, max: 9 } }, caps: { uploads: { min: 1, max: 5 } } } })
   const policies = [{ name: 'api', limit: 2, window: '1h', algorithm: 'fixed-window' }] as const
   limiter = createLimiter({ policies, observers: [insight], backend: memoryBackend() })
+  cap = createInflightLimiter({ name: 'uploads', limit: 1, observers: [insight] })
   page = dashboard({ insight, token, updateMs: 250 })
   served = await listening(page)
 }, 60_000)
@@ -101,6 +109,21 @@ test('a limit outside of its bounds is rejected with an explanation', async () =
   await shown.click('button:has-text("Set limit")')
   await shown.waitForSelector('section:has-text("Active changes") td:has-text("Limit: 9")')
   for (const { id } of insight.controls()) await insight.undo(id)
+}, 60_000)
+
+test('a cap can be given another limit, and switched to shadow', async () => {
+  cap.acquire('key')?.release()
+  const { shown, faults } = await opened('#/changes')
+  await shown.waitForSelector('section:has-text("Change a cap") option:has-text("uploads")', { state: 'attached' })
+  await shown.fill('section:has-text("Change a cap") input[name=limit]', '5')
+  await shown.click('button:has-text("Set places")')
+  await shown.waitForSelector('section:has-text("Active changes") td:has-text("Cap uploads")')
+  expect(cap.limit).toBe(5)
+  await shown.click('button:has-text("Switch the cap to shadow")')
+  await shown.waitForSelector("text=page: cap 'uploads' switched to shadow")
+  for (let n = 0; n < 7; n++) expect(cap.acquire('key')).toBeDefined()
+  for (const { id } of insight.controls()) await insight.undo(id)
+  expect([cap.limit, cap.acquire('key'), faults]).toEqual([1, undefined, []])
 }, 60_000)
 
 test('a hostile key is displayed as text, also in changes and in the audit', async () => {

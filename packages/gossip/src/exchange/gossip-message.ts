@@ -1,4 +1,5 @@
-import { read, SluiceError } from '@sluice/limiter-core/backend'
+import { read } from '@sluice/fleet/backend'
+import { SluiceError } from '@sluice/limiter-core/backend'
 import type { Clocks, LogPart, SentItem } from '../log/replica-table.ts'
 
 /** Maximum size of a message in bytes, including its seal. */

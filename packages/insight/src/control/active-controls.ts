@@ -17,9 +17,12 @@ export class ActiveControls implements LimiterControls {
   constructor(controls: readonly StoredControl[], now: () => number) {
     this.#now = now
     for (const { change, endsAt } of controls) {
-      if (change.action === 'mode') this.#add(change.policy, { mode: change.mode })
-      else if (change.action === 'limit') this.#add(change.policy, { limit: change.limit })
-      else if (change.action === 'block') this.#block(change.key, { policy: change.policy, endsAt })
+      const { policy } = change
+      if (change.cap !== undefined) continue
+      if (change.action === 'block') this.#block(change.key, { policy, endsAt })
+      else if (policy === undefined) continue
+      else if (change.action === 'mode') this.#add(policy, { mode: change.mode })
+      else if (change.action === 'limit') this.#add(policy, { limit: change.limit })
     }
   }
 

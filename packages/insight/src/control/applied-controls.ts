@@ -1,12 +1,15 @@
-import type { ObservedLimiter } from '@sluice/limiter-core'
+import type { CapControls, CapHandle, ObservedLimiter } from '@sluice/limiter-core'
+import { capChanges } from './cap-changes.ts'
 import type { ControlAction, ControlledMode } from './control.ts'
 import type { ControlBounds } from './control-bounds.ts'
 import { EffectiveControls } from './effective-controls.ts'
 import type { StoredControl } from './stored-control.ts'
+import type { WatchedCaps } from './watched-caps.ts'
 import type { WatchedLimiters } from './watched-limiters.ts'
 
 export interface AppliedControlsDeps {
   readonly limiters: WatchedLimiters
+  readonly caps: WatchedCaps
   readonly bounds: ControlBounds
   /** Returns ms since 1970. */
   readonly now: () => number
@@ -17,8 +20,10 @@ export class AppliedControls {
   readonly #deps: AppliedControlsDeps
   #active: readonly StoredControl[] = []
   #effective: EffectiveControls | undefined
+  #ofCaps: ReadonlyMap<string, CapControls> = new Map()
   /** Reasons why a changed limit could not be applied, by policy. */
   #failures = new Map<string, string>()
+  #failuresOfCaps = new Map<string, string>()
 
   constructor(deps: AppliedControlsDeps) {
     this.#deps = deps
@@ -34,9 +39,17 @@ export class AppliedControls {
     const isSame = active.length === this.#active.length && active.every((one, index) => one === this.#active[index])
     if (isSame) return
     this.#active = active
-    const allowed = active.filter((one) => this.#isInBounds(one))
-    this.#effective = new EffectiveControls(allowed, this.#deps.now)
-    this.#failures = this.#deps.limiters.applyToAll(this.#effective)
+    const { bounds, limiters, caps, now } = this.#deps
+    const allowed = active.filter(({ change }) => bounds.admits(change))
+    this.#effective = new EffectiveControls(allowed, now)
+    this.#failures = limiters.applyToAll(this.#effective)
+    this.#ofCaps = capChanges(allowed, now)
+    this.#failuresOfCaps = caps.applyToAll(this.#ofCaps)
+  }
+
+  /** Applies the changes to a cap created later. */
+  applyToCap(cap: CapHandle): void {
+    if (this.#ofCaps.size > 0) this.#deps.caps.apply(cap, this.#ofCaps)
   }
 
   /**
@@ -55,26 +68,21 @@ export class AppliedControls {
   }
 
   /** Returns the reason why a change is not applied everywhere in this process; undefined if it is. */
-  failureOf(control: StoredControl): string | undefined {
-    const { change } = control
-    if (!this.#isInBounds(control)) return refusalOf(change)
-    return change.action === 'limit' ? this.#failures.get(change.policy) : undefined
+  failureOf({ change }: StoredControl): string | undefined {
+    const { action, policy, cap } = change
+    if (!this.#deps.bounds.admits(change)) return refusalOf(change)
+    if (action !== 'limit') return undefined
+    return cap === undefined ? this.#failures.get(policy ?? '') : this.#failuresOfCaps.get(cap)
   }
 
   /** Mode that an operator has set for the policy, if any. */
   modeOf(policy: string): ControlledMode | undefined {
     return this.#effective?.modeOf(policy)
   }
-
-  #isInBounds({ change }: StoredControl): boolean {
-    const { bounds } = this.#deps
-    if (change.action === 'mode') return change.mode !== 'enforce' || bounds.mayEnforce(change.policy)
-    return change.action !== 'limit' || bounds.admits(change.policy, change.limit)
-  }
 }
 
 function refusalOf({ action }: ControlAction): string {
   return action === 'mode'
-    ? 'this process does not allow operators to enforce the policy'
+    ? 'this process does not allow operators to enforce it'
     : 'the limit is outside the bounds configured in this process'
 }

@@ -52,8 +52,9 @@ function textOf(event: AuditLine['event'], entry: ControlEntry, why: string | un
   return event === 'ended' ? `expired: ${what}` : `failed in this process: ${what}: ${why}`
 }
 
-function changeText({ action, policy, mode, limit, key }: ControlEntry): string {
-  const where = policy === undefined ? 'all policies' : `policy '${policy}'`
+function changeText({ action, policy, cap, mode, limit, key }: ControlEntry): string {
+  const ofPolicy = policy === undefined ? 'all policies' : `policy '${policy}'`
+  const where = cap === undefined ? ofPolicy : `cap '${cap}'`
   switch (action) {
     case 'mode':
       if (mode === 'enforce') return `${where} enforced`

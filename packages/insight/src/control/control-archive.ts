@@ -1,7 +1,7 @@
 import { type Clock, causeOf, type RecordStore } from '@sluice/limiter-core/backend'
 import type { UnreadMessages } from '../unread-messages.ts'
 import { ControlCipher } from './control-cipher.ts'
-import { controlsOf } from './control-message.ts'
+import { controlsOf, controlsTexts } from './control-message.ts'
 import type { StoredControl } from './stored-control.ts'
 
 export interface ControlArchiveOptions {
@@ -91,7 +91,7 @@ export class ControlArchive {
   }
 
   #put(id: string, control: StoredControl): Promise<void> {
-    const text = Buffer.from(this.#cipher.seal(JSON.stringify([control]))).toString('base64')
+    const text = Buffer.from(this.#cipher.seal(controlsTexts([control])[0])).toString('base64')
     return this.#within(this.#options.store.put(id, text, control.endsAt + KEPT_MS))
   }
 

@@ -1,17 +1,19 @@
-import { read } from '@sluice/limiter-core/backend'
+import { read } from '@sluice/fleet/backend'
 import type { ControlAction, ControlledMode, ControlTerms } from './control.ts'
 import type { StoredControl } from './stored-control.ts'
 
 /** Maximum size of a message. A single larger change is still sent, as a separate message. */
 const MAX_BYTES = 65_536
 const MAX_LISTED = 100
+/** First part of the actions of caps in messages. */
+const OF_CAP = 'cap '
 
 const { amount, fields, optional } = read
 const unread = (value: unknown): unknown => value
 const text = read.text(4_096)
 const list = read.arrayOf(MAX_LISTED)
 const sent = fields({ change: unread, undoneAt: unread })
-const changed = fields({ action: unread, policy: unread, mode: unread, limit: unread, key: unread })
+const changed = fields({ action: unread, policy: unread, cap: unread, mode: unread, limit: unread, key: unread })
 const terms = fields<Omit<ControlTerms, 'undoneAt' | 'undoneBy'>>({
   id: text,
   at: amount,
@@ -49,9 +51,12 @@ export function controlsTexts(controls: readonly StoredControl[]): string[] {
 /** Leaves out the key of an undone change, because receivers no longer need it. */
 function messageText(control: StoredControl): string {
   const { change, undoneAt } = control
-  return JSON.stringify(
-    undoneAt !== undefined && 'key' in change ? { ...control, change: { ...change, key: '' } } : control,
-  )
+  const sent = undoneAt !== undefined && 'key' in change ? { ...change, key: '' } : change
+  // processes of earlier releases, which cannot change caps, skip actions that they do not know
+  return JSON.stringify({
+    ...control,
+    change: sent.cap === undefined ? sent : { ...sent, action: `${OF_CAP}${sent.action}` },
+  })
 }
 
 /** Parses the changes of a message and skips actions of later releases. Throws if the message is malformed. */
@@ -71,15 +76,18 @@ function isMode(mode: unknown): mode is ControlledMode {
 }
 
 function changeOf(value: unknown): ControlAction | undefined {
-  const { action, policy, mode, limit: most, key } = changed(value)
-  switch (action) {
+  const { action, policy, cap, mode, limit: most, key } = changed(value)
+  const isOfCap = typeof action === 'string' && action.startsWith(OF_CAP)
+  const target = () => (isOfCap ? { cap: text(cap) } : { policy: text(policy) })
+  switch (isOfCap ? action.slice(OF_CAP.length) : action) {
     case 'mode':
-      return isMode(mode) ? { action, policy: text(policy), mode } : undefined
+      return isMode(mode) ? { action: 'mode', ...target(), mode } : undefined
     case 'limit':
-      return { action, policy: text(policy), limit: limit(most) }
+      return { action: 'limit', ...target(), limit: limit(most) }
     case 'block':
+      return { action: 'block', key: text(key), ...(isOfCap || policy !== undefined ? target() : {}) }
     case 'reset':
-      return { action, key: text(key), ...(policy !== undefined && { policy: text(policy) }) }
+      return { action: 'reset', key: text(key), ...(policy !== undefined && { policy: text(policy) }) }
     default:
       return undefined
   }

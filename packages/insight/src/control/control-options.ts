@@ -1,14 +1,14 @@
 import { badOption, checkedUnits, optionalFunction, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { ControlOptions } from './control.ts'
 
-const OPTIONS = ['limits', 'enforce', 'audit', 'store'] as const
+const OPTIONS = ['limits', 'caps', 'enforce', 'audit', 'store'] as const
 
 /**
  * Checks the options. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_LIMIT` for a bound that is not a valid limit, and
  * `SLUICE_SECRET_MISSING` for a store without a secret.
  */
 export function checkControl(options: ControlOptions, secret: string | undefined): void {
-  const { limits = {}, enforce = [], audit, store } = optionsOf('createInsight: control', options, OPTIONS)
+  const { limits, caps, enforce = [], audit, store } = optionsOf('createInsight: control', options, OPTIONS)
   optionalFunction('createInsight: control.audit', audit)
   if (store !== undefined && (typeof store?.put !== 'function' || typeof store.all !== 'function')) {
     throw badOption('createInsight: control.store', store, 'a store such as redisRecords(client)')
@@ -20,13 +20,16 @@ export function checkControl(options: ControlOptions, secret: string | undefined
   if (!Array.isArray(enforce) || enforce.some((name) => typeof name !== 'string')) {
     throw badOption('createInsight: control.enforce', enforce, 'an array of policy names')
   }
-  if (typeof limits !== 'object' || limits === null) {
-    throw badOption('createInsight: control.limits', limits, 'an object with { min, max } for each policy name')
-  }
-  for (const bounds of Object.values(limits)) {
-    const { min, max } = optionsOf('createInsight: control.limits', bounds, ['min', 'max'])
-    const isInOrder =
-      checkedUnits(min, 'createInsight: control.limits: min') <= checkedUnits(max, 'createInsight: control.limits: max')
-    if (!isInOrder) throw badOption('createInsight: control.limits: max', max, `an integer of at least min (${min})`)
+  checkBounds('limits', limits)
+  checkBounds('caps', caps)
+}
+
+function checkBounds(option: 'limits' | 'caps', all: ControlOptions['limits'] = {}): void {
+  const owner = `createInsight: control.${option}`
+  if (typeof all !== 'object' || all === null) throw badOption(owner, all, 'an object with { min, max } for each name')
+  for (const bounds of Object.values(all)) {
+    const { min, max } = optionsOf(owner, bounds, ['min', 'max'])
+    const isInOrder = checkedUnits(min, `${owner}: min`) <= checkedUnits(max, `${owner}: max`)
+    if (!isInOrder) throw badOption(`${owner}: max`, max, `an integer of at least min (${min})`)
   }
 }

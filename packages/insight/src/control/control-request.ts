@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { badOption, optionsOf, parseDuration, SluiceError } from '@sluice/limiter-core/backend'
 import { boundedText } from '../bounded-text.ts'
 import { checkedKey } from '../requested-key.ts'
-import type { ControlAction, ControlRequest } from './control.ts'
+import type { ControlAction, ControlledMode, ControlRequest } from './control.ts'
 import type { ControlBounds } from './control-bounds.ts'
 import type { StoredControl } from './stored-control.ts'
 
 const FIELDS = {
-  mode: ['policy', 'mode'],
-  limit: ['policy', 'limit'],
-  block: ['key', 'policy'],
+  mode: ['policy', 'cap', 'mode'],
+  limit: ['policy', 'cap', 'limit'],
+  block: ['key', 'policy', 'cap'],
   reset: ['key', 'policy'],
 } as const
 const SHARED = ['action', 'duration', 'by', 'reason'] as const
@@ -25,6 +25,8 @@ export interface ControlLimits {
   readonly bounds: ControlBounds
   /** Whether any known process has a policy with this name. */
   hasPolicy(name: string): boolean
+  /** Whether any known process has a cap with this name. */
+  hasCap(name: string): boolean
 }
 
 /**
@@ -53,48 +55,62 @@ function changeOf(request: ControlRequest, limits: ControlLimits): ControlAction
     ...SHARED,
     ...FIELDS[action as keyof typeof FIELDS],
   ])
+  const target = targetOf(request, limits)
   switch (request.action) {
     case 'mode':
-      return { action: 'mode', policy: policyOf(request.policy, limits), mode: modeOf(request, limits) }
-    case 'limit': {
-      const policy = policyOf(request.policy, limits)
-      return { action: 'limit', policy, limit: limitOf(policy, request.limit, limits) }
-    }
-    default: {
-      const { policy } = request
-      const key = checkedKey('control', request.key)
-      return { action: request.action, key, ...(policy !== undefined && { policy: policyOf(policy, limits) }) }
-    }
+      return { action: 'mode', ...required(target), mode: modeOf(request.mode, target, limits) }
+    case 'limit':
+      return { action: 'limit', ...required(target), limit: limitOf(request.limit, required(target), limits) }
+    default:
+      return { action: request.action, key: checkedKey('control', request.key), ...target } as ControlAction
   }
 }
 
-function policyOf(name: unknown, { hasPolicy }: ControlLimits): string {
-  if (typeof name !== 'string') throw badOption('control: policy', name, 'the name of a policy')
-  if (hasPolicy(name)) return name
+type Target = { readonly policy: string } | { readonly cap: string }
+
+/** Returns the policy or cap of a request; undefined for all policies. */
+function targetOf({ policy, cap }: ControlRequest, limits: ControlLimits): Target | undefined {
+  if (cap !== undefined && policy !== undefined) throw badOption('control: cap', cap, 'no cap together with a policy')
+  if (cap !== undefined) return { cap: nameOf('cap', cap, (name) => limits.hasCap(name)) }
+  return policy === undefined ? undefined : { policy: nameOf('policy', policy, (name) => limits.hasPolicy(name)) }
+}
+
+function required(target: Target | undefined): Target {
+  if (target) return target
+  throw badOption('control: policy', undefined, 'the name of a policy, or cap: the name of a cap')
+}
+
+function nameOf(what: 'policy' | 'cap', name: unknown, isKnown: (name: string) => boolean): string {
+  if (typeof name !== 'string') throw badOption(`control: ${what}`, name, `the name of a ${what}`)
+  if (isKnown(name)) return name
   throw new SluiceError(
     'SLUICE_UNKNOWN_POLICY',
-    `control: policy: expected the name of an observed policy, received '${boundedText(name)}'`,
+    `control: ${what}: expected the name of an observed ${what}, received '${boundedText(name)}'`,
   )
 }
 
-function modeOf({ policy, mode }: { readonly policy: string; readonly mode: unknown }, { bounds }: ControlLimits) {
+function modeOf(mode: unknown, target: Target | undefined, { bounds }: ControlLimits): ControlledMode {
   const known = MODES.find((one) => one === mode)
   if (known === undefined) throw badOption('control: mode', mode, `one of ${MODES.join(', ')}`)
-  if (known !== 'enforce' || bounds.mayEnforce(policy)) return known
-  throw badOption('control: mode', mode, 'shadow or off; list the policy in createInsight({ control: { enforce } })')
+  if (bounds.admits({ action: 'mode', mode: known, ...required(target) })) return known
+  throw badOption('control: mode', mode, 'shadow or off, unless createInsight({ control: { enforce } }) lists the name')
 }
 
-function limitOf(policy: string, limit: unknown, { bounds }: ControlLimits): number {
-  const allowed = bounds.of(policy)
+function limitOf(limit: unknown, target: Target, { bounds }: ControlLimits): number {
+  const [what, option] = 'cap' in target ? (['cap', 'caps'] as const) : (['policy', 'limits'] as const)
+  const name = 'cap' in target ? target.cap : target.policy
+  const allowed = bounds.of(target)
   if (!allowed) {
     throw new SluiceError(
       'SLUICE_BAD_LIMIT',
-      `control: policy: expected a policy with bounds in createInsight({ control: { limits } }), received '${policy}'`,
+      `control: ${what}: expected a ${what} with bounds in createInsight({ control: { ${option} } }), received '${name}'`,
     )
   }
-  if (Number.isInteger(limit) && bounds.admits(policy, limit as number)) return limit as number
+  if (Number.isInteger(limit) && bounds.admits({ action: 'limit', limit: limit as number, ...target })) {
+    return limit as number
+  }
   const received = typeof limit === 'number' ? String(limit) : typeof limit
-  const expected = `an integer from ${allowed.min} to ${allowed.max} for policy '${policy}'`
+  const expected = `an integer from ${allowed.min} to ${allowed.max} for ${what} '${name}'`
   throw new SluiceError('SLUICE_BAD_LIMIT', `control: limit: expected ${expected}, received ${received}`)
 }
 

@@ -3,12 +3,25 @@ import type { Duration, RecordStore } from '@sluice/limiter-core'
 /** Mode that an operator can set. `enforce` needs the permission of `ControlOptions.enforce`. */
 export type ControlledMode = 'enforce' | 'shadow' | 'off'
 
+/** The policy or the cap that a change applies to. */
+type ControlTarget = PolicyTarget | { readonly cap: string; readonly policy?: undefined }
+
+interface PolicyTarget {
+  readonly policy: string
+  readonly cap?: undefined
+}
+
+interface AllPolicies {
+  readonly policy?: undefined
+  readonly cap?: undefined
+}
+
 /** A temporary change by an operator. */
 export type ControlAction =
-  | { readonly action: 'mode'; readonly policy: string; readonly mode: ControlledMode }
-  | { readonly action: 'limit'; readonly policy: string; readonly limit: number }
-  | { readonly action: 'block'; readonly key: string; readonly policy?: string | undefined }
-  | { readonly action: 'reset'; readonly key: string; readonly policy?: string | undefined }
+  | ({ readonly action: 'mode'; readonly mode: ControlledMode } & ControlTarget)
+  | ({ readonly action: 'limit'; readonly limit: number } & ControlTarget)
+  | ({ readonly action: 'block'; readonly key: string } & (ControlTarget | AllPolicies))
+  | ({ readonly action: 'reset'; readonly key: string } & (PolicyTarget | AllPolicies))
 
 /** Parameters of `Insight.control`. */
 export type ControlRequest = ControlAction & {
@@ -34,8 +47,9 @@ export interface ControlTerms {
 /** An active or past change. */
 export interface ControlEntry extends ControlTerms {
   readonly action: ControlAction['action']
-  /** Undefined if the change applies to all policies. */
+  /** Undefined if the change applies to all policies, or to a cap. */
   readonly policy?: string | undefined
+  readonly cap?: string | undefined
   readonly mode?: ControlledMode | undefined
   readonly limit?: number | undefined
   /** The key, displayed according to `privacy`. */
@@ -61,8 +75,10 @@ export interface LimitBounds {
 export interface ControlOptions {
   /** Allowed range by policy name. Limits of other policies cannot be changed. Default: none. */
   readonly limits?: Readonly<Record<string, LimitBounds>> | undefined
+  /** Allowed range by cap name. Limits of other caps cannot be changed. Default: none. */
+  readonly caps?: Readonly<Record<string, LimitBounds>> | undefined
   /**
-   * Names of policies that operators may enforce although code configures them as shadow. Default: none. Do not list
+   * Names of policies and caps that operators may enforce although code configures them as shadow. Default: none. Do not list
    * policies of `slowDown`.
    */
   readonly enforce?: readonly string[] | undefined

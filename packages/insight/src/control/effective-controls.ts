@@ -16,7 +16,7 @@ export class EffectiveControls {
   constructor(controls: readonly StoredControl[], now: () => number) {
     this.#controls = controls
     this.#now = now
-    const limits = controls.flatMap(({ change }) => (change.action === 'limit' ? [change.policy] : []))
+    const limits = controls.flatMap(({ change }) => (change.action === 'limit' ? (change.policy ?? []) : []))
     this.limitedPolicies = [...new Set(limits)]
     this.all = this.#build(controls)
   }
@@ -28,7 +28,9 @@ export class EffectiveControls {
 
   /** All active changes except the limits of the given policies; undefined if none remain. */
   without(policies: ReadonlySet<string>): LimiterControls | undefined {
-    return this.#build(this.#controls.filter(({ change }) => change.action !== 'limit' || !policies.has(change.policy)))
+    return this.#build(
+      this.#controls.filter(({ change: { action, policy } }) => action !== 'limit' || !policies.has(policy ?? '')),
+    )
   }
 
   #build(controls: readonly StoredControl[]): LimiterControls | undefined {

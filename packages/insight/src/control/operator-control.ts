@@ -1,3 +1,4 @@
+import type { CapHandle } from '@sluice/limiter-core'
 import {
   type Channel,
   type Clock,
@@ -18,17 +19,20 @@ import { pastEvents, wholeControls } from './control-history.ts'
 import { auditText, storedControl } from './control-request.ts'
 import { ControlSet, MAX_CONTROLS } from './control-set.ts'
 import { entryOf, isActive, type StoredControl } from './stored-control.ts'
+import type { WatchedCaps } from './watched-caps.ts'
 import type { WatchedLimiters } from './watched-limiters.ts'
 
 export interface OperatorControlDeps {
   readonly clock: Clock
   readonly limiters: WatchedLimiters
+  readonly caps: WatchedCaps
   readonly bounds: ControlBounds
   readonly applied: AppliedControls
   /** Formats a key for display. */
   readonly shown: (key: string) => string
-  /** Whether another process has a policy with this name. */
+  /** Whether another process has a policy or a cap with this name. */
   readonly hasPolicy: (name: string) => boolean
+  readonly hasCap: (name: string) => boolean
   /** Called with each line of the audit log. */
   readonly onAudit: ControlOptions['audit']
   /** Channel to the other processes. If undefined, changes apply to this process only. */
@@ -84,6 +88,10 @@ export class OperatorControl implements InsightPart {
     }
   }
 
+  capOpened(cap: CapHandle): void {
+    this.#deps.applied.applyToCap(cap)
+  }
+
   /** Active changes, latest first. */
   get entries(): ControlEntry[] {
     return this.#activeChanges().reverse().map(this.#entryOf)
@@ -104,7 +112,7 @@ export class OperatorControl implements InsightPart {
    * error), nothing has changed.
    */
   async control(request: ControlRequest): Promise<ControlEntry> {
-    const { limiters, bounds, applied, hasPolicy, fleet } = this.#deps
+    const { limiters, caps, bounds, applied, hasPolicy, hasCap, fleet } = this.#deps
     if (fleet && !this.#exchange) {
       throw new SluiceError(
         'SLUICE_SECRET_MISSING',
@@ -117,7 +125,11 @@ export class OperatorControl implements InsightPart {
         'control: the insight has been closed; create a new one to make changes',
       )
     const at = this.#wall()
-    const known = { bounds, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
+    const known = {
+      bounds,
+      hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name),
+      hasCap: (name: string) => caps.has(name) || hasCap(name),
+    }
     // must be later than all known changes to take precedence even if clocks differ
     const control = { ...storedControl(request, known, at), at: Math.max(at, this.#set.latestAt + 1) }
     if (this.#set.active(at).length >= MAX_CONTROLS || this.#set.merge([control], at).length === 0) {

@@ -12,11 +12,12 @@ export function isActive({ endsAt, undoneAt }: StoredControl, at: number): boole
 
 /** Converts a stored change for display: `shown` masks the key. */
 export function entryOf({ change, ...terms }: StoredControl, shown: (key: string) => string): ControlEntry {
-  const { action, policy } = change
+  const { action, policy, cap } = change
   return {
     ...terms,
     action,
     ...(policy !== undefined && { policy }),
+    ...(cap !== undefined && { cap }),
     ...(change.action === 'mode' && { mode: change.mode }),
     ...(change.action === 'limit' && { limit: change.limit }),
     ...('key' in change && { key: shown(change.key) }),

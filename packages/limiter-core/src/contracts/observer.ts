@@ -1,3 +1,4 @@
+import type { CapHandle } from './cap-controls.ts'
 import type { Decision } from './decisions/decision.ts'
 import type { Policy } from './decisions/policy.ts'
 import type { ObservedLimiter } from './observed-limiter.ts'
@@ -73,6 +74,10 @@ export interface Observer {
   limiterOpened?(limiter: ObservedLimiter): void
   /** Called when a limiter is closed, with the object that `limiterOpened` received. */
   limiterClosed?(limiter: ObservedLimiter): void
+  /** Called when a cap is created. */
+  capOpened?(cap: CapHandle): void
+  /** Called when a cap is closed, with the object that `capOpened` received. */
+  capClosed?(cap: CapHandle): void
   /** Called for all other events; `data` depends on the event. */
   event?(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void
 }

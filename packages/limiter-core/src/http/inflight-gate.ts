@@ -2,6 +2,7 @@ import { andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { FULL, WEIGHT_EXCEEDS_LIMIT } from '../inflight/cap-denial.ts'
+import type { ControlledCap } from '../inflight/controlled-cap.ts'
 import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
 import { keySourceOf } from '../keys/key-option.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey, requestKey } from '../keys/key-source.ts'
@@ -12,7 +13,7 @@ import { oneOf, optionsOf, withInherited } from '../options/options.ts'
 import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
 import { checkedUnits } from '../policy/policy.ts'
 import { capEntry, type HeaderEntry, type HttpDenial, httpDenial } from './headers/gate.ts'
-import { compileHeaders } from './headers/header-dialect.ts'
+import { compileHeaders, type HeaderPlan } from './headers/header-dialect.ts'
 import { runHook } from './hook.ts'
 import type { InflightLimitOptions } from './inflight-limit-options.ts'
 import { checkHooks, parseStatus } from './request-rules.ts'
@@ -51,6 +52,8 @@ export class InflightGate<Req, Res> {
   readonly mode: Mode
   readonly shownNames: readonly string[]
   readonly report: LimiterReport
+  readonly #status: number
+  readonly #headers: HeaderPlan
   readonly #denied: CapCheck
   /** Denial of a request that can never pass, however long the client waits. */
   readonly #never: CapCheck
@@ -91,9 +94,10 @@ export class InflightGate<Req, Res> {
     this.shownNames = [this.limiter.name]
     this.report = new LimiterReport(this.limiter.observers, () => this.shownNames)
     this.#reportFallback = fallbackReporter(this.report)
-    const entry = capEntry(plan, this.limiter.name, limit)
-    this.#denied = { denial: httpDenial(refused, [this.limiter.name], FULL.retryAfterMs), entry }
-    this.#never = { denial: httpDenial(refused, [this.limiter.name], WEIGHT_EXCEEDS_LIMIT.retryAfterMs), entry }
+    this.#status = refused
+    this.#headers = plan
+    this.#denied = this.#denial(FULL.retryAfterMs, limit)
+    this.#never = this.#denial(WEIGHT_EXCEEDS_LIMIT.retryAfterMs, limit)
   }
 
   /** Returns the cap for a part of the application, named by `routeScope`. Omitted options are inherited. */
@@ -142,6 +146,8 @@ export class InflightGate<Req, Res> {
     const requested: AcquireOptions = signal ? { weight, signal } : { weight }
     const options = this.limiter.observers.any ? { ...requested, request: new ViewedRequest(view) } : requested
     try {
+      const { controlled } = this.limiter
+      if (controlled) return this.#acquireControlled(controlled, key, options)
       const held = this.limiter.acquire(key, options)
       // checked after `acquire`, so that observers are notified of the denial
       if (weight > this.limiter.limit) return this.#refused(this.#never)
@@ -151,11 +157,30 @@ export class InflightGate<Req, Res> {
     }
   }
 
+  #acquireControlled(
+    controlled: ControlledCap,
+    key: string,
+    options: AcquireOptions,
+  ): MaybePromise<CapCheck | undefined> {
+    const checked = (permit: Permit | undefined): CapCheck | undefined => {
+      if (permit) return { permit, report: this.report }
+      const { retryAfterMs } = controlled.denialOf(key, options.weight ?? 1) ?? FULL
+      return this.#refused(this.#denial(retryAfterMs, controlled.cap.limit))
+    }
+    const held = this.limiter.acquire(key, options)
+    return isPromise(held) ? held.then(checked, this.#backendFailed) : checked(held)
+  }
+
+  #denial(retryAfterMs: number, limit: number): CapCheck {
+    const { name } = this.limiter
+    return { denial: httpDenial(this.#status, [name], retryAfterMs), entry: capEntry(this.#headers, name, limit) }
+  }
+
   readonly #checked = (permit: Permit | undefined): CapCheck | undefined =>
     permit ? { permit, report: this.report } : this.#refused(this.#denied)
 
   #refused(denied: CapCheck): CapCheck | undefined {
-    return this.mode === 'shadow' ? undefined : denied
+    return (this.limiter.controlled?.mode ?? this.mode) === 'shadow' ? undefined : denied
   }
 
   readonly #backendFailed = (error: unknown): undefined => {

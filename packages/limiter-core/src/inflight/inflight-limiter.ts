@@ -3,6 +3,8 @@ import { andThen } from '../contracts/maybe-promise.ts'
 import type {
   AcquireOptions,
   Cap,
+  CapControls,
+  CapHandle,
   Clock,
   Denial,
   InflightBackend,
@@ -21,7 +23,9 @@ import { clockOf } from '../time/clock.ts'
 import { type Duration, parseTimerMs } from '../time/duration.ts'
 import { claimCap } from './cap-claim.ts'
 import { WEIGHT_EXCEEDS_LIMIT } from './cap-denial.ts'
+import { ControlledCap } from './controlled-cap.ts'
 import { MemoryInflight } from './memory-inflight.ts'
+import { UNCOUNTED_PERMIT } from './uncounted-permit.ts'
 import { WatchedPermit } from './watched-permit.ts'
 
 export interface InflightLimiterOptions {
@@ -53,6 +57,7 @@ export interface LocalInflightOptions extends InflightLimiterOptions {
 /** Limits concurrent work per key. Every acquired permit must be released. */
 export interface InflightLimiter<P extends MaybePromise<Permit | undefined> = MaybePromise<Permit | undefined>> {
   readonly name: string
+  /** Places per key that apply now: as configured, or as operators have set them. */
   readonly limit: number
   /**
    * Returns a permit, or undefined if no place is free or the weight exceeds the limit. Default key: one key for the
@@ -83,15 +88,18 @@ export function createInflightLimiter(options: InflightLimiterOptions): Inflight
 /** A cap that stores its permits in a backend, by default in this process. */
 export class BackedInflightLimiter implements InflightLimiter {
   readonly name: string
-  readonly limit: number
   readonly observers: Observers
+  /** The controls of operators; undefined if there are none. */
+  controlled: ControlledCap | undefined
   readonly #backend: InflightBackend
   readonly #clock: Clock
   /** Whether this cap created its backend, which then reports releases itself and is closed with the cap. */
   readonly #isOwn: boolean
   readonly #cap: Cap
-  readonly #observed: ObservedCap
+  #observed: ObservedCap
   readonly #unclaim: () => void
+  readonly #handle: CapHandle
+  #controls: ReadonlyMap<object, CapControls> = new Map()
 
   /** `place` names the part of the application that the cap applies to. Default: the whole application. */
   constructor(
@@ -99,7 +107,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     place?: string | undefined,
   ) {
     this.name = headerText(name, 'name')
-    this.limit = checkedUnits(limit, `cap '${this.name}': limit`)
+    checkedUnits(limit, `cap '${this.name}': limit`)
     this.observers = new Observers(observers, () => [this.name])
     const time = clockOf(clock)
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
@@ -124,12 +132,20 @@ export class BackedInflightLimiter implements InflightLimiter {
         maxHoldMs: heldMs,
         released: (key, ms) => this.observers.permitReleased(key, ms, this.#observed),
       })
+    const control: CapHandle['control'] = (controls, owner = this) => this.#control(controls, owner)
+    this.#handle = { name: this.name, limit, control }
+    this.observers.capOpened(this.#handle)
+  }
+
+  get limit(): number {
+    return this.controlled?.cap.limit ?? this.#cap.limit
   }
 
   acquire(key: string = WHOLE_PROCESS, options?: AcquireOptions): MaybePromise<Permit | undefined> {
     if (typeof key !== 'string') {
       throw new SluiceError('SLUICE_BAD_KEY', `key: expected a string, received ${kindOf(key)}`)
     }
+    if (this.controlled) return this.#acquireControlled(this.controlled, key, options)
     if (options?.weight !== undefined && checkedUnits(options.weight, 'weight') > this.limit) {
       return this.#answered(key, WEIGHT_EXCEEDS_LIMIT, options)
     }
@@ -142,8 +158,34 @@ export class BackedInflightLimiter implements InflightLimiter {
   }
 
   close(): MaybePromise<void> {
+    this.observers.capClosed(this.#handle)
     this.#unclaim()
     if (this.#isOwn) return this.#backend.close?.()
+  }
+
+  #control(controls: CapControls | undefined, owner: object): void {
+    const byOwner = new Map(this.#controls)
+    if (controls) byOwner.set(owner, controls)
+    else byOwner.delete(owner)
+    const all = [...byOwner.values()]
+    this.controlled = all[0] && new ControlledCap(this.#cap, all, this.#backend.limit !== undefined)
+    this.#controls = byOwner
+    this.#observed = { name: this.name, limit: this.limit }
+  }
+
+  #acquireControlled(
+    controlled: ControlledCap,
+    key: string,
+    options: AcquireOptions | undefined,
+  ): MaybePromise<Permit | undefined> {
+    const { cap, mode } = controlled
+    if (mode === 'off') return UNCOUNTED_PERMIT
+    const weight = options?.weight === undefined ? 1 : checkedUnits(options.weight, 'weight')
+    const answer = controlled.denialOf(key, weight) ?? this.#backend.acquire(key, { ...options, cap })
+    return andThen(answer, (answered) => {
+      const permit = this.#answered(key, answered, options)
+      return permit ?? (mode === 'shadow' ? UNCOUNTED_PERMIT : undefined)
+    })
   }
 
   #answered(key: string, answer: Permit | Denial, options: AcquireOptions | undefined): Permit | undefined {

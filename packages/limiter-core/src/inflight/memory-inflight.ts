@@ -23,8 +23,8 @@ export class MemoryInflight implements InflightBackend, PermitOwner {
     this.#timer = options.maxHoldMs === undefined ? undefined : new MaxHoldTimer(options.clock, options.maxHoldMs)
   }
 
-  acquire(key: string, { weight = 1, signal }: AcquireOptions = {}): Permit | Denial {
-    const { limit } = this.#options
+  acquire(key: string, { weight = 1, signal, cap }: AcquireOptions = {}): Permit | Denial {
+    const limit = cap?.limit ?? this.#options.limit
     if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
     const held = this.count(key)
     if (signal?.aborted || held + weight > limit) return FULL

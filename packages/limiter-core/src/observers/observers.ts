@@ -1,4 +1,5 @@
 import type {
+  CapHandle,
   Decision,
   ObservedCap,
   ObservedLimiter,
@@ -32,6 +33,8 @@ const HOOKS = [
   'backendAnswered',
   'limiterOpened',
   'limiterClosed',
+  'capOpened',
+  'capClosed',
   'event',
 ] as const
 
@@ -99,6 +102,14 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
 
   limiterClosed(limiter: ObservedLimiter): void {
     this.#notify((observer) => observer.limiterClosed?.(limiter))
+  }
+
+  capOpened(cap: CapHandle): void {
+    this.#notify((observer) => observer.capOpened?.(cap))
+  }
+
+  capClosed(cap: CapHandle): void {
+    this.#notify((observer) => observer.capClosed?.(cap))
   }
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {

@@ -1,4 +1,5 @@
-import { checkTopic, type Observers, type Script, SluiceError, shown } from '@sluice/limiter-core/backend'
+import { checkTopic } from '@sluice/fleet/backend'
+import { type Observers, type Script, SluiceError, shown } from '@sluice/limiter-core/backend'
 import { channelSums } from '../lua/scripts.ts'
 import type { TopicContent } from './channel-exchange.ts'
 

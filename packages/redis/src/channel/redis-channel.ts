@@ -1,6 +1,6 @@
+import { checkTopic } from '@sluice/fleet/backend'
 import {
   type Channel,
-  checkTopic,
   type Duration,
   integerFrom,
   optionsOf,

@@ -1,4 +1,5 @@
-import { checkTopic, integerFrom, optionsOf, repeatEvery, type ScriptRunner } from '@sluice/limiter-core/backend'
+import { checkTopic } from '@sluice/fleet/backend'
+import { integerFrom, optionsOf, repeatEvery, type ScriptRunner } from '@sluice/limiter-core/backend'
 import type { RedisClient } from '../client/redis-client.ts'
 import { ChannelDeltas, type SumsBounds } from './channel-deltas.ts'
 import { ChannelExchange } from './channel-exchange.ts'

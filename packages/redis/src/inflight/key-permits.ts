@@ -59,7 +59,8 @@ export class KeyPermits implements PermitOwner {
   readonly key: string
   /** Redis key. */
   readonly name: string
-  readonly cap: Cap
+  /** The cap of the last caller. */
+  cap: Cap
   /** Whether a call about this key is pending or may still arrive at the server. No other call is sent until then. */
   busy = false
   /** Whether the last call may still arrive although its connection broke. Until then this process decides alone. */

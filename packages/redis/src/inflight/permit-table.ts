@@ -33,7 +33,11 @@ export class PermitTable {
   of(key: string, cap: Cap): KeyPermits {
     const name = this.#options.nameOf(key, cap)
     const known = this.#all.get(name)
-    if (known) return known
+    if (known) {
+      // an operator may have changed the limit
+      known.cap = cap
+      return known
+    }
     const maxHoldMs = cap.maxHoldMs ?? this.#options.maxHoldMs
     const holding = new KeyPermits(this.#deps, { key, name, cap, maxHoldMs })
     this.#all.set(name, holding)

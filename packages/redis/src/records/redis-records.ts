@@ -1,6 +1,6 @@
+import { checkTopic } from '@sluice/fleet/backend'
 import {
   type Clock,
-  checkTopic,
   clockOf,
   optionsOf,
   type RecordStore,

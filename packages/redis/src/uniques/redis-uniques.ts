@@ -1,5 +1,5 @@
+import { checkTopic } from '@sluice/fleet/backend'
 import {
-  checkTopic,
   type Duration,
   optionsOf,
   parseDuration,

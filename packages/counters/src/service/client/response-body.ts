@@ -1,5 +1,5 @@
+import { read } from '@sluice/fleet/backend'
 import type { BatchReceipt, CounterReading, CounterReceipt } from '@sluice/limiter-core'
-import { read } from '@sluice/limiter-core/backend'
 import { malformedResponse } from './response-error.ts'
 
 const { fields, firstOf, oneOf, optional, string } = read

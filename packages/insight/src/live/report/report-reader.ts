@@ -1,4 +1,4 @@
-import { read } from '@sluice/limiter-core/backend'
+import { read } from '@sluice/fleet/backend'
 import { boundedText } from '../../bounded-text.ts'
 import {
   type CapReport,

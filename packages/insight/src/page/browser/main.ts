@@ -71,7 +71,11 @@ function viewOf(snapshot: PageUpdate): readonly HTMLElement[] {
     case 'key':
       return keyView(place.key, question.of(place.key, place.cost), operator.canAct)
     case 'changes':
-      return changesView(operator.changes, operator.canAct)
+      return changesView(
+        operator.changes,
+        snapshot.caps.map(({ name }) => name),
+        operator.canAct,
+      )
     case 'events':
       return eventsView(snapshot)
     case 'overview':

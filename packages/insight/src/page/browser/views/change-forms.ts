@@ -1,5 +1,5 @@
 import type { KeyName } from '../dom/address.ts'
-import { element } from '../dom/elements.ts'
+import { element, untrustedText } from '../dom/elements.ts'
 
 const DURATIONS = [
   ['5m', '5 minutes'],
@@ -21,6 +21,22 @@ export function policyForm(policy: string): HTMLElement {
       button('Enforce (if code allows it)', { action: 'mode', mode: 'enforce' }),
       field('New limit', limit),
       button('Set limit', { action: 'limit' }),
+    ],
+  )
+}
+
+/** Returns the form to change one of the caps. It is not replaced while a user edits it. */
+export function capForm(caps: readonly string[]): HTMLElement {
+  const names = caps.map((name) => element('option', { value: name }, untrustedText(name)))
+  const limit = element('input', { name: 'limit', type: 'number', min: '1', step: '1' })
+  return form(
+    'cap',
+    [field('Cap', element('select', { name: 'cap' }, ...names)), ...shared()],
+    [
+      button('Switch the cap to shadow', { action: 'mode', mode: 'shadow' }),
+      button('Switch the cap off', { action: 'mode', mode: 'off' }),
+      field('Places per key', limit),
+      button('Set places', { action: 'limit' }),
     ],
   )
 }

@@ -2,7 +2,7 @@ import type { AuditLine, ControlEntry } from '../../../control/control.ts'
 import { element, untrustedText } from '../dom/elements.ts'
 import { count, timeText } from '../dom/format.ts'
 import { timeElement } from '../dom/moment.ts'
-import { undoForm } from './change-forms.ts'
+import { capForm, undoForm } from './change-forms.ts'
 import { policyLink } from './policy-text.ts'
 import { section, table } from './table.ts'
 
@@ -19,7 +19,12 @@ export interface Changes {
   readonly audit: readonly AuditLine[]
 }
 
-export function changesView({ controls, audit }: Changes, canAct: boolean): readonly HTMLElement[] {
+/** `caps`: the names of the caps. */
+export function changesView(
+  { controls, audit }: Changes,
+  caps: readonly string[],
+  canAct: boolean,
+): readonly HTMLElement[] {
   const hint = 'Set a token for the dashboard to make changes here. Without a token it is read-only.'
   return [
     section(
@@ -27,13 +32,14 @@ export function changesView({ controls, audit }: Changes, canAct: boolean): read
       controlsTable(controls, canAct),
       ...(canAct ? [] : [element('p', { class: 'quiet' }, hint)]),
     ),
+    ...(canAct && caps.length > 0 ? [section('Change a cap', capForm(caps))] : []),
     section('Audit log', auditTable(audit)),
   ]
 }
 
 export function controlsTable(controls: readonly ControlEntry[], canAct: boolean): HTMLElement {
   const rows = controls.map((entry) => [
-    entry.policy === undefined ? 'All policies' : policyLink(entry.policy),
+    targetCell(entry),
     changeCell(entry),
     timeElement(entry.endsAt, timeText(entry.endsAt)),
     untrustedText(entry.by),
@@ -42,6 +48,11 @@ export function controlsTable(controls: readonly ControlEntry[], canAct: boolean
   ])
   const columns = ['Policy', 'Change', 'Expires at', 'Changed by', 'Reason', ''].map((label) => ({ label }))
   return table('Active changes', columns, rows, 'No active changes: all limits are as configured.')
+}
+
+function targetCell({ policy, cap }: ControlEntry): HTMLElement | string {
+  if (cap !== undefined) return element('span', {}, 'Cap ', untrustedText(cap))
+  return policy === undefined ? 'All policies' : policyLink(policy)
 }
 
 function changeCell({ action, mode, limit, key }: ControlEntry): HTMLElement {

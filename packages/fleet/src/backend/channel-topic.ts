@@ -1,5 +1,4 @@
-import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
+import { SluiceError, shown } from '@sluice/limiter-core/backend'
 
 /** Whether `name` can be the topic of a channel: 1 to 128 printable ASCII characters without braces. */
 export function isTopic(name: unknown): name is string {

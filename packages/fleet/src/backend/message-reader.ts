@@ -1,4 +1,4 @@
-import { kindOf } from '../errors/shown.ts'
+import { kindOf } from '@sluice/limiter-core/backend'
 
 /**
  * Reads a value that another process sent. Returns a `T`, or throws `MalformedMessage`. Readers of several values
