@@ -1,9 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { MemoryLedger } from '@sluice/counters'
 import { createLimiter } from '@sluice/limiter-core'
+import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { createQuotas, type QuotaBalance, quota } from '@sluice/quotas'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
+import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
+import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../quotas/faulty-quota-table.ts'
 
+const NAMES = { policy: 'calls', scope: 'crashes' } as const
 const NOON = Date.UTC(2026, 10, 2, 12)
 const KEY = 'acme'
 const CRASHES = 5
@@ -22,7 +26,7 @@ async function crashing(limit: number, takes: readonly number[], lanes: number):
   const start = (clock: FakeClock) => {
     const quotas = createQuotas(ledger, { clock, serverTime: () => server.wall() })
     const policies = [quota({ name: 'calls', limit, per: 'day', backend: quotas })]
-    return { quotas, limiter: createLimiter({ policies, scope: 'crashes', clock, deadlineMs: 60_000 }) }
+    return { quotas, limiter: createLimiter({ policies, scope: NAMES.scope, clock, deadlineMs: 60_000 }) }
   }
   let allowed = 0
   for (const count of takes) {
@@ -37,7 +41,7 @@ async function crashing(limit: number, takes: readonly number[], lanes: number):
   }
   server.advance(60_000)
   const { quotas } = start(server)
-  const balance = await quotas.balance(KEY, { policy: 'calls', scope: 'crashes' })
+  const balance = await quotas.balance(KEY, NAMES)
   await quotas.close()
   return { allowed, balance }
 }
@@ -63,4 +67,53 @@ describe('a process that crashes', () => {
       expect(balance.used + balance.stranded).toBeLessThanOrEqual(1_000)
     })
   })
+  test.each([1, 5, 20])('costs at most 2 percent after %i large requests were refunded', async (requests) => {
+    const { quotas, limiter, balance } = process(3_000)
+    const cost = 2_000 / requests
+    const taken = await Promise.all(Array.from({ length: requests }, () => limiter.take(KEY, cost)))
+    for (const decision of taken) await limiter.charge(KEY, 10 - cost, decision)
+    expect(await balance()).toBeLessThanOrEqual(10 * requests + 60)
+    await quotas.close()
+  })
+
+  test('costs at most 2 percent after large requests stopped waiting for their units', async () => {
+    const clock = new FakeClock({ wallMs: NOON })
+    let arrive: (() => void) | undefined
+    const { quotas, limiter, balance } = process(3_000, clock, {
+      before: (call) => {
+        if (call !== 'commit' || arrive) return undefined
+        return new Promise((resolve) => {
+          arrive = resolve
+        })
+      },
+    })
+    const taken = Array.from({ length: 10 }, () => limiter.take(KEY, 200))
+    await turns()
+    clock.advance(200)
+    expect((await Promise.all(taken)).map(({ allowed }) => allowed)).not.toContain(true)
+    arrive?.()
+    expect(await balance()).toBeLessThanOrEqual(60)
+    await quotas.close()
+  })
 })
+
+/** Creates a process and a function that returns the units which a crash of the process would cost now. */
+function process(limit: number, clock = new FakeClock({ wallMs: NOON }), intrusion: QuotaIntrusion = {}) {
+  const table = new MemoryQuotaTable(() => clock.wall())
+  const start = (faults: QuotaIntrusion) => {
+    const quotas = createQuotas(quotasOnly(new FaultyQuotaTable(table, faults)), { clock })
+    const policies = [quota({ name: NAMES.policy, limit, per: 'day', backend: quotas })]
+    return { quotas, limiter: createLimiter({ policies, scope: NAMES.scope, clock, onBackendError: 'deny' }) }
+  }
+  const { quotas: reader } = start({})
+  const balance = async (): Promise<number> => {
+    await turns()
+    const { used, onLease } = await reader.balance(KEY, NAMES)
+    return used + onLease
+  }
+  return { ...start(intrusion), balance }
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => afterThisTurn(() => resolve(undefined)))
+}

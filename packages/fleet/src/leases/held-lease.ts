@@ -30,7 +30,7 @@ export class HeldLease {
   dueAt: number
   /** Last reply of the ledger. */
   readonly view: LedgerView
-  /** Maximum of `#size`. */
+  /** Maximum of `#size`, and of the units held while no request waits for more. */
   readonly #maxSize: number
   #left = 0
   #spent = 0
@@ -110,6 +110,11 @@ export class HeldLease {
     return this.#left <= this.#size * LOW_WATER && this.#size > 1
   }
 
+  /** Whether it holds more units than a crash of this process may cost, because of refunds or of late requests. */
+  get isOverfull(): boolean {
+    return this.#left > this.#maxSize
+  }
+
   /** Whether the lease holds no units, has nothing to report and remembers no denial. */
   isIdle(now: number): boolean {
     return !this.mustReport && !this.view.remembers(now)
@@ -146,6 +151,7 @@ export class HeldLease {
   /** Returns the next request to the ledger. Without demand it only reports, unless `more` refills the lease. */
   nextRequest(seq: number, now: number, demand: Demand, more: boolean): LeaseRequest {
     if (now >= this.#endsAt) this.#left = 0
+    this.#left = Math.min(this.#left, Math.max(this.#maxSize, demand.units))
     const missing = (units: number): number => Math.max(0, units - this.#left)
     const needed = missing(demand.units)
     if (more) this.#grow(needed, now)

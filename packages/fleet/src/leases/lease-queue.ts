@@ -19,6 +19,8 @@ export interface WaitingTake {
 
 /** The methods of the lease table that a lease uses. */
 export interface LeaseHost {
+  /** Whether the last call failed. */
+  readonly failing: boolean
   nextSeq(): number
   now(): number
   call(call: LeaseCall): void
@@ -73,6 +75,13 @@ export class LeaseQueue implements LeaseCall {
     if (!this.#asking) this.#ask(false, deadlineAt)
   }
 
+  /** See `HeldLease.move`. */
+  move(units: number, takenAt: number, now: number): boolean {
+    const isMoved = this.lease.move(units, takenAt, now)
+    if (isMoved) this.#returnExcess(now)
+    return isMoved
+  }
+
   /** Returns all units to the ledger, including units of a pending grant. */
   retire(deadlineAt: number): void {
     this.#retired = true
@@ -115,6 +124,7 @@ export class LeaseQueue implements LeaseCall {
     }
     this.#serveLater(now)
     if (this.#retired) this.retire(now + this.lease.leaseMs)
+    this.#returnExcess(now)
   }
 
   failed(error: unknown): void {
@@ -145,6 +155,11 @@ export class LeaseQueue implements LeaseCall {
     if (this.#asking) return
     this.#asking = true
     this.#home.call(this)
+  }
+
+  /** Returns the units above the maximum that a process holds. A ledger that fails receives them with the next report. */
+  #returnExcess(now: number): void {
+    if (this.lease.isOverfull && !this.#home.failing) this.report(now + this.lease.leaseMs)
   }
 
   #finish(): void {

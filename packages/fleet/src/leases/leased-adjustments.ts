@@ -37,8 +37,7 @@ export class LeasedAdjustments {
     const now = this.#clock.now()
     const adjustsLease = (charge: LeasedCharge): boolean =>
       // the ledger must receive the usage that the caller knows
-      !charge.known &&
-      this.#table.find(charge)?.lease.move(charge.cost, takenAt - this.#table.offsetMs(charge), now) === true
+      !charge.known && this.#table.find(charge)?.move(charge.cost, takenAt - this.#table.offsetMs(charge), now) === true
     const remote = charges.filter((charge) => !adjustsLease(charge))
     const local = (charge: LeasedCharge): PolicyVerdict =>
       leaseVerdict(charge, this.#table.of(charge, now), 'fits', now)

@@ -203,7 +203,7 @@ export class LeasedCharges implements RequestBackend {
   }
 
   #refund(charge: LeasedCharge, { queue, decision }: Outcome, now: number): void {
-    if (queue?.lease.move(-charge.cost, now, now)) return
+    if (queue?.move(-charge.cost, now, now)) return
     // the take has been reported in the meantime, or was made without a lease
     this.#adjustments.refund(charge, decision?.takenAt ?? now + this.#table.offsetMs(charge))
   }
