@@ -28,7 +28,7 @@ export class QuotaMaintenance {
   constructor(options: QuotaMaintenanceOptions) {
     this.#options = options
     this.#stop = repeatEvery(options.clock, INTERVAL_MS, () => {
-      // independent of the run, which a call without a reply may block
+      // independent of the run, which a call without a reply delays
       options.store.settleUnconfirmedWrites()
       this.#run ??= this.#handleDue().finally(() => {
         this.#run = undefined

@@ -14,6 +14,7 @@ import type { ReservationEnd } from './account/account-reservations.ts'
 import { AccountStore } from './account/account-store.ts'
 import { AccountWrites } from './account/account-writes.ts'
 import { DatabaseTime } from './account/database-time.ts'
+import { TimedQuotaTable } from './account/timed-quota-table.ts'
 import { ExactQuotas } from './exact-quotas.ts'
 import { OpenQuotas, type QuotaName } from './open-quotas.ts'
 import { OwedUnits } from './owed-units.ts'
@@ -192,13 +193,14 @@ export class Quotas extends LeasingBackend implements MetricSource {
 }
 
 function partsOf(deps: QuotasDeps): QuotaParts {
-  const { table, clock, waitMs, observers, onUsed } = deps
+  const { clock, waitMs, observers, onUsed } = deps
+  const table = new TimedQuotaTable(deps.table, clock, waitMs)
   const counts = new OpenQuotas()
   const policyOf = (name: string): string => counts.byName(name)?.compiled.policy.name ?? name
   const notices = new QuotaNotices({ table, clock, observers, policyOf, onUsed })
   const time = new DatabaseTime(clock)
   const onNotices = (written: readonly StoredNotice[]): void => void notices.deliver(written)
-  const store = new AccountStore(new AccountWrites({ table, clock, time, waitMs, onNotices }))
+  const store = new AccountStore(new AccountWrites({ table, time, onNotices }))
   const onLost = (units: number): void => observers.event('quota', { lost: units })
-  return { ...deps, time, counts, notices, store, owed: new OwedUnits({ store, clock, onLost }) }
+  return { ...deps, table, time, counts, notices, store, owed: new OwedUnits({ store, clock, onLost }) }
 }

@@ -3,9 +3,10 @@ import { TurnBatch } from '@sluice/fleet/backend'
 import { KEEP_ALIVE } from '@sluice/limiter-core/backend'
 import type { AccountSlot } from './account-slot.ts'
 import { AccountSlots } from './account-slots.ts'
-import { type AccountWrites, closedError } from './account-writes.ts'
+import type { AccountWrites } from './account-writes.ts'
 import type { PendingChange } from './pending-change.ts'
 import type { QuotaAccount, QuotaTerms } from './quota-account.ts'
+import { closedError } from './timed-quota-table.ts'
 import { TURN_CLOCK } from './write-turns.ts'
 
 /** Maximum number of accounts in one statement. */

@@ -1,22 +1,13 @@
-import {
-  type AccountChange,
-  accountPlace,
-  CallTimeout,
-  type QuotaTable,
-  unavailableError,
-} from '@sluice/counters/backend'
-import type { Clock } from '@sluice/limiter-core/backend'
+import { type AccountChange, accountPlace } from '@sluice/counters/backend'
 import type { AccountSlot } from './account-slot.ts'
 import type { DatabaseTime } from './database-time.ts'
+import type { TimedQuotaTable } from './timed-quota-table.ts'
 import { TURN_CLOCK } from './write-turns.ts'
 
 export interface AccountWritesOptions {
-  readonly table: QuotaTable
-  readonly clock: Clock
+  readonly table: TimedQuotaTable
   /** Receives the time in each reply. */
   readonly time: DatabaseTime
-  /** Timeout of a statement, in ms. */
-  readonly waitMs: number
   /** Called with notices after they have been written. */
   readonly onNotices: (notices: AccountChange['notices']) => void
 }
@@ -24,13 +15,10 @@ export interface AccountWritesOptions {
 /** Reads accounts from the table and writes their changes. Accounts that are written together share a statement. */
 export class AccountWrites {
   readonly #options: AccountWritesOptions
-  readonly #timeout: CallTimeout
   #averageMs = 2
-  #isClosed = false
 
   constructor(options: AccountWritesOptions) {
     this.#options = options
-    this.#timeout = new CallTimeout(options.clock, options.waitMs)
   }
 
   /** See `QuotaTable`. */
@@ -46,8 +34,9 @@ export class AccountWrites {
   /** Makes the first call, so that no request waits for a connection. Never rejects. */
   async connect(): Promise<void> {
     try {
-      const { now } = await this.#call((table) => table.read([]))
-      this.#options.time.replied(now)
+      const { table, time } = this.#options
+      const { now } = await table.read([])
+      time.replied(now)
     } catch {
       // a request meets the same failure and reports it
     }
@@ -74,19 +63,13 @@ export class AccountWrites {
 
   /** Rejects the calls under way. Nothing is sent afterwards. */
   close(): void {
-    this.#isClosed = true
-    this.#timeout.end(closedError())
-  }
-
-  /** Runs a table call with a timeout. Rejects without calling the table after `close`. */
-  async #call<T>(call: (table: QuotaTable) => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw closedError()
-    return this.#timeout.within(call(this.#options.table))
+    this.#options.table.close()
   }
 
   async #read(slots: readonly AccountSlot[]): Promise<void> {
-    const { now, accounts } = await this.#call((table) => table.read(slots.map(({ id }) => id)))
-    this.#options.time.replied(now)
+    const { table, time } = this.#options
+    const { now, accounts } = await table.read(slots.map(({ id }) => id))
+    time.replied(now)
     const found = new Map(accounts.map((account) => [accountPlace(account), account]))
     for (const slot of slots) {
       const stored = found.get(accountPlace(slot.id))
@@ -109,9 +92,9 @@ export class AccountWrites {
 
   /** Commits writes. Returns the slots whose write was rejected, possibly because of a token. */
   async #commit(composed: readonly (readonly [AccountSlot, AccountChange])[]): Promise<readonly AccountSlot[]> {
-    const { time, onNotices } = this.#options
+    const { table, time, onNotices } = this.#options
     const changes = composed.map(([, change]) => change)
-    const { now, written } = await this.#call((table) => table.commit(changes))
+    const { now, written } = await table.commit(changes)
     time.replied(now)
     for (const [index, [slot, change]] of composed.entries()) {
       if (!written[index]) slot.refused(TURN_CLOCK.now())
@@ -128,15 +111,10 @@ export class AccountWrites {
     const { firstToken } = slot
     if (firstToken === undefined) return
     try {
-      const used = await this.#call((table) => table.usedToken(slot.id, firstToken))
+      const used = await this.#options.table.usedToken(slot.id, firstToken)
       if (used) slot.tokenUsed()
     } catch (error) {
       slot.failed(error, false)
     }
   }
-}
-
-/** Returns the error of calls after the quotas were closed. */
-export function closedError(): Error {
-  return unavailableError('the quotas are closed')
 }
