@@ -5,6 +5,7 @@ import { systemClock } from '@sluice/limiter-core/backend'
 import { AccountStore } from '../../packages/quotas/src/account/account-store.ts'
 import { AccountWrites } from '../../packages/quotas/src/account/account-writes.ts'
 import { DatabaseTime } from '../../packages/quotas/src/account/database-time.ts'
+import { TimedQuotaTable } from '../../packages/quotas/src/account/timed-quota-table.ts'
 import { CalendarPeriods } from '../../packages/quotas/src/calendar/calendar-periods.ts'
 import { startPostgres } from '../services/postgres-server.ts'
 import { FaultyQuotaTable } from './faulty-quota-table.ts'
@@ -59,5 +60,7 @@ test('every process makes progress at one key that all of them change at the sam
 
 function storeOf(table: QuotaTable): AccountStore {
   const [clock, time] = [systemClock, new DatabaseTime(systemClock)]
-  return new AccountStore(new AccountWrites({ table, clock, time, waitMs: 30_000, onNotices: () => {} }))
+  return new AccountStore(
+    new AccountWrites({ table: new TimedQuotaTable(table, clock, 30_000), time, onNotices: () => {} }),
+  )
 }

@@ -23,7 +23,8 @@ class QuotaFleet {
   /** Creates another process. */
   join(options: QuotasOptions = {}): Quotas {
     const { clock } = this
-    const made = createQuotas(this.#ledger, { clock, serverTime: () => clock.wall(), ...options })
+    // the clock advances in steps during which no call can be answered
+    const made = createQuotas(this.#ledger, { clock, serverTime: () => clock.wall(), waitMs: '1h', ...options })
     this.quotas.push(made)
     return made
   }
