@@ -3,10 +3,10 @@
  */
 export interface QuotaTable {
   /**
-   * Time since which no other process can use the table, by the database's clock. Leases made before have lost their
+   * Unique id of the time for which this process alone has the table. Leases made under another id have lost their
    * owner. Undefined if several processes may use the table at once.
    */
-  readonly ownedSince?: number | undefined
+  readonly opening?: string | undefined
   /** Returns the existing accounts among `ids`, all read at the same moment. */
   read(ids: readonly AccountId[]): Promise<{ readonly now: number; readonly accounts: readonly StoredAccount[] }>
   /**

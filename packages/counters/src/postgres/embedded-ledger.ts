@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Clock } from '@sluice/limiter-core'
 import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
 import { FolderLock } from './folder-lock.ts'
@@ -30,10 +31,7 @@ export async function embeddedLedger(options: EmbeddedLedgerOptions): Promise<Sq
       await database.close()
       await lock.release()
     }
-    const { rows } = await database.query<{ now: number }>(
-      'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
-    )
-    const ledger = new SqlLedger(database, { schema: 'sluice', clock: time, end, ownedSince: rows[0]?.now })
+    const ledger = new SqlLedger(database, { schema: 'sluice', clock: time, end, opening: randomUUID() })
     await ledger.migrate()
     await rehearse(ledger, database)
     return ledger

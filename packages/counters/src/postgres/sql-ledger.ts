@@ -18,8 +18,8 @@ interface SqlLedgerOptions {
   readonly schema: string
   readonly clock: Clock
   readonly end: () => Promise<void>
-  /** Time since which this process alone has the database, by the database's clock; undefined if it may be shared. */
-  readonly ownedSince?: number | undefined
+  /** See `QuotaTable`. */
+  readonly opening?: string | undefined
 }
 
 /** Ledger in PostgreSQL, created by `postgresLedger` or `embeddedLedger`. */
@@ -31,18 +31,18 @@ export class SqlLedger implements CounterLedger {
   readonly #statements: LedgerStatements
   readonly #sketchStatements: SketchStatements
   readonly #end: () => Promise<void>
-  readonly #ownedSince: number | undefined
+  readonly #opening: string | undefined
   #isChecked = false
   #prunedAt: number
 
-  constructor(sql: SqlRunner, { schema, clock, end, ownedSince }: SqlLedgerOptions) {
+  constructor(sql: SqlRunner, { schema, clock, end, opening }: SqlLedgerOptions) {
     this.#sql = sql
     this.#clock = clock
     this.#tables = new CounterTables(schema)
     this.#statements = ledgerStatements(this.#tables)
     this.#sketchStatements = sketchStatements(this.#tables)
     this.#end = end
-    this.#ownedSince = ownedSince
+    this.#opening = opening
     this.#prunedAt = clock.now()
   }
 
@@ -68,9 +68,8 @@ export class SqlLedger implements CounterLedger {
 
   openQuotas(serverTime?: () => number): QuotaTable {
     const query = (text: string, values: unknown[]): Promise<readonly unknown[]> => this.#query(text, values)
-    // not comparable with a replaced clock
-    const ownedSince = serverTime ? undefined : this.#ownedSince
-    return new SqlQuotaTable({ statements: quotaStatements(this.#tables), query, serverTime, ownedSince })
+    const opening = this.#opening
+    return new SqlQuotaTable({ statements: quotaStatements(this.#tables), query, serverTime, opening })
   }
 
   openRecords(name: string): RecordStore {

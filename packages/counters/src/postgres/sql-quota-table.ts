@@ -21,7 +21,7 @@ export interface SqlQuotaTableOptions {
   /** Replaces the database's clock in tests; returns epoch ms. */
   readonly serverTime: (() => number) | undefined
   /** See `QuotaTable`. */
-  readonly ownedSince: number | undefined
+  readonly opening: string | undefined
 }
 
 /**
@@ -29,13 +29,13 @@ export interface SqlQuotaTableOptions {
  * strings.
  */
 export class SqlQuotaTable implements QuotaTable {
-  readonly ownedSince: number | undefined
+  readonly opening: string | undefined
   readonly #statements: QuotaStatements
   readonly #query: Query
   readonly #time: () => number | null
 
-  constructor({ statements, query, serverTime, ownedSince }: SqlQuotaTableOptions) {
-    this.ownedSince = ownedSince
+  constructor({ statements, query, serverTime, opening }: SqlQuotaTableOptions) {
+    this.opening = opening
     this.#statements = statements
     this.#query = query
     this.#time = () => serverTime?.() ?? null

@@ -50,13 +50,13 @@ export function requestLease(account: QuotaAccount, ask: LeaseRequest, terms: Le
 }
 
 /**
- * Charges leases that ended without a report, and removes old ended leases. Leases made before `ownedSince` end now,
+ * Charges leases that ended without a report, and removes old ended leases. Leases of an earlier opening end now,
  * because the process that held them is gone; see `QuotaTable`.
  */
-export function settleLeases(account: QuotaAccount, ownedSince = Number.NEGATIVE_INFINITY): void {
+export function settleLeases(account: QuotaAccount): void {
   for (const lease of account.leases) {
-    const { madeAt = Number.POSITIVE_INFINITY } = lease
-    if (madeAt < ownedSince) lease.endsAt = Math.min(lease.endsAt, account.now)
+    const isGone = account.opening !== undefined && lease.opening !== account.opening
+    if (isGone) lease.endsAt = Math.min(lease.endsAt, account.now)
     if (lease.endsAt > account.now || lease.units === 0) continue
     const period = account.period(lease.period) ?? account.current
     account.strand(period, lease.units, lease.endsAt)
@@ -118,7 +118,7 @@ function lend(account: QuotaAccount, { owner, seq, base, spent }: LeaseRequest, 
     base,
     charged: spent,
     settled: 0,
-    madeAt: account.now,
+    opening: account.opening,
   })
 }
 

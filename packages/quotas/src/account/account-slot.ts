@@ -24,7 +24,7 @@ export interface AccountOwner {
   /** Identifies this start of the process. */
   readonly writer: string
   /** See `QuotaTable`. */
-  readonly ownedSince: number | undefined
+  readonly opening: string | undefined
 }
 
 /** An account in this process: its last known state and the changes that wait to be written. */
@@ -32,7 +32,7 @@ export class AccountSlot {
   readonly id: AccountId
   readonly terms: QuotaTerms
   readonly #writer: string
-  readonly #ownedSince: number | undefined
+  readonly #opening: string | undefined
   #known: Known | undefined
   /** Whether `#known` was read for the waiting changes. An older state cannot confirm that a change has no effect. */
   #isFresh = false
@@ -50,11 +50,11 @@ export class AccountSlot {
   readonly #doubts = new UnconfirmedWrites()
   readonly #turns: WriteTurns
 
-  constructor(id: AccountId, terms: QuotaTerms, { writer, ownedSince }: AccountOwner) {
+  constructor(id: AccountId, terms: QuotaTerms, { writer, opening }: AccountOwner) {
     this.id = id
     this.terms = terms
     this.#writer = writer
-    this.#ownedSince = ownedSince
+    this.#opening = opening
     this.#turns = new WriteTurns(writer)
   }
 
@@ -182,8 +182,8 @@ export class AccountSlot {
   }
 
   #account(state: QuotaState, now: number): QuotaAccount {
-    const account = new QuotaAccount(state, this.terms, now)
-    settleLeases(account, this.#ownedSince)
+    const account = new QuotaAccount(state, this.terms, now, this.#opening)
+    settleLeases(account)
     expireReservations(account)
     return account
   }

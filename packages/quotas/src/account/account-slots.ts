@@ -14,8 +14,8 @@ export class AccountSlots {
   /** Slots by name and key, the least recently used first. */
   readonly #slots = new Map<string, AccountSlot>()
 
-  constructor(ownedSince?: number) {
-    this.#owner = { writer: randomBytes(9).toString('base64url'), ownedSince }
+  constructor(opening?: string) {
+    this.#owner = { writer: randomBytes(9).toString('base64url'), opening }
   }
 
   /** Returns the slot of an account, creating it if needed. */

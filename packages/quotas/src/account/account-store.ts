@@ -30,7 +30,7 @@ export class AccountStore {
 
   constructor(writes: AccountWrites) {
     this.#writes = writes
-    this.#slots = new AccountSlots(writes.ownedSince)
+    this.#slots = new AccountSlots(writes.opening)
   }
 
   /** Connects to the database, the first time it is called. */

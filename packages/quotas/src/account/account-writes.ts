@@ -22,8 +22,8 @@ export class AccountWrites {
   }
 
   /** See `QuotaTable`. */
-  get ownedSince(): number | undefined {
-    return this.#options.table.ownedSince
+  get opening(): string | undefined {
+    return this.#options.table.opening
   }
 
   /** Moving average of the time to read and write an account, in ms. */

@@ -25,14 +25,17 @@ export interface QuotaTerms {
 export class QuotaAccount {
   /** Time of the database, in epoch ms. */
   readonly now: number
+  /** See `QuotaTable`. */
+  readonly opening: string | undefined
   readonly journal: QuotaJournal = new QuotaJournal()
   readonly topUps: TopUps
   readonly #state: QuotaState
   readonly #terms: QuotaTerms
   #current: PeriodState | undefined
 
-  constructor(state: QuotaState, terms: QuotaTerms, now: number) {
+  constructor(state: QuotaState, terms: QuotaTerms, now: number, opening?: string) {
     this.now = now
+    this.opening = opening
     this.#state = state
     this.#terms = terms
     this.topUps = new TopUps(state.topUps)

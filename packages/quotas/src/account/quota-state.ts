@@ -54,8 +54,8 @@ export interface LeaseState {
   charged: number
   /** Units charged because the lease ended without a report. */
   settled: number
-  /** When the owner last requested it, by the database's clock; missing in leases of earlier releases. */
-  readonly madeAt?: number
+  /** Opening in which the owner requested it, see `QuotaTable`. */
+  readonly opening?: string | undefined
 }
 
 export interface ReservationState {

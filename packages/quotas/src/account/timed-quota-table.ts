@@ -12,8 +12,8 @@ export class TimedQuotaTable implements QuotaTable {
     this.#timeout = new CallTimeout(clock, waitMs)
   }
 
-  get ownedSince(): number | undefined {
-    return this.#table.ownedSince
+  get opening(): string | undefined {
+    return this.#table.opening
   }
 
   readonly read: QuotaTable['read'] = (ids) => this.#call(() => this.#table.read(ids))
