@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { PGlite } from '@electric-sql/pglite'
 import type { Clock } from '@sluice/limiter-core'
 import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
 import { FolderLock } from './folder-lock.ts'
@@ -24,19 +25,21 @@ export async function embeddedLedger(options: EmbeddedLedgerOptions): Promise<Sq
     throw badOption('embeddedLedger: folder', folder, 'the path of a folder')
   const time = clockOf(clock)
   const lock = await FolderLock.take(folder, time)
+  let database: PGlite | undefined
+  const end = async (): Promise<void> => {
+    await database?.close()
+    await lock.release()
+  }
   try {
     const { PGlite } = await import('@electric-sql/pglite')
-    const database = await PGlite.create(`${folder}/pglite`)
-    const end = async (): Promise<void> => {
-      await database.close()
-      await lock.release()
-    }
+    database = await PGlite.create(`${folder}/pglite`)
     const ledger = new SqlLedger(database, { schema: 'sluice', clock: time, end, opening: randomUUID() })
     await ledger.migrate()
     await rehearse(ledger, database)
     return ledger
   } catch (error) {
-    await lock.release()
+    // the lock stays if the database cannot be closed, because two databases would damage the folder
+    await end().catch(() => {})
     throw error
   }
 }
