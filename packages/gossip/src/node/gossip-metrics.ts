@@ -39,12 +39,14 @@ export class GossipMetrics implements MetricSource {
     this.#replicas = replicas
   }
 
-  exchanged(error?: unknown): void {
-    const result = error === undefined ? 'ok' : codeOf(error)
-    this.#exchanges.add(1, result)
-    if (this.#exchangedAt.size < MAX_RESULTS || this.#exchangedAt.has(result)) {
-      this.#exchangedAt.set(result, this.#clock.now())
-    }
+  /** Counts an exchange with another replica that replied. */
+  replied(): void {
+    this.#exchanged('ok')
+  }
+
+  /** Counts an exchange that failed with any error, which a custom peer chooses. */
+  failed(error: unknown): void {
+    this.#exchanged(codeOf(error))
   }
 
   /** Counts the bytes of a message and of its reply. */
@@ -79,6 +81,13 @@ export class GossipMetrics implements MetricSource {
       samples: this.#exchangeAges(),
     }
     yield* this.#ageMs.metrics()
+  }
+
+  #exchanged(result: string): void {
+    this.#exchanges.add(1, result)
+    if (this.#exchangedAt.size < MAX_RESULTS || this.#exchangedAt.has(result)) {
+      this.#exchangedAt.set(result, this.#clock.now())
+    }
   }
 
   #exchangeAges(): ValueSample[] {

@@ -73,9 +73,9 @@ export class GossipNode implements MetricSource {
       exchange: this.#exchange,
       clock,
       waitMs,
-      replied: () => this.#metrics.exchanged(),
+      replied: () => this.#metrics.replied(),
       failed: (error) => {
-        this.#metrics.exchanged(error)
+        this.#metrics.failed(error)
         this.#failed(error)
       },
     })
