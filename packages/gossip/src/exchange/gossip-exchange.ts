@@ -131,10 +131,13 @@ export class GossipExchange {
     return true
   }
 
+  /** Rejects after `signal` has aborted, because the transport of a peer may ignore it. */
   async #send(peer: GossipPeer, message: GossipMessage, signal: AbortSignal): Promise<GossipMessage> {
+    signal.throwIfAborted()
     const bytes = this.#sealed(message)
     this.#listener.transferred({ sent: bytes.byteLength })
     const answer = await peer.exchange(bytes, signal)
+    signal.throwIfAborted()
     this.#listener.transferred({ received: answer.byteLength })
     return decoded(this.#seal.opened(answer))
   }

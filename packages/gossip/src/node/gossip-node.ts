@@ -145,17 +145,24 @@ export class GossipNode implements MetricSource {
     return !this.#isClosed && (await this.#peers.exchangeWithOne())
   }
 
-  /** Exchanges with all peers at once. Returns how many were asked and how many replied. Never rejects. */
+  /**
+   * Exchanges with all peers at once. Returns how many were asked and how many replied; after `close`, none is asked.
+   * Never rejects.
+   */
   exchangeWithAll(): Promise<{ readonly answered: number; readonly asked: number }> {
     return this.#peers.exchangeWithAll()
   }
 
-  /** Stops after a last exchange with one peer, which then has what this replica wrote. Never rejects. */
+  /**
+   * Stops after a last exchange with one peer, which then has what this replica wrote. Other exchanges end without a
+   * reply. Never rejects.
+   */
   async close(): Promise<void> {
     for (const stop of this.#stops) stop()
     // not limited like ticks: all running exchanges may be waiting for unresponsive peers
     await this.exchangeWithOne()
     this.#isClosed = true
+    this.#peers.close()
     this.#topics.ended()
   }
 

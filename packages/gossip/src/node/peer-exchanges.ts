@@ -24,7 +24,8 @@ export interface PeerExchangesOptions {
 /** Exchanges with peers that this replica starts, each with a timeout. */
 export class PeerExchanges {
   readonly #options: PeerExchangesOptions
-  #running = 0
+  readonly #running = new Set<AbortController>()
+  #isClosed = false
 
   constructor(options: PeerExchangesOptions) {
     this.#options = options
@@ -32,7 +33,7 @@ export class PeerExchanges {
 
   /** Whether 4 exchanges are running, so that ticks start no more. */
   get isBusy(): boolean {
-    return this.#running >= MAX_EXCHANGES
+    return this.#running.size >= MAX_EXCHANGES
   }
 
   /** Exchanges with a random peer and returns whether another replica replied. Never rejects. */
@@ -43,6 +44,7 @@ export class PeerExchanges {
   /** Exchanges with all peers at once. Returns how many were asked and how many replied. Never rejects. */
   async exchangeWithAll(): Promise<{ readonly answered: number; readonly asked: number }> {
     const { peers } = this.#options
+    if (this.#isClosed) return { answered: 0, asked: 0 }
     const others = await peers.others().catch(() => [])
     const results = await Promise.all(others.map((peer) => this.#ask(async () => peer)))
     return {
@@ -51,10 +53,16 @@ export class PeerExchanges {
     }
   }
 
+  /** Ends the exchanges under way, whose replies are ignored. Nothing is sent afterwards. */
+  close(): void {
+    this.#isClosed = true
+    for (const exchange of this.#running) exchange.abort()
+  }
+
   /** Returns whether a replica other than this one replied. Never rejects. */
   async #ask(next: () => Promise<GossipPeer | undefined>): Promise<boolean> {
     const { replica, peers, replied, failed } = this.#options
-    this.#running++
+    if (this.#isClosed) return false
     try {
       const asked = await this.#withinWait((signal) => this.#askPeer(next, signal))
       if (!asked) return false
@@ -63,10 +71,8 @@ export class PeerExchanges {
       if (!isOwn) replied()
       return !isOwn
     } catch (error) {
-      failed(error)
+      if (!this.#isClosed) failed(error)
       return false
-    } finally {
-      this.#running--
     }
   }
 
@@ -80,14 +86,24 @@ export class PeerExchanges {
     return { name: peer.name, from: await this.#options.exchange.exchangeWith(peer, signal) }
   }
 
-  #withinWait<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Rejects when the time is over or this replica closes, even if the transport of a peer ignores the signal. */
+  async #withinWait<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, waitMs } = this.#options
-    const deadline = new AbortController()
+    const exchange = new AbortController()
+    const { signal } = exchange
     const late = (): Error => {
-      deadline.abort()
+      exchange.abort()
       return lateReply(waitMs)
     }
-    return withTimeout(run(deadline.signal), { clock, waitMs, late })
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+    this.#running.add(exchange)
+    try {
+      return await withTimeout(Promise.race([run(signal), aborted]), { clock, waitMs, late })
+    } finally {
+      this.#running.delete(exchange)
+    }
   }
 }
 
