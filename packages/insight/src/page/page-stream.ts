@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import type { Clock } from '@sluice/limiter-core'
 import type { InsightSnapshot } from '../live/report/snapshot.ts'
 import { snapshotText } from './bounded-snapshot.ts'
@@ -77,7 +78,7 @@ export class PageStream {
   }
 
   #isReady(viewer: Viewer): boolean {
-    const isReady = !viewer.res.writableNeedDrain
+    const isReady = !needsDrain(viewer.res)
     viewer.isBehind ||= !isReady
     if (isReady) viewer.readAt = this.#clock.now()
     else if (this.#clock.now() - viewer.readAt >= LONGEST_BEHIND_MS) viewer.res.destroy()
@@ -97,6 +98,11 @@ export class PageStream {
     this.#cancel?.()
     this.#cancel = undefined
   }
+}
+
+/** Whether earlier data waits to be sent. Over HTTP/2 only the stream of a response knows. */
+function needsDrain(res: ServerResponse & { readonly stream?: Writable | undefined }): boolean {
+  return (res.stream ?? res).writableNeedDrain
 }
 
 /** Formats an event. `JSON.stringify` does not emit line breaks, so one `data` line is enough. */
