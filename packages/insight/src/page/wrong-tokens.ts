@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Clock, createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
+import { type Clock, clientKey, createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
 import type { Problem } from './page-response.ts'
 
 const POLICY = { name: 'wrong-tokens', limit: 10, window: '1m' } as const
@@ -13,7 +13,7 @@ export interface TokenAttempt {
   readonly right: () => void
 }
 
-/** Limits the wrong tokens of each client address to ten per minute, in login forms and in headers together. */
+/** Limits the wrong tokens of each client to ten per minute, in login forms and in headers together. */
 export class WrongTokens {
   readonly #limiter: Limiter<Decision>
 
@@ -26,7 +26,7 @@ export class WrongTokens {
    * sets `Retry-After`.
    */
   attempt(req: IncomingMessage, res: ServerResponse): TokenAttempt {
-    const peer = req.socket.remoteAddress ?? ''
+    const peer = clientKey(req.socket.remoteAddress)
     const decision = this.#limiter.take(peer)
     if (!decision.allowed) res.setHeader('Retry-After', Math.ceil(decision.retryAfterMs / 1_000))
     return {
