@@ -4,6 +4,7 @@ export default {
   roots: ['<rootDir>/test', '<rootDir>/packages'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
+  testEnvironment: '<rootDir>/tools/jest-environment.mjs',
   testEnvironmentOptions: {
     customExportConditions: ['@sluice/source', 'node', 'require', 'default'],
     // what a process shares lives on its global, and is used after a file has ended, too
