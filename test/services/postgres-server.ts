@@ -50,7 +50,7 @@ export function startPostgres(options: PostgresServerOptions = {}): Promise<Post
 export class PostgresServer {
   readonly port: number
   readonly url: string
-  /** Below the folder of temporary files. Deleted by `stop`. */
+  /** In memory if there is room. Deleted by `stop`. */
   readonly folder: string
   readonly #arguments: readonly string[]
   readonly #primary: { readonly port: number } | undefined

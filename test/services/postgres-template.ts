@@ -3,12 +3,16 @@ import { chownSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { guard } from './guardian.ts'
+import { memoryFolder } from './memory-folder.ts'
 import { postgresBinary, postgresVersion } from './postgres-binary.ts'
 import { type User, unprivileged } from './unprivileged.ts'
 
-/** A folder below the folder of temporary files that is owned by the given user. */
-export function folderFor({ uid, gid }: User): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
+/** Creates the folder of a server, owned by the given user. */
+export function folderFor(user: User): string {
+  return ownedBy(user, memoryFolder('sluice-postgres-'))
+}
+
+function ownedBy({ uid, gid }: User, folder: string): string {
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
   return folder
 }
@@ -38,7 +42,8 @@ function madeTemplate(user: User): string {
 }
 
 function make(user: User, path: string): void {
-  const draft = folderFor(user)
+  // a folder is renamed only within its file system
+  const draft = ownedBy(user, mkdtempSync(join(tmpdir(), 'sluice-postgres-')))
   try {
     filling(draft, () => initialise(user, join(draft, 'data')))
     renameSync(join(draft, 'data'), path)

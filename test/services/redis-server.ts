@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis, type RedisOptions } from 'ioredis'
 import { orStopped } from './all-started.ts'
 import { onFreePorts } from './free-port.ts'
 import { spawnGuarded } from './guarded-process.ts'
+import { memoryFolder } from './memory-folder.ts'
 import { ping } from './ping.ts'
 import { redisBinary } from './redis-binary.ts'
 
@@ -45,7 +45,7 @@ export function startServer(port: number, argumentsIn: (folder: string) => reado
 export class RedisServer {
   readonly port: number
   readonly url: string
-  /** Below the folder of temporary files. Deleted by `stop`. */
+  /** In memory if there is room. Deleted by `stop`. */
   readonly folder: string
   readonly #arguments: readonly string[]
   readonly #clients: Redis[] = []
@@ -56,7 +56,8 @@ export class RedisServer {
   constructor(port: number, argumentsIn: (folder: string) => readonly string[]) {
     this.port = port
     this.url = `redis://127.0.0.1:${port}`
-    this.folder = mkdtempSync(join(inMemory() ?? tmpdir(), 'sluice-redis-'))
+    // a cluster persists each change of its slots before it continues, so tests would measure a slow disk
+    this.folder = memoryFolder('sluice-redis-')
     this.#arguments = [...argumentsIn(this.folder), '--port', String(port), '--bind', '127.0.0.1']
   }
 
@@ -132,11 +133,6 @@ export class RedisServer {
       },
     )
   }
-}
-
-/** A cluster persists each change of its slots before it continues, so tests would measure a slow disk. */
-function inMemory(): string | undefined {
-  return existsSync('/dev/shm') ? '/dev/shm' : undefined
 }
 
 function persistsNothing(folder: string): string[] {
