@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type ChildNode, startNode } from '../services/child-node.ts'
+import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../services/embedded-template.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
 
 type Embedded = ChildNode<typeof import('./children/embedded.ts')>
 
@@ -12,7 +12,7 @@ let folder = ''
 const children: Embedded[] = []
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-embedded-'))
+  folder = memoryFolder('sluice-embedded-')
 })
 afterEach(async () => {
   for (const child of children.splice(0)) await child.stop()
@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 function startChild(): Embedded {
-  const child: Embedded = startNode('counters/children/embedded.ts')
+  const child: Embedded = startNode('counters/children/embedded.ts', { nodeArgs: EMBEDDED_ARGS })
   children.push(child)
   return child
 }
@@ -36,6 +36,7 @@ describe('counters in a folder', () => {
   }, 60_000)
 
   test('belong to one process at a time, and to the next process after it has ended in any way', async () => {
+    copyEmbeddedTemplate(folder)
     const [one, other] = [startChild(), startChild()]
     expect(await one.call('open', folder)).toBeUndefined()
     expect(await one.call('increment', 'a', 5)).toBe(5)
@@ -51,6 +52,7 @@ describe('counters in a folder', () => {
   }, 60_000)
 
   test('are opened by exactly one of many processes that find the lock of an ended process at the same time', async () => {
+    copyEmbeddedTemplate(folder)
     const dead = startChild()
     expect(await dead.call('open', folder)).toBeUndefined()
     await dead.stop()

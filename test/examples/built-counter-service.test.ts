@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { counterClient } from '@sluice/counters'
 import type { Counters } from '@sluice/limiter-core'
+import { copyEmbeddedTemplate } from '../services/embedded-template.ts'
 import { eventually } from '../services/eventually.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
 import { startPostgres } from '../services/postgres-server.ts'
 import { startRedis } from '../services/redis-server.ts'
 import { ExampleProcess } from './example-process.ts'
@@ -13,7 +13,8 @@ let service: ExampleProcess | undefined
 let folder = ''
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-example-'))
+  folder = memoryFolder('sluice-example-')
+  copyEmbeddedTemplate(folder)
 })
 afterEach(async () => {
   await service?.kill()

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { copyEmbeddedTemplate } from '../services/embedded-template.ts'
 import { eventually } from '../services/eventually.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
 import { startPostgres } from '../services/postgres-server.ts'
 import { ExampleProcess } from './example-process.ts'
 
@@ -10,7 +10,8 @@ let api: ExampleProcess | undefined
 let folder = ''
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-example-'))
+  folder = memoryFolder('sluice-example-')
+  copyEmbeddedTemplate(folder)
 })
 afterEach(async () => {
   await api?.kill()

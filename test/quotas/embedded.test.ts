@@ -1,15 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { type ChildNode, startNode } from '../services/child-node.ts'
+import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../services/embedded-template.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
 
 let folder: string
 let child: ChildNode<typeof import('./children/embedded-suite.ts')>
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-quotas-'))
-  child = startNode('quotas/children/embedded-suite.ts')
+  folder = memoryFolder('sluice-quotas-')
+  copyEmbeddedTemplate(folder)
+  child = startNode('quotas/children/embedded-suite.ts', { nodeArgs: EMBEDDED_ARGS })
 })
 
 afterEach(async () => {

@@ -1,12 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import { type ChildNode, startNode } from '../services/child-node.ts'
+import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../services/embedded-template.ts'
 import { eventually } from '../services/eventually.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
 import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
 import type { Account, SpendingSite } from './children/spending.ts'
 
@@ -20,7 +21,7 @@ const TOP_UP = 3
 const LONGEST_DELAY_MS = 200
 
 export function startSpending(): Spending {
-  return startNode('quotas/children/spending.ts')
+  return startNode('quotas/children/spending.ts', { nodeArgs: EMBEDDED_ARGS })
 }
 
 /** Defines a test for each victim, with the given number of kills. */
@@ -29,9 +30,10 @@ export function killClaims(kills: Readonly<Record<Victim, number>>, timeoutMs: n
     'every spent unit is charged and a top-up counts once when the %s is killed %i times',
     (victim, times) =>
       eachSeed(1, async (random) => {
-        const folder = mkdtempSync(join(tmpdir(), 'sluice-quotas-'))
+        const folder = memoryFolder('sluice-quotas-')
         const postgres = await startPostgres()
         try {
+          if (victim === 'embedded') copyEmbeddedTemplate(folder)
           await postgresLedger(postgres.pool()).migrate()
           const log = join(folder, 'log')
           const site = {

@@ -1,12 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import { systemClock } from '@sluice/limiter-core/backend'
 import type { SeededRandom } from '@sluice/testkit'
 import { type ChildNode, startNode } from '../../services/child-node.ts'
+import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../../services/embedded-template.ts'
 import { eventually } from '../../services/eventually.ts'
+import { memoryFolder } from '../../services/memory-folder.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import type { CountingOptions } from './children/counting.ts'
@@ -34,10 +35,11 @@ export async function countThrough(
   { tier, victim, kills }: { readonly tier: Tier; readonly victim: Victim; readonly kills: number },
   random: SeededRandom,
 ): Promise<readonly CountedLane[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-counting-'))
+  const folder = memoryFolder('sluice-counting-')
   const postgres = await startPostgres()
   const redis = await startRedis({ args: victim === 'emptied redis' ? [] : ['--appendonly', 'yes'] })
   try {
+    if (tier === 'embedded') copyEmbeddedTemplate(folder)
     await postgresLedger(postgres.pool()).migrate()
     const lab = new Lab({ postgres, redis, tier, folder })
     await lab.start()
@@ -83,7 +85,7 @@ class Lab {
 
   async start(): Promise<void> {
     const { postgres, redis, tier, folder } = this.#parts
-    this.#child = startNode('counters/crashes/children/counting.ts')
+    this.#child = startNode('counters/crashes/children/counting.ts', { nodeArgs: EMBEDDED_ARGS })
     const redisUrl = tier === 'hot' ? redis.url : undefined
     const options: CountingOptions = {
       name: 'lab',
@@ -166,7 +168,7 @@ class Lab {
   }
 
   async #embeddedTotals(): Promise<ReadonlyMap<string, number>> {
-    const last: Counting = startNode('counters/crashes/children/counting.ts')
+    const last: Counting = startNode('counters/crashes/children/counting.ts', { nodeArgs: EMBEDDED_ARGS })
     const durable = await last.call('totals', this.#parts.folder, 'lab')
     await last.stop()
     return durable
