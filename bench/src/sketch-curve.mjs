@@ -1,7 +1,6 @@
 import { CountMin } from '@sluice/sketches'
 import { benchSeed, countsOf, uniformRanks, zipfRanks } from './sketch-streams.mjs'
 
-const keys = 1_000_000
 const sizes = [
   { depth: 3, width: 1_024 },
   { depth: 4, width: 1_024 },
@@ -16,6 +15,7 @@ const off = 0.1
 /** For each size: overestimation of keys in a uniform stream, and the share above which Zipf keys are accurate. */
 export async function curve({ smoke }) {
   const events = smoke ? 5_000 : 10_000_000
+  const keys = smoke ? 10_000 : 1_000_000
   const streams = [uniformRanks, zipfRanks].map((draw) => {
     const ranks = draw(keys, events)
     return { ranks, counts: countsOf(ranks, keys) }

@@ -48,7 +48,8 @@ async function measureCells(cells, { smoke, cellMs, note, flags, progress = () =
   for (const asked of smoke ? [cells] : cells.map((cell) => [cell])) {
     if (asked.length === 0) continue
     if (!smoke) progress(`sketches: ${asked[0].family}, ${asked[0].name}, ${asked[0].task}`)
-    const results = await runChild(child, { cells: asked, smoke, cellMs }, flags)
+    // no figure of a smoke run counts, and a collection takes longer than a cell
+    const results = await runChild(child, { cells: asked, smoke, cellMs }, smoke ? [] : flags)
     // values that a contender does not have are null
     for (const [at, cell] of asked.entries()) note(cell, results[at] ?? undefined)
   }
