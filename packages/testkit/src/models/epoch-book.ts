@@ -26,6 +26,13 @@ export class EpochBook {
     return this.#units.get(epoch) ?? 0n
   }
 
+  /** Units of all epochs from `first` to `last`. */
+  unitsFrom(first: bigint, last: bigint): bigint {
+    let sum = 0n
+    for (const [epoch, units] of this.#units) if (epoch >= first && epoch <= last) sum += units
+    return sum
+  }
+
   /** Adds units to an epoch, never below 0; returns what was added. */
   add(epoch: bigint, units: bigint): number {
     const before = this.unitsOf(epoch)
