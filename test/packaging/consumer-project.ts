@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { filesBelow, packages, root } from '../repository.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
 import { mustRun } from './command.ts'
 import { closureOf, installedFolder, packForeignDependencies, packPackages } from './tarballs.ts'
 
@@ -11,7 +11,7 @@ const broughtForTypes = ['@types/express', '@types/koa', '@types/node', '@types/
 /** A user's project, outside of this repository, with our tarballs installed by npm. */
 export class ConsumerProject implements Disposable {
   /** Absolute path. */
-  readonly folder: string = mkdtempSync(join(tmpdir(), 'sluice-consumer-'))
+  readonly folder: string = memoryFolder('sluice-consumer-')
 
   private constructor() {}
 
