@@ -19,6 +19,8 @@ export interface SyncBatch {
    * earlier batches are missing.
    */
   readonly afterLoss?: boolean | undefined
+  /** Set if the batch is sent again because there was no reply. */
+  readonly isRepeated?: boolean | undefined
 }
 
 /** The reply of a ledger to a batch. */

@@ -61,6 +61,7 @@ export class SyncPartition {
 
   failed(): void {
     this.#isUnderWay = false
+    if (this.#batch) this.#batch = { ...this.#batch, isRepeated: true }
   }
 
   /** Removes the units of a key from the pending batch, which keeps its number. */

@@ -15,7 +15,8 @@ const ASKED_AT = 0
 const PENDING = 1
 const HELD = 2
 const PLACE = 3
-const OWN_CELLS = 4
+const LATE_FROM = 4
+const OWN_CELLS = 5
 
 /** Position of a key's row in the table. */
 export interface Row {
@@ -28,14 +29,18 @@ export interface Adopted {
   readonly cells: readonly number[]
   readonly requestedAt: number
   readonly unreported: (place: number) => PendingUsage | undefined
+  /** Whether the request was sent several times, so that its units may have been counted in an earlier window. */
+  readonly isRepeated: boolean
 }
 
 /**
- * A policy over the last known usage of all processes. The cells of the policy are followed by four cells:
+ * A policy over the last known usage of all processes. The cells of the policy are followed by five cells:
  * - the time when they were requested from the ledger,
  * - the units that this process took and that are missing in the ledger's cells,
  * - the part of these units that is held back and not in the outbox,
- * - the position of the rest in the outbox.
+ * - the position of the rest in the outbox,
+ * - the start of the window that this process had opened before it learned of the current one, which began later; 0 if
+ *   there is none. Units that were taken since then are charged to the current window, and can be refunded there.
  */
 export class SyncedPolicy implements TablePolicy {
   readonly policy: Policy
@@ -56,6 +61,8 @@ export class SyncedPolicy implements TablePolicy {
   /** The row that was spent from or adjusted last. */
   readonly row: Row = { cells: new Float64Array(0), at: 0 }
   readonly #own: number
+  /** Whether a window begins with a take, so that processes may begin the same window at different times. */
+  readonly #opensWindows: boolean
   readonly #burst: number
   readonly #gapMs: number
 
@@ -69,6 +76,7 @@ export class SyncedPolicy implements TablePolicy {
     this.variants = inner.variants
     this.spanMs = inner.policy.windowMs / 8
     this.#own = inner.cells
+    this.#opensWindows = inner.policy.algorithm === 'fixed-window' && inner.variants === undefined
     this.#burst = Math.max(1, Math.floor(inner.capacity * burst))
     this.#gapMs = gapMs
   }
@@ -88,7 +96,7 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    const moved = this.inner.adjust(cells, at, now, units, takenAt)
+    const moved = this.inner.adjust(cells, at, now, units, this.#chargedAt(cells, at, now, units, takenAt))
     cells[at + this.#own + PENDING] += moved
     this.#note(cells, at)
     return moved
@@ -116,10 +124,11 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   /** Returns an adopter of the ledger's cells that adds the units which this process has not reported. */
-  adopterOf({ cells: reply, requestedAt, unreported }: Adopted): Pick<CompiledPolicy, 'adopt'> {
+  adopterOf({ cells: reply, requestedAt, unreported, isRepeated }: Adopted): Pick<CompiledPolicy, 'adopt'> {
     return {
       adopt: (cells, at, now) => {
         const own = at + this.#own
+        cells[own + LATE_FROM] = this.#lateFrom(cells, at, reply, isRepeated)
         for (let cell = 0; cell < this.inner.cells; cell++) cells[at + cell] = reply[cell] ?? 0
         cells[own + ASKED_AT] = requestedAt
         const usage = unreported(cells[own + PLACE])
@@ -131,6 +140,11 @@ export class SyncedPolicy implements TablePolicy {
         }
       },
     }
+  }
+
+  /** Returns the time at which the ledger charged units that this process took at `takenAt`. */
+  chargedAt({ cells, at }: Row, now: number, units: number, takenAt: number): number {
+    return this.#chargedAt(cells, at, now, units, takenAt)
   }
 
   /** Returns when the key was last requested from the ledger; 0 if it never was. */
@@ -186,6 +200,25 @@ export class SyncedPolicy implements TablePolicy {
     cells[at + this.#own + HELD] = 0
     cells[at + this.#own + PLACE] = place
     return held
+  }
+
+  #chargedAt(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    const lateFrom = cells[at + this.#own + LATE_FROM]
+    if (units >= 0 || lateFrom === 0 || takenAt < lateFrom) return takenAt
+    const startsAt = cells[at]
+    return takenAt < startsAt && startsAt - lateFrom < this.policy.windowMs ? now : takenAt
+  }
+
+  /** Returns `LATE_FROM` for cells that `reply` will replace. */
+  #lateFrom(cells: Float64Array, at: number, reply: readonly number[], isRepeated: boolean): number {
+    const { windowMs } = this.policy
+    if (!this.#opensWindows) return 0
+    const startsAt = reply[0] ?? 0
+    const isOverlapping = (earlier: number): boolean =>
+      earlier > 0 && earlier < startsAt && startsAt - earlier < windowMs
+    const known = cells[at + this.#own + LATE_FROM]
+    if (isOverlapping(known)) return known
+    return !isRepeated && isOverlapping(cells[at]) ? cells[at] : 0
   }
 
   #note(cells: Float64Array, at: number): void {

@@ -166,7 +166,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
       // a late charge with a draining algorithm drains from now on
       const isDebt = cost > 0 && maxLateMs(counter.compiled) === 0
       this.#reports.selectRow(counter, key, now)
-      this.#reports.report(counter, key, cost, isDebt ? now : then)
+      const policy = counter.local.compiled
+      this.#reports.report(counter, key, cost, isDebt ? now : policy.chargedAt(policy.row, now, cost, then))
     }
     return answer
   }

@@ -6,7 +6,7 @@ import type { SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
 import { type SyncMetrics, TIERS, tierOf } from './sync-metrics.ts'
 import type { SyncTerms } from './sync-terms.ts'
 import type { SyncedCounter } from './synced-counter.ts'
-import type { SyncedPolicy } from './synced-policy.ts'
+import type { Adopted, SyncedPolicy } from './synced-policy.ts'
 
 /** Maximum number of keys with pending reports. */
 const MAX_PENDING = 200_000
@@ -152,7 +152,11 @@ export class UsageReports {
   }
 
   /** Applies the reply to a batch that was sent at `requestedAt`. */
-  answered({ partition, takes }: SyncBatch, { cells, lost }: SyncAnswer, requestedAt: number): void {
+  answered(
+    { partition, takes, isRepeated = false }: SyncBatch,
+    { cells, lost }: SyncAnswer,
+    requestedAt: number,
+  ): void {
     if (lost) {
       this.#lostAt[partition] = requestedAt
       return
@@ -161,11 +165,12 @@ export class UsageReports {
     for (const [index, { key, counter }] of takes.entries()) {
       const answer = cells[index]
       if (answer instanceof Error) this.#deps.metrics.errors.add(1, 'pipeline', 'key')
-      else this.#adopt(counter as SyncedCounter, key, answer, requestedAt, now)
+      else this.#adopt(counter as SyncedCounter, key, { cells: answer, requestedAt, isRepeated }, now)
     }
   }
 
-  #adopt(counter: SyncedCounter, key: string, cells: readonly number[], requestedAt: number, now: number): void {
+  #adopt(counter: SyncedCounter, key: string, answer: Omit<Adopted, 'unreported'>, now: number): void {
+    const { cells } = answer
     const { memory, metrics } = this.#deps
     const { local } = counter
     const { compiled: policy } = local
@@ -175,7 +180,7 @@ export class UsageReports {
     const unreported = (place: number): PendingUsage | undefined => this.outbox.find(place, key, counter)
     const isUsed = cells.some((cell) => cell !== 0)
     const known = { used: isUsed ? 1 : 0, resetAfterMs: 1 }
-    memory.adopt({ key, counter: local }, known, now, policy.adopterOf({ cells, requestedAt, unreported }))
+    memory.adopt({ key, counter: local }, known, now, policy.adopterOf({ ...answer, unreported }))
     this.selectRow(counter, key, now)
     const after = policy.pressure(policy.row, now)
     metrics.drift.observe(Math.abs(after - before))
