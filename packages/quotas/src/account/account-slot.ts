@@ -112,12 +112,13 @@ export class AccountSlot {
     if (!known) return undefined
     // recovered tokens must be stored before other changes may use them
     const changes = this.#recovery ? [] : this.#nextChanges()
+    // stored first, so that they fail with the slot if one of them cannot be applied
+    this.#sent = changes
     const state = parseState(known.text)
     const before = usageOf(state)
     const account = this.#account(state, now)
     this.#recovery?.apply(account)
     for (const change of changes) change.apply(account)
-    this.#sent = changes
     // a write with unknown outcome cannot be applied later once this write has taken its version
     const isNeeded = this.#recovery !== undefined || this.#doubts.any || !account.journal.isEmpty
     if (!isNeeded && serializeState(state) === known.text) return this.#unchanged()

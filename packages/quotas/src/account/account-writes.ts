@@ -1,4 +1,5 @@
-import { type AccountChange, accountPlace } from '@sluice/counters/backend'
+import { type AccountChange, accountPlace, unavailableError } from '@sluice/counters/backend'
+import { messageOf } from '@sluice/limiter-core/backend'
 import type { AccountSlot } from './account-slot.ts'
 import type { DatabaseTime } from './database-time.ts'
 import type { TimedQuotaTable } from './timed-quota-table.ts'
@@ -85,8 +86,15 @@ export class AccountWrites {
   #composed(slots: readonly AccountSlot[]): (readonly [AccountSlot, AccountChange])[] {
     const now = this.#options.time.now as number
     return slots.flatMap((slot) => {
-      const change = slot.hasWork || slot.hasUnconfirmedWrite ? slot.compose(now) : undefined
-      return change ? [[slot, change] as const] : []
+      try {
+        const change = slot.hasWork || slot.hasUnconfirmedWrite ? slot.compose(now) : undefined
+        return change ? [[slot, change] as const] : []
+      } catch (error) {
+        // e.g. a time that no calendar contains
+        const message = `the quota account cannot be changed: ${messageOf(error)}`
+        slot.failed(unavailableError(message, { cause: error }), false)
+        return []
+      }
     })
   }
 
