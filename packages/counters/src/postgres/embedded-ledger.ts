@@ -35,7 +35,7 @@ export async function embeddedLedger(options: EmbeddedLedgerOptions): Promise<Sq
     database = await PGlite.create(`${folder}/pglite`)
     const ledger = new SqlLedger(database, { schema: 'sluice', clock: time, end, opening: randomUUID() })
     await ledger.migrate()
-    await rehearse(ledger, database)
+    await rehearse(ledger, database, time)
     return ledger
   } catch (error) {
     // the lock stays if the database cannot be closed, because two databases would damage the folder

@@ -35,7 +35,8 @@ export class AccountStore {
 
   /** Connects to the database, the first time it is called. */
   connect(): void {
-    this.#connected ??= this.#writes.connect()
+    // a database that only this process has is in this process: a call would only delay the first request
+    if (this.#writes.opening === undefined) this.#connected ??= this.#writes.connect()
   }
 
   /** Adds a change, whose callbacks report when it is applied or its outcome is unknown. */
