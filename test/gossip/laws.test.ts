@@ -18,6 +18,7 @@ function replica(name: string): { readonly entries: EntryTable; readonly table: 
     },
     missed: () => {},
     acceptedClock: () => Number.POSITIVE_INFINITY,
+    mayIntroduce: () => true,
     expiresByAge: () => false,
   })
   return { entries, table }
@@ -46,7 +47,7 @@ function partsOf(given: readonly { readonly writer: number; readonly id: string;
     const value = amountJson({ epoch: 0, units: own[writer].get(id) ?? 0n, isDeleted: false })
     const { table } = writers[writer]
     table.write({ key: id, value, bytes: itemBytes(id, value) }, 0)
-    parts.push(...table.partsBehind(new Map(), { now: 0, maxBytes: 1e6, mayCut: false }))
+    parts.push(...table.partsBehind(new Map(), { to: 'another', now: 0, maxBytes: 1e6, mayCut: false }))
   }
   return { parts, sums }
 }
@@ -73,7 +74,7 @@ test('entries merge to the same result in any order, in any groups, and any numb
       // through another replica
       const between = replica('between')
       for (const part of [...other, ...last]) between.table.merge([part], 0)
-      const sent = between.table.partsBehind(new Map(), { now: 0, maxBytes: 1e6, mayCut: false })
+      const sent = between.table.partsBehind(new Map(), { to: 'another', now: 0, maxBytes: 1e6, mayCut: false })
       expect(valuesAfter([...one, ...sent])).toEqual(expected)
     }),
     { seed: baseSeed() },
@@ -86,7 +87,7 @@ test('a part that starts after a gap changes nothing, since the items in between
     const value = amountJson({ epoch: 0, units: 1n, isDeleted: false })
     writer.table.write({ key, value, bytes: itemBytes(key, value) }, 0)
   }
-  const limits = { now: 0, maxBytes: 1e6, mayCut: false }
+  const limits = { to: 'another', now: 0, maxBytes: 1e6, mayCut: false }
   write('a')
   // like a reader that already had the first item
   const wanted = new Map([['writer', 1]])

@@ -40,6 +40,13 @@ export class FoldMarks {
     return this.#folders.has(replica) || this.#ended.has(replica)
   }
 
+  /** Whether marks made since `bornAt` (process time) may have ended already: a full log has only later ones. */
+  mayLack(bornAt: number): boolean {
+    return [...this.#marks.values()].some(
+      (marks) => marks.size >= this.#bounds.most && [...marks.values()].every((mark) => mark.bornAt > bornAt),
+    )
+  }
+
   /** Returns the mark of a replica if it has ended. */
   endedOf(replica: string): FoldMark | undefined {
     return this.#ended.get(replica)

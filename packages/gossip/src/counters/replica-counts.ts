@@ -3,8 +3,10 @@ import type { LogItem } from '../log/replica-log.ts'
 import type { Clocks } from '../log/replica-table.ts'
 import type { GossipNode } from '../node/gossip-node.ts'
 import type { GossipTopic } from '../node/gossip-topics.ts'
+import { Absence } from './absence.ts'
 import { amountOf, type CounterAmount } from './counter-amount.ts'
 import { DroppedLogs } from './dropped-logs.ts'
+import { EagerExchanges } from './eager-exchanges.ts'
 import { EntryTable } from './entry-table.ts'
 import { FleetMembers, type MemberStatus, parseStatus } from './fleet-members.ts'
 import { type FoldMark, FoldMarks } from './fold-marks.ts'
@@ -23,8 +25,6 @@ const MAX_MARKS = 200
 const MAX_ENDED = 10_000
 /** Time after which a deleted counter is forgotten. */
 const DELETED_MS = 3_600_000
-/** Maximum number of consecutive exchanges for waiting callers; after that, they depend on the regular ticks. */
-const MAX_ASKS = 16
 
 /**
  * The counts of all replicas as this one knows them. Each replica has a log with an entry for each id; when it is gone,
@@ -41,9 +41,10 @@ export class ReplicaCounts implements GossipTopic {
   readonly #stop: () => void
   readonly #own: OwnReplica
   readonly #dropped: DroppedLogs
+  readonly #absence: Absence
+  readonly #exchanges: EagerExchanges
   /** Whether another replica has reported a status or a take-over since the last vote. */
   #hasNews = false
-  #isAsking = false
   #isClosed = false
 
   constructor(node: GossipNode, deadAfterMs: number, mostMarks: number = MAX_MARKS) {
@@ -52,6 +53,8 @@ export class ReplicaCounts implements GossipTopic {
     this.#members = new FleetMembers(node.clock, deadAfterMs)
     this.#held = new ReplicationProgress(node.clock)
     this.#dropped = new DroppedLogs(node)
+    this.#absence = new Absence(node.clock, deadAfterMs)
+    this.#exchanges = new EagerExchanges(node, () => this.#held.hasWaiters)
     this.#marks = new FoldMarks({ most: mostMarks, leastMs: KEPT_TIMES * deadAfterMs, mostEnded: MAX_ENDED })
     node.attach(KIND, this)
     this.#own = new OwnReplica(node, this.#members)
@@ -78,7 +81,7 @@ export class ReplicaCounts implements GossipTopic {
     this.#own.flush()
     const { name, log } = this.#own.entries
     const held = this.#held.whenReplicated(name, log.clock, { others, waitMs })
-    void this.#askWhileWaited()
+    void this.#exchanges.run()
     return held
   }
 
@@ -120,6 +123,11 @@ export class ReplicaCounts implements GossipTopic {
     return this.#own.votes.has(replica) ? this.#members.votedClock(replica) : Number.POSITIVE_INFINITY
   }
 
+  /** Called by the node. After a long absence, another replica may have the entries of its logs under other names. */
+  mayIntroduce(to: string): boolean {
+    return !this.#absence.isLong || this.#absence.isCleared(to)
+  }
+
   /** Called by the node. */
   beforeExchange(): void {
     if (this.#isClosed) return
@@ -133,11 +141,39 @@ export class ReplicaCounts implements GossipTopic {
   known(node: string, clocks: Clocks): void {
     for (const log of clocks.keys()) this.#markAgain(log)
     const knowsAny = [...clocks.keys()].some((log) => log.startsWith(`${KIND}-`))
-    const isKnown = clocks.has(this.#own.name)
-    if (isKnown || knowsAny) this.#own.setKnown(isKnown)
-    for (const log of this.#own.names) {
-      const clock = clocks.get(log)
-      if (clock !== undefined) this.#held.record(log, node, clock)
+    const reported = clocks.get(this.#own.name)
+    if (knowsAny && !this.#absence.isLong) this.#own.setKnown(reported !== undefined)
+    // replicas that are cut off together report each other's logs, too, while the others take over their entries
+    if (reported !== undefined) this.#absence.reported(node, reported, this.#members.isQuorum(this.#own.name))
+    if (this.#absence.isLong) this.#returnTo(node, clocks)
+    for (const log of this.#own.names) this.#held.record(log, node, clocks.get(log) ?? 0)
+  }
+
+  /**
+   * Called after a long absence. A process that knows all that a replica knows has the mark of its own name if its entries
+   * were taken over, unless so many followed that the mark has ended. Then it starts under a new name, counts again only
+   * what no other replica had, and drops the logs that the replica does not have.
+   */
+  #returnTo(node: string, clocks: Clocks): void {
+    const { logs, clock } = this.#node
+    if (logs.isBehind(clocks)) return
+    if (!this.#marks.mayLack(clock.now() - this.#absence.ms)) {
+      const { name } = this.#own
+      const others = this.#members.isQuorum(name) ? this.#members.liveNodes(name) : undefined
+      this.#absence.met(node, { hasLog: clocks.has(name), others })
+      return
+    }
+    const gone = this.#own.name
+    // a replica that was away, too, has the logs that must be dropped
+    if (clocks.has(gone)) return
+    const reached = this.#absence.reportedClock
+    this.#startOver()
+    const { bornAt } = this.#node.write(FOLDED + gone, reached, this.#own.entries.log)
+    this.#learnFold(gone, this.#own.name, { clock: reached, bornAt })
+    for (const name of this.#members.names.filter((one) => one !== this.#own.name && !clocks.has(one))) {
+      this.#members.remove(name)
+      this.entries.drop(name)
+      logs.forget(name)
     }
   }
 
@@ -190,7 +226,9 @@ export class ReplicaCounts implements GossipTopic {
    * count.
    */
   #startOver(votes: MemberStatus['votes'] = new Map()): void {
-    if (!this.#isClosed) this.#own.startOver(votes)
+    if (this.#isClosed) return
+    this.#own.startOver(votes)
+    this.#absence.restart()
   }
 
   /**
@@ -257,14 +295,5 @@ export class ReplicaCounts implements GossipTopic {
       for (const name of names) logs.logOf(name)?.remove(COUNTER + id)
     }
     for (const { replica, by } of this.#marks.endOld(clock.now())) logs.logOf(by)?.remove(FOLDED + replica)
-  }
-
-  /** Exchanges with peers until no caller waits, no peer replies, or `MAX_ASKS` is reached. */
-  async #askWhileWaited(): Promise<void> {
-    if (this.#isAsking) return
-    this.#isAsking = true
-    for (let asks = 0; asks < MAX_ASKS && this.#held.hasWaiters; asks++)
-      if (!(await this.#node.exchangeWithOne())) break
-    this.#isAsking = false
   }
 }

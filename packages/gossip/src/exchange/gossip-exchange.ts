@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, SluiceError } from '@sluice/limiter-core/backend'
-import type { Clocks, ReplicaTable } from '../log/replica-table.ts'
+import type { Clocks, LogPart, ReplicaTable } from '../log/replica-table.ts'
 import { type AnswerMessage, decoded, encoded, type GossipMessage, MAX_MESSAGE_BYTES } from './gossip-message.ts'
 import type { GossipPeer } from './gossip-peer.ts'
 import { LogTransfer } from './log-transfer.ts'
@@ -78,7 +78,7 @@ export class GossipExchange {
       // includes empty logs that the other one named, because it would send their items in every exchange otherwise
       const clocks = this.#table.clocks(message.clocks)
       const behind = new Map([...message.clocks, ...message.cursors])
-      const parts = this.#partsBehind(behind, clocks.size, true)
+      const parts = this.#partsBehind(behind, message.from, clocks.size)
       return this.#sealed({
         kind: 'answer',
         from,
@@ -117,12 +117,12 @@ export class GossipExchange {
   /** Sends what the peer lacks, and returns false if it lacks nothing. `pushed`: what was sent to it before. */
   async #push(
     peer: GossipPeer,
-    { ticket, clocks }: AnswerMessage,
+    { from, ticket, clocks }: AnswerMessage,
     pushed: Map<string, number>,
     signal: AbortSignal,
   ): Promise<boolean> {
     // a log that is too long for one message is not pushed: the peer asks for it in parts
-    const parts = this.#partsBehind(new Map([...clocks, ...pushed]), 0, false)
+    const parts = this.#partsBehind(new Map([...clocks, ...pushed]), from)
     if (parts.length === 0) return false
     for (const { replica, upTo } of parts) pushed.set(replica, upTo)
     const nonce = randomBytes(12).toString('base64url')
@@ -142,10 +142,12 @@ export class GossipExchange {
     return decoded(this.#seal.opened(answer))
   }
 
-  /** `named`: number of clocks in the same message. */
-  #partsBehind(clocks: Clocks, named: number, mayCut: boolean): ReturnType<ReplicaTable['partsBehind']> {
-    const room = MAX_MESSAGE_BYTES - HEAD_BYTES - CLOCK_BYTES * named
-    return this.#table.partsBehind(clocks, { now: this.#clock.now(), maxBytes: room, mayCut })
+  /**
+   * Returns what the replica `to` lacks. `named`: number of clocks in the same message; undefined if logs may not be cut.
+   */
+  #partsBehind(clocks: Clocks, to: string, named?: number): LogPart[] {
+    const maxBytes = MAX_MESSAGE_BYTES - HEAD_BYTES - CLOCK_BYTES * (named ?? 0)
+    return this.#table.partsBehind(clocks, { to, now: this.#clock.now(), maxBytes, mayCut: named !== undefined })
   }
 
   #sealed(message: GossipMessage): Uint8Array {

@@ -35,6 +35,8 @@ export interface TableListener {
   missed(replica: string): void
   /** Returns the clock up to which a log may be replicated here: 0 for an unwanted log. */
   acceptedClock(replica: string): number
+  /** Whether a log may be sent to a replica that has nothing of it. */
+  mayIntroduce(replica: string, to: string): boolean
   /** Whether items of a log expire by age. */
   expiresByAge(replica: string): boolean
 }
@@ -116,13 +118,13 @@ export class ReplicaTable {
   }
 
   /** Returns what a table with these clocks lacks, up to about `maxBytes`. The next request gets the rest. */
-  partsBehind(
-    clocks: Clocks,
-    { now, maxBytes, mayCut }: { readonly now: number; readonly maxBytes: number; readonly mayCut: boolean },
-  ): LogPart[] {
+  partsBehind(clocks: Clocks, { to, now, maxBytes, mayCut }: PartsRequest): LogPart[] {
     const parts: LogPart[] = []
     let room = maxBytes
-    const longer = [...this.#logs.values()].filter(({ replica, clock }) => clock > (clocks.get(replica) ?? 0))
+    const longer = [...this.#logs.values()].filter(({ replica, clock }) => {
+      const known = clocks.get(replica) ?? 0
+      return clock > known && (known > 0 || this.#listener.mayIntroduce(replica, to))
+    })
     for (const log of longer) {
       const known = clocks.get(log.replica) ?? 0
       if (log.size === 0) continue
@@ -187,6 +189,15 @@ export class ReplicaTable {
     }
     log.advanceTo(upTo)
   }
+}
+
+export interface PartsRequest {
+  /** The replica that receives the parts. */
+  readonly to: string
+  readonly now: number
+  readonly maxBytes: number
+  /** Whether a log that is too long may be sent in part. */
+  readonly mayCut: boolean
 }
 
 interface PartLimits {

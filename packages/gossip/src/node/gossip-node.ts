@@ -59,6 +59,7 @@ export class GossipNode implements MetricSource {
       },
       missed: (replica) => this.#topics.missed(replica),
       acceptedClock: (replica) => this.#topics.acceptedClock(replica),
+      mayIntroduce: (replica, to) => this.#topics.mayIntroduce(replica, to),
       expiresByAge: (replica) => this.#topics.expiresByAge(replica),
     })
     this.#metrics = new GossipMetrics(clock, () => this.#table.clocks().size)
@@ -124,7 +125,7 @@ export class GossipNode implements MetricSource {
   }
 
   /** Logs of all replicas, as far as this replica has received them. */
-  get logs(): Pick<ReplicaTable, 'logOf' | 'forget' | 'restore' | 'release'> {
+  get logs(): Pick<ReplicaTable, 'logOf' | 'forget' | 'isBehind' | 'restore' | 'release'> {
     return this.#table
   }
 

@@ -14,6 +14,8 @@ export interface GossipTopic {
    * limit.
    */
   limitOf?(replica: string): number
+  /** Whether logs of this kind made by `openLog` may be sent to a node that has nothing of them. Default: true. */
+  mayIntroduce?(to: string): boolean
   /** Called before this replica sends its clocks to another one. */
   beforeExchange?(): void
   /** Called when another replica, given by the name of its node, has all logs up to these clocks. */
@@ -63,6 +65,11 @@ export class GossipTopics implements TableListener {
     if (kind === undefined) return Number.POSITIVE_INFINITY
     const topic = this.#topics.get(kind)
     return topic ? (topic.limitOf?.(replica) ?? Number.POSITIVE_INFINITY) : 0
+  }
+
+  mayIntroduce(replica: string, to: string): boolean {
+    const [, kind] = KIND_LOG.exec(replica) ?? []
+    return kind === undefined || this.#topics.get(kind)?.mayIntroduce?.(to) !== false
   }
 
   expiresByAge(replica: string): boolean {
