@@ -254,3 +254,20 @@ test('a change of a cap applies in all processes, and is skipped by releases tha
   const actions = sent.flatMap((bytes) => JSON.parse(cipher.open(bytes)).map((one: StoredControl) => one.change.action))
   expect(new Set(actions)).toEqual(new Set(['cap limit', 'cap block', 'cap mode']))
 })
+
+test('a change that claims to be from the far future does not date later ones', async () => {
+  const fleet = new Fleet()
+  const member = fleet.join()
+  const at = fleet.clock.wall()
+  const forged = {
+    id: 'forged',
+    change: { action: 'mode', policy: 'api', mode: 'off' },
+    at: Number.MAX_SAFE_INTEGER,
+    endsAt: at + 60_000,
+    by: 'somebody',
+  }
+  const cipher = new ControlCipher(SECRET, 'sluice.insight.control')
+  await fleet.hub.join().publish('sluice.insight.control', cipher.seal(JSON.stringify([forged])))
+  const entry = await member.insight.control({ action: 'limit', policy: 'api', limit: 5 })
+  expect([entry.at, member.insight.controls().map(({ id }) => id)]).toEqual([at, [entry.id]])
+})

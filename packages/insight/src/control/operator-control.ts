@@ -49,7 +49,10 @@ export interface OperatorControlDeps {
 }
 
 const TICK_MS = 1_000
-/** Received changes that end later than this are ignored: 24 h, the maximum duration, plus 1 h of clock difference. */
+/**
+ * Received changes that begin or end later than this are ignored: 24 h, the maximum duration, plus 1 h of clock
+ * difference. Own changes are dated after all known ones.
+ */
 const MAX_AHEAD_MS = 25 * 3_600_000
 
 /**
@@ -205,7 +208,7 @@ export class OperatorControl implements InsightPart {
   #restored(controls: readonly StoredControl[]): void {
     const at = this.#wall()
     const all = wholeControls(controls)
-    const active = all.filter((one) => isActive(one, at) && one.endsAt < at + MAX_AHEAD_MS)
+    const active = all.filter((one) => isActive(one, at) && Math.max(one.at, one.endsAt) < at + MAX_AHEAD_MS)
     const past = all.filter(({ id }) => !this.#audit.has(id) && !active.some((one) => one.id === id))
     for (const control of this.#set.merge(active, at)) this.#apply(control, control.at)
     this.#audit.restore(past.flatMap((one) => pastEvents(one, at, this.#entryOf(one))))
@@ -214,7 +217,7 @@ export class OperatorControl implements InsightPart {
   #received(controls: readonly StoredControl[]): void {
     const at = this.#wall()
     for (const control of this.#set.merge(
-      controls.filter((one) => one.endsAt < at + MAX_AHEAD_MS),
+      controls.filter((one) => Math.max(one.at, one.endsAt) < at + MAX_AHEAD_MS),
       at,
     )) {
       if (control.undoneAt === undefined) {
