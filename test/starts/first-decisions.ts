@@ -16,8 +16,11 @@ function isMachineBusy({ ms, laterMs }: FirstDecision): boolean {
   return ms < 3 * laterMs
 }
 
-/** Defines a test for each backend, which starts `starts` processes one after the other. */
-export function firstDecisions(starts: number): void {
+/**
+ * Defines a test for each backend, which starts up to `starts` processes one after the other, until `enough` first
+ * decisions were counted without a warning.
+ */
+export function firstDecisions({ starts, enough }: { readonly starts: number; readonly enough: number }): void {
   describe('the first decision of a process', () => {
     let redis: RedisServer
     let postgres: PostgresServer
@@ -37,14 +40,16 @@ export function firstDecisions(starts: number): void {
       'is counted without a warning: %s',
       async (store) => {
         const site = { redisUrl: redis.url, postgresUrl: postgres.url, folder }
-        const decisions: FirstDecision[] = []
-        for (let start = 0; start < starts; start++) {
+        const late: FirstDecision[] = []
+        let counted = 0
+        for (let start = 0; start < starts && counted < enough; start++) {
           const child = startNode<typeof import('./children/starting.ts')>('starts/children/starting.ts')
-          decisions.push(await child.call('firstDecision', store, site))
+          const decision = await child.call('firstDecision', store, site)
           await child.stop()
+          if ((decision.counted && decision.warnings.length === 0) || isMachineBusy(decision)) counted++
+          else late.push(decision)
         }
-        const failed = decisions.filter(({ counted, warnings }) => !counted || warnings.length > 0)
-        expect(failed.filter((one) => !isMachineBusy(one))).toEqual([])
+        expect({ counted, late: counted < enough ? late : [] }).toEqual({ counted: enough, late: [] })
       },
       starts * 20_000,
     )
