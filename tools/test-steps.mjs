@@ -17,9 +17,8 @@ export function testSteps(jestArgs = []) {
   ]
 }
 
-// a worker retains some memory of every file it runs, and hundreds of files would exhaust its heap; it also shares compiled
-// code between its files
-const SHARDS = 2
+// a worker retains some memory of every file it runs, and hundreds of files would exhaust its heap
+const SHARDS = 4
 // fault tests measure time and mostly wait; a run of all benchmarks takes one core for a minute
 const APART = ['test/faults/', 'test/bench.test.ts']
 
