@@ -1,10 +1,9 @@
 import type { Cap, CapControls, Denial } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
+import { mostPermissive } from '../policy/mode.ts'
 import { checkedUnits } from '../policy/policy.ts'
 import { FULL, WEIGHT_EXCEEDS_LIMIT } from './cap-denial.ts'
-
-const MOST_PERMISSIVE_FIRST = ['off', 'shadow', 'enforce'] as const
 
 /** A cap under the controls of one or more operators. */
 export class ControlledCap {
@@ -24,7 +23,7 @@ export class ControlledCap {
       throw new SluiceError('SLUICE_BAD_LIMIT', `cap '${configured.name}': ${message}`)
     }
     this.cap = limits.length > 0 ? { ...configured, limit: Math.min(...limits) } : configured
-    this.mode = MOST_PERMISSIVE_FIRST.find((mode) => controls.some((one) => one.mode === mode))
+    this.mode = mostPermissive(controls.map(({ mode }) => mode))
     this.#configured = configured
     this.#controls = controls
   }

@@ -1,6 +1,5 @@
 import type { LimiterControls, PolicyControl } from '../contracts.ts'
-
-const MOST_PERMISSIVE_FIRST = ['off', 'shadow', 'enforce'] as const
+import { mostPermissive } from '../policy/mode.ts'
 
 /**
  * Combines the controls of several owners: the more permissive mode, the smaller limit and the longest block apply.
@@ -19,7 +18,7 @@ export function mergeControls(all: readonly LimiterControls[]): LimiterControls 
 function joined(one: PolicyControl, other: PolicyControl): PolicyControl {
   const limit = Math.min(one.limit ?? Number.POSITIVE_INFINITY, other.limit ?? Number.POSITIVE_INFINITY)
   return {
-    mode: MOST_PERMISSIVE_FIRST.find((mode) => mode === one.mode || mode === other.mode),
+    mode: mostPermissive([one.mode, other.mode]),
     limit: Number.isFinite(limit) ? limit : undefined,
   }
 }

@@ -3,7 +3,7 @@ import { oneOf } from '../options/options.ts'
 /** `enforce` counts and denies; `shadow` counts in the same way but denies nothing; `off` does not count. */
 export type Mode = 'enforce' | 'shadow' | 'off'
 
-const MODES: readonly Mode[] = ['enforce', 'shadow', 'off']
+const MODES: readonly Mode[] = ['enforce', 'shadow', 'off'] // the most permissive last
 
 export function parseMode(value: unknown, option: string): Mode {
   return oneOf(option, value, MODES)
@@ -17,5 +17,10 @@ export function parseMode(value: unknown, option: string): Mode {
 export function modeOf(outer: Mode | undefined, inner?: Mode): Mode {
   const forced = process.env.SLUICE_MODE
   if (forced) return parseMode(forced, 'SLUICE_MODE')
-  return MODES[Math.max(MODES.indexOf(outer ?? 'enforce'), MODES.indexOf(inner ?? 'enforce'))]
+  return mostPermissive([outer, inner]) ?? 'enforce'
+}
+
+/** Returns the most permissive of the modes; undefined if all are undefined. */
+export function mostPermissive(modes: readonly (Mode | undefined)[]): Mode | undefined {
+  return MODES.findLast((mode) => modes.includes(mode))
 }
