@@ -118,6 +118,13 @@ describe.each(['memory', 'redis', 'sketch'])('a cap in %s under the controls of 
     expect([cap.limit, await acquire('b')]).toEqual([5, true])
   })
 
+  test('keeps its limit for requests that wait while the places are counted', async () => {
+    const { operator, cap, acquire } = controlled(1)
+    operator.control({ limit: 2 })
+    expect(await acquire()).toBe(true)
+    expect(await Promise.all([acquire(), cap.count('key')])).toEqual([true, expect.any(Number)])
+  })
+
   test('rejects an invalid limit, and changes nothing', async () => {
     const { operator, cap } = controlled(5)
     operator.control({ limit: 4 })

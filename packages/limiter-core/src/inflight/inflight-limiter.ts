@@ -132,8 +132,7 @@ export class BackedInflightLimiter implements InflightLimiter {
         maxHoldMs: heldMs,
         released: (key, ms) => this.observers.permitReleased(key, ms, this.#observed),
       })
-    const control: CapHandle['control'] = (controls, owner = this) => this.#control(controls, owner)
-    this.#handle = { name: this.name, limit, control }
+    this.#handle = { name: this.name, limit, control: (controls, owner = this) => this.#control(controls, owner) }
     this.observers.capOpened(this.#handle)
   }
 
@@ -154,7 +153,7 @@ export class BackedInflightLimiter implements InflightLimiter {
   }
 
   count(key: string = WHOLE_PROCESS): MaybePromise<number> {
-    return this.#backend.count?.(key, this.#cap) ?? 0
+    return this.#backend.count?.(key, this.controlled?.cap ?? this.#cap) ?? 0
   }
 
   close(): MaybePromise<void> {
@@ -182,10 +181,8 @@ export class BackedInflightLimiter implements InflightLimiter {
     if (mode === 'off') return UNCOUNTED_PERMIT
     const weight = options?.weight === undefined ? 1 : checkedUnits(options.weight, 'weight')
     const answer = controlled.denialOf(key, weight) ?? this.#backend.acquire(key, { ...options, cap })
-    return andThen(answer, (answered) => {
-      const permit = this.#answered(key, answered, options)
-      return permit ?? (mode === 'shadow' ? UNCOUNTED_PERMIT : undefined)
-    })
+    const ifDenied = mode === 'shadow' ? UNCOUNTED_PERMIT : undefined
+    return andThen(answer, (answered) => this.#answered(key, answered, options) ?? ifDenied)
   }
 
   #answered(key: string, answer: Permit | Denial, options: AcquireOptions | undefined): Permit | undefined {
