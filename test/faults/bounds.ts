@@ -43,7 +43,10 @@ export function staysDenied(findings: Findings, timeline: Timeline): void {
   findings.always('it hardly tried', attempts.length >= 10)
 }
 
-export function isUsedAgain(findings: Findings, { timeline, to }: Passed, boundMs = 1_000): void {
+/** The time between two probes, plus the duration of the probe that finds the server again. */
+const BACK_MS = 1_000 + DEADLINE_MS
+
+export function isUsedAgain(findings: Findings, { timeline, to }: Passed, boundMs = BACK_MS): void {
   findings.atMost('store-backed after', timeline.backAfterMs(to), boundMs, ' ms')
 }
 
