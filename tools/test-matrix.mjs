@@ -1,15 +1,20 @@
-// Runs the tests in every supported Node version: npm run test:matrix -- [major version …] [jest arguments …]
+// Runs the tests in every supported Node version, or with other servers:
+// npm run test:matrix -- [major version of Node | redis@8 | valkey@8 | valkey@9 …] [jest arguments …]
 import { fork } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { nodeBinary } from './node-binary.mjs'
+import { relatedTests } from './related-tests.mjs'
 import { root, runRootCommand } from './root-command.mjs'
+import { serverFolder, serverNames } from './server-binary.mjs'
 
 const supported = ['20', '22', '24']
 const minute = 60_000
 
-const wanted = process.argv.slice(2).filter((arg) => /^\d+$/.test(arg))
-const jestArgs = process.argv.slice(2).filter((arg) => !/^\d+$/.test(arg))
+const args = process.argv.slice(2)
+const isServer = (arg) => serverNames.includes(arg)
+const wanted = args.filter((arg) => /^\d+$/.test(arg) || isServer(arg))
+const jestArgs = args.filter((arg) => !wanted.includes(arg))
 
 const build = await runRootCommand('build', ['--output-logs=errors-only'], { limitMs: 5 * minute })
 if (build.code !== 0) {
@@ -18,23 +23,33 @@ if (build.code !== 0) {
 }
 
 const lines = []
-for (const major of wanted.length > 0 ? wanted : supported) {
-  console.log(`\n==== Node ${major}`)
-  const { passed, failed } = await testOn(major)
-  lines.push(`Node ${major}: ${passed} passed, ${failed} failed`)
+for (const part of wanted.length > 0 ? wanted : supported) {
+  const name = isServer(part) ? part : `Node ${part}`
+  console.log(`\n==== ${name}`)
+  const { passed, failed, failures = [] } = isServer(part) ? await testOnServer(part) : await testOnNode(part)
+  lines.push(`${name}: ${passed} passed, ${failed} failed`, ...failures)
   if (failed > 0) process.exitCode = 1
 }
 console.log(`\n${lines.join('\n')}`)
 
-/** Runs the test steps in a process of this Node version, which all child processes of the tests use as well. */
-async function testOn(major) {
+async function testOnNode(major) {
   const execPath = await nodeBinary(major)
-  const env = { ...process.env, PATH: `${dirname(execPath)}${delimiter}${process.env.PATH}` }
-  const child = fork(fileURLToPath(new URL('matrix-child.mjs', import.meta.url)), jestArgs, {
-    execPath,
-    env,
-    cwd: root,
-  })
+  return testWith(execPath, dirname(execPath), jestArgs)
+}
+
+/** Runs the tests that start a server: all that import it, directly or through other files. */
+async function testOnServer(name) {
+  const tests = relatedTests(['test/services/redis-binary.ts'])
+  return testWith(process.execPath, await serverFolder(name), jestArgs.length > 0 ? jestArgs : tests)
+}
+
+/**
+ * Runs the test steps in a process of this Node binary, which all child processes of the tests use as well. Programs
+ * in `folder` come before others of the same name.
+ */
+function testWith(execPath, folder, args) {
+  const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` }
+  const child = fork(fileURLToPath(new URL('matrix-child.mjs', import.meta.url)), args, { execPath, env, cwd: root })
   return new Promise((resolve) => {
     // a process that exits without reporting counts has failed
     let counts = { passed: 0, failed: 1 }

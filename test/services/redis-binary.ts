@@ -22,7 +22,7 @@ export function redisBinary(): string {
 export function prepareRedis(): void {
   if (located() === undefined && installsPackages()) installPackage(NAME)
   const version = execFileSync(redisBinary(), ['--version'], { encoding: 'utf8' })
-  if (!/ v=7\./.test(version)) throw new Error(`Redis 7 is needed, ${redisBinary()} is ${version.trim()}`)
+  if (!/ v=([7-9]|\d\d)\./.test(version)) throw new Error(`Redis 7 is needed, ${redisBinary()} is ${version.trim()}`)
 }
 
 function located(): string | undefined {
