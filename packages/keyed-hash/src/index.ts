@@ -1,4 +1,6 @@
 export { BadSeedError } from './bad-seed-error.ts'
+export type { KeyedHash } from './contract.ts'
 export { withErrorLink } from './error-page.ts'
+export { hmacSha256 } from './hmac.ts'
 export { scatterBits } from './joined-sums.ts'
-export { createKeyedHash, type KeyedHash } from './keyed-hash.ts'
+export { createKeyedHash } from './keyed-hash.ts'

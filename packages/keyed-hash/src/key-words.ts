@@ -1,4 +1,4 @@
-import { createCipheriv, createHash } from 'node:crypto'
+import { aesKeystream, sha256 } from './crypto/node-crypto.ts'
 
 /** The 5 KB of pseudorandom 32-bit words that a seed expands to. */
 export interface KeyWords {
@@ -42,9 +42,9 @@ export function keyWords(seed: Uint8Array): KeyWords {
 
 /** Expands the seed: AES-256-CTR keyed with the SHA-256 digest of format and seed, read as little-endian everywhere. */
 function keystream(seed: Uint8Array, count: number): Int32Array {
-  const key = createHash('sha256').update(FORMAT).update(seed).digest()
-  const bytes = createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(count * 4))
+  const bytes = aesKeystream(sha256(FORMAT, seed), count * 4)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const words = new Int32Array(count)
-  for (let i = 0; i < count; i++) words[i] = bytes.readInt32LE(i * 4)
+  for (let i = 0; i < count; i++) words[i] = view.getInt32(i * 4, true)
   return words
 }

@@ -1,42 +1,36 @@
-import { randomBytes } from 'node:crypto'
 import { BadSeedError } from './bad-seed-error.ts'
 import { BlockHash } from './block-hash.ts'
+import type { KeyedHash } from './contract.ts'
+import { randomBytes } from './crypto/node-crypto.ts'
 import { DigestTree } from './digest-tree.ts'
 import { type KeyWords, keyWords, UNITS_A_BLOCK } from './key-words.ts'
-
-/** A seeded 64-bit hash. The object holds one result, in `low` and `high`; read it before the next call. */
-export interface KeyedHash {
-  /** Lower half of the last result, as an int32 (which engines store unboxed). Uniform, and independent of `high`. */
-  low: number
-  /** Upper half of the last result, as an int32. */
-  high: number
-  /**
-   * Hashes any string; lone surrogates, NUL and `__proto__` need no special care. Allocates nothing for keys of up to
-   * 256 characters.
-   */
-  text(key: string): void
-  /** Hashes bytes. The result equals `text` of the latin1 string of the same bytes. */
-  bytes(key: Uint8Array): void
-  /**
-   * Hashes a safe integer. Any other number hashes like some safe integer. Integers, strings and bytes are different
-   * keys: the hash of 7 is independent of the hash of `'7'`.
-   */
-  integer(key: number): void
-}
+import { LateHash } from './late-hash.ts'
 
 const SEED_BYTES = 16
+const RANDOM_BYTES = 32
 const PACKED_BLOCK = 2 * UNITS_A_BLOCK
 
 /**
  * Creates a hash. Equal seeds give equal hashes in every process and release, which merging sketches requires.
  *
  * @param seed At least 16 secret bytes, otherwise `SLUICE_BAD_SEED` is thrown. Default: 32 random bytes, so that no
- * other process can compute the hash of a key.
+ * other process can compute the hash of a key. Where there are no random bytes yet, in the global scope of a Cloudflare
+ * Worker, they are drawn at the first use.
  */
-export function createKeyedHash(seed: Uint8Array = randomBytes(32)): KeyedHash {
+export function createKeyedHash(seed?: Uint8Array): KeyedHash {
+  if (seed === undefined) return randomHash()
   if (!ArrayBuffer.isView(seed)) throw new BadSeedError(seed === null ? 'null' : `a ${typeof seed}`)
   if (seed.byteLength < SEED_BYTES) throw new BadSeedError(`${seed.byteLength} bytes`)
   return new MultiplyShiftHash(keyWords(seed))
+}
+
+function randomHash(): KeyedHash {
+  const create = (): KeyedHash => new MultiplyShiftHash(keyWords(randomBytes(RANDOM_BYTES)))
+  try {
+    return create()
+  } catch {
+    return new LateHash(create)
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { InflightHandle, RateHandle } from '@sluice/http'
 import {
   type InflightLimitOptions,
   kindOf,
@@ -9,7 +10,6 @@ import {
 } from '@sluice/limiter-core/http'
 import type { ConnectMiddleware, WrappedHandler } from './connect/connect.ts'
 import { RequestLifecycle } from './lifecycle/request-lifecycle.ts'
-import type { InflightHandle, RateHandle } from './limits/http-limit.ts'
 import { inflightLimit, rateLimit } from './node-http.ts'
 
 type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>

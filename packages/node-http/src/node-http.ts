@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { limitersFor } from '@sluice/http'
 import { type ConnectMiddleware, connectMount } from './connect/connect.ts'
 import type { Next } from './connect/next.ts'
 import { type DecoratedLimiters, withDecorators } from './decorators/decorators.ts'
 import { Exchange } from './exchange/exchange.ts'
 import { warnUntrustedProxy } from './exchange/proxy-trust.ts'
-import { limitersFor } from './limits/limiters.ts'
 
 /** A `node:http` request. It has no route, and no proxy is trusted. */
 export class PlainExchange extends Exchange<IncomingMessage, ServerResponse> {

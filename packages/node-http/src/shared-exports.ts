@@ -1,12 +1,11 @@
 // the exports that the packages of all frameworks have in common
-export * from '@sluice/limiter-core'
+export * from '@sluice/http/shared'
 export {
   type ConnectionLimit,
   type ConnectionLimitOptions,
   limitConnections,
 } from './connections/limit-connections.ts'
 export { type ContinueGuard, type ContinueGuardOptions, guardContinue } from './guard-continue.ts'
-export type { InflightHandle, RateHandle, SlowDownHandle } from './limits/http-limit.ts'
 export {
   limitUpgrade,
   type SocketCapOptions,

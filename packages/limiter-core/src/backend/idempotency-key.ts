@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { IdempotencyKey } from '../contracts.ts'
 
 /**
@@ -8,10 +7,12 @@ import type { IdempotencyKey } from '../contracts.ts'
 export const IDEMPOTENT_MS = 30_000
 
 /** Random prefix that makes keys unique across processes and copies of this package. */
-const prefix = randomBytes(9).toString('base64url')
+let prefix: string | undefined
 let created = 0
 
 /** Returns a unique idempotency key; `now` is a reading of the process clock. */
 export function newIdempotencyKey(now: number): IdempotencyKey {
+  // 18 hexadecimal digits, of which four bits are not random; not while modules are loaded, where Workers forbid it
+  prefix ??= crypto.randomUUID().replaceAll('-', '').slice(0, 18)
   return { id: `${prefix}${(created++).toString(36)}`, issuedAt: now }
 }

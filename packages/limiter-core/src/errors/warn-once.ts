@@ -1,4 +1,5 @@
 import { withErrorLink } from '@sluice/keyed-hash'
+import { nodeProcess } from '../process/built-in.ts'
 import { processWide } from '../process/process-wide.ts'
 import type { SluiceCode } from './errors.ts'
 
@@ -43,7 +44,10 @@ export function warnAboutLimiter(code: SluiceCode, message: () => string): void 
 
 /** Prints a warning on every call. Callers must limit the frequency. */
 export function warn(code: SluiceCode, message: string): void {
-  process.emitWarning(withErrorLink(code, message), { type: 'SluiceWarning', code })
+  const text = withErrorLink(code, message)
+  if (nodeProcess?.emitWarning) nodeProcess.emitWarning(text, { type: 'SluiceWarning', code })
+  // biome-ignore lint/suspicious/noConsole: other runtimes have no process warnings
+  else console.warn(`SluiceWarning: [${code}] ${text}`)
 }
 
 /** Forgets which warnings have been printed, so that tests see them again. */

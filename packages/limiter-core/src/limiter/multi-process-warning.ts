@@ -1,10 +1,11 @@
 import type { Cluster } from 'node:cluster'
 import { LimiterWarnings } from '../observers/limiter-warnings.ts'
+import { builtIn, nodeProcess } from '../process/built-in.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** Warns if a limiter counts in memory while several processes run: in a worker of `node:cluster` or under pm2. */
 export function warnIfOneOfSeveralProcesses(policies: readonly OpenPolicy[]): void {
-  const { NODE_APP_INSTANCE, pm_id } = process.env
+  const { NODE_APP_INSTANCE, pm_id } = nodeProcess?.env ?? {}
   const pm2 = NODE_APP_INSTANCE !== undefined || pm_id !== undefined
   const worker = isClusterWorker()
   if (!worker && !pm2) return
@@ -19,8 +20,8 @@ export function warnIfOneOfSeveralProcesses(policies: readonly OpenPolicy[]): vo
 
 /** Loads `node:cluster`, which loads sockets, only if this process has an IPC channel, as all workers do. */
 function isClusterWorker(): boolean {
-  if (process.send === undefined) return false
+  if (nodeProcess?.send === undefined) return false
   // the type is that of the module namespace, but the value is its default export
-  const cluster = process.getBuiltinModule('node:cluster') as unknown as Cluster
-  return cluster.isWorker
+  const cluster = builtIn('node:cluster') as Cluster | undefined
+  return cluster?.isWorker === true
 }

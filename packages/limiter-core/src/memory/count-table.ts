@@ -15,6 +15,11 @@ const TAIL_SHARE = 1 / 14
 const REHASH_BYTES = 512 * 1024
 const REHASH_SHARE = 1 / 64
 const REPORT_EVERY_MS = 1_000
+/**
+ * Names have a separate seed: otherwise a key that is spelled like a name could select the slots of another count. It
+ * need not be secret, because the hash of the key, which is combined with it, has a secret seed.
+ */
+const NAMES_SEED = Uint8Array.from('limiter-core names', (character) => character.charCodeAt(0))
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
@@ -51,8 +56,7 @@ export interface CounterSlots {
  */
 export class CountTable {
   readonly #hash: KeyedHash = createKeyedHash()
-  // names have a separate seed: otherwise a key that is spelled like a name could select the slots of another count
-  readonly #names: KeyedHash = createKeyedHash()
+  readonly #names: KeyedHash = createKeyedHash(NAMES_SEED)
   readonly #arenas = new Map<number, Arena>()
   readonly #rehash: RehashBuffer
   readonly #budget: Budget

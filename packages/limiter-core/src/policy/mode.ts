@@ -1,4 +1,5 @@
 import { oneOf } from '../options/options.ts'
+import { nodeProcess } from '../process/built-in.ts'
 
 /** `enforce` counts and denies; `shadow` counts in the same way but denies nothing; `off` does not count. */
 export type Mode = 'enforce' | 'shadow' | 'off'
@@ -15,7 +16,7 @@ export function parseMode(value: unknown, option: string): Mode {
  * `SLUICE_MODE` has another value.
  */
 export function modeOf(outer: Mode | undefined, inner?: Mode): Mode {
-  const forced = process.env.SLUICE_MODE
+  const forced = nodeProcess?.env.SLUICE_MODE
   if (forced) return parseMode(forced, 'SLUICE_MODE')
   return mostPermissive([outer, inner]) ?? 'enforce'
 }

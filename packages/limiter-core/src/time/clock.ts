@@ -1,12 +1,9 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { Clock, TimerOptions } from '../contracts.ts'
 import { optionalWith } from '../options/options.ts'
+import { outsideContext } from '../process/async-context.ts'
 
 /** The longest timer, about 24.8 days. `setTimeout` runs longer timers at once. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1
-
-// a timer retains the async context in which it is created, including request data, so timers are created in this one
-const outside = new AsyncResource('sluice.clock', { requireManualDestroy: true })
 
 /** Options of timers whose result a caller awaits. */
 export const KEEP_ALIVE: TimerOptions = { keepAlive: true }
@@ -16,13 +13,14 @@ export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
   after(ms, run, options) {
-    let timer: NodeJS.Timeout | undefined
+    let timer: ReturnType<typeof setTimeout> | undefined
     const arm = (leftMs: number): void => {
       const stepMs = Math.min(leftMs, MAX_TIMER_MS)
       timer = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : run()), stepMs)
-      if (options?.keepAlive !== true) timer.unref()
+      // timers of browsers and of Workers are numbers, which keep nothing alive
+      if (options?.keepAlive !== true) timer.unref?.()
     }
-    outside.runInAsyncScope(arm, undefined, Math.max(0, ms))
+    outsideContext(() => arm(Math.max(0, ms)))
     return () => clearTimeout(timer)
   },
 }
@@ -45,5 +43,5 @@ export function clockOf(clock: Partial<Clock> | undefined): Clock {
 
 /** Calls `run` after all events of the current turn of the event loop, so that calls of one turn can be batched. */
 export function afterThisTurn(run: () => void): void {
-  outside.runInAsyncScope(setImmediate, undefined, run)
+  outsideContext(() => (typeof setImmediate === 'function' ? setImmediate(run) : setTimeout(run, 0)))
 }

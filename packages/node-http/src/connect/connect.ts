@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Admission, HttpLimit } from '@sluice/http'
+import { sendDenial } from '@sluice/http'
 import { isPromise } from '@sluice/limiter-core/http'
-import { sendDenial } from '../denial/send-denial.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { Admission, HttpLimit } from '../limits/http-limit.ts'
 import { afterCheck } from './after-check.ts'
 import type { Next } from './next.ts'
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { releasePermit } from '@sluice/http'
 import type { InflightLimiter } from '@sluice/limiter-core'
 import {
   type CapCheck,
@@ -14,7 +15,6 @@ import {
   type RequestView,
   SluiceError,
 } from '@sluice/limiter-core/http'
-import { releasePermit } from '../lifecycle/release-permit.ts'
 import { onCarrierClose } from '../lifecycle/response-end.ts'
 import { ConnectionGates, type ConnectionServer } from './connection-gates.ts'
 

@@ -1,5 +1,5 @@
+import type { LimiterFactories, Limiters, Sluice, SluiceOptions } from '@sluice/http'
 import { type Answer, type Backend, kindOf, SluiceError } from '@sluice/limiter-core/http'
-import type { LimiterFactories, Limiters, Sluice, SluiceOptions } from '../limits/limiters.ts'
 import { type LimitDecorator, limitDecorator } from './limit-decorator.ts'
 import type { Wrapping } from './limited-method.ts'
 

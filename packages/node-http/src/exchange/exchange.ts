@@ -1,12 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpDenial, RequestView } from '@sluice/limiter-core'
+import type { HttpExchange } from '@sluice/http'
+import type { HttpDenial } from '@sluice/limiter-core/http'
 import { RequestLifecycle } from '../lifecycle/request-lifecycle.ts'
+import { abortResponse } from '../lifecycle/response-end.ts'
+
+/** An unread upload of at most this size is read and dropped, so that the connection can be reused. */
+const SMALL_BODY_BYTES = 64 * 1024
 
 /**
  * A request and its response as limiters read and write them, independent of the framework. `Req` and `Res` are the
  * types of the framework; `incoming` and `outgoing` are the underlying `node:http` objects.
  */
-export abstract class Exchange<Req, Res> implements RequestView<Req> {
+export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
   readonly raw: Req
   readonly res: Res
   readonly incoming: IncomingMessage
@@ -40,6 +45,10 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
     return this.incoming.socket?.remoteAddress
   }
 
+  get origin(): string | undefined {
+    return this.headers.origin
+  }
+
   get method(): string {
     return this.incoming.method ?? 'GET'
   }
@@ -58,13 +67,11 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
     return times === 1 ? value : undefined
   }
 
-  /** Whether the response has been sent or started, so that nothing can be added to it. */
   get isAnswered(): boolean {
     // an HTTP/1 response that has ended has sent its headers
     return this.outgoing.headersSent || (this.incoming.httpVersionMajor >= 2 && this.outgoing.writableEnded)
   }
 
-  /** Names of the headers set so far, in lower case. */
   get headerNames(): readonly string[] {
     return this.outgoing.getHeaderNames()
   }
@@ -87,13 +94,26 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
     if (this.incoming.httpVersionMajor < 2) this.outgoing.statusMessage = ''
   }
 
-  /** Sends the default body of a denial, after status and headers have been set. */
+  // reading a large upload first would delay the response, and keeping the connection open would require reading it
+  refuseBody(): void {
+    if (this.incoming.httpVersionMajor < 2 && hasLargeBody(this.incoming)) this.setHeader('Connection', 'close')
+  }
+
   send(denial: HttpDenial): void {
     this.setHeader('Content-Type', denial.contentType)
     this.setHeader('Content-Length', String(denial.body.length))
     this.outgoing.end(denial.body)
   }
 
-  /** Receives the return value of a custom `denied` function, for frameworks that send returned values. */
   sendReturned(_returned: unknown): void {}
+
+  abort(): void {
+    if (this.outgoing.headersSent && !this.outgoing.writableEnded) abortResponse(this.incoming, this.outgoing)
+  }
+}
+
+function hasLargeBody(req: IncomingMessage): boolean {
+  if (req.complete) return false
+  if (req.headers['transfer-encoding'] !== undefined) return true
+  return Number(req.headers['content-length'] ?? 0) > SMALL_BODY_BYTES
 }

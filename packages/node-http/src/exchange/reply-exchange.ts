@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { routeMethod } from '@sluice/http'
 import type { HttpDenial, RequestSluice } from '@sluice/limiter-core'
 import { Exchange } from './exchange.ts'
 import { type FastifyTrust, warnAboutFastifyTrust } from './proxy-trust.ts'
 import { type RoutedRequest, routeConfigOf, routePattern } from './route-config.ts'
-import { routeMethod } from './route-method.ts'
 
 /** The parts of a Fastify request that the exchange uses. */
 interface ReplyRequest extends RoutedRequest {

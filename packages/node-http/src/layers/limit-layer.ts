@@ -1,3 +1,5 @@
+import type { HttpLimit } from '@sluice/http'
+import { compileSharedOptions, HttpInflightLimit, HttpRateLimit, HttpSlowDown, type SharedOptions } from '@sluice/http'
 import {
   InflightGate,
   type InflightLimitOptions,
@@ -9,11 +11,6 @@ import {
   SluiceError,
   scopeOfPart,
 } from '@sluice/limiter-core/http'
-import { HttpInflightLimit } from '../limits/http-inflight-limit.ts'
-import type { HttpLimit } from '../limits/http-limit.ts'
-import { HttpRateLimit } from '../limits/http-rate-limit.ts'
-import { HttpSlowDown } from '../limits/http-slow-down.ts'
-import { compileSharedOptions, type SharedOptions } from '../limits/limiters.ts'
 
 /**
  * Limits that one part of an application declares: the application, a class or a route. `false` removes the limits of

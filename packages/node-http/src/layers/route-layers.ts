@@ -1,5 +1,5 @@
+import { InHandlerDetector } from '@sluice/http'
 import { type SluiceError, warnOnce } from '@sluice/limiter-core/http'
-import { InHandlerDetector } from '../limits/in-handler-detector.ts'
 import { errorAt } from './error-at.ts'
 import type { LayerOptions, LimitLayer } from './limit-layer.ts'
 import type { RouteScopeNames } from './route-scope-names.ts'

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { DeniedRequest } from '../denial/denied-request.ts'
-import { sendDenial } from '../denial/send-denial.ts'
+import type { DeniedRequest } from '@sluice/http'
+import { sendDenial } from '@sluice/http'
 import type { Exchange } from '../exchange/exchange.ts'
 
 /** Sends the denial of an upgrade like that of a request, and closes the connection. */

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { HttpLimit } from '@sluice/http'
+import { admitAll, HttpInflightLimit, HttpRateLimit } from '@sluice/http'
 import type { InflightLimiter, Limiter } from '@sluice/limiter-core'
 import {
   InflightGate,
@@ -11,10 +13,6 @@ import {
   SluiceError,
 } from '@sluice/limiter-core/http'
 import { afterCheck } from '../connect/after-check.ts'
-import { admitAll } from '../limits/admit-all.ts'
-import { HttpInflightLimit } from '../limits/http-inflight-limit.ts'
-import type { HttpLimit } from '../limits/http-limit.ts'
-import { HttpRateLimit } from '../limits/http-rate-limit.ts'
 import { denyUpgrade } from './deny-upgrade.ts'
 import { besideOtherListeners } from './upgrade-beside-others.ts'
 import { type UpgradeAdmission, type UpgradeCheck, type UpgradeListener, upgradeExchange } from './upgrade-exchange.ts'

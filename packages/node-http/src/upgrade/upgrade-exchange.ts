@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Admission } from '@sluice/http'
 import type { MaybePromise } from '@sluice/limiter-core'
-import type { Admission } from '../limits/http-limit.ts'
 import { PlainExchange } from '../node-http.ts'
 import { UpgradeLife } from './upgrade-life.ts'
 

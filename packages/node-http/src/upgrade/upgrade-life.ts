@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { RequestLife } from '@sluice/http'
 import { systemClock } from '@sluice/limiter-core/http'
 import { lifeOf, setLife } from '../lifecycle/life-of.ts'
-import { RequestLife } from '../lifecycle/request-life.ts'
 import { onCarrierClose } from '../lifecycle/response-end.ts'
 
 /**

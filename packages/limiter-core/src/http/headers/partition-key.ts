@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { hmacSha256 } from '@sluice/keyed-hash'
 import { SluiceError } from '../../errors/errors.ts'
 import { kindOf } from '../../errors/shown.ts'
 import { optionsOf } from '../../options/options.ts'
@@ -24,6 +24,5 @@ export function compilePartitionKey(options: PartitionKeyOptions | undefined): (
       `partitionKey.secret: expected a non-empty string, received ${kindOf(secret)}`,
     )
   }
-  return (key) =>
-    `;pk=:${createHmac('sha256', secret).update(key).digest().subarray(0, HMAC_BYTES).toString('base64')}:`
+  return (key) => `;pk=:${btoa(String.fromCharCode(...hmacSha256(secret, key).subarray(0, HMAC_BYTES)))}:`
 }

@@ -1,12 +1,19 @@
-import { andThen, isPromise } from '../../contracts/maybe-promise.ts'
-import type { Decision, MaybePromise } from '../../contracts.ts'
-import { warnOnce } from '../../errors/warn-once.ts'
-import { wholeCostOfRequest } from '../../limiter/cost.ts'
-import type { LimiterReport } from '../../observers/limiter-report.ts'
-import type { SettleContext } from '../cost-source.ts'
-import { type HeaderEntry, type HeaderLine, type HttpDenial, headerLines } from '../headers/gate.ts'
-import type { RateCheck } from '../rate-check.ts'
-import type { RequestSluice } from './request-sluice.ts'
+import {
+  andThen,
+  type Decision,
+  type HeaderEntry,
+  type HeaderLine,
+  type HttpDenial,
+  headerLines,
+  isPromise,
+  type LimiterReport,
+  type MaybePromise,
+  type RateCheck,
+  type RequestSluice,
+  type SettleContext,
+  warnOnce,
+  wholeCostOfRequest,
+} from '@sluice/limiter-core/http'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
 
 /** A check of any framework. Its hooks are only called with the request and response of that framework. */
@@ -106,8 +113,9 @@ export abstract class RequestRecord implements RequestSluice {
     return { denial, lines: headerLines(this.#entries, wallMs) }
   }
 
-  /** Calls the `settle` hooks of the policies after the response has ended. */
-  settleAll(request: unknown, response: unknown, how: SettleContext): void {
+  /** Calls the `settle` hooks of the policies after the response has ended. Resolves when all costs are settled. */
+  async settleAll(request: unknown, response: unknown, how: SettleContext): Promise<void> {
+    const pending: MaybePromise<void>[] = []
     for (const taken of this.#taken) {
       if (!taken.check.decision.allowed) continue
       taken.check.gate.plan.forEach(({ cost }, index) => {
@@ -118,13 +126,15 @@ export abstract class RequestRecord implements RequestSluice {
         if (!hook || !(how.completed || cost.settleAlways)) return
         // the application has already settled the cost
         if (taken.settled?.has(nameOf(taken, index))) return
-        guarded('settle', taken.report, () =>
+        const settling = guarded('settle', taken.report, () =>
           andThen(hook(request, response, how), (actual) =>
             actual === undefined ? undefined : settle(taken, index, actual),
           ),
         )
+        pending.push(settling)
       })
     }
+    await Promise.all(pending)
   }
 
   #each(

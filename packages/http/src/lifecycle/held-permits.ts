@@ -1,4 +1,4 @@
-import type { PermitOutcome } from '@sluice/limiter-core'
+import type { PermitOutcome } from '@sluice/limiter-core/http'
 import { type HeldPermit, releasePermit } from './release-permit.ts'
 
 type Done = () => void

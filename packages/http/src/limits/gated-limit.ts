@@ -1,5 +1,5 @@
 import { isPromise, type LimiterReport, type MaybePromise, type RequestView } from '@sluice/limiter-core/http'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { HttpExchange } from '../exchange.ts'
 import type { Admission, HttpLimit } from './http-limit.ts'
 import { InHandlerDetector } from './in-handler-detector.ts'
 
@@ -35,7 +35,7 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
     this.#holds = holds
   }
 
-  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
+  admit(exchange: HttpExchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.#off) return 'passed'
     if (this.#detector.isNew) this.#detector.recordUse()
     // checked before: the permit of the first check must also wait for this handler
@@ -52,7 +52,7 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
   /** Turns the check of a counted request into an admission. `isSynchronous`: no time has passed since `admit`. */
   protected abstract toAdmission(
     check: Check,
-    exchange: Exchange<Req, Res>,
+    exchange: HttpExchange<Req, Res>,
     isSynchronous?: boolean,
   ): MaybePromise<Admission<Req, Res>>
 }

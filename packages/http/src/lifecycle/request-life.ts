@@ -1,8 +1,9 @@
-import { AsyncResource } from 'node:async_hooks'
-import type { SettleContext } from '@sluice/limiter-core'
-import { messageOf, type PermitOutcome, RequestRecord, warnOnce } from '@sluice/limiter-core/http'
+import { inThisContext, messageOf, type PermitOutcome, type SettleContext, warnOnce } from '@sluice/limiter-core/http'
+import { RequestRecord } from '../record/request-record.ts'
 import { HeldPermits } from './held-permits.ts'
 import { type HeldPermit, releasePermit } from './release-permit.ts'
+
+const SETTLED = Promise.resolve()
 
 /** How a request ended. */
 export type Ending = SettleContext
@@ -13,6 +14,9 @@ export abstract class RequestLife extends RequestRecord {
   #held: HeldPermits | undefined
   #settling = false
   #ending: Ending | undefined
+
+  /** Resolves when the costs have been settled after the end of the request. Never rejects. */
+  protected settled: Promise<unknown> = SETTLED
 
   /** Whether the request has ended or its client has left, so that the handler need not run. */
   abstract get gone(): boolean
@@ -30,7 +34,7 @@ export abstract class RequestLife extends RequestRecord {
 
   /** Calls `run` once when the request ends: the response was sent completely, was aborted, or can never be sent. */
   onEnd(run: (ending: Ending) => void): void {
-    const bound = AsyncResource.bind(run)
+    const bound = inThisContext(run)
     const ending = this.#ending
     if (ending) guarded(() => bound(ending))
     else this.#endings = [...(this.#endings ?? []), bound]
@@ -41,7 +45,9 @@ export abstract class RequestLife extends RequestRecord {
   settleAtEnd(req: unknown, res: unknown): void {
     if (this.#settling) return
     this.#settling = true
-    this.onEnd((how) => this.settleAll(req, res, how))
+    this.onEnd((how) => {
+      this.settled = this.settleAll(req, res, how)
+    })
   }
 
   /**

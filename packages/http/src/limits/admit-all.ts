@@ -1,11 +1,11 @@
 import { isPromise, type MaybePromise } from '@sluice/limiter-core/http'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { HttpExchange } from '../exchange.ts'
 import { type Admission, type HttpLimit, isDeniedRequest } from './http-limit.ts'
 
 /** Checks limits in order until one denies. Returns a promise only if a limit does. */
 export function admitAll<Req, Res>(
   limits: readonly HttpLimit<Req, Res>[],
-  exchange: Exchange<Req, Res>,
+  exchange: HttpExchange<Req, Res>,
   from = 0,
   held = false,
 ): MaybePromise<Admission<Req, Res>> {

@@ -7,7 +7,7 @@ import {
   SlowDownGate,
   type SlowDownOptions,
 } from '@sluice/limiter-core/http'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { HttpExchange } from '../exchange.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 
@@ -52,7 +52,7 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
 
   protected override toAdmission(
     check: SlowCheck<Req, Res>,
-    exchange: Exchange<Req, Res>,
+    exchange: HttpExchange<Req, Res>,
   ): MaybePromise<Admission<Req, Res>> {
     const { delayMs, shadow } = check
     const { life } = exchange
@@ -81,7 +81,8 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
     if (rate.observers.any) rate.observers.event('slowed', { policy: name, key, delayMs, outcome })
   }
 
-  #delayed(delayMs: number, { life, outgoing }: Exchange<Req, Res>): Promise<Admission<Req, Res>> {
+  #delayed(delayMs: number, exchange: HttpExchange<Req, Res>): Promise<Admission<Req, Res>> {
+    const { life } = exchange
     return new Promise((resolve) => {
       let cancel: (() => void) | undefined
       const done = (admission: Admission<Req, Res>): void => {
@@ -90,7 +91,7 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
         resolve(admission)
       }
       // if other code has sent a response in the meantime, the handlers must not run
-      const goOn = (): void => done(life.gone || outgoing.writableEnded ? 'gone' : 'passed')
+      const goOn = (): void => done(life.gone || exchange.isAnswered ? 'gone' : 'passed')
       this.#waiting.add(goOn)
       // a custom clock may call back at once, or return no cancel function
       cancel = this.#clock.after(delayMs, goOn, KEEP_ALIVE)

@@ -1,6 +1,4 @@
-import type { LimiterReport } from '../../observers/limiter-report.ts'
-import { stringItem } from '../headers/fields.ts'
-import type { HeaderEntry, HttpDenial } from '../headers/gate.ts'
+import { type HeaderEntry, type HttpDenial, type LimiterReport, stringItem } from '@sluice/limiter-core/http'
 
 /** A limiter and the names that it writes in headers and denials. */
 export interface NamedLimiter {

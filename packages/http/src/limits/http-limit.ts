@@ -1,7 +1,7 @@
 import type { InflightLimiter, Limiter } from '@sluice/limiter-core'
 import type { LimiterReport, MaybePromise } from '@sluice/limiter-core/http'
 import type { DeniedRequest } from '../denial/denied-request.ts'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { HttpExchange } from '../exchange.ts'
 
 /**
  * Outcome of a limit for one request: allowed (`passed`), allowed and holding a permit (`held`), finished or abandoned
@@ -15,7 +15,7 @@ export interface HttpLimit<Req, Res> {
   readonly holdUntil?: 'response' | 'handler' | undefined
   readonly report: LimiterReport
   /** Checks a request. Returns a promise only if a key, a cost or the backend does; never throws or rejects. */
-  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>>
+  admit(exchange: HttpExchange<Req, Res>): MaybePromise<Admission<Req, Res>>
   close(): void
 }
 

@@ -1,12 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HeaderLine, HttpDenial } from '@sluice/limiter-core'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { HeaderLine, HttpDenial } from '@sluice/limiter-core/http'
+import type { HttpExchange } from '../exchange.ts'
 
 /** Exchange of any framework. */
-type AnyExchange = Exchange<unknown, unknown>
+type AnyExchange = HttpExchange<unknown, unknown>
 
-/** An unread upload of at most this size is read and dropped, so that the connection can be reused. */
-const SMALL_BODY_BYTES = 64 * 1024
 /** Headers that describe the regular response, which is not sent. */
 const HEADERS_OF_REGULAR_RESPONSE: ReadonlySet<string> = new Set([
   'etag',
@@ -31,7 +28,7 @@ const HEADERS_OF_REGULAR_RESPONSE: ReadonlySet<string> = new Set([
 export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
   if (exchange.isAnswered) return
   for (const [name, value] of lines) exchange.setHeader(name, value)
-  if (exchange.headers.origin !== undefined) expose(exchange, lines)
+  if (exchange.origin !== undefined) expose(exchange, lines)
 }
 
 /** Writes status and headers of a denial. The caller sends the body. */
@@ -42,21 +39,13 @@ export function writeDenialHead(exchange: AnyExchange, denial: HttpDenial, lines
   writeHeaderLines(exchange, wait === undefined ? lines : [['Retry-After', String(wait)], ...lines])
   // a cache that does not know 429 would store the denial if the application allowed caching of the regular response
   exchange.setHeader('Cache-Control', 'no-store')
-  const { incoming } = exchange
-  if (incoming.httpVersionMajor < 2 && hasLargeBody(incoming)) exchange.setHeader('Connection', 'close')
-}
-
-// reading a large upload first would delay the response, and keeping the connection open would require reading it
-function hasLargeBody(req: IncomingMessage): boolean {
-  if (req.complete) return false
-  if (req.headers['transfer-encoding'] !== undefined) return true
-  return Number(req.headers['content-length'] ?? 0) > SMALL_BODY_BYTES
+  exchange.refuseBody?.()
 }
 
 function expose(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
   const names = lines.map(([name]) => name).sort()
   if (names.length === 0) return
-  const before = exchange.getHeader('Access-Control-Expose-Headers') as ReturnType<ServerResponse['getHeader']>
+  const before = exchange.getHeader('Access-Control-Expose-Headers')
   const shown =
     before === undefined
       ? []

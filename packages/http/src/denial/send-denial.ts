@@ -7,8 +7,7 @@ import {
   SluiceError,
   violatedNames,
 } from '@sluice/limiter-core/http'
-import type { Exchange } from '../exchange/exchange.ts'
-import { abortResponse } from '../lifecycle/response-end.ts'
+import type { HttpExchange } from '../exchange.ts'
 import { writeDenialHead } from './denial-writer.ts'
 import type { DeniedRequest } from './denied-request.ts'
 
@@ -25,7 +24,7 @@ export interface DenialError extends SluiceError {
  * already been started. Returns a promise if a custom `denied` function does.
  */
 export function sendDenial<Req, Res>(
-  exchange: Exchange<Req, Res>,
+  exchange: HttpExchange<Req, Res>,
   refusal: DeniedRequest<Req, Res>,
   next?: (error: DenialError) => void,
 ): MaybePromise<void> {
@@ -38,7 +37,7 @@ export function sendDenial<Req, Res>(
 
 /** Sends the body of a denial after `writeDenialHead`. Never throws. */
 export function sendDenialBody<Req, Res>(
-  exchange: Exchange<Req, Res>,
+  exchange: HttpExchange<Req, Res>,
   refusal: DeniedRequest<Req, Res>,
 ): MaybePromise<void> {
   if (exchange.isAnswered) return undefined
@@ -49,20 +48,19 @@ export function sendDenialBody<Req, Res>(
 }
 
 function answerOwn<Req, Res>(
-  exchange: Exchange<Req, Res>,
+  exchange: HttpExchange<Req, Res>,
   { lines, report, answer: _answer, ...context }: DeniedRequest<Req, Res>,
   denied: DeniedHook<Req, Res>,
 ): MaybePromise<void> {
   const failed = (error: unknown): void => {
     report.hookFailed('denied', error, 'and the default response is sent')
-    const { outgoing } = exchange
     if (!exchange.isAnswered) {
       // overwrites the status and headers that the function set before it failed
       writeDenialHead(exchange, context.denial, lines)
       exchange.send(context.denial)
-    } else if (outgoing.headersSent && !outgoing.writableEnded) {
+    } else {
       // a partial response must not look complete, and its reader must not wait for the rest
-      abortResponse(exchange.incoming, outgoing)
+      exchange.abort?.()
     }
   }
   try {

@@ -1,5 +1,5 @@
 import { type CapCheck, InflightGate, type InflightLimitOptions, systemClock } from '@sluice/limiter-core/http'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { HttpExchange } from '../exchange.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 
@@ -27,7 +27,7 @@ export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGa
 
   protected override toAdmission(
     check: CapCheck,
-    { life }: Exchange<Req, Res>,
+    { life }: HttpExchange<Req, Res>,
     isSynchronous?: boolean,
   ): Admission<Req, Res> {
     if (check.denial) {

@@ -1,6 +1,6 @@
 import { clockOf, type RateCheck, RateGate, type RateLimitOptions } from '@sluice/limiter-core/http'
 import { writeHeaderLines } from '../denial/denial-writer.ts'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { HttpExchange } from '../exchange.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 
@@ -26,7 +26,7 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     this.gate.close()
   }
 
-  protected override toAdmission(check: RateCheck<Req, Res>, exchange: Exchange<Req, Res>): Admission<Req, Res> {
+  protected override toAdmission(check: RateCheck<Req, Res>, exchange: HttpExchange<Req, Res>): Admission<Req, Res> {
     const { decision, responseOptions: answer } = check
     const { life } = exchange
     life.recordTaken(check, this.report)

@@ -1,0 +1,29 @@
+import type { HttpDenial, RequestView } from '@sluice/limiter-core/http'
+import type { RequestLife } from './lifecycle/request-life.ts'
+
+/**
+ * A request and its response as limits read and write them, for any server. `Req` and `Res` are the types of the
+ * framework.
+ */
+export interface HttpExchange<Req, Res> extends RequestView<Req> {
+  readonly res: Res
+  readonly life: RequestLife
+  /** Value of the `Origin` header: the request comes from a page of another origin, which reads exposed headers only. */
+  readonly origin: string | undefined
+  /** Whether the response has been sent or started, so that nothing can be added to it. */
+  readonly isAnswered: boolean
+  /** Names of the response headers set so far, in lower case. */
+  readonly headerNames: readonly string[]
+  getHeader(name: string): unknown
+  setHeader(name: string, value: string): void
+  removeHeader(name: string): void
+  setStatus(status: number): void
+  /** Called for a denial, whose request body will not be read. */
+  refuseBody?(): void
+  /** Sends the default body of a denial, after status and headers have been set. */
+  send(denial: HttpDenial): void
+  /** Receives the return value of a custom `denied` function, for frameworks that send returned values. */
+  sendReturned(returned: unknown): void
+  /** Aborts a response if it was partly sent, so that its reader notices that it is incomplete. */
+  abort?(): void
+}

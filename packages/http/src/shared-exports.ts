@@ -1,0 +1,3 @@
+// the exports that the packages of all frameworks have in common
+export * from '@sluice/limiter-core'
+export type { InflightHandle, RateHandle, SlowDownHandle } from './limits/http-limit.ts'

@@ -1,0 +1,23 @@
+// The functions of node-crypto.ts for runtimes without `node:crypto`. Web Crypto hashes only asynchronously.
+import { ctr } from '@noble/ciphers/aes.js'
+import { hmac as nobleHmac } from '@noble/hashes/hmac.js'
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
+
+const utf8 = new TextEncoder()
+
+/** Throws in the global scope of a Cloudflare Worker, where random numbers are not available. */
+export function randomBytes(count: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(count))
+}
+
+export function sha256(text: string, bytes: Uint8Array): Uint8Array {
+  return nobleSha256.create().update(utf8.encode(text)).update(bytes).digest()
+}
+
+export function hmac(secret: string, text: string): Uint8Array {
+  return nobleHmac(nobleSha256, utf8.encode(secret), utf8.encode(text))
+}
+
+export function aesKeystream(key: Uint8Array, count: number): Uint8Array {
+  return ctr(key, new Uint8Array(16)).encrypt(new Uint8Array(count))
+}
