@@ -9,7 +9,10 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/keyed-hash': [],
   '@sluice/limiter-core': ['@sluice/keyed-hash'],
   '@sluice/metrics': ['@sluice/limiter-core'],
-  '@sluice/node-http': ['@sluice/limiter-core', 'on-finished'],
+  '@sluice/http': ['@sluice/limiter-core'],
+  '@sluice/node-http': ['@sluice/http', '@sluice/limiter-core', 'on-finished'],
+  '@sluice/fetch': ['@sluice/http'],
+  '@sluice/hono': ['@sluice/fetch', '@sluice/http'],
   '@sluice/express': ['@sluice/node-http'],
   '@sluice/koa': ['@sluice/node-http'],
   '@sluice/fastify': ['@sluice/node-http', 'fastify-plugin'],
@@ -37,7 +40,11 @@ const broughtByTheUser =
 const clockReads = /\b(setTimeout|setInterval|setImmediate|hrtime|(Date|performance)\.now)\b|\bnew Date\(\)/
 
 // packages that a build tool bundles into the package
-const embedded: Readonly<Record<string, readonly string[]>> = { '@sluice/insight': ['uplot'] }
+const embedded: Readonly<Record<string, readonly string[]>> = {
+  '@sluice/insight': ['uplot'],
+  // for runtimes without node:crypto
+  '@sluice/keyed-hash': ['@noble/ciphers', '@noble/hashes'],
+}
 
 // path → why this file may read time or set timers directly; every other file uses its Clock
 const mayTouchTime: Readonly<Record<string, string>> = {

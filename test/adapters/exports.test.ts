@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import * as express from '@sluice/express'
 import * as fastify from '@sluice/fastify'
+import * as fetchAdapter from '@sluice/fetch'
+import * as hono from '@sluice/hono'
+import * as sharedByAll from '@sluice/http/shared'
 import * as koa from '@sluice/koa'
 import * as nest from '@sluice/nest'
 import * as nodeHttp from '@sluice/node-http'
@@ -30,6 +33,19 @@ describe.each(adapters)('@sluice/%s', (_name, exported, ofTheFramework) => {
 
   test('exports the same values under the common names', () => {
     for (const [word, value] of Object.entries(words)) expect({ word, value: exported[word] }).toEqual({ word, value })
+  })
+})
+
+describe.each([
+  ['fetch', fetchAdapter as Readonly<Record<string, unknown>>, ['sluiceOf']],
+  ['hono', hono as Readonly<Record<string, unknown>>, []],
+])('@sluice/%s', (_name, exported, ofTheAdapter) => {
+  test('exports the names common to all servers, its limiters, and its own names', () => {
+    const limiters = ['createSluice', 'inflightLimit', 'rateLimit', 'slowDown']
+    const expected = [...Object.keys(sharedByAll), ...limiters, ...ofTheAdapter]
+    expect(Object.keys(exported).sort()).toEqual(expected.sort())
+    for (const [name, value] of Object.entries(sharedByAll))
+      expect({ name, value: exported[name] }).toEqual({ name, value })
   })
 })
 

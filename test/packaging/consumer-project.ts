@@ -5,8 +5,15 @@ import { memoryFolder } from '../services/memory-folder.ts'
 import { mustRun } from './command.ts'
 import { closureOf, installedFolder, packForeignDependencies, packPackages } from './tarballs.ts'
 
-// packages that a TypeScript user installs, and Nest's platform
-const broughtForTypes = ['@types/express', '@types/koa', '@types/node', '@types/pg', '@nestjs/platform-express']
+// packages that a TypeScript user installs, Nest's platform, and the server of Hono
+const broughtForTypes = [
+  '@hono/node-server',
+  '@types/express',
+  '@types/koa',
+  '@types/node',
+  '@types/pg',
+  '@nestjs/platform-express',
+]
 
 /** A user's project, outside of this repository, with our tarballs installed by npm. */
 export class ConsumerProject implements Disposable {

@@ -19,6 +19,8 @@ const scripts = [
   'koa-commonjs.cjs',
   'fastify-esm.mjs',
   'fastify-commonjs.cjs',
+  'hono-esm.mjs',
+  'hono-commonjs.cjs',
   'redis-esm.mjs',
   'redis-commonjs.cjs',
   'sketches-esm.mjs',
@@ -26,7 +28,16 @@ const scripts = [
   'counters-esm.mjs',
   'counters-commonjs.cjs',
 ]
-const typed = ['typed', 'koa-typed', 'fastify-typed', 'nest-typed', 'redis-typed', 'sketches-typed', 'counters-typed']
+const typed = [
+  'typed',
+  'koa-typed',
+  'fastify-typed',
+  'nest-typed',
+  'hono-typed',
+  'redis-typed',
+  'sketches-typed',
+  'counters-typed',
+]
 
 let project: ConsumerProject
 let redis: RedisServer

@@ -37,7 +37,6 @@ export function adapterContract(
   }
   for (const theme of [
     goldens,
-    headers,
     preflights,
     mergedHeaders,
     answers,
@@ -47,10 +46,11 @@ export function adapterContract(
     costs,
     requestWords,
     backends,
-    connections,
     slowDown,
   ]) {
     theme(staged, stage)
   }
+  headers(staged, stage, without)
+  if (!without.includes('closes-connections')) connections(staged, stage)
   modes(staged, stage, without)
 }

@@ -1,22 +1,27 @@
 import assert from 'node:assert/strict'
 import { byHeader } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
-import { type RateOptions, rate } from './stage/app-description.ts'
+import { type Feature, type RateOptions, rate } from './stage/app-description.ts'
 import { type Asked, own } from './stage/client.ts'
 import { ok, type Site, type Stage } from './stage/stage.ts'
 
 const ROUTES = [{ path: '/', handler: ok }]
 
 /** Headers beyond the golden responses: other methods, origins, caches and dialects. */
-export function headers({ describe, test }: TestRunner, stage: Stage): void {
+export function headers({ describe, test }: TestRunner, stage: Stage, without: readonly Feature[]): void {
   describe('HEAD', () => {
     test('is denied with the headers of GET and without a body', () => head(stage))
   })
   describe('pages of other origins', () => {
-    test('can read our headers in addition to those that the application exposes', () => exposed(stage))
+    test('can read our headers', () => exposedAlone(stage))
+    if (!without.includes('headers-before-limits')) {
+      test('can read our headers in addition to those that the application exposes', () => exposed(stage))
+    }
   })
   describe('caches', () => {
-    test('never store a denial, whatever cache headers the application set', () => uncached(stage))
+    if (!without.includes('headers-before-limits')) {
+      test('never store a denial, whatever cache headers the application set', () => uncached(stage))
+    }
     test('receive only the cache headers of the application for an admitted request', () => cached(stage))
   })
   describe('dialects', () => {
@@ -47,6 +52,15 @@ async function head(stage: Stage): Promise<void> {
   assert.equal(answer.body, '')
   assert.deepEqual(own(answer.headers), own(get.headers))
   assert.equal(answer.headers['content-length'], '143')
+}
+
+async function exposedAlone(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage))])
+  const asked = { headers: { origin: 'https://shop.example' } }
+  const passed = await site.ask(asked)
+  assert.equal(passed.headers['access-control-expose-headers'], 'RateLimit, RateLimit-Policy')
+  const answer = await site.ask(asked)
+  assert.equal(answer.headers['access-control-expose-headers'], 'RateLimit, RateLimit-Policy, Retry-After')
 }
 
 async function exposed(stage: Stage): Promise<void> {

@@ -74,7 +74,13 @@ export interface RunningApp {
 export type MakeApp = (description: AppDescription) => MaybePromise<RunningApp>
 
 /** A feature that a framework may lack, which skips the tests about it. */
-export type Feature = 'built-per-request' | 'met-twice'
+export type Feature =
+  | 'built-per-request'
+  | 'met-twice'
+  /** The application sets headers before the limits run. */
+  | 'headers-before-limits'
+  /** The adapter closes the connection of a denied upload. Otherwise the server decides. */
+  | 'closes-connections'
 
 export function rate(options: RateOptions): LimiterSpec {
   return { kind: 'rate', options }

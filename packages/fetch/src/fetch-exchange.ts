@@ -1,0 +1,114 @@
+import type { HttpDenial, HttpExchange } from '@sluice/http'
+import { FetchLife } from './fetch-life.ts'
+import { withHeaders } from './response-headers.ts'
+
+/** The response to a request, as the hooks `settle` and `denied` receive it. */
+export interface FetchReply {
+  /** Status of a denial. A `denied` hook may change it. */
+  status: number
+  /** Headers that limits add to the response. */
+  readonly headers: Headers
+  /** The response of the application; undefined until it exists, and for denials. */
+  response: Response | undefined
+}
+
+/** The origin of a request and its route, as the adapter determined them. */
+export interface RequestOrigin {
+  /** The object that identifies the request: the request itself, or a context of the framework. */
+  readonly owner: object
+  readonly ip: string | undefined
+  readonly route?: string | undefined
+  readonly routeMethod?: string | undefined
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
+}
+
+/** A Web-standard request, and the response that limits build for it or add headers to. */
+export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchReply> {
+  readonly raw: Req
+  readonly res: FetchReply
+  readonly life: FetchLife
+  /** The response to a denied request. */
+  denied: Response | undefined
+  readonly #request: Request
+  readonly #origin: RequestOrigin
+
+  constructor(raw: Req, request: Request, origin: RequestOrigin) {
+    this.raw = raw
+    this.res = { status: 200, headers: new Headers(), response: undefined }
+    this.life = FetchLife.of(origin.owner, request, origin.waitUntil)
+    this.#request = request
+    this.#origin = origin
+  }
+
+  get ip(): string | undefined {
+    return this.#origin.ip
+  }
+
+  get route(): string | undefined {
+    return this.#origin.route
+  }
+
+  get routeMethod(): string | undefined {
+    return this.#origin.routeMethod
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  get origin(): string | undefined {
+    return this.header('origin')
+  }
+
+  // the values of a repeated header are joined, and the application sees the same text
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined
+  }
+
+  get isAnswered(): boolean {
+    return this.denied !== undefined
+  }
+
+  get headerNames(): readonly string[] {
+    return [...this.res.headers.keys()]
+  }
+
+  getHeader(name: string): unknown {
+    return this.res.headers.get(name) ?? undefined
+  }
+
+  setHeader(name: string, value: string): void {
+    this.res.headers.set(name, value)
+  }
+
+  removeHeader(name: string): void {
+    this.res.headers.delete(name)
+  }
+
+  setStatus(status: number): void {
+    this.res.status = status
+  }
+
+  send({ contentType, body }: HttpDenial): void {
+    this.setHeader('Content-Type', contentType)
+    const isHead = this.method === 'HEAD'
+    // otherwise the server adds the length of the body
+    if (isHead) this.setHeader('Content-Length', String(body.length))
+    this.denied = this.respond(isHead ? null : body)
+  }
+
+  protected respond(body: string | null): Response {
+    return new Response(body, this.res)
+  }
+
+  /** A `denied` hook returns the response. If it returns nothing, the default response is sent. */
+  sendReturned(returned: unknown): void {
+    if (returned instanceof Response) this.denied = withHeaders(returned, this.res.headers)
+  }
+
+  /** Adds the headers of this limit to a response of the application, or of an inner limit. */
+  finish(response: Response): Response {
+    this.res.response ??= response
+    return this.life.leave(this.life.isDenied ? response : withHeaders(response, this.res.headers))
+  }
+}

@@ -1,0 +1,81 @@
+import { type Ending, RequestLife, systemClock } from '@sluice/http'
+import { withTrackedBody } from './tracked-body.ts'
+
+const lives = new WeakMap<object, FetchLife>()
+
+/**
+ * Lifecycle of a request with a Web-standard response. It ends when the body of the response has been read, was
+ * cancelled or has failed, or when the client has left (`request.signal`).
+ */
+export class FetchLife extends RequestLife {
+  /** Whether an inner limit denied the request: then its headers are final. */
+  isDenied = false
+  readonly #request: Request
+  readonly #waitUntil: ((work: Promise<unknown>) => void) | undefined
+  #startedAt = 0
+  #listening = false
+  #depth = 0
+  #forget: (() => void) | undefined
+  #done: (() => void) | undefined
+
+  /** Returns the lifecycle that belongs to `owner`, which is the request or an object with the same lifetime. */
+  static of(owner: object, request: Request, waitUntil?: (work: Promise<unknown>) => void): FetchLife {
+    const known = lives.get(owner)
+    if (known) return known
+    const made = new FetchLife(request, waitUntil)
+    lives.set(owner, made)
+    return made
+  }
+
+  static find(owner: object): FetchLife | undefined {
+    return lives.get(owner)
+  }
+
+  private constructor(request: Request, waitUntil?: (work: Promise<unknown>) => void) {
+    super()
+    this.#request = request
+    this.#waitUntil = waitUntil
+  }
+
+  override get gone(): boolean {
+    return this.ended || this.#request.signal.aborted
+  }
+
+  /** Called when a limit runs the work behind it. */
+  enter(): void {
+    this.#depth++
+  }
+
+  /** Called with the response of that work. The outermost limit returns a response whose body reports its end. */
+  leave(response: Response): Response {
+    if (--this.#depth > 0 || !this.#listening || this.ended) return response
+    return withTrackedBody(response, this.#request.method, (completed) => this.#end(completed))
+  }
+
+  /** Called if that work threw. */
+  fail(): void {
+    if (--this.#depth === 0 && this.#listening) this.#end(false)
+  }
+
+  protected override listen(): boolean {
+    if (this.#listening) return !this.ended
+    this.#listening = true
+    this.#startedAt = systemClock.now()
+    this.#waitUntil?.(new Promise<void>((resolve) => (this.#done = resolve)))
+    const { signal } = this.#request
+    const abort = (): void => this.#end(false)
+    signal.addEventListener('abort', abort, { once: true })
+    this.#forget = () => signal.removeEventListener('abort', abort)
+    // a client that has already left causes no further event; the microtask lets the caller finish first
+    if (signal.aborted) Promise.resolve().then(abort)
+    return !signal.aborted
+  }
+
+  #end(completed: boolean): void {
+    if (this.ended) return
+    this.#forget?.()
+    const ending: Ending = { completed, durationMs: systemClock.now() - this.#startedAt }
+    this.endAs(ending)
+    this.settled.then(() => this.#done?.())
+  }
+}

@@ -1,0 +1,113 @@
+import {
+  type Admission,
+  type DenialError,
+  type HttpLimit,
+  type InflightLimitOptions,
+  isDeniedRequest,
+  isPromise,
+  type Limiters,
+  limitersFor,
+  type MaybePromise,
+  type RateLimitOptions,
+  type RequestSluice,
+  sendDenial,
+} from '@sluice/http'
+import { type FetchInfo, peerAddress, waitUntilOf } from './client-address.ts'
+import { FetchExchange, type FetchReply } from './fetch-exchange.ts'
+import { FetchLife } from './fetch-life.ts'
+
+export type FetchRateLimitOptions = RateLimitOptions<Request, FetchReply>
+export type FetchInflightLimitOptions = InflightLimitOptions<Request, FetchReply>
+
+/** Runs what is behind a limit. */
+export type FetchNext = () => MaybePromise<Response>
+
+/** A limit in front of a handler of Web-standard requests. */
+export interface FetchMiddleware {
+  /** `info` is what the runtime passes beside the request; the client address is read from it. */
+  (request: Request, info: FetchInfo | undefined, next: FetchNext): MaybePromise<Response>
+  /** Returns a handler with the same arguments, which runs `handler` for allowed requests. They may be more. */
+  wrap<Args extends readonly unknown[]>(
+    handler: (request: Request, ...args: Args) => MaybePromise<Response>,
+  ): (request: Request, ...args: readonly [...Args, ...unknown[]]) => MaybePromise<Response>
+}
+
+/** Status of the response to a client that has left. It is never sent. */
+const CLIENT_CLOSED_REQUEST = 499
+
+/**
+ * Answers a request with the response of `work`, if the limit admits it. Creates no promise unless a part does. `next`
+ * receives the error of a denial, if the options of the limit say so.
+ */
+export function answer<Req>(
+  limit: HttpLimit<Req, FetchReply>,
+  exchange: FetchExchange<Req>,
+  work: FetchNext,
+  next?: (error: DenialError) => void,
+): MaybePromise<Response> {
+  const go = (admission: Admission<Req, FetchReply>): MaybePromise<Response> => {
+    if (admission === 'gone') return new Response(null, { status: CLIENT_CLOSED_REQUEST })
+    if (!isDeniedRequest(admission)) return behind(exchange, work)
+    const sent = sendDenial(exchange, admission, next)
+    const denied = (): Response => {
+      // a `denied` hook that returned nothing may have changed the headers
+      if (!exchange.denied) exchange.send(admission.denial)
+      exchange.life.isDenied = true
+      return exchange.denied as Response
+    }
+    return isPromise(sent) ? sent.then(denied) : denied()
+  }
+  const admission = limit.admit(exchange)
+  return isPromise(admission) ? admission.then(go) : go(admission)
+}
+
+function behind<Req>(exchange: FetchExchange<Req>, work: FetchNext): MaybePromise<Response> {
+  const { life } = exchange
+  const failed = (error: unknown): never => {
+    life.fail()
+    throw error
+  }
+  life.enter()
+  try {
+    const response = work()
+    return isPromise(response)
+      ? Promise.resolve(response).then((one) => exchange.finish(one), failed)
+      : exchange.finish(response)
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+function fetchMount(limit: HttpLimit<Request, FetchReply>): FetchMiddleware {
+  const run = (request: Request, infos: readonly unknown[], work: FetchNext): MaybePromise<Response> => {
+    const origin = { owner: request, ip: peerAddress(request, infos), waitUntil: waitUntilOf(infos) }
+    return answer(limit, new FetchExchange(request, request, origin), work)
+  }
+  const wrap: FetchMiddleware['wrap'] =
+    (handler) =>
+    (request, ...args) =>
+      run(request, args, () => (handler as (...all: unknown[]) => MaybePromise<Response>)(request, ...args))
+  return Object.assign((request: Request, info: FetchInfo | undefined, next: FetchNext) => run(request, [info], next), {
+    wrap,
+  })
+}
+
+type FetchLimiters = Limiters<Request, FetchReply, FetchMiddleware>
+
+const limiters: FetchLimiters = limitersFor(fetchMount)
+/** Limits request rates: `rateLimit({ limit: 100, window: '1m' }).wrap(handler)`. Default key: the client address. */
+export const rateLimit: FetchLimiters['rateLimit'] = limiters.rateLimit
+/**
+ * Caps concurrent requests: `inflightLimit({ limit: 50 }).wrap(handler)`. A permit is released when the body of the
+ * response has been read, was cancelled or has failed, or when the client leaves.
+ */
+export const inflightLimit: FetchLimiters['inflightLimit'] = limiters.inflightLimit
+/** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+export const slowDown: FetchLimiters['slowDown'] = limiters.slowDown
+/** Creates limiter functions that share a backend, a clock and observers. */
+export const createSluice: FetchLimiters['createSluice'] = limiters.createSluice
+
+/** Returns the decisions of a request, and methods to change what it was charged; undefined before the first limit. */
+export function sluiceOf(request: Request): RequestSluice | undefined {
+  return FetchLife.find(request)
+}

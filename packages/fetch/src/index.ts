@@ -1,0 +1,14 @@
+export * from '@sluice/http/shared'
+export type { FetchInfo } from './client-address.ts'
+export {
+  createSluice,
+  type FetchInflightLimitOptions,
+  type FetchMiddleware,
+  type FetchNext,
+  type FetchRateLimitOptions,
+  inflightLimit,
+  rateLimit,
+  slowDown,
+  sluiceOf,
+} from './fetch.ts'
+export type { FetchReply } from './fetch-exchange.ts'

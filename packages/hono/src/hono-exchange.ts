@@ -1,0 +1,65 @@
+import { FetchExchange, peerAddress, waitUntilOf } from '@sluice/fetch/adapter'
+import { routeMethod } from '@sluice/http'
+import type { Context } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import type { StatusCode } from 'hono/utils/http-status'
+
+/** Method of routes that accept every method. */
+const ALL = 'ALL'
+
+/** A request of Hono. The address is that of the peer, which the runtime provides in `c.env`. */
+export class HonoExchange extends FetchExchange<Context> {
+  constructor(c: Context) {
+    const env: { readonly server?: unknown } = c.env ?? {}
+    super(c, c.req.raw, {
+      owner: c,
+      ip: peerAddress(c.req.raw, [env, env.server]),
+      waitUntil: waitUntilOf([contextOf(c)]),
+    })
+    c.set('sluice', this.life)
+  }
+
+  /** The pattern of the handler that the request reaches; middleware has patterns of its own. */
+  override get route(): string | undefined {
+    return this.#handler?.path
+  }
+
+  override get routeMethod(): string | undefined {
+    const method = this.#handler?.method
+    return method === undefined ? undefined : routeMethod(method === ALL ? [] : [method])
+  }
+
+  // headers that the application has prepared become headers of the denial
+  override get headerNames(): readonly string[] {
+    return [...super.headerNames, ...this.raw.res.headers.keys()]
+  }
+
+  override getHeader(name: string): unknown {
+    return super.getHeader(name) ?? this.raw.res.headers.get(name) ?? undefined
+  }
+
+  override removeHeader(name: string): void {
+    super.removeHeader(name)
+    this.raw.header(name, undefined)
+  }
+
+  protected override respond(body: string | null): Response {
+    const { status, headers } = this.res
+    const all = Object.fromEntries(headers) as Record<string, string>
+    return this.raw.newResponse(body, { status: status as StatusCode, headers: all })
+  }
+
+  // middleware takes `next` as its second parameter
+  get #handler(): { readonly path: string; readonly method: string } | undefined {
+    return matchedRoutes(this.raw).findLast(({ handler }) => handler.length < 2)
+  }
+}
+
+function contextOf(c: Context): unknown {
+  try {
+    return c.executionCtx
+  } catch {
+    // runtimes other than Workers have none
+    return undefined
+  }
+}

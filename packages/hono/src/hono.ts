@@ -1,0 +1,78 @@
+import { answer, type FetchReply } from '@sluice/fetch/adapter'
+import {
+  type DenialError,
+  type HttpLimit,
+  type InflightLimitOptions,
+  type Limiters,
+  limitersFor,
+  type RateLimitOptions,
+  type RequestSluice,
+} from '@sluice/http'
+import type { Context, MiddlewareHandler } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { HonoExchange } from './hono-exchange.ts'
+
+/** Variables that limits add to the context of a request. */
+export interface SluiceVariables {
+  /** The decisions of the request, and methods to change what it was charged. Set by the first limit. */
+  sluice?: RequestSluice
+}
+
+/** Types of a context with limits: `new Hono<SluiceEnv>()`. Other contexts know `c.var.sluice`, too. */
+export interface SluiceEnv {
+  Variables: SluiceVariables
+}
+
+declare module 'hono' {
+  interface ContextVariableMap extends SluiceVariables {}
+}
+
+export type HonoRateLimitOptions = RateLimitOptions<Context, FetchReply>
+export type HonoInflightLimitOptions = InflightLimitOptions<Context, FetchReply>
+
+/** Options that only limits of Hono have. */
+export interface HonoOptions {
+  /**
+   * Whether to pass denials to `app.onError`, as an `HTTPException` whose response is the default one and whose `cause`
+   * has `code: 'SLUICE_DENIED'`. Default: false.
+   */
+  readonly next?: boolean
+}
+
+function honoMount(limit: HttpLimit<Context, FetchReply>): MiddlewareHandler<SluiceEnv> {
+  return async (c, next) => {
+    const exchange = new HonoExchange(c)
+    let error: DenialError | undefined
+    const work = async (): Promise<Response> => {
+      await next()
+      return c.res
+    }
+    const response = await answer(limit, exchange, work, (denied) => {
+      error = denied
+    })
+    if (response === c.res) return
+    // assigning a response to one that exists would merge the headers of both
+    c.res = undefined
+    if (error) {
+      const { status, message } = error
+      throw new HTTPException(status as ContentfulStatusCode, { res: response, message, cause: error })
+    }
+    c.res = response
+  }
+}
+
+type HonoLimiters = Limiters<Context, FetchReply, MiddlewareHandler<SluiceEnv>, HonoOptions>
+
+const limiters: HonoLimiters = limitersFor(honoMount, ['next'])
+/** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */
+export const rateLimit: HonoLimiters['rateLimit'] = limiters.rateLimit
+/**
+ * Caps concurrent requests: `app.use(inflightLimit({ limit: 50 }))`. A permit is released when the body of the response
+ * has been read, was cancelled or has failed, or when the client leaves.
+ */
+export const inflightLimit: HonoLimiters['inflightLimit'] = limiters.inflightLimit
+/** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+export const slowDown: HonoLimiters['slowDown'] = limiters.slowDown
+/** Creates limiter functions that share a backend, a clock and observers. */
+export const createSluice: HonoLimiters['createSluice'] = limiters.createSluice

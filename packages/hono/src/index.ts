@@ -1,0 +1,13 @@
+export type { FetchReply } from '@sluice/fetch'
+export * from '@sluice/http/shared'
+export {
+  createSluice,
+  type HonoInflightLimitOptions,
+  type HonoOptions,
+  type HonoRateLimitOptions,
+  inflightLimit,
+  rateLimit,
+  type SluiceEnv,
+  type SluiceVariables,
+  slowDown,
+} from './hono.ts'
