@@ -111,7 +111,7 @@ describe('the stream', () => {
     let update = 1
     let waiting = 0
     // until the buffer no longer shrinks: the viewer does not read, and the operating system buffers are full
-    while (waiting === 0 || stuck.writableLength !== waiting) {
+    while (!stuck.writableNeedDrain || stuck.writableLength !== waiting) {
       waiting = stuck.writableLength
       clock.advance(UPDATE_MS)
       await haveSeen([quick], ++update)
