@@ -51,7 +51,7 @@ export const edits: readonly Edit[] = [
     after: "  'koa-commonjs.cjs',\n",
     insert: "  'router-esm.mjs',\n  'router-commonjs.cjs',\n",
   },
-  { path: 'test/packaging/consumers.test.ts', after: "const typed = ['typed'", insert: ", 'router-typed'" },
+  { path: 'test/packaging/consumers.test.ts', after: "  'koa-typed',\n", insert: "  'router-typed',\n" },
   {
     path: 'test/packaging/consumers/tsconfig.json',
     after: '    "typed.cts",\n',
