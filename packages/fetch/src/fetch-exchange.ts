@@ -56,8 +56,8 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
     return this.#request.method
   }
 
-  get origin(): string | undefined {
-    return this.header('origin')
+  get headers(): { readonly origin: string | undefined } {
+    return { origin: this.header('origin') }
   }
 
   // the values of a repeated header are joined, and the application sees the same text

@@ -8,8 +8,8 @@ import type { RequestLife } from './lifecycle/request-life.ts'
 export interface HttpExchange<Req, Res> extends RequestView<Req> {
   readonly res: Res
   readonly life: RequestLife
-  /** Value of the `Origin` header: the request comes from a page of another origin, which reads exposed headers only. */
-  readonly origin: string | undefined
+  /** Headers of the request. A page of another origin, which sends `Origin`, can read exposed headers only. */
+  readonly headers: { readonly origin?: string | undefined }
   /** Whether the response has been sent or started, so that nothing can be added to it. */
   readonly isAnswered: boolean
   /** Names of the response headers set so far, in lower case. */

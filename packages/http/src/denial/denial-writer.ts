@@ -28,7 +28,7 @@ const HEADERS_OF_REGULAR_RESPONSE: ReadonlySet<string> = new Set([
 export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
   if (exchange.isAnswered) return
   for (const [name, value] of lines) exchange.setHeader(name, value)
-  if (exchange.origin !== undefined) expose(exchange, lines)
+  if (exchange.headers.origin !== undefined) expose(exchange, lines)
 }
 
 /** Writes status and headers of a denial. The caller sends the body. */

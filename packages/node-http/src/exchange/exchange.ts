@@ -45,10 +45,6 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
     return this.incoming.socket?.remoteAddress
   }
 
-  get origin(): string | undefined {
-    return this.headers.origin
-  }
-
   get method(): string {
     return this.incoming.method ?? 'GET'
   }
