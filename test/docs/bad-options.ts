@@ -142,6 +142,12 @@ export const badOptions: readonly BadOption[] = [
   ['a cost of 0', 'SLUICE_BAD_COST', () => one({ cost: 0 })],
   ['a cost above the limit', 'SLUICE_BAD_COST', () => one({ cost: 101 })],
   ['a reservation of 0', 'SLUICE_BAD_COST', () => one({ cost: { reserve: 0, settle: none } })],
+  ['an unknown countOnly', 'SLUICE_BAD_OPTION', () => one({ countOnly: 'errors' as never })],
+  [
+    'countOnly beside settle',
+    'SLUICE_BAD_OPTION',
+    () => one({ countOnly: 'failures', cost: { reserve: 1, settle: none } }),
+  ],
   ['an unknown settleOn', 'SLUICE_BAD_OPTION', () => one({ cost: { reserve: 1, settle: none, settleOn: 'end' } })],
   ['no options', 'SLUICE_BAD_OPTION', () => rate()],
   ['an option of another limiter', 'SLUICE_BAD_OPTION', () => one({ max: 100 })],

@@ -23,6 +23,31 @@ describe('createLimiter', () => {
     expect(limiter.peek('key', 10)).toMatchObject({ allowed: true, retryAfterMs: 0 })
   })
 
+  test('accepts the options of one policy directly', () => {
+    const clock = new FakeClock()
+    const limiter = createLimiter({
+      name: 'api',
+      limit: 2,
+      window: '1w',
+      algorithm: 'fixed-window',
+      clock,
+      scope: 'one',
+    })
+    expect([1, 2, 3].map(() => limiter.take('key').allowed)).toEqual([true, true, false])
+    expect(limiter.take('key').retryAfterMs).toBe(604_800_000)
+    expect(limiter.policies).toEqual([{ name: 'api', algorithm: 'fixed-window', limit: 2, windowMs: 604_800_000 }])
+  })
+
+  test.each([
+    [{ limit: 2 }, /window: expected a duration/],
+    [{ limit: 2, window: '1m', policies: [api] }, /limit/],
+    [{ limit: 2, window: '1m', windows: 1 }, /unknown option "windows"/],
+    [{}, /policies: expected/],
+    [undefined, /createLimiter: expected/],
+  ])('refuses %j', (options, message) => {
+    expect(() => createLimiter(options as never)).toThrow(message)
+  })
+
   test('lists its policies in normalized form', () => {
     const { limiter } = limiterOf(api, { limit: 5, window: 2_000, algorithm: 'gcra', burst: 3, unit: 'tokens' })
     expect(limiter.policies).toEqual([

@@ -1,4 +1,4 @@
-import { type Ending, RequestLife, systemClock } from '@sluice/http'
+import { RequestLife, systemClock } from '@sluice/http'
 import { withTrackedBody } from './tracked-body.ts'
 
 const lives = new WeakMap<object, FetchLife>()
@@ -15,6 +15,7 @@ export class FetchLife extends RequestLife {
   #startedAt = 0
   #listening = false
   #depth = 0
+  #status: number | undefined
   #forget: (() => void) | undefined
   #done: (() => void) | undefined
 
@@ -49,6 +50,7 @@ export class FetchLife extends RequestLife {
   /** Called with the response of that work. The outermost limit returns a response whose body reports its end. */
   leave(response: Response): Response {
     if (--this.#depth > 0 || !this.#listening || this.ended) return response
+    this.#status = response.status
     return withTrackedBody(response, this.#request.method, (completed) => this.#end(completed))
   }
 
@@ -74,8 +76,7 @@ export class FetchLife extends RequestLife {
   #end(completed: boolean): void {
     if (this.ended) return
     this.#forget?.()
-    const ending: Ending = { completed, durationMs: systemClock.now() - this.#startedAt }
-    this.endAs(ending)
+    this.endAs({ completed, durationMs: systemClock.now() - this.#startedAt, status: this.#status })
     this.settled.then(() => this.#done?.())
   }
 }

@@ -1,7 +1,7 @@
 export type * from './contracts.ts'
 export { type SluiceCode, SluiceError } from './errors/errors.ts'
 export type { BackendErrorRule, FailoverOptions } from './failover/failover-options.ts'
-export type { CostSource, ReservedCost, SettleContext } from './http/cost-source.ts'
+export type { CostSource, CountOnly, ReservedCost, SettleContext } from './http/cost-source.ts'
 export type { HeaderLine, HttpDenial } from './http/headers/gate.ts'
 export type { HeaderDialect, HeaderOptions } from './http/headers/header-dialect.ts'
 export type { PartitionKeyOptions } from './http/headers/partition-key.ts'
@@ -39,7 +39,13 @@ export {
   type LabelledKeySource,
 } from './keys/sources.ts'
 export type { Costs, Keys } from './limiter/charges.ts'
-export { createLimiter, type LimiterOptions, type SyncLimiterOptions } from './limiter/create-limiter.ts'
+export {
+  createLimiter,
+  type LimiterOptions,
+  type OnePolicyLimiterOptions,
+  type SyncLimiterOptions,
+  type SyncOnePolicyLimiterOptions,
+} from './limiter/create-limiter.ts'
 export type { Limiter } from './limiter/limiter.ts'
 export { type WaitOptions, waitFor } from './limiter/wait-for.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'

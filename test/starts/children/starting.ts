@@ -1,5 +1,5 @@
 import { embeddedLedger, postgresLedger } from '@sluice/counters/postgres'
-import { type Backend, createLimiter } from '@sluice/limiter-core'
+import { type Backend, createLimiter, type LimiterOptions } from '@sluice/limiter-core'
 import { createQuotas, quota } from '@sluice/quotas'
 import { leasedBackend, redisBackend, syncedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
@@ -41,10 +41,7 @@ export async function firstDecision(store: StoreName, site: StartSite): Promise<
   return { ...first, laterMs: Math.max(...later), warnings }
 }
 
-async function policyOf(
-  store: StoreName,
-  site: StartSite,
-): Promise<Parameters<typeof createLimiter>[0]['policies'][0]> {
+async function policyOf(store: StoreName, site: StartSite): Promise<LimiterOptions['policies'][0]> {
   if (store === 'embedded' || store === 'postgres') {
     const backend = createQuotas(await ledgerOf(store, site))
     return quota({ name: 'calls', limit: 3_000, per: 'day', timeZone: 'Europe/Berlin', backend })

@@ -1,4 +1,4 @@
-import { createLimiter, type Limiter, type LimiterOptions } from '@sluice/limiter-core'
+import { createLimiter, type Limiter, type LimiterOptions, type OnePolicyLimiterOptions } from '@sluice/limiter-core'
 import {
   type Answer,
   type Backend,
@@ -41,7 +41,7 @@ export interface LimiterFactories<Req, Res, Mounted, Extra = unknown> {
 export interface Sluice<Req, Res, Mounted, Extra = unknown, B extends Backend = Backend<Answer>>
   extends LimiterFactories<Req, Res, Mounted, Extra> {
   /** Creates a framework-free limiter. Its methods are synchronous if the shared backend is. */
-  limiter(options: LimiterOptions): B extends Backend<Answer> ? Limiter<Decision> : Limiter
+  limiter(options: LimiterOptions | OnePolicyLimiterOptions): B extends Backend<Answer> ? Limiter<Decision> : Limiter
 }
 
 /** Functions that the package of a framework exports. */

@@ -6,12 +6,17 @@ import { kindOf } from '../errors/shown.ts'
 import { wholeCost } from '../limiter/cost.ts'
 import { oneOf, optionsOf } from '../options/options.ts'
 
+/** Lowest status of a failed request. */
+const FAILED_FROM = 400
+
 /** How a request ended; passed to `settle`. */
 export interface SettleContext {
   /** Whether the response was sent completely. False if the client disconnected earlier. */
   readonly completed: boolean
   /** Milliseconds from the take to the end of the response. */
   readonly durationMs: number
+  /** Status of the response; undefined if there is none, as for a message of a WebSocket. */
+  readonly status?: number | undefined
 }
 
 /** Takes `reserve` units when the request arrives, and corrects the amount when the response has ended. */
@@ -59,6 +64,26 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
   if (reserve === 0) atLeastOne('cost.reserve', reserve)
   const settleAlways = oneOf('cost.settleOn', settleOn, ['completed', 'always']) === 'always'
   return { ...compileCost<Req, Res>(reserve), settle, settleAlways }
+}
+
+/** Which requests count: those that failed (status 400 or higher), or those that succeeded. */
+export type CountOnly = 'failures' | 'successes'
+
+/**
+ * Returns a cost that is taken when the request arrives, and refunded if the request does not count. Without
+ * `countOnly`, returns `cost`. Throws `SLUICE_BAD_OPTION` for another value, and for a cost that settles itself.
+ */
+export function countedCost<Req, Res>(
+  cost: CostSource<Req, Res> | undefined,
+  countOnly: CountOnly | undefined,
+): CostSource<Req, Res> | undefined {
+  if (countOnly === undefined) return cost
+  const counted = oneOf('countOnly', countOnly, ['failures', 'successes'])
+  if (typeof cost === 'object')
+    throw badOption('countOnly', countOnly, 'no countOnly if the cost has a settle function')
+  const settle = (_req: Req, _res: Res, { status = 200 }: SettleContext): number | undefined =>
+    status >= FAILED_FROM === (counted === 'failures') ? undefined : 0
+  return { reserve: cost ?? 1, settle }
 }
 
 /** Throws `SLUICE_BAD_COST` if a fixed cost exceeds what an unused key allows: every request would be denied. */

@@ -4,7 +4,7 @@ import type { FailoverOptions } from '../failover/failover-options.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import type { Mode } from '../policy/mode.ts'
 import type { PolicyInput } from '../policy/policy.ts'
-import type { CostSource } from './cost-source.ts'
+import type { CostSource, CountOnly } from './cost-source.ts'
 import type { HttpDenial } from './headers/gate.ts'
 import type { HeaderOptions } from './headers/header-dialect.ts'
 import type { PartitionKeyOptions } from './headers/partition-key.ts'
@@ -38,6 +38,12 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
   /** Names the key of a request. Default: the client's address (`byIp()`). */
   readonly key?: KeySource<Req> | undefined
   readonly cost?: CostSource<Req, Res> | undefined
+  /**
+   * Counts only failed requests (status 400 or higher), such as wrong passwords, or only successful ones. A request takes
+   * its cost when it arrives, and gets it back when a response that does not count has been sent completely. Applies to
+   * all policies. Default: every request counts.
+   */
+  readonly countOnly?: CountOnly | undefined
   /** Namespace of the counts. Limiters on the same backend with equal scopes and policies share their counts. */
   readonly scope?: string | undefined
   /** Whether sharing counts with another limiter of the same scope and names is intended. Turns off the warning. */

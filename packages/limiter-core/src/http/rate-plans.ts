@@ -7,7 +7,7 @@ import { openPolicies } from '../limiter/open-policies.ts'
 import type { OpenPolicy } from '../limiter/open-policy.ts'
 import { optionsOf, POLICY_ONLY } from '../options/options.ts'
 import type { PolicyInput } from '../policy/policy.ts'
-import { type CompiledCost, checkFits, compileCost } from './cost-source.ts'
+import { type CompiledCost, checkFits, compileCost, countedCost } from './cost-source.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
 import type { ResponseSettings } from './response-settings.ts'
 
@@ -37,6 +37,7 @@ export type RatePlans<Req, Res> = ReadonlyMap<string, RatePlan<Req, Res>>
 export const SHARED_RATE_OPTIONS = [
   'key',
   'cost',
+  'countOnly',
   'scope',
   'shared',
   'backend',
@@ -67,7 +68,7 @@ export function compilePlans<Req, Res>(
   const sources = names.map((name) =>
     inputs[name].map((input) => ({
       key: keySourceOf(input.key ?? options.key ?? defaultKey),
-      cost: compileCost(input.cost ?? options.cost),
+      cost: compileCost(countedCost(input.cost ?? options.cost, options.countOnly)),
       skip: options.skip,
     })),
   )

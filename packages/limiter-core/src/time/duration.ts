@@ -2,13 +2,21 @@ import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { MAX_TIMER_MS } from './clock.ts'
 
-type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
+type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w'
 
-/** A duration with a unit, such as `'500ms'`, `'10s'`, `'1m'`, `'1h'` or `'1d'`, or a number of milliseconds. */
+/** A duration with a unit, such as `'500ms'`, `'10s'`, `'1m'`, `'1h'`, `'1d'` or `'1w'`, or a number of milliseconds. */
 export type Duration = `${number}${DurationUnit}` | number
 
-const MS: Readonly<Record<DurationUnit, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const SHAPE = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
+const DAY_MS = 86_400_000
+const MS: Readonly<Record<DurationUnit, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
+}
+const SHAPE = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/
 
 /**
  * Returns the milliseconds, an integer of at least 1, of a window or interval. Throws `SLUICE_BAD_DURATION` for an

@@ -80,7 +80,8 @@ export class RequestLifecycle extends RequestLife {
     if (this.ended) return
     this.#forgetCarrier?.()
     unreadConnections.delete(this.#req)
-    this.endAs({ completed: isComplete(this.#req, this.#res), durationMs: systemClock.now() - this.#startedAt })
+    const completed = isComplete(this.#req, this.#res)
+    this.endAs({ completed, durationMs: systemClock.now() - this.#startedAt, status: this.#res.statusCode })
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type CostSource, memoryBackend } from '@sluice/limiter-core'
+import { type CostSource, type CountOnly, memoryBackend } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
 import {
   cap,
@@ -25,6 +25,11 @@ export function costs({ describe, test }: TestRunner, stage: Stage): void {
   describe('a plan', () => {
     test('limits the clients that have it, and used units are kept when the plan changes', () => plans(stage))
   })
+  describe('countOnly', () => {
+    test("of 'failures' counts responses with a status of 400 or higher", () => countedOnly(stage, 'failures'))
+    test("of 'successes' counts the others", () => countedOnly(stage, 'successes'))
+    test('keeps the cost of a request whose client disconnects', () => countedAborts(stage))
+  })
   describe('a reserved cost', () => {
     test('is refunded by settle, so that only failed logins count', () => failedLogins(stage))
     test('is raised by settle to the actual cost', () => raised(stage))
@@ -41,6 +46,30 @@ function costing(stage: Stage, limit: number, cost: Cost): LimiterSpec {
 
 async function left(site: Site, headers: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
   return (await site.ask({ headers })).headers.ratelimit?.split(';')[1]
+}
+
+async function countedOnly(stage: Stage, countOnly: CountOnly): Promise<void> {
+  const limited = rate({ limit: 10, window: '1m', algorithm: 'fixed-window', clock: stage.clock, cost: 2, countOnly })
+  const answering: Handler = ({ request }) => ({ status: Number(request.header('x-status')), body: 'done' })
+  const site = await stage.behind([limited], answering)
+  const counted = countOnly === 'failures' ? ['400', '503'] : ['200', '302']
+  for (const status of ['200', '302', '400', '503']) {
+    assert.equal((await site.ask({ headers: { 'x-status': status } })).status, Number(status))
+  }
+  assert.equal(await left(site, { 'x-status': counted[0] }), 'r=4')
+}
+
+async function countedAborts(stage: Stage): Promise<void> {
+  const gate = new Gate()
+  const watcher = new Watcher()
+  const limited = rate({ limit: 10, window: '1m', clock: stage.clock, countOnly: 'failures' })
+  const site = await stage.behind([cap({ limit: 5, observers: [watcher] }), limited], gate.handler)
+  const pending = site.start()
+  await until(() => gate.entered === 1)
+  pending.abort()
+  await until(() => watcher.released === 1)
+  gate.open()
+  assert.equal(await left(site), 'r=8')
 }
 
 async function byFunction(stage: Stage): Promise<void> {
