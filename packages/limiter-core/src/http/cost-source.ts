@@ -66,7 +66,7 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
   return { ...compileCost<Req, Res>(reserve), settle, settleAlways }
 }
 
-/** Which requests count: those that failed (status 400 or higher), or those that succeeded. */
+/** The requests that count: failed ones (status 400 or higher), or successful ones. */
 export type CountOnly = 'failures' | 'successes'
 
 /**
