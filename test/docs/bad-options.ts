@@ -142,6 +142,8 @@ export const badOptions: readonly BadOption[] = [
   ['a cost of 0', 'SLUICE_BAD_COST', () => one({ cost: 0 })],
   ['a cost above the limit', 'SLUICE_BAD_COST', () => one({ cost: 101 })],
   ['a reservation of 0', 'SLUICE_BAD_COST', () => one({ cost: { reserve: 0, settle: none } })],
+  ['a message that is a number', 'SLUICE_BAD_OPTION', () => one({ message: 5 as never })],
+  ['a message beside denied', 'SLUICE_BAD_OPTION', () => one({ message: 'no', denied: none })],
   ['an unknown countOnly', 'SLUICE_BAD_OPTION', () => one({ countOnly: 'errors' as never })],
   [
     'countOnly beside settle',

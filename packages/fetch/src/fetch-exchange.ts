@@ -93,7 +93,7 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
     this.setHeader('Content-Type', contentType)
     const isHead = this.method === 'HEAD'
     // otherwise the server adds the length of the body
-    if (isHead) this.setHeader('Content-Length', String(body.length))
+    if (isHead) this.setHeader('Content-Length', String(new TextEncoder().encode(body).length))
     this.denied = this.respond(isHead ? null : body)
   }
 

@@ -29,7 +29,13 @@ export type { InflightLimitOptions } from './http/inflight-limit-options.ts'
 export type { GateOverrides, RateCheck } from './http/rate-check.ts'
 export { RateGate } from './http/rate-gate.ts'
 export { type RateLayer, scopeOfPart } from './http/rate-layers.ts'
-export type { DeniedContext, DeniedHook, RateLimitOptions } from './http/rate-limit-options.ts'
+export type {
+  DenialBody,
+  DenialMessage,
+  DeniedContext,
+  DeniedHook,
+  RateLimitOptions,
+} from './http/rate-limit-options.ts'
 export { hostOf, isLocalRequest } from './http/request/local-request.ts'
 export type { RequestSluice } from './http/request/request-sluice.ts'
 export { hasUnreadBody } from './http/request/unread-body.ts'

@@ -31,7 +31,8 @@ export function own(headers: Readonly<Record<string, string>>): Readonly<Record<
 
 async function answered(response: Response, method: string): Promise<Answered> {
   const headers = Object.fromEntries(response.headers)
-  const body = new TextDecoder('latin1').decode(await response.arrayBuffer())
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const body = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
   // as a server does
   if (method !== 'HEAD') headers['content-length'] ??= String(body.length)
   const { status, statusText } = response

@@ -1,7 +1,7 @@
 import type { DeniedContext, HeaderLine, LimiterReport, RateLimitOptions } from '@sluice/limiter-core/http'
 
 /** Options of a limiter that decide how its denials are answered. */
-interface AnswerOptions<Req, Res> extends Pick<RateLimitOptions<Req, Res>, 'denied'> {
+interface AnswerOptions<Req, Res> extends Pick<RateLimitOptions<Req, Res>, 'denied' | 'message'> {
   /** Whether to pass an error to the framework instead of sending a response. */
   readonly next?: boolean | undefined
 }

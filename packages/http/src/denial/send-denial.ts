@@ -8,6 +8,7 @@ import {
   violatedNames,
 } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
+import { sendMessage } from './denial-message.ts'
 import { writeDenialHead } from './denial-writer.ts'
 import type { DeniedRequest } from './denied-request.ts'
 
@@ -41,8 +42,9 @@ export function sendDenialBody<Req, Res>(
   refusal: DeniedRequest<Req, Res>,
 ): MaybePromise<void> {
   if (exchange.isAnswered) return undefined
-  const { denied } = refusal.answer
+  const { denied, message } = refusal.answer
   if (denied) return answerOwn(exchange, refusal, denied)
+  if (message !== undefined) return sendMessage(exchange, refusal, message)
   exchange.send(refusal.denial)
   return undefined
 }

@@ -38,6 +38,7 @@ const OPTIONS = [
   'mode',
   'headers',
   'denied',
+  'message',
   'observers',
   'clock',
 ] as const

@@ -4,7 +4,7 @@ import type { KeySource } from '../keys/key-source.ts'
 import type { Mode } from '../policy/mode.ts'
 import type { Duration } from '../time/duration.ts'
 import type { HeaderOptions } from './headers/header-dialect.ts'
-import type { DeniedHook } from './rate-limit-options.ts'
+import type { DenialMessage, DeniedHook } from './rate-limit-options.ts'
 
 /** Options of `inflightLimit`. */
 export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick<HeaderOptions, 'headers'> {
@@ -35,6 +35,8 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick
   readonly shared?: boolean | undefined
   readonly skip?: RequestHook<[req: Req], boolean> | undefined
   readonly mode?: Mode | undefined
+  /** Body of a denial, see `rateLimit`. Default: a problem document. */
+  readonly message?: DenialMessage<Req> | undefined
   readonly denied?: DeniedHook<Req, Res> | undefined
   readonly observers?: readonly Observer[] | undefined
   readonly clock?: Clock | undefined

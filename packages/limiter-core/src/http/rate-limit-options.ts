@@ -31,6 +31,12 @@ export interface DeniedContext {
  */
 export type DeniedHook<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
 
+/** A text, or an object that is sent as JSON. */
+export type DenialBody = string | Readonly<Record<string, unknown>>
+
+/** The body of a denial in place of the problem document, or a function that returns it. */
+export type DenialMessage<Req> = DenialBody | RequestHook<[req: Req, context: DeniedContext], DenialBody>
+
 export type SkipHook<Req> = RequestHook<[req: Req], boolean>
 
 /** Options of `rateLimit` that are the same for one policy, several policies and plans. */
@@ -56,6 +62,12 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
   readonly partitionKey?: PartitionKeyOptions | undefined
   /** Status of a denial, from 400 to 599. Default: 429. */
   readonly status?: number | undefined
+  /**
+   * Body of a denial: a text, an object that is sent as JSON, or a function of the request that returns one of them. If
+   * the function throws or rejects, the default body is sent. Cannot be combined with `denied`. Default: a problem
+   * document (RFC 9457).
+   */
+  readonly message?: DenialMessage<Req> | undefined
   /** Writes a custom response to a denied request. */
   readonly denied?: DeniedHook<Req, Res> | undefined
   readonly observers?: readonly Observer[] | undefined

@@ -48,6 +48,7 @@ export const SHARED_RATE_OPTIONS = [
   'partitionKey',
   'status',
   'denied',
+  'message',
   'observers',
   'clock',
   'headers',

@@ -15,7 +15,7 @@ export interface ResponseSettings<Req, Res> {
   readonly options: RateLimitOptions<Req, Res>
 }
 
-const ANSWER_OPTIONS = ['headers', 'headersOn', 'legacy', 'partitionKey', 'status', 'denied'] as const
+const ANSWER_OPTIONS = ['headers', 'headersOn', 'legacy', 'partitionKey', 'status', 'denied', 'message'] as const
 
 /** Validates the response options. Throws a `SluiceError` for invalid ones. */
 export function compileResponse<Req, Res>(options: RateLimitOptions<Req, Res>): ResponseSettings<Req, Res> {

@@ -97,7 +97,7 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
 
   send(denial: HttpDenial): void {
     this.setHeader('Content-Type', denial.contentType)
-    this.setHeader('Content-Length', String(denial.body.length))
+    this.setHeader('Content-Length', String(Buffer.byteLength(denial.body)))
     this.outgoing.end(denial.body)
   }
 

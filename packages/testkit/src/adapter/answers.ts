@@ -11,6 +11,12 @@ export function answers({ describe, test }: TestRunner, stage: Stage): void {
     test('is used for the response and in the problem document', () => ownStatus(stage))
     test('of 503 has the problem type for a lack of capacity', () => ownServerStatus(stage))
   })
+  describe('a message', () => {
+    test('that is a text is sent as plain text', () => textMessage(stage))
+    test('that is an object is sent as JSON', () => jsonMessage(stage))
+    test('that is a function of the request and the denial may be asynchronous', () => computedMessage(stage))
+    test('that fails is replaced by the default response, and warned about once', () => failedMessage(stage))
+  })
   describe('a custom response', () => {
     test('is sent with the headers of the denial', () => ownAnswer(stage))
     test('to a full cap is sent without a decision', () => ownCapAnswer(stage))
@@ -61,6 +67,55 @@ async function ownServerStatus(stage: Stage): Promise<void> {
   const { status, body } = await site.ask()
   assert.equal(status, 503)
   assert.equal(JSON.parse(body).title, 'Temporary Reduced Capacity')
+}
+
+async function textMessage(stage: Stage): Promise<void> {
+  for (const limit of [
+    rate(one(stage, { message: 'Später, bitte.' })),
+    cap({ limit: 1, weight: () => 2, message: '…' }),
+  ]) {
+    const site = await stage.behind([limit])
+    await site.ask()
+    const { headers, body } = await site.ask()
+    const expected = limit.kind === 'cap' ? '…' : 'Später, bitte.'
+    assert.equal(Buffer.from(body, 'latin1').toString(), expected)
+    assert.equal(headers['content-type'], 'text/plain; charset=utf-8')
+    assert.equal(headers['content-length'], String(Buffer.byteLength(expected)))
+    assert.equal((await site.ask({ method: 'HEAD' })).headers['content-length'], headers['content-length'])
+  }
+}
+
+async function jsonMessage(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage, { message: { error: 'slow down' } }))])
+  await site.ask()
+  const { status, headers, body } = await site.ask()
+  assert.equal(`${status} ${headers['retry-after']} ${body}`, '429 60 {"error":"slow down"}')
+  assert.match(headers['content-type'], /^application\/json/)
+}
+
+async function computedMessage(stage: Stage): Promise<void> {
+  const text: RateOptions['message'] = (req, { denial }) => `${req.header('x-name')}: ${denial.retryAfterSeconds}`
+  const later: RateOptions['message'] = async (...args) => ({ text: await text(...args) })
+  const bodies = []
+  for (const message of [text, later]) {
+    const site = await stage.behind([rate(one(stage, { message }))])
+    await site.ask()
+    bodies.push((await site.ask({ headers: { 'x-name': 'anna' } })).body)
+  }
+  assert.deepEqual(bodies, ['anna: 60', '{"text":"anna: 60"}'])
+}
+
+async function failedMessage(stage: Stage): Promise<void> {
+  const broken = (): never => {
+    throw new Error('no template')
+  }
+  const nothing = (): never => undefined as never
+  for (const message of [broken, async () => broken(), nothing]) {
+    const site = await stage.behind([rate(one(stage, { message }))])
+    await site.ask()
+    for (let time = 0; time < 2; time++) assert.equal(JSON.parse((await site.ask()).body).title, 'Quota Exceeded')
+  }
+  assert.deepEqual(stage.warnings.codes, ['SLUICE_HOOK_FAILED', 'SLUICE_HOOK_FAILED', 'SLUICE_HOOK_FAILED'])
 }
 
 async function ownAnswer(stage: Stage): Promise<void> {
