@@ -69,6 +69,10 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
     return this.denied !== undefined
   }
 
+  get hasEnded(): boolean {
+    return this.isAnswered
+  }
+
   get headerNames(): readonly string[] {
     return [...this.res.headers.keys()]
   }

@@ -12,6 +12,8 @@ export interface HttpExchange<Req, Res> extends RequestView<Req> {
   readonly headers: { readonly origin?: string | undefined }
   /** Whether the response has been sent or started, so that nothing can be added to it. */
   readonly isAnswered: boolean
+  /** Whether the response has been written completely, so that delayed work is not needed any more. */
+  readonly hasEnded: boolean
   /** Names of the response headers set so far, in lower case. */
   readonly headerNames: readonly string[]
   getHeader(name: string): unknown

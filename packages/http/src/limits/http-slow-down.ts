@@ -91,7 +91,7 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
         resolve(admission)
       }
       // if other code has sent a response in the meantime, the handlers must not run
-      const goOn = (): void => done(life.gone || exchange.isAnswered ? 'gone' : 'passed')
+      const goOn = (): void => done(life.gone || exchange.hasEnded ? 'gone' : 'passed')
       this.#waiting.add(goOn)
       // a custom clock may call back at once, or return no cancel function
       cancel = this.#clock.after(delayMs, goOn, KEEP_ALIVE)

@@ -68,6 +68,10 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
     return this.outgoing.headersSent || (this.incoming.httpVersionMajor >= 2 && this.outgoing.writableEnded)
   }
 
+  get hasEnded(): boolean {
+    return this.outgoing.writableEnded
+  }
+
   get headerNames(): readonly string[] {
     return this.outgoing.getHeaderNames()
   }
