@@ -47,7 +47,8 @@ export interface SyncLedger {
   serverOf?(partition: number): string
   /**
    * Counts a batch once, even if it arrives several times with the same number, and returns the cells of its keys.
-   * Rejects if there was no reply by `deadlineAt` (process time); the batch may have been counted nevertheless.
+   * A batch that arrives after `deadlineAt` (process time) is not counted. Rejects if no reply arrives soon after
+   * `deadlineAt`; the batch may have been counted nevertheless.
    */
   exchange(batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer>
   /** Resets the counts of keys for all processes. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { PARTITIONS, partitionOf } from '@sluice/fleet/backend'
 import type { SyncAnswer, SyncBatch, SyncLedger } from '@sluice/fleet/sync'
-import type { Backend, Clock, CountedKey, ScriptRunner } from '@sluice/limiter-core/backend'
+import { type Backend, type Clock, type CountedKey, Deadlines, type ScriptRunner } from '@sluice/limiter-core/backend'
 import type { EntityKeys } from '../client/entity-key.ts'
 import { lateFailure, RedisFailure } from '../client/redis-failure.ts'
 import { syncNodes } from '../lua/scripts.ts'
@@ -11,6 +11,11 @@ import { syncLedgerCall, syncLedgerReply } from './sync-ledger-call.ts'
 
 /** Number of ticks without a report after which a process no longer counts as a node. */
 const GONE_AFTER_TICKS = 10
+/**
+ * Milliseconds after which an exchange without a reply is considered lost, so that its batch is sent again. Longer than
+ * the deadline of the exchange, because Redis may have received the batch in time and its reply may be slow.
+ */
+const LOST_AFTER_MS = 1_000
 
 export interface RedisSyncOptions {
   readonly runner: ScriptRunner
@@ -29,11 +34,13 @@ export interface RedisSyncOptions {
 export class RedisSyncLedger implements SyncLedger {
   readonly partitions: number
   readonly #options: RedisSyncOptions
+  readonly #deadlines: Deadlines
   /** Random id, different after each start of a process. */
   readonly #writer = randomBytes(12).toString('base64url')
 
   constructor(options: RedisSyncOptions) {
     this.#options = options
+    this.#deadlines = new Deadlines(options.clock, LOST_AFTER_MS)
     this.partitions = options.keys.partitions ?? PARTITIONS
   }
 
@@ -60,7 +67,7 @@ export class RedisSyncLedger implements SyncLedger {
       return { script, keys: [mark, ...names], args }
     }
     const call = { key: mark, mindsServer, compose, read: (reply: unknown) => syncLedgerReply(batch, reply) }
-    const reply = await servers.calls.run(call, deadlineAt).catch((error) => {
+    const reply = await this.#deadlines.inTime(servers.calls.run(call, deadlineAt)).catch((error) => {
       throw servers.reports.recordFailure(mark, error)
     })
     if (!reply) throw lateFailure()
@@ -89,6 +96,7 @@ export class RedisSyncLedger implements SyncLedger {
   }
 
   async close(): Promise<void> {
+    this.#deadlines.close()
     this.#options.servers.close()
     await this.#options.exact.close?.()
   }

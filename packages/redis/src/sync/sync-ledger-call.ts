@@ -72,6 +72,12 @@ export function syncLedgerReply(batch: SyncBatch, reply: unknown): SyncLedgerRep
     at += compiled.cells
     return of
   })
-  if (at !== fields.length) throw invalidReply()
-  return { now, late, last: Number(fields[1]), cells }
+  const last = Number(fields[1])
+  // a stored NaN would make every later estimate of its key NaN
+  if (at !== fields.length || ![last, ...cells.flat()].every(isFiniteOrFailure)) throw invalidReply()
+  return { now, late, last, cells }
+}
+
+function isFiniteOrFailure(value: number | RedisFailure): boolean {
+  return typeof value !== 'number' || Number.isFinite(value)
 }
