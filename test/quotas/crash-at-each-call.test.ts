@@ -177,6 +177,7 @@ async function crash(random: SeededRandom, openings: readonly (string | undefine
   try {
     expect(net).toBeLessThanOrEqual(limit)
     expect(used + stranded + onLease + reserved + left).toBe(limit)
+    expect(stranded).toBeLessThanOrEqual(limit * STRANDED_PART)
     expect(used).toBeLessThanOrEqual(net + unanswered)
     expect(used + stranded).toBeGreaterThanOrEqual(net - unanswered)
     expect(limit - net).toBeLessThanOrEqual(mortal.isDead ? limit * STRANDED_PART + unanswered : 0)
