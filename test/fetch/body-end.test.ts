@@ -25,6 +25,12 @@ function source(chunks: readonly string[], failure?: Error) {
   return { body, seen }
 }
 
+function locked(): Response {
+  const response = new Response('read by the handler')
+  response.body?.getReader()
+  return response
+}
+
 /** A cap of one place in front of a handler with this response, and the number of places in use. */
 function capped(respond: () => Response | Promise<Response>, method = 'GET') {
   const cap = inflightLimit({ limit: 1, name: 'cap' })
@@ -110,12 +116,33 @@ describe('the place of a request', () => {
     }
   })
 
+  test('is released when the handler returns no response', async () => {
+    for (const respond of [() => undefined, async () => undefined]) {
+      const { ask, held } = capped(respond as never)
+      await expect(ask()).rejects.toThrow(TypeError)
+      expect(held()).toBe(0)
+    }
+  })
+
+  test('is taken again by the same request object, after its response', async () => {
+    const cap = inflightLimit({ limit: 1, name: 'cap' })
+    const handler = cap.wrap(() => new Response('hello'))
+    const request = new Request(URL_OF_API)
+    for (let time = 0; time < 3; time++) {
+      const response = await handler(request)
+      expect([response.status, cap.limiter.count()]).toEqual([200, 1])
+      await response.text()
+      expect(cap.limiter.count()).toBe(0)
+    }
+  })
+
   test.each([
     ['a response without a body', 'GET', () => new Response(null)],
     ['status 204', 'GET', () => new Response(null, { status: 204 })],
     ['a redirect', 'GET', () => Response.redirect(URL_OF_API, 302)],
     ['HEAD', 'HEAD', () => new Response('never sent')],
     ['a network error', 'GET', () => Response.error()],
+    ['a body that is locked', 'GET', () => locked()],
   ])('is released at once for %s', async (_what, method, respond) => {
     const { ask, held } = capped(respond, method)
     await ask()

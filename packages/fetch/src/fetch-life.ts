@@ -22,7 +22,8 @@ export class FetchLife extends RequestLife {
   /** Returns the lifecycle that belongs to `owner`, which is the request or an object with the same lifetime. */
   static of(owner: object, request: Request, waitUntil?: (work: Promise<unknown>) => void): FetchLife {
     const known = lives.get(owner)
-    if (known) return known
+    // a request whose response has been returned is a new one if it is passed in again, as tests do
+    if (known && known.#depth > 0) return known
     const made = new FetchLife(request, waitUntil)
     lives.set(owner, made)
     return made
@@ -49,9 +50,14 @@ export class FetchLife extends RequestLife {
 
   /** Called with the response of that work. The outermost limit returns a response whose body reports its end. */
   leave(response: Response): Response {
-    if (--this.#depth > 0 || !this.#listening || this.ended) return response
-    this.#status = response.status
-    return withTrackedBody(response, this.#request.method, (completed) => this.#end(completed))
+    const isWatched = this.#depth === 1 && this.#listening && !this.ended
+    if (isWatched) this.#status = response.status
+    // throws if it is no response: then the work has failed, and is still counted
+    const left = isWatched
+      ? withTrackedBody(response, this.#request.method, (completed) => this.#end(completed))
+      : response
+    this.#depth--
+    return left
   }
 
   /** Called if that work threw. */

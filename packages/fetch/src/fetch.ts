@@ -71,7 +71,9 @@ function behind<Req>(exchange: FetchExchange<Req>, work: FetchNext): MaybePromis
   try {
     const response = work()
     return isPromise(response)
-      ? Promise.resolve(response).then((one) => exchange.finish(one), failed)
+      ? Promise.resolve(response)
+          .then((one) => exchange.finish(one))
+          .catch(failed)
       : exchange.finish(response)
   } catch (error) {
     return failed(error)

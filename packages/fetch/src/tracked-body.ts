@@ -7,8 +7,8 @@ const BODILESS = [101, 204, 205, 304]
  */
 export function withTrackedBody(response: Response, method: string, end: (completed: boolean) => void): Response {
   const { body, status } = response
-  if (body === null || method === 'HEAD' || BODILESS.includes(status)) {
-    // servers read no body of these
+  // servers read no body of these, and cannot read one that is locked
+  if (body === null || body.locked || method === 'HEAD' || BODILESS.includes(status)) {
     end(true)
     return response
   }
