@@ -34,7 +34,7 @@ test('an end-of-response listener that throws does not block other listeners, an
     life.onEnd((ending) => endings.push(ending))
     res.end()
   })
-  expect(endings).toEqual([{ completed: true, durationMs: expect.any(Number) }])
+  expect(endings).toEqual([{ completed: true, durationMs: expect.any(Number), status: 200 }])
   expect(warnings.codes).toEqual(['SLUICE_HOOK_FAILED'])
 })
 
