@@ -52,7 +52,7 @@ export class FetchLife extends RequestLife {
   leave(response: Response): Response {
     const isWatched = this.#depth === 1 && this.#listening && !this.ended
     if (isWatched) this.#status = response.status
-    // throws if it is no response: then the work has failed, and is still counted
+    // throws if it is not a response: then the work has failed
     const left = isWatched
       ? withTrackedBody(response, this.#request.method, (completed) => this.#end(completed))
       : response
