@@ -11,7 +11,7 @@ import * as words from '@sluice/node-http/shared'
 
 /** Exports that are created separately for each framework. */
 const LIMITERS = [
-  ...['createSluice', 'inflightLimit', 'rateLimit', 'slowDown'],
+  ...['createSluice', 'explainClient', 'inflightLimit', 'rateLimit', 'slowDown'],
   ...['InflightLimit', 'RateLimit', 'SlowDown'],
 ] as const
 
@@ -41,7 +41,7 @@ describe.each([
   ['hono', hono as Readonly<Record<string, unknown>>, []],
 ])('@sluice/%s', (_name, exported, ofTheAdapter) => {
   test('exports the names common to all servers, its limiters, and its own names', () => {
-    const limiters = ['createSluice', 'inflightLimit', 'rateLimit', 'slowDown']
+    const limiters = ['createSluice', 'explainClient', 'inflightLimit', 'rateLimit', 'slowDown']
     const expected = [...Object.keys(sharedByAll), ...limiters, ...ofTheAdapter]
     expect(Object.keys(exported).sort()).toEqual(expected.sort())
     for (const [name, value] of Object.entries(sharedByAll))

@@ -9,6 +9,7 @@ import {
 } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
 import type { ScriptRunner } from '@sluice/limiter-core/backend'
+import { recordCollapsedClients } from '@sluice/limiter-core/http'
 import { redisBackend } from '@sluice/redis'
 import { CountMin } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
@@ -43,6 +44,20 @@ async function send(app: Express, middleware: RequestHandler[], headers: Record<
   })
   const seen: Seen[] = []
   for (let sent = 0; sent < times; sent++) seen.push(seenIn(await request(app).get('/').set(headers)))
+  return seen
+}
+
+/** Clients of a proxy that is not trusted. */
+async function behindOneAddress() {
+  recordCollapsedClients(undefined)
+  const app = express()
+  app.get('/', rateLimit({ ...policy, limit: 100 }), (_req, res) => {
+    res.send('ok')
+  })
+  const seen: Seen[] = []
+  for (let client = 1; client <= 60; client++) {
+    seen.push(seenIn(await request(app).get('/').set('x-forwarded-for', `198.51.100.${client}`)))
+  }
   return seen
 }
 
@@ -216,6 +231,8 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_UNTRUSTED_PROXY', () => statuses([rateLimit(policy)], { 'x-forwarded-for': '198.51.100.7' })],
   ['SLUICE_TRUSTS_ALL_PROXIES', trustingAnyone],
   ['SLUICE_TRUSTS_NO_PROXY', trustingNobody],
+  ['SLUICE_CLIENTS_COLLAPSED', behindOneAddress],
+  ['SLUICE_OLD_PROXY_RANGES', () => statuses([rateLimit({ ...policy, trust: 'azure-front-door' })])],
   ['SLUICE_LIMITER_IN_HANDLER', () => statuses([(req, res, next) => rateLimit(policy)(req, res, next)], {}, 2)],
   ['SLUICE_LIMITER_TWICE', () => statuses(Array(2).fill(named()))],
   ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead() })])],

@@ -15,7 +15,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/keyed-hash': 4,
   '@sluice/limiter-core': 86,
   '@sluice/metrics': 5,
-  '@sluice/http': 10,
+  '@sluice/http': 16,
   '@sluice/node-http': 21,
   '@sluice/fetch': 5,
   '@sluice/hono': 3,

@@ -9,6 +9,7 @@ export const routes: Readonly<Record<string, string>> = {
   'GET /search?results=10': '20 units in 10 s per address, one for every 10 results',
   'GET /chat?words=50': '600 words in 1 minute per address, 50 reserved before the first is sent',
   'GET /slow': '2 at once, in the whole process; it takes 2 s',
+  'GET /client': 'the address that is counted for you, and why',
 }
 
 const apiKeys: readonly unknown[] = ['demo', 'demo-2']

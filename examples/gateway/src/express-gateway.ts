@@ -1,4 +1,4 @@
-import { byHeader, type Clock, createSluice } from '@sluice/express'
+import { byHeader, type Clock, createSluice, explainClient } from '@sluice/express'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
 import * as policies from './policies.ts'
@@ -35,6 +35,10 @@ export function expressGateway(clock?: Clock, watch?: Watch): Express {
   const settle = (_req: Request, res: Response): number => res.locals.words
   const sent = { reserve: policies.chatReserve, settle, settleOn: 'always' } as const
   app.get('/chat', rateLimit({ ...policies.chat, cost: sent }), chat)
+
+  app.get('/client', (req, res) => {
+    res.json(explainClient(req))
+  })
 
   const cap = inflightLimit(policies.slow)
   app.get(

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { byHeader, type Clock, rateLimit, sluice } from '@sluice/fastify'
+import { byHeader, type Clock, explainClient, rateLimit, sluice } from '@sluice/fastify'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
 import * as policies from './policies.ts'
@@ -52,6 +52,8 @@ export async function fastifyGateway(clock?: Clock, watch?: Watch): Promise<Fast
     reply.type('text/plain')
     return Readable.from(counted(request), { highWaterMark: 1 })
   })
+
+  app.get('/client', async (request) => explainClient(request))
 
   const slow = { inflightLimit: { ...policies.slow, holdUntil: 'handler' } } as const
   app.get('/slow', { config: { sluice: slow } }, workSlowly)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import Router from '@koa/router'
-import { byHeader, type Clock, createSluice } from '@sluice/koa'
+import { byHeader, type Clock, createSluice, explainClient } from '@sluice/koa'
 import Koa, { type Context, type Next, type Response } from 'koa'
 import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
 import * as policies from './policies.ts'
@@ -43,6 +43,9 @@ export function koaGateway(clock?: Clock, watch?: Watch): Koa {
   router.get('/chat', rateLimit({ ...policies.chat, cost: sent }), chat)
 
   const cap = inflightLimit({ ...policies.slow, holdUntil: 'handler' })
+  router.get('/client', (ctx) => {
+    ctx.body = explainClient(ctx)
+  })
   router.get('/slow', cap, async (ctx) => {
     ctx.body = await workSlowly()
   })

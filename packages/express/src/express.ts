@@ -1,11 +1,15 @@
 import {
+  type ClientExplanation,
   type ConnectMiddleware,
   connectMount,
   type DecoratedLimiters,
+  type ExplainClientOptions,
+  explainSource,
   type HttpLimit,
   type InflightLimitOptions,
   limitersFor,
   type Next,
+  nodeSource,
   type RateLimitOptions,
   type RequestSluice,
   rejectUncalled,
@@ -80,3 +84,11 @@ export const InflightLimit: ExpressLimiters['InflightLimit'] = limiters.Inflight
  * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
  */
 export const SlowDown: ExpressLimiters['SlowDown'] = limiters.SlowDown
+
+/**
+ * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in
+ * question, if it has one. Throws `SLUICE_BAD_OPTION`.
+ */
+export function explainClient(request: Request, options?: ExplainClientOptions): ClientExplanation {
+  return explainSource(nodeSource(request, request.ip), options, "app.set('trust proxy')")
+}

@@ -5,6 +5,7 @@ export {
   type ExpressMiddleware,
   type ExpressOptions,
   type ExpressRateLimitOptions,
+  explainClient,
   InflightLimit,
   inflightLimit,
   RateLimit,

@@ -1,7 +1,11 @@
 import {
+  type ClientExplanation,
   type DecoratedLimiters,
+  type ExplainClientOptions,
+  explainSource,
   type InflightLimitOptions,
   limitersFor,
+  nodeSource,
   type RateLimitOptions,
   type RequestSluice,
   withDecorators,
@@ -52,3 +56,11 @@ export const InflightLimit: FastifyLimiters['InflightLimit'] = limiters.Inflight
  * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
  */
 export const SlowDown: FastifyLimiters['SlowDown'] = limiters.SlowDown
+
+/**
+ * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in
+ * question, if it has one. Throws `SLUICE_BAD_OPTION`.
+ */
+export function explainClient(request: FastifyRequest, options?: ExplainClientOptions): ClientExplanation {
+  return explainSource(nodeSource(request.raw, request.ip), options, 'trustProxy')
+}

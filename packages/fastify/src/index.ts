@@ -1,6 +1,7 @@
 export * from '@sluice/node-http/shared'
 export {
   createSluice,
+  explainClient,
   type FastifyInflightLimitOptions,
   type FastifyRateLimitOptions,
   InflightLimit,

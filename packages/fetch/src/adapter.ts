@@ -1,5 +1,5 @@
 // Entry point for adapters of frameworks that use Web-standard requests.
 
-export { peerAddress, waitUntilOf } from './client-address.ts'
+export { fetchSource, peerAddress, waitUntilOf } from './client-address.ts'
 export { answer } from './fetch.ts'
 export { FetchExchange, type FetchReply, type RequestOrigin } from './fetch-exchange.ts'

@@ -1,3 +1,5 @@
+import type { ClientSource } from '@sluice/http'
+
 /**
  * What a runtime passes to a handler beside the request. The client address is read from, in this order:
  * `ip` (srvx, Nitro), `remoteAddr.hostname` (Deno), `requestIP(request)` (the server object of Bun) and `incoming`
@@ -27,6 +29,12 @@ export function peerAddress(request: Request, infos: readonly unknown[]): string
     if (address !== undefined) return address
   }
   return isCloudflare ? (request.headers.get('cf-connecting-ip') ?? undefined) : undefined
+}
+
+/** Returns what the client address of a request is determined from. */
+export function fetchSource(request: Request, infos: readonly unknown[]): ClientSource {
+  const peer = peerAddress(request, infos)
+  return { ip: peer, peer, headerText: (name) => request.headers.get(name) ?? undefined }
 }
 
 /** Returns the function that keeps a Worker alive, from the first argument that has one. */

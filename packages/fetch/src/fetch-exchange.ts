@@ -44,6 +44,11 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
     return this.#origin.ip
   }
 
+  // the runtime provides a single address, before any header has been read
+  get peer(): string | undefined {
+    return this.#origin.ip
+  }
+
   get route(): string | undefined {
     return this.#origin.route
   }
@@ -63,6 +68,10 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
   // the values of a repeated header are joined, and the application sees the same text
   header(name: string): string | undefined {
     return this.#request.headers.get(name) ?? undefined
+  }
+
+  headerText(name: string): string | undefined {
+    return this.header(name)
   }
 
   get isAnswered(): boolean {

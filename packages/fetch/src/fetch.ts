@@ -1,6 +1,9 @@
 import {
   type Admission,
+  type ClientExplanation,
   type DenialError,
+  type ExplainClientOptions,
+  explainSource,
   type HttpLimit,
   type InflightLimitOptions,
   isDeniedRequest,
@@ -12,7 +15,7 @@ import {
   type RequestSluice,
   sendDenial,
 } from '@sluice/http'
-import { type FetchInfo, peerAddress, waitUntilOf } from './client-address.ts'
+import { type FetchInfo, fetchSource, peerAddress, waitUntilOf } from './client-address.ts'
 import { FetchExchange, type FetchReply } from './fetch-exchange.ts'
 import { FetchLife } from './fetch-life.ts'
 
@@ -112,4 +115,12 @@ export const createSluice: FetchLimiters['createSluice'] = limiters.createSluice
 /** Returns the decisions of a request, and methods to change what it was charged; undefined before the first limit. */
 export function sluiceOf(request: Request): RequestSluice | undefined {
   return FetchLife.find(request)
+}
+
+/**
+ * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in
+ * question, if it has one, and what the runtime passes beside the request as `info`. Throws `SLUICE_BAD_OPTION`.
+ */
+export function explainClient(request: Request, info?: FetchInfo, options?: ExplainClientOptions): ClientExplanation {
+  return explainSource(fetchSource(request, [info]), options)
 }

@@ -2,6 +2,7 @@ export * from '@sluice/http/shared'
 export type { FetchInfo } from './client-address.ts'
 export {
   createSluice,
+  explainClient,
   type FetchInflightLimitOptions,
   type FetchMiddleware,
   type FetchNext,

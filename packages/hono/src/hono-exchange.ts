@@ -10,10 +10,9 @@ const ALL = 'ALL'
 /** A request of Hono. The address is that of the peer, which the runtime provides in `c.env`. */
 export class HonoExchange extends FetchExchange<Context> {
   constructor(c: Context) {
-    const env: { readonly server?: unknown } = c.env ?? {}
     super(c, c.req.raw, {
       owner: c,
-      ip: peerAddress(c.req.raw, [env, env.server]),
+      ip: peerAddress(c.req.raw, runtimeInfos(c)),
       waitUntil: waitUntilOf([contextOf(c)]),
     })
     c.set('sluice', this.life)
@@ -62,4 +61,10 @@ function contextOf(c: Context): unknown {
     // runtimes other than Workers have none
     return undefined
   }
+}
+
+/** What a runtime provides beside the request. */
+export function runtimeInfos(c: Context): readonly unknown[] {
+  const env: { readonly server?: unknown } = c.env ?? {}
+  return [env, env.server]
 }

@@ -1,6 +1,9 @@
-import { answer, type FetchReply } from '@sluice/fetch/adapter'
+import { answer, type FetchReply, fetchSource } from '@sluice/fetch/adapter'
 import {
+  type ClientExplanation,
   type DenialError,
+  type ExplainClientOptions,
+  explainSource,
   type HttpLimit,
   type InflightLimitOptions,
   type Limiters,
@@ -11,7 +14,7 @@ import {
 import type { Context, MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { HonoExchange } from './hono-exchange.ts'
+import { HonoExchange, runtimeInfos } from './hono-exchange.ts'
 
 /** Variables that limits add to the context of a request. */
 export interface SluiceVariables {
@@ -76,3 +79,11 @@ export const inflightLimit: HonoLimiters['inflightLimit'] = limiters.inflightLim
 export const slowDown: HonoLimiters['slowDown'] = limiters.slowDown
 /** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: HonoLimiters['createSluice'] = limiters.createSluice
+
+/**
+ * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in
+ * question, if it has one. Throws `SLUICE_BAD_OPTION`.
+ */
+export function explainClient(c: Context, options?: ExplainClientOptions): ClientExplanation {
+  return explainSource(fetchSource(c.req.raw, runtimeInfos(c)), options)
+}

@@ -2,6 +2,7 @@ export type { FetchReply } from '@sluice/fetch'
 export * from '@sluice/http/shared'
 export {
   createSluice,
+  explainClient,
   type HonoInflightLimitOptions,
   type HonoOptions,
   type HonoRateLimitOptions,

@@ -10,6 +10,8 @@ export interface HttpExchange<Req, Res> extends RequestView<Req> {
   readonly life: RequestLife
   /** Headers of the request. A page of another origin, which sends `Origin`, can read exposed headers only. */
   readonly headers: { readonly origin?: string | undefined }
+  /** Returns a request header; values of a repeated header are joined by `, `. */
+  headerText(name: string): string | undefined
   /** Whether the response has been sent or started, so that nothing can be added to it. */
   readonly isAnswered: boolean
   /** Whether the response has been written completely, so that delayed work is not needed any more. */

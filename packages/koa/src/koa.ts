@@ -1,12 +1,16 @@
 import {
   type Admission,
+  type ClientExplanation,
   type DecoratedLimiters,
+  type ExplainClientOptions,
+  explainSource,
   type HttpLimit,
   holdWhile,
   type InflightLimitOptions,
   isDeniedRequest,
   isPromise,
   limitersFor,
+  nodeSource,
   type RateLimitOptions,
   type RequestSluice,
   rejectUncalled,
@@ -73,3 +77,11 @@ export const InflightLimit: KoaLimiters['InflightLimit'] = limiters.InflightLimi
  * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
  */
 export const SlowDown: KoaLimiters['SlowDown'] = limiters.SlowDown
+
+/**
+ * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in
+ * question, if it has one. Throws `SLUICE_BAD_OPTION`.
+ */
+export function explainClient(ctx: Context, options?: ExplainClientOptions): ClientExplanation {
+  return explainSource(nodeSource(ctx.req, ctx.ip), options, 'app.proxy')
+}

@@ -2,6 +2,7 @@
 
 export { andThen, isPromise } from './contracts/maybe-promise.ts'
 export type * from './contracts.ts'
+export { badOption } from './errors/bad-option.ts'
 export { messageOf, type SluiceCode, SluiceError } from './errors/errors.ts'
 export { kindOf, shown } from './errors/shown.ts'
 export { warn, warnOnce } from './errors/warn-once.ts'
@@ -41,15 +42,22 @@ export type { RequestSluice } from './http/request/request-sluice.ts'
 export { hasUnreadBody } from './http/request/unread-body.ts'
 export { type SlowCheck, SlowDownGate } from './http/slow-down/slow-down-gate.ts'
 export type { SlowDownOptions } from './http/slow-down/slow-down-options.ts'
-export { parseAddress, writeIPv6 } from './keys/address.ts'
+export { type Address, parseAddress, withoutPort, writeIPv6 } from './keys/address.ts'
 export { addressKey, compileAddressOptions } from './keys/address-key.ts'
+export { clientKey } from './keys/client-key.ts'
 export { joinedKey } from './keys/joined-key.ts'
 export { ANONYMOUS, resolveKey } from './keys/key-source.ts'
+export type * from './keys/proxy-trust.ts'
 export { labelOf } from './keys/sources.ts'
 export { wholeCostOfRequest } from './limiter/cost.ts'
 export { LimiterReport } from './observers/limiter-report.ts'
 export { Observers } from './observers/observers.ts'
-export { optionalFunction, optionsOf, withInherited } from './options/options.ts'
+export { integerFrom, optionalFunction, optionsOf, withInherited } from './options/options.ts'
 export { DEFAULT_NAMES } from './policy/default-names.ts'
 export { inThisContext } from './process/async-context.ts'
+export {
+  type CollapsedClients,
+  collapsedClients,
+  recordCollapsedClients,
+} from './process/collapsed-clients.ts'
 export { clockOf, KEEP_ALIVE, systemClock } from './time/clock.ts'

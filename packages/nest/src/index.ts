@@ -3,6 +3,7 @@ export { InflightLimit, type LimitDecorator, RateLimit, SkipLimits, SlowDown } f
 export type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 export {
   createSluice,
+  explainClient,
   inflightLimit,
   type NestInflightLimitOptions,
   type NestLimiterFactories,

@@ -3,11 +3,15 @@ import {
   type Answer,
   admitAll,
   type Backend,
+  type ClientExplanation,
+  type ExplainClientOptions,
+  explainSource,
   type HttpLimit,
   type InflightHandle,
   type InflightLimitOptions,
   type Limiters,
   limitersFor,
+  nodeSource,
   type RateHandle,
   type RateLimitOptions,
   type SlowDownHandle,
@@ -75,3 +79,11 @@ export const slowDown: NestLimiters['slowDown'] = limiters.slowDown
 
 /** Creates the functions above with a shared backend, clock and observers. */
 export const createSluice: NestLimiters['createSluice'] = limiters.createSluice
+
+/**
+ * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in
+ * question, if it has one. Throws `SLUICE_BAD_OPTION`.
+ */
+export function explainClient(request: PlatformRequest, options?: ExplainClientOptions): ClientExplanation {
+  return explainSource(nodeSource(request.raw ?? request, request.ip), options, 'the setting of its platform')
+}

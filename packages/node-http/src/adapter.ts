@@ -5,6 +5,7 @@ export type { Next } from './connect/next.ts'
 export { type DecoratedLimiters, withDecorators } from './decorators/decorators.ts'
 export { Exchange } from './exchange/exchange.ts'
 export { expressMethod, expressPattern } from './exchange/express-route.ts'
+export { nodeSource } from './exchange/node-source.ts'
 export {
   warnAboutExpressTrust,
   warnAboutFastifyOption,

@@ -3,6 +3,7 @@ export type { Next } from './connect/next.ts'
 export type { LimitDecorator } from './decorators/limit-decorator.ts'
 export {
   createSluice,
+  explainClient,
   InflightLimit,
   inflightLimit,
   RateLimit,

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { limitersFor } from '@sluice/http'
+import { type ClientExplanation, type ExplainClientOptions, explainSource, limitersFor } from '@sluice/http'
 import { type ConnectMiddleware, connectMount } from './connect/connect.ts'
 import type { Next } from './connect/next.ts'
 import { type DecoratedLimiters, withDecorators } from './decorators/decorators.ts'
 import { Exchange } from './exchange/exchange.ts'
+import { nodeSource } from './exchange/node-source.ts'
 import { warnUntrustedProxy } from './exchange/proxy-trust.ts'
 
 /** A `node:http` request. It has no route, and no proxy is trusted. */
@@ -47,3 +48,11 @@ export const InflightLimit: NodeLimiters['InflightLimit'] = limiters.InflightLim
  * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
  */
 export const SlowDown: NodeLimiters['SlowDown'] = limiters.SlowDown
+
+/**
+ * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in
+ * question, if it has one. Throws `SLUICE_BAD_OPTION`.
+ */
+export function explainClient(request: IncomingMessage, options?: ExplainClientOptions): ClientExplanation {
+  return explainSource(nodeSource(request, request.socket?.remoteAddress), options)
+}

@@ -14,6 +14,7 @@ import { requestWords } from './adapter/request-words.ts'
 import { slowDown } from './adapter/slow-down.ts'
 import type { Feature, MakeApp } from './adapter/stage/app-description.ts'
 import { Stage } from './adapter/stage/stage.ts'
+import { trustedProxies } from './adapter/trusted-proxies.ts'
 import type { TestRunner } from './suite-runner.ts'
 
 export interface AdapterContractOptions {
@@ -53,4 +54,5 @@ export function adapterContract(
   headers(staged, stage, without)
   if (!without.includes('closes-connections')) connections(staged, stage)
   modes(staged, stage, without)
+  if (!without.includes('knows-peer')) trustedProxies(staged, stage)
 }

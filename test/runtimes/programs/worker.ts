@@ -3,6 +3,6 @@ import { serveHere } from './worker-client.ts'
 
 export default {
   async fetch(): Promise<Response> {
-    return Response.json(await runContracts(serveHere))
+    return Response.json(await runContracts(serveHere, ['knows-peer']))
   },
 }

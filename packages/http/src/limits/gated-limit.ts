@@ -1,10 +1,19 @@
-import { isPromise, type LimiterReport, type MaybePromise, type RequestView } from '@sluice/limiter-core/http'
+import {
+  isPromise,
+  type LimiterReport,
+  type MaybePromise,
+  type ProxyTrustOption,
+  type RequestView,
+} from '@sluice/limiter-core/http'
+import { ClientView } from '../client/client-view.ts'
+import { TrustedProxies } from '../client/trusted-proxies.ts'
 import type { HttpExchange } from '../exchange.ts'
 import type { Admission, HttpLimit } from './http-limit.ts'
 import { InHandlerDetector } from './in-handler-detector.ts'
 
 /** Framework-independent part of a limit: a rate gate, a slow-down gate or an in-flight gate. */
 interface RequestGate<Req, Check> {
+  readonly options: { readonly trust?: ProxyTrustOption | undefined }
   readonly report: LimiterReport
   readonly shownNames: readonly string[]
   /** Returns undefined if the request is not counted. */
@@ -26,10 +35,13 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
   readonly report: LimiterReport
   readonly #off: boolean
   readonly #holds: boolean
+  readonly #proxies: TrustedProxies | undefined
   readonly #detector = new InHandlerDetector()
 
   constructor(gate: Gate, { off, holds = false }: GatedLimitOptions) {
     this.gate = gate
+    const { trust } = gate.options
+    this.#proxies = trust === undefined ? undefined : new TrustedProxies(trust)
     this.report = gate.report
     this.#off = off
     this.#holds = holds
@@ -42,7 +54,7 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
     if (!exchange.life.registerLimiter(this.gate)) return this.#holds ? 'held' : 'passed'
     // the client has left, so no event would release a permit
     if (this.#holds && exchange.life.gone) return 'gone'
-    const check = this.gate.check(exchange)
+    const check = this.gate.check(new ClientView(exchange, this.#proxies))
     if (isPromise(check)) return check.then((counted) => (counted ? this.toAdmission(counted, exchange) : 'passed'))
     return check ? this.toAdmission(check, exchange, true) : 'passed'
   }

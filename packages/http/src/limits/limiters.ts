@@ -10,10 +10,12 @@ import {
   type Observer,
   Observers,
   optionsOf,
+  type ProxyTrustOption,
   type RateLimitOptions,
   type SlowDownOptions,
   withInherited,
 } from '@sluice/limiter-core/http'
+import { TrustedProxies } from '../client/trusted-proxies.ts'
 import { HttpInflightLimit } from './http-inflight-limit.ts'
 import type { HttpLimit, InflightHandle, RateHandle, SlowDownHandle } from './http-limit.ts'
 import { HttpRateLimit } from './http-rate-limit.ts'
@@ -23,6 +25,8 @@ import { HttpSlowDown } from './http-slow-down.ts'
 export interface SluiceOptions<B extends Backend = Backend<Answer>> extends FailoverOptions {
   readonly backend?: B | undefined
   readonly clock?: Clock | undefined
+  /** Proxies in front of the application, for all limiters. Default: the framework's setting. */
+  readonly trust?: ProxyTrustOption | undefined
   /** Receive the events of all limiters, in addition to the observers of each limiter. */
   readonly observers?: readonly Observer[] | undefined
 }
@@ -83,7 +87,7 @@ interface Watchable {
 export interface SharedOptions {
   /** Adds all shared options, for rate limits and slow-downs. */
   withBackend<T extends Watchable>(options: T): T
-  /** Adds the shared clock and observers, for caps: the shared backend does not count concurrent requests. */
+  /** Adds the shared clock, trusted proxies and observers, for caps: the shared backend does not count concurrent requests. */
   withObservers<T extends Watchable>(options: T): T
 }
 
@@ -93,17 +97,19 @@ export const SLUICE_OPTIONS: readonly (keyof SluiceOptions)[] = [
   'onBackendError',
   'deadlineMs',
   'clock',
+  'trust',
   'observers',
 ]
 
 /** Compiles shared options. Throws coded errors if they are invalid. */
 export function compileSharedOptions(options: SluiceOptions<Backend>): SharedOptions {
-  const { backend, onBackendError, deadlineMs, clock, observers = [] } = options
+  const { backend, onBackendError, deadlineMs, clock, trust, observers = [] } = options
   compileFailover(options)
   // throws if `observers` is not a list of observers
   new Observers(observers)
+  if (trust !== undefined) new TrustedProxies(trust)
   const withObservers = <T extends Watchable>(options: T): T =>
-    added(options, clock && { clock }, (given) =>
+    added(options, { ...(clock && { clock }), ...(trust !== undefined && { trust }) }, (given) =>
       observers.length === 0 ? {} : { observers: observers.concat(given.observers ?? []) },
     )
   const counted = {

@@ -11,6 +11,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import type { SketchSeed } from '@sluice/sketches'
 import type { UnreadMessages } from '../unread-messages.ts'
+import { collapsedSnapshot } from './collapsed-snapshot.ts'
 import { FleetDenials } from './fleet/fleet-denials.ts'
 import { FleetSummary } from './fleet/fleet-summary.ts'
 import { sketchSeed } from './key-names.ts'
@@ -103,7 +104,13 @@ export class LiveSummaries implements Observer {
   snapshot(): LiveSnapshot {
     this.#fleet.absorb(this.#process.current())
     const { sources, unread } = this.#options
-    const snapshot = { ...this.#fleet.snapshot(), sources: sources(), unreadMessages: unread.count }
+    const collapsed = collapsedSnapshot()
+    const snapshot = {
+      ...this.#fleet.snapshot(),
+      ...(collapsed && { collapsed }),
+      sources: sources(),
+      unreadMessages: unread.count,
+    }
     const days = this.#days?.snapshot()
     return days ? { ...snapshot, uniques: { ...snapshot.uniques, days } } : snapshot
   }

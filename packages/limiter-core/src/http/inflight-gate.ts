@@ -34,6 +34,7 @@ const OPTIONS = [
   'holdUntil',
   'backend',
   'shared',
+  'trust',
   'skip',
   'mode',
   'headers',

@@ -1,6 +1,7 @@
 import type { RequestHook } from '../contracts/request-hook.ts'
 import type { Clock, InflightBackend, Observer } from '../contracts.ts'
 import type { KeySource } from '../keys/key-source.ts'
+import type { ProxyTrustOption } from '../keys/proxy-trust.ts'
 import type { Mode } from '../policy/mode.ts'
 import type { Duration } from '../time/duration.ts'
 import type { HeaderOptions } from './headers/header-dialect.ts'
@@ -33,6 +34,8 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick
   readonly backend?: InflightBackend | undefined
   /** Whether sharing permits with other caps of this name on the same backend is intended. Default: false. */
   readonly shared?: boolean | undefined
+  /** Proxies in front of the application, see `rateLimit`. Default: the framework's setting. */
+  readonly trust?: ProxyTrustOption | undefined
   readonly skip?: RequestHook<[req: Req], boolean> | undefined
   readonly mode?: Mode | undefined
   /** Body of a denial, see `rateLimit`. Default: a problem document. */

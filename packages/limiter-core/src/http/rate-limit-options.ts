@@ -2,6 +2,7 @@ import type { RequestHook } from '../contracts/request-hook.ts'
 import type { Backend, Clock, Decision, Observer } from '../contracts.ts'
 import type { FailoverOptions } from '../failover/failover-options.ts'
 import type { KeySource } from '../keys/key-source.ts'
+import type { ProxyTrustOption } from '../keys/proxy-trust.ts'
 import type { Mode } from '../policy/mode.ts'
 import type { PolicyInput } from '../policy/policy.ts'
 import type { CostSource, CountOnly } from './cost-source.ts'
@@ -55,6 +56,12 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
   /** Whether sharing counts with another limiter of the same scope and names is intended. Turns off the warning. */
   readonly shared?: boolean | undefined
   readonly backend?: Backend | undefined
+  /**
+   * Proxies in front of the application, such as `'cloudflare'` or `['aws-cloudfront', 'aws-alb']`. The client address is
+   * then read from their headers, instead of the framework's setting. What cannot be proven counts as the peer. Default:
+   * the framework's setting.
+   */
+  readonly trust?: ProxyTrustOption | undefined
   /** Returns true for requests that this limiter ignores. */
   readonly skip?: SkipHook<Req> | undefined
   readonly mode?: Mode | undefined

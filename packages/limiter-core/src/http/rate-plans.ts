@@ -43,6 +43,7 @@ export const SHARED_RATE_OPTIONS = [
   'backend',
   'onBackendError',
   'deadlineMs',
+  'trust',
   'skip',
   'mode',
   'partitionKey',

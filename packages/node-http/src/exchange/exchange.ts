@@ -63,6 +63,11 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
     return times === 1 ? value : undefined
   }
 
+  headerText(name: string): string | undefined {
+    // only `set-cookie` is an array
+    return this.headers[name] as string | undefined
+  }
+
   get isAnswered(): boolean {
     // an HTTP/1 response that has ended has sent its headers
     return this.outgoing.headersSent || (this.incoming.httpVersionMajor >= 2 && this.outgoing.writableEnded)

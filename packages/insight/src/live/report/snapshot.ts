@@ -27,6 +27,8 @@ export interface InsightSnapshot {
   readonly routes: readonly RouteSnapshot[]
   readonly uniques: UniquesSnapshot
   readonly backends: readonly BackendSnapshot[]
+  /** Present if this process counts many clients as one, because a proxy is not trusted. */
+  readonly collapsed?: CollapsedSnapshot | undefined
   readonly history: HistorySnapshot
   /** The last 100 events, newest first. */
   readonly events: readonly EventSnapshot[]
@@ -66,6 +68,13 @@ export interface ProcessSnapshot {
   readonly failing: readonly string[]
   /** Whether this process created the snapshot. */
   readonly isSelf: boolean
+}
+
+export interface CollapsedSnapshot {
+  /** Why the counted address is not a client, in words. */
+  readonly reason: string
+  /** The value of the option `trust` that probably corrects it. */
+  readonly trust: string
 }
 
 export interface RateSnapshot {

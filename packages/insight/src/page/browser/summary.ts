@@ -15,7 +15,12 @@ const MANY_DENIED = 0.2
 /** Summarises the state of the limits: the most severe problem, if there is one. */
 export function summaryOf(snapshot: InsightSnapshot): Summary {
   return (
-    backendTrouble(snapshot) ?? uncountedTrouble(snapshot) ?? fullCap(snapshot) ?? denials(snapshot) ?? calm(snapshot)
+    backendTrouble(snapshot) ??
+    uncountedTrouble(snapshot) ??
+    collapsedClients(snapshot) ??
+    fullCap(snapshot) ??
+    denials(snapshot) ??
+    calm(snapshot)
   )
 }
 
@@ -42,6 +47,16 @@ function uncountedTrouble({ policies }: InsightSnapshot): Summary | undefined {
     state: 'bad',
     verdict: 'Some decisions are not counted',
     figures: `: the failure rule makes ${rate(perSecond)}`,
+  }
+}
+
+function collapsedClients({ collapsed }: InsightSnapshot): Summary | undefined {
+  if (collapsed === undefined) return undefined
+  const { reason, trust } = collapsed
+  return {
+    state: 'bad',
+    verdict: 'Many clients are counted as one',
+    figures: `: a counted address is probably your proxy, since \u2068${reason}\u2069; if so, set \u2068trust: ${trust}\u2069`,
   }
 }
 

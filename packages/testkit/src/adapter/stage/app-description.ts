@@ -81,6 +81,8 @@ export type Feature =
   | 'headers-before-limits'
   /** The adapter closes the connection of a denied upload. Otherwise the server decides. */
   | 'closes-connections'
+  /** The runtime provides the address of the peer. */
+  | 'knows-peer'
 
 export function rate(options: RateOptions): LimiterSpec {
   return { kind: 'rate', options }

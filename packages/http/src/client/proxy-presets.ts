@@ -1,0 +1,79 @@
+import type { ProxyPreset } from '@sluice/limiter-core/http'
+import { PUBLISHED_RANGES, type PublishedProxy } from './proxy-ranges.ts'
+
+/** How a proxy reports the address of its client. */
+export interface ProxyRules {
+  readonly header: string
+  /** Whether the header has a single value, which the proxy replaces. Otherwise the proxy appends to a list. */
+  readonly single?: boolean
+  /** Number of values that the proxy appends after the address of its client. Default: 0. */
+  readonly trailing?: number
+  /** Number of such proxies that a request may pass. Default: 1. */
+  readonly hops?: number
+  /** Header with the IPv6 address, if the other one has an address of class E (240.0.0.0/4) in its place. */
+  readonly ipv6Header?: string
+  /** Addresses of the proxy. */
+  readonly ranges: readonly string[]
+  /** Whether a request also comes from the proxy if the runtime provides no peer address. */
+  readonly unknownPeer?: boolean
+}
+
+const LIST = 'x-forwarded-for'
+const VPC = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10']
+const LOCAL = ['127.0.0.0/8', '::1', '169.254.0.0/16', 'fe80::/10']
+/** Addresses that no packet from the internet can have. */
+export const PRIVATE_RANGES: readonly string[] = [...VPC, ...LOCAL, 'fc00::/7']
+const OWN_PROXY: ProxyRules = { header: LIST, ranges: PRIVATE_RANGES }
+
+export const PROXY_PRESETS: Readonly<Record<ProxyPreset, ProxyRules>> = {
+  cloudflare: {
+    header: 'cf-connecting-ip',
+    single: true,
+    ipv6Header: 'cf-connecting-ipv6',
+    ranges: PUBLISHED_RANGES.cloudflare.ranges,
+  },
+  // a client can send Fastly-Client-IP; with shielding, a request passes two nodes, and each appends
+  fastly: { header: LIST, hops: 2, ranges: PUBLISHED_RANGES.fastly.ranges },
+  fly: { header: 'fly-client-ip', single: true, ranges: ['172.16.0.0/12', 'fdaa::/16'] },
+  vercel: { header: 'x-vercel-forwarded-for', ranges: LOCAL, unknownPeer: true },
+  'aws-alb': { header: LIST, ranges: VPC },
+  'aws-cloudfront': { header: LIST, ranges: PUBLISHED_RANGES['aws-cloudfront'].ranges },
+  // appends the client and its own address
+  'gcp-lb': {
+    header: LIST,
+    trailing: 1,
+    ranges: ['35.191.0.0/16', '130.211.0.0/22', '2600:2d00:1:b029::/64', '2600:2d00:1:1::/64'],
+  },
+  // a client can choose X-Azure-ClientIP by X-Forwarded-For, but not this header
+  'azure-front-door': {
+    header: 'x-azure-socketip',
+    single: true,
+    ranges: PUBLISHED_RANGES['azure-front-door'].ranges,
+  },
+  nginx: OWN_PROXY,
+  traefik: OWN_PROXY,
+  'k8s-ingress': OWN_PROXY,
+}
+
+/** Headers that only one proxy sends. Used to guess which proxy is in front; a client can send them too. */
+const SIGNS: readonly (readonly [header: string, preset: ProxyPreset])[] = [
+  ['cf-ray', 'cloudflare'],
+  ['x-azure-ref', 'azure-front-door'],
+  ['x-amz-cf-id', 'aws-cloudfront'],
+  ['fly-client-ip', 'fly'],
+  ['x-vercel-id', 'vercel'],
+  ['fastly-ff', 'fastly'],
+  ['x-cloud-trace-context', 'gcp-lb'],
+  ['x-amzn-trace-id', 'aws-alb'],
+  ['x-forwarded-server', 'traefik'],
+  ['x-scheme', 'k8s-ingress'],
+  ['x-real-ip', 'nginx'],
+  [LIST, 'nginx'],
+]
+
+/** Returns the proxy whose headers a request has; undefined without any. */
+export function presetBySigns(headerText: (name: string) => string | undefined): ProxyPreset | undefined {
+  return SIGNS.find(([header]) => headerText(header) !== undefined)?.[1]
+}
+
+export const PUBLISHED: readonly PublishedProxy[] = Object.keys(PUBLISHED_RANGES) as PublishedProxy[]

@@ -1,0 +1,27 @@
+import { processWide } from './process-wide.ts'
+
+/** Many clients that are counted as one, because a proxy is not trusted. */
+export interface CollapsedClients {
+  /** The address that is counted. */
+  readonly address: string
+  /** Why it is not a client, in words. */
+  readonly reason: string
+  /** The value of the option `trust` that probably corrects it. */
+  readonly trust: string
+}
+
+const KEY = Symbol.for('sluice.collapsedClients')
+
+/** What the adapters of this process have found; undefined if nothing. */
+export function collapsedClients(): CollapsedClients | undefined {
+  return home().found
+}
+
+/** Pass undefined to forget it, in tests. */
+export function recordCollapsedClients(found: CollapsedClients | undefined): void {
+  home().found = found
+}
+
+function home(): { found: CollapsedClients | undefined } {
+  return processWide(KEY, () => ({ found: undefined }))
+}
