@@ -44,8 +44,8 @@ export class FolderLock {
     const nonce = randomBytes(12).toString('base64url')
     const holder: Holder = { pid: process.pid, host: hostname(), started: await startOf(process.pid), nonce }
     const own = `${path}.${nonce}`
-    await writeFile(own, JSON.stringify(holder))
     try {
+      await writeFile(own, JSON.stringify(holder))
       while (!(await linked(own, path))) await clearStale(folder, path, clock)
     } finally {
       await rm(own, { force: true })
