@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { eachSeed } from '@sluice/testkit'
+import { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { SteppedDay } from './stepped-day.ts'
+import { siteKinds } from './stepped-sites.ts'
+
+let server: RedisServer
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = new Redis(server.port)
+  await once(redis, 'ready')
+})
+
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+describe('a day on which wall clocks are set by up to an hour', () => {
+  test.each(Object.entries(siteKinds))(
+    'changes no limit, and leaves no key denied: %s',
+    async (name, kind) => {
+      await eachSeed(1, async (random, seed) => {
+        const day = new SteppedDay({ kind, random, redis, prefix: `day-${seed}-${name}` })
+        try {
+          await day.run()
+        } finally {
+          await day.close()
+        }
+        expect(day.most).toBeLessThanOrEqual(kind.overshoot ?? 1)
+        // the limits were reached
+        expect(day.most).toBeGreaterThan(0.4)
+        expect(Math.min(day.admitted, day.denied)).toBeGreaterThan(1_000)
+        // an hour with clock steps sets about as many timers as the hour without one
+        expect(Math.max(...day.timers)).toBeLessThanOrEqual(2 * day.timers[0] + 100)
+      })
+    },
+    60_000,
+  )
+})
