@@ -10,7 +10,7 @@ import { FlakyBackend, serverError } from '../failover/flaky-backend.ts'
 import type { SteppedClock } from './stepped-clock.ts'
 
 /** What a site is built from. Each process has its own wall clock; all have one monotonic clock. */
-export interface SiteParts {
+interface SiteParts {
   readonly shared: FakeClock
   readonly clocks: readonly SteppedClock[]
   readonly random: SeededRandom
@@ -19,7 +19,7 @@ export interface SiteParts {
 }
 
 /** Two processes on a backend. */
-export interface Site {
+interface Site {
   readonly backends: readonly Backend[]
   /** Called at the beginning of each hour. */
   readonly onHour?: (hour: number) => void
