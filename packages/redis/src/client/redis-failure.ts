@@ -57,6 +57,11 @@ export function lateFailure(): RedisFailure {
   return new RedisFailure('LATE', 'the call reached Redis after its deadline and was not executed')
 }
 
+/** Creates the failure of a call without a reply, which Redis may have executed. */
+export function unansweredFailure(): RedisFailure {
+  return new RedisFailure('LATE', 'Redis did not reply in time', { mayHaveCounted: true })
+}
+
 /** Creates the failure of a call whose reply does not have the format of the script. */
 export function invalidReply(): RedisFailure {
   return new RedisFailure('ERR', 'the reply of the script has an unexpected format')

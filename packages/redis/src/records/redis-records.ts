@@ -2,6 +2,8 @@ import { checkTopic } from '@sluice/fleet/backend'
 import {
   type Clock,
   clockOf,
+  Deadlines,
+  KEEP_ALIVE,
   optionsOf,
   type RecordStore,
   type Script,
@@ -9,7 +11,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import { checkPrefix } from '../client/entity-key.ts'
 import type { RedisClient } from '../client/redis-client.ts'
-import { invalidReply } from '../client/redis-failure.ts'
+import { invalidReply, unansweredFailure } from '../client/redis-failure.ts'
 import { scriptRunner } from '../client/script-runner.ts'
 import { putRecord, readRecords } from '../lua/scripts.ts'
 
@@ -47,15 +49,18 @@ class RedisRecords implements RecordStore {
   readonly #runner: ScriptRunner
   readonly #keys: readonly string[]
   readonly #clock: Clock
+  readonly #deadlines: Deadlines
 
   constructor(runner: ScriptRunner, stored: string, clock: Clock) {
     this.#runner = runner
     this.#keys = [stored, `${stored}:ends`]
     this.#clock = clock
+    this.#deadlines = new Deadlines(clock, DEADLINE_MS, KEEP_ALIVE)
   }
 
   async put(id: string, text: string, endsAt: number): Promise<void> {
-    await this.#run(putRecord, [id, text, endsAt, MAX_RECORDS])
+    const stored = await this.#run(putRecord, [id, text, endsAt, MAX_RECORDS])
+    if (Number(stored) !== 1) throw invalidReply()
   }
 
   async all(): Promise<readonly string[]> {
@@ -65,6 +70,12 @@ class RedisRecords implements RecordStore {
   }
 
   #run(script: Script, args: readonly (string | number)[]): Promise<unknown> {
-    return this.#runner.run(script, this.#keys, args, { deadlineAt: this.#clock.now() + DEADLINE_MS })
+    const answer = this.#runner.run(script, this.#keys, args, { deadlineAt: this.#clock.now() + DEADLINE_MS })
+    // a runner may ignore the deadline
+    return this.#deadlines.race<unknown, unknown>(answer, {
+      answered: (reply) => reply,
+      failed: (error) => Promise.reject(error),
+      late: () => Promise.reject(unansweredFailure()),
+    })
   }
 }

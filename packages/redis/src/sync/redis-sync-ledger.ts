@@ -89,10 +89,9 @@ export class RedisSyncLedger implements SyncLedger {
   async nodes(deadlineAt: number): Promise<number | undefined> {
     const { runner, keys, tickMs } = this.#options
     const goneAfterMs = Math.ceil(GONE_AFTER_TICKS * tickMs)
-    const nodes = Number(
-      await runner.run(syncNodes, [`${keys.prefix}:sync:nodes`], [this.#writer, goneAfterMs], { deadlineAt }),
-    )
-    return nodes >= 1 ? nodes : undefined
+    const answer = runner.run(syncNodes, [`${keys.prefix}:sync:nodes`], [this.#writer, goneAfterMs], { deadlineAt })
+    const nodes = Number(await this.#deadlines.inTime(answer))
+    return Number.isSafeInteger(nodes) && nodes >= 1 ? nodes : undefined
   }
 
   async close(): Promise<void> {
