@@ -94,6 +94,11 @@ export class ChannelDeltas implements TopicContent {
     this.#sent.clear()
   }
 
+  isValid([forgotten, ...news]: readonly unknown[]): boolean {
+    const numbers = news.filter((_, at) => at % 3 !== 0)
+    return news.length % 3 === 0 && [forgotten, ...numbers].every(isNumber)
+  }
+
   received([forgotten, ...news]: readonly unknown[], missed: boolean): void {
     if (missed) {
       this.#merged.clear()
@@ -116,4 +121,9 @@ export class ChannelDeltas implements TopicContent {
       this.#merged.delete(name)
     }
   }
+}
+
+/** Whether a field of a reply is an integer, which may be above 2^53. */
+function isNumber(field: unknown): boolean {
+  return /^-?\d{1,20}$/.test(String(field))
 }

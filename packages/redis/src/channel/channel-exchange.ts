@@ -1,4 +1,5 @@
 import type { Clock, Observers, Script, ScriptRunner } from '@sluice/limiter-core/backend'
+import { invalidReply } from '../client/redis-failure.ts'
 import { channelLeave } from '../lua/scripts.ts'
 import { ExchangeLoop } from './exchange-loop.ts'
 
@@ -30,6 +31,8 @@ export interface TopicContent {
   acknowledged(): void
   /** Called when the batch is given up, because Redis may no longer know whether it was applied. */
   abandoned(): void
+  /** Whether the script may have returned this news. News that is not valid is not passed to `received`. */
+  isValid(news: readonly unknown[]): boolean
   /** Applies what other processes sent. `missed`: messages were discarded before this process could receive them. */
   received(news: readonly unknown[], missed: boolean): void
 }
@@ -42,6 +45,22 @@ export interface ChannelDeps {
   readonly writer: string
   /** Redis key that stores the last batch number of this process. */
   readonly writerKey: string
+}
+
+/** Id of data in Redis: seconds, microseconds, and the writer; empty before the first batch. */
+export const BIRTH: RegExp = /^(?:\d+\.\d+\..+)?$/
+/** Id of a batch of messages, or version of a sum. */
+const POSITION = /^\d{1,20}(?:-\d{1,20})?$/
+/** Position in a topic without data. */
+const BEGINNING = /^0(?:-0)?$/
+
+interface ExchangeReply {
+  readonly born: string
+  readonly position: string
+  /** 0 or 1, as `more`. */
+  readonly missed: number
+  readonly more: number
+  readonly news: readonly unknown[]
 }
 
 interface Batch {
@@ -118,7 +137,7 @@ export class ChannelExchange {
     if (!batch && !listening) return false
     const place = [batch?.number ?? 0, writer, reader.position, reader.born, listening ? 1 : 0, REMEMBERED_MS, KEPT_MS]
     const answer = runner.run(script, [writerKey, ...keys], [...place, ...settings, ...(batch?.args ?? [])])
-    return this.#answered((await this.#loop.inTime(answer)) as unknown[], batch, reader)
+    return this.#answered(this.#replyOf(await this.#loop.inTime(answer)), batch, reader)
   }
 
   #pending(): Batch | undefined {
@@ -132,7 +151,18 @@ export class ChannelExchange {
     return this.#batch
   }
 
-  #answered([born, position, missed, more, ...news]: unknown[], batch: Batch | undefined, reader: Reader): boolean {
+  /** Throws for a reply that the script does not return: a batch without a reply is sent again. */
+  #replyOf(reply: unknown): ExchangeReply {
+    if (!Array.isArray(reply)) throw invalidReply()
+    const [born, position, missed, more, ...news] = reply as readonly unknown[]
+    const known = { born: String(born), position: String(position), missed: Number(missed), more: Number(more), news }
+    const areFlags = [known.missed, known.more].every((flag) => flag === 0 || flag === 1)
+    const isPlace = BIRTH.test(known.born) && (known.born === '' ? BEGINNING : POSITION).test(known.position)
+    if (!areFlags || !isPlace || !this.#side.isValid(news)) throw invalidReply()
+    return known
+  }
+
+  #answered({ born, position, missed, more, news }: ExchangeReply, batch: Batch | undefined, reader: Reader): boolean {
     this.#loop.answered()
     if (batch) {
       this.#batch = undefined
@@ -140,10 +170,10 @@ export class ChannelExchange {
     }
     // ignores messages for a previous reader, if the subscription ended or restarted while the call was pending
     if (this.#side.listening && reader === this.#reader) {
-      reader.born = String(born)
-      reader.position = String(position)
-      this.#side.received(news, Number(missed) === 1)
-      if (Number(more) === 1) return true
+      reader.born = born
+      reader.position = position
+      this.#side.received(news, missed === 1)
+      if (more === 1) return true
     }
     // a partial batch waits for the next tick, unless the exchange is being closed
     return this.#closing ? this.#side.waiting > 0 : this.#side.waiting >= 1

@@ -110,6 +110,13 @@ export class ChannelTopic implements TopicContent {
     this.#sending = 0
   }
 
+  isValid(batches: readonly unknown[]): boolean {
+    return batches.every((batch) => {
+      const isText = typeof batch === 'string' || batch instanceof Uint8Array
+      return isText && String(batch).split(' ').every(isBase64)
+    })
+  }
+
   received(batches: readonly unknown[], missed: boolean): void {
     const receivers = this.#receivers
     if (missed) this.#observers.event('sync', { topic: this.topic, missed: true })
@@ -131,4 +138,8 @@ export class ChannelTopic implements TopicContent {
 /** Returns the size of a message with its overhead, so that the number of empty messages is limited too. */
 function weight(bytes: Uint8Array): number {
   return bytes.byteLength + 64
+}
+
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z\d+/]*={0,2}$/.test(text)
 }

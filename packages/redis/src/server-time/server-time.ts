@@ -23,6 +23,9 @@ interface TimeRequest {
 /** Milliseconds after which a pending request is considered lost, and another one is sent. */
 const LOST_AFTER_MS = 1_000
 
+/** The largest time of a `Date`. */
+const MAX_DATE_MS = 8.64e15
+
 // clocks that are being adjusted drift apart by up to 0.5 ms per second, so bounds expire after two terms
 const TERM_MS = 5_000
 
@@ -126,12 +129,17 @@ export class ServerTime {
     // a client may return numbers, strings or bytes
     const [seconds, micros, policy = '', identity = ''] = Array.isArray(reply) ? reply.map(String) : []
     const serverMs = Number(seconds) * 1_000 + Number(micros) / 1_000
-    if (!Number.isFinite(serverMs)) throw invalidReply()
+    if (!isServerTime(serverMs)) throw invalidReply()
     const server = this.serverOf(key)
     this.identities.record(server, identity, sentAt)
     this.#learn(server, serverMs, sentAt)
     if (policy && policy !== 'noeviction') warnOfEviction(policy)
   }
+}
+
+/** Whether a server may report this time, in ms since 1970. */
+export function isServerTime(ms: number): boolean {
+  return ms >= 0 && ms <= MAX_DATE_MS
 }
 
 // all keys of Sluice expire, so the `volatile-…` policies evict them too

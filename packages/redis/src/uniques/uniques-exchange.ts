@@ -1,8 +1,10 @@
 import type { RedisHyperLogLog } from '@sluice/sketches'
+import { BIRTH } from '../channel/channel-exchange.ts'
 import type { ChannelSettings } from '../channel/channel-options.ts'
 import { ExchangeLoop } from '../channel/exchange-loop.ts'
+import { invalidReply } from '../client/redis-failure.ts'
 import { mergeUniques } from '../lua/scripts.ts'
-import { ServerTime } from '../server-time/server-time.ts'
+import { isServerTime, ServerTime } from '../server-time/server-time.ts'
 import { UniquesPeriod } from './uniques-period.ts'
 
 export interface UniquesLocation {
@@ -90,9 +92,9 @@ export class UniquesExchange {
     try {
       const keys = [key, `${key}:born`, `${key}:given`, `${key}:wide`]
       const answer = await this.#loop.inTime(runner.run(mergeUniques, keys, [writer, untilMs, ttlMs, textOf(sent)]))
-      const [born, counted, serverMs] = answer as [string, number, number]
-      this.#time.reported(stored, Number(serverMs), sentAt)
-      this.#answered(period.acknowledged(sent, String(born), Number(counted)))
+      const { born, counted, serverMs } = replyOf(answer)
+      this.#time.reported(stored, serverMs, sentAt)
+      this.#answered(period.acknowledged(sent, born, counted))
     } catch (error) {
       period.hasChanges ||= sent !== undefined
       throw error
@@ -138,6 +140,23 @@ export class UniquesExchange {
     this.#loop.answered()
     if (!kept) this.#settings.observers.event('sync', { topic: this.#place.topic, missed: true })
   }
+}
+
+interface MergeReply {
+  readonly born: string
+  readonly counted: number
+  readonly serverMs: number
+}
+
+/** Throws for a reply that the script does not return: the registers are sent again. */
+function replyOf(reply: unknown): MergeReply {
+  if (!Array.isArray(reply)) throw invalidReply()
+  const [born, counted, serverMs] = reply as readonly unknown[]
+  const known = { born: String(born), counted: Number(counted), serverMs: Number(serverMs) }
+  const isCount = Number.isSafeInteger(known.counted) && known.counted >= 0
+  // a NaN would make every later count and window of this process NaN
+  if (!isCount || !BIRTH.test(known.born) || !isServerTime(known.serverMs)) throw invalidReply()
+  return known
 }
 
 /**
