@@ -19,19 +19,18 @@ export class CallTimeout {
   within<T>(answer: Promise<T>): Promise<T> {
     const waitMs = this.#waitMs
     const late = (): Error => unavailableError(`the counter ledger did not reply within ${waitMs} ms`)
-    return withTimeout(this.#rejectable(answer), { clock: this.#clock, waitMs, late })
+    let reject: (error: unknown) => void = () => {}
+    const rejectable = new Promise<T>((resolve, rejected) => {
+      reject = (error) => rejected(asSluiceError('the counter ledger', error))
+      answer.then(resolve, reject)
+    })
+    this.#open.add(reject)
+    // a call that never settles is forgotten, too
+    return withTimeout(rejectable, { clock: this.#clock, waitMs, late }).finally(() => this.#open.delete(reject))
   }
 
   /** Rejects all calls under way with `error`. */
   end(error: Error): void {
     for (const reject of this.#open) reject(error)
-  }
-
-  #rejectable<T>(answer: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#open.add(reject)
-      const failed = (error: unknown): void => reject(asSluiceError('the counter ledger', error))
-      answer.then(resolve, failed).finally(() => this.#open.delete(reject))
-    })
   }
 }

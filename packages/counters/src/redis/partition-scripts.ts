@@ -21,6 +21,10 @@ import type { PartitionKeys } from './partition-keys.ts'
  */
 const REMEMBERED_MS = 120_000
 
+const OUTCOMES: readonly CountOutcome[] = ['counted', 'missing', 'range', 'full']
+/** 15 random bytes in base64url. */
+const EPOCH = /^[\w-]{20}$/
+
 export interface PartitionScriptsOptions {
   readonly runner: ScriptRunner
   readonly clock: Clock
@@ -96,9 +100,10 @@ export class PartitionScripts {
     )
     if (reply[0] === 'unfinished') return undefined
     if (reply[0] === 'repeated') throw unknownOutcome()
+    if (reply.length !== 1 + requests.length + 3 * ids.length) throw unreadable()
     return {
-      epoch: String(reply[0]),
-      outcomes: reply.slice(1, 1 + requests.length) as CountOutcome[],
+      epoch: epochIn(reply[0]),
+      outcomes: reply.slice(1, 1 + requests.length).map(outcomeIn),
       readings: new Map(ids.flatMap((id, index) => readingOf(id, reply, 1 + requests.length + 3 * index))),
     }
   }
@@ -114,12 +119,14 @@ export class PartitionScripts {
     const reply = await this.#run(closeScript, [], [options.heldMs, options.isUrgent ? 1 : 0])
     const [kind, epoch, number, ageMs, fresh, amounts] = reply
     if (kind === 'none' || kind === 'busy') return kind
+    // units of a reply that belongs to another call would be counted in the ledger
+    if (kind !== 'batch' || !Array.isArray(amounts) || amounts.length % 2 !== 0) throw unreadable()
     return {
-      epoch: String(epoch),
-      number: Number(number),
-      ageMs: Number(ageMs),
+      epoch: epochIn(epoch),
+      number: countIn(number),
+      ageMs: countIn(ageMs),
       isFresh: fresh === '1',
-      amounts: amountsOf(amounts as readonly unknown[]),
+      amounts: amountsOf(amounts),
     }
   }
 
@@ -139,24 +146,27 @@ export class PartitionScripts {
   ): Promise<'seeded' | 'unfinished' | { readonly epoch: string }> {
     const args = [this.#options.expireMs, epoch, number, ...entries.flatMap(argsOf)]
     const [kind, current] = await this.#run(seedScript, this.#keysOf(entries), args)
-    return kind === 'again' ? { epoch: String(current) } : (kind as 'seeded' | 'unfinished')
+    if (kind === 'again') return { epoch: epochIn(current) }
+    if (kind !== 'seeded' && kind !== 'unfinished') throw unreadable()
+    return kind
   }
 
   /** Begins a new epoch after `epoch`, unless units of it are waiting. Returns the current epoch. */
   async renew(epoch: string): Promise<string> {
     const [current] = await this.#run(renewScript, [], [epoch])
-    return String(current)
+    return epochIn(current)
   }
 
   /** Returns the units of this partition that the ledger does not have. */
   async owed(): Promise<Owed> {
     const [ids, ageMs, auditDifference] = await this.#run(owedScript, [], [])
-    return { ids: Number(ids), ageMs: Number(ageMs), auditDifference: Number(auditDifference) }
+    return { ids: countIn(ids), ageMs: countIn(ageMs), auditDifference: countIn(auditDifference) }
   }
 
   /** Drops the pending units and the total of an id. Returns false if a batch must be finished first. */
   async clear(id: string): Promise<boolean> {
     const [kind] = await this.#run(clearScript, [this.#options.keys.entry(id)], [storedId(id)])
+    if (kind !== 'cleared' && kind !== 'unfinished') throw unreadable()
     return kind === 'cleared'
   }
 
@@ -180,7 +190,9 @@ export class PartitionScripts {
 /** Parses a hash returned by a script, in which names and values alternate. */
 function amountsOf(flat: readonly unknown[]): ReadonlyMap<string, number> {
   const amounts = new Map<string, number>()
-  for (let at = 0; at < flat.length; at += 2) amounts.set(idOf(String(flat[at])), Number(flat[at + 1]))
+  for (let at = 0; at < flat.length; at += 2) {
+    amounts.set(idOf(String(flat[at])), integerIn(flat[at + 1]))
+  }
   return amounts
 }
 
@@ -192,8 +204,36 @@ function argsOf({ value, version, updatedAt }: LedgerEntry): (string | number)[]
 function readingOf(id: string, reply: readonly unknown[], at: number): [string, CounterReading][] {
   const [value, version, updatedAt] = reply.slice(at, at + 3)
   if (value === '') return []
-  const time = updatedAt === '' ? undefined : Number(updatedAt)
-  return [[id, { id, value: Number(value), version: Number(version), updatedAt: time }]]
+  const time = updatedAt === '' ? undefined : countIn(updatedAt)
+  return [[id, { id, value: integerIn(value), version: countIn(version), updatedAt: time }]]
+}
+
+/** Outcome, epoch or number in a reply. All of these functions throw for a field that no script returns. */
+function outcomeIn(field: unknown): CountOutcome {
+  const known = OUTCOMES.find((outcome) => outcome === field)
+  if (known === undefined) throw unreadable()
+  return known
+}
+
+function epochIn(field: unknown): string {
+  if (typeof field === 'string' && EPOCH.test(field)) return field
+  throw unreadable()
+}
+
+function integerIn(field: unknown): number {
+  const number = typeof field === 'string' && field !== '' ? Number(field) : field
+  if (Number.isSafeInteger(number)) return number as number
+  throw unreadable()
+}
+
+function countIn(field: unknown): number {
+  const number = integerIn(field)
+  if (number >= 0) return number
+  throw unreadable()
+}
+
+function unreadable(): Error {
+  return unavailableError('the reply of Redis has an unexpected format; the call may have been applied')
 }
 
 function unknownOutcome(): Error {
