@@ -1,11 +1,16 @@
-import type { Channel } from '@sluice/limiter-core/backend'
+import { settledWithin } from '@sluice/fleet/backend'
+import type { Channel, Clock } from '@sluice/limiter-core/backend'
 import type { UnreadMessages } from '../unread-messages.ts'
 import { ControlCipher } from './control-cipher.ts'
 import { controlsOf, controlsTexts } from './control-message.ts'
 import type { StoredControl } from './stored-control.ts'
 
+/** Maximum time that a change waits for the channel, in ms. */
+const TIMEOUT_MS = 2_000
+
 export interface ControlExchangeOptions {
   readonly channel: Channel
+  readonly clock: Clock
   readonly topic: string
   readonly secret: string
   readonly unread: UnreadMessages
@@ -29,12 +34,12 @@ export class ControlExchange {
     this.#unsubscribe = channel.subscribe(topic, (bytes) => this.#receive(bytes))
   }
 
-  /** Never rejects. The channel reports failures to its own observers, and the next send repeats all changes. */
+  /** Never rejects, and takes at most 2 s. The channel reports failures to its own observers, and the next send repeats all changes. */
   async send(controls: readonly StoredControl[], urgent: boolean): Promise<void> {
-    const { channel, topic } = this.#options
-    try {
-      for (const text of controlsTexts(controls)) await channel.publish(topic, this.#seal.seal(text), { urgent })
-    } catch {}
+    const { channel, clock, topic } = this.#options
+    const sent = controlsTexts(controls).map(async (text) => channel.publish(topic, this.#seal.seal(text), { urgent }))
+    // one message does not wait for another, because the channel may never settle it
+    await settledWithin(Promise.allSettled(sent), TIMEOUT_MS, clock)
   }
 
   close(): void {

@@ -77,7 +77,8 @@ export class OperatorControl implements InsightPart {
     this.#startedAt = clock.wall()
     const received = (controls: readonly StoredControl[]): void => this.#received(controls)
     const secret = fleet?.secret
-    this.#exchange = fleet && secret !== undefined ? new ControlExchange({ ...fleet, secret, received }) : undefined
+    this.#exchange =
+      fleet && secret !== undefined ? new ControlExchange({ ...fleet, clock, secret, received }) : undefined
     const restored = (controls: readonly StoredControl[]): void => this.#restored(controls)
     this.#archive = stored && new ControlArchive({ ...stored, clock, restored })
     if (!this.#archive) return

@@ -1,3 +1,4 @@
+import { settledWithin } from '@sluice/fleet/backend'
 import {
   type Channel,
   type Clock,
@@ -23,6 +24,9 @@ import type { DenialSnapshot, LiveSnapshot, SourceSnapshot } from './report/snap
 import type { KeyNames } from './report/top-keys.ts'
 import { StoredUniqueDays, uniqueGroup } from './uniques/unique-days.ts'
 import { type UniqueOptions, UniqueSummary } from './uniques/unique-summary.ts'
+
+/** Maximum time that `close` waits for the channel, in ms. */
+const PUBLISH_MS = 2_000
 
 export interface LiveOptions {
   readonly clock: Clock
@@ -143,15 +147,12 @@ export class LiveSummaries implements Observer {
     this.#fleet.absorb(report)
     this.#fleet.advance()
     if (!this.#closed) this.#days?.tick()
-    const { channel, topic } = this.#options
+    const { channel, clock, topic } = this.#options
     const message = channel && reportMessage(report)
     if (!message) return
-    try {
-      await channel.publish(topic, message)
-    } catch {
-      // the channel reports the failure to its observers; counts are cumulative, so the next report makes up for this
-      // one
-    }
+    // the channel reports a failure to its observers; counts are cumulative, so the next report makes up for this one
+    const sent = (async () => channel.publish(topic, message))()
+    await settledWithin(sent, PUBLISH_MS, clock)
   }
 
   #receive(bytes: Uint8Array): void {

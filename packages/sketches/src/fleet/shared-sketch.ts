@@ -1,6 +1,18 @@
-import { type Channel, type Clock, messageOf, type Observers, warnOnce } from '@sluice/limiter-core/backend'
+import {
+  type Channel,
+  type Clock,
+  Deadlines,
+  KEEP_ALIVE,
+  messageOf,
+  type Observers,
+  warnOnce,
+} from '@sluice/limiter-core/backend'
 import type { Sketch } from '../sketch.ts'
 import { checkSize, packed, unpacked } from './sketch-message.ts'
+
+/** Time after which a message that the channel has not settled delays the next one no longer. It is still counted. */
+const PUBLISH_MS = 5_000
+const DONE = { answered: () => {}, failed: () => {}, late: () => {} }
 
 interface SharedSettings<S> {
   readonly topic: string
@@ -17,6 +29,7 @@ export class SharedSketch<S extends Sketch<S>> {
   readonly own: S
   readonly #channel: Channel
   readonly #settings: SharedSettings<S>
+  readonly #deadlines: Deadlines
   readonly #blank: Uint8Array
   readonly #unsubscribe: () => void
   #stop: () => void = () => {}
@@ -34,7 +47,8 @@ export class SharedSketch<S extends Sketch<S>> {
   constructor(channel: Channel, settings: SharedSettings<S>) {
     this.#channel = channel
     this.#settings = settings
-    const { make, topic } = settings
+    const { clock, make, topic } = settings
+    this.#deadlines = new Deadlines(clock, PUBLISH_MS, KEEP_ALIVE)
     this.own = make()
     this.#blank = this.own.toBytes()
     checkSize(this.#blank, 'SLUICE_BAD_OPTION')
@@ -66,7 +80,8 @@ export class SharedSketch<S extends Sketch<S>> {
     // synchronously, however long the channel takes: later counts belong to the current window
     this.#telling(() => this.#take())
     this.#telling(() => this.#turnTo(this.#windowNow()))
-    this.#sending = this.#sending.then(() => this.#sendAll())
+    // later counts are sent even if the channel never settles a message
+    this.#sending = this.#sending.then(() => this.#deadlines.race(this.#sendAll(), DONE))
     return this.#sending
   }
 
