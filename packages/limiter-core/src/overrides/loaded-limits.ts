@@ -10,6 +10,9 @@ export interface LimitSource {
   readonly clock: Clock
 }
 
+/** Time after which a load that has not finished is considered lost, in ms. Its result is ignored. */
+const LOST_MS = 300_000
+
 /** Limits of single keys, loaded at once and then every `refreshMs`. A failed load leaves the limits unchanged. */
 export class LoadedLimits implements LimitOverrides {
   readonly others: LimitOverrides['others']
@@ -17,7 +20,8 @@ export class LoadedLimits implements LimitOverrides {
   readonly #limits: KeyLimits
   readonly #source: LimitSource
   readonly #loads = { replaced: 0, failed: 0 }
-  #isLoading = false
+  /** The load under way. */
+  #loading: { readonly startedAt: number } | undefined
   /** Whether the last load failed. Only the first of several failures is warned about. */
   #isFailing = false
   #isClosed = false
@@ -58,23 +62,30 @@ export class LoadedLimits implements LimitOverrides {
   #load(): void {
     const { load, refreshMs, clock } = this.#source
     this.#cancel = clock.after(refreshMs, () => this.#load())
-    if (this.#isLoading) {
+    const startedAt = clock.now()
+    if (this.#loading) {
       this.#failed(`load did not finish within ${refreshMs} ms`)
-      return
+      if (startedAt - this.#loading.startedAt < LOST_MS) return
     }
-    this.#isLoading = true
+    const loading = { startedAt }
+    this.#loading = loading
+    const ended = (end: () => void): void => {
+      if (this.#loading !== loading) return
+      this.#loading = undefined
+      if (!this.#isClosed) end()
+    }
+    const answered = (limits: unknown): void => ended(() => this.#answered(limits))
+    const failed = (error: unknown): void => ended(() => this.#failed(error))
     try {
       const answer = load()
-      if (isPromise(answer)) Promise.resolve(answer).then(this.#answered, this.#loadFailed)
-      else this.#answered(answer)
+      if (isPromise(answer)) Promise.resolve(answer).then(answered, failed)
+      else answered(answer)
     } catch (error) {
-      this.#loadFailed(error)
+      failed(error)
     }
   }
 
-  readonly #answered = (limits: unknown): void => {
-    this.#isLoading = false
-    if (this.#isClosed) return
+  #answered(limits: unknown): void {
     try {
       this.#limits.replace(limits)
       this.#loads.replaced++
@@ -82,11 +93,6 @@ export class LoadedLimits implements LimitOverrides {
     } catch (error) {
       this.#failed(error)
     }
-  }
-
-  readonly #loadFailed = (error: unknown): void => {
-    this.#isLoading = false
-    if (!this.#isClosed) this.#failed(error)
   }
 
   #failed(error: unknown): void {
