@@ -2,13 +2,24 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
-import { createRedisCluster, leasedBackend, type RedisClient, redisBackend, type ScriptRunner } from '@sluice/redis'
-import { GlideClient, GlideClusterClient, Script as GlideScript } from '@valkey/valkey-glide'
+import {
+  createRedisCluster,
+  leasedBackend,
+  type NodeRedisClient,
+  type RedisClient,
+  redisBackend,
+  type ScriptRunner,
+} from '@sluice/redis'
+import { GlideClient, GlideClusterClient } from '@valkey/valkey-glide'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { Redis as Valkey } from 'iovalkey'
-import { createClient, createCluster } from 'redis'
-import { createClient as createClient5, createCluster as createCluster5 } from 'redis5'
+import { createClient, createClientPool, createCluster } from 'redis'
+import {
+  createClient as createClient5,
+  createClientPool as createClientPool5,
+  createCluster as createCluster5,
+} from 'redis5'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 
@@ -21,9 +32,7 @@ const LIMIT = 1_000
 const PATIENT = { requestTimeout: 20_000 }
 
 /** The part of node-redis that the test uses. */
-interface NodeRedis {
-  eval(text: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  on(event: 'error', listener: () => void): unknown
+interface NodeRedis extends NodeRedisClient {
   connect(): Promise<unknown>
   destroy(): void
 }
@@ -33,28 +42,23 @@ interface Connected {
   close(): void
 }
 
-async function overNodeRedis(made: unknown, clustered?: boolean): Promise<Connected> {
+async function overNodeRedis(made: unknown): Promise<Connected> {
   const client = made as NodeRedis
-  client.on('error', () => {})
   await client.connect()
-  const run: ScriptRunner['run'] = (script, keys, args) =>
-    client.eval(script.text, { keys: [...keys], arguments: args.map(String) })
-  return { client: clustered === undefined ? { run } : { run, clustered }, close: () => client.destroy() }
+  return { client, close: () => client.destroy() }
 }
 
-async function overGlide(made: Promise<GlideClient | GlideClusterClient>, clustered = false): Promise<Connected> {
+/** A runner that does not say that it is clustered. */
+async function overUnsaid(made: unknown): Promise<Connected> {
+  const { client, close } = await overNodeRedis(made)
+  const run: ScriptRunner['run'] = (script, keys, args) =>
+    (client as NodeRedis).eval(script.text, { keys: [...keys], arguments: args.map(String) })
+  return { client: { run }, close }
+}
+
+async function overGlide(made: Promise<GlideClient | GlideClusterClient>): Promise<Connected> {
   const client = await made
-  const scripts = new Map<string, GlideScript>()
-  const run: ScriptRunner['run'] = ({ text }, keys, args) => {
-    const script = scripts.get(text) ?? new GlideScript(text)
-    scripts.set(text, script)
-    return client.invokeScript(script, { keys: [...keys], args: args.map(String) })
-  }
-  const close = (): void => {
-    for (const script of scripts.values()) script.release()
-    client.close()
-  }
-  return { client: { run, clustered }, close }
+  return { client, close: () => client.close() }
 }
 
 async function overIoredis(client: { disconnect(): void }): Promise<Connected> {
@@ -105,6 +109,8 @@ describe('on one server', () => {
   const clients: readonly (readonly [string, () => Promise<Connected>])[] = [
     ['node-redis 6', () => overNodeRedis(createClient({ url: url(), disableOfflineQueue: true }))],
     ['node-redis 5', () => overNodeRedis(createClient5({ url: url(), disableOfflineQueue: true }))],
+    ['a pool of node-redis 6', () => overNodeRedis(createClientPool({ url: url() }))],
+    ['a pool of node-redis 5', () => overNodeRedis(createClientPool5({ url: url() }))],
     [
       'glide',
       () => overGlide(GlideClient.createClient({ addresses: [{ host: '127.0.0.1', port: server.port }], ...PATIENT })),
@@ -138,9 +144,9 @@ describe('on a cluster', () => {
   const nodes = () => cluster.ports.map((port) => ({ host: '127.0.0.1', port }))
 
   test.each([
-    ['node-redis 6', () => overNodeRedis(createCluster({ rootNodes: rootNodes() }), true)],
-    ['node-redis 5', () => overNodeRedis(createCluster5({ rootNodes: rootNodes() }), true)],
-    ['glide', () => overGlide(GlideClusterClient.createClient({ addresses: nodes(), ...PATIENT }), true)],
+    ['node-redis 6', () => overNodeRedis(createCluster({ rootNodes: rootNodes() }))],
+    ['node-redis 5', () => overNodeRedis(createCluster5({ rootNodes: rootNodes() }))],
+    ['glide', () => overGlide(GlideClusterClient.createClient({ addresses: nodes(), ...PATIENT }))],
     ['ioredis 6', () => overIoredis(createRedisCluster(nodes()))],
   ] as const)('%s counts exactly', async (_, connect) => {
     expect(await admitted(connect, redisBackend, 3)).toEqual([LIMIT, LIMIT, LIMIT])
@@ -151,7 +157,7 @@ describe('on a cluster', () => {
     ['in leases', leasedBackend as typeof redisBackend],
   ] as const)('a runner without the cluster flag counts %s, and logs one line about it', async (_, make) => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
-    const connect = () => overNodeRedis(createCluster({ rootNodes: rootNodes() }))
+    const connect = () => overUnsaid(createCluster({ rootNodes: rootNodes() }))
     for (const units of await admitted(connect, make, 3)) {
       expect(units).toBeLessThanOrEqual(LIMIT)
       expect(units).toBeGreaterThan(make === redisBackend ? LIMIT - 1 : LIMIT * 0.6)

@@ -9,14 +9,17 @@ export {
   type RedisClusterNode,
 } from './client/create-redis-cluster.ts'
 export { hashSlot } from './client/hash-slot.ts'
-export type { RedisClient, RedisClusterClient, RedisConnection } from './client/redis-client.ts'
-export { isRedisClients, type RedisClients } from './client/redis-clients.ts'
+export type { IoRedisClient, RedisClusterClient, RedisConnection } from './client/redis-client.ts'
 export { RedisFailure } from './client/redis-failure.ts'
-export { scriptRunner } from './client/script-runner.ts'
 export { type RedisBackendOptions, redisBackend } from './exact/redis-backend.ts'
 export { type RedisInflightOptions, redisInflight } from './inflight/redis-inflight.ts'
 export { type LeasedBackendOptions, leasedBackend, redisLeaseLedger } from './leases/leased-backend.ts'
 export { type RedisRecordsOptions, redisRecords } from './records/redis-records.ts'
+export type { ValkeyGlideClient } from './runners/glide-client.ts'
+export type { NodeRedisClient } from './runners/node-redis-client.ts'
+export type { RedisClient } from './runners/redis-client.ts'
+export { isRedisClients, type RedisClients } from './runners/redis-clients.ts'
+export { scriptRunner } from './runners/script-runner.ts'
 export {
   redisSyncLedger,
   type SyncedBackend,

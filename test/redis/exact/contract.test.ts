@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import type { Backend, Clock, ScriptRunner } from '@sluice/limiter-core'
-import { type RedisClient, redisBackend } from '@sluice/redis'
+import { type NodeRedisClient, type RedisClient, redisBackend } from '@sluice/redis'
 import { backendContract } from '@sluice/testkit'
+import { GlideClient } from '@valkey/valkey-glide'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
+import { Redis as Valkey } from 'iovalkey'
+import { createClient, createClientPool } from 'redis'
+import { createClient as createClient5 } from 'redis5'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { ownPrefix } from './own-prefix.ts'
 import { RawRunner } from './raw-runner.ts'
@@ -20,22 +24,48 @@ function made(client: RedisClient | ScriptRunner, clock: Clock): Backend {
   return redisBackend(client, { prefix: ownPrefix(), serverTime: () => clock.now(), clock })
 }
 
-type AnyRedis = Redis | Redis5
+interface Connected {
+  readonly client: RedisClient
+  close(): void
+}
 
-describe.each<[string, (port: number) => AnyRedis]>([
-  ['ioredis 6', (port) => new Redis({ port, lazyConnect: true })],
-  ['ioredis 5', (port) => new Redis5({ port, lazyConnect: true })],
+async function ioredis(client: Redis | Redis5 | Valkey): Promise<Connected> {
+  await client.connect()
+  return { client, close: () => client.disconnect() }
+}
+
+async function nodeRedis(
+  client: NodeRedisClient & { connect(): Promise<unknown>; destroy(): void },
+): Promise<Connected> {
+  await client.connect()
+  return { client, close: () => client.destroy() }
+}
+
+async function glide(port: number): Promise<Connected> {
+  const client = await GlideClient.createClient({ addresses: [{ host: '127.0.0.1', port }] })
+  return { client, close: () => client.close() }
+}
+
+const urlOf = (port: number) => ({ url: `redis://127.0.0.1:${port}` })
+
+describe.each<[string, (port: number) => Promise<Connected>]>([
+  ['ioredis 6', (port) => ioredis(new Redis({ port, lazyConnect: true }))],
+  ['ioredis 5', (port) => ioredis(new Redis5({ port, lazyConnect: true }))],
+  ['iovalkey', (port) => ioredis(new Valkey({ port, lazyConnect: true }))],
+  ['node-redis 6', (port) => nodeRedis(createClient(urlOf(port)))],
+  ['node-redis 5', (port) => nodeRedis(createClient5(urlOf(port)))],
+  ['a pool of node-redis 6', (port) => nodeRedis(createClientPool(urlOf(port)))],
+  ['valkey-glide', glide],
 ])('redisBackend over %s', (_, connect) => {
-  let client: AnyRedis
+  let connected: Connected
 
   beforeAll(async () => {
-    client = connect(server.port)
-    await client.connect()
+    connected = await connect(server.port)
   })
 
-  afterAll(() => client.disconnect())
+  afterAll(() => connected.close())
 
-  backendContract({ describe, test }, (clock) => made(client, clock))
+  backendContract({ describe, test }, (clock) => made(connected.client, clock))
 })
 
 describe('redisBackend over another client', () => {

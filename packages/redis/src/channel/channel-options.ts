@@ -10,8 +10,8 @@ import {
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
 import { checkPrefix } from '../client/entity-key.ts'
-import type { RedisClient } from '../client/redis-client.ts'
-import { scriptRunner } from '../client/script-runner.ts'
+import type { RedisClient } from '../runners/redis-client.ts'
+import { scriptRunner } from '../runners/script-runner.ts'
 
 /** Common options of `redisChannel`, `redisSums` and `redisUniques`. */
 export interface SharedChannelOptions {

@@ -9,7 +9,7 @@ import {
   repeatEvery,
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
-import type { RedisClient } from '../client/redis-client.ts'
+import type { RedisClient } from '../runners/redis-client.ts'
 import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,

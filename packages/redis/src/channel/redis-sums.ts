@@ -1,6 +1,6 @@
 import { checkTopic } from '@sluice/fleet/backend'
 import { integerFrom, optionsOf, repeatEvery, type ScriptRunner } from '@sluice/limiter-core/backend'
-import type { RedisClient } from '../client/redis-client.ts'
+import type { RedisClient } from '../runners/redis-client.ts'
 import { ChannelDeltas, type SumsBounds } from './channel-deltas.ts'
 import { ChannelExchange } from './channel-exchange.ts'
 import {

@@ -1,4 +1,4 @@
-import { isCluster, type RedisClient, type RedisConnection } from './redis-client.ts'
+import { type IoRedisClient, isCluster, type RedisConnection } from './redis-client.ts'
 
 type Listener = (about?: unknown) => void
 
@@ -18,7 +18,7 @@ export class ConnectionWatch {
   readonly #stops = new Map<RedisConnection, () => void>()
   readonly #broken = new Set<RedisConnection>()
 
-  constructor(client: RedisClient, events: ConnectionEvents) {
+  constructor(client: IoRedisClient, events: ConnectionEvents) {
     this.#events = events
     const failed = { error: (error: unknown) => events.failed(error) }
     this.#add(client, { ...failed, ...(isCluster(client) ? this.#nodeListeners() : {}) })

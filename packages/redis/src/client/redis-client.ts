@@ -7,15 +7,15 @@ export interface RedisConnection {
   connect?(): Promise<unknown>
 }
 
-/** The part of a Redis client that Sluice uses, for example a `Redis` or `Cluster` of ioredis 5 or 6. */
-export interface RedisClient extends RedisConnection {
+/** The part of an ioredis client that Sluice uses: a `Redis` or `Cluster` of ioredis 5 and 6, or of iovalkey. */
+export interface IoRedisClient extends RedisConnection {
   evalsha(sha: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
   eval(text: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
   readonly isCluster?: boolean
 }
 
 /** The additional part of a `Cluster` of ioredis that Sluice uses. */
-export interface RedisClusterClient extends RedisClient {
+export interface RedisClusterClient extends IoRedisClient {
   readonly options: { readonly keyPrefix?: string | undefined }
   /** Names of the nodes that serve each hash slot, the master first. */
   readonly slots: readonly (readonly string[] | undefined)[]
@@ -29,6 +29,6 @@ export interface RedisNode extends RedisConnection {
   readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }
 }
 
-export function isCluster(client: RedisClient): client is RedisClusterClient {
+export function isCluster(client: IoRedisClient): client is RedisClusterClient {
   return client.isCluster === true
 }

@@ -9,8 +9,8 @@ import {
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
-import type { RedisClient } from '../client/redis-client.ts'
-import { scriptRunner } from '../client/script-runner.ts'
+import type { RedisClient } from '../runners/redis-client.ts'
+import { scriptRunner } from '../runners/script-runner.ts'
 import { ServerState } from '../server-time/known-servers.ts'
 import { ExactBackend } from './exact-backend.ts'
 

@@ -20,8 +20,8 @@ import {
 } from '@sluice/limiter-core/backend'
 import { countIdentity } from '../client/count-identity.ts'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
-import type { RedisClient } from '../client/redis-client.ts'
-import { scriptRunner } from '../client/script-runner.ts'
+import type { RedisClient } from '../runners/redis-client.ts'
+import { scriptRunner } from '../runners/script-runner.ts'
 import { InflightTable } from './inflight-table.ts'
 
 export interface RedisInflightOptions extends EntityKeyOptions {

@@ -9,11 +9,11 @@ import {
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
-import type { RedisClient } from '../client/redis-client.ts'
-import { scriptRunner } from '../client/script-runner.ts'
 import { ExactBackend } from '../exact/exact-backend.ts'
 import { ExactCalls } from '../exact/exact-calls.ts'
 import { DEFAULT_MAX_BATCH } from '../exact/redis-backend.ts'
+import type { RedisClient } from '../runners/redis-client.ts'
+import { scriptRunner } from '../runners/script-runner.ts'
 import { ServerState } from '../server-time/known-servers.ts'
 import { LeaseRedisLedger, type LeaseRedisOptions } from './redis-ledger.ts'
 import { unleasedForm } from './unleased-form.ts'

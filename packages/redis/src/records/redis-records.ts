@@ -10,10 +10,10 @@ import {
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
 import { checkPrefix } from '../client/entity-key.ts'
-import type { RedisClient } from '../client/redis-client.ts'
 import { invalidReply, unansweredFailure } from '../client/redis-failure.ts'
-import { scriptRunner } from '../client/script-runner.ts'
 import { putRecord, readRecords } from '../lua/scripts.ts'
+import type { RedisClient } from '../runners/redis-client.ts'
+import { scriptRunner } from '../runners/script-runner.ts'
 
 export interface RedisRecordsOptions {
   /** Name of the records; 1 to 128 printable ASCII characters without braces. Default: `records`. */

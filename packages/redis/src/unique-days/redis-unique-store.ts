@@ -1,9 +1,9 @@
 import { optionsOf, type ScriptRunner } from '@sluice/limiter-core/backend'
 import { checkPrefix } from '../client/entity-key.ts'
-import type { RedisClient } from '../client/redis-client.ts'
 import { invalidReply } from '../client/redis-failure.ts'
-import { scriptRunner } from '../client/script-runner.ts'
 import { mergeRegisters, readRegisters } from '../lua/scripts.ts'
+import type { RedisClient } from '../runners/redis-client.ts'
+import { scriptRunner } from '../runners/script-runner.ts'
 
 export interface RedisUniqueStoreOptions {
   /**

@@ -14,7 +14,7 @@ import {
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
 } from '../channel/channel-options.ts'
-import type { RedisClient } from '../client/redis-client.ts'
+import type { RedisClient } from '../runners/redis-client.ts'
 import { UniquesExchange, type UniquesLocation } from './uniques-exchange.ts'
 
 export interface RedisUniquesOptions extends SharedChannelOptions {

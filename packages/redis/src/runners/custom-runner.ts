@@ -1,5 +1,5 @@
 import { type ScriptRunner, warn } from '@sluice/limiter-core/backend'
-import { failureOf } from './redis-failure.ts'
+import { failureOf } from '../client/redis-failure.ts'
 
 /**
  * Wraps a user's `ScriptRunner`. A runner without `clustered: true` is treated as a single server until a cluster

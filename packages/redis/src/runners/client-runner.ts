@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto'
 import { type Interruption, type Script, type ScriptRunner, systemClock } from '@sluice/limiter-core/backend'
-import { ConnectionWatch } from './connection-watch.ts'
-import { FirstConnects } from './first-connects.ts'
-import { hashSlot } from './hash-slot.ts'
+import { ConnectionWatch } from '../client/connection-watch.ts'
+import { FirstConnects } from '../client/first-connects.ts'
+import { hashSlot } from '../client/hash-slot.ts'
 import {
+  type IoRedisClient,
   isCluster,
-  type RedisClient,
   type RedisClusterClient,
   type RedisConnection,
   type RedisNode,
-} from './redis-client.ts'
-import { failureOf, RedisFailure } from './redis-failure.ts'
+} from '../client/redis-client.ts'
+import { failureOf, RedisFailure } from '../client/redis-failure.ts'
+import { isNoScript, shaOf } from './script-sha.ts'
 
 /** A call that was sent and has no reply yet. */
 interface Call {
@@ -20,8 +20,6 @@ interface Call {
 
 /** Minimum time between two refreshes of the slot table of a cluster. */
 const REFRESH_EVERY_MS = 200
-
-const shas = new WeakMap<Script, string>()
 
 /**
  * Runs scripts with ioredis: by `EVALSHA`, and by `EVAL` if the server has not cached the script yet. Calls wait for
@@ -36,7 +34,7 @@ const shas = new WeakMap<Script, string>()
  */
 export class ClientRunner implements ScriptRunner {
   readonly clustered: boolean
-  readonly #client: RedisClient
+  readonly #client: IoRedisClient
   readonly #calls = new Set<Call>()
   readonly #contacts = new FirstConnects()
   readonly #listeners = new Set<(event: Interruption, server?: string) => void>()
@@ -45,7 +43,7 @@ export class ClientRunner implements ScriptRunner {
   /** Why the last attempt to connect failed; undefined after a successful attempt. */
   #connectFailure: RedisFailure | undefined
 
-  constructor(client: RedisClient) {
+  constructor(client: IoRedisClient) {
     this.#client = client
     this.clustered = isCluster(client)
     if (client.status === 'ready') this.#contacts.markConnected('')
@@ -180,17 +178,4 @@ export class ClientRunner implements ScriptRunner {
     const { host, port } = (connection as Partial<RedisNode>).options ?? {}
     return connection === this.#client ? undefined : `${host}:${port}`
   }
-}
-
-function isNoScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT')
-}
-
-function shaOf(script: Script): string {
-  let sha = shas.get(script)
-  if (sha === undefined) {
-    sha = createHash('sha1').update(script.text).digest('hex')
-    shas.set(script, sha)
-  }
-  return sha
 }
