@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { type Clock, messageOf, type SqlRunner } from '@sluice/limiter-core/backend'
 import { unavailableError } from '../unavailable.ts'
@@ -91,8 +91,9 @@ export class EmbeddedDatabase implements SqlRunner {
     const { PGlite } = await import('@electric-sql/pglite')
     const path = join(this.#folder, 'pglite')
     try {
-      if (!existsSync(path)) await create(path, (draft) => PGlite.create(draft))
-      return await PGlite.create(path)
+      return existsSync(path) && !existsSync(markOf(path))
+        ? await PGlite.create(path)
+        : await created(path, () => PGlite.create(path))
     } catch (error) {
       const advice = 'check that the folder is writable and its disk has room'
       throw unavailableError(`the database in '${this.#folder}' did not start: ${messageOf(error)}; ${advice}`, {
@@ -110,19 +111,42 @@ export class EmbeddedDatabase implements SqlRunner {
   }
 }
 
+/** Exists while a database is being created. */
+function markOf(path: string): string {
+  return `${path}.incomplete`
+}
+
 /**
- * Creates a database under another name and renames it when it is complete. PGlite never starts in a folder in which its
+ * Starts a new database, and deletes what an earlier first start has left. PGlite never starts in a folder in which its
  * first start has failed.
  */
-async function create(path: string, start: (path: string) => Promise<PGlite>): Promise<void> {
-  const draft = `${path}.new`
-  await rm(draft, { recursive: true, force: true })
+async function created(path: string, start: () => Promise<PGlite>): Promise<PGlite> {
+  const mark = markOf(path)
+  await writeFile(mark, '')
+  await rm(path, { recursive: true, force: true })
+  let database: PGlite | undefined
   try {
-    const database = await start(draft)
-    await database.close()
-    await rename(draft, path)
+    database = await start()
+    await rm(mark)
+    await syncFolder(dirname(path))
+    return database
+  } catch (error) {
+    await database?.close()
+    // frees the disk; the mark is last, so that what is left of the database is never used
+    for (const left of database ? [] : [path, mark]) await rm(left, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** After a power failure the mark must not be there again, because the database would be deleted. */
+async function syncFolder(path: string): Promise<void> {
+  // Windows does not open folders, and writes such changes at once
+  if (process.platform === 'win32') return
+  const folder = await open(path)
+  try {
+    await folder.sync()
   } finally {
-    await rm(draft, { recursive: true, force: true })
+    await folder.close()
   }
 }
 
