@@ -50,7 +50,11 @@ async function target(): Promise<Target> {
 }
 
 function sealed(body: unknown, secret = SECRET): Buffer {
-  const text = Buffer.from(JSON.stringify(body))
+  return sealedText(JSON.stringify(body), secret)
+}
+
+function sealedText(json: string, secret = SECRET): Buffer {
+  const text = Buffer.from(json)
   return Buffer.concat([createHmac('sha256', secret).update(text).digest(), text])
 }
 
@@ -116,6 +120,20 @@ describe('a replica that shares limits', () => {
       await turns()
       expect(await left()).toBe(58)
     }))
+
+  test('refuses values that are nested so deep that it could not send them on', async () => {
+    const { node, left } = await target()
+    const ask = { v: 1, kind: 'ask', from: 'attacker', nonce: 'n', clocks: [] }
+    for (let depth = 33; depth < 16_000; depth += 97) {
+      const { ticket } = opened(node.answer(sealed(ask)))
+      const parts = [[`deep-${depth}`, 0, 1, [[1, 0, 'unknown:x', 'VALUE']]]]
+      const json = JSON.stringify({ v: 1, kind: 'push', from: 'attacker', nonce: 'n', ticket, parts })
+      const nested = json.replace('"VALUE"', '['.repeat(depth) + ']'.repeat(depth))
+      expect(codeOf(() => node.answer(sealedText(nested)))).toBe('SLUICE_BAD_MESSAGE')
+    }
+    expect(codeOf(() => node.answer(sealed(ask)))).toBeUndefined()
+    expect(await left()).toBe(59)
+  })
 
   test.each([
     ['a time in the far future', [BIG, 0]],

@@ -10,6 +10,8 @@ const REPLICA = /^[\w-]{1,64}$/
 const MAX_KEY = 1_024
 /** Maximum size of an item as JSON: it must fit in a message beside the clocks of a large fleet. */
 const MAX_ITEM_BYTES = 32_768
+/** Maximum nesting of a value: `JSON.stringify` of a message needs more of the stack than that of the value alone. */
+const MAX_DEPTH = 32
 
 /**
  * Messages between two replicas: `ask` and its `answer`, then `push` with what the answer showed to be missing, and
@@ -83,6 +85,7 @@ export function itemBytes(key: unknown, value: unknown): number {
     throw badMessage(
       `expected a key of at most ${MAX_KEY} characters, and at most ${MAX_ITEM_BYTES} bytes with its value`,
     )
+  if (!isShallow(value, MAX_DEPTH)) throw badMessage(`expected a value that is nested at most ${MAX_DEPTH} times`)
   return bytes
 }
 
@@ -146,6 +149,11 @@ function sentItems(value: unknown, upTo: number): SentItem[] {
     const bytes = itemBytes(key, content)
     return { clock: last, ageMs: read.count(ageMs), key: key as string, value: content, bytes }
   })
+}
+
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((part) => isShallow(part, depth - 1))
 }
 
 function jsonOf(value: unknown): string | undefined {
