@@ -51,6 +51,7 @@ describe.each(Object.entries(sites))('the gateway on %s', (_framework, site) => 
       'GET /search',
       'GET /chat',
       'GET /slow',
+      'GET /client',
     ])
   })
 

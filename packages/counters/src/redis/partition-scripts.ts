@@ -204,7 +204,7 @@ function argsOf({ value, version, updatedAt }: LedgerEntry): (string | number)[]
 function readingOf(id: string, reply: readonly unknown[], at: number): [string, CounterReading][] {
   const [value, version, updatedAt] = reply.slice(at, at + 3)
   if (value === '') return []
-  const time = updatedAt === '' ? undefined : countIn(updatedAt)
+  const time = updatedAt === '' ? undefined : timeIn(updatedAt)
   return [[id, { id, value: integerIn(value), version: countIn(version), updatedAt: time }]]
 }
 
@@ -229,6 +229,13 @@ function integerIn(field: unknown): number {
 function countIn(field: unknown): number {
   const number = integerIn(field)
   if (number >= 0) return number
+  throw unreadable()
+}
+
+/** A time in ms, which ledgers may store with a fraction. */
+function timeIn(field: unknown): number {
+  const number = Number(field)
+  if (typeof field !== 'object' && Number.isFinite(number)) return number
   throw unreadable()
 }
 
