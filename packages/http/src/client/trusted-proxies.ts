@@ -2,6 +2,7 @@ import {
   type Address,
   badOption,
   integerFrom,
+  isHeaderName,
   optionsOf,
   type PresetInRanges,
   type ProxyPreset,
@@ -36,7 +37,6 @@ const EXPECTED = `the name of a proxy (${Object.keys(PROXY_PRESETS).join(', ')})
 const MAX_HOPS = 16
 const OLD_AFTER_DAYS = 365
 const DAY_MS = 86_400_000
-const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/
 /** Headers whose values are not addresses alone. */
 const UNREADABLE: readonly string[] = ['forwarded', 'set-cookie']
 const CLASS_E = new AddressSet(['240.0.0.0/4'], badRange)
@@ -119,7 +119,7 @@ function proxyOf(one: ProxyTrust): Proxy {
   if (typeof one !== 'object' || one === null) throw badOption(OPTION, one, EXPECTED)
   if ('preset' in one) return presetProxy(one.preset, one)
   const { ranges, header, hops = 1 } = optionsOf(OPTION, one as TrustedProxy, ['ranges', 'header', 'hops'])
-  if (typeof header !== 'string' || !HEADER_NAME.test(header) || UNREADABLE.includes(header.toLowerCase())) {
+  if (!isHeaderName(header) || UNREADABLE.includes(header.toLowerCase())) {
     throw badOption(`${OPTION}: header`, header, "the name of a header with addresses, such as 'x-forwarded-for'")
   }
   integerFrom(`${OPTION}: hops`, hops, 1, MAX_HOPS)

@@ -1,6 +1,7 @@
 import { badOption } from '../errors/bad-option.ts'
 import { integerFrom, optionsOf } from '../options/options.ts'
-import { parseAddress, readIPv4, readIPv6, withoutPort, writeIPv6 } from './address.ts'
+import { readIPv4, readIPv6, withoutPort, writeIPv6 } from './address.ts'
+import { type AddressRange, isWithin, MAPPED_IPV4, masksOf, rangeOf } from './address-range.ts'
 
 export interface AddressOptions {
   /**
@@ -25,15 +26,12 @@ export interface AddressRules {
 }
 
 /** An IPv6 prefix whose addresses contain an IPv4 address in four of their 16 octets. */
-interface Embedding {
-  readonly masks: readonly number[]
-  readonly groups: readonly number[]
+interface Embedding extends AddressRange {
   readonly octets: readonly number[]
 }
 
-const ALL: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7]
-const MAPPED: Embedding = { masks: masksOf(96), groups: [0, 0, 0, 0, 0, 0xffff, 0, 0], octets: [12, 13, 14, 15] }
-const COMPATIBLE: Pick<Embedding, 'masks' | 'groups'> = { masks: masksOf(96), groups: ALL.map(() => 0) }
+const MAPPED: Embedding = { ...MAPPED_IPV4, octets: [12, 13, 14, 15] }
+const COMPATIBLE: AddressRange = { masks: masksOf(96), groups: Array(8).fill(0) }
 const SIX_TO_FOUR: Embedding = { masks: masksOf(16), groups: [0x2002, 0, 0, 0, 0, 0, 0, 0], octets: [2, 3, 4, 5] }
 const WELL_KNOWN_NAT64 = '64:ff9b::/96'
 const CIDR = /^(.+)\/(32|40|48|56|64|96)$/
@@ -57,23 +55,18 @@ export function compileAddressOptions(options: AddressOptions = {}): AddressRule
 }
 
 function compilePrefix(text: unknown): { bits: number; embedding: Embedding } {
-  const [, base, length] = (typeof text === 'string' && CIDR.exec(text)) || []
-  const groups = parseAddress(base ?? '')?.groups
+  const [, base = '', length] = (typeof text === 'string' && CIDR.exec(text)) || []
   const bits = Number(length)
-  const masks = masksOf(bits)
-  if (groups?.length !== 8 || ALL.some((i) => groups[i] !== (groups[i] & masks[i]))) {
+  const range = rangeOf(base, bits)
+  if (range?.groups.length !== 8) {
     const shape = 'an IPv6 prefix of /32, /40, /48, /56, /64 or /96 whose other bits are 0'
     throw badOption('embeddedIPv4Prefixes', text, `${shape}, such as '${WELL_KNOWN_NAT64}'`)
   }
   const start = bits / 8
-  if (bits === 96) return { bits, embedding: { masks, groups, octets: [12, 13, 14, 15] } }
+  if (bits === 96) return { bits, embedding: { ...range, octets: [12, 13, 14, 15] } }
   // RFC 6052 reserves octet 8 ("u") as zero and skips it; no translator creates other addresses
   const octets = [0, 1, 2, 3].map((i) => (start + i < 8 ? start + i : start + i + 1))
-  return { bits, embedding: { masks: masks.with(4, masks[4] | 0xff00), groups, octets } }
-}
-
-function masksOf(bits: number): number[] {
-  return ALL.map((i) => (0xffff << (16 - Math.min(16, Math.max(0, bits - i * 16)))) & 0xffff)
+  return { bits, embedding: { masks: range.masks.with(4, range.masks[4] | 0xff00), groups: range.groups, octets } }
 }
 
 /**
@@ -88,10 +81,10 @@ export function addressKey(text: string, rules: AddressRules): string | undefine
   if (groups === undefined) return undefined
   if (isLocal(groups)) return writeIPv6(groups)
   for (const embedding of rules.embeddings) {
-    if (holds(embedding, groups)) return embedding.octets.map((octet) => octetAt(groups, octet)).join('.')
+    if (isWithin(embedding, groups)) return embedding.octets.map((octet) => octetAt(groups, octet)).join('.')
   }
   // deprecated IPv4-compatible addresses: their prefix would be the same for all of them
-  if (holds(COMPATIBLE, groups)) return writeIPv6(groups)
+  if (isWithin(COMPATIBLE, groups)) return writeIPv6(groups)
   for (let i = 0; i < 8; i++) groups[i] &= rules.masks[i]
   return writeIPv6(groups) + rules.suffix
 }
@@ -116,11 +109,6 @@ export function isWholeIPv6(text: string, rules: AddressRules): boolean {
 function isLocal(groups: readonly number[]): boolean {
   for (let i = 0; i < 7; i++) if (groups[i] !== 0) return false
   return groups[7] <= 1
-}
-
-function holds(embedding: Pick<Embedding, 'masks' | 'groups'>, groups: readonly number[]): boolean {
-  for (let i = 0; i < 8; i++) if ((groups[i] & embedding.masks[i]) !== embedding.groups[i]) return false
-  return true
 }
 
 function octetAt(groups: readonly number[], octet: number): number {

@@ -43,6 +43,11 @@ const ANY_METHOD = '*'
 // RFC 9110 section 5.6.2
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 
+/** Whether a value is the name of a header. */
+export function isHeaderName(name: unknown): name is string {
+  return typeof name === 'string' && TOKEN.test(name)
+}
+
 /** Counts requests by client address: IPv4 addresses completely, IPv6 addresses by their prefix (default: /56). */
 export function byIp<Raw = unknown>(options: ByIpOptions = {}): LabelledKeySource<Raw> {
   const rules = compileAddressOptions(options)
@@ -55,7 +60,7 @@ export function byIp<Raw = unknown>(options: ByIpOptions = {}): LabelledKeySourc
  * otherwise a client can send a new value with each request. Throws `SLUICE_BAD_OPTION`.
  */
 export function byHeader<Raw = unknown>(name: string, options: ByHeaderOptions = {}): LabelledKeySource<Raw> {
-  if (typeof name !== 'string' || !TOKEN.test(name)) {
+  if (!isHeaderName(name)) {
     throw badOption('byHeader', name, "a header name such as 'x-api-key'")
   }
   optionsOf('byHeader', options, ['missing'])
