@@ -58,7 +58,7 @@ function linesOf(body) {
 }
 
 /** Returns the text of the data file. A range that is not a CIDR, or an empty list, stops the update. */
-export function dataFile(lists) {
+function dataFile(lists) {
   const entries = Object.entries(lists).map(([name, { read, source, ranges }]) => {
     const bad = ranges.find((range) => !/^[\da-f.:]+\/\d{1,3}$/.test(range))
     if (ranges.length === 0 || bad !== undefined) throw new Error(`${name}: ${bad ?? 'no range'} in ${source}`)
@@ -84,17 +84,11 @@ ${entries.join('\n')}
 `
 }
 
-export function write(lists) {
-  writeFileSync(file, dataFile(lists))
-  execFileSync(process.execPath, [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', file])
+const read = new Date().toISOString().slice(0, 10)
+const lists = {}
+for (const [name, { source, read: ranges }] of Object.entries(sources)) {
+  lists[name] = { read, source, ranges: await ranges() }
+  console.log(`${name}: ${lists[name].ranges.length} ranges`)
 }
-
-if (process.argv[1] === import.meta.filename) {
-  const read = new Date().toISOString().slice(0, 10)
-  const lists = {}
-  for (const [name, { source, read: ranges }] of Object.entries(sources)) {
-    lists[name] = { read, source, ranges: await ranges() }
-    console.log(`${name}: ${lists[name].ranges.length} ranges`)
-  }
-  write(lists)
-}
+writeFileSync(file, dataFile(lists))
+execFileSync(process.execPath, [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', file])

@@ -14,8 +14,8 @@ const CIDR = /^([^/]+)(?:\/(\d{1,3}))?$/
 export class AddressSet {
   readonly #ranges: readonly AddressRange[]
 
-  /** Throws the error that `bad` returns for text that is not an address or a range. */
-  constructor(ranges: readonly string[], bad: (range: unknown) => Error) {
+  /** Throws the error that `bad` returns for text that is not an address or a range. Default: a `RangeError`. */
+  constructor(ranges: readonly string[], bad: (range: unknown) => Error = badRange) {
     this.#ranges = ranges.map((text) => {
       const [, base = '', bits] = (typeof text === 'string' && CIDR.exec(text)) || []
       const range = rangeOf(base, bits === undefined ? undefined : Number(bits))
@@ -28,6 +28,10 @@ export class AddressSet {
     for (const range of this.#ranges) if (isWithin(range, groups)) return true
     return false
   }
+}
+
+function badRange(range: unknown): Error {
+  return new RangeError(`expected an address or a CIDR range, received ${range}`)
 }
 
 /**

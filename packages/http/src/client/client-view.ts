@@ -3,7 +3,7 @@ import type { HttpExchange } from '../exchange.ts'
 import { collapseDetector } from './collapse-detector.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
-/** A request as gates see it: its address is that of the client, as trusted proxies tell it. */
+/** A request as gates see it: its address is that of the client, as trusted proxies report it. */
 export class ClientView<Req, Res> implements RequestView<Req> {
   readonly #exchange: HttpExchange<Req, Res>
   readonly #proxies: TrustedProxies | undefined

@@ -8,7 +8,7 @@ import {
 import { AddressSet, readAddress } from './address-set.ts'
 import type { ClientSource } from './client-source.ts'
 import { DistinctCount } from './distinct-count.ts'
-import { PRIVATE_RANGES, PROXY_PRESETS, PUBLISHED, presetBySigns } from './proxy-presets.ts'
+import { PRIVATE_RANGES, PROXY_PRESETS, presetAddresses, presetBySigns } from './proxy-presets.ts'
 
 /** Requests per round. Each round starts without memory of the previous one. */
 const ROUND = 1_024
@@ -29,12 +29,9 @@ const LEAST_SHARE = 1 / 16
 const LEAST_SHARE_BY_AGENTS = 1 / 4
 
 const FORWARDED = 'x-forwarded-for'
-const bad = (range: unknown): Error => new Error(String(range))
-const PRIVATE = new AddressSet(PRIVATE_RANGES, bad)
-const PUBLIC_PROXIES = [...PUBLISHED, 'gcp-lb' as const].map((name) => ({
-  name,
-  addresses: new AddressSet(PROXY_PRESETS[name].ranges, bad),
-}))
+const PRIVATE = new AddressSet(PRIVATE_RANGES)
+/** Proxies at addresses of the internet, which are theirs alone. */
+const PUBLIC_PROXIES = ['cloudflare', 'fastly', 'aws-cloudfront', 'azure-front-door', 'gcp-lb'] as const
 
 /** What one counted address sent in this round. */
 class Evidence {
@@ -73,7 +70,7 @@ export class CollapseDetector {
   /** Requests that a sampled process has seen; -1 in the first round, in which each one is looked at. */
   #skipped = -1
 
-  /** `isFound` says whether a collapse is known, so that no other is looked for. */
+  /** `isFound` returns whether a collapse is known, so that no other is looked for. */
   constructor(isFound: () => boolean, found: (found: CollapsedClients) => void) {
     this.#isFound = isFound
     this.#found = found
@@ -127,12 +124,12 @@ export class CollapseDetector {
 
 /** Returns the proxy with published addresses to which an address belongs, if the request looks forwarded. */
 function publicProxyOf(text: string, address: Address, source: ClientSource): string | undefined {
-  const proxy = PUBLIC_PROXIES.find(({ addresses }) => addresses.has(address))
+  const proxy = PUBLIC_PROXIES.find((name) => presetAddresses(name).has(address))
   if (proxy === undefined) return undefined
-  const { header } = PROXY_PRESETS[proxy.name]
+  const { header } = PROXY_PRESETS[proxy]
   const client = source.headerText(header)
   // programs that run at the provider are clients, and forward nothing
-  return client === undefined || client.startsWith(text) ? undefined : proxy.name
+  return client === undefined || client.startsWith(text) ? undefined : proxy
 }
 
 function firstForwarded(source: ClientSource): string | undefined {
@@ -147,14 +144,11 @@ function isPublic(text: string): boolean {
 }
 
 function suggestion(text: string, source: ClientSource): string {
-  const address = readAddress(text)
-  const preset = presetBySigns((name) => source.headerText(name))
+  const preset = presetBySigns(source)
   if (preset === undefined) return `{ ranges: ['${text}'], header: '${FORWARDED}' }, once the proxy sends this header`
-  return isAt(preset, address) ? `'${preset}'` : `{ preset: '${preset}', ranges: ['${text}'] }`
-}
-
-function isAt(preset: keyof typeof PROXY_PRESETS, address: Address | undefined): boolean {
-  return address !== undefined && new AddressSet(PROXY_PRESETS[preset].ranges, bad).has(address)
+  const address = readAddress(text)
+  const isKnown = address !== undefined && presetAddresses(preset).has(address)
+  return isKnown ? `'${preset}'` : `{ preset: '${preset}', ranges: ['${text}'] }`
 }
 
 function hasCollapsed(): boolean {

@@ -25,8 +25,8 @@ export class DistinctCount {
   }
 }
 
-// FNV-1a with the finaliser of MurmurHash3. User agents differ in their last characters. Clients that choose their text can only reduce or raise one estimate,
-// which decides about nothing but a warning.
+// FNV-1a with the finaliser of MurmurHash3. User agents differ in their last characters. Clients that choose their text
+// can only reduce or raise one estimate, which decides about nothing but a warning.
 function bitOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = Math.max(0, text.length - 64); i < text.length; i++)

@@ -1,5 +1,7 @@
 import type { ProxyPreset } from '@sluice/limiter-core/http'
-import { PUBLISHED_RANGES, type PublishedProxy } from './proxy-ranges.ts'
+import { AddressSet } from './address-set.ts'
+import type { ClientSource } from './client-source.ts'
+import { PUBLISHED_RANGES, type PublishedRanges } from './proxy-ranges.ts'
 
 /** How a proxy reports the address of its client. */
 export interface ProxyRules {
@@ -14,6 +16,8 @@ export interface ProxyRules {
   readonly ipv6Header?: string
   /** Addresses of the proxy. */
   readonly ranges: readonly string[]
+  /** The list from which the addresses were read, if the provider publishes one. */
+  readonly published?: PublishedRanges
   /** Whether a request also comes from the proxy if the runtime provides no peer address. */
   readonly unknownPeer?: boolean
 }
@@ -25,19 +29,23 @@ const LOCAL = ['127.0.0.0/8', '::1', '169.254.0.0/16', 'fe80::/10']
 export const PRIVATE_RANGES: readonly string[] = [...VPC, ...LOCAL, 'fc00::/7']
 const OWN_PROXY: ProxyRules = { header: LIST, ranges: PRIVATE_RANGES }
 
+function published(list: PublishedRanges): Pick<ProxyRules, 'ranges' | 'published'> {
+  return { ranges: list.ranges, published: list }
+}
+
 export const PROXY_PRESETS: Readonly<Record<ProxyPreset, ProxyRules>> = {
   cloudflare: {
     header: 'cf-connecting-ip',
     single: true,
     ipv6Header: 'cf-connecting-ipv6',
-    ranges: PUBLISHED_RANGES.cloudflare.ranges,
+    ...published(PUBLISHED_RANGES.cloudflare),
   },
   // a client can send Fastly-Client-IP; with shielding, a request passes two nodes, and each appends
-  fastly: { header: LIST, hops: 2, ranges: PUBLISHED_RANGES.fastly.ranges },
+  fastly: { header: LIST, hops: 2, ...published(PUBLISHED_RANGES.fastly) },
   fly: { header: 'fly-client-ip', single: true, ranges: ['172.16.0.0/12', 'fdaa::/16'] },
   vercel: { header: 'x-vercel-forwarded-for', ranges: LOCAL, unknownPeer: true },
   'aws-alb': { header: LIST, ranges: VPC },
-  'aws-cloudfront': { header: LIST, ranges: PUBLISHED_RANGES['aws-cloudfront'].ranges },
+  'aws-cloudfront': { header: LIST, ...published(PUBLISHED_RANGES['aws-cloudfront']) },
   // appends the client and its own address
   'gcp-lb': {
     header: LIST,
@@ -48,7 +56,7 @@ export const PROXY_PRESETS: Readonly<Record<ProxyPreset, ProxyRules>> = {
   'azure-front-door': {
     header: 'x-azure-socketip',
     single: true,
-    ranges: PUBLISHED_RANGES['azure-front-door'].ranges,
+    ...published(PUBLISHED_RANGES['azure-front-door']),
   },
   nginx: OWN_PROXY,
   traefik: OWN_PROXY,
@@ -72,8 +80,18 @@ const SIGNS: readonly (readonly [header: string, preset: ProxyPreset])[] = [
 ]
 
 /** Returns the proxy whose headers a request has; undefined without any. */
-export function presetBySigns(headerText: (name: string) => string | undefined): ProxyPreset | undefined {
-  return SIGNS.find(([header]) => headerText(header) !== undefined)?.[1]
+export function presetBySigns(source: ClientSource): ProxyPreset | undefined {
+  return SIGNS.find(([header]) => source.headerText(header) !== undefined)?.[1]
 }
 
-export const PUBLISHED: readonly PublishedProxy[] = Object.keys(PUBLISHED_RANGES) as PublishedProxy[]
+const compiled = new Map<ProxyPreset, AddressSet>()
+
+/** Returns the addresses of a preset, which are compiled when they are first needed. */
+export function presetAddresses(name: ProxyPreset): AddressSet {
+  let addresses = compiled.get(name)
+  if (addresses === undefined) {
+    addresses = new AddressSet(PROXY_PRESETS[name].ranges)
+    compiled.set(name, addresses)
+  }
+  return addresses
+}

@@ -15,8 +15,7 @@ import {
 import { AddressSet, readAddress } from './address-set.ts'
 import type { ClientSource } from './client-source.ts'
 import { type ForwardedList, lastOf } from './forwarded-list.ts'
-import { PROXY_PRESETS, type ProxyRules } from './proxy-presets.ts'
-import { PUBLISHED_RANGES } from './proxy-ranges.ts'
+import { PROXY_PRESETS, type ProxyRules, presetAddresses } from './proxy-presets.ts'
 
 /** A step from a peer or proxy towards the client, for explanations. */
 export interface Hop {
@@ -39,9 +38,9 @@ const OLD_AFTER_DAYS = 365
 const DAY_MS = 86_400_000
 /** Headers whose values are not addresses alone. */
 const UNREADABLE: readonly string[] = ['forwarded', 'set-cookie']
-const CLASS_E = new AddressSet(['240.0.0.0/4'], badRange)
+const CLASS_E = new AddressSet(['240.0.0.0/4'])
 
-/** The proxies that an application trusts to tell the address of their client. */
+/** The proxies that an application trusts to report the address of their client. */
 export class TrustedProxies {
   readonly #proxies: readonly Proxy[]
 
@@ -131,7 +130,7 @@ function presetProxy(name: ProxyPreset, given?: PresetInRanges): Proxy {
   const preset = PROXY_PRESETS[name]
   if (given === undefined) {
     warnIfOld(name)
-    return { ...preset, name, addresses: addressesOf(preset.ranges) }
+    return { ...preset, name, addresses: presetAddresses(name) }
   }
   const { ranges } = optionsOf(OPTION, given, ['preset', 'ranges'])
   return { ...preset, name, ranges, unknownPeer: false, addresses: addressesOf(ranges) }
@@ -148,9 +147,9 @@ function badRange(range: unknown): Error {
 
 /** Warns once if the published addresses of a proxy were read more than a year ago, or on an unknown day. */
 function warnIfOld(name: ProxyPreset): void {
-  const { read, source } =
-    (PUBLISHED_RANGES as Partial<typeof PUBLISHED_RANGES & Record<string, undefined>>)[name] ?? {}
-  if (source === undefined) return
+  const { published } = PROXY_PRESETS[name]
+  if (published === undefined) return
+  const { read, source } = published
   if (read !== undefined && systemClock.wall() - Date.parse(read) <= OLD_AFTER_DAYS * DAY_MS) return
   warnOnce(
     'SLUICE_OLD_PROXY_RANGES',

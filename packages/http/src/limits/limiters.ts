@@ -87,7 +87,10 @@ interface Watchable {
 export interface SharedOptions {
   /** Adds all shared options, for rate limits and slow-downs. */
   withBackend<T extends Watchable>(options: T): T
-  /** Adds the shared clock, trusted proxies and observers, for caps: the shared backend does not count concurrent requests. */
+  /**
+   * Adds the shared clock, trusted proxies and observers, for caps: the shared backend does not count concurrent
+   * requests.
+   */
   withObservers<T extends Watchable>(options: T): T
 }
 

@@ -34,7 +34,10 @@ export class ControlExchange {
     this.#unsubscribe = channel.subscribe(topic, (bytes) => this.#receive(bytes))
   }
 
-  /** Never rejects, and takes at most 2 s. The channel reports failures to its own observers, and the next send repeats all changes. */
+  /**
+   * Never rejects, and takes at most 2 s. The channel reports failures to its own observers, and the next send repeats
+   * all changes.
+   */
   async send(controls: readonly StoredControl[], urgent: boolean): Promise<void> {
     const { channel, clock, topic } = this.#options
     const sent = controlsTexts(controls).map(async (text) => channel.publish(topic, this.#seal.seal(text), { urgent }))
