@@ -131,9 +131,12 @@ async function created(path: string, start: () => Promise<PGlite>): Promise<PGli
     await syncFolder(dirname(path))
     return database
   } catch (error) {
-    await database?.close()
-    // frees the disk; the mark is last, so that what is left of the database is never used
-    for (const left of database ? [] : [path, mark]) await rm(left, { recursive: true, force: true })
+    if (database) await database.close()
+    else {
+      // frees the disk; the mark is last, so that what is left of the database is never used
+      await rm(path, { recursive: true, force: true })
+      await rm(mark, { force: true })
+    }
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { firstOf } from './first-event.ts'
 import type { RedisConnection } from './redis-client.ts'
 
 const CONNECTING: readonly string[] = ['connecting', 'connect']
@@ -23,14 +24,8 @@ export class FirstConnects {
     return this.#attempts.get(name)
   }
 
-  #ended(name: string, connection: RedisConnection): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        for (const event of FINAL_EVENTS) connection.off(event, settle)
-        this.#attempts.set(name, undefined)
-        resolve()
-      }
-      for (const event of FINAL_EVENTS) connection.on(event, settle)
-    })
+  async #ended(name: string, connection: RedisConnection): Promise<void> {
+    await firstOf(connection, FINAL_EVENTS)
+    this.#attempts.set(name, undefined)
   }
 }

@@ -62,6 +62,12 @@ export function unansweredFailure(): RedisFailure {
   return new RedisFailure('LATE', 'Redis did not reply in time', { mayHaveCounted: true })
 }
 
+/** Creates the failure of a call whose connection broke. Redis may have executed it. */
+export function brokenFailure(): RedisFailure {
+  const message = 'the connection to Redis broke before the reply was received'
+  return new RedisFailure('CONNECTION', message, { mayHaveCounted: true })
+}
+
 /** Creates the failure of a call whose reply does not have the format of the script. */
 export function invalidReply(): RedisFailure {
   return new RedisFailure('ERR', 'the reply of the script has an unexpected format')

@@ -9,7 +9,7 @@ import {
   type RedisConnection,
   type RedisNode,
 } from '../client/redis-client.ts'
-import { failureOf, RedisFailure } from '../client/redis-failure.ts'
+import { brokenFailure, failureOf, RedisFailure } from '../client/redis-failure.ts'
 import { isNoScript, shaOf } from './script-sha.ts'
 
 /** A call that was sent and has no reply yet. */
@@ -160,9 +160,7 @@ export class ClientRunner implements ScriptRunner {
     for (const call of this.#calls) {
       if (call.connection !== connection) continue
       this.#calls.delete(call)
-      const message = 'the connection to Redis broke before the reply was received'
-      const failure = new RedisFailure('CONNECTION', message, { mayHaveCounted: true })
-      call.reject(this.#scoped(failure))
+      call.reject(this.#scoped(brokenFailure()))
     }
     this.#notify('lost', connection)
   }

@@ -1,6 +1,7 @@
 import type { Interruption, Script, ScriptRunner } from '@sluice/limiter-core/backend'
+import { firstOf } from '../client/first-event.ts'
 import { hashSlot } from '../client/hash-slot.ts'
-import { failureOf, RedisFailure } from '../client/redis-failure.ts'
+import { brokenFailure, failureOf, RedisFailure } from '../client/redis-failure.ts'
 import {
   isNodeRedisCluster,
   isNodeRedisConnection,
@@ -13,9 +14,9 @@ type Reject = (failure: RedisFailure) => void
 
 /** Returns a runner for a client of node-redis 5 or 6. */
 export function nodeRedisRunner(client: NodeRedisClient): ScriptRunner {
-  // without a listener, node-redis ends the process when a connection is lost
-  client.on('error', ignore)
   if (isNodeRedisConnection(client)) return new NodeRedisRunner(client)
+  // without a listener, node-redis ends the process when a connection is lost
+  client.on('error', () => {})
   const run: ScriptRunner['run'] = (script, keys, args) =>
     client.isOpen ? evaluated(client, script, keys, args) : Promise.reject(closedFailure())
   if (!isNodeRedisCluster(client)) return { run }
@@ -40,6 +41,7 @@ class NodeRedisRunner implements ScriptRunner {
 
   constructor(client: NodeRedisConnection) {
     this.#client = client
+    // without a listener, node-redis ends the process when a connection is lost
     client.on('error', (error: unknown) => {
       this.#failure = failureOf(error)
     })
@@ -66,15 +68,9 @@ class NodeRedisRunner implements ScriptRunner {
     }
   }
 
-  #firstAttempt(): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        for (const event of ['ready', 'error', 'end']) this.#client.off(event, settle)
-        this.#wasTried = true
-        resolve()
-      }
-      for (const event of ['ready', 'error', 'end']) this.#client.on(event, settle)
-    })
+  async #firstAttempt(): Promise<void> {
+    await firstOf(this.#client, ['ready', 'error', 'end'])
+    this.#wasTried = true
   }
 
   #sent(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
@@ -100,8 +96,7 @@ class NodeRedisRunner implements ScriptRunner {
   }
 
   #lost(): void {
-    const message = 'the connection to Redis broke before the reply was received'
-    for (const reject of this.#pending) reject(new RedisFailure('CONNECTION', message, { mayHaveCounted: true }))
+    for (const reject of this.#pending) reject(brokenFailure())
     this.#pending.clear()
     for (const listener of this.#listeners) listener('lost')
   }
@@ -128,5 +123,3 @@ function evaluated(
 function closedFailure(): RedisFailure {
   return new RedisFailure('CONNECTION', 'the client of node-redis is not connected: call connect() first')
 }
-
-function ignore(): void {}
