@@ -30,7 +30,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ],
   '@sluice/gossip': ['@sluice/counters', '@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics'],
   '@sluice/insight': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches'],
-  '@sluice/testkit': ['@sluice/fleet', '@sluice/limiter-core'],
+  '@sluice/testkit': ['@sluice/fleet', '@sluice/http', '@sluice/limiter-core'],
 }
 
 // installed by the user: Sluice must not add a second copy of one of these to an application

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createSluice, type FailoverOptions, rateLimit, slowDown } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
+import { RateGate } from '@sluice/http'
 import { createLimiter, type RequestView } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 import { fastify } from 'fastify'
 import { closeBenches, failoverBench, serverError } from './flaky-backend.ts'
 

@@ -1,5 +1,5 @@
+import { RateGate } from '@sluice/http'
 import type { Decision, Limiter, PolicyInput } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 import type { Scene } from './scene.ts'
 
 /** Limiters of several plans, each with one policy of the same name. */

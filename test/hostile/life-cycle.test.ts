@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { createLimiter, memoryBackend, type RequestView } from '@sluice/limiter-core'
 import { algorithms, compilePolicy } from '@sluice/limiter-core/backend'
-import { RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 
 const policy = { algorithm: 'fixed-window', limit: 5, window: '1h' } as const

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { createInflightLimiter, createLimiter, type RequestView } from '@sluice/limiter-core'
-import { policyItems, RateGate } from '@sluice/limiter-core/http'
+import { policyItems } from '@sluice/limiter-core/http'
 import { codeOf } from './code-of.ts'
 
 const badNames = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { createInflightLimiter, createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 import { codeOf } from './code-of.ts'
 
 const values: Readonly<Record<string, unknown>> = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { InflightGate, RateGate } from '@sluice/http'
 import { memoryBackend } from '@sluice/limiter-core'
-import { InflightGate, RateGate } from '@sluice/limiter-core/http'
 
 const one = { limit: 1, window: '1m' }
 const settle = () => 1

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { InflightGate } from '@sluice/http'
 import { type Cap, createInflightLimiter, type InflightBackend } from '@sluice/limiter-core'
-import { InflightGate } from '@sluice/limiter-core/http'
 import { LimitLayer } from '@sluice/node-http/adapter'
 
 function backendOf(limit?: number): InflightBackend & { readonly asked: (Cap | undefined)[] } {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { InflightGate, RateGate } from '@sluice/http'
 import {
   byAll,
   byHeader,
@@ -10,7 +11,6 @@ import {
   type RequestView,
 } from '@sluice/limiter-core'
 import { resetWarnings } from '@sluice/limiter-core/backend'
-import { InflightGate, RateGate } from '@sluice/limiter-core/http'
 import { Watcher } from '@sluice/testkit'
 import fc from 'fast-check'
 import { viewOf } from './request-view.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import {
   type Answer,
   type Backend,
@@ -11,7 +12,6 @@ import {
   type PolicyInput,
 } from '@sluice/limiter-core'
 import { compilePolicy } from '@sluice/limiter-core/backend'
-import { RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 
 const month: PolicyCalendar = { per: 'month', timeZone: 'Europe/Berlin' }

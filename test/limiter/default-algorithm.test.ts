@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { createLimiter, type PolicyInput } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLimiter, memoryBackend, type RateLimitOptions } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
+import { RateGate, type RateLimitOptions } from '@sluice/http'
+import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { viewOf } from '../keys/request-view.ts'
 

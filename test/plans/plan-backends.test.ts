@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 import { leasedBackend, redisBackend } from '@sluice/redis'
 import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
 import { FakeClock } from '@sluice/testkit'

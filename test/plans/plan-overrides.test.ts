@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { limitOverrides, memoryBackend, type PolicyInput } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 
 type Plan = Omit<PolicyInput, 'name'>

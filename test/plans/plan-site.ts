@@ -1,4 +1,5 @@
-import { type Backend, type Decision, type Policy, RateGate } from '@sluice/limiter-core/http'
+import { RateGate } from '@sluice/http'
+import type { Backend, Decision, Policy } from '@sluice/limiter-core/http'
 import type { FakeClock } from '@sluice/testkit'
 
 export type PlanPolicy = Omit<Policy, 'name' | 'windowMs'> & { readonly windowMs: number }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { SlowDownGate, type SlowDownOptions } from '@sluice/http'
 import { compilePolicy } from '@sluice/limiter-core/backend'
-import { SlowDownGate, type SlowDownOptions } from '@sluice/limiter-core/http'
 import { baseSeed, FakeClock, referenceModel } from '@sluice/testkit'
 import fc from 'fast-check'
 import { viewOf } from '../keys/request-view.ts'

@@ -1,14 +1,15 @@
 // Entry point for authors of adapters: limits for HTTP requests, and headers and bodies of responses.
 
-export { andThen, isPromise } from './contracts/maybe-promise.ts'
+export { allOf, andThen, isPromise } from './contracts/maybe-promise.ts'
+export type { RequestHook } from './contracts/request-hook.ts'
 export type * from './contracts.ts'
+export { ChargeVerdict, hasDenial, RequestDecision } from './decision/verdict.ts'
 export { badOption } from './errors/bad-option.ts'
 export { messageOf, type SluiceCode, SluiceError } from './errors/errors.ts'
 export { kindOf, shown } from './errors/shown.ts'
 export { warn, warnOnce } from './errors/warn-once.ts'
-export { compileFailover, type FailoverOptions } from './failover/failover-options.ts'
+export { compileFailover, type FailoverOptions, type FailoverRule } from './failover/failover-options.ts'
 export { Deadlines } from './failover/health/deadlines.ts'
-export type { SettleContext } from './http/cost-source.ts'
 export { stringItem } from './http/headers/fields.ts'
 export {
   capEntry,
@@ -19,42 +20,56 @@ export {
   httpDenial,
   policyItems,
   rateEntry,
+  soleEntry,
   violatedNames,
   violatedPolicies,
 } from './http/headers/gate.ts'
-export { compileHeaders, type HeaderPlan } from './http/headers/header-dialect.ts'
-export { compilePartitionKey } from './http/headers/partition-key.ts'
+export { compileHeaders, type HeaderOptions, type HeaderPlan } from './http/headers/header-dialect.ts'
+export { compilePartitionKey, type PartitionKeyOptions } from './http/headers/partition-key.ts'
 export { PROBLEM_MEDIA_TYPE, problemBody } from './http/headers/problem.ts'
-export { type CapCheck, InflightGate } from './http/inflight-gate.ts'
-export type { InflightLimitOptions } from './http/inflight-limit-options.ts'
-export type { GateOverrides, RateCheck } from './http/rate-check.ts'
-export { RateGate } from './http/rate-gate.ts'
-export { type RateLayer, scopeOfPart } from './http/rate-layers.ts'
-export type {
-  DenialBody,
-  DenialMessage,
-  DeniedContext,
-  DeniedHook,
-  RateLimitOptions,
-} from './http/rate-limit-options.ts'
 export { hostOf, isLocalRequest } from './http/request/local-request.ts'
-export type { RequestSluice } from './http/request/request-sluice.ts'
 export { hasUnreadBody } from './http/request/unread-body.ts'
-export { type SlowCheck, SlowDownGate } from './http/slow-down/slow-down-gate.ts'
-export type { SlowDownOptions } from './http/slow-down/slow-down-options.ts'
+export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-denial.ts'
+export type { ControlledCap } from './inflight/controlled-cap.ts'
+export { BackedInflightLimiter } from './inflight/inflight-limiter.ts'
 export { type Address, parseAddress, withoutPort, writeIPv6 } from './keys/address.ts'
 export { addressKey, compileAddressOptions } from './keys/address-key.ts'
 export { type AddressRange, isWithin, MAPPED_IPV4, rangeOf } from './keys/address-range.ts'
 export { clientKey } from './keys/client-key.ts'
 export { joinedKey } from './keys/joined-key.ts'
-export { ANONYMOUS, resolveKey } from './keys/key-source.ts'
+export { keySourceOf } from './keys/key-option.ts'
+export {
+  ANONYMOUS,
+  DENY,
+  EXEMPT,
+  type KeySource,
+  type ReportFallback,
+  type ResolvedKey,
+  requestKey,
+  resolveKey,
+} from './keys/key-source.ts'
+export { isPreflight, preflightKey, reportUnlessPreflight } from './keys/preflight.ts'
 export type * from './keys/proxy-trust.ts'
-export { isHeaderName, labelOf } from './keys/sources.ts'
-export { wholeCostOfRequest } from './limiter/cost.ts'
+export { fallbackReporter } from './keys/report-fallback.ts'
+export { byIp, isHeaderName, labelOf } from './keys/sources.ts'
+export { wholeCost, wholeCostOfRequest } from './limiter/cost.ts'
+export { PolicyLimiter } from './limiter/limiter.ts'
+export { openPolicies } from './limiter/open-policies.ts'
+export type { OpenPolicy } from './limiter/open-policy.ts'
 export { LimiterReport } from './observers/limiter-report.ts'
-export { Observers } from './observers/observers.ts'
-export { integerFrom, optionalFunction, optionsOf, withInherited } from './options/options.ts'
+export { joinedObservers, Observers } from './observers/observers.ts'
+export {
+  integerFrom,
+  oneOf,
+  optionalBoolean,
+  optionalFunction,
+  optionsOf,
+  POLICY_ONLY,
+  withInherited,
+} from './options/options.ts'
 export { DEFAULT_NAMES } from './policy/default-names.ts'
+export { type Mode, modeOf, parseMode } from './policy/mode.ts'
+export { checkedUnits, LARGEST_HEADER_INTEGER, type PolicyInput } from './policy/policy.ts'
 export { inThisContext } from './process/async-context.ts'
 export {
   type CollapsedClients,
@@ -62,3 +77,4 @@ export {
   recordCollapsedClients,
 } from './process/collapsed-clients.ts'
 export { clockOf, KEEP_ALIVE, systemClock } from './time/clock.ts'
+export { type Duration, parseMs } from './time/duration.ts'

@@ -1,24 +1,10 @@
 export type * from './contracts.ts'
 export { type SluiceCode, SluiceError } from './errors/errors.ts'
 export type { BackendErrorRule, FailoverOptions } from './failover/failover-options.ts'
-export type { CostSource, CountOnly, ReservedCost, SettleContext } from './http/cost-source.ts'
 export type { HeaderLine, HttpDenial } from './http/headers/gate.ts'
 export type { HeaderDialect, HeaderOptions } from './http/headers/header-dialect.ts'
 export type { PartitionKeyOptions } from './http/headers/partition-key.ts'
 export type { ProblemType } from './http/headers/problem.ts'
-export type { InflightLimitOptions } from './http/inflight-limit-options.ts'
-export type {
-  DeniedContext,
-  DeniedHook,
-  OnePolicyOptions,
-  PlansOptions,
-  PoliciesOptions,
-  RateLimitOptions,
-  RequestPolicy,
-  SharedRateLimitOptions,
-} from './http/rate-limit-options.ts'
-export type { RequestSluice } from './http/request/request-sluice.ts'
-export type { SlowDownOptions } from './http/slow-down/slow-down-options.ts'
 export {
   createInflightLimiter,
   type InflightLimiter,

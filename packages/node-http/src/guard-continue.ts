@@ -1,13 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { InflightHandle, RateHandle } from '@sluice/http'
-import {
-  type InflightLimitOptions,
-  kindOf,
-  optionsOf,
-  type RateLimitOptions,
-  SluiceError,
-} from '@sluice/limiter-core/http'
+import type { InflightHandle, InflightLimitOptions, RateHandle, RateLimitOptions } from '@sluice/http'
+import { kindOf, optionsOf, SluiceError } from '@sluice/limiter-core/http'
 import type { ConnectMiddleware, WrappedHandler } from './connect/connect.ts'
 import { RequestLifecycle } from './lifecycle/request-lifecycle.ts'
 import { inflightLimit, rateLimit } from './node-http.ts'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type LeaseGrant, LeasingBackend } from '@sluice/fleet/leases'
+import { InflightGate, type RateCheck, RateGate, SlowDownGate } from '@sluice/http'
 import {
   type Backend,
   type Charge,
@@ -12,7 +13,6 @@ import {
   type RequestView,
 } from '@sluice/limiter-core'
 import { GroupedBackend, RequestDecision } from '@sluice/limiter-core/backend'
-import { InflightGate, type RateCheck, RateGate, SlowDownGate } from '@sluice/limiter-core/http'
 import { redisBackend, redisInflight } from '@sluice/redis'
 import { FakeClock, openedCounter, Warnings, Watcher } from '@sluice/testkit'
 import { oddBackend } from '../../contracts/computed-backend.ts'

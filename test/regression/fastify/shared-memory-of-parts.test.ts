@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { type RateCheck, RateGate } from '@sluice/limiter-core/http'
+import { type RateCheck, RateGate } from '@sluice/http'
 import { FakeClock } from '@sluice/testkit'
 import { viewOf } from '../../keys/request-view.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { byHeader, byIp, DENY, EXEMPT, rateLimit } from '@sluice/express'
-import { type RateCheck, RateGate, type RateLimitOptions } from '@sluice/limiter-core/http'
+import { type RateCheck, RateGate, type RateLimitOptions } from '@sluice/http'
 import { FakeClock } from '@sluice/testkit'
 import express from 'express'
 import { fastify } from 'fastify'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { RateGate } from '@sluice/limiter-core/http'
+import { RateGate } from '@sluice/http'
 import { Watcher } from '@sluice/testkit'
 import { oddBackend } from '../../contracts/computed-backend.ts'
 import { viewOf } from '../../keys/request-view.ts'

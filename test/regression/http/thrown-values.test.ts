@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { createLimiter, type RequestView } from '@sluice/limiter-core'
 import { resetWarnings } from '@sluice/limiter-core/backend'
-import { RateGate } from '@sluice/limiter-core/http'
 import { failingBackend } from '@sluice/testkit'
 
 const thrown: Readonly<Record<string, unknown>> = {

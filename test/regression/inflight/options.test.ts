@@ -3,15 +3,9 @@ import { describe, expect, test } from '@jest/globals'
 import { Controller, Get } from '@nestjs/common'
 import { InflightLimit as ExpressInflightLimit, inflightLimit as expressCap } from '@sluice/express'
 import { sluice as fastifySluice } from '@sluice/fastify'
+import { InflightGate, type InflightLimitOptions } from '@sluice/http'
 import { inflightLimit as koaCap } from '@sluice/koa'
-import {
-  createInflightLimiter,
-  DENY,
-  type InflightBackend,
-  type InflightLimitOptions,
-  type RequestView,
-} from '@sluice/limiter-core'
-import { InflightGate } from '@sluice/limiter-core/http'
+import { createInflightLimiter, DENY, type InflightBackend, type RequestView } from '@sluice/limiter-core'
 import { InflightLimit as NestInflightLimit, SluiceModule } from '@sluice/nest'
 import {
   createSluice,

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { createLimiter } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 import { closeBenches, FlakyBackend, failoverBench, serverError } from '../../failover/flaky-backend.ts'
 
 afterEach(closeBenches)

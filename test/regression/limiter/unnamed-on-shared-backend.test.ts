@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createSluice } from '@sluice/express'
 import { rateLimit as hook } from '@sluice/fastify'
+import { RateGate, SlowDownGate } from '@sluice/http'
 import {
   type Answer,
   type Backend,
@@ -10,7 +11,6 @@ import {
   type InflightBackend,
   memoryBackend,
 } from '@sluice/limiter-core'
-import { RateGate, SlowDownGate } from '@sluice/limiter-core/http'
 import { inflightLimit, limitConnections, limitUpgrade } from '@sluice/node-http'
 import { leasedBackend, redisBackend, redisInflight } from '@sluice/redis'
 import { sketchInflight } from '@sluice/sketches/limits'

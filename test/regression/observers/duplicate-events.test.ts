@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { memoryBackend } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 
 test('a backend reports an event to an observer once, however many plans its limiter has', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { createLimiter } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 
 const coded = expect.objectContaining({ code: expect.stringMatching(/^SLUICE_/) })
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { RateGate } from '@sluice/http'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { RateGate } from '@sluice/limiter-core/http'
 
 test('a plugin scope whose policy is in several plans releases its name once, and other scopes keep it', () => {
   const backend = memoryBackend()

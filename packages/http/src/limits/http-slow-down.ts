@@ -1,13 +1,7 @@
-import {
-  type Clock,
-  clockOf,
-  KEEP_ALIVE,
-  type MaybePromise,
-  type SlowCheck,
-  SlowDownGate,
-  type SlowDownOptions,
-} from '@sluice/limiter-core/http'
+import { type Clock, clockOf, KEEP_ALIVE, type MaybePromise } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
+import { type SlowCheck, SlowDownGate } from '../gates/slow-down/slow-down-gate.ts'
+import type { SlowDownOptions } from '../gates/slow-down/slow-down-options.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 

@@ -6,16 +6,16 @@ import {
   compileFailover,
   type Decision,
   type FailoverOptions,
-  type InflightLimitOptions,
   type Observer,
   Observers,
   optionsOf,
   type ProxyTrustOption,
-  type RateLimitOptions,
-  type SlowDownOptions,
   withInherited,
 } from '@sluice/limiter-core/http'
 import { TrustedProxies } from '../client/trusted-proxies.ts'
+import type { InflightLimitOptions } from '../gates/inflight-limit-options.ts'
+import type { RateLimitOptions } from '../gates/rate-limit-options.ts'
+import type { SlowDownOptions } from '../gates/slow-down/slow-down-options.ts'
 import { HttpInflightLimit } from './http-inflight-limit.ts'
 import type { HttpLimit, InflightHandle, RateHandle, SlowDownHandle } from './http-limit.ts'
 import { HttpRateLimit } from './http-rate-limit.ts'

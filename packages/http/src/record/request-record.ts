@@ -8,12 +8,12 @@ import {
   isPromise,
   type LimiterReport,
   type MaybePromise,
-  type RateCheck,
-  type RequestSluice,
-  type SettleContext,
   warnOnce,
   wholeCostOfRequest,
 } from '@sluice/limiter-core/http'
+import type { SettleContext } from '../gates/cost-source.ts'
+import type { RateCheck } from '../gates/rate-check.ts'
+import type { RequestSluice } from '../gates/request-sluice.ts'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
 
 /** A check of any framework. Its hooks are only called with the request and response of that framework. */

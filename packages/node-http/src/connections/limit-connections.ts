@@ -1,13 +1,10 @@
 import type { Socket } from 'node:net'
-import { releasePermit } from '@sluice/http'
+import { type CapCheck, InflightGate, type InflightLimitOptions, releasePermit } from '@sluice/http'
 import type { InflightLimiter } from '@sluice/limiter-core'
 import {
-  type CapCheck,
   clockOf,
   DEFAULT_NAMES,
   Deadlines,
-  InflightGate,
-  type InflightLimitOptions,
   isPromise,
   kindOf,
   type LimiterReport,

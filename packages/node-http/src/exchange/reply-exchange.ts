@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestSluice } from '@sluice/http'
 import { routeMethod } from '@sluice/http'
-import type { HttpDenial, RequestSluice } from '@sluice/limiter-core'
+import type { HttpDenial } from '@sluice/limiter-core'
 import { Exchange } from './exchange.ts'
 import { type FastifyTrust, warnAboutFastifyTrust } from './proxy-trust.ts'
 import { type RoutedRequest, routeConfigOf, routePattern } from './route-config.ts'

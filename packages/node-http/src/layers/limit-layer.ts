@@ -1,16 +1,19 @@
 import type { HttpLimit } from '@sluice/http'
-import { compileSharedOptions, HttpInflightLimit, HttpRateLimit, HttpSlowDown, type SharedOptions } from '@sluice/http'
 import {
+  compileSharedOptions,
+  HttpInflightLimit,
+  HttpRateLimit,
+  HttpSlowDown,
   InflightGate,
   type InflightLimitOptions,
-  kindOf,
   RateGate,
   type RateLimitOptions,
+  type SharedOptions,
   SlowDownGate,
   type SlowDownOptions,
-  SluiceError,
   scopeOfPart,
-} from '@sluice/limiter-core/http'
+} from '@sluice/http'
+import { kindOf, SluiceError } from '@sluice/limiter-core/http'
 
 /**
  * Limits that one part of an application declares: the application, a class or a route. `false` removes the limits of

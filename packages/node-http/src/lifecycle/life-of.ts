@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { RequestSluice } from '@sluice/limiter-core/http'
+import type { RequestSluice } from '@sluice/http'
 
 const LIFE: unique symbol = Symbol.for('sluice.life') as never
 

@@ -1,17 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { HttpLimit } from '@sluice/http'
-import { admitAll, HttpInflightLimit, HttpRateLimit } from '@sluice/http'
-import type { InflightLimiter, Limiter } from '@sluice/limiter-core'
 import {
+  admitAll,
+  HttpInflightLimit,
+  HttpRateLimit,
   InflightGate,
   type InflightLimitOptions,
-  isPromise,
-  kindOf,
-  optionsOf,
   type RateLimitOptions,
-  SluiceError,
-} from '@sluice/limiter-core/http'
+} from '@sluice/http'
+import type { InflightLimiter, Limiter } from '@sluice/limiter-core'
+import { isPromise, kindOf, optionsOf, SluiceError } from '@sluice/limiter-core/http'
 import { afterCheck } from '../connect/after-check.ts'
 import { denyUpgrade } from './deny-upgrade.ts'
 import { besideOtherListeners } from './upgrade-beside-others.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { type CostSource, type CountOnly, memoryBackend } from '@sluice/limiter-core'
+import type { CostSource, CountOnly } from '@sluice/http/shared'
+import { memoryBackend } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
 import {
   cap,

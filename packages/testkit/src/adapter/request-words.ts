@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { EXEMPT, type RequestSluice } from '@sluice/limiter-core'
+import type { RequestSluice } from '@sluice/http'
+import { EXEMPT } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
 import { cap, type Handler, type LimiterSpec, type RateOptions, rate } from './stage/app-description.ts'
 import { Gate, ok, type Site, type Stage } from './stage/stage.ts'

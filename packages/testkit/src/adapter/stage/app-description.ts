@@ -1,10 +1,5 @@
-import type {
-  InflightLimitOptions,
-  MaybePromise,
-  RateLimitOptions,
-  RequestSluice,
-  SlowDownOptions,
-} from '@sluice/limiter-core'
+import type { InflightLimitOptions, RateLimitOptions, RequestSluice, SlowDownOptions } from '@sluice/http'
+import type { MaybePromise } from '@sluice/limiter-core'
 
 /** A request as the hooks and handlers of the contract see it, independent of the framework. */
 export interface HookRequest {

@@ -1,12 +1,15 @@
-import { SluiceError } from '../errors/errors.ts'
-import { kindOf } from '../errors/shown.ts'
-import type { FailoverRule } from '../failover/failover-options.ts'
-import { keySourceOf } from '../keys/key-option.ts'
-import type { KeySource } from '../keys/key-source.ts'
-import { openPolicies } from '../limiter/open-policies.ts'
-import type { OpenPolicy } from '../limiter/open-policy.ts'
-import { optionsOf, POLICY_ONLY } from '../options/options.ts'
-import type { PolicyInput } from '../policy/policy.ts'
+import {
+  type FailoverRule,
+  type KeySource,
+  keySourceOf,
+  kindOf,
+  type OpenPolicy,
+  openPolicies,
+  optionsOf,
+  POLICY_ONLY,
+  type PolicyInput,
+  SluiceError,
+} from '@sluice/limiter-core/http'
 import { type CompiledCost, checkFits, compileCost, countedCost } from './cost-source.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
 import type { ResponseSettings } from './response-settings.ts'

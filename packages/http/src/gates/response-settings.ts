@@ -1,5 +1,4 @@
-import { compileHeaders, type HeaderPlan } from './headers/header-dialect.ts'
-import { compilePartitionKey } from './headers/partition-key.ts'
+import { compileHeaders, compilePartitionKey, type HeaderPlan } from '@sluice/limiter-core/http'
 import type { RateLimitOptions } from './rate-limit-options.ts'
 import { parseStatus } from './request-rules.ts'
 

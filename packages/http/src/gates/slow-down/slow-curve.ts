@@ -1,7 +1,4 @@
-import { badOption } from '../../errors/bad-option.ts'
-import { messageOf, SluiceError } from '../../errors/errors.ts'
-import { shown } from '../../errors/shown.ts'
-import { type Duration, parseMs } from '../../time/duration.ts'
+import { badOption, type Duration, messageOf, parseMs, SluiceError, shown } from '@sluice/limiter-core/http'
 
 /** The `delayMs` option: a delay per unit over `after`, or a function of the number of units over `after`. */
 export type SlowDelay = Duration | ((over: number) => number)

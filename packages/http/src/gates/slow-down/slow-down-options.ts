@@ -1,5 +1,4 @@
-import type { PolicyInput } from '../../policy/policy.ts'
-import type { Duration } from '../../time/duration.ts'
+import type { Duration, PolicyInput } from '@sluice/limiter-core/http'
 import type { SharedRateLimitOptions } from '../rate-limit-options.ts'
 
 /** Options of `slowDown`. */

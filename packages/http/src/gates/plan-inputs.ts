@@ -1,9 +1,15 @@
-import { allOf } from '../contracts/maybe-promise.ts'
-import type { MaybePromise, RequestView } from '../contracts.ts'
-import { EXEMPT, type ReportFallback, type ResolvedKey, requestKey } from '../keys/key-source.ts'
-import { reportUnlessPreflight } from '../keys/preflight.ts'
-import { wholeCostOfRequest } from '../limiter/cost.ts'
-import type { LimiterReport } from '../observers/limiter-report.ts'
+import {
+  allOf,
+  EXEMPT,
+  type LimiterReport,
+  type MaybePromise,
+  type ReportFallback,
+  type RequestView,
+  type ResolvedKey,
+  reportUnlessPreflight,
+  requestKey,
+  wholeCostOfRequest,
+} from '@sluice/limiter-core/http'
 import { runHook } from './hook.ts'
 import type { PlanGate } from './plan-gate.ts'
 import type { SkipHook } from './rate-limit-options.ts'

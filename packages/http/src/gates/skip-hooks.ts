@@ -1,7 +1,11 @@
-import { allOf, andThen } from '../contracts/maybe-promise.ts'
-import type { MaybePromise, RequestView } from '../contracts.ts'
-import { reportUnlessPreflight } from '../keys/preflight.ts'
-import type { LimiterReport } from '../observers/limiter-report.ts'
+import {
+  allOf,
+  andThen,
+  type LimiterReport,
+  type MaybePromise,
+  type RequestView,
+  reportUnlessPreflight,
+} from '@sluice/limiter-core/http'
 import { runHook } from './hook.ts'
 import type { SkipHook } from './rate-limit-options.ts'
 import type { RatePlan } from './rate-plans.ts'

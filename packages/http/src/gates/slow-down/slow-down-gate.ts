@@ -1,13 +1,23 @@
-import { andThen } from '../../contracts/maybe-promise.ts'
-import type { Decision, MaybePromise, Moment, RequestView } from '../../contracts.ts'
-import { SluiceError } from '../../errors/errors.ts'
-import { shown } from '../../errors/shown.ts'
-import type { LimiterReport } from '../../observers/limiter-report.ts'
-import { optionsOf, withInherited } from '../../options/options.ts'
-import { DEFAULT_NAMES } from '../../policy/default-names.ts'
-import { type Mode, modeOf, parseMode } from '../../policy/mode.ts'
-import { checkedUnits, LARGEST_HEADER_INTEGER } from '../../policy/policy.ts'
-import { type HttpDenial, httpDenial } from '../headers/gate.ts'
+import {
+  andThen,
+  checkedUnits,
+  DEFAULT_NAMES,
+  type Decision,
+  type HttpDenial,
+  httpDenial,
+  LARGEST_HEADER_INTEGER,
+  type LimiterReport,
+  type MaybePromise,
+  type Mode,
+  type Moment,
+  modeOf,
+  optionsOf,
+  parseMode,
+  type RequestView,
+  SluiceError,
+  shown,
+  withInherited,
+} from '@sluice/limiter-core/http'
 import type { RateCheck } from '../rate-check.ts'
 import { RateGate } from '../rate-gate.ts'
 import { scopeOfPart } from '../rate-layers.ts'

@@ -1,19 +1,39 @@
-import { andThen, isPromise } from '../contracts/maybe-promise.ts'
-import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contracts.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { FULL, WEIGHT_EXCEEDS_LIMIT } from '../inflight/cap-denial.ts'
-import type { ControlledCap } from '../inflight/controlled-cap.ts'
-import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
-import { keySourceOf } from '../keys/key-option.ts'
-import { EXEMPT, type ReportFallback, type ResolvedKey, requestKey } from '../keys/key-source.ts'
-import { isPreflight, preflightKey, reportUnlessPreflight } from '../keys/preflight.ts'
-import { fallbackReporter } from '../keys/report-fallback.ts'
-import { LimiterReport } from '../observers/limiter-report.ts'
-import { oneOf, optionsOf, withInherited } from '../options/options.ts'
-import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
-import { checkedUnits } from '../policy/policy.ts'
-import { capEntry, type HeaderEntry, type HttpDenial, httpDenial } from './headers/gate.ts'
-import { compileHeaders, type HeaderPlan } from './headers/header-dialect.ts'
+import {
+  type AcquireOptions,
+  andThen,
+  BackedInflightLimiter,
+  type ControlledCap,
+  capEntry,
+  checkedUnits,
+  compileHeaders,
+  EXEMPT,
+  FULL,
+  fallbackReporter,
+  type HeaderEntry,
+  type HeaderPlan,
+  type HttpDenial,
+  httpDenial,
+  isPreflight,
+  isPromise,
+  keySourceOf,
+  LimiterReport,
+  type MaybePromise,
+  type Mode,
+  modeOf,
+  oneOf,
+  optionsOf,
+  type Permit,
+  parseMode,
+  preflightKey,
+  type ReportFallback,
+  type RequestView,
+  type ResolvedKey,
+  reportUnlessPreflight,
+  requestKey,
+  SluiceError,
+  WEIGHT_EXCEEDS_LIMIT,
+  withInherited,
+} from '@sluice/limiter-core/http'
 import { runHook } from './hook.ts'
 import type { InflightLimitOptions } from './inflight-limit-options.ts'
 import { checkHooks, parseStatus } from './request-rules.ts'

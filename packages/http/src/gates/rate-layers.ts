@@ -1,6 +1,4 @@
-import { byIp } from '../keys/sources.ts'
-import { joinedObservers, Observers } from '../observers/observers.ts'
-import { withInherited } from '../options/options.ts'
+import { byIp, joinedObservers, Observers, withInherited } from '@sluice/limiter-core/http'
 import type { GateOverrides } from './rate-check.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
 import { compilePlans, type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'

@@ -1,10 +1,14 @@
-import type { RequestHook } from '../contracts/request-hook.ts'
-import type { CompiledPolicy, MaybePromise } from '../contracts.ts'
-import { badOption } from '../errors/bad-option.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { kindOf } from '../errors/shown.ts'
-import { wholeCost } from '../limiter/cost.ts'
-import { oneOf, optionsOf } from '../options/options.ts'
+import {
+  badOption,
+  type CompiledPolicy,
+  kindOf,
+  type MaybePromise,
+  oneOf,
+  optionsOf,
+  type RequestHook,
+  SluiceError,
+  wholeCost,
+} from '@sluice/limiter-core/http'
 
 /** Lowest status of a failed request. */
 const FAILED_FROM = 400

@@ -1,6 +1,4 @@
-import { isPromise } from '../contracts/maybe-promise.ts'
-import type { MaybePromise } from '../contracts.ts'
-import type { LimiterReport } from '../observers/limiter-report.ts'
+import { isPromise, type LimiterReport, type MaybePromise } from '@sluice/limiter-core/http'
 
 /**
  * Runs a user-provided function on a request. If it throws, rejects, or returns a value for which `accept` throws, the

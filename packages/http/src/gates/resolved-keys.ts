@@ -1,6 +1,14 @@
-import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
-import { ChargeVerdict, hasDenial, RequestDecision } from '../decision/verdict.ts'
-import { DENY, EXEMPT, type ResolvedKey } from '../keys/key-source.ts'
+import {
+  ChargeVerdict,
+  DENY,
+  type Decision,
+  EXEMPT,
+  hasDenial,
+  type Policy,
+  type PolicyVerdict,
+  RequestDecision,
+  type ResolvedKey,
+} from '@sluice/limiter-core/http'
 import type { PlanGate } from './plan-gate.ts'
 import type { RatePlan } from './rate-plans.ts'
 

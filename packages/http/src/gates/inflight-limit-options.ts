@@ -1,10 +1,14 @@
-import type { RequestHook } from '../contracts/request-hook.ts'
-import type { Clock, InflightBackend, Observer } from '../contracts.ts'
-import type { KeySource } from '../keys/key-source.ts'
-import type { ProxyTrustOption } from '../keys/proxy-trust.ts'
-import type { Mode } from '../policy/mode.ts'
-import type { Duration } from '../time/duration.ts'
-import type { HeaderOptions } from './headers/header-dialect.ts'
+import type {
+  Clock,
+  Duration,
+  HeaderOptions,
+  InflightBackend,
+  KeySource,
+  Mode,
+  Observer,
+  ProxyTrustOption,
+  RequestHook,
+} from '@sluice/limiter-core/http'
 import type { DenialMessage, DeniedHook } from './rate-limit-options.ts'
 
 /** Options of `inflightLimit`. */

@@ -1,14 +1,23 @@
-import { andThen, isPromise } from '../contracts/maybe-promise.ts'
-import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
-import { compileFailover } from '../failover/failover-options.ts'
-import { EXEMPT, type ReportFallback, type ResolvedKey, requestKey } from '../keys/key-source.ts'
-import { fallbackReporter } from '../keys/report-fallback.ts'
-import { byIp } from '../keys/sources.ts'
-import type { PolicyLimiter } from '../limiter/limiter.ts'
-import { LimiterReport } from '../observers/limiter-report.ts'
-import { Observers } from '../observers/observers.ts'
-import { optionsOf } from '../options/options.ts'
-import { soleEntry } from './headers/gate.ts'
+import {
+  andThen,
+  byIp,
+  compileFailover,
+  type Decision,
+  EXEMPT,
+  fallbackReporter,
+  isPromise,
+  LimiterReport,
+  type MaybePromise,
+  type Moment,
+  Observers,
+  optionsOf,
+  type PolicyLimiter,
+  type ReportFallback,
+  type RequestView,
+  type ResolvedKey,
+  requestKey,
+  soleEntry,
+} from '@sluice/limiter-core/http'
 import { PlanChoice } from './plan-choice.ts'
 import { type PlanGate, planGate } from './plan-gate.ts'
 import { costsOf, keysOf, type PlannedRequest } from './plan-inputs.ts'

@@ -1,9 +1,12 @@
-import type { Clock, Policy } from '../contracts.ts'
-import type { FailoverRule } from '../failover/failover-options.ts'
-import { PolicyLimiter } from '../limiter/limiter.ts'
-import type { Observers } from '../observers/observers.ts'
-import type { Mode } from '../policy/mode.ts'
-import { policyItems } from './headers/gate.ts'
+import {
+  type Clock,
+  type FailoverRule,
+  type Mode,
+  type Observers,
+  type Policy,
+  PolicyLimiter,
+  policyItems,
+} from '@sluice/limiter-core/http'
 import type { RatePlan } from './rate-plans.ts'
 import type { ResponseSettings } from './response-settings.ts'
 

@@ -1,5 +1,4 @@
-import { badOption } from '../errors/bad-option.ts'
-import { integerFrom, optionalBoolean, optionalFunction } from '../options/options.ts'
+import { badOption, integerFrom, optionalBoolean, optionalFunction } from '@sluice/limiter-core/http'
 
 /** Returns the status of denials. Throws `SLUICE_BAD_OPTION` unless it is an integer from 400 to 599. */
 export function parseStatus(status: unknown): number {

@@ -1,4 +1,4 @@
-import type { Decision, MaybePromise } from '../../contracts.ts'
+import type { Decision, MaybePromise } from '@sluice/limiter-core/http'
 
 /**
  * The limits of one request, for its handlers: `req.sluice`, `ctx.state.sluice`, `request.sluice`.

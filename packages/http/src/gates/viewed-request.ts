@@ -1,4 +1,4 @@
-import type { ObservedRequest, RequestView } from '../contracts.ts'
+import type { ObservedRequest, RequestView } from '@sluice/limiter-core/http'
 
 /** Request passed to observers. Properties are read from the view on access, because adapters may compute them. */
 export class ViewedRequest implements ObservedRequest {

@@ -1,14 +1,19 @@
-import type { RequestHook } from '../contracts/request-hook.ts'
-import type { Backend, Clock, Decision, Observer } from '../contracts.ts'
-import type { FailoverOptions } from '../failover/failover-options.ts'
-import type { KeySource } from '../keys/key-source.ts'
-import type { ProxyTrustOption } from '../keys/proxy-trust.ts'
-import type { Mode } from '../policy/mode.ts'
-import type { PolicyInput } from '../policy/policy.ts'
+import type {
+  Backend,
+  Clock,
+  Decision,
+  FailoverOptions,
+  HeaderOptions,
+  HttpDenial,
+  KeySource,
+  Mode,
+  Observer,
+  PartitionKeyOptions,
+  PolicyInput,
+  ProxyTrustOption,
+  RequestHook,
+} from '@sluice/limiter-core/http'
 import type { CostSource, CountOnly } from './cost-source.ts'
-import type { HttpDenial } from './headers/gate.ts'
-import type { HeaderOptions } from './headers/header-dialect.ts'
-import type { PartitionKeyOptions } from './headers/partition-key.ts'
 
 /** A policy of `rateLimit`, with an optional key and cost. */
 export interface RequestPolicy<Req, Res> extends PolicyInput {

@@ -1,13 +1,15 @@
-import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
-import { RequestDecision } from '../decision/verdict.ts'
 import {
+  type Decision,
   type HeaderEntry,
   type HttpDenial,
   httpDenial,
+  type Policy,
+  type PolicyVerdict,
   policyItems,
+  RequestDecision,
   rateEntry,
   violatedPolicies,
-} from './headers/gate.ts'
+} from '@sluice/limiter-core/http'
 import type { PlanGate, PlanPart } from './plan-gate.ts'
 import type { CountedKeys } from './resolved-keys.ts'
 import type { ResponseSettings } from './response-settings.ts'

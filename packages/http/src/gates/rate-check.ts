@@ -1,6 +1,4 @@
-import type { Decision } from '../contracts.ts'
-import type { Observers } from '../observers/observers.ts'
-import type { HeaderEntry, HttpDenial } from './headers/gate.ts'
+import type { Decision, HeaderEntry, HttpDenial, Observers } from '@sluice/limiter-core/http'
 import type { PlanGate } from './plan-gate.ts'
 import type { RateLimitOptions } from './rate-limit-options.ts'
 import type { LayerRules, RatePlans } from './rate-plans.ts'

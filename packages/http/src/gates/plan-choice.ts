@@ -1,10 +1,13 @@
-import { andThen } from '../contracts/maybe-promise.ts'
-import type { MaybePromise, RequestView } from '../contracts.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
-import { reportUnlessPreflight } from '../keys/preflight.ts'
-import type { PolicyLimiter } from '../limiter/limiter.ts'
-import type { LimiterReport } from '../observers/limiter-report.ts'
+import {
+  andThen,
+  type LimiterReport,
+  type MaybePromise,
+  type PolicyLimiter,
+  type RequestView,
+  reportUnlessPreflight,
+  SluiceError,
+  shown,
+} from '@sluice/limiter-core/http'
 import { runHook } from './hook.ts'
 import type { PlanGate } from './plan-gate.ts'
 import type { PlannedRequest } from './plan-inputs.ts'
