@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type AlgorithmName, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type AlgorithmName, type Backend, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
-import { createRedis, redisBackend, scriptRunner } from '@sluice/redis'
+import { createRedis, leasedBackend, redisBackend, scriptRunner, syncedBackend } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { chargedOf } from '../../redis/known/member.ts'
@@ -79,3 +79,38 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'toke
     backend.close?.()
   },
 )
+
+const ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
+const BACKENDS = {
+  redisBackend: (runner: ScriptRunner): Backend => redisBackend(runner),
+  leasedBackend: (runner: ScriptRunner): Backend => leasedBackend(runner),
+  syncedBackend: (runner: ScriptRunner): Backend => syncedBackend(runner, { tickMs: 100, gapMs: 20, nodes: 1 }),
+}
+
+describe.each(['redisBackend', 'leasedBackend', 'syncedBackend'] as const)('%s', (kind) => {
+  const algorithms = ALGORITHMS.filter((one) => kind === 'redisBackend' || one !== 'sliding-log')
+  test.each(algorithms)(
+    'with %s, units counted in the call that reports earlier usage are counted once',
+    async (algorithm) => {
+      const policy = {
+        name: 'year',
+        limit: kind === 'leasedBackend' ? 10_000 : 100,
+        window: '365d',
+        algorithm,
+      } as const
+      const options = { scope: `at-once-${algorithm}-${kind}`, policy }
+      const runner = new RenamingRunner()
+      const backend = BACKENDS[kind](runner)
+      const limiter = createLimiter({ policies: [policy], backend, scope: options.scope, deadlineMs: 5_000 })
+      await limiter.take('key', 10)
+      for (const name of ['second', 'third', 'fourth']) {
+        await later()
+        runner.rename(name)
+        await limiter.take('key', 6)
+      }
+      limiter.close()
+      await backend.close?.()
+      expect(await chargedOf(client, options, 'key')).toBe(28)
+    },
+  )
+})

@@ -12,6 +12,7 @@ function joined(one: PriorUsage, other: PriorUsage): PriorUsage {
     used: more.used,
     resetAfterMs: Math.max(one.resetAfterMs, other.resetAfterMs),
     ageMs: more.ageMs,
+    replyAgeMs: more.replyAgeMs,
     admitted: one.admitted && other.admitted ? sum(one.admitted, other.admitted) : (one.admitted ?? other.admitted),
   }
 }

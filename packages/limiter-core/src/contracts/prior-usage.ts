@@ -5,10 +5,12 @@ export interface PriorUsage {
   /** Milliseconds until the key is unused again, more than 0. */
   readonly resetAfterMs: number
   /**
-   * Milliseconds since the backend reported `used`. A backend ignores `used` if it has lost nothing, or has reset or
-   * refunded the key, since then. If `ageMs` is undefined, the backend always restores `used`.
+   * Milliseconds since the call whose reply reported `used`. A backend ignores `used` if it has lost nothing, or has
+   * reset or refunded the key, since then. If `ageMs` is undefined, the backend always restores `used`.
    */
   readonly ageMs?: number | undefined
+  /** Milliseconds since the reply that reported `used`, at most `ageMs`, which is the default. */
+  readonly replyAgeMs?: number | undefined
   /** Units that this process admitted while the backend was unavailable. */
   readonly admitted?: AdmittedUnits | undefined
 }

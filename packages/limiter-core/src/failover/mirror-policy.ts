@@ -43,6 +43,8 @@ export class MirrorPolicy implements CompiledPolicy {
   readonly #scale: number
   /** Index of the cell with the time of the call whose reply set the cells of the policy; 0 if there was none. */
   readonly #requestedAtCell: number
+  /** Index of the cell with the time of that reply. */
+  readonly #repliedAtCell: number
   readonly #whole: boolean
   /** Whether admitted units are reported with `Backend.passed`, so that they must not be reported otherwise. */
   readonly #usesPassed: boolean
@@ -58,13 +60,14 @@ export class MirrorPolicy implements CompiledPolicy {
     this.version = compiled.version
     this.#usesPassed = usesPassed
     this.#requestedAtCell = compiled.cells
-    this.cells = compiled.cells + 1 + OwnUnits.cells
+    this.#repliedAtCell = compiled.cells + 1
+    this.cells = compiled.cells + 2 + OwnUnits.cells
     this.capacity = part(compiled.capacity, share)
     this.fullCapacity = compiled.capacity
     this.forgetsMs = retentionMs(compiled)
     this.variants = compiled.variants
     this.#scale = limit === policy.limit ? 1 : (policy.limit / limit) * (1 - ROUNDING)
-    this.own = new OwnUnits(compiled.cells + 1, this.#scale)
+    this.own = new OwnUnits(compiled.cells + 2, this.#scale)
     // an entry of a log is a whole unit
     this.#whole = policiesOf(compiled).some(({ algorithm }) => algorithm === 'sliding-log')
     // a small burst would be rounded to more or less than its share, so it is set to what the scaled units need
@@ -149,7 +152,8 @@ export class MirrorPolicy implements CompiledPolicy {
     const admitted = this.#usesPassed ? undefined : this.own.handOut(cells, at, now, own, counted)
     if (!mayBeGone && !admitted) return undefined
     const ageMs = calledAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - calledAt)
-    return { used: mayBeGone ? counted : 0, resetAfterMs, ageMs, admitted }
+    const replyAgeMs = calledAt === 0 ? ageMs : Math.max(0, now - cells[at + this.#repliedAtCell])
+    return { used: mayBeGone ? counted : 0, resetAfterMs, ageMs, replyAgeMs, admitted }
   }
 
   /** Forgets units that were admitted before the key became unused. */
@@ -164,6 +168,7 @@ export class MirrorPolicy implements CompiledPolicy {
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
     cells[at + this.#requestedAtCell] = this.#calledAt
+    cells[at + this.#repliedAtCell] = now
     // add units that the backend has not counted yet
     const units = this.#scaled(uncounted + unsure)
     if (units > 0) this.#inner.adjust(cells, at, now, units, now)

@@ -95,7 +95,7 @@ local function addReported(step, c, missing, known)
 end
 
 local function readKnown()
-  local known = { used = number(), resetAfterMs = number(), usedAt = number() }
+  local known = { used = number(), resetAfterMs = number(), usedAt = number(), repliedAt = number() }
   known.uncounted, known.unsure, known.upTo, known.admittedAt = number(), number(), number(), number()
   return known
 end
@@ -108,9 +108,14 @@ local function makeGood(key, step, c, known)
     local reported, since = cellsReported(key, step, c, known)
     local missing = known.used - usedUnits(step, reported)
     if missing > 0 and known.usedAt <= since then
+      -- a call that began before the first report, and ended after it, may have been counted by this server
+      local counted = known.repliedAt >= since and max(0, usedUnits(step, c) - usedUnits(step, reported)) or 0
       if reported ~= c then addReported(step, reported, missing, known) end
-      addReported(step, c, missing, known)
-      changed = true
+      missing = missing - counted
+      if missing > 0 then
+        addReported(step, c, missing, known)
+        changed = true
+      end
     end
   end
   local units = known.uncounted + max(0, min(known.unsure, known.upTo - usedUnits(step, c)))

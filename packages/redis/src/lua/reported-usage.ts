@@ -3,8 +3,10 @@ export interface ReportedUsage {
   /** Units that a server once reported as used; 0 if the server still counts them. */
   readonly used: number
   readonly resetAfterMs: number
-  /** Time at which this server, or its predecessor, reported `used`. */
+  /** Time of the call in which this server, or its predecessor, reported `used`. */
   readonly usedAt: number
+  /** Time of the reply to that call. */
+  readonly repliedAt: number
   /** `uncounted`, `unsure` and `upTo` of `AdmittedUnits`. */
   readonly uncounted: number
   readonly unsure: number
@@ -21,10 +23,11 @@ export function reportArgs({
   used,
   resetAfterMs,
   usedAt,
+  repliedAt,
   uncounted,
   unsure,
   upTo,
   admittedAt,
 }: ReportedUsage): number[] {
-  return [used, resetAfterMs, usedAt, uncounted, unsure, upTo, admittedAt]
+  return [used, resetAfterMs, usedAt, repliedAt, uncounted, unsure, upTo, admittedAt]
 }

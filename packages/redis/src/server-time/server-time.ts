@@ -65,6 +65,12 @@ export class ServerTime {
     return offset && processAt + Math.max(offset.least, offset.leastBefore)
   }
 
+  /** Like `at`; the result is never too early. */
+  notBefore(key: string, processAt: number): number | undefined {
+    const offset = this.#offsets.get(this.serverOf(key))
+    return offset && processAt + offset.most
+  }
+
   /**
    * Reads the time and the identity of the server of `key`. Concurrent calls share one request. Rejects if the runner
    * rejects.

@@ -37,7 +37,7 @@ export class UsageReports {
 
   /** Returns the report for a key whose usage was known at `askedAt`; undefined if there is nothing to report. */
   reportOf(known: PriorUsage, name: string, requestedAt: number): ReportedUsage | undefined {
-    const { used, resetAfterMs, ageMs, admitted } = known
+    const { used, resetAfterMs, ageMs, replyAgeMs = ageMs, admitted } = known
     const now = this.#clock.now()
     const isReported = used > 0 && (ageMs === undefined || this.mayHaveLost(name, now - requestedAt + ageMs))
     if (!isReported && !admitted) return undefined
@@ -45,6 +45,7 @@ export class UsageReports {
       used: isReported ? used : 0,
       resetAfterMs,
       usedAt: ageMs === undefined ? ALWAYS : this.#serverAt(name, requestedAt - ageMs),
+      repliedAt: replyAgeMs === undefined ? ALWAYS : this.#notBefore(name, requestedAt - replyAgeMs),
       uncounted: admitted?.uncounted ?? 0,
       unsure: admitted?.unsure ?? 0,
       upTo: admitted?.upTo ?? 0,
@@ -54,8 +55,15 @@ export class UsageReports {
 
   /** Converts a time from the process clock to the server's clock; the result is never too late. */
   #serverAt(name: string, processAt: number): number {
-    const now = this.#clock.now()
-    const at = this.#serverTime ? processAt + this.#serverTime() - now : this.#times.at(name, processAt)
-    return Math.max(1, at ?? 1)
+    return Math.max(1, this.#simulatedAt(processAt) ?? this.#times.at(name, processAt) ?? 1)
+  }
+
+  /** Like `#serverAt`; the result is never too early. */
+  #notBefore(name: string, processAt: number): number {
+    return Math.max(1, this.#simulatedAt(processAt) ?? this.#times.notBefore(name, processAt) ?? ALWAYS)
+  }
+
+  #simulatedAt(processAt: number): number | undefined {
+    return this.#serverTime && processAt + this.#serverTime() - this.#clock.now()
   }
 }
