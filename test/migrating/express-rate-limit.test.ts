@@ -56,6 +56,22 @@ describe('from express-rate-limit', () => {
     }
   })
 
+  test('a limit that is a function of the request is the same function', async () => {
+    const limits: Readonly<Record<string, number>> = { anna: 1, bert: 3, carl: 0 }
+    const limit = async (req: express.Request): Promise<number> => limits[req.get('x-user') as string]
+    const keyGenerator = (req: express.Request): string => req.get('x-user') as string
+    const before = appBehind(theirs({ windowMs: 60_000, limit, keyGenerator }))
+    const after = appBehind(rateLimit({ limit, ...SAME_WINDOWS, key: byHeader('x-user') }))
+    for (const user of ['anna', 'bert', 'anna', 'bert', 'carl', 'bert', 'bert']) {
+      const [was, is] = [await ask(before, { 'x-user': user }), await ask(after, { 'x-user': user })]
+      const names = ['x-ratelimit-limit', 'x-ratelimit-remaining']
+      expect([is.status, ...names.map((name) => is.headers[name])]).toEqual([
+        was.status,
+        ...names.map((name) => was.headers[name]),
+      ])
+    }
+  })
+
   test('keys, skipped requests and custom responses are the same', async () => {
     const message = { error: 'slow down' }
     const before = appBehind(

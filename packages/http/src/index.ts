@@ -7,19 +7,19 @@ export { writeDenialHead } from './denial/denial-writer.ts'
 export type { DeniedRequest } from './denial/denied-request.ts'
 export { type DenialError, sendDenial, sendDenialBody } from './denial/send-denial.ts'
 export type { HttpExchange } from './exchange.ts'
-export type { SettleContext } from './gates/cost-source.ts'
 export { type CapCheck, InflightGate } from './gates/inflight-gate.ts'
-export type { InflightLimitOptions } from './gates/inflight-limit-options.ts'
-export type { GateOverrides, RateCheck } from './gates/rate-check.ts'
-export { RateGate } from './gates/rate-gate.ts'
-export { type RateLayer, scopeOfPart } from './gates/rate-layers.ts'
+export type { SettleContext } from './gates/options/cost-source.ts'
+export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
 export type {
   DenialBody,
   DenialMessage,
   DeniedContext,
   DeniedHook,
   RateLimitOptions,
-} from './gates/rate-limit-options.ts'
+} from './gates/options/rate-limit-options.ts'
+export type { GateOverrides, RateCheck } from './gates/rate-check.ts'
+export { RateGate } from './gates/rate-gate.ts'
+export { type RateLayer, scopeOfPart } from './gates/rate-layers.ts'
 export type { RequestSluice } from './gates/request-sluice.ts'
 export { type SlowCheck, SlowDownGate } from './gates/slow-down/slow-down-gate.ts'
 export type { SlowDownOptions } from './gates/slow-down/slow-down-options.ts'

@@ -1,8 +1,8 @@
 // the exports that the packages of all frameworks have in common
 export * from '@sluice/limiter-core'
 export type { ClientExplanation, ExplainClientOptions } from './client/explain-client.ts'
-export type { CostSource, CountOnly, ReservedCost, SettleContext } from './gates/cost-source.ts'
-export type { InflightLimitOptions } from './gates/inflight-limit-options.ts'
+export type { CostSource, CountOnly, ReservedCost, SettleContext } from './gates/options/cost-source.ts'
+export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
 export type {
   DeniedContext,
   DeniedHook,
@@ -12,7 +12,7 @@ export type {
   RateLimitOptions,
   RequestPolicy,
   SharedRateLimitOptions,
-} from './gates/rate-limit-options.ts'
+} from './gates/options/rate-limit-options.ts'
 export type { RequestSluice } from './gates/request-sluice.ts'
 export type { SlowDownOptions } from './gates/slow-down/slow-down-options.ts'
 export type { InflightHandle, RateHandle, SlowDownHandle } from './limits/http-limit.ts'

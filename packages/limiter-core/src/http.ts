@@ -1,5 +1,6 @@
 // Entry point for authors of adapters: limits for HTTP requests, and headers and bodies of responses.
 
+export { LARGEST_LOG } from './algorithms/sliding-log.ts'
 export { allOf, andThen, isPromise } from './contracts/maybe-promise.ts'
 export type { RequestHook } from './contracts/request-hook.ts'
 export type * from './contracts.ts'
@@ -54,7 +55,7 @@ export { fallbackReporter } from './keys/report-fallback.ts'
 export { byIp, isHeaderName, labelOf } from './keys/sources.ts'
 export { wholeCost, wholeCostOfRequest } from './limiter/cost.ts'
 export { PolicyLimiter } from './limiter/limiter.ts'
-export { openPolicies } from './limiter/open-policies.ts'
+export { type OpenOptions, openPolicies } from './limiter/open-policies.ts'
 export type { OpenPolicy } from './limiter/open-policy.ts'
 export { LimiterReport } from './observers/limiter-report.ts'
 export { joinedObservers, Observers } from './observers/observers.ts'
@@ -77,4 +78,4 @@ export {
   recordCollapsedClients,
 } from './process/collapsed-clients.ts'
 export { clockOf, KEEP_ALIVE, systemClock } from './time/clock.ts'
-export { type Duration, parseMs } from './time/duration.ts'
+export { type Duration, parseDuration, parseMs } from './time/duration.ts'

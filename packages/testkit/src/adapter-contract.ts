@@ -10,6 +10,7 @@ import { keyDenials } from './adapter/key-denials.ts'
 import { mergedHeaders } from './adapter/merged-headers.ts'
 import { modes } from './adapter/modes.ts'
 import { preflights } from './adapter/preflights.ts'
+import { requestLimits } from './adapter/request-limits.ts'
 import { requestWords } from './adapter/request-words.ts'
 import { slowDown } from './adapter/slow-down.ts'
 import type { Feature, MakeApp } from './adapter/stage/app-description.ts'
@@ -45,6 +46,7 @@ export function adapterContract(
     exemptions,
     keyDenials,
     costs,
+    requestLimits,
     requestWords,
     backends,
     slowDown,

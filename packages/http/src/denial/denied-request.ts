@@ -1,5 +1,5 @@
 import type { HeaderLine, LimiterReport } from '@sluice/limiter-core/http'
-import type { DeniedContext, RateLimitOptions } from '../gates/rate-limit-options.ts'
+import type { DeniedContext, RateLimitOptions } from '../gates/options/rate-limit-options.ts'
 
 /** Options of a limiter that decide how its denials are answered. */
 interface AnswerOptions<Req, Res> extends Pick<RateLimitOptions<Req, Res>, 'denied' | 'message'> {

@@ -34,9 +34,9 @@ import {
   WEIGHT_EXCEEDS_LIMIT,
   withInherited,
 } from '@sluice/limiter-core/http'
-import { runHook } from './hook.ts'
-import type { InflightLimitOptions } from './inflight-limit-options.ts'
-import { checkHooks, parseStatus } from './request-rules.ts'
+import { runHook } from './options/hook.ts'
+import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
+import { checkHooks, parseStatus } from './options/request-rules.ts'
 import { ViewedRequest } from './viewed-request.ts'
 
 /** Result of a cap check: a permit or a denial. */

@@ -8,12 +8,13 @@ import {
   SluiceError,
   shown,
 } from '@sluice/limiter-core/http'
-import { runHook } from './hook.ts'
+import { runHook } from './options/hook.ts'
+import type { PlansOptions, RateLimitOptions, SkipHook } from './options/rate-limit-options.ts'
 import type { PlanGate } from './plan-gate.ts'
 import type { PlannedRequest } from './plan-inputs.ts'
-import type { PlansOptions, RateLimitOptions, SkipHook } from './rate-limit-options.ts'
-import type { RatePlan } from './rate-plans.ts'
+import type { RatePlan, RatePlans } from './rate-plans.ts'
 import { SkipHooks } from './skip-hooks.ts'
+import { WindowedPlans } from './windowed-plans.ts'
 
 const NONE: readonly never[] = []
 
@@ -28,16 +29,24 @@ export class PlanChoice<Req, Res> {
   readonly #gates: ReadonlyMap<string, PlanGate<Req, Res>>
   readonly #skips: SkipHooks<Req>
   readonly #plan: PlansOptions<Req, Res>['plan'] | undefined
+  readonly #windowed: WindowedPlans<Req, Res> | undefined
 
-  /** `gates` by name; at least one. */
-  constructor(gates: ReadonlyMap<string, PlanGate<Req, Res>>, options: RateLimitOptions<Req, Res>) {
+  /** `plans` by name; at least one. */
+  constructor(
+    plansByName: RatePlans<Req, Res>,
+    gateOf: (plan: RatePlan<Req, Res>) => PlanGate<Req, Res>,
+    options: RateLimitOptions<Req, Res>,
+  ) {
+    const gates = new Map([...plansByName].map(([name, plan]) => [name, gateOf(plan)]))
     const plans = Array.from(gates.values(), ({ plan }) => plan)
     this.first = gates.values().next().value as PlanGate<Req, Res>
     this.policyNames = [...new Set(plans.flat().map(({ policy }) => policy.name))]
     this.#gates = gates
     this.#skips = new SkipHooks(plans)
     this.#plan = (options as Partial<PlansOptions<Req, Res>>).plan
-    this.hasHooks = !this.#skips.isEmpty || this.#plan !== undefined
+    const windowed = [...gates.values()].some(({ hasWindows }) => hasWindows)
+    this.#windowed = windowed ? new WindowedPlans(gateOf) : undefined
+    this.hasHooks = !this.#skips.isEmpty || this.#plan !== undefined || windowed
   }
 
   /** Whether all policies of all plans are off. */
@@ -57,11 +66,14 @@ export class PlanChoice<Req, Res> {
 
   /** Calls the hooks for a request. Returns undefined if every policy is skipped. */
   choose(view: RequestView<Req>, report: LimiterReport): MaybePromise<PlannedRequest<Req, Res> | undefined> {
-    if (this.#skips.isEmpty) return this.#planned(view, NONE, report)
-    return andThen(this.#skips.evaluate(view, report), (skipping) => skipping && this.#planned(view, skipping, report))
+    const skipped = this.#skips.isEmpty ? NONE : this.#skips.evaluate(view, report)
+    const planned = andThen(skipped, (skipping) => skipping && this.#planned(view, skipping, report))
+    const windowed = this.#windowed
+    return windowed ? andThen(planned, (request) => request && windowed.of(request, report)) : planned
   }
 
   close(): void {
+    this.#windowed?.close()
     for (const { limiter } of this.#gates.values()) limiter.close()
   }
 

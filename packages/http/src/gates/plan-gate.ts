@@ -22,6 +22,10 @@ export interface PlanGate<Req, Res> {
   readonly fixedCosts: readonly number[] | undefined
   /** Set if the plan has a single policy for which nothing but the key depends on the request. */
   readonly sole: SolePolicy<Req, Res> | undefined
+  /** Whether a policy has limits that depend on the request. */
+  readonly hasLimits: boolean
+  /** Whether a policy has windows that depend on the request. */
+  readonly hasWindows: boolean
   /** Whether a policy exempts keys without an override. */
   readonly exempts: boolean
   /** Whether a policy settles its cost after the response. */
@@ -45,7 +49,7 @@ export interface PlanPart<Req, Res> {
   readonly enforced: readonly Policy[]
   /** The items of the enforced policies, for `RateLimit-Policy`. */
   readonly policyItems: string
-  /** Whether one of them has another limit for some keys. */
+  /** Whether one of them has another limit for some keys or requests. */
   readonly overrides: boolean
 }
 
@@ -65,6 +69,8 @@ export function planGate<Req, Res>(
     fixedCosts,
     sole: fixedCosts && soleOf(active, fixedCosts),
     limiter: new PolicyLimiter(plan, clock, observers, failover),
+    hasLimits: active.some(({ limits }) => limits !== undefined),
+    hasWindows: active.some(({ windows }) => windows !== undefined),
     exempts: active.some(({ overrides }) => overrides?.exemptsOthers),
     settles: plan.some(({ cost }) => cost.settle !== undefined),
   }
@@ -73,13 +79,14 @@ export function planGate<Req, Res>(
 function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: ResponseSettings<Req, Res>): PlanPart<Req, Res> {
   const own = plan.filter((one) => one.answer === answer)
   const enforced = own.filter(({ mode }) => mode === 'enforce').map(({ policy }) => policy)
-  const overrides = own.some((one) => one.overrides !== undefined)
+  const overrides = own.some((one) => one.overrides !== undefined || one.limits !== undefined)
   const policies = own.map(({ policy }) => policy)
   return { answer, policies, members: own, enforced, policyItems: policyItems(enforced), overrides }
 }
 
 function soleOf<Req, Res>(plan: RatePlan<Req, Res>, costs: readonly number[]): SolePolicy<Req, Res> | undefined {
   const [one, ...others] = plan
-  if (!one || others.length > 0 || one.mode !== 'enforce' || one.overrides || one.answer.partition) return undefined
+  if (!one || others.length > 0 || one.mode !== 'enforce' || one.answer.partition) return undefined
+  if (one.overrides || one.limits || one.windows) return undefined
   return { key: one.key, cost: costs[0], costs, headers: one.answer.headers }
 }

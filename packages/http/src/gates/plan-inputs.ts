@@ -10,9 +10,10 @@ import {
   requestKey,
   wholeCostOfRequest,
 } from '@sluice/limiter-core/http'
-import { runHook } from './hook.ts'
+import { runHook } from './options/hook.ts'
+import type { SkipHook } from './options/rate-limit-options.ts'
+import type { RequestLimit } from './options/request-limits.ts'
 import type { PlanGate } from './plan-gate.ts'
-import type { SkipHook } from './rate-limit-options.ts'
 
 /** A request with the plan that counts it. */
 export interface PlannedRequest<Req, Res> {
@@ -53,7 +54,15 @@ export function costsOf<Req, Res>(
   return allOf(costs)
 }
 
-function isSkipped<Req>(
+/** Returns the limit for each policy; undefined for policies whose limit does not depend on the request. */
+export function limitsOf<Req, Res>(
+  { view, gate: { plan }, skipping }: PlannedRequest<Req, Res>,
+  report: LimiterReport,
+): MaybePromise<readonly (RequestLimit | undefined)[]> {
+  return allOf(plan.map((one) => (isSkipped(one, skipping) ? undefined : one.limits?.of(view, report))))
+}
+
+export function isSkipped<Req>(
   { skip }: { readonly skip: SkipHook<Req> | undefined },
   skipping: readonly SkipHook<Req>[],
 ): boolean {

@@ -1,6 +1,6 @@
 import type { Decision, HeaderEntry, HttpDenial, Observers } from '@sluice/limiter-core/http'
+import type { RateLimitOptions } from './options/rate-limit-options.ts'
 import type { PlanGate } from './plan-gate.ts'
-import type { RateLimitOptions } from './rate-limit-options.ts'
 import type { LayerRules, RatePlans } from './rate-plans.ts'
 import type { CountedKeys } from './resolved-keys.ts'
 import type { ResponseSettings } from './response-settings.ts'

@@ -18,15 +18,16 @@ import {
   requestKey,
   soleEntry,
 } from '@sluice/limiter-core/http'
+import type { RateLimitOptions } from './options/rate-limit-options.ts'
+import type { RequestLimit } from './options/request-limits.ts'
+import { checkHooks } from './options/request-rules.ts'
 import { PlanChoice } from './plan-choice.ts'
 import { type PlanGate, planGate } from './plan-gate.ts'
-import { costsOf, keysOf, type PlannedRequest } from './plan-inputs.ts'
+import { costsOf, keysOf, limitsOf, type PlannedRequest } from './plan-inputs.ts'
 import type { GateOverrides, RateCheck } from './rate-check.ts'
 import { rateDenial, rateEntries } from './rate-entries.ts'
 import { layeredGate, type RateLayer } from './rate-layers.ts'
-import type { RateLimitOptions } from './rate-limit-options.ts'
 import { compilePlans, type LayerRules, type RatePlan } from './rate-plans.ts'
-import { checkHooks } from './request-rules.ts'
 import { ResolvedKeys } from './resolved-keys.ts'
 import { compileResponse, type ResponseSettings } from './response-settings.ts'
 import { ViewedRequest } from './viewed-request.ts'
@@ -67,7 +68,7 @@ export class RateGate<Req, Res> {
     // last, because compiling claims names, which would not be released if a later check threw
     const layer: LayerRules<Req, Res> = { answer: this.answer, failover, routeScope: part.routeScope }
     const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
-    this.#plans = new PlanChoice(new Map([...plans].map(([name, plan]) => [name, gateOf(plan)])), options)
+    this.#plans = new PlanChoice(plans, gateOf, options)
     this.shownNames = this.#plans.policyNames
   }
 
@@ -133,10 +134,11 @@ export class RateGate<Req, Res> {
     if (gate.plan.length === 0) return undefined
     const keys = keysOf(requested, this.#reportFallback)
     const costs = costsOf(requested, this.report)
-    if (isPromise(keys) || isPromise(costs)) {
-      return Promise.all([keys, costs]).then(([k, c]) => this.#take(gate, k, c, moment))
+    const limits = gate.hasLimits ? limitsOf(requested, this.report) : undefined
+    if (isPromise(keys) || isPromise(costs) || isPromise(limits)) {
+      return Promise.all([keys, costs, limits]).then(([k, c, l]) => this.#take(gate, k, c, moment, l))
     }
-    return this.#take(gate, keys, costs, moment)
+    return this.#take(gate, keys, costs, moment, limits)
   }
 
   #take(
@@ -144,8 +146,11 @@ export class RateGate<Req, Res> {
     resolved: readonly ResolvedKey[],
     costs: readonly number[],
     moment: Moment | undefined,
+    requestLimits?: readonly (RequestLimit | undefined)[],
   ): Checked<Req, Res> {
-    const keys = gate.exempts || gate.limiter.controlled ? withoutExempt(gate, resolved) : resolved
+    const limits = requestLimits?.map((limit) => (typeof limit === 'number' ? limit : undefined))
+    const limited = requestLimits ? limitedKeys(resolved, requestLimits) : resolved
+    const keys = gate.exempts || gate.limiter.controlled ? withoutExempt(gate, limited) : limited
     const answers = areStrings(keys) ? undefined : new ResolvedKeys(gate, keys)
     if (answers?.isFinal) {
       const { uncounted } = answers
@@ -153,7 +158,7 @@ export class RateGate<Req, Res> {
     }
     const counted: Counted<Req, Res> = { gate, answers, keys: answers?.counted ?? (keys as readonly string[]), costs }
     try {
-      const taken = gate.limiter.takeEach(counted.keys, costs, moment)
+      const taken = gate.limiter.takeEach(counted.keys, costs, moment, limits)
       return isPromise(taken) ? this.#outcomeOf(counted, taken) : this.#outcome(counted, taken)
     } catch (error) {
       return this.#backendFailed(error)
@@ -202,6 +207,17 @@ function withoutExempt(
     const { policy, overrides } = plan[index]
     if (controlled?.isOff(policy)) return EXEMPT
     return typeof key === 'string' && overrides?.isExempt(key) ? EXEMPT : key
+  })
+}
+
+/** Replaces keys of requests that are exempt from a policy, or denied by it, because of their limit. */
+function limitedKeys(
+  keys: readonly ResolvedKey[],
+  limits: readonly (RequestLimit | undefined)[],
+): readonly ResolvedKey[] {
+  return keys.map((key, index) => {
+    const limit = limits[index]
+    return typeof key === 'string' && limit !== undefined && typeof limit !== 'number' ? limit : key
   })
 }
 

@@ -1,6 +1,6 @@
 import { byIp, joinedObservers, Observers, withInherited } from '@sluice/limiter-core/http'
+import type { PlansOptions, RateLimitOptions } from './options/rate-limit-options.ts'
 import type { GateOverrides } from './rate-check.ts'
-import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
 import { compilePlans, type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
 import { hasOwnResponse, type ResponseSettings } from './response-settings.ts'
 

@@ -1,26 +1,52 @@
 import {
+  badOption,
+  type Duration,
   type FailoverRule,
   type KeySource,
   keySourceOf,
   kindOf,
+  LARGEST_HEADER_INTEGER,
+  LARGEST_LOG,
+  type OpenOptions,
   type OpenPolicy,
   openPolicies,
   optionsOf,
   POLICY_ONLY,
   type PolicyInput,
+  parseDuration,
   SluiceError,
 } from '@sluice/limiter-core/http'
-import { type CompiledCost, checkFits, compileCost, countedCost } from './cost-source.ts'
-import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
+import { type CompiledCost, checkFits, compileCost, countedCost } from './options/cost-source.ts'
+import type {
+  LimitHook,
+  PlansOptions,
+  PoliciesOptions,
+  RateLimitOptions,
+  RequestPolicy,
+  SkipHook,
+  WindowHook,
+} from './options/rate-limit-options.ts'
+import { RequestLimits } from './options/request-limits.ts'
+import { RequestWindows, UNKNOWN_WINDOW_MS } from './options/request-windows.ts'
 import type { ResponseSettings } from './response-settings.ts'
 
 /** A policy of a plan with its counter, key source, cost and layer. */
 interface PlanPolicy<Req, Res> extends OpenPolicy {
   readonly key: KeySource<Req>
   readonly cost: CompiledCost<Req, Res>
+  /** Limits of requests; undefined if all requests have the limit of the policy. */
+  readonly limits: RequestLimits<Req> | undefined
+  /** Windows of requests; undefined if all requests have the window of the policy. */
+  readonly windows: RequestWindows<Req, PlanPolicy<Req, Res>> | undefined
   /** The `skip` hook of the layer that declares the policy. */
   readonly skip: SkipHook<Req> | undefined
   readonly answer: ResponseSettings<Req, Res>
+}
+
+/** The inputs of a policy that depend on the request. */
+interface PolicySource<Req, Res> extends Pick<PlanPolicy<Req, Res>, 'key' | 'cost' | 'skip'> {
+  readonly limitOf: LimitHook<Req> | undefined
+  readonly windowOf: WindowHook<Req> | undefined
 }
 
 /** Rules of a layer that apply only to its own policies. */
@@ -71,22 +97,43 @@ export function compilePlans<Req, Res>(
   const names = Object.keys(inputs)
   const policies = names.map((name) => inputs[name].map((input) => policyOf(input)))
   const sources = names.map((name) =>
-    inputs[name].map((input) => ({
-      key: keySourceOf(input.key ?? options.key ?? defaultKey),
-      cost: compileCost(countedCost(input.cost ?? options.cost, options.countOnly)),
-      skip: options.skip,
-    })),
+    inputs[name].map(
+      (input): PolicySource<Req, Res> => ({
+        key: keySourceOf(input.key ?? options.key ?? defaultKey),
+        cost: compileCost(countedCost(input.cost ?? options.cost, options.countOnly)),
+        limitOf: functionOf<LimitHook<Req>>(input.limit),
+        windowOf: functionOf<WindowHook<Req>>(input.window),
+        skip: options.skip,
+      }),
+    ),
   )
+  const scoped = routeScope === undefined ? options : { ...options, scope: undefined, routeScope }
   // last, because opening claims names, which would not be released if a key or a cost were invalid
-  const opened = openPolicies(
-    policies,
-    routeScope === undefined ? options : { ...options, scope: undefined, routeScope },
-  )
+  const opened = openPolicies(policies, scoped)
+  const policyOfPlan = (
+    input: RequestPolicy<Req, Res>,
+    open: OpenPolicy,
+    source: PolicySource<Req, Res>,
+  ): PlanPolicy<Req, Res> => {
+    const { limitOf, windowOf, ...rest } = source
+    checkFits(rest.cost, open.counter.compiled)
+    const limits = limitOf && new RequestLimits(limitOf, open.counters)
+    const windows =
+      windowOf &&
+      new RequestWindows(windowOf, (windowMs) => {
+        const [[other]] = openPolicies([[policyOf(input, windowMs)]], withWindow(scoped, windowMs))
+        return policyOfPlan(input, other, { ...source, windowOf: undefined })
+      })
+    const close = windows
+      ? (): void => {
+          open.close()
+          windows.close()
+        }
+      : open.close
+    return { ...open, close, failover, answer, limits, windows, ...rest }
+  }
   const planOf = (plan: number): RatePlan<Req, Res> =>
-    opened[plan].map((open, index) => {
-      checkFits(sources[plan][index].cost, open.counter.compiled)
-      return { ...open, failover, answer, ...sources[plan][index] }
-    })
+    opened[plan].map((open, index) => policyOfPlan(inputs[names[plan]][index], open, sources[plan][index]))
   try {
     return new Map(names.map((name, plan) => [name, planOf(plan)]))
   } catch (error) {
@@ -96,12 +143,38 @@ export function compilePlans<Req, Res>(
   }
 }
 
-function policyOf(input: unknown): PolicyInput {
+/** Returns the options of a policy for the limiter. A function is replaced by a value that applies to no request. */
+function policyOf(input: unknown, windowMs = UNKNOWN_WINDOW_MS): PolicyInput {
   if (typeof input !== 'object' || input === null) {
     throw new SluiceError('SLUICE_BAD_OPTION', `policy: expected an object of options, received ${kindOf(input)}`)
   }
-  const { key: _key, cost: _cost, ...policy } = input as RequestPolicy<unknown, unknown>
-  return policy
+  const { key: _key, cost: _cost, limit, window, ...policy } = input as RequestPolicy<unknown, unknown>
+  if (typeof window === 'function' && policy.calendar !== undefined) {
+    throw badOption('window', window, 'a duration for a policy with a calendar')
+  }
+  const length = typeof window === 'function' ? windowMs : window
+  return {
+    ...policy,
+    limit: typeof limit === 'function' ? unknownLimit(policy.algorithm, length) : limit,
+    window: length,
+  }
+}
+
+function functionOf<F>(value: unknown): F | undefined {
+  return typeof value === 'function' ? (value as F) : undefined
+}
+
+/** Returns options with a scope for the counts of one window. Limiters without a scope and a backend have private ones. */
+function withWindow<O extends OpenOptions>(options: O, windowMs: number): OpenOptions {
+  const { scope, routeScope = 'default' } = options
+  const named = (name: string): string => `${name}:${windowMs}ms`
+  return scope === undefined ? { ...options, routeScope: named(routeScope) } : { ...options, scope: named(scope) }
+}
+
+/** Returns the limit of a policy whose limit depends on the request: the largest one that its algorithm counts. */
+function unknownLimit(algorithm: PolicyInput['algorithm'], window: Duration): number {
+  if (algorithm === 'sliding-log') return LARGEST_LOG
+  return algorithm === 'gcra' ? parseDuration(window, 'window') : LARGEST_HEADER_INTEGER
 }
 
 type Inputs<Req, Res> = Readonly<Record<string, readonly RequestPolicy<Req, Res>[]>>

@@ -30,7 +30,7 @@ export class ResolvedKeys {
     this.#plan = plan
     const isShadow = ({ mode, policy }: AnyPlan[number]): boolean =>
       controlled ? !controlled.isEnforced(policy, mode) : mode === 'shadow'
-    this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one.policy, isShadow(one))] : []))
+    this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one, isShadow(one))] : []))
     // a denied request takes nothing; if the denying policies are in shadow mode, only shadow policies take nothing
     const counts = (one: AnyPlan[number]): boolean => this.denied.length === 0 || !isShadow(one)
     this.counted = keys.map((key, index) => (typeof key === 'string' && counts(plan[index]) ? key : undefined))
@@ -71,6 +71,7 @@ export class ResolvedKeys {
   }
 }
 
-function spent(policy: Policy, shadow: boolean): PolicyVerdict {
-  return new ChargeVerdict(policy, shadow, 0, Number.POSITIVE_INFINITY, 0)
+function spent({ policy, limits }: AnyPlan[number], shadow: boolean): PolicyVerdict {
+  const denying = limits === undefined ? policy : { ...policy, limit: 0 }
+  return new ChargeVerdict(denying, shadow, 0, Number.POSITIVE_INFINITY, 0)
 }

@@ -1,6 +1,6 @@
 import { compileHeaders, compilePartitionKey, type HeaderPlan } from '@sluice/limiter-core/http'
-import type { RateLimitOptions } from './rate-limit-options.ts'
-import { parseStatus } from './request-rules.ts'
+import type { RateLimitOptions } from './options/rate-limit-options.ts'
+import { parseStatus } from './options/request-rules.ts'
 
 /**
  * How one layer (application, class or route) presents its own policies to clients: headers and the response to denied

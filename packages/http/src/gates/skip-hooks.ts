@@ -6,8 +6,8 @@ import {
   type RequestView,
   reportUnlessPreflight,
 } from '@sluice/limiter-core/http'
-import { runHook } from './hook.ts'
-import type { SkipHook } from './rate-limit-options.ts'
+import { runHook } from './options/hook.ts'
+import type { SkipHook } from './options/rate-limit-options.ts'
 import type { RatePlan } from './rate-plans.ts'
 
 /**

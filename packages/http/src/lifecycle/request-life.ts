@@ -1,5 +1,5 @@
 import { inThisContext, messageOf, type PermitOutcome, warnOnce } from '@sluice/limiter-core/http'
-import type { SettleContext } from '../gates/cost-source.ts'
+import type { SettleContext } from '../gates/options/cost-source.ts'
 import { RequestRecord } from '../record/request-record.ts'
 import { HeldPermits } from './held-permits.ts'
 import { type HeldPermit, releasePermit } from './release-permit.ts'

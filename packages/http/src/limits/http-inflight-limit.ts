@@ -1,7 +1,7 @@
 import { systemClock } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
 import { type CapCheck, InflightGate } from '../gates/inflight-gate.ts'
-import type { InflightLimitOptions } from '../gates/inflight-limit-options.ts'
+import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 

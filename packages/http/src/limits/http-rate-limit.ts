@@ -1,9 +1,9 @@
 import { clockOf } from '@sluice/limiter-core/http'
 import { writeHeaderLines } from '../denial/denial-writer.ts'
 import type { HttpExchange } from '../exchange.ts'
+import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
 import type { RateCheck } from '../gates/rate-check.ts'
 import { RateGate } from '../gates/rate-gate.ts'
-import type { RateLimitOptions } from '../gates/rate-limit-options.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 

@@ -13,8 +13,8 @@ import {
   withInherited,
 } from '@sluice/limiter-core/http'
 import { TrustedProxies } from '../client/trusted-proxies.ts'
-import type { InflightLimitOptions } from '../gates/inflight-limit-options.ts'
-import type { RateLimitOptions } from '../gates/rate-limit-options.ts'
+import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
+import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
 import type { SlowDownOptions } from '../gates/slow-down/slow-down-options.ts'
 import { HttpInflightLimit } from './http-inflight-limit.ts'
 import type { HttpLimit, InflightHandle, RateHandle, SlowDownHandle } from './http-limit.ts'

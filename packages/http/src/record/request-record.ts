@@ -11,7 +11,7 @@ import {
   warnOnce,
   wholeCostOfRequest,
 } from '@sluice/limiter-core/http'
-import type { SettleContext } from '../gates/cost-source.ts'
+import type { SettleContext } from '../gates/options/cost-source.ts'
 import type { RateCheck } from '../gates/rate-check.ts'
 import type { RequestSluice } from '../gates/request-sluice.ts'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'

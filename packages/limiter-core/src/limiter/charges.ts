@@ -1,4 +1,4 @@
-import type { Charge } from '../contracts.ts'
+import type { Charge, Counter } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import type { OpenPolicy } from './open-policy.ts'
@@ -29,10 +29,18 @@ export function chargesOf(
   })
 }
 
-/** Returns a charge on the counter of the key: the counter of its override, if it has one. */
-export function chargeOf({ counter, overrides, mode }: OpenPolicy, key: string, cost: number): Charge {
-  const counterOfKey = overrides === undefined ? counter : overrides.counterOf(key)
-  return { key, counter: counterOfKey, cost, advisory: mode === 'shadow' }
+/**
+ * Returns a charge on the counter of the key: that of its override, if it has one, else that of `limit`, which must be
+ * prepared. Without both, the counter of the policy's limit.
+ */
+export function chargeOf(open: OpenPolicy, key: string, cost: number, limit?: number): Charge {
+  const { overrides, mode } = open
+  const counter = overrides === undefined ? counterOf(open, limit) : overrides.counterOf(key, counterOf(open, limit))
+  return { key, counter, cost, advisory: mode === 'shadow' }
+}
+
+function counterOf({ counter, counters }: OpenPolicy, limit: number | undefined): Counter {
+  return limit === undefined ? counter : (counters.of(limit) ?? counter)
 }
 
 function ownValue<T>(

@@ -107,14 +107,20 @@ export class PolicyLimiter implements Limiter {
 
   /**
    * Like `take`, with one validated key and one validated cost per policy that is not off, in the same order. Policies
-   * whose key is undefined are skipped; at least one key must be present.
+   * whose key is undefined are skipped; at least one key must be present. `limits`: prepared limits that replace the
+   * limits of the policies for this request.
    */
-  takeEach(keys: readonly (string | undefined)[], costs: readonly number[], moment?: Moment): MaybePromise<Decision> {
-    if (this.#sole) return this.take(keys[0] as string, costs[0], moment)
+  takeEach(
+    keys: readonly (string | undefined)[],
+    costs: readonly number[],
+    moment?: Moment,
+    limits?: readonly (number | undefined)[],
+  ): MaybePromise<Decision> {
+    if (this.#sole && !limits) return this.take(keys[0] as string, costs[0], moment)
     const charges: Charge[] = []
     for (let index = 0; index < this.#open.length; index++) {
       const key = keys[index]
-      if (key !== undefined) charges.push(chargeOf(this.#open[index], key, costs[index]))
+      if (key !== undefined) charges.push(chargeOf(this.#open[index], key, costs[index], limits?.[index]))
     }
     return this.#take(charges, moment)
   }

@@ -23,10 +23,13 @@ export class OverrideCounters {
     return this.#limits.limitOf(clientKeyOf(key))
   }
 
-  /** Returns the counter of a key, even if the key is exempt: it may have been counted before. */
-  counterOf(key: string): Counter {
+  /**
+   * Returns the counter of a key, even if the key is exempt: it may have been counted before. `other` is the counter of
+   * keys without an override; default: that of the policy's limit.
+   */
+  counterOf(key: string, other: Counter = this.#counters.own): Counter {
     const limit = this.limitOf(key)
-    return (limit === undefined ? undefined : this.#counters.of(limit)) ?? this.#counters.own
+    return (limit === undefined ? undefined : this.#counters.of(limit)) ?? other
   }
 
   isExempt(key: string): boolean {

@@ -17,6 +17,7 @@ const withHook: Readonly<Record<string, Built>> = {
   reserve: (reserve, watcher) => rate({ ...WIDE, cost: { reserve, settle: () => 1 }, observers: [watcher] }),
   settle: (settle, watcher) => rate({ ...WIDE, cost: { reserve: 1, settle }, observers: [watcher] }),
   skip: (skip, watcher) => rate({ ...WIDE, skip, observers: [watcher] }),
+  window: (window, watcher) => rate({ limit: 10, window, observers: [watcher] }),
   plan: (plan, watcher) => rate({ plans: { free: [WIDE] }, plan, observers: [watcher] }),
   'key of a cap': (key, watcher) => cap({ limit: 10, key, observers: [watcher] }),
   'skip of a cap': (skip, watcher) => cap({ limit: 10, skip, observers: [watcher] }),

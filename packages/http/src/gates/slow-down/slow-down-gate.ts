@@ -18,11 +18,11 @@ import {
   shown,
   withInherited,
 } from '@sluice/limiter-core/http'
+import { parseStatus } from '../options/request-rules.ts'
 import type { RateCheck } from '../rate-check.ts'
 import { RateGate } from '../rate-gate.ts'
 import { scopeOfPart } from '../rate-layers.ts'
 import { SHARED_RATE_OPTIONS } from '../rate-plans.ts'
-import { parseStatus } from '../request-rules.ts'
 import { SlowCurve } from './slow-curve.ts'
 import type { SlowDownOptions } from './slow-down-options.ts'
 

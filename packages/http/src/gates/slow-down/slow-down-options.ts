@@ -1,5 +1,5 @@
 import type { Duration, PolicyInput } from '@sluice/limiter-core/http'
-import type { SharedRateLimitOptions } from '../rate-limit-options.ts'
+import type { SharedRateLimitOptions } from '../options/rate-limit-options.ts'
 
 /** Options of `slowDown`. */
 export interface SlowDownOptions<Req = unknown, Res = unknown>
