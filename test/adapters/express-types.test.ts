@@ -34,3 +34,13 @@ test('hooks that declare other parameter types do not compile', () => {
   const skip = (): unknown => inflightLimit({ limit: 1, skip: (id: number) => id > 0 })
   expect([typeof key, typeof skip]).toEqual(['function', 'function'])
 })
+
+test('plans are checked by their names', () => {
+  const free = [{ limit: 1, window: '1m' }] as const
+  rateLimit({ plans: { free, pro: free }, plan: (req) => (req.get('x-pro') ? 'pro' : undefined) })
+  // @ts-expect-error: there is no plan of this name
+  rateLimit({ plans: { free, pro: free }, plan: () => 'gold' })
+  const named: Record<string, typeof free> = { free }
+  rateLimit({ plans: named, plan: async (req) => req.get('x-plan') })
+  expect(rateLimit).toBeDefined()
+})

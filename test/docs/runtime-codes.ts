@@ -83,7 +83,7 @@ function named(more: object = {}): RequestHandler {
 }
 
 function ofPlans(): RequestHandler {
-  return rateLimit({ plans: { free: [{ ...policy, name: newName() }] }, plan: () => 'gold' })
+  return rateLimit({ plans: { free: [{ ...policy, name: newName() }] }, plan: () => 'gold' as never })
 }
 
 function newName(): string {

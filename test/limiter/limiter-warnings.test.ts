@@ -70,7 +70,11 @@ const failing: readonly (readonly [what: string, code: string, limiter: Failing]
     'SLUICE_HOOK_FAILED',
     (name) => [slowDown({ name, after: 9, delayMs: 1, maxDelayMs: 9, window: '1m', cost: fails })],
   ],
-  ['a plan', 'SLUICE_HOOK_FAILED', (name) => [rateLimit({ plans: { free: [{ ...RATE, name }] }, plan: () => 'gold' })]],
+  [
+    'a plan',
+    'SLUICE_HOOK_FAILED',
+    (name) => [rateLimit({ plans: { free: [{ ...RATE, name }] }, plan: () => 'gold' as never })],
+  ],
   ['a settle', 'SLUICE_HOOK_FAILED', (name) => [rate(name, { cost: { reserve: 1, settle: fails } })]],
   ['a denied', 'SLUICE_HOOK_FAILED', (name) => [rate(name, { key: () => DENY, denied: fails })]],
   ['a denied of a cap', 'SLUICE_HOOK_FAILED', (name) => [cap(name, { key: () => DENY, denied: fails })]],

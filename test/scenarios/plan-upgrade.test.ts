@@ -9,7 +9,7 @@ const algorithms = ['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] as
 describe.each(algorithms)('a plan is upgraded during a window (%s)', (algorithm) => {
   let clock: FakeClock
   let app: Express
-  let plan: string
+  let plan: 'free' | 'pro'
 
   beforeEach(() => {
     clock = new FakeClock()

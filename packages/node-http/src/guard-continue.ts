@@ -6,6 +6,7 @@ import type { ConnectMiddleware, WrappedHandler } from './connect/connect.ts'
 import { RequestLifecycle } from './lifecycle/request-lifecycle.ts'
 import { inflightLimit, rateLimit } from './node-http.ts'
 
+type RateOptions = RateLimitOptions<IncomingMessage, ServerResponse>
 type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>
 type Limit = Middleware & { close(): void }
 type Handler = WrappedHandler<IncomingMessage, ServerResponse>
@@ -16,7 +17,7 @@ export interface ContinueGuardOptions {
    * Options, or the limiter of this package that is already in front of the handler. An existing limiter counts each
    * request once, in the guard or in front of the handler.
    */
-  readonly rateLimit?: RateLimitOptions<IncomingMessage, ServerResponse> | (Middleware & RateHandle) | undefined
+  readonly rateLimit?: RateOptions | (Middleware & RateHandle) | undefined
   /** Options, or the cap of this package that is already in front of the handler. */
   readonly inflightLimit?:
     | InflightLimitOptions<IncomingMessage, ServerResponse>
@@ -41,7 +42,10 @@ export function guardContinue(server: Server, options: ContinueGuardOptions): Co
   const { rateLimit: rate, inflightLimit: cap } = optionsOf('guardContinue', options, ['rateLimit', 'inflightLimit'])
   if (rate === undefined && cap === undefined) throw bad('options', 'neither', 'rateLimit, inflightLimit or both')
   checkServer(server)
-  const limits = [limitOf('rateLimit', rate, rateLimit), limitOf('inflightLimit', cap, inflightLimit)].flat()
+  const limits = [
+    limitOf('rateLimit', rate, (options: RateOptions) => rateLimit(options)),
+    limitOf('inflightLimit', cap, inflightLimit),
+  ].flat()
   const listener = limits.reduceRight<Handler>(
     (next, limit) => limit.wrap(next),
     (req, res) => {

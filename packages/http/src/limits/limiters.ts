@@ -33,7 +33,7 @@ export interface SluiceOptions<B extends Backend = Backend<Answer>> extends Fail
 
 /** Functions that create the limiters of a framework. `Mounted` is what the framework accepts: middleware or a hook. */
 export interface LimiterFactories<Req, Res, Mounted, Extra = unknown> {
-  rateLimit(options: RateLimitOptions<Req, Res> & Extra): Mounted & RateHandle
+  rateLimit<Plan extends string = string>(options: RateLimitOptions<Req, Res, Plan> & Extra): Mounted & RateHandle
   inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): Mounted & InflightHandle
   slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowDownHandle
 }

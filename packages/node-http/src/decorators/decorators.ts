@@ -1,4 +1,4 @@
-import type { LimiterFactories, Limiters, Sluice, SluiceOptions } from '@sluice/http'
+import type { LimiterFactories, Limiters, RateLimitOptions, Sluice, SluiceOptions } from '@sluice/http'
 import { type Answer, type Backend, kindOf, SluiceError } from '@sluice/limiter-core/http'
 import { type LimitDecorator, limitDecorator } from './limit-decorator.ts'
 import type { Wrapping } from './limited-method.ts'
@@ -54,7 +54,7 @@ function decoratorsOf<Args extends readonly unknown[], Req, Res, Mounted extends
   slowDown,
 }: LimiterFactories<Req, Res, Mounted, Extra>): LimitDecorators<Args, Req, Res, Mounted, Extra> {
   return {
-    RateLimit: maker('RateLimit', rateLimit),
+    RateLimit: maker('RateLimit', (options: RateLimitOptions<Req, Res> & Extra) => rateLimit(options)),
     InflightLimit: maker('InflightLimit', inflightLimit),
     SlowDown: maker('SlowDown', slowDown),
   }

@@ -107,7 +107,7 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
   readonly clock?: Clock | undefined
 }
 
-type Plans<Req, Res> = Readonly<Record<string, readonly RequestPolicy<Req, Res>[]>>
+type Plans<Req, Res, Plan extends string> = Readonly<Record<Plan, readonly RequestPolicy<Req, Res>[]>>
 
 /** `rateLimit` with one policy, whose options are given directly. */
 export interface OnePolicyOptions<Req, Res>
@@ -121,15 +121,15 @@ export interface PoliciesOptions<Req, Res> extends SharedRateLimitOptions<Req, R
 }
 
 /** `rateLimit` with policies that depend on the plan of the request. */
-export interface PlansOptions<Req, Res> extends SharedRateLimitOptions<Req, Res> {
+export interface PlansOptions<Req, Res, Plan extends string = string> extends SharedRateLimitOptions<Req, Res> {
   /** Policies by plan name. The first plan also applies to requests of unknown plans, so list the strictest first. */
-  readonly plans: Plans<Req, Res>
-  /** Returns the name of the request's plan. */
-  readonly plan: RequestHook<[req: Req], string | undefined>
+  readonly plans: Plans<Req, Res, Plan>
+  /** Returns the name of the request's plan: one of the names in `plans`. */
+  readonly plan: RequestHook<[req: Req], NoInfer<Plan> | undefined>
 }
 
-/** Options of `rateLimit`. */
-export type RateLimitOptions<Req = unknown, Res = unknown> =
+/** Options of `rateLimit`. `Plan`: names of the plans, if there are plans. */
+export type RateLimitOptions<Req = unknown, Res = unknown, Plan extends string = string> =
   | OnePolicyOptions<Req, Res>
   | PoliciesOptions<Req, Res>
-  | PlansOptions<Req, Res>
+  | PlansOptions<Req, Res, Plan>

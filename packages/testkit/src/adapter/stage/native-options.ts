@@ -13,7 +13,10 @@ const OF_BOTH = ['settle', 'denied']
 const NESTED = ['cost', 'policies', 'plans']
 
 /** The contract's options with every hook turned into one of the framework's own request and response. */
-export function nativeOptions<Native, Req, Res>(options: object, bridge: HookBridge<Req, Res>): Native {
+export function nativeOptions<Native = never, Req = unknown, Res = unknown>(
+  options: object,
+  bridge: HookBridge<Req, Res>,
+): Native {
   const native = Object.entries(options).map(([name, value]) => [name, nativeOption(name, value, bridge)])
   return Object.fromEntries(native) as Native
 }
