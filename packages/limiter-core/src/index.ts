@@ -1,4 +1,5 @@
 export type * from './contracts.ts'
+export { policyFromEnv } from './environment/policy-from-env.ts'
 export { type SluiceCode, SluiceError } from './errors/errors.ts'
 export type { BackendErrorRule, FailoverOptions } from './failover/failover-options.ts'
 export type { HeaderLine, HttpDenial } from './http/headers/gate.ts'

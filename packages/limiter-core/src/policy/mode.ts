@@ -4,7 +4,7 @@ import { nodeProcess } from '../process/built-in.ts'
 /** `enforce` counts and denies; `shadow` counts in the same way but denies nothing; `off` does not count. */
 export type Mode = 'enforce' | 'shadow' | 'off'
 
-const MODES: readonly Mode[] = ['enforce', 'shadow', 'off'] // the most permissive last
+export const MODES: readonly Mode[] = ['enforce', 'shadow', 'off'] // the most permissive last
 
 export function parseMode(value: unknown, option: string): Mode {
   return oneOf(option, value, MODES)
