@@ -102,6 +102,30 @@ const rateLimiterFlexible = peer('rate-limiter-flexible', (read) => {
   ].filter((name) => name !== 'constructor' && !name.endsWith('Abstract'))
 })
 
+const honoRateLimiter = peer('hono-rate-limiter', (read) => {
+  const types = read('dist/index.d.ts')
+  const options = ['HonoConfigType', 'CommonConfigType', 'KeyGeneratorType', 'CloudflareConfigType', 'RateLimitInfo']
+  return options
+    .flatMap((name) => membersOf(types, new RegExp(`type ${name}\\b`)))
+    .concat(matches(types, /declare (?:function|class) (\w+)/g))
+})
+
+const upstashRatelimit = peer('@upstash/ratelimit', (read) => {
+  const types = read('dist/index.d.ts')
+  // `ctx` is a parameter of its subclasses
+  const own = ['constructor', ...matches(types, /(?:private|protected) (?:readonly )?(\w+)/g)]
+  return [
+    ...['RatelimitConfig<', 'RatelimitResponse =', 'LimitOptions ='].flatMap((head) =>
+      membersOf(types, new RegExp(`type ${head}`)),
+    ),
+    ...membersOf(types, /type RegionRatelimitConfig =/),
+    ...matches(types, /^ {4}static (\w+)\(/gm),
+    ...membersOf(types, /declare abstract class Ratelimit</).filter((name) => !own.includes(name)),
+    'MultiRegionRatelimit',
+    'IpDenyList',
+  ].filter((name) => name !== 'ctx')
+})
+
 /** Libraries in the order of the page. */
 export const peerNames: readonly PeerNames[] = [
   expressRateLimit,
@@ -110,4 +134,6 @@ export const peerNames: readonly PeerNames[] = [
   fastifyRateLimit,
   nestjsThrottler,
   rateLimiterFlexible,
+  honoRateLimiter,
+  upstashRatelimit,
 ]
