@@ -14,6 +14,8 @@ const LIMIT = 200
 const WAIT_MS = MINUTE + 5_000
 const STEP_MS = 1_000
 const QUIET_MS = 2_500
+/** Shorter than the deadline of any call of a backend. */
+const CALL_MS = 50
 /** Steps with traffic in each hour. */
 const BUSY_STEPS = (1.2 * MINUTE) / STEP_MS
 const STEPS = [SECOND, -SECOND, MINUTE, -MINUTE, HOUR, -HOUR]
@@ -181,10 +183,17 @@ export class SteppedDay {
   }
 
   async #pass(ms: number): Promise<void> {
-    // replies that are under way arrive in time
-    for (let turn = 0; turn < 3; turn++) await nextTurn()
-    this.#shared.advance(ms)
-    this.#latestWall = Math.max(this.#latestWall, this.#shared.wall())
+    const { idle } = this.#site
+    // between hours of traffic, calls may end without a reply
+    const stepMs = idle && ms < MINUTE ? CALL_MS : ms
+    for (let passedMs = 0; passedMs < ms; passedMs += stepMs) {
+      // replies that are under way arrive in time
+      await idle?.()
+      for (let turn = 0; turn < 3; turn++) await nextTurn()
+      this.#shared.advance(Math.min(stepMs, ms - passedMs))
+      this.#latestWall = Math.max(this.#latestWall, this.#shared.wall())
+    }
+    await idle?.()
     for (let turn = 0; turn < 3; turn++) await nextTurn()
   }
 

@@ -2,11 +2,12 @@ import { workerBackend } from '@sluice/fleet'
 import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/fleet/sync'
 import { createGossip, type GossipNode, gossipBackend } from '@sluice/gossip'
 import { type AlgorithmName, type Backend, memoryBackend } from '@sluice/limiter-core'
-import { leasedBackend, redisBackend } from '@sluice/redis'
+import { leasedBackend, redisBackend, scriptRunner, syncedBackend } from '@sluice/redis'
 import type { FakeClock, SeededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { PairedPrimary } from '../cluster/paired.ts'
 import { FlakyBackend, serverError } from '../failover/flaky-backend.ts'
+import { AwaitedRunner } from './awaited-runner.ts'
 import type { SteppedClock } from './stepped-clock.ts'
 
 /** What a site is built from. Each process has its own wall clock; all have one monotonic clock. */
@@ -23,6 +24,8 @@ interface Site {
   readonly backends: readonly Backend[]
   /** Called at the beginning of each hour. */
   readonly onHour?: (hour: number) => void
+  /** Resolves when no reply is under way. Time then passes in steps that are shorter than the deadline of a call. */
+  readonly idle?: () => Promise<void>
   /** Closed after the backends. */
   readonly close?: () => Promise<void>
 }
@@ -72,7 +75,18 @@ export const siteKinds: Readonly<Record<string, SiteKind>> = {
       ),
     }),
   },
-  // not syncedBackend on Redis: between two steps of virtual time its real replies arrive too late for its ticks
+  syncedBackend: {
+    algorithms: NO_LOG,
+    overshoot: 1.5,
+    make: ({ clocks, redis, prefix, shared }) => {
+      const runner = new AwaitedRunner(scriptRunner(redis))
+      const options = { prefix, serverTime: () => shared.now(), nodes: 2 }
+      return {
+        backends: clocks.map((clock) => syncedBackend(runner, { ...options, clock })),
+        idle: () => runner.idle(),
+      }
+    },
+  },
   'synced processes on a ledger in memory': {
     algorithms: NO_LOG,
     overshoot: 1.5,
