@@ -1,6 +1,6 @@
 import type { ScriptRunner } from '@sluice/limiter-core'
 
-/** A runner that tells when no reply is under way, so that virtual time can wait for real replies. */
+/** A runner whose user can wait until no reply is under way, so that virtual time waits for real replies. */
 export class AwaitedRunner implements ScriptRunner {
   readonly #runner: ScriptRunner
   readonly #pending = new Set<Promise<unknown>>()
