@@ -64,3 +64,10 @@ test('a huge age of an item does not make the messages of its receiver unreadabl
   gossipCounters(other, { deadAfterMs: '1h' })
   expect(await other.exchangeWithOne()).toBe(true)
 })
+
+test('a mark that another log was taken over does not end the log of a node', async () => {
+  const { node } = replica()
+  const sender = new HostileSender()
+  sender.pushLog(node, counterLog(1), [[`counters:folded:${node.replica}`, 1]])
+  expect(sender.ask(node).clocks.map(([name]) => name)).toContain(node.replica)
+})

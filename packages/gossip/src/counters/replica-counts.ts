@@ -10,7 +10,7 @@ import { EagerExchanges } from './eager-exchanges.ts'
 import { EntryTable } from './entry-table.ts'
 import { FleetMembers, type MemberStatus, parseStatus } from './fleet-members.ts'
 import { type FoldMark, FoldMarks } from './fold-marks.ts'
-import { COUNTER, FOLDED, KIND, MEMBER_PREFIX, OwnReplica } from './own-replica.ts'
+import { COUNTER, FOLDED, foldedBy, KIND, MEMBER_PREFIX, OwnReplica } from './own-replica.ts'
 import { ReplicationProgress } from './replication-waiters.ts'
 
 /** Number of status reports that a replica writes within `deadAfterMs`. */
@@ -98,9 +98,9 @@ export class ReplicaCounts implements GossipTopic {
     const { key, value } = item
     this.#members.add(replica, item.bornAt)
     if (key.startsWith(COUNTER)) this.#receivedAmount(replica, key.slice(COUNTER.length), item)
-    else if (key.startsWith(FOLDED) && Number.isSafeInteger(value)) {
-      this.#learnFold(key.slice(FOLDED.length), replica, { clock: value as number, bornAt: item.bornAt })
-    } else if (key === MEMBER_PREFIX) this.#receivedNews(replica, item)
+    else if (key === MEMBER_PREFIX) this.#receivedNews(replica, item)
+    const gone = foldedBy(item)
+    if (gone !== undefined) this.#learnFold(gone, replica, { clock: value as number, bornAt: item.bornAt })
     return true
   }
 

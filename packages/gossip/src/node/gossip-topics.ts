@@ -36,6 +36,11 @@ export function logName(kind: string, name: string): string {
   return `${kind}-${name}`
 }
 
+/** Whether `name` is the name of a log that `openLog` made for this kind. */
+export function isLogOf(kind: string, name: string): boolean {
+  return KIND_LOG.exec(name)?.[1] === kind
+}
+
 /** The topics of a node, by kind. */
 export class GossipTopics {
   readonly #topics = new Map<string, GossipTopic>()
