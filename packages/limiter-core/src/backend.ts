@@ -12,6 +12,7 @@ export { GroupedBackend, type RequestBackend } from './backend/grouped-backend.t
 export { IDEMPOTENT_MS, newIdempotencyKey } from './backend/idempotency-key.ts'
 export { markInfallible } from './backend/infallible.ts'
 export { lacksUsage, restoreUsage } from './backend/restore-usage.ts'
+export { storedNameOf } from './backend/stored-name.ts'
 export { targetId } from './backend/target-id.ts'
 export { allOf, andThen, isPromise } from './contracts/maybe-promise.ts'
 export type * from './contracts.ts'

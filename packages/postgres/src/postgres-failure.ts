@@ -1,0 +1,74 @@
+export interface PostgresFailureOptions {
+  readonly mayHaveCounted?: boolean
+}
+
+/**
+ * A failed call to PostgreSQL. `code` is the SQLSTATE of an error of the server, such as `53300` (too many
+ * connections), or one of:
+ *
+ * - `CONNECTION`: nothing was sent, or the connection broke before the reply was received;
+ * - `CONFLICT`: other processes changed the key before each of a hundred attempts;
+ * - `LATE`: the deadline had passed.
+ *
+ * There is no `cause`, because errors of the server may contain parameters of the statement, such as keys.
+ */
+export class PostgresFailure extends Error {
+  readonly code: string
+  /** Whether PostgreSQL may have counted the call, so that only its reply is missing. */
+  readonly mayHaveCounted: boolean
+
+  constructor(code: string, message: string, { mayHaveCounted = false }: PostgresFailureOptions = {}) {
+    super(message)
+    this.name = 'PostgresFailure'
+    this.code = code
+    this.mayHaveCounted = mayHaveCounted
+  }
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/
+/** Errors of the operating system before anything was sent. */
+const UNSENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
+/** Missing function, table, schema or right: the tables have not been created, or this user may not use them. */
+const UNPREPARED: readonly string[] = ['42883', '42P01', '3F000', '42501']
+/** The server refused the transaction because of another one, and the same statement may succeed now. */
+const REPEATABLE: readonly string[] = ['40001', '40P01']
+
+/** Converts the rejection value of a client into a `PostgresFailure`. */
+export function failureOf(error: unknown): PostgresFailure {
+  try {
+    if (error instanceof PostgresFailure) return error
+    const { code, message, severity } = error as { code?: unknown; message?: unknown; severity?: unknown }
+    const text = typeof message === 'string' && message !== '' ? message : String(code)
+    if (typeof code === 'string' && SQLSTATE.test(code) && !code.startsWith('E')) {
+      const advice = UNPREPARED.includes(code) ? '; call migrate() of the backend, or grant the rights' : ''
+      // after an error the transaction is rolled back; a fatal one may end a connection whose transaction has ended
+      return new PostgresFailure(code, `${text}${advice}`, { mayHaveCounted: severity !== 'ERROR' })
+    }
+    const isUnsent = typeof code === 'string' && UNSENT.includes(code)
+    return new PostgresFailure('CONNECTION', text, { mayHaveCounted: !isUnsent })
+  } catch {
+    // any value can be thrown, for example undefined or an object whose getters throw
+    const message = 'the client rejected with a value that is not an error'
+    return new PostgresFailure('CONNECTION', message, { mayHaveCounted: true })
+  }
+}
+
+/** Whether the statement had no effect and may be sent again at once. */
+export function isRepeatable({ code }: PostgresFailure): boolean {
+  return REPEATABLE.includes(code)
+}
+
+/** Creates the failure of a call that PostgreSQL has not counted, because its deadline had passed. */
+export function lateFailure(): PostgresFailure {
+  return new PostgresFailure('LATE', 'the call reached PostgreSQL after its deadline and was not counted')
+}
+
+/** Creates the failure of a call that other processes prevented in each attempt. */
+export function conflictFailure(): PostgresFailure {
+  return new PostgresFailure('CONFLICT', 'other processes changed the key before each attempt to count the call')
+}
+
+/** Creates the failure of a call without a reply, which PostgreSQL may have counted. */
+export function unansweredFailure(): PostgresFailure {
+  return new PostgresFailure('LATE', 'PostgreSQL did not reply in time', { mayHaveCounted: true })
+}

@@ -1,0 +1,68 @@
+import type { Interruption } from '@sluice/limiter-core'
+import { ServerTime } from './server-time.ts'
+
+type Listener = (event: Interruption) => void
+
+interface Told {
+  readonly now: number
+  readonly lostBefore: number
+}
+
+/** What this process knows about the server: its clock, when it may have lost counts, and whether it replies. */
+export class ServerState {
+  readonly #serverTime: (() => number) | undefined
+  readonly #time = new ServerTime()
+  readonly #listeners = new Set<Listener>()
+  #isLost = false
+  /** Server time before which counts may have been lost; undefined before the first reply. */
+  lostBefore: number | undefined
+
+  /** `serverTime` replaces the clock of the server. */
+  constructor(serverTime: (() => number) | undefined) {
+    this.#serverTime = serverTime
+  }
+
+  get isSimulated(): boolean {
+    return this.#serverTime !== undefined
+  }
+
+  /** Returns the server time at the process time `at`; undefined before the first reply. */
+  at(at: number): number | undefined {
+    return this.#serverTime?.() ?? this.#time.at(at)
+  }
+
+  replied({ now, lostBefore }: Told, sentAt: number, receivedAt: number): void {
+    this.#time.replied(now, sentAt, receivedAt)
+    const before = this.lostBefore
+    this.lostBefore = lostBefore
+    if (before !== undefined && before !== lostBefore) this.#report('lost')
+    if (this.#isLost) this.#report('back')
+  }
+
+  failed(): void {
+    this.#report('lost')
+  }
+
+  /** Whether counts that were reported `ageMs` ago, at the process time `now`, may have been lost. */
+  mayHaveLost(ageMs: number, now: number): boolean {
+    const serverNow = this.#time.at(now)
+    if (this.#isLost || serverNow === undefined || this.lostBefore === undefined) return true
+    return serverNow - ageMs <= this.lostBefore
+  }
+
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    this.#listeners.clear()
+  }
+
+  #report(event: Interruption): void {
+    const isLost = event === 'lost'
+    if (isLost === this.#isLost) return
+    this.#isLost = isLost
+    for (const listener of this.#listeners) listener(event)
+  }
+}
