@@ -80,7 +80,7 @@ end $migrate$`
 
 /** Parameter types of the function, for its look-up. */
 const TURN_TYPES =
-  'text[],int[],bigint[],text[],float8[],float8[],float8[],float8[],float8,bigint,text[],text[],int[],float8[],boolean'
+  'text[],int[],bigint[],text[],boolean[],float8[],float8[],float8[],float8[],float8,bigint,text[],text[],int[],float8[],boolean'
 
 /** Locks before it deletes: the rows of a `delete` are locked in an unspecified order. */
 function pruneStatement(table: string, keys: string, most: number): string {

@@ -45,10 +45,12 @@ export class LimitTurns {
   })
   #waiting: LimitRequest[] = []
   #underWay = 0
+  // 62 random bits, so that no two processes write the same version
+  #version = BigInt.asUintN(62, crypto.getRandomValues(new BigUint64Array(1))[0])
 
   constructor(options: LimitTurnsOptions) {
     this.#options = options
-    const parameters = Array.from({ length: 15 }, (_, index) => `$${index + 1}`)
+    const parameters = Array.from({ length: 16 }, (_, index) => `$${index + 1}`)
     this.#statement = `select ${options.turn}(${parameters.join(', ')}) as reply`
   }
 
@@ -100,7 +102,7 @@ export class LimitTurns {
     let settle: () => void
     try {
       const turn = this.#decided(requests, server.at(sentAt), sentAt)
-      const version = newVersion()
+      const version = this.#nextVersion()
       const reply = await this.#call(turn, version)
       server.replied(reply, sentAt, clock.now())
       settle = () => this.#settle(turn, version, reply)
@@ -113,6 +115,12 @@ export class LimitTurns {
     this.#underWay--
     settle()
     this.#sendWaiting()
+  }
+
+  /** Returns a version that no other write has; never 0. */
+  #nextVersion(): string {
+    this.#version++
+    return String(this.#version)
   }
 
   #decided(requests: readonly LimitRequest[], now: number | undefined, processNow: number): Turn {
@@ -156,10 +164,10 @@ export class LimitTurns {
     const processNow = clock.now()
     const now = server.isSimulated ? (server.at(processNow) as number) : reply.now
     const turn = this.#decided(requests, now, processNow)
-    const writing = new Set(turn.keys.flatMap(({ isChanged }, index) => (isChanged ? [turn.groupAt(index)] : [])))
+    const written = turn.writtenGroups
     const again: LimitRequest[] = []
     for (const [index, request] of requests.entries()) {
-      if (writing.has(turn.groupOf(request))) again.push(request)
+      if (written.has(turn.groupOf(request))) again.push(request)
       else this.#resolve(request, turn.decisions[index], now)
     }
     this.#sendAgain(again, processNow)
@@ -190,10 +198,4 @@ export class LimitTurns {
       this.#options.observers.event('lateCharge', { policy: name, key, units: cost - units })
     }
   }
-}
-
-/** Returns a version that no other write has: 63 random bits, and never 0. */
-function newVersion(): string {
-  const [bits] = crypto.getRandomValues(new BigInt64Array(1))
-  return String(BigInt.asUintN(63, bits) || 1n)
 }

@@ -44,6 +44,8 @@ export function failureOf(error: unknown): PostgresFailure {
       // after an error the transaction is rolled back; a fatal one may end a connection whose transaction has ended
       return new PostgresFailure(code, `${text}${advice}`, { mayHaveCounted: severity !== 'ERROR' })
     }
+    // message of the `query_timeout` of pg
+    if (text === 'Query read timeout') return unansweredFailure()
     const isUnsent = typeof code === 'string' && UNSENT.includes(code)
     return new PostgresFailure('CONNECTION', text, { mayHaveCounted: !isUnsent })
   } catch {

@@ -21,11 +21,13 @@ export function turnValues(turn: Turn, { version, serverAt, extraMs, durable }: 
   const deadlines = deadlinesOf(turn)
   const lifeOf = (key: Turn['keys'][number]): number => (now === undefined ? 0 : Math.ceil(key.lifeMs(now)) + extraMs)
   const adjustments = adjustmentsOf(turn)
+  const written = turn.writtenGroups
   return [
     keys.map(({ name }) => name),
     keys.map((_, index) => turn.groupAt(index)),
     keys.map((key) => (now === undefined ? UNREAD : key.version)),
     keys.map((key) => (key.isChanged ? `{${key.stateAs(version).cells.join(',')}}` : null)),
+    keys.map((_, index) => written.has(turn.groupAt(index))),
     keys.map((key) => (key.isChanged ? lifeOf(key) : 0)),
     keys.map(({ resetAt }) => resetAt),
     keys.map(({ refundedAt }) => refundedAt),
@@ -83,7 +85,7 @@ export class TurnReply {
     if (!(Number.isFinite(now) && Number.isFinite(since))) throw new TypeError('the reply has no time')
     this.now = now
     this.lostBefore = since
-    this.refused = new Set(refused)
+    this.refused = new Set(refused ?? [])
     this.#rows = new Map(
       (rows ?? []).map(([place, version, cells, resetAt, refundedAt]: [number, string, number[], number, number]) => [
         place - 1,

@@ -69,9 +69,9 @@ export class Turn {
     return this.#groups.of(this.#numberOf(name))
   }
 
-  /** Whether requests have changed a key. */
-  get writes(): boolean {
-    return this.keys.some(({ isChanged }) => isChanged)
+  /** Groups with a key that requests have changed. */
+  get writtenGroups(): ReadonlySet<number> {
+    return new Set(this.keys.flatMap(({ isChanged }, index) => (isChanged ? [this.groupAt(index)] : [])))
   }
 
   /** Returns the states that a successful write has stored, by row. `refused` groups are omitted. */

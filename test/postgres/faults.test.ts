@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createLimiter, type Decision, systemClock } from '@sluice/limiter-core/backend'
+import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
+import type { Pool } from 'pg'
+import { eventually } from '../services/eventually.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { startProxy, type TcpProxy } from '../services/tcp-proxy.ts'
+import { ownSchema } from './own-schema.ts'
+
+const LIMIT = 10_000
+const DEADLINE_MS = 50
+/** Far above the deadline, because the machine may be busy. */
+const LONGEST_MS = 1_000
+
+let server: PostgresServer
+let proxy: TcpProxy
+let pool: Pool
+let backend: PostgresBackend
+
+beforeAll(async () => {
+  server = await startPostgres({ fsync: false })
+  proxy = await startProxy(server.port)
+})
+
+afterAll(async () => {
+  await proxy.stop()
+  await server.stop()
+})
+
+beforeEach(async () => {
+  pool = server.pool({ port: proxy.port, connectionTimeoutMillis: 500 })
+  backend = postgresBackend(pool, { schema: ownSchema() })
+  await backend.migrate()
+})
+
+interface Fault {
+  readonly name: string
+  readonly begin: () => Promise<void> | void
+  readonly end: () => Promise<void> | void
+}
+
+const faults: readonly Fault[] = [
+  { name: 'killed and restarted', begin: () => server.kill(), end: () => server.start() },
+  { name: 'shut down and started', begin: () => server.shutDown(), end: () => server.start() },
+  { name: 'paused', begin: () => server.pause(), end: () => server.resume() },
+  { name: 'cut off by a reset of all connections', begin: () => proxy.cut('reset'), end: () => {} },
+  { name: 'silent', begin: () => proxy.blackHole(), end: () => proxy.heal() },
+  { name: 'silent in one direction', begin: () => proxy.loseAnswers(), end: () => proxy.heal() },
+]
+
+describe('while the server is away, the failure rule answers within the deadline, and afterwards all units are counted', () => {
+  test.each(faults)('$name', async ({ begin, end }) => {
+    const limiter = createLimiter({
+      policies: [{ name: 'hour', limit: LIMIT, window: '1h', algorithm: 'fixed-window' }],
+      backend,
+      scope: 'faults',
+      deadlineMs: DEADLINE_MS,
+    })
+    let allowed = 0
+    let longestMs = 0
+    const take = async (): Promise<Decision> => {
+      const from = systemClock.now()
+      const decision = await limiter.take('key')
+      longestMs = Math.max(longestMs, systemClock.now() - from)
+      if (decision.allowed) allowed++
+      return decision
+    }
+    const takeFor = async (ms: number): Promise<void> => {
+      const until = systemClock.now() + ms
+      while (systemClock.now() < until) {
+        await Promise.all([take(), take(), take()])
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    }
+    await eventually(async () => (await take()).source === 'postgres', { what: 'a decision of the server' })
+    longestMs = 0
+    await takeFor(100)
+    await begin()
+    await takeFor(400)
+    await end()
+    await eventually(async () => (await take()).source === 'postgres', { what: 'a decision of the server' })
+    expect(longestMs).toBeLessThan(LONGEST_MS)
+    await eventually(async () => (await take()).binding.remaining === LIMIT - allowed, {
+      what: 'a count of all admitted units',
+    })
+    await limiter.close()
+  })
+})

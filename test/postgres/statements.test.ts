@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Charge, Clock, Policy } from '@sluice/limiter-core'
+import { newIdempotencyKey, systemClock } from '@sluice/limiter-core/backend'
+import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
+import { openedCounter } from '@sluice/testkit'
+import type { Pool } from 'pg'
+import { eventually } from '../services/eventually.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { CountedPool } from './counted-pool.ts'
+import { ownSchema } from './own-schema.ts'
+
+const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 100, windowMs: 3_600_000 }
+const brief: Policy = { name: 'brief', algorithm: 'gcra', limit: 10, windowMs: 10 }
+
+let server: PostgresServer
+let pool: Pool
+let schema: string
+let counted: CountedPool
+let shiftMs: number
+const clock: Clock = { ...systemClock, now: () => systemClock.now() + shiftMs }
+let backend: PostgresBackend
+
+beforeAll(async () => {
+  server = await startPostgres({ fsync: false })
+  pool = server.pool()
+})
+
+afterAll(() => server.stop())
+
+beforeEach(async () => {
+  shiftMs = 0
+  schema = ownSchema()
+  counted = new CountedPool(pool)
+  backend = postgresBackend(counted, { schema, clock })
+  await backend.migrate()
+})
+
+function chargeOf(key: string, cost = 1, policy = hour, of: PostgresBackend = backend): Charge {
+  return { key, counter: openedCounter(of, 'statements', policy), cost }
+}
+
+async function remaining(key: string, policy = hour): Promise<number> {
+  return (await backend.peekAll([chargeOf(key, 0, policy)])).verdicts[0].remaining
+}
+
+describe('statements', () => {
+  test('one decides a request, also of several policies, and one decides all requests of a turn', async () => {
+    await remaining('first contact')
+    counted.turns = 0
+    await backend.takeAll([chargeOf('a'), chargeOf('a', 1, brief), chargeOf('b')])
+    expect(counted.turns).toBe(1)
+    await Promise.all(Array.from({ length: 60 }, (_, index) => backend.takeAll([chargeOf(`k${index % 50}`)])))
+    expect(counted.turns).toBe(2)
+  })
+
+  test('two decide a request for a key that another process has changed, and one if it is then denied', async () => {
+    const other = postgresBackend(pool, { schema })
+    await backend.takeAll([chargeOf('a')])
+    await other.takeAll([chargeOf('a', 98, hour, other)])
+    counted.turns = 0
+    expect((await backend.takeAll([chargeOf('a')])).verdicts[0]).toMatchObject({ allowed: true, remaining: 0 })
+    expect(counted.turns).toBe(2)
+    await other.resetAll([chargeOf('a', 0, hour, other)])
+    await other.takeAll([chargeOf('a', 100, hour, other)])
+    counted.turns = 0
+    expect((await backend.takeAll([chargeOf('a')])).verdicts[0].allowed).toBe(false)
+    expect(counted.turns).toBe(1)
+  })
+
+  test('of later turns do not wait for a statement about other keys', async () => {
+    await backend.takeAll([chargeOf('a'), chargeOf('b')])
+    const client = await pool.connect()
+    await client.query('begin')
+    await client.query(`select * from ${schema}.limits where name like '% a' for update`)
+    const blocked = backend.takeAll([chargeOf('a')])
+    await new Promise((resolve) => setImmediate(resolve))
+    expect((await backend.takeAll([chargeOf('b')])).verdicts[0].remaining).toBe(98)
+    await client.query('commit')
+    client.release()
+    expect((await blocked).verdicts[0].remaining).toBe(98)
+  })
+})
+
+describe('a deadline', () => {
+  test('that has passed when the statement starts leaves nothing counted, alone and with other requests', async () => {
+    await backend.takeAll([chargeOf('a')], { deadlineAt: clock.now() + 5_000 })
+    counted.before = () => new Promise((resolve) => setTimeout(resolve, 60))
+    const late = (keys: readonly string[]): Promise<unknown> =>
+      backend.takeAll(keys.map((key) => chargeOf(key)), { deadlineAt: clock.now() + 30 }).catch(({ code }) => code)
+    expect(await late(['a'])).toBe('LATE')
+    expect(await Promise.all([late(['a']), late(['a', 'b'])])).toEqual(['LATE', 'LATE'])
+    counted.before = async () => {}
+    expect([await remaining('a'), await remaining('b')]).toEqual([99, 100])
+  })
+
+  test('that passes while a statement waits for a lock leaves nothing counted', async () => {
+    await backend.takeAll([chargeOf('a'), chargeOf('b')])
+    const client = await pool.connect()
+    await client.query('begin')
+    await client.query(`select * from ${schema}.limits for update`)
+    const codes = ['a', 'b'].map((key) =>
+      backend.takeAll([chargeOf(key)], { deadlineAt: clock.now() + 40 }).catch(({ code }) => code),
+    )
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    await client.query('commit')
+    client.release()
+    expect(await Promise.all(codes)).toEqual(['LATE', 'LATE'])
+    expect([await remaining('a'), await remaining('b')]).toEqual([99, 99])
+  })
+
+  test('is kept after the clock of the process was set: the request is decided again', async () => {
+    await remaining('a')
+    shiftMs -= 3_600_000
+    const { verdicts, takenAt } = await backend.takeAll([chargeOf('a')], { deadlineAt: clock.now() + 5_000 })
+    expect(verdicts[0].remaining).toBe(99)
+    shiftMs += 7_200_000
+    expect(Math.abs((await backend.takeAll([chargeOf('a')])).takenAt - takenAt)).toBeLessThan(5_000)
+  })
+})
+
+describe('an adjustment', () => {
+  test('with the same idempotency key is applied once, by any process, also in the same turn', async () => {
+    const { takenAt } = await backend.takeAll([chargeOf('a', 10), chargeOf('b', 10)])
+    const idempotencyKey = newIdempotencyKey(clock.now())
+    const refund = (of: PostgresBackend): Promise<unknown> =>
+      of.adjustAll([chargeOf('a', -4, hour, of), chargeOf('b', -4, hour, of)], takenAt, { idempotencyKey })
+    await Promise.all([refund(backend), refund(backend), refund(postgresBackend(pool, { schema }))])
+    await refund(postgresBackend(pool, { schema }))
+    expect([await remaining('a'), await remaining('b')]).toEqual([94, 94])
+  })
+
+  test('with an idempotency key older than half a minute is refused', async () => {
+    const idempotencyKey = newIdempotencyKey(clock.now() - 30_001)
+    const late = backend.adjustAll([chargeOf('a')], clock.now(), { idempotencyKey })
+    await expect(late).rejects.toMatchObject({ code: 'LATE', mayHaveCounted: false })
+  })
+})
+
+describe('usage that a caller knows', () => {
+  test('is ignored if the server has lost nothing since it was reported', async () => {
+    await backend.takeAll([chargeOf('a')])
+    const known = { used: 50, resetAfterMs: 60_000, ageMs: 0 }
+    expect((await backend.takeAll([{ ...chargeOf('a'), known }])).verdicts[0].remaining).toBe(98)
+    expect(backend.mayHaveLost?.(chargeOf('a'), 0)).toBe(false)
+  })
+
+  test('is restored if it was reported before the server crashed, unless the key was reset since', async () => {
+    await backend.takeAll([chargeOf('a'), chargeOf('b')])
+    const known = { used: 50, resetAfterMs: 60_000, ageMs: 1_000 }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    // as after a crash, in which PostgreSQL empties unlogged tables
+    await pool.query(`truncate ${schema}.limit_epoch`)
+    await backend.resetAll([chargeOf('b')])
+    const { verdicts } = await backend.takeAll(['a', 'b'].map((key) => ({ ...chargeOf(key), known })))
+    expect(verdicts.map(({ remaining: left }) => left)).toEqual([49, 99])
+  })
+})
+
+describe('expired rows', () => {
+  test('are deleted, and the others stay', async () => {
+    await backend.takeAll([...Array(30)].map((_, index) => chargeOf(`old ${index}`, 1, brief)))
+    await backend.takeAll([chargeOf('new')])
+    await pool.query(`update ${schema}.limits set kept_until = 0 where name like '%brief%'`)
+    await backend.prune()
+    const { rows } = await pool.query(`select count(*)::int from ${schema}.limits`)
+    expect(rows[0].count).toBe(1)
+    expect(await remaining('new')).toBe(99)
+    expect((await backend.takeAll([chargeOf('old 1', 1, brief)])).verdicts[0].allowed).toBe(true)
+  })
+
+  test('are deleted while the backend is used', async () => {
+    await backend.takeAll([chargeOf('old')])
+    await pool.query(`update ${schema}.limits set kept_until = 0`)
+    shiftMs += 10_001
+    await backend.takeAll([chargeOf('new')])
+    await eventually(
+      async () => (await pool.query(`select 1 from ${schema}.limits where name like '%old'`)).rowCount === 0,
+      { what: 'the deletion of the expired row' },
+    )
+  })
+})
+
+describe('tables', () => {
+  test('are created once, also by several processes at once', async () => {
+    const together = ownSchema()
+    await Promise.all([...Array(4)].map(() => postgresBackend(pool, { schema: together }).migrate()))
+    await postgresBackend(pool, { schema: together }).migrate()
+  })
+
+  test('that are missing are named by the failure', async () => {
+    const lost = postgresBackend(pool, { schema: 'nowhere' })
+    await expect(lost.takeAll([chargeOf('a', 1, hour, lost)])).rejects.toThrow('call migrate()')
+  })
+
+  test('contain no client key if there is a secret', async () => {
+    const hidden = postgresBackend(pool, { schema, secret: 'a secret of sixteen bytes' })
+    await hidden.takeAll([chargeOf('198.51.100.7', 1, hour, hidden)])
+    const { rows } = await pool.query(`select name from ${schema}.limits`)
+    expect(rows).toHaveLength(1)
+    expect(rows[0].name).not.toContain('198.51.100.7')
+  })
+})
