@@ -3,22 +3,21 @@ import { postgresBackend } from '@sluice/postgres'
 import { backendContract } from '@sluice/testkit'
 import type { Pool } from 'pg'
 import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
-import { ownSchema } from './own-schema.ts'
 
 let server: PostgresServer
 let pool: Pool
 
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await startPostgres({ fsync: false })
   pool = server.pool()
+  await postgresBackend(pool).migrate()
 })
 
 afterAll(() => server.stop())
 
 describe('postgresBackend on a server', () => {
   backendContract({ describe, test }, async (clock) => {
-    const backend = postgresBackend(pool, { schema: ownSchema(), serverTime: () => clock.now(), clock })
-    await backend.migrate()
-    return backend
+    await pool.query('truncate sluice.limits')
+    return postgresBackend(pool, { serverTime: () => clock.now(), clock })
   })
 })

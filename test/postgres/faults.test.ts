@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createLimiter, type Decision, systemClock } from '@sluice/limiter-core/backend'
+import { createLimiter, type Decision } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
 import type { Pool } from 'pg'
 import { eventually } from '../services/eventually.ts'
@@ -41,11 +42,9 @@ interface Fault {
 
 const faults: readonly Fault[] = [
   { name: 'killed and restarted', begin: () => server.kill(), end: () => server.start() },
-  { name: 'shut down and started', begin: () => server.shutDown(), end: () => server.start() },
   { name: 'paused', begin: () => server.pause(), end: () => server.resume() },
   { name: 'cut off by a reset of all connections', begin: () => proxy.cut('reset'), end: () => {} },
   { name: 'silent', begin: () => proxy.blackHole(), end: () => proxy.heal() },
-  { name: 'silent in one direction', begin: () => proxy.loseAnswers(), end: () => proxy.heal() },
 ]
 
 describe('while the server is away, the failure rule answers within the deadline, and afterwards all units are counted', () => {
@@ -76,7 +75,7 @@ describe('while the server is away, the failure rule answers within the deadline
     longestMs = 0
     await takeFor(100)
     await begin()
-    await takeFor(400)
+    await takeFor(300)
     await end()
     await eventually(async () => (await take()).source === 'postgres', { what: 'a decision of the server' })
     expect(longestMs).toBeLessThan(LONGEST_MS)

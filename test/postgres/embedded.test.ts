@@ -1,0 +1,26 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type ChildNode, startNode } from '../services/child-node.ts'
+import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../services/embedded-template.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
+
+let folder: string
+let child: ChildNode<typeof import('./children/embedded.ts')>
+
+beforeAll(() => {
+  folder = memoryFolder('sluice-limits-')
+  copyEmbeddedTemplate(folder)
+  child = startNode('postgres/children/embedded.ts', { nodeArgs: EMBEDDED_ARGS })
+})
+
+afterAll(async () => {
+  await child.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('postgresBackend on PGlite fulfils the backend contract', async () => {
+  const claims = await child.call('contract', join(folder, 'pglite'))
+  expect(claims.filter(([, failure]) => failure !== undefined)).toEqual([])
+  expect(claims.length).toBeGreaterThanOrEqual(28)
+}, 60_000)
