@@ -35,6 +35,7 @@ describe('the benchmarks', () => {
       'floods',
       'counters',
       'quotas',
+      'postgres',
       'insight',
     ])
     for (const table of Object.values(results).flat()) {

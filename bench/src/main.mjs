@@ -15,6 +15,7 @@ const benches = {
   floods: () => import('./sketch-limits.mjs'),
   counters: () => import('./counters.mjs'),
   quotas: () => import('./quotas.mjs'),
+  postgres: () => import('./postgres.mjs'),
   insight: () => import('./insight.mjs'),
 }
 const names = Object.keys(benches)

@@ -86,7 +86,12 @@ describe('a deadline', () => {
     await backend.takeAll([chargeOf('a')], { deadlineAt: clock.now() + 5_000 })
     counted.before = () => new Promise((resolve) => setTimeout(resolve, 60))
     const late = (keys: readonly string[]): Promise<unknown> =>
-      backend.takeAll(keys.map((key) => chargeOf(key)), { deadlineAt: clock.now() + 30 }).catch(({ code }) => code)
+      backend
+        .takeAll(
+          keys.map((key) => chargeOf(key)),
+          { deadlineAt: clock.now() + 30 },
+        )
+        .catch(({ code }) => code)
     expect(await late(['a'])).toBe('LATE')
     expect(await Promise.all([late(['a']), late(['a', 'b'])])).toEqual(['LATE', 'LATE'])
     counted.before = async () => {}

@@ -14,7 +14,7 @@ const PROCESSES = 3
 const policies = (Object.keys(algorithms) as AlgorithmName[]).flatMap(contractPolicies)
 
 /** One request, for any backend. */
-type Deed = (backend: Backend) => Promise<Answer | void> | Answer | void
+type Deed = (backend: Backend) => Promise<Answer | undefined>
 type Draft = Omit<Charge, 'counter'> & { readonly policy: Policy }
 
 let server: PostgresServer
@@ -44,19 +44,27 @@ function knownBy(random: SeededRandom, { limit, windowMs }: Policy): Charge['kno
 
 function deedOf(random: SeededRandom, few: readonly Policy[], taken: readonly number[]): Deed {
   const capacityOf = ({ limit, burst = limit }: Policy): number => burst
-  const some = (policy: Policy): number => random.pick([0, 1, 1, 1 + random.whole(capacityOf(policy)), capacityOf(policy)])
+  const some = (policy: Policy): number =>
+    random.pick([0, 1, 1, 1 + random.whole(capacityOf(policy)), capacityOf(policy)])
   const kind = random.pick(['take', 'take', 'take', 'take', 'peek', 'adjust', 'reset'] as const)
   if (kind === 'adjust') {
-    const drafts = draftsOf(random, few, (policy) => random.whole(capacityOf(policy) + 3) - random.pick([0, capacityOf(policy)]))
+    const drafts = draftsOf(
+      random,
+      few,
+      (policy) => random.whole(capacityOf(policy) + 3) - random.pick([0, capacityOf(policy)]),
+    )
     const takenAt = taken.length > 0 ? random.pick(taken) : 0
-    return (backend) => backend.adjustAll(chargesOf(backend, drafts), takenAt)
+    return async (backend) => backend.adjustAll(chargesOf(backend, drafts), takenAt)
   }
   if (kind === 'reset') {
     const drafts = random.whole(3) === 0 ? draftsOf(random, few, () => 0) : []
-    return (backend) => backend.resetAll(chargesOf(backend, drafts))
+    return async (backend) => {
+      await backend.resetAll(chargesOf(backend, drafts))
+      return undefined
+    }
   }
   const drafts = draftsOf(random, few, some).map((draft) => ({ ...draft, known: knownBy(random, draft.policy) }))
-  return (backend) => backend[kind === 'take' ? 'takeAll' : 'peekAll'](chargesOf(backend, drafts))
+  return async (backend) => backend[kind === 'take' ? 'takeAll' : 'peekAll'](chargesOf(backend, drafts))
 }
 
 test('several processes decide together like one process in memory, with all algorithms', async () => {
@@ -88,6 +96,6 @@ test('several processes decide together like one process in memory, with all alg
   expect(requests).toBeGreaterThan(RUNS * STEPS)
 }, 60_000)
 
-function plain(answer: Answer | void): unknown {
+function plain(answer: Answer | undefined): unknown {
   return answer && { takenAt: answer.takenAt, verdicts: answer.verdicts.map((verdict) => ({ ...verdict })) }
 }

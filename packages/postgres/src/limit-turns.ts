@@ -8,6 +8,7 @@ import type { ServerState } from './server-state.ts'
 import { invalidReply, type SqlCalls } from './sql-calls.ts'
 import { Turn } from './turn.ts'
 import { TurnReply, turnValues } from './turn-statement.ts'
+import { WaitingRequests } from './waiting-requests.ts'
 
 /** Statements under way at once. Each of them has other keys. */
 const MOST_STATEMENTS = 4
@@ -38,12 +39,11 @@ export class LimitTurns {
   readonly #options: LimitTurnsOptions
   readonly #statement: string
   readonly #states = new KeyStates()
-  readonly #busy = new Set<string>()
+  readonly #waiting = new WaitingRequests()
   readonly #arriving: TurnBatch<LimitRequest> = new TurnBatch((batch) => {
-    this.#waiting.push(...batch.take())
+    this.#waiting.add(batch.take())
     this.#sendWaiting()
   })
-  #waiting: LimitRequest[] = []
   #underWay = 0
   // 62 random bits, so that no two processes write the same version
   #version = BigInt.asUintN(62, crypto.getRandomValues(new BigUint64Array(1))[0])
@@ -60,43 +60,16 @@ export class LimitTurns {
   }
 
   #sendWaiting(): void {
-    while (this.#underWay < MOST_STATEMENTS && this.#waiting.length > 0) {
-      const requests = this.#takeNext()
+    while (this.#underWay < MOST_STATEMENTS && this.#waiting.any) {
+      const requests = this.#waiting.take(this.#options.maxBatch, this.#options.clock.now())
       if (requests.length === 0) return
       void this.#send(requests)
     }
   }
 
-  /** Removes and returns the next requests whose keys are free. Requests for one key stay in their order. */
-  #takeNext(): readonly LimitRequest[] {
-    const now = this.#options.clock.now()
-    const taken: LimitRequest[] = []
-    const left: LimitRequest[] = []
-    const names = new Set<string>()
-    const blocked = new Set<string>()
-    for (const [at, request] of this.#waiting.entries()) {
-      if (names.size >= this.#options.maxBatch) {
-        left.push(...this.#waiting.slice(at))
-        break
-      }
-      if (request.deadlineAt <= now) request.reject(lateFailure())
-      else if (request.names.some((name) => this.#busy.has(name) || blocked.has(name))) {
-        left.push(request)
-        for (const name of request.names) blocked.add(name)
-      } else {
-        taken.push(request)
-        for (const name of request.names) names.add(name)
-      }
-    }
-    this.#waiting = left
-    return taken
-  }
-
   /** Never rejects. */
   async #send(requests: readonly LimitRequest[]): Promise<void> {
     const { clock, server } = this.#options
-    const names = new Set(requests.flatMap((request) => request.names))
-    for (const name of names) this.#busy.add(name)
     this.#underWay++
     const sentAt = clock.now()
     let settle: () => void
@@ -111,7 +84,7 @@ export class LimitTurns {
       server.failed()
       settle = () => this.#fail(requests, failure)
     }
-    for (const name of names) this.#busy.delete(name)
+    this.#waiting.release(requests)
     this.#underWay--
     settle()
     this.#sendWaiting()
@@ -143,8 +116,7 @@ export class LimitTurns {
   #settle(turn: Turn, version: string, reply: TurnReply): void {
     for (const [name, state] of turn.written(version, reply.refused)) this.#states.set(name, state)
     for (const [index, { name }] of turn.keys.entries()) {
-      if (turn.now === undefined || reply.refused.has(turn.groupAt(index)))
-        this.#states.set(name, reply.stateAt(index))
+      if (turn.now === undefined || reply.refused.has(turn.groupAt(index))) this.#states.set(name, reply.stateAt(index))
     }
     const refused: LimitRequest[] = []
     for (const [index, request] of turn.requests.entries()) {
@@ -180,7 +152,7 @@ export class LimitTurns {
       request.reject(request.deadlineAt > now ? conflictFailure() : lateFailure())
       return false
     })
-    this.#waiting.unshift(...again)
+    this.#waiting.addFirst(again)
   }
 
   #fail(requests: readonly LimitRequest[], failure: PostgresFailure): void {

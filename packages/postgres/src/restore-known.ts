@@ -1,5 +1,5 @@
-import { lacksUsage, type PriorUsage, restoreUsage } from '@sluice/limiter-core/backend'
 import type { CompiledPolicy } from '@sluice/limiter-core'
+import { lacksUsage, type PriorUsage, restoreUsage } from '@sluice/limiter-core/backend'
 import type { WorkingKey } from './working-key.ts'
 
 /** The times that decide whether known usage is still valid. */

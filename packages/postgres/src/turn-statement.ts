@@ -1,5 +1,5 @@
-import type { LimitRequest } from './limit-request.ts'
 import { ABSENT, type KeyState } from './key-state.ts'
+import type { LimitRequest } from './limit-request.ts'
 import type { Turn } from './turn.ts'
 
 /** Version of a key that is only read. */

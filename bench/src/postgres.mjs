@@ -1,0 +1,59 @@
+import { runChild } from './child.mjs'
+import { median } from './median.mjs'
+import { startPostgres } from './postgres-server.mjs'
+
+const cell = new URL('./postgres-cell.mjs', import.meta.url)
+const ways = {
+  upsert: 'bare `INSERT … ON CONFLICT DO UPDATE`',
+  'upsert, asynchronous commit': 'the same with `synchronous_commit = off`',
+  limits: '`postgresBackend`',
+  'durable limits': '`postgresBackend`, `durable: true`',
+}
+const loads = [
+  { title: 'one caller, one key', callers: 1, keys: 1 },
+  { title: '64 callers, 10,000 keys', callers: 64, keys: 10_000 },
+  { title: '64 callers, one key', callers: 64, keys: 1 },
+]
+
+/** `seconds`: duration of each loop. */
+export async function run({ smoke = false, rounds = 3, seconds = 5, progress = () => {} } = {}) {
+  const postgres = await startPostgres()
+  try {
+    const tables = []
+    for (const load of loads) {
+      const turns = []
+      for (let round = 0; round < (smoke ? 1 : rounds); round++) {
+        const turn = {}
+        for (const way of Object.keys(ways)) {
+          progress(`postgres: ${load.title}, ${way}`)
+          turn[way] = await runChild(cell, { way, ...load, url: postgres.url, ms: smoke ? 50 : seconds * 1_000 })
+        }
+        turns.push(turn)
+      }
+      tables.push(tableOf(load, turns, postgres))
+    }
+    return tables
+  } finally {
+    await postgres.close()
+  }
+}
+
+function tableOf({ title }, turns, { version }) {
+  const of = (way, what) => median(turns.map((turn) => turn[way][what]))
+  const ratio = (way) => median(turns.map((turn) => turn[way].perSecond / turn.upsert.perSecond))
+  return {
+    title: `Limits in PostgreSQL: ${title}`,
+    columns: ['counted by', 'decisions a second', '×', 'p50 ms', 'p99 ms', 'CPU µs of the process'],
+    rows: Object.entries(ways).map(([way, name]) => [
+      name,
+      of(way, 'perSecond'),
+      ratio(way),
+      of(way, 'p50'),
+      of(way, 'p99'),
+      of(way, 'cpuUs'),
+    ]),
+    notes: [
+      `PostgreSQL ${version} with \`fsync\` on loopback, a pool of ten connections. ×: against the bare statement, in the same round.`,
+    ],
+  }
+}
