@@ -28,6 +28,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     '@js-temporal/polyfill',
     'csv-stringify',
   ],
+  '@sluice/postgres': ['@sluice/fleet', '@sluice/limiter-core'],
   '@sluice/gossip': ['@sluice/counters', '@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics'],
   '@sluice/insight': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches'],
   '@sluice/testkit': ['@sluice/fleet', '@sluice/http', '@sluice/limiter-core'],

@@ -18,6 +18,7 @@ import { HashRing } from '@sluice/fleet/backend'
 import { createGossip, gossipBackend } from '@sluice/gossip'
 import { createKeyedHash } from '@sluice/keyed-hash'
 import { CounterMetric, HistogramMetric } from '@sluice/metrics'
+import { postgresBackend } from '@sluice/postgres'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
@@ -83,6 +84,10 @@ export const badOptions: readonly BadOption[] = [
     'SLUICE_BAD_OPTION',
     () => (postgresLedger as Untyped)('postgres://localhost'),
   ],
+  ['limits in a schema with a quote', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { schema: 'a"b' })],
+  ['limits with an invalid PostgreSQL client', 'SLUICE_BAD_OPTION', () => (postgresBackend as Untyped)({})],
+  ['limits with a short secret', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { secret: 'short' })],
+  ['limits in PostgreSQL in empty batches', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { maxBatch: 0 })],
   ['a limit in quotes', 'SLUICE_BAD_LIMIT', () => one({ limit: '100' })],
   ['a limit of 0', 'SLUICE_BAD_LIMIT', () => one({ limit: 0 })],
   ['an unknown failure rule', 'SLUICE_BAD_OPTION', () => one({ onBackendError: 'open' })],

@@ -13,15 +13,15 @@ import {
   Observers,
   type SqlRunner,
 } from '@sluice/limiter-core/backend'
-import { countIdentity } from './count-identity.ts'
-import { ExpiredRows } from './expired-rows.ts'
 import type { PostgresBackend } from './limit-backend.ts'
-import type { LimitRequest, Operation } from './limit-request.ts'
-import type { LimitTables } from './limit-tables.ts'
-import { LimitTurns } from './limit-turns.ts'
-import { plain, type RowNames } from './row-names.ts'
-import { ServerState } from './server-state.ts'
-import { SqlCalls } from './sql-calls.ts'
+import { ServerState } from './server/server-state.ts'
+import { SqlCalls } from './server/sql-calls.ts'
+import { countIdentity } from './tables/count-identity.ts'
+import { ExpiredRows } from './tables/expired-rows.ts'
+import type { LimitTables } from './tables/limit-tables.ts'
+import { plain, type RowNames } from './tables/row-names.ts'
+import type { LimitRequest, Operation } from './turns/limit-request.ts'
+import { LimitTurns } from './turns/limit-turns.ts'
 
 export interface ExactBackendDeps {
   readonly sql: SqlRunner

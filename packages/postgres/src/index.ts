@@ -1,3 +1,3 @@
 export type { PostgresBackend } from './limit-backend.ts'
 export { type PostgresBackendOptions, postgresBackend } from './postgres-backend.ts'
-export { PostgresFailure } from './postgres-failure.ts'
+export { PostgresFailure } from './server/postgres-failure.ts'

@@ -9,8 +9,8 @@ import {
 } from '@sluice/limiter-core/backend'
 import { ExactBackend } from './exact-backend.ts'
 import type { PostgresBackend } from './limit-backend.ts'
-import { LimitTables } from './limit-tables.ts'
-import { RowNames } from './row-names.ts'
+import { LimitTables } from './tables/limit-tables.ts'
+import { RowNames } from './tables/row-names.ts'
 
 export interface PostgresBackendOptions {
   /** Schema of the tables. Must be the same in all processes of a fleet. Default: `sluice`. */

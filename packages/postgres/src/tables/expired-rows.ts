@@ -1,6 +1,6 @@
 import type { Clock } from '@sluice/limiter-core/backend'
+import type { SqlCalls } from '../server/sql-calls.ts'
 import type { LimitTables } from './limit-tables.ts'
-import type { SqlCalls } from './sql-calls.ts'
 
 /** Most rows that one statement deletes. */
 const MOST_ROWS = 1_000

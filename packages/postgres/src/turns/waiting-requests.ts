@@ -1,5 +1,5 @@
+import { lateFailure } from '../server/postgres-failure.ts'
 import type { LimitRequest } from './limit-request.ts'
-import { lateFailure } from './postgres-failure.ts'
 
 /** Requests that wait for a statement, and the rows of the statements under way. */
 export class WaitingRequests {

@@ -35,7 +35,7 @@ export function decide(decided: Decided): Decision {
 }
 
 /** Returns the name under which an adjustment of a row is remembered in a turn. */
-export function idOf(id: string, name: string): string {
+function idOf(id: string, name: string): string {
   return `${id}\n${name}`
 }
 
