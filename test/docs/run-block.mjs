@@ -73,6 +73,8 @@ async function askAndClose(server) {
 
 async function disconnect(client) {
   if (client.destroy === undefined) return client.disconnect()
+  // a client of a cluster that could not connect is closed, and will never be ready
+  if (!client.isOpen) return
   // a client that is still connecting continues to connect
   if (!client.isReady) await once(client, 'ready')
   client.destroy()
