@@ -185,6 +185,49 @@ describe('expired rows', () => {
   })
 })
 
+describe('a failure', () => {
+  const failureOn = async (failing: Pool, during: () => Promise<void> = async () => {}): Promise<unknown> => {
+    const of = postgresBackend(failing, { schema })
+    const [failure] = await Promise.all([of.takeAll([chargeOf('a', 1, hour, of)]).catch((error) => error), during()])
+    return failure
+  }
+
+  test('before a connection exists has certainly not counted', async () => {
+    const busy = server.pool({ max: 1, connectionTimeoutMillis: 50 })
+    const client = await busy.connect()
+    expect(await failureOn(busy)).toMatchObject({ code: 'CONNECTION', mayHaveCounted: false })
+    client.release()
+    const unknown = server.pool({ database: 'unknown' })
+    expect(await failureOn(unknown)).toMatchObject({ code: '3D000', mayHaveCounted: false })
+    const closed = server.pool({ port: 1 })
+    expect(await failureOn(closed)).toMatchObject({ code: 'CONNECTION', mayHaveCounted: false })
+  })
+
+  test('of a statement that the server ended has not counted, and of a connection that it ended may have', async () => {
+    await backend.takeAll([chargeOf('a')])
+    const client = await pool.connect()
+    await client.query('begin')
+    await client.query(`select * from ${schema}.limits for update`)
+    const slow = server.pool({ statement_timeout: 50 })
+    expect(await failureOn(slow)).toMatchObject({ code: '57014', mayHaveCounted: false })
+    const ended = server.pool({ application_name: 'ended' })
+    const end = (): Promise<void> =>
+      eventually(
+        async () => {
+          // not in the transaction, which would see the connections as they were first
+          const found = await pool.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ended' and wait_event_type = 'Lock'`,
+          )
+          return found.rowCount === 1
+        },
+        { what: 'the end of the connection' },
+      )
+    expect(await failureOn(ended, end)).toMatchObject({ code: '57P01', mayHaveCounted: true })
+    await client.query('rollback')
+    client.release()
+  })
+})
+
 describe('tables', () => {
   test('are created once, also by several processes at once', async () => {
     const together = ownSchema()

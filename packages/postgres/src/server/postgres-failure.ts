@@ -8,7 +8,8 @@ export interface PostgresFailureOptions {
  *
  * - `CONNECTION`: nothing was sent, or the connection broke before the reply was received;
  * - `CONFLICT`: other processes changed the key before each of a hundred attempts;
- * - `LATE`: the deadline had passed.
+ * - `LATE`: the deadline had passed, or no reply arrived in time;
+ * - `REPLY`: the reply has an unexpected format.
  *
  * There is no `cause`, because errors of the server may contain parameters of the statement, such as keys.
  */
@@ -26,8 +27,14 @@ export class PostgresFailure extends Error {
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/
-/** Errors of the operating system before anything was sent. */
-const UNSENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
+/** Errors before anything was sent: of the operating system, and of a server that refuses a connection. */
+const UNSENT: readonly string[] = [
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+  // too many connections, starting up or shutting down, wrong user, password or database
+  ...['53300', '57P03', '28000', '28P01', '3D000'],
+]
+/** Messages of `pg` if no connection became free or was established in time. */
+const UNCONNECTED = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/
 /** Missing function, table, schema or right: the tables have not been created, or this user may not use them. */
 const UNPREPARED: readonly string[] = ['42883', '42P01', '3F000', '42501']
 /** The server refused the transaction because of another one, and the same statement may succeed now. */
@@ -42,11 +49,12 @@ export function failureOf(error: unknown): PostgresFailure {
     if (typeof code === 'string' && SQLSTATE.test(code) && !code.startsWith('E')) {
       const advice = UNPREPARED.includes(code) ? '; call migrate() of the backend, or grant the rights' : ''
       // after an error the transaction is rolled back; a fatal one may end a connection whose transaction has ended
-      return new PostgresFailure(code, `${text}${advice}`, { mayHaveCounted: severity !== 'ERROR' })
+      const mayHaveCounted = severity !== 'ERROR' && !UNSENT.includes(code)
+      return new PostgresFailure(code, `${text}${advice}`, { mayHaveCounted })
     }
     // message of the `query_timeout` of pg
     if (text === 'Query read timeout') return unansweredFailure()
-    const isUnsent = typeof code === 'string' && UNSENT.includes(code)
+    const isUnsent = (typeof code === 'string' && UNSENT.includes(code)) || UNCONNECTED.test(text)
     return new PostgresFailure('CONNECTION', text, { mayHaveCounted: !isUnsent })
   } catch {
     // any value can be thrown, for example undefined or an object whose getters throw

@@ -86,7 +86,12 @@ export class LimitTurns {
     }
     this.#waiting.release(requests)
     this.#underWay--
-    settle()
+    try {
+      settle()
+    } catch (error) {
+      // a policy has thrown
+      for (const request of requests) request.reject(error as Error)
+    }
     this.#sendWaiting()
   }
 
