@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Channel } from '@sluice/limiter-core'
 import { HyperLogLog } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
-import { FakeClock } from '@sluice/testkit'
+import { FakeClock, until } from '@sluice/testkit'
 
 test('later counts are sent if the channel never settles a message, and the message is counted if it does later', async () => {
   const clock = new FakeClock()
@@ -19,25 +19,33 @@ test('later counts are sent if the channel never settles a message, and the mess
     read: (bytes) => HyperLogLog.fromBytes(bytes, { seed }),
     clock,
   })
-  for (let n = 0; n < 3; n++) {
-    shared.own.add(`visitor ${n}`)
-    for (let passed = 0; passed < 6; passed++) {
+  shared.own.add('visitor 0')
+  clock.advance(1_000)
+  // a message is compressed on another thread
+  await until(() => settle.length === 1, { what: 'the first message' })
+  shared.own.add('visitor 1')
+  // the wait for the first message ends after some seconds
+  await until(
+    () => {
       clock.advance(1_000)
-      await turns()
-    }
-  }
-  expect(settle.length).toBeGreaterThanOrEqual(2)
+      return settle.length === 2
+    },
+    { what: 'the second message' },
+  )
   expect(shared.fleet.count()).toBe(0)
   for (const one of settle) one()
-  await turns()
-  expect(shared.fleet.count()).toBeGreaterThanOrEqual(2)
+  await until(() => shared.fleet.count() >= 2, { what: 'both counts' })
   const closed = shared.close()
-  await turns()
-  clock.advance(5_000)
-  await closed
+  let isClosed = false
+  void closed.then(() => {
+    isClosed = true
+  })
+  await until(
+    () => {
+      clock.advance(1_000)
+      return isClosed
+    },
+    { what: 'the end of close' },
+  )
   expect(clock.pending).toBe(0)
 })
-
-async function turns(): Promise<void> {
-  for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve))
-}
