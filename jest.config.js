@@ -36,7 +36,7 @@ export default {
   // twice the cores: many tests wait for servers
   maxWorkers: 4,
   // tests wait for what they observe: this is for those that wait in vain, on a busy machine too
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   // a worker keeps something of every file that it ran, and there are hundreds
   workerIdleMemoryLimit: '1GB',
 }

@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals'
 import { childResult } from '../floods/child.ts'
 import type { ClusterResult } from './children/primary.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 function run(scenario: 'burst' | 'kill'): Promise<ClusterResult> {
   return childResult<ClusterResult>('cluster/children/primary.ts', { args: [scenario], timeoutMs: 50_000 })

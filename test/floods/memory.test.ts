@@ -16,5 +16,5 @@ test.concurrent.each(everyAlgorithm)(
     expect(peakBuffers).toBeLessThanOrEqual(1.1 * maxBytes)
     expect(peakBuffers + heap).toBeLessThanOrEqual(1.1 * maxBytes + MIB)
   },
-  60_000,
+  180_000,
 )

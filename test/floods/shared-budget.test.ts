@@ -22,7 +22,7 @@ describe.each([256 * KIB, 1 * MIB])('under %d bytes', (maxBytes) => {
         })
         expect(lost).toBe(0)
       },
-      90_000,
+      180_000,
     )
   })
 })

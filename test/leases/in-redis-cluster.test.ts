@@ -6,7 +6,7 @@ import { openedCounter } from '@sluice/testkit'
 import type { Cluster } from 'ioredis'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
 
-jest.setTimeout(90_000)
+jest.setTimeout(180_000)
 
 const hour: Policy = {
   name: 'hour',

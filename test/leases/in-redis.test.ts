@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 const hour = { name: 'hour', algorithm: 'token-bucket', limit: 1_000, windowMs: 3_600_000 } as const
 let server: RedisServer

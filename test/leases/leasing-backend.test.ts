@@ -5,7 +5,7 @@ import { algorithms } from '@sluice/limiter-core/backend'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import { settled } from './settled.ts'
 
-jest.setTimeout(30_000)
+jest.setTimeout(180_000)
 
 const thousand: Policy = { name: 'thousand', algorithm: 'token-bucket', limit: 1_000, windowMs: 60_000 }
 const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 1_000, windowMs: 3_600_000 }

@@ -9,7 +9,7 @@ import { contractPolicies, eachSeed, FakeClock, type SeededRandom } from '@sluic
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 const RUNS = 12
 const ASKS = 80

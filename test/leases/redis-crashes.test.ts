@@ -6,7 +6,7 @@ import { leasedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { startRedis } from '../services/redis-server.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 test('an exhausted leased key stays exhausted while Redis is killed and restarts empty, and is leased again', async () => {
   const server = await startRedis()

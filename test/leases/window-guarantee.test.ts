@@ -13,7 +13,7 @@ import {
 import { settled } from './settled.ts'
 import { Spends } from './spends.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 const policies: readonly Policy[] = [
   { name: 'fixed', algorithm: 'fixed-window', limit: 200, windowMs: 20_000 },

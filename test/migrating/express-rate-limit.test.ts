@@ -7,7 +7,7 @@ import request from 'supertest'
 import { type App, ask, askBoth, fakeClocks, isMixed } from './same-responses.ts'
 
 // many requests over sockets, on a possibly busy machine
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 const load = createRequire(import.meta.url)
 const theirs: (options: object) => RequestHandler = load('express-rate-limit').rateLimit

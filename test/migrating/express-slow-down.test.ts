@@ -6,7 +6,7 @@ import express, { type Request, type RequestHandler } from 'express'
 import request from 'supertest'
 
 // many requests over sockets, on a possibly busy machine
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 const theirs: (options: object) => RequestHandler = createRequire(import.meta.url)('express-slow-down').slowDown
 

@@ -7,7 +7,7 @@ import request from 'supertest'
 import { type App, ask, askBoth, fakeClocks, isMixed, type Seen } from './same-responses.ts'
 
 // many requests over sockets, on a possibly busy machine
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 let theirs: (options: object) => Middleware
 const SAME_WINDOWS = { window: '1m', algorithm: 'fixed-window', headers: 'legacy' } as const

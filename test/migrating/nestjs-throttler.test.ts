@@ -9,7 +9,7 @@ import { eachSeed } from '@sluice/testkit'
 import { type App, askBoth, fakeClocks, isMixed, type Seen } from './same-responses.ts'
 
 // many requests over sockets, on a possibly busy machine
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 interface Counted {
   readonly isBlocked: boolean

@@ -8,7 +8,7 @@ import { mustRun } from './command.ts'
 import { dryPublish } from './dry-publish.ts'
 import { packPackages, type Tarball } from './tarballs.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 // KB (1,000 bytes) of all code that a process loads, compressed: the cost of bundling the package
 const budgetKb: Readonly<Record<string, number>> = {

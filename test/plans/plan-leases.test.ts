@@ -7,7 +7,7 @@ import { HOUR, MINUTE, type Plans } from './any-plans.ts'
 import { PlanSite } from './plan-site.ts'
 import { roomAfter, type Use } from './use-history.ts'
 
-jest.setTimeout(30_000)
+jest.setTimeout(180_000)
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 

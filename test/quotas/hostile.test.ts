@@ -40,7 +40,7 @@ afterAll(() => postgres.stop())
 function open(scope: string, limit: number, options: QuotasOptions = {}) {
   const quotas = createQuotas(postgresLedger(postgres.pool()), options)
   const policies = [quota({ name: NAMES.policy, limit, per: 'month', backend: quotas })]
-  return { quotas, limiter: createLimiter({ policies, scope, deadlineMs: 20_000, onBackendError: 'deny' }) }
+  return { quotas, limiter: createLimiter({ policies, scope, deadlineMs: 60_000, onBackendError: 'deny' }) }
 }
 
 describe('quotas of hostile keys and limits', () => {

@@ -122,7 +122,7 @@ describe('an unavailable Redis', () => {
     expect(allowed.every(({ counted, source }) => !counted && source === 'local')).toBe(true)
     await server.restart()
     await eventually(() => limiter.peek('a').source, 'synced')
-  }, 20_000)
+  }, 180_000)
 
   test.each([
     ['allow', true],
@@ -141,7 +141,7 @@ describe('an unavailable Redis', () => {
       await server.restart()
       await eventually(() => limiter.peek('a').source, 'synced')
     },
-    20_000,
+    180_000,
   )
 
   test('restarts empty: an exhausted key stays exhausted, and a key in use keeps its usage', async () => {
@@ -161,7 +161,7 @@ describe('an unavailable Redis', () => {
     limiter.take('half', 10)
     await eventually(async () => (await exact.peek('half')).binding.remaining, 40)
     expect(admitted).toBe(0)
-  }, 30_000)
+  }, 180_000)
 
   test('restarts empty: usage known to several processes counts once, and new usage of each is added once', async () => {
     const prefix = ownPrefix()
@@ -181,7 +181,7 @@ describe('an unavailable Redis', () => {
     one.take('a', 4)
     two.take('a', 4)
     await eventually(left, 61)
-  }, 30_000)
+  }, 180_000)
 })
 
 test('reports its metrics under the names that global limiters use', async () => {

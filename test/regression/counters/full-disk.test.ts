@@ -91,7 +91,7 @@ describe('a ledger in a folder whose disk is full', () => {
     limitFiles(child.pid, 0)
     expect(await child.call('open', folder)).toMatch(new RegExp(`^${UNAVAILABLE}: .*cannot lock`))
     expect(readdirSync(folder)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('a folder in which the process may not write', () => {
@@ -108,6 +108,6 @@ describe('a folder in which the process may not write', () => {
       expect(message).toContain('EACCES')
       expect((await child.call('outcome')).errors).toEqual([])
     },
-    60_000,
+    180_000,
   )
 })

@@ -6,7 +6,7 @@ import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 let server: RedisServer
 let proxy: TcpProxy

@@ -83,7 +83,7 @@ test.each([
       await fleet.net.stop()
     })
   },
-  60_000,
+  180_000,
 )
 
 test('a replica that has outlived all others keeps its units', async () => {
@@ -101,4 +101,4 @@ test('a replica that has outlived all others keeps its units', async () => {
     expect(fleet.values()).toEqual(fleet.values().map(() => fleet.counted))
     await fleet.net.stop()
   })
-}, 60_000)
+}, 180_000)

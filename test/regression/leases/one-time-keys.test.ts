@@ -15,7 +15,7 @@ import { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 let server: RedisServer
 let client: Redis

@@ -9,7 +9,7 @@ import { Redis as Redis5 } from 'ioredis5'
 import { startRedisCluster } from '../../services/redis-cluster.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 const LONG_MS = 20_000
 let server: RedisServer

@@ -8,7 +8,7 @@ import { FakeClock } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 let server: RedisServer
 let client: Redis

@@ -5,7 +5,7 @@ import { chargedOf, Member } from '../../redis/known/member.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 let server: RedisServer
 let path: TcpProxy

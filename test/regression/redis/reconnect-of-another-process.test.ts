@@ -4,7 +4,7 @@ import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 const kinds: readonly (readonly [string, Partial<PolicyInput>])[] = [
   ['fixed-window', {}],

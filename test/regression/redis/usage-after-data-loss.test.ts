@@ -6,7 +6,7 @@ import { eventually } from '../../services/eventually.ts'
 import { startRedis } from '../../services/redis-server.ts'
 import { startProxy } from '../../services/tcp-proxy.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 const ends: (() => Promise<unknown>)[] = []
