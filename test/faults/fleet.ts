@@ -1,5 +1,6 @@
 import { systemClock } from '@sluice/limiter-core/backend'
 import type { Cluster, Redis } from 'ioredis'
+import type { Pool } from 'pg'
 import { type ChildNode, startNode } from '../services/child-node.ts'
 import { eventually } from '../services/eventually.ts'
 import type { Load, Site } from './children/app.ts'
@@ -86,8 +87,8 @@ export class Fleet {
     return new Timeline(await Promise.all(this.apps.map((app) => app.call('stop'))))
   }
 
-  /** Number of requests that Redis itself counted, read through a separate client. */
-  counted(client: Redis | Cluster): Promise<number> {
+  /** Number of requests that the server itself counted, read through a separate client. */
+  counted(client: Redis | Cluster | Pool): Promise<number> {
     return serverCount(client, this.#scope, USERS)
   }
 

@@ -12,6 +12,7 @@ import { crashes } from './rows/crashes.ts'
 import { errors } from './rows/errors.ts'
 import { failovers } from './rows/failovers.ts'
 import { paths } from './rows/paths.ts'
+import { postgres } from './rows/postgres.ts'
 import { processes } from './rows/processes.ts'
 import { stalls } from './rows/stalls.ts'
 import { synced } from './rows/synced.ts'
@@ -43,6 +44,7 @@ export async function report(): Promise<number> {
   await group(clusters)
   await group(movedSlots)
   await group(processes)
+  await group(postgres)
   await group(synced)
   await group(counters)
   const table = [...HEAD, ...lines.sort(byRow)].join('\n')

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type Backend, type Decision, memoryBackend } from '@sluice/limiter-core'
+import { type Backend, type Decision, type MaybePromise, memoryBackend } from '@sluice/limiter-core'
 import { leasedBackend, redisBackend } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
+import type { Pool } from 'pg'
 import { PairedPrimary } from '../cluster/paired.ts'
+import { emptyBackend } from '../postgres/empty-backend.ts'
 import { ownPrefix } from '../redis/exact/own-prefix.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 import { anyPlan, MINUTE, type Plans } from './any-plans.ts'
 import { PlanSite } from './plan-site.ts'
@@ -13,14 +16,21 @@ const DEEDS = 60
 
 let server: RedisServer
 let client: Redis
+let postgres: PostgresServer
+let pool: Pool
 
 beforeAll(async () => {
   server = await startRedis()
   client = server.client()
   await client.ping()
+  postgres = await startPostgres({ fsync: false })
+  pool = postgres.pool()
 })
 
-afterAll(() => server.stop())
+afterAll(async () => {
+  await server.stop()
+  await postgres.stop()
+})
 
 /** Takes, charges, refunds and resets under three plans, applied to memory and to another backend alike. */
 async function sameAsMemory(backend: Backend, clock: FakeClock, random: SeededRandom): Promise<void> {
@@ -58,20 +68,24 @@ function told({ allowed, binding, retryAfterMs, takenAt }: Decision): readonly u
   return [allowed, binding.policy.limit, binding.remaining, binding.resetAfterMs, retryAfterMs, takenAt]
 }
 
-const others: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
+// each step is a statement, which takes longer than the others
+const POSTGRES = 'a PostgreSQL'
+
+const others: Readonly<Record<string, (clock: FakeClock) => MaybePromise<Backend>>> = {
   'one Redis': (clock) => redisBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
   // limits too small to be leased
   'a Redis of leases': (clock) => leasedBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
+  [POSTGRES]: (clock) => emptyBackend(pool, clock),
   'the primary of a cluster': (clock) => new PairedPrimary({ fraction: 0.1, leaseMs: 2_000 }, clock).worker(),
 }
 
-describe.each(Object.entries(others))('%s', (_name, make) => {
+describe.each(Object.entries(others))('%s', (name, make) => {
   test(
     'gives the same results as memory for three plans, number for number',
     () =>
-      eachSeed(25, async (random) => {
+      eachSeed(name === POSTGRES ? 8 : 25, async (random) => {
         const clock = new FakeClock({ nowMs: 1 + random.whole(1_000_000) })
-        const backend = make(clock)
+        const backend = await make(clock)
         await sameAsMemory(backend, clock, random)
         await backend.close?.()
       }),

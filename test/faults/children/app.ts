@@ -1,4 +1,4 @@
-// An application of a fleet: limits on one Redis, simulated clients, and a record of every answer.
+// An application of a fleet: limits on one Redis or PostgreSQL, simulated clients, and a record of every answer.
 
 import {
   type Backend,
@@ -8,14 +8,17 @@ import {
   type Limiter,
   type MaybePromise,
 } from '@sluice/limiter-core'
+import { postgresBackend } from '@sluice/postgres'
 import { createRedis, createRedisCluster, redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
+import { Pool } from 'pg'
 import { ENDLESS } from '../server-count.ts'
 import { AnswerRecord, type Answers, type Sample } from './answer-record.ts'
 import { OpenLoop } from './open-loop.ts'
 
-/** Address of Redis. */
+/** Address of Redis, or port of PostgreSQL. */
 export type Address =
   | { readonly url: string }
+  | { readonly postgresPort: number }
   | { readonly name: string; readonly sentinels: { host: string; port: number }[] }
   | { readonly nodes: { host: string; port: number }[] }
 
@@ -48,7 +51,7 @@ export interface Report extends Answers {
   readonly opened: number
 }
 
-type Client = ReturnType<typeof createRedis> | ReturnType<typeof createRedisCluster>
+type Client = ReturnType<typeof createRedis> | ReturnType<typeof createRedisCluster> | Pool
 
 const UNHANDLED: string[] = []
 const WARNINGS: { at: number; code: string; message: string }[] = []
@@ -76,7 +79,7 @@ export function open(site: Site): void {
   setSkew(site.skewMs ?? 0)
   ;[UNHANDLED.length, WARNINGS.length] = [0, 0]
   client = connect(site)
-  const backend: Backend = site.synced ? syncedBackend(client, site.synced) : redisBackend(client)
+  const backend = backendOf(client, site)
   const { scope, limit = 50, windowMs = 3_600_000, rule = 'local', deadlineMs } = site
   const shared = { backend, ...(deadlineMs === undefined ? {} : { deadlineMs }), observers: [observer] }
   const policy = { algorithm: 'fixed-window', window: windowMs } as const
@@ -162,7 +165,8 @@ export async function stop(): Promise<Report> {
 export function close(): void {
   crowd?.stop()
   for (const limiter of Object.values(limiters)) limiter.close()
-  client?.disconnect()
+  if (client instanceof Pool) void client.end()
+  else client?.disconnect()
 }
 
 /** Closes everything, including the IPC channel. The process exits unless one of our resources keeps it alive. */
@@ -184,7 +188,16 @@ const observer = {
   },
 }
 
+function backendOf(to: Client, { synced }: Site): Backend {
+  if (to instanceof Pool) return postgresBackend(to)
+  return synced ? syncedBackend(to, synced) : redisBackend(to)
+}
+
 function connect({ address, clientOptions = {} }: Site): Client {
+  if ('postgresPort' in address) {
+    const server = { host: '127.0.0.1', port: address.postgresPort, user: 'postgres', database: 'postgres' }
+    return new Pool({ ...server, connectionTimeoutMillis: 1_000, ...clientOptions })
+  }
   if ('nodes' in address) return createRedisCluster(address.nodes, { redisOptions: clientOptions })
   return 'url' in address ? createRedis(address.url, clientOptions) : createRedis({ ...address, ...clientOptions })
 }

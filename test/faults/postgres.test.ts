@@ -1,0 +1,4 @@
+import { postgres } from './rows/postgres.ts'
+import { testGroup } from './test-group.ts'
+
+testGroup(postgres)
