@@ -21,7 +21,7 @@ export class CountedPool implements SqlRunner {
 
   async query(statement: Statement, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }> {
     const text = typeof statement === 'string' ? statement : statement.text
-    if (text.startsWith('select') && text.includes('limit_turn')) this.turns++
+    if (text.startsWith('select') && /limit1_(take|decide)/.test(text)) this.turns++
     await this.before()
     return typeof statement === 'string' ? this.#pool.query(statement, values) : this.#pool.query({ ...statement })
   }

@@ -53,18 +53,23 @@ describe('statements', () => {
     expect(counted.turns).toBe(2)
   })
 
-  test('two decide a request for a key that another process has changed, and one if it is then denied', async () => {
+  test('one decides a request for a key that another process has changed', async () => {
     const other = postgresBackend(pool, { schema })
     await backend.takeAll([chargeOf('a')])
     await other.takeAll([chargeOf('a', 98, hour, other)])
     counted.turns = 0
     expect((await backend.takeAll([chargeOf('a')])).verdicts[0]).toMatchObject({ allowed: true, remaining: 0 })
-    expect(counted.turns).toBe(2)
-    await other.resetAll([chargeOf('a', 0, hour, other)])
-    await other.takeAll([chargeOf('a', 100, hour, other)])
-    counted.turns = 0
     expect((await backend.takeAll([chargeOf('a')])).verdicts[0].allowed).toBe(false)
-    expect(counted.turns).toBe(1)
+    expect(counted.turns).toBe(2)
+  })
+
+  test('of a denied request writes nothing, so that a flood of denied requests does not wait for the disk', async () => {
+    await backend.takeAll([chargeOf('a', 100)])
+    const before = await nextTransaction()
+    const denied = await Promise.all(Array.from({ length: 30 }, () => backend.takeAll([chargeOf('a')])))
+    await backend.takeAll([chargeOf('a')])
+    expect(denied.some(({ verdicts }) => verdicts[0].allowed)).toBe(false)
+    expect(await nextTransaction()).toBe(before)
   })
 
   test('of later turns do not wait for a statement about other keys', async () => {
@@ -80,6 +85,12 @@ describe('statements', () => {
     expect((await blocked).verdicts[0].remaining).toBe(98)
   })
 })
+
+/** The number of the next transaction that changes a row. */
+async function nextTransaction(): Promise<string> {
+  const { rows } = await pool.query('select pg_snapshot_xmax(pg_current_snapshot())::text as next')
+  return rows[0].next
+}
 
 describe('a deadline', () => {
   test('that has passed when the statement starts leaves nothing counted, alone and with other requests', async () => {
@@ -226,6 +237,51 @@ describe('a failure', () => {
     await client.query('rollback')
     client.release()
   })
+})
+
+describe('a request that cannot be decided', () => {
+  test('because its row is not of Sluice fails, and the others of its statement succeed', async () => {
+    await backend.takeAll([chargeOf('bad')])
+    await pool.query(`update ${schema}.limits set cells = '{1,2,3}'`)
+    const keys = ['good', 'bad', 'bad']
+    const [good, ...bad] = await Promise.allSettled(keys.map((key) => backend.takeAll([chargeOf(key)])))
+    expect(good.status).toBe('fulfilled')
+    for (const one of bad)
+      expect(one).toMatchObject({ reason: { code: 'REPLY', keyOnly: true, mayHaveCounted: false } })
+    await expect(backend.takeAll([chargeOf('bad')])).rejects.toMatchObject({ code: 'REPLY', keyOnly: true })
+  })
+
+  test('because its units overflow fails, and the others of its statement succeed', async () => {
+    const [good, bad] = await Promise.allSettled([
+      backend.adjustAll([chargeOf('good')], Number.MAX_VALUE),
+      backend.adjustAll([chargeOf('bad', 1.7e308, { ...brief, windowMs: 3_600_000 })], Number.MAX_VALUE),
+    ])
+    expect(good).toMatchObject({ status: 'fulfilled', value: { verdicts: [{ remaining: 99 }] } })
+    expect(bad).toMatchObject({ status: 'rejected', reason: { code: '22003', mayHaveCounted: false } })
+  })
+
+  test('because its algorithm is not in the database is refused when its limiter is created', () => {
+    const { compiled } = openedCounter(backend, 'statements', hour)
+    const leaky = Object.assign(Object.create(compiled), { policy: { ...hour, algorithm: 'leaky-meter' } })
+    expect(() => backend.open(leaky, 'statements/hour')).toThrow(
+      expect.objectContaining({ code: 'SLUICE_BAD_POLICY', message: expect.stringContaining('leaky-meter') }),
+    )
+  })
+
+  test('because of another isolation level, whose snapshots are older than the locks, is refused', async () => {
+    const strict = server.pool({ options: '-c default_transaction_isolation=repeatable\\ read' })
+    const of = postgresBackend(strict, { schema })
+    await expect(of.takeAll([chargeOf('a', 1, hour, of)])).rejects.toMatchObject({ code: '0A000' })
+  })
+})
+
+test('many backends on a pool add one listener for its errors, and none after they are closed', async () => {
+  const own = server.pool()
+  const before = own.listenerCount('error')
+  const backends = Array.from({ length: 12 }, () => postgresBackend(own))
+  expect(own.listenerCount('error')).toBe(before + 1)
+  for (const one of backends) await one.close?.()
+  expect(own.listenerCount('error')).toBe(before)
 })
 
 describe('tables', () => {

@@ -1,5 +1,6 @@
 import { PlainCounter } from '@sluice/fleet/backend'
 import {
+  type AlgorithmName,
   type Answer,
   type Charge,
   type Clock,
@@ -11,17 +12,21 @@ import {
   type Moment,
   type Observer,
   Observers,
+  retentionMs,
+  SluiceError,
   type SqlRunner,
 } from '@sluice/limiter-core/backend'
 import type { PostgresBackend } from './limit-backend.ts'
+import { ExactCalls } from './requests/exact-calls.ts'
+import type { LimitRequest } from './requests/limit-request.ts'
+import { ALGORITHMS } from './requests/policy-numbers.ts'
+import { PoolErrors } from './server/pool-errors.ts'
 import { ServerState } from './server/server-state.ts'
 import { SqlCalls } from './server/sql-calls.ts'
 import { countIdentity } from './tables/count-identity.ts'
 import { ExpiredRows } from './tables/expired-rows.ts'
 import type { LimitTables } from './tables/limit-tables.ts'
 import { plain, type RowNames } from './tables/row-names.ts'
-import type { LimitRequest, Operation } from './turns/limit-request.ts'
-import { LimitTurns } from './turns/limit-turns.ts'
 
 export interface ExactBackendDeps {
   readonly sql: SqlRunner
@@ -33,22 +38,18 @@ export interface ExactBackendDeps {
   readonly durable: boolean
 }
 
-interface RequestTimes {
-  readonly takenAt?: number
-  readonly id?: string | undefined
-  readonly deadlineAt?: number | undefined
-}
-
 /** Backend returned by `postgresBackend`. */
 export class ExactBackend implements PostgresBackend {
   readonly name = 'postgres'
+  readonly algorithms: readonly AlgorithmName[] = ALGORITHMS
   readonly identity: object
   readonly #sql: SqlRunner
   readonly #tables: LimitTables
   readonly #names: RowNames
   readonly #clock: Clock
   readonly #server: ServerState
-  readonly #turns: LimitTurns
+  readonly #calls: ExactCalls
+  readonly #stopWatching: () => void
   readonly #expired: ExpiredRows
   readonly #observers: Observers = new Observers()
 
@@ -61,15 +62,16 @@ export class ExactBackend implements PostgresBackend {
     this.#server = new ServerState(serverTime)
     const calls = new SqlCalls(sql, clock)
     this.#expired = new ExpiredRows(calls, tables, clock)
-    this.#turns = new LimitTurns({
+    this.#stopWatching = PoolErrors.of(sql).add(() => this.#server.failed())
+    this.#calls = new ExactCalls({
       calls,
       server: this.#server,
       clock,
-      observers: this.#observers,
-      turn: tables.turn,
-      source: this.name,
+      schema: tables.schema,
       maxBatch,
       durable,
+      observers: this.#observers,
+      source: this.name,
     })
   }
 
@@ -82,6 +84,15 @@ export class ExactBackend implements PostgresBackend {
   }
 
   open(compiled: CompiledPolicy, name: string): Counter<Promise<Answer>> {
+    const { policy, variants = [] } = compiled
+    const unknown = [policy, ...variants.map((variant) => variant.compiled.policy)].find(
+      ({ algorithm }) => !ALGORITHMS.includes(algorithm),
+    )
+    if (unknown) {
+      const expected = `one of ${ALGORITHMS.join(', ')} on PostgreSQL`
+      const message = `policy '${policy.name}': algorithm: expected ${expected}, received ${unknown.algorithm}`
+      throw new SluiceError('SLUICE_BAD_POLICY', message)
+    }
     return new PlainCounter(this, compiled, name)
   }
 
@@ -95,16 +106,17 @@ export class ExactBackend implements PostgresBackend {
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
-    const key = moment?.idempotencyKey
-    // the deadline does not depend on how long the caller waits, because a refund must not be lost
-    const deadlineAt = (key?.issuedAt ?? this.#clock.now()) + IDEMPOTENT_MS
-    return this.#request('adjust', charges, { takenAt, id: key && plain(key.id), deadlineAt })
+    // a time in the future or NaN means now
+    const then = Number.isNaN(takenAt) ? Number.MAX_VALUE : Math.min(takenAt, Number.MAX_VALUE)
+    const { id = '', issuedAt } = moment?.idempotencyKey ?? {}
+    return this.#request('adjust', charges, { takenAt: then, id: id && plain(id), deadlineAt: this.#lateAt(issuedAt) })
   }
 
-  async resetAll(keys: readonly CountedKey[]): Promise<void> {
-    if (keys.length === 0) return
-    const charges = keys.map(({ key, counter }) => ({ key, counter, cost: 0 }))
-    await this.#request('reset', charges, { deadlineAt: this.#clock.now() + IDEMPOTENT_MS })
+  async resetAll(counted: readonly CountedKey[]): Promise<void> {
+    if (counted.length === 0) return
+    // the cost is the time for which earlier usage of the key may be reported
+    const charges = counted.map(({ key, counter }) => ({ key, counter, cost: lifeOf(counter.compiled) }))
+    await this.#request('reset', charges, { deadlineAt: this.#lateAt() })
   }
 
   observe(observer: Observer): () => void {
@@ -120,27 +132,38 @@ export class ExactBackend implements PostgresBackend {
   }
 
   close(): void {
+    this.#stopWatching()
     this.#server.close()
     this.#observers.clear()
   }
 
-  #request(operation: Operation, charges: readonly Charge[], times: RequestTimes): Promise<Answer> {
-    const { takenAt = 0, id, deadlineAt = Number.POSITIVE_INFINITY } = times
+  /** Returns the deadline of a command that must not be lost, which does not depend on how long the caller waits. */
+  #lateAt(issuedAt: number = this.#clock.now()): number {
+    return issuedAt + IDEMPOTENT_MS
+  }
+
+  #request(
+    operation: LimitRequest['operation'],
+    charges: readonly Charge[],
+    times: Partial<Pick<LimitRequest, 'takenAt' | 'id' | 'deadlineAt'>>,
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const request: LimitRequest = {
+      this.#calls.add({
         operation,
         charges,
-        names: charges.map((charge) => this.#names.nameOf(charge)),
-        takenAt,
-        id,
+        keys: charges.map((charge) => this.#names.nameOf(charge)),
+        takenAt: times.takenAt ?? 0,
+        deadlineAt: times.deadlineAt,
+        id: times.id ?? '',
         requestedAt: this.#clock.now(),
-        deadlineAt,
         resolve,
         reject,
-        attempts: 0,
-        applied: undefined,
-      }
-      this.#turns.add(request)
+        retried: false,
+      })
     })
   }
+}
+
+function lifeOf(compiled: CompiledPolicy): number {
+  return Math.min(Math.ceil(retentionMs(compiled)), Number.MAX_SAFE_INTEGER)
 }

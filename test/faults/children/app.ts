@@ -189,7 +189,7 @@ const observer = {
 }
 
 function backendOf(to: Client, { synced }: Site): Backend {
-  if (to instanceof Pool) return postgresBackend(to)
+  if (to instanceof Pool) return postgresBackend(to, { durable: true })
   return synced ? syncedBackend(to, synced) : redisBackend(to)
 }
 

@@ -1,4 +1,7 @@
+import { LATE_STATE } from '../functions/function-names.ts'
+
 export interface PostgresFailureOptions {
+  readonly keyOnly?: boolean
   readonly mayHaveCounted?: boolean
 }
 
@@ -7,25 +10,34 @@ export interface PostgresFailureOptions {
  * connections), or one of:
  *
  * - `CONNECTION`: nothing was sent, or the connection broke before the reply was received;
- * - `CONFLICT`: other processes changed the key before each of a hundred attempts;
  * - `LATE`: the deadline had passed, or no reply arrived in time;
- * - `REPLY`: the reply has an unexpected format.
+ * - `REPLY`: the reply, or the row of a key, has an unexpected format.
  *
  * There is no `cause`, because errors of the server may contain parameters of the statement, such as keys.
  */
 export class PostgresFailure extends Error {
   readonly code: string
+  /** Whether the failure concerns only one key. Calls for other keys may succeed. */
+  readonly keyOnly: boolean
   /** Whether PostgreSQL may have counted the call, so that only its reply is missing. */
   readonly mayHaveCounted: boolean
 
-  constructor(code: string, message: string, { mayHaveCounted = false }: PostgresFailureOptions = {}) {
+  constructor(code: string, message: string, { keyOnly = false, mayHaveCounted = false }: PostgresFailureOptions = {}) {
     super(message)
     this.name = 'PostgresFailure'
     this.code = code
+    this.keyOnly = keyOnly
     this.mayHaveCounted = mayHaveCounted
+  }
+
+  /** Whether the connection failed, so that the server may have lost counts, or another server may reply. */
+  get isOfConnection(): boolean {
+    return this.mayHaveCounted || ['CONNECTION', ...ENDING].includes(this.code)
   }
 }
 
+/** The server is shutting down, has crashed, or does not accept connections yet. */
+const ENDING: readonly string[] = ['57P01', '57P02', '57P03']
 const SQLSTATE = /^[0-9A-Z]{5}$/
 /** Errors before anything was sent: of the operating system, and of a server that refuses a connection. */
 const UNSENT: readonly string[] = [
@@ -43,24 +55,33 @@ const REPEATABLE: readonly string[] = ['40001', '40P01']
 /** Converts the rejection value of a client into a `PostgresFailure`. */
 export function failureOf(error: unknown): PostgresFailure {
   try {
-    if (error instanceof PostgresFailure) return error
-    const { code, message, severity } = error as { code?: unknown; message?: unknown; severity?: unknown }
-    const text = typeof message === 'string' && message !== '' ? message : String(code)
-    if (typeof code === 'string' && SQLSTATE.test(code) && !code.startsWith('E')) {
-      const advice = UNPREPARED.includes(code) ? '; call migrate() of the backend, or grant the rights' : ''
-      // after an error the transaction is rolled back; a fatal one may end a connection whose transaction has ended
-      const mayHaveCounted = severity !== 'ERROR' && !UNSENT.includes(code)
-      return new PostgresFailure(code, `${text}${advice}`, { mayHaveCounted })
-    }
-    // message of the `query_timeout` of pg
-    if (text === 'Query read timeout') return unansweredFailure()
-    const isUnsent = (typeof code === 'string' && UNSENT.includes(code)) || UNCONNECTED.test(text)
-    return new PostgresFailure('CONNECTION', text, { mayHaveCounted: !isUnsent })
+    return error instanceof PostgresFailure ? error : convertedError(error as ClientError)
   } catch {
     // any value can be thrown, for example undefined or an object whose getters throw
     const message = 'the client rejected with a value that is not an error'
     return new PostgresFailure('CONNECTION', message, { mayHaveCounted: true })
   }
+}
+
+interface ClientError {
+  readonly code?: unknown
+  readonly message?: unknown
+  readonly severity?: unknown
+}
+
+function convertedError({ code, message, severity }: ClientError): PostgresFailure {
+  const text = typeof message === 'string' && message !== '' ? message : String(code)
+  if (code === LATE_STATE) return lateFailure()
+  if (typeof code === 'string' && SQLSTATE.test(code) && !code.startsWith('E')) {
+    const advice = UNPREPARED.includes(code) ? '; call migrate() of the backend, or grant the rights' : ''
+    // after an error the transaction is rolled back; a fatal one may end a connection whose transaction has ended
+    const mayHaveCounted = severity !== 'ERROR' && !UNSENT.includes(code)
+    return new PostgresFailure(code, `${text}${advice}`, { mayHaveCounted })
+  }
+  // message of the `query_timeout` of pg
+  if (text === 'Query read timeout') return unansweredFailure()
+  const isUnsent = (typeof code === 'string' && UNSENT.includes(code)) || UNCONNECTED.test(text)
+  return new PostgresFailure('CONNECTION', text, { mayHaveCounted: !isUnsent })
 }
 
 /** Whether the statement had no effect and may be sent again at once. */
@@ -73,9 +94,14 @@ export function lateFailure(): PostgresFailure {
   return new PostgresFailure('LATE', 'the call reached PostgreSQL after its deadline and was not counted')
 }
 
-/** Creates the failure of a call that other processes prevented in each attempt. */
-export function conflictFailure(): PostgresFailure {
-  return new PostgresFailure('CONFLICT', 'other processes changed the key before each attempt to count the call')
+/** Creates the failure of a request that was not sent because a call that it depends on failed. */
+export function unsentFailure({ code, message }: PostgresFailure): PostgresFailure {
+  return new PostgresFailure(code, message)
+}
+
+/** Creates the failure of a request whose row was not written by Sluice. */
+export function invalidRow(): PostgresFailure {
+  return new PostgresFailure('REPLY', 'the row of the key does not have the cells of its policy', { keyOnly: true })
 }
 
 /** Creates the failure of a call without a reply, which PostgreSQL may have counted. */

@@ -12,14 +12,14 @@ const AGAIN_MS = 200
 /** Deletes expired rows in small amounts, so that no statement takes long. */
 export class ExpiredRows {
   readonly #calls: SqlCalls
-  readonly #statements: readonly string[]
+  readonly #statement: string
   readonly #clock: Clock
   #nextAt: number
   #isRunning = false
 
   constructor(calls: SqlCalls, tables: LimitTables, clock: Clock) {
     this.#calls = calls
-    this.#statements = tables.pruneStatements(MOST_ROWS)
+    this.#statement = tables.pruneStatement(MOST_ROWS)
     this.#clock = clock
     this.#nextAt = clock.now() + EVERY_MS
   }
@@ -44,11 +44,7 @@ export class ExpiredRows {
 
   /** Returns whether there may be more expired rows. */
   async #pruneOnce(): Promise<boolean> {
-    let isMore = false
-    for (const statement of this.#statements) {
-      const row = (await this.#calls.run(statement, [])) as { readonly deleted: number }
-      isMore ||= Number(row.deleted) === MOST_ROWS
-    }
-    return isMore
+    const row = (await this.#calls.run(this.#statement, [])) as { readonly deleted: number }
+    return Number(row.deleted) === MOST_ROWS
   }
 }

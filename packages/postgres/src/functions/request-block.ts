@@ -1,0 +1,109 @@
+import { IDEMPOTENT_MS } from '@sluice/limiter-core/backend'
+
+/**
+ * The part of the function `limit1_decide` that decides request `r`, whose first charge is at `at`, with the variables of
+ * that function. It restores the usage that the caller knows, then checks all charges, then changes their cells.
+ */
+export function requestBlock(schema: string): string {
+  return `      may_take := op = 0;
+      all_fit := true;
+      is_usable := true;
+      waits := '{}';
+      for j in 1 .. charges loop
+        k := g[at];
+        n_policy := g[at + 1];
+        p := policies[n_policy].c;
+        kind := g[at + 3];
+        if not usable[k] then
+          is_usable := false;
+          exit;
+        end if;
+        if kind > 1 then
+          is_told := op = 1;
+          if op = 2 and ids[r] <> '' then
+            perform from ${schema}.limits
+              where name = ' done:' || ids[r] || ':' || keys[k];
+            is_told := found;
+          end if;
+          if not is_told then
+            adjusted := ${schema}.limit1_make_good(keys[k], p, cells[k].c, now, lost_before, g[at + 4 : at + 10]);
+            if adjusted <> cells[k].c then
+              cells[k].c := adjusted;
+              dirty[k] := true;
+              policy_of[k] := n_policy;
+            end if;
+          end if;
+        end if;
+        at := at + (case when kind > 1 then 11 else 4 end);
+      end loop;
+      if not is_usable then
+        answers[r] := '!';
+        continue;
+      end if;
+
+      at := starts[r] + 3;
+      for j in 1 .. charges loop
+        k := g[at];
+        p := policies[g[at + 1]::int].c;
+        kind := g[at + 3];
+        wait_ms := case when op > 1 then 0 else ${schema}.limit1_wait(p, cells[k].c, now, g[at + 2]) end;
+        waits[j] := wait_ms;
+        if wait_ms > 0 then
+          all_fit := false;
+          may_take := may_take and kind % 2 = 1;
+        end if;
+        at := at + (case when kind > 1 then 11 else 4 end);
+      end loop;
+
+      at := starts[r] + 3;
+      answer := '';
+      for j in 1 .. charges loop
+        k := g[at];
+        n_policy := g[at + 1];
+        p := policies[n_policy].c;
+        cost := g[at + 2];
+        kind := g[at + 3];
+        is_changed := false;
+        if op = 2 then
+          moved := 0;
+          if cost <> 0 then
+            is_told := false;
+            if ids[r] <> '' then
+              select d.cells[1] into moved from ${schema}.limits d
+                where d.name = ' done:' || ids[r] || ':' || keys[k];
+              is_told := found;
+            end if;
+            if not is_told then
+              adjusted := ${schema}.limit1_adjust(p, cells[k].c, now, cost, least(g[starts[r] + 1], now));
+              moved := adjusted[1];
+              is_changed := moved <> 0 or adjusted[2] <> 0;
+              if is_changed then cells[k].c := adjusted[3 :]; end if;
+              if ids[r] <> '' and (is_changed or kind > 1) then
+                insert into ${schema}.limits as l (name, cells, kept_until)
+                  values (' done:' || ids[r] || ':' || keys[k], array[moved], clock + ${2 * IDEMPOTENT_MS})
+                  on conflict (name) do update set cells = excluded.cells, kept_until = excluded.kept_until;
+              end if;
+            end if;
+          end if;
+          answer := answer || moved || ' ';
+        elsif op = 3 then
+          insert into ${schema}.limits as l (name, cells, kept_until)
+            values (' mark:' || keys[k], array[now], clock + cost)
+            on conflict (name) do update set cells = excluded.cells, kept_until = excluded.kept_until;
+          cells[k].c := ${schema}.limit1_unused(p);
+          is_changed := true;
+        elsif may_take and cost > 0 and (all_fit or kind % 2 = 0) then
+          cells[k].c := ${schema}.limit1_spend(p, cells[k].c, now, cost);
+          is_changed := true;
+        end if;
+        if is_changed then
+          dirty[k] := true;
+          policy_of[k] := n_policy;
+        end if;
+        answer := answer || ${schema}.limit1_verdict(p, cells[k].c, now, cost, waits[j]);
+        if j < charges then answer := answer || ' '; end if;
+        at := at + (case when kind > 1 then 11 else 4 end);
+      end loop;
+      answers[r] := answer;
+`
+}
