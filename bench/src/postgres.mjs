@@ -13,6 +13,8 @@ const loads = [
   { title: 'one caller, one key', callers: 1, keys: 1 },
   { title: '64 callers, 10,000 keys', callers: 64, keys: 10_000 },
   { title: '64 callers, one key', callers: 64, keys: 1 },
+  { title: 'four processes of 16 callers, 256 keys', callers: 16, keys: 256, processes: 4 },
+  { title: 'four processes of 16 callers, one key', callers: 16, keys: 1, processes: 4 },
 ]
 
 /** `seconds`: duration of each loop. */
@@ -26,7 +28,7 @@ export async function run({ smoke = false, rounds = 3, seconds = 5, progress = (
         const turn = {}
         for (const way of Object.keys(ways)) {
           progress(`postgres: ${load.title}, ${way}`)
-          turn[way] = await runChild(cell, { way, ...load, url: postgres.url, ms: smoke ? 50 : seconds * 1_000 })
+          turn[way] = await runCells({ way, ...load, url: postgres.url, ms: smoke ? 50 : seconds * 1_000 })
         }
         turns.push(turn)
       }
@@ -36,6 +38,14 @@ export async function run({ smoke = false, rounds = 3, seconds = 5, progress = (
   } finally {
     await postgres.close()
   }
+}
+
+/** Runs the processes of a load at once. Decisions per second are those of all processes, the others of the slowest. */
+async function runCells({ processes = 1, ...options }) {
+  const all = await Promise.all(Array.from({ length: processes }, () => runChild(cell, options)))
+  const perSecond = all.reduce((sum, one) => sum + one.perSecond, 0)
+  const most = (what) => Math.max(...all.map((one) => one[what]))
+  return { perSecond, p50: most('p50'), p99: most('p99'), cpuUs: most('cpuUs') }
 }
 
 function tableOf({ title }, turns, { version }) {

@@ -291,6 +291,22 @@ describe('tables', () => {
     await postgresBackend(pool, { schema: together }).migrate()
   })
 
+  test('are used, but not created, by a user who has only the rights that the documentation names', async () => {
+    await pool.query('create role counting login')
+    await pool.query(`grant usage on schema ${schema} to counting`)
+    await pool.query(`grant select, insert, update, delete on ${schema}.limits, ${schema}.limit_epoch to counting`)
+    const plain = postgresBackend(server.pool({ user: 'counting' }), { schema })
+    await plain.migrate()
+    await plain.takeAll([chargeOf('a', 1, hour, plain)])
+    await plain.prune()
+    await plain.resetAll([chargeOf('a', 0, hour, plain)])
+    expect(await remaining('a')).toBe(100)
+    await pool.query(`comment on function ${schema}.limit1_decide is 'of an earlier release'`)
+    await expect(plain.migrate()).rejects.toMatchObject({ code: '42501' })
+    await backend.migrate()
+    await plain.migrate()
+  })
+
   test('that are missing are named by the failure', async () => {
     const lost = postgresBackend(pool, { schema: 'nowhere' })
     await expect(lost.takeAll([chargeOf('a', 1, hour, lost)])).rejects.toThrow('call migrate()')

@@ -25,7 +25,7 @@ export interface PostgresBackendOptions {
    * up to 64 printable ASCII characters are stored as they are, and other keys as hashes.
    */
   readonly secret?: string | Uint8Array | undefined
-  /** Maximum number of keys per statement, from 1 to 1,000. A request with more keys is sent alone. Default: 64. */
+  /** Maximum number of charges per statement, from 1 to 1,000. A request with more is sent alone. Default: 64. */
   readonly maxBatch?: number | undefined
   /** Process clock, used for deadlines and time-outs; counts use the server's clock. Default: the system clock. */
   readonly clock?: Partial<Clock> | undefined
@@ -42,13 +42,13 @@ const MAX_MAX_BATCH = 1_000
 
 /**
  * Creates a backend that counts exactly in PostgreSQL 15 or later: all processes together admit as much as one process
- * would. Requests of one turn of the event loop share a statement. A decision needs one statement, or two if another
- * process has changed the key since this process last saw it. Counts use the server's clock.
+ * would. Each request needs one statement for all its policies, and requests in the same turn of the event loop share a
+ * statement. Counts use the server's clock.
  *
  * `pool` is a `Pool` of `pg`, or another client with its `query` method, such as a `PGlite`. The caller closes it. Call
  * `await backend.migrate()` to create the tables. Calls reject with a `PostgresFailure`.
  *
- * Throws `SLUICE_BAD_OPTION`.
+ * Throws `SLUICE_BAD_OPTION`. `open` throws `SLUICE_BAD_POLICY` for an algorithm that the database does not have.
  */
 export function postgresBackend(pool: SqlRunner, options: PostgresBackendOptions = {}): PostgresBackend {
   const given = optionsOf('postgresBackend', options, OPTIONS)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { SluiceError, type SqlRunner, shown } from '@sluice/limiter-core/backend'
 import { adjustFunctions } from '../functions/adjust-functions.ts'
 import { cellFunctions } from '../functions/cell-functions.ts'
@@ -39,7 +40,10 @@ export class LimitTables {
     this.epoch = `${schema}.limit_epoch`
   }
 
-  /** Creates what is missing. One statement, so that every client runs it as one transaction. */
+  /**
+   * Creates what is missing, and replaces functions of another release. One statement, so that every client runs it as
+   * one transaction.
+   */
   async migrate(sql: SqlRunner): Promise<void> {
     await sql.query(this.#migration())
   }
@@ -72,8 +76,13 @@ export class LimitTables {
       takeFunction,
       decideFunction,
     ]
+    const text = functions.map((create) => create({ schema, epoch, lockSeed: LOCK })).join('\n')
+    const decide = `${schema}.limit1_decide(float8,float8,boolean,text[],text[],float8[])`
+    const release = createHash('sha256').update(text).digest('hex').slice(0, 16)
     return `do $migrate$ begin
 perform pg_advisory_xact_lock(${LOCK});
+-- a user who only counts may call it, too
+if obj_description(to_regprocedure('${decide}'), 'pg_proc') = '${release}' then return; end if;
 create schema if not exists ${schema};
 create table if not exists ${limits} (
   name text collate "C" primary key,
@@ -85,7 +94,8 @@ create unlogged table if not exists ${epoch} (sole boolean primary key, since fl
 if to_regtype('${schema}.limit1_cells') is null then
   create type ${schema}.limit1_cells as (c float8[]);
 end if;
-${functions.map((create) => create({ schema, epoch, lockSeed: LOCK })).join('\n')}
+${text}
+comment on function ${decide} is '${release}';
 end $migrate$`
   }
 }
