@@ -3,6 +3,9 @@ import type { FunctionNames } from './function-names.ts'
 /**
  * Functions that restore usage which the table has lost or never received.
  *
+ * The row ` mark:` of a key has the times of its last reset and its last refund. Usage that was reported earlier is
+ * invalid. The row lasts as long as such usage may be reported.
+ *
  * The unlogged table of the epoch has one row with the time before which counts may have been lost. PostgreSQL deletes
  * the row in each crash recovery, and a promoted replica does not have it. Usage that was reported later is in the
  * table of limits.
@@ -29,17 +32,27 @@ begin
 end
 $$;
 
+create or replace function ${schema}.limit1_mark_refund(of_name text, now float8, until_time float8)
+returns void language plpgsql volatile as $$
+begin
+  insert into ${schema}.limits as l (name, cells, kept_until) values (' mark:' || of_name, array[0, now], until_time)
+    on conflict (name) do update set cells = array[l.cells[1], excluded.cells[2]],
+    kept_until = greatest(l.kept_until, excluded.kept_until);
+end
+$$;
+
 create or replace function ${schema}.limit1_make_good(
   of_name text, p float8[], c float8[], now float8, lost_before float8, known float8[]
 ) returns float8[] language plpgsql volatile as $$
 declare
   void_until float8;
+  refunded_at float8;
   missing float8;
   units float8;
 begin
-  select cells[1] into void_until from ${schema}.limits where name = ' mark:' || of_name;
+  select cells[1], cells[2] into void_until, refunded_at from ${schema}.limits where name = ' mark:' || of_name;
   void_until := coalesce(void_until, 0);
-  if known[1] > 0 and known[3] > void_until and (known[3] = 'Infinity' or known[3] <= lost_before) then
+  if known[1] > 0 and known[3] > greatest(void_until, refunded_at) and (known[3] = 'Infinity' or known[3] <= lost_before) then
     missing := known[1] - (p[2] - ${schema}.limit1_remaining(p, c, now));
     if missing > 0 then
       c := ${schema}.limit1_raise(p, c, now, missing, known[2]);

@@ -76,6 +76,9 @@ export function requestBlock(schema: string): string {
             if not is_told then
               adjusted := ${schema}.limit1_adjust(p, cells[k].c, now, cost, least(g[starts[r] + 1], now));
               moved := adjusted[1];
+              if moved < 0 then
+                perform ${schema}.limit1_mark_refund(keys[k], now, clock + ceil(${schema}.limit1_kept(p, cells[k].c, now)));
+              end if;
               is_changed := moved <> 0 or adjusted[2] <> 0;
               if is_changed then cells[k].c := adjusted[3 :]; end if;
               if ids[r] <> '' and (is_changed or kind > 1) then
@@ -88,7 +91,7 @@ export function requestBlock(schema: string): string {
           answer := answer || moved || ' ';
         elsif op = 3 then
           insert into ${schema}.limits as l (name, cells, kept_until)
-            values (' mark:' || keys[k], array[now], clock + cost)
+            values (' mark:' || keys[k], array[now, 0], clock + cost)
             on conflict (name) do update set cells = excluded.cells, kept_until = excluded.kept_until;
           cells[k].c := ${schema}.limit1_unused(p);
           is_changed := true;
