@@ -20,8 +20,6 @@ function replica(name: string): { readonly entries: EntryTable; readonly table: 
     acceptedClock: () => Number.POSITIVE_INFINITY,
     mayIntroduce: () => true,
     expiresByAge: () => false,
-    belongs: () => true,
-    ignored: () => {},
   })
   return { entries, table }
 }

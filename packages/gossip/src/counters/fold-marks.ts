@@ -9,10 +9,9 @@ export interface FoldMarkBounds {
   readonly most: number
   /** Minimum lifetime of a mark in ms; until then a take-over may turn out to be void. */
   readonly leastMs: number
+  /** Number of ended marks that are remembered; the latest ones. */
+  readonly mostEnded: number
 }
-
-/** Maximum number of marks that are remembered after they were removed from all logs; the latest ones. */
-const MAX_ENDED = 10_000
 
 /**
  * Replicas that were taken over, according to the logs of the replicas that took them over. An ended mark is in no log
@@ -80,7 +79,7 @@ export class FoldMarks {
       this.#remove(replica, by)
       if (!this.#folders.has(replica)) this.#ended.set(replica, mark)
     }
-    const excess = Math.max(0, this.#ended.size - MAX_ENDED)
+    const excess = Math.max(0, this.#ended.size - this.#bounds.mostEnded)
     for (const replica of [...this.#ended.keys()].slice(0, excess)) this.#ended.delete(replica)
     return old
   }
