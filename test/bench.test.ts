@@ -61,7 +61,7 @@ describe('the benchmarks', () => {
     expect(functions).toBeGreaterThan(0)
     expect(functions).toBeLessThanOrEqual(mostFunctions)
     expect(files).toBeLessThanOrEqual(mostFiles)
-  }, 180_000)
+  })
 })
 
 function countsIn(text: string): [functions: number, files: number] {

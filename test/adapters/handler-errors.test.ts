@@ -28,4 +28,4 @@ test('an error that a handler throws or rejects with is handled the same with an
     const same = Object.keys(behind).map((what) => [what, behind.nothing])
     expect(behind).toEqual(Object.fromEntries(same))
   }
-}, 180_000)
+})

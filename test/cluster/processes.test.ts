@@ -1,8 +1,6 @@
-import { describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { childResult } from '../floods/child.ts'
 import type { ClusterResult } from './children/primary.ts'
-
-jest.setTimeout(180_000)
 
 function run(scenario: 'burst' | 'kill'): Promise<ClusterResult> {
   return childResult<ClusterResult>('cluster/children/primary.ts', { args: [scenario], timeoutMs: 50_000 })

@@ -20,7 +20,7 @@ describe('counters in a Redis Cluster', () => {
   beforeAll(async () => {
     ;[cluster, postgres] = await Promise.all([startRedisCluster(), startPostgres()])
     client = createRedisCluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port })))
-  }, 180_000)
+  })
   afterAll(async () => {
     client.disconnect()
     await postgres.stop()
@@ -61,7 +61,7 @@ describe('counters in a Redis Cluster', () => {
     expect(await counters.aggregate('id:')).toBe(ids.length * 4)
     for (const id of ids) expect((await counters.read(id)).value).toBe(4)
     await counters.close()
-  }, 180_000)
+  })
 })
 
 describe('counters in several Redis servers', () => {
@@ -101,5 +101,5 @@ describe('counters in several Redis servers', () => {
     expect(refused).toBeGreaterThan(10)
     expect(refused).toBeLessThan(60)
     await servers[2].start()
-  }, 180_000)
+  })
 })

@@ -33,7 +33,7 @@ describe('counters in a folder', () => {
     expect([...counters, ...sketches].filter(([, failure]) => failure !== undefined)).toEqual([])
     expect(counters.length).toBeGreaterThanOrEqual(20)
     expect(sketches.length).toBeGreaterThanOrEqual(12)
-  }, 180_000)
+  })
 
   test('belong to one process at a time, and to the next process after it has ended in any way', async () => {
     copyEmbeddedTemplate(folder)
@@ -49,7 +49,7 @@ describe('counters in a folder', () => {
     const last = startChild()
     expect(await last.call('open', folder)).toBeUndefined()
     expect(await last.call('increment', 'a', 1)).toBe(8)
-  }, 180_000)
+  })
 
   test('are opened by exactly one of many processes that find the lock of an ended process at the same time', async () => {
     copyEmbeddedTemplate(folder)
@@ -60,5 +60,5 @@ describe('counters in a folder', () => {
       [startChild(), startChild(), startChild()].map((child) => child.call('open', folder)),
     )
     expect(answers.sort()).toEqual([IN_USE, IN_USE, undefined])
-  }, 180_000)
+  })
 })

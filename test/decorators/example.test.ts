@@ -20,7 +20,7 @@ beforeAll(async () => {
   const lines = createInterface(child.stdout as NodeJS.ReadableStream)
   const [line] = await Promise.race([once(lines, 'line'), once(child, 'exit')])
   url = /http:\/\/localhost:\d+/.exec(String(line))?.[0] as string
-}, 180_000)
+})
 
 afterAll(async () => {
   child.kill('SIGKILL')

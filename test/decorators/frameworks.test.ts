@@ -54,7 +54,7 @@ describe.each(settings)('under %s decorators', (setting) => {
 
   beforeAll(async () => {
     compiled = await CompiledControllers.of(setting)
-  }, 180_000)
+  })
   afterAll(() => compiled[Symbol.dispose]())
 
   describe.each(Object.entries(frameworks))('a class of %s handlers', (framework, listen) => {

@@ -31,7 +31,7 @@ describe.each(settings)('a decorator under the setting %s', (setting) => {
   beforeAll(async () => {
     compiled = await CompiledControllers.of(setting, { isChecked: true })
     controllers = await compiled.load('misuse')
-  }, 180_000)
+  })
   afterAll(() => compiled[Symbol.dispose]())
 
   test.each(Object.keys(got) as Misuse[])('rejects %s and names the expected and the received target', (misuse) => {

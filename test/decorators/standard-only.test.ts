@@ -10,7 +10,7 @@ let Users: ReturnType<typeof Controllers.standardControllers>
 
 beforeAll(async () => {
   compiled = await CompiledControllers.of('standard')
-}, 180_000)
+})
 beforeEach(async () => {
   const { standardControllers } = await compiled.load<typeof Controllers>('standard-only')
   Users = standardControllers(new FakeClock())

@@ -46,7 +46,7 @@ test('counts in a folder, and resumes from the state of a killed process', async
   expect((await second.read('page:home')).value).toBe(6)
   await eventually(async () => service?.output.includes('counted 6') === true, { what: 'a line of 6' })
   expect(await service?.end()).toBe(0)
-}, 180_000)
+})
 
 test('counts in Redis and then PostgreSQL, and shows the sum while each component is killed', async () => {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
@@ -70,4 +70,4 @@ test('counts in Redis and then PostgreSQL, and shows the sum while each componen
     await postgres.stop()
     await redis.stop()
   }
-}, 180_000)
+})

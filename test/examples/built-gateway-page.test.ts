@@ -44,7 +44,7 @@ test('the gateway prints the address of its page first, and shows active limits 
   child.kill('SIGINT')
   expect(await ended).toEqual([0, null])
   expect(gateway.output).not.toContain('Warning')
-}, 180_000)
+})
 
 test('with TRAFFIC=off the new client sends the only requests', async () => {
   const { output, urls } = await start('off')

@@ -26,4 +26,4 @@ test('five processes share a limit and a sketch without a server', async () => {
   expect(new Set(visitors).size).toBe(1)
   expect(Math.abs(visitors[0] - 400)).toBeLessThan(40)
   expect(stderr).toBe('')
-}, 180_000)
+})

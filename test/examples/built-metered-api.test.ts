@@ -89,7 +89,7 @@ test('sells calls by the month, and a one-time top-up', async () => {
   expect(csv.split('\r\n')[1]).toMatch(/^key-ada,.*,300,0,100$/)
   await eventually(async () => api?.output.includes('mail to key-ada: 100 %') === true, { what: 'a mail' })
   expect(await api?.end()).toBe(0)
-}, 180_000)
+})
 
 test('quotas survive a killed process and a killed database', async () => {
   const postgres = await startPostgres()
@@ -122,4 +122,4 @@ test('quotas survive a killed process and a killed database', async () => {
   } finally {
     await postgres.stop()
   }
-}, 180_000)
+})

@@ -19,5 +19,4 @@ test.concurrent.each([
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(2 * SHARD)
   },
-  180_000,
 )

@@ -40,4 +40,4 @@ test('eight processes agree over HTTP, and a process with another secret receive
   )
   expect(received.some((told) => told.has('forged'))).toBe(false)
   expect((await stranger.call('received')).size).toBe(0)
-}, 180_000)
+})

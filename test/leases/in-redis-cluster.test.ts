@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Backend, Charge, Policy } from '@sluice/limiter-core'
 import { hashSlot, leasedBackend, redisBackend } from '@sluice/redis'
 import { openedCounter } from '@sluice/testkit'
 import type { Cluster } from 'ioredis'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
-
-jest.setTimeout(180_000)
 
 const hour: Policy = {
   name: 'hour',

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Answer, type Backend, type Charge, systemClock } from '@sluice/limiter-core/backend'
 import { type LeasedBackendOptions, leasedBackend, redisBackend } from '@sluice/redis'
 import { openedCounter, until } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
-
-jest.setTimeout(180_000)
 
 const hour = { name: 'hour', algorithm: 'token-bucket', limit: 1_000, windowMs: 3_600_000 } as const
 let server: RedisServer

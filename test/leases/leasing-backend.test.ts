@@ -1,11 +1,9 @@
-import { describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type LeaseGrant, type LeaseRequest, LeaseTable, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { type Answer, type Backend, type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import { settled } from './settled.ts'
-
-jest.setTimeout(180_000)
 
 const thousand: Policy = { name: 'thousand', algorithm: 'token-bucket', limit: 1_000, windowMs: 60_000 }
 const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 1_000, windowMs: 3_600_000 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type LeaseGrant, type LeaseRequest, MemoryLedger } from '@sluice/fleet/leases'
 import { type CompiledPolicy, type Counter, memoryBackend } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
@@ -8,8 +8,6 @@ import { redisLeaseLedger } from '@sluice/redis'
 import { contractPolicies, eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
-
-jest.setTimeout(180_000)
 
 const RUNS = 12
 const ASKS = 80

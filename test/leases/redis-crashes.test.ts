@@ -1,12 +1,10 @@
 import { once } from 'node:events'
-import { expect, jest, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { leasedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { startRedis } from '../services/redis-server.ts'
-
-jest.setTimeout(180_000)
 
 test('an exhausted leased key stays exhausted while Redis is killed and restarts empty, and is leased again', async () => {
   const server = await startRedis()

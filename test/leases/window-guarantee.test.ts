@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import type { LeaseRequest } from '@sluice/fleet/leases'
 import { type Backend, type Charge, type CompiledPolicy, memoryBackend, type Policy } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
@@ -12,8 +12,6 @@ import {
 } from '@sluice/testkit'
 import { settled } from './settled.ts'
 import { Spends } from './spends.ts'
-
-jest.setTimeout(180_000)
 
 const policies: readonly Policy[] = [
   { name: 'fixed', algorithm: 'fixed-window', limit: 200, windowMs: 20_000 },

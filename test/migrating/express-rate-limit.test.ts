@@ -6,9 +6,6 @@ import express, { type RequestHandler } from 'express'
 import request from 'supertest'
 import { type App, ask, askBoth, fakeClocks, isMixed } from './same-responses.ts'
 
-// many requests over sockets, on a possibly busy machine
-jest.setTimeout(180_000)
-
 const load = createRequire(import.meta.url)
 const theirs: (options: object) => RequestHandler = load('express-rate-limit').rateLimit
 const SAME_WINDOWS = { window: '1m', algorithm: 'fixed-window', headers: 'legacy' } as const

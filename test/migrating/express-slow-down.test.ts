@@ -1,12 +1,9 @@
 import { createRequire } from 'node:module'
-import { expect, jest, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type Clock, slowDown } from '@sluice/express'
 import { FakeClock } from '@sluice/testkit'
 import express, { type Request, type RequestHandler } from 'express'
 import request from 'supertest'
-
-// many requests over sockets, on a possibly busy machine
-jest.setTimeout(180_000)
 
 const theirs: (options: object) => RequestHandler = createRequire(import.meta.url)('express-slow-down').slowDown
 

@@ -6,9 +6,6 @@ import { type FastifyPluginCallback, type FastifyRequest, fastify, type RouteSho
 import request from 'supertest'
 import { type App, askBoth, fakeClocks, isMixed } from './same-responses.ts'
 
-// many requests over sockets, on a possibly busy machine
-jest.setTimeout(180_000)
-
 const theirs: FastifyPluginCallback<object> = createRequire(import.meta.url)('@fastify/rate-limit')
 const SAME = { algorithm: 'fixed-window', headers: 'legacy', legacy: { reset: 'delta' } } as const
 const open = new Set<() => Promise<void>>()

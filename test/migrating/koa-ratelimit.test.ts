@@ -6,9 +6,6 @@ import Koa, { type Context, type Middleware } from 'koa'
 import request from 'supertest'
 import { type App, ask, askBoth, fakeClocks, isMixed, type Seen } from './same-responses.ts'
 
-// many requests over sockets, on a possibly busy machine
-jest.setTimeout(180_000)
-
 let theirs: (options: object) => Middleware
 const SAME_WINDOWS = { window: '1m', algorithm: 'fixed-window', headers: 'legacy' } as const
 

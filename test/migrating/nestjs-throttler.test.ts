@@ -8,9 +8,6 @@ import { byAll, byIp, byRoute, SluiceModule } from '@sluice/nest'
 import { eachSeed } from '@sluice/testkit'
 import { type App, askBoth, fakeClocks, isMixed, type Seen } from './same-responses.ts'
 
-// many requests over sockets, on a possibly busy machine
-jest.setTimeout(180_000)
-
 interface Counted {
   readonly isBlocked: boolean
   readonly totalHits: number

@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type LeaseRequest, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { memoryBackend } from '@sluice/limiter-core'
 import { eachSeed, FakeClock } from '@sluice/testkit'
@@ -6,8 +6,6 @@ import { settled } from '../leases/settled.ts'
 import { HOUR, MINUTE, type Plans } from './any-plans.ts'
 import { PlanSite } from './plan-site.ts'
 import { roomAfter, type Use } from './use-history.ts'
-
-jest.setTimeout(180_000)
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 

@@ -23,4 +23,4 @@ test('postgresBackend on PGlite fulfils the backend contract', async () => {
   const claims = await child.call('contract', join(folder, 'pglite'))
   expect(claims.filter(([, failure]) => failure !== undefined)).toEqual([])
   expect(claims.length).toBeGreaterThanOrEqual(28)
-}, 180_000)
+})

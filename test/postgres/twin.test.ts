@@ -94,7 +94,7 @@ test('several processes decide together like one process in memory, with all alg
     }
   })
   expect(requests).toBeGreaterThan(RUNS * STEPS)
-}, 180_000)
+})
 
 function plain(answer: Answer | undefined): unknown {
   return answer && { takenAt: answer.takenAt, verdicts: answer.verdicts.map((verdict) => ({ ...verdict })) }

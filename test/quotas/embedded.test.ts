@@ -22,7 +22,7 @@ test('an embedded ledger passes the suite of quotas', async () => {
   const results = await child.call('suite', folder)
   expect(results.filter(([, failure]) => failure !== undefined)).toEqual([])
   expect(results.length).toBeGreaterThanOrEqual(10)
-}, 180_000)
+})
 
 test('the leases of a process that is gone are charged when its folder is opened again', async () => {
   const { used, stranded, onLease, left } = await child.call('balanceAfterCrash', folder, 3_000, 100)
@@ -30,4 +30,4 @@ test('the leases of a process that is gone are charged when its folder is opened
   expect(used + stranded).toBeGreaterThanOrEqual(100)
   expect(used + stranded).toBeLessThanOrEqual(100 + 60)
   expect(used + stranded + left).toBe(3_000)
-}, 180_000)
+})

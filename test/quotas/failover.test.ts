@@ -126,7 +126,7 @@ describe('a failover to a PostgreSQL replica that was behind', () => {
     await all(100, { leased: 3, exact: 1, scarce: 10 })
     for (const policy of POLICIES) await check(spenders, policy)
     await Promise.all(spenders.map(({ quotas }) => quotas.close()))
-  }, 180_000)
+  })
 })
 
 async function check(spenders: readonly Spender[], policy: Policy): Promise<void> {

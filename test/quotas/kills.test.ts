@@ -48,5 +48,5 @@ describe('four processes of which two are killed', () => {
     )
     expect(rows).toEqual([{ journal: used + stranded, lost: stranded === 0 ? rows[0].lost : stranded }])
     await Promise.all(children.map((child) => child.stop()))
-  }, 180_000)
+  })
 })

@@ -85,4 +85,4 @@ test('records in an embedded ledger pass the suite, and outlast the process', as
   expect(await second.call('stored', folder)).toEqual(['kept'])
   await second.stop()
   rmSync(folder, { recursive: true, force: true })
-}, 180_000)
+})

@@ -6,7 +6,7 @@ let cluster: RedisCluster
 
 beforeAll(async () => {
   cluster = await startRedisCluster()
-}, 180_000)
+})
 
 afterAll(() => cluster?.stop())
 
@@ -25,4 +25,4 @@ test('a replica takes the place of a master that is killed', async () => {
   const hasMaster = () => cluster.findMaster(0).then(Boolean)
   await eventually(hasMaster, { timeoutMs: 5 * NODE_TIMEOUT_MS, what: 'a new master' })
   expect(await cluster.masterOf(0)).toBe(cluster.nodes[3])
-}, 180_000)
+})

@@ -6,7 +6,7 @@ let sentinel: Sentinel
 
 beforeAll(async () => {
   sentinel = await startSentinel()
-}, 180_000)
+})
 
 afterAll(() => sentinel?.stop())
 
@@ -20,4 +20,4 @@ test('clients find the master, and its replica after the master was killed', asy
   await eventually(async () => (await sentinel.master()) !== before, { what: 'a new master' })
   await eventually(async () => (await sentinel.client().role())[0] === 'master', { what: 'a promoted replica' })
   expect(await client.get('kept')).toBe('here')
-}, 180_000)
+})

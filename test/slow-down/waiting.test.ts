@@ -235,5 +235,5 @@ describe('the queue of waiting requests', () => {
     for (const client of clients) client.leave()
     await site.waits(0)
     expect(site.handled).toEqual([])
-  }, 180_000)
+  })
 })

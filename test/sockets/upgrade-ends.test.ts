@@ -81,7 +81,7 @@ test('2,000 upgrades are counted one by one, and leave no listener and no held p
   expect(site.watcher.mostHeld).toBeLessThanOrEqual(50)
   expect(site.server.listenerCount('upgrade')).toBe(listeners)
   expect(Math.max(...perSocket)).toBeLessThanOrEqual(4)
-}, 180_000)
+})
 
 describe('a client that resets', () => {
   test('does not crash the process, neither during its denial nor before a listener is attached to its socket', async () => {

@@ -138,5 +138,5 @@ describe('the metrics of counters in Redis', () => {
     await one.close()
     await other.close()
     client.disconnect()
-  }, 180_000)
+  })
 })

@@ -170,7 +170,7 @@ describe('three services that each own a part of the ids', () => {
       server.close()
       server.closeAllConnections()
     }
-  }, 180_000)
+  })
 
   test('are called directly by a client that has all addresses, and within two seconds when one service is lost', async () => {
     const nodes = await startNodes(new MemoryLedger(systemClock))
@@ -201,5 +201,5 @@ describe('three services that each own a part of the ids', () => {
       nodes[index].server.close()
       nodes[index].server.closeAllConnections()
     }
-  }, 180_000)
+  })
 })

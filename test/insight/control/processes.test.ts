@@ -53,7 +53,7 @@ test('a switch applies in two processes over Redis, reverts automatically, and r
   process.stdout.write(
     `a switch: in both after ${times[0]} ms, after a restart ${times[1]} ms, reverted after ${times[2]} ms\n`,
   )
-}, 180_000)
+})
 
 test('a block applies in all processes, is explained, and can be undone', async () => {
   const [here, there] = processes
@@ -62,4 +62,4 @@ test('a block applies in all processes, is explained, and can be undone', async 
   expect((await here.call('explain', 'villain'))[0]).toMatch(/^blocked for another 15 min, by code \(scraping\)$/)
   expect(await here.call('undo', id)).toBe(true)
   await until([here, there], 'villain', 'redis denied')
-}, 180_000)
+})

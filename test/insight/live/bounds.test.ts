@@ -8,7 +8,7 @@ let crowd: { readonly grownBytes: number; readonly snapshot: InsightSnapshot }
 beforeAll(async () => {
   child = startNode('insight/live/children/largest-load.ts', { nodeArgs: ['--expose-gc'] })
   crowd = await child.call('crowd')
-}, 180_000)
+})
 
 afterAll(() => child.stop())
 

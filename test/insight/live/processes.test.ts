@@ -41,4 +41,4 @@ test('each of four processes shows exact sums of all, and removes a killed proce
   expect(new Set(processes.map(({ pid }) => pid))).toEqual(new Set(members.map(({ pid }) => pid)))
   await members.pop()?.stop()
   await eventually(all, { what: 'three processes with the sums of four' })
-}, 180_000)
+})

@@ -29,7 +29,7 @@ beforeAll(async () => {
   cap = createInflightLimiter({ name: 'uploads', limit: 1, observers: [insight] })
   page = dashboard({ insight, token, updateMs: 250 })
   served = await listening(page)
-}, 180_000)
+})
 
 afterAll(async () => {
   page?.close()
@@ -69,7 +69,7 @@ describe('the key of a complaining customer', () => {
     await shown.goBack()
     await shown.waitForSelector('h2.title:has-text("Key cust…")')
     expect(faults).toEqual([])
-  }, 180_000)
+  })
 
   test('can be looked up by name, with requested units', async () => {
     const { shown } = await opened('#/keys')
@@ -80,7 +80,7 @@ describe('the key of a complaining customer', () => {
     expect(shown.url()).toContain('#/keys/key/somebody%20new?cost=7')
     await shown.goto(`${served.url}#/keys/id/nobody`)
     await shown.waitForSelector('text=This process has not recently seen a key with this ID')
-  }, 180_000)
+  })
 })
 
 test('a policy can be switched to shadow and back', async () => {
@@ -98,7 +98,7 @@ test('a policy can be switched to shadow and back', async () => {
   await shown.waitForSelector('text=No active changes: all limits are as configured.')
   expect((await limiter.take('launch')).allowed).toBe(false)
   expect(faults).toEqual([])
-}, 180_000)
+})
 
 test('a limit outside of its bounds is rejected with an explanation', async () => {
   const { shown } = await opened('#/policies/api')
@@ -109,7 +109,7 @@ test('a limit outside of its bounds is rejected with an explanation', async () =
   await shown.click('button:has-text("Set limit")')
   await shown.waitForSelector('section:has-text("Active changes") td:has-text("Limit: 9")')
   for (const { id } of insight.controls()) await insight.undo(id)
-}, 180_000)
+})
 
 test('a cap can be given another limit, and switched to shadow', async () => {
   cap.acquire('key')?.release()
@@ -124,7 +124,7 @@ test('a cap can be given another limit, and switched to shadow', async () => {
   for (let n = 0; n < 7; n++) expect(cap.acquire('key')).toBeDefined()
   for (const { id } of insight.controls()) await insight.undo(id)
   expect([cap.limit, cap.acquire('key'), faults]).toEqual([1, undefined, []])
-}, 180_000)
+})
 
 test('a hostile key is displayed as text, also in changes and in the audit', async () => {
   await limiter.take(hostile, 2)
@@ -137,7 +137,7 @@ test('a hostile key is displayed as text, also in changes and in the audit', asy
     expect([await shown.title(), faults]).toEqual(['Limits', []])
   }
   for (const { id } of insight.controls()) await insight.undo(id)
-}, 180_000)
+})
 
 test('axe finds no serious problems in the forms for changes', async () => {
   await limiter.take('somebody')
@@ -151,7 +151,7 @@ test('axe finds no serious problems in the forms for changes', async () => {
     expect({ hash, serious: serious.map(({ id, nodes }) => [id, nodes[0].html]) }).toEqual({ hash, serious: [] })
   }
   for (const { id } of insight.controls()) await insight.undo(id)
-}, 180_000)
+})
 
 test('without a token, changes are disabled with an explanation', async () => {
   const open = dashboard({ insight, updateMs: 250 })
@@ -163,4 +163,4 @@ test('without a token, changes are disabled with an explanation', async () => {
   expect(await shown.locator('form.fields').count()).toBe(0)
   open.close()
   await other.stop()
-}, 180_000)
+})

@@ -19,7 +19,7 @@ beforeAll(async () => {
   redis = await startRedis()
   browser = await openBrowser()
   for (let number = 0; number < 2; number++) processes.push(startNode('insight/page/children/page-process.ts'))
-}, 180_000)
+})
 
 afterAll(async () => {
   await browser?.close()

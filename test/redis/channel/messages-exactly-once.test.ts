@@ -56,4 +56,4 @@ test('every member receives the messages of the others once and in order, and no
     const struck = await run(random)
     expect(Object.keys(struck).length).toBe(6)
   })
-}, 180_000)
+})

@@ -111,4 +111,4 @@ test('processes whose Redis stalls, disconnects, crashes and loses data finally 
   await Promise.all(members.map((member) => member.call('leave')))
   const stored = await server.client().hgetall('sluice:{hits}:values')
   expect(stored).toEqual(Object.fromEntries(Object.entries(expected).map(([name, sum]) => [name, String(sum)])))
-}, 180_000)
+})

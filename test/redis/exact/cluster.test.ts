@@ -14,7 +14,7 @@ beforeAll(async () => {
   cluster = await startRedisCluster()
   client = cluster.client()
   if (client.status !== 'ready') await once(client, 'ready')
-}, 180_000)
+})
 
 afterAll(() => cluster.stop())
 

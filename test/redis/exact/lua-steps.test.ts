@@ -21,4 +21,4 @@ test('Lua and TypeScript compute identical numbers: 20,000 random steps', async 
     taken += await liveAsTwins(client, random, 2_500)
   })
   expect(taken).toBeGreaterThanOrEqual(20_000)
-}, 180_000)
+})

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const clients = [cluster.client(), cluster.client()]
   for (const client of clients) if (client.status !== 'ready') await once(client, 'ready')
   ;[a, b] = clients.map((client) => fleet.backend(client, { deadlineMs: 3_000 }))
-}, 180_000)
+})
 
 afterAll(async () => {
   await fleet.close()
@@ -33,5 +33,5 @@ describe('redisInflight on a cluster', () => {
     expect(given).toHaveLength(3 * keys.length)
     for (const permit of given) permit.release()
     for (const key of keys) await eventually(() => caps[1].count(key), 0)
-  }, 180_000)
+  })
 })

@@ -43,7 +43,7 @@ test('two servers with one cap: no request above it is handled, and clients that
   const held = await Promise.all(Array.from({ length: LIMIT }, () => other.acquire('', { cap: CAP })))
   expect(await visited(servers[0], false)).toBe('503')
   for (const permit of held as Permit[]) await permit.release()
-}, 180_000)
+})
 
 async function site(): Promise<Server> {
   // this test checks counts, and a busy machine must not make a process count locally

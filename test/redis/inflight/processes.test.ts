@@ -47,7 +47,7 @@ describe('four processes', () => {
     const got = await Promise.all(members.map((member) => member.call('acquire', 5_000)))
     expect(got.reduce((sum, one) => sum + one, 0)).toBe(1_000)
     expect(await members[0].call('count')).toBe(1_000)
-  }, 180_000)
+  })
 
   test('that work concurrently never hold more than the limit, and hold nothing at the end', async () => {
     await join(7, PATIENT)
@@ -56,7 +56,7 @@ describe('four processes', () => {
     const most = Math.max(...worked.map((one) => one.most))
     expect([most > 1, most <= 7]).toEqual([true, true])
     await eventually(storedPlaces, 0)
-  }, 180_000)
+  })
 })
 
 describe('a killed process', () => {
@@ -73,7 +73,7 @@ describe('a killed process', () => {
     // its last heartbeat is at most a third of a lease old, or older on a busy machine
     expect(tookMs).toBeGreaterThan(LEASE_MS / 4)
     expect(tookMs).toBeLessThan(LEASE_MS + 5_000)
-  }, 180_000)
+  })
 })
 
 describe('a stalled process', () => {
@@ -89,7 +89,7 @@ describe('a stalled process', () => {
     // the releases of lost permits do not free permits of other processes
     expect(await still.call('release', 3)).toBe(0)
     expect([await still.call('count'), await other.call('count')]).toEqual([4, 4])
-  }, 180_000)
+  })
 
   test('loses all permits even if they were not granted to others', async () => {
     await join(4, STEADY)
@@ -102,7 +102,7 @@ describe('a stalled process', () => {
     expect(await still.call('acquire', 9)).toBe(4)
     await still.call('release', 3)
     expect(await other.call('count')).toBe(4)
-  }, 180_000)
+  })
 
   test('keeps its permits if the stall is shorter than its lease', async () => {
     await join(4, STEADY)
@@ -114,7 +114,7 @@ describe('a stalled process', () => {
     still.resume()
     const seen = await still.call('seen')
     expect([seen.lost, await other.call('count')]).toEqual([0, 3])
-  }, 180_000)
+  })
 })
 
 describe('a server that is killed and restarts empty', () => {
@@ -131,7 +131,7 @@ describe('a server that is killed and restarts empty', () => {
     expect(systemClock.now() - backAt).toBeLessThan(LEASE_MS / 3 + 1_000)
     const seen = await Promise.all(members.map((member) => member.call('seen')))
     expect(seen).toEqual(seen.map(() => ({ lost: 0, unhandled: [] })))
-  }, 180_000)
+  })
 })
 
 describe('a server that stalls', () => {
@@ -147,7 +147,7 @@ describe('a server that stalls', () => {
     await eventually(storedPlaces, 5)
     const seen = await Promise.all(members.map((member) => member.call('seen')))
     expect(seen).toEqual(seen.map(() => ({ lost: 0, unhandled: [] })))
-  }, 180_000)
+  })
 })
 
 async function storedPlaces(): Promise<number> {

@@ -145,5 +145,5 @@ describe('the scripts', () => {
       const newer = command.slice(2).filter((part) => NEWER[command[0]]?.includes(part.toUpperCase()))
       assert.deepEqual(newer, [], command.join(' '))
     }
-  }, 180_000)
+  })
 })

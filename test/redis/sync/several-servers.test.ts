@@ -64,4 +64,4 @@ test('each server has a part of the keys, and a killed server does not affect th
   await eventually(sources, 'local,synced')
   await servers[1].restart()
   await eventually(sources, 'synced')
-}, 180_000)
+})

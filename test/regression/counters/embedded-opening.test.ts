@@ -21,16 +21,16 @@ describe('the opening of a folder', () => {
   test('closes the database if it fails, so that the next process is alone', async () => {
     const later = 'update sluice.counter_version set version = 99, reads_from = 99'
     expect(await child.call('openAfter', folder, later)).toEqual({ code: 'SLUICE_COUNTER_TABLES', open: 0 })
-  }, 180_000)
+  })
 
   test('succeeds if nothing can be written, as on a full disk', async () => {
     const full = `create function sluice.fail_full() returns trigger language plpgsql
 as $$ begin raise 'could not extend file' using errcode = '53100'; end $$;
 create trigger fail_full before insert or update on sluice.quota_accounts for each row execute function sluice.fail_full()`
     expect(await child.call('openAfter', folder, full)).toEqual({ code: undefined, open: 1 })
-  }, 180_000)
+  })
 
   test('leaves no rows', async () => {
     expect(await child.call('rowsAfterOpening', folder)).toBe(0)
-  }, 180_000)
+  })
 })

@@ -91,23 +91,19 @@ describe('a ledger in a folder whose disk is full', () => {
     limitFiles(child.pid, 0)
     expect(await child.call('open', folder)).toMatch(new RegExp(`^${UNAVAILABLE}: .*cannot lock`))
     expect(readdirSync(folder)).toEqual([])
-  }, 180_000)
+  })
 })
 
 describe('a folder in which the process may not write', () => {
-  test.each(['existing', 'missing'])(
-    'is rejected if it is %s, with the reason',
-    async (kind) => {
-      const parent = join(folder, 'parent')
-      mkdirSync(parent)
-      chmodSync(folder, 0o755)
-      chmodSync(parent, 0o555)
-      await child.call('becomeUser', unprivileged())
-      const message = await child.call('open', kind === 'existing' ? parent : join(parent, 'missing'))
-      expect(message).toMatch(/^SLUICE_BAD_OPTION: embeddedLedger: folder: expected the path of a writable folder/)
-      expect(message).toContain('EACCES')
-      expect((await child.call('outcome')).errors).toEqual([])
-    },
-    180_000,
-  )
+  test.each(['existing', 'missing'])('is rejected if it is %s, with the reason', async (kind) => {
+    const parent = join(folder, 'parent')
+    mkdirSync(parent)
+    chmodSync(folder, 0o755)
+    chmodSync(parent, 0o555)
+    await child.call('becomeUser', unprivileged())
+    const message = await child.call('open', kind === 'existing' ? parent : join(parent, 'missing'))
+    expect(message).toMatch(/^SLUICE_BAD_OPTION: embeddedLedger: folder: expected the path of a writable folder/)
+    expect(message).toContain('EACCES')
+    expect((await child.call('outcome')).errors).toEqual([])
+  })
 })

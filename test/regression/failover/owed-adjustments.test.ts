@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { AlgorithmName, Decision } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
-
-jest.setTimeout(180_000)
 
 let server: RedisServer
 let proxy: TcpProxy

@@ -62,29 +62,25 @@ test.each([
   ['2', 'was taken over and forgotten', 30],
   ['1', 'was taken over and is remembered', 3],
   ['2', 'was taken over and is remembered', 3],
-])(
-  'each of %s replicas that return together counts once after its name %s',
-  async (away, _what, restarts) => {
-    await eachSeed(1, async (random) => {
-      const fleet = new Fleet(random)
-      await fleet.net.run(3_000, 100)
-      for (const replica of fleet.replicas) fleet.count(replica, 10)
-      await fleet.net.run(2_000, 100)
-      const returning = fleet.replicas.slice(0, Number(away))
-      fleet.net.part((index) => index >= returning.length)
-      // counted by no other replica
-      for (const replica of returning) fleet.count(replica, 5)
-      await fleet.replaceFrom(returning.length, restarts)
-      fleet.net.heal()
-      await fleet.net.run(10_000, 100)
-      for (const replica of returning) fleet.count(replica, 1)
-      await fleet.net.run(10_000, 100)
-      expect(fleet.values()).toEqual(fleet.values().map(() => fleet.counted))
-      await fleet.net.stop()
-    })
-  },
-  180_000,
-)
+])('each of %s replicas that return together counts once after its name %s', async (away, _what, restarts) => {
+  await eachSeed(1, async (random) => {
+    const fleet = new Fleet(random)
+    await fleet.net.run(3_000, 100)
+    for (const replica of fleet.replicas) fleet.count(replica, 10)
+    await fleet.net.run(2_000, 100)
+    const returning = fleet.replicas.slice(0, Number(away))
+    fleet.net.part((index) => index >= returning.length)
+    // counted by no other replica
+    for (const replica of returning) fleet.count(replica, 5)
+    await fleet.replaceFrom(returning.length, restarts)
+    fleet.net.heal()
+    await fleet.net.run(10_000, 100)
+    for (const replica of returning) fleet.count(replica, 1)
+    await fleet.net.run(10_000, 100)
+    expect(fleet.values()).toEqual(fleet.values().map(() => fleet.counted))
+    await fleet.net.stop()
+  })
+})
 
 test('a replica that has outlived all others keeps its units', async () => {
   await eachSeed(3, async (random) => {
@@ -101,4 +97,4 @@ test('a replica that has outlived all others keeps its units', async () => {
     expect(fleet.values()).toEqual(fleet.values().map(() => fleet.counted))
     await fleet.net.stop()
   })
-}, 180_000)
+})

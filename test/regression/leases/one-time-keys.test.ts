@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   algorithms,
   type Backend,
@@ -14,8 +14,6 @@ import { LeasedFleet, seededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-
-jest.setTimeout(180_000)
 
 let server: RedisServer
 let client: Redis

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, leasedBackend } from '@sluice/redis'
 import type { Redis } from 'ioredis'
@@ -6,8 +6,6 @@ import { chargedOf, Member } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
-
-jest.setTimeout(180_000)
 
 let server: RedisServer
 let admin: Redis

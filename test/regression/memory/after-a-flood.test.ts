@@ -15,7 +15,6 @@ test.concurrent.each(['token-bucket', 'gcra'] as const)(
     expect(denied[1]).toBeGreaterThan(0)
     expect(Math.max(...denied.slice(2))).toBe(0)
   },
-  180_000,
 )
 
 // regression: a client that spent half on top of a remembered half of others was remembered with both
@@ -27,5 +26,4 @@ test.concurrent.each(['sliding-window', 'sliding-log'] as const)(
     expect(hours.at(-1)?.spilled).toBeGreaterThan(0)
     expect(Math.max(...hours.map(({ denied }) => denied))).toBeLessThan(0.01)
   },
-  180_000,
 )

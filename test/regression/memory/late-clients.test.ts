@@ -13,5 +13,4 @@ test.concurrent.each([...everyAlgorithm, 'any'])(
     // larger budgets run in late-policy.long.ts
     expect(await overAdmitted(512 * KIB, algorithm, seed, [2, 5, 13])).toEqual([])
   },
-  180_000,
 )

@@ -46,5 +46,4 @@ test.concurrent.each([...alone, ...together])(
     expect(denied.flooded[0]).toBeGreaterThan(0.2)
     expect(Math.max(...denied.flooded.slice(hours + 1))).toBe(0)
   },
-  180_000,
 )

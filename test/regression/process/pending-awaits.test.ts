@@ -1,7 +1,5 @@
-import { describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { endOf, type Format } from '../../services/node-script.ts'
-
-jest.setTimeout(180_000)
 
 const FORMATS: readonly Format[] = ['cjs', 'esm']
 const CORE = { core: '@sluice/limiter-core' }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, createRedisCluster, leasedBackend, redisBackend } from '@sluice/redis'
@@ -8,8 +8,6 @@ import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { startRedisCluster } from '../../services/redis-cluster.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-
-jest.setTimeout(180_000)
 
 const LONG_MS = 20_000
 let server: RedisServer

@@ -8,8 +8,6 @@ import { FakeClock } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
-jest.setTimeout(180_000)
-
 let server: RedisServer
 let client: Redis
 

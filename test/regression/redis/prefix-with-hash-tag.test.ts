@@ -6,7 +6,7 @@ import { type RedisCluster, startRedisCluster } from '../../services/redis-clust
 let cluster: RedisCluster
 beforeAll(async () => {
   cluster = await startRedisCluster()
-}, 180_000)
+})
 afterAll(() => cluster.stop())
 
 test.each(['{app}:', 'app:', ''])('the node of a key is found if the client adds the prefix %p', async (keyPrefix) => {

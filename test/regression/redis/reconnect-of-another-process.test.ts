@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { AlgorithmName, Decision, PolicyInput } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-
-jest.setTimeout(180_000)
 
 const kinds: readonly (readonly [string, Partial<PolicyInput>])[] = [
   ['fixed-window', {}],

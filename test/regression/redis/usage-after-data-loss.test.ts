@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { chargedOf, Member, type MemberOptions } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
 import { startRedis } from '../../services/redis-server.ts'
 import { startProxy } from '../../services/tcp-proxy.ts'
-
-jest.setTimeout(180_000)
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 const ends: (() => Promise<unknown>)[] = []

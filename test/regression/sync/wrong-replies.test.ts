@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { afterThisTurn, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, type ScriptRunner, scriptRunner, syncedBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-
-jest.setTimeout(180_000)
 
 let server: RedisServer
 let client: Redis
