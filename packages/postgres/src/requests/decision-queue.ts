@@ -1,5 +1,5 @@
-import { TurnBatch } from '@sluice/fleet/backend'
-import { isUrgent, type LimitRequest } from './limit-request.ts'
+import { isUrgent, TurnBatch } from '@sluice/fleet/backend'
+import type { LimitRequest } from './limit-request.ts'
 
 export interface DecisionQueueOptions {
   /** Maximum number of charges per statement, unless a single request has more. */
@@ -29,7 +29,8 @@ export class DecisionQueue {
   }
 
   #sendAll(): void {
-    this.#waiting.push(...this.#batch.take())
+    // a spread would fail if a turn has too many requests
+    for (const request of this.#batch.take()) this.#waiting.push(request)
     while (this.#waiting.length > 0 && this.#underWay < this.#options.maxStatements) {
       this.#underWay++
       void this.#options.send(this.#nextRequests()).then(this.#ended)

@@ -1,3 +1,4 @@
+import { sendAgain, soonest, stillWanted } from '@sluice/fleet/backend'
 import type { Clock, Observers } from '@sluice/limiter-core/backend'
 import { failureOf, isRepeatable, lateFailure, PostgresFailure, unsentFailure } from '../server/postgres-failure.ts'
 import type { ServerState } from '../server/server-state.ts'
@@ -5,7 +6,7 @@ import type { SqlCalls } from '../server/sql-calls.ts'
 import { decideArguments, isPlainTake, takeArguments } from './decide-call.ts'
 import { LimitReply } from './decide-reply.ts'
 import { DecisionQueue } from './decision-queue.ts'
-import { type LimitRequest, reportsUsage, soonest } from './limit-request.ts'
+import { type LimitRequest, reportsUsage } from './limit-request.ts'
 
 export interface ExactCallsOptions {
   readonly calls: SqlCalls
@@ -57,7 +58,7 @@ export class ExactCalls {
       rejectAll(requests, unsentFailure(failureOf(error)))
       return
     }
-    const wanted = this.#stillWanted(requests)
+    const wanted = stillWanted(requests, this.#options.clock.now(), lateFailure)
     if (wanted.length === 0) return
     try {
       const reply = await this.#decide(wanted)
@@ -135,23 +136,7 @@ export class ExactCalls {
    * statement had no effect. Rejects the other requests with `failure`.
    */
   #again(requests: readonly LimitRequest[], failure: PostgresFailure = lateFailure()): void {
-    const now = this.#options.clock.now()
-    for (const request of requests) {
-      if (request.retried || (request.deadlineAt ?? Number.POSITIVE_INFINITY) <= now) request.reject(failure)
-      else {
-        request.retried = true
-        this.add(request)
-      }
-    }
-  }
-
-  #stillWanted(requests: readonly LimitRequest[]): readonly LimitRequest[] {
-    const now = this.#options.clock.now()
-    return requests.filter((request) => {
-      const wanted = request.deadlineAt === undefined || request.deadlineAt > now
-      if (!wanted) request.reject(lateFailure())
-      return wanted
-    })
+    sendAgain(requests, this.#options.clock.now(), failure, (request) => this.add(request))
   }
 }
 

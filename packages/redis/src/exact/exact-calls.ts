@@ -1,3 +1,4 @@
+import { sendAgain, soonest, stillWanted } from '@sluice/fleet/backend'
 import type { Charge, Clock, Observers, ScriptRunner, SourcedDecision } from '@sluice/limiter-core/backend'
 import { hashSlot } from '../client/hash-slot.ts'
 import { lateFailure, RedisFailure, unsentFailure } from '../client/redis-failure.ts'
@@ -139,7 +140,7 @@ export class ExactCalls {
       const isTimed = soonest(requests) < Number.POSITIVE_INFINITY
       if (isTimed) await this.#timed.ensureTime(key)
       if (requests.some(mindsServer)) await this.#timed.ensureIdentity(key)
-      const wanted = this.#stillWanted(requests)
+      const wanted = stillWanted(requests, this.#options.clock.now(), lateFailure)
       if (wanted.length === 0) return () => {}
       isSent = true
       const reply = await this.#call(wanted, isTimed ? soonest(wanted) : undefined)
@@ -208,24 +209,7 @@ export class ExactCalls {
    * revealed that the server is part of a cluster. Rejects the other requests with `failure`.
    */
   #again(requests: readonly ScriptRequest[], failure: RedisFailure = lateFailure()): void {
-    const now = this.#options.clock.now()
-    for (const request of requests) {
-      if (request.retried || (request.deadlineAt ?? Number.POSITIVE_INFINITY) <= now) request.reject(failure)
-      else {
-        request.retried = true
-        this.add(request)
-      }
-    }
-  }
-
-  #stillWanted(requests: readonly ScriptRequest[]): readonly ScriptRequest[] {
-    const now = this.#options.clock.now()
-    if (soonest(requests) > now) return requests
-    return requests.filter((request) => {
-      const wanted = request.deadlineAt === undefined || request.deadlineAt > now
-      if (!wanted) request.reject(lateFailure())
-      return wanted
-    })
+    sendAgain(requests, this.#options.clock.now(), failure, (request) => this.add(request))
   }
 }
 
@@ -237,10 +221,4 @@ function mindsServer(request: ScriptRequest): boolean {
 
 function isRefund({ operation, charges }: ScriptRequest): boolean {
   return operation === 'adjust' && charges.some(({ cost }) => cost < 0)
-}
-
-function soonest(requests: readonly ScriptRequest[]): number {
-  let soonestAt = Number.POSITIVE_INFINITY
-  for (const { deadlineAt } of requests) if (deadlineAt !== undefined && deadlineAt < soonestAt) soonestAt = deadlineAt
-  return soonestAt
 }

@@ -1,4 +1,4 @@
-import { TurnBatch } from '@sluice/fleet/backend'
+import { isUrgent, TurnBatch } from '@sluice/fleet/backend'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
 import type { ScriptRequest } from './script-request.ts'
 
@@ -72,9 +72,4 @@ export class ScriptQueue {
       settle()
     })
   }
-}
-
-/** Whether a caller waits for the request until its deadline. The deadline of an adjustment is much later. */
-function isUrgent({ operation, deadlineAt }: ScriptRequest): boolean {
-  return deadlineAt !== undefined && operation !== 'adjust'
 }

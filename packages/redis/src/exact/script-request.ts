@@ -1,17 +1,17 @@
+import type { TimedRequest } from '@sluice/fleet/backend'
 import type { Answer, Charge, SourcedDecision } from '@sluice/limiter-core/backend'
 import type { ReportedUsage } from '../lua/reported-usage.ts'
 
 export type Operation = 'take' | 'peek' | 'adjust'
 
 /** A request of a backend call, and the functions that settle its promise. */
-export interface ScriptRequest {
+export interface ScriptRequest extends TimedRequest {
   readonly operation: Operation
   readonly charges: readonly Charge[]
   /** Redis key of each charge. In a cluster all keys are in one slot. */
   readonly names: readonly string[]
   /** Time of the take that is adjusted, in server time; 0 for takes and peeks. */
   readonly takenAt: number
-  readonly deadlineAt: number | undefined
   /** Idempotency id of an adjustment; '' for takes and peeks. */
   readonly id: string
   /** Time of the request on the process clock; 0 for flat requests. */
@@ -21,9 +21,6 @@ export interface ScriptRequest {
   /** Whether the request is a take of one enforced charge that resolves with a `SourcedDecision`. */
   readonly flat: boolean
   readonly resolve: (answer: Answer) => void
-  readonly reject: (error: Error) => void
-  /** Whether the request is sent for the second time. */
-  retried: boolean
 }
 
 /** Creates a take of one enforced charge, and the promise of its decision. */
