@@ -69,7 +69,7 @@ function code(kind) {
 function unitOf(name, kind) {
   if (/Ms$/.test(name) && kind === 'number') return 'ms'
   if (/Duration/.test(kind)) return "ms, or a text such as `'1m'`"
-  if (/(?:At)$/.test(name) && kind === 'number') return 'ms since the start of the clock'
+  if (/At$/.test(name) && kind === 'number') return 'ms since the start of the clock'
   return /[Bb]ytes$/.test(name) ? 'bytes' : ''
 }
 

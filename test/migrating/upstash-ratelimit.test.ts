@@ -1,36 +1,22 @@
-import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
-import { createRedis, redisBackend } from '@sluice/redis'
+import { redisBackend } from '@sluice/redis'
 import { eachSeed } from '@sluice/testkit'
 import { Ratelimit } from '@upstash/ratelimit'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { ownRedis } from '../redis/channel/own-redis.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = createRedis(server.url)
-  await once(client, 'ready')
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+const redis = ownRedis()
 
 /** The part of a client of @upstash/redis that the library uses, on a socket. */
 function upstashClient(): never {
   return {
     evalsha: (sha: string, keys: string[], args: unknown[]) =>
-      client.evalsha(sha, keys.length, ...keys, ...args.map(String)),
+      redis.client.evalsha(sha, keys.length, ...keys, ...args.map(String)),
     // only the servers of Upstash know the flag of its scripts
     eval: (script: string, keys: string[], args: unknown[]) =>
-      client.eval(script.replace(/^\s*#!lua.*\n/, ''), keys.length, ...keys, ...args.map(String)),
-    get: (key: string) => client.get(key),
-    set: (key: string, value: string) => client.set(key, value),
+      redis.client.eval(script.replace(/^\s*#!lua.*\n/, ''), keys.length, ...keys, ...args.map(String)),
+    get: (key: string) => redis.client.get(key),
+    set: (key: string, value: string) => redis.client.set(key, value),
   } as never
 }
 
@@ -43,7 +29,7 @@ describe('from @upstash/ratelimit', () => {
     await eachSeed(3, async (random, seed) => {
       const prefix = `${algorithm}-${seed}`
       const before = new Ratelimit({ redis: upstashClient(), limiter, prefix, ephemeralCache: false })
-      const backend = redisBackend(client, { prefix })
+      const backend = redisBackend(redis.client, { prefix })
       const after = createLimiter({ name: 'api', limit: 8, window: '365d', algorithm, backend, deadlineMs: 5_000 })
       for (let call = 0; call < 30; call++) {
         const user = `user ${random.whole(2)}`
