@@ -1,7 +1,11 @@
-/** Mark of a log that was taken over: up to which clock, and when in process time. */
+/** Mark of a log that was taken over. */
 export interface FoldMark {
+  /** Up to which clock the log was taken over. */
   readonly clock: number
+  /** Process time of the take-over. */
   readonly bornAt: number
+  /** Clock of the mark in the log of the replica that took the log over. */
+  readonly at: number
 }
 
 export interface FoldMarkBounds {
@@ -59,7 +63,7 @@ export class FoldMarks {
 
   /**
    * Records that `by` took over `replica`. Returns the replicas whose entries are lost: their marks are in the log of
-   * `replica`, after the part that was taken over.
+   * `replica`, after the part that was taken over. A mark in that part that `by` does not have has ended there.
    */
   add(replica: string, by: string, mark: FoldMark): readonly string[] {
     this.#ended.delete(replica)
@@ -67,30 +71,39 @@ export class FoldMarks {
     this.#folders.set(replica, folders.add(by))
     const marks = this.#marks.get(by) ?? new Map<string, FoldMark>()
     this.#marks.set(by, marks.set(replica, mark))
-    const names = [...this.of(replica).keys()]
-    for (const name of names) this.#remove(name, replica)
-    return names.filter((name) => !this.isFolded(name))
+    const all = [...this.of(replica)]
+    for (const [name, { at }] of all) {
+      if (at <= mark.clock) this.#end(name, replica)
+      else this.#remove(name, replica)
+    }
+    return all.flatMap(([name, { at }]) => (at > mark.clock && !this.isFolded(name) ? [name] : []))
   }
 
   /** Ends the oldest marks of each log that has too many, and returns where they were. */
   endOld(now: number): readonly { readonly replica: string; readonly by: string }[] {
     const old = [...this.#marks.keys()].flatMap((by) => this.#old(by, now))
-    for (const { replica, by, mark } of old) {
-      this.#remove(replica, by)
-      if (!this.#folders.has(replica)) this.#ended.set(replica, mark)
-    }
-    const excess = Math.max(0, this.#ended.size - this.#bounds.mostEnded)
-    for (const replica of [...this.#ended.keys()].slice(0, excess)) this.#ended.delete(replica)
+    for (const { replica, by } of old) this.#end(replica, by)
     return old
   }
 
-  #old(by: string, now: number): readonly { readonly replica: string; readonly by: string; readonly mark: FoldMark }[] {
+  /** Removes a mark, and remembers it if no other log has one of this replica. */
+  #end(replica: string, by: string): void {
+    const mark = this.of(by).get(replica)
+    this.#remove(replica, by)
+    if (!mark || this.#folders.has(replica)) return
+    this.#ended.set(replica, mark)
+    const [first] = this.#ended.keys()
+    if (this.#ended.size > this.#bounds.mostEnded) this.#ended.delete(first)
+  }
+
+  #old(by: string, now: number): readonly { readonly replica: string; readonly by: string }[] {
     const { most, leastMs } = this.#bounds
     if (this.of(by).size <= most) return []
-    return Array.from(this.of(by), ([replica, mark]) => ({ replica, by, mark }))
-      .sort((one, other) => one.mark.bornAt - other.mark.bornAt)
+    return [...this.of(by)]
+      .sort(([, one], [, other]) => one.bornAt - other.bornAt)
       .slice(0, -most)
-      .filter(({ mark }) => now - mark.bornAt >= leastMs)
+      .filter(([, { bornAt }]) => now - bornAt >= leastMs)
+      .map(([replica]) => ({ replica, by }))
   }
 
   #remove(replica: string, by: string): void {

@@ -99,7 +99,7 @@ export class ReplicaCounts implements GossipTopic {
     const { key, value } = item
     if (key.startsWith(COUNTER)) this.#receivedAmount(replica, key.slice(COUNTER.length), item)
     else if (key.startsWith(FOLDED) && Number.isSafeInteger(value)) {
-      this.#learnFold(key.slice(FOLDED.length), replica, { clock: value as number, bornAt: item.bornAt })
+      this.#learnFold(key.slice(FOLDED.length), replica, markOf(item))
     } else if (key === MEMBER_PREFIX) this.#receivedNews(replica, item)
     return true
   }
@@ -168,8 +168,7 @@ export class ReplicaCounts implements GossipTopic {
     if (clocks.has(gone)) return
     const reached = this.#absence.reportedClock
     this.#startOver()
-    const { bornAt } = this.#node.write(FOLDED + gone, reached, this.#own.entries.log)
-    this.#learnFold(gone, this.#own.name, { clock: reached, bornAt })
+    this.#markFolded(gone, reached)
     for (const name of this.#members.names.filter((one) => one !== this.#own.name && !clocks.has(one))) {
       this.#members.remove(name)
       this.entries.drop(name)
@@ -207,8 +206,13 @@ export class ReplicaCounts implements GossipTopic {
   #markAgain(gone: string): void {
     const mark = this.#marks.endedOf(gone)
     if (!mark || this.#isClosed) return
-    const { bornAt } = this.#node.write(FOLDED + gone, mark.clock, this.#own.entries.log)
-    this.#learnFold(gone, this.#own.name, { clock: mark.clock, bornAt })
+    this.#markFolded(gone, mark.clock)
+  }
+
+  /** Writes that this replica has taken over a log up to a clock. */
+  #markFolded(gone: string, clock: number): void {
+    const item = this.#node.write(FOLDED + gone, clock, this.#own.entries.log)
+    this.#learnFold(gone, this.#own.name, markOf(item))
   }
 
   /** Restores a log whose entries were lost: the replica that took them over was gone before most others had them. */
@@ -259,12 +263,11 @@ export class ReplicaCounts implements GossipTopic {
     }
     this.#own.flush()
     for (const [name, mark] of this.#marks.of(gone)) {
-      this.#node.write(FOLDED + name, mark.clock, entries.log, mark.bornAt)
-      this.#marks.add(name, own, mark)
+      const item = this.#node.write(FOLDED + name, mark.clock, entries.log, mark.bornAt)
+      this.#marks.add(name, own, markOf(item))
     }
     // written last: a replica that has this item has all items before it
-    const { bornAt } = this.#node.write(FOLDED + gone, clock, entries.log)
-    this.#learnFold(gone, own, { clock, bornAt })
+    this.#markFolded(gone, clock)
   }
 
   #beat(): void {
@@ -296,4 +299,9 @@ export class ReplicaCounts implements GossipTopic {
     }
     for (const { replica, by } of this.#marks.endOld(clock.now())) logs.logOf(by)?.remove(FOLDED + replica)
   }
+}
+
+/** Returns the mark in an item whose value is a clock. */
+function markOf({ value, bornAt, clock }: LogItem): FoldMark {
+  return { clock: value as number, bornAt, at: clock }
 }
