@@ -20,8 +20,12 @@ class MarkingFleet {
   /** Units that a replica counted while it was cut off. */
   cutOff = 0
 
-  constructor(random: SeededRandom, network: GossipNetwork = {}) {
+  readonly #stepMs: number
+
+  /** `stepMs`: how often messages are delivered. */
+  constructor(random: SeededRandom, { stepMs = 100, ...network }: GossipNetwork & { readonly stepMs?: number } = {}) {
     this.net = new GossipFleet(random, network)
+    this.#stepMs = stepMs
     this.replicas = Array.from({ length: 5 }, () => this.#started())
   }
 
@@ -34,19 +38,25 @@ class MarkingFleet {
   async restart(index: number, isKilled: boolean): Promise<void> {
     const [replica] = this.replicas.splice(index, 1)
     this.count(replica)
-    await this.net.run(1_000, 100)
+    await this.net.run(1_000, this.#stepMs)
+    await this.net.until(() => this.replicas.some((one) => this.#hasAll(one)), 20_000)
     if (!isKilled) replica.counts.close()
-    await this.net.run(500, 100)
+    await this.net.run(500, this.#stepMs)
     this.net.kill(replica.node)
     this.replicas.push(this.#started())
   }
 
   /** Runs until all replicas that are not cut off have the same units and have taken over every replica that is gone. */
   async settle(): Promise<void> {
-    const units = BigInt(this.counted - this.cutOff)
-    const isSettled = ({ counts }: Replica): boolean =>
-      counts.replicas.dead === 0 && counts.entries.sumOf('a')?.units === units
+    const isSettled = (one: Replica): boolean => {
+      const { live, dead } = one.counts.replicas
+      return live === this.replicas.length && dead === 0 && this.#hasAll(one)
+    }
     await this.net.until(() => this.replicas.every(isSettled), 20_000)
+  }
+
+  #hasAll({ counts }: Replica): boolean {
+    return counts.entries.sumOf('a')?.units === BigInt(this.counted - this.cutOff)
   }
 
   #started(): Replica {
@@ -82,11 +92,11 @@ test('a restart costs no more after 200 earlier restarts than after 40', async (
 
 test('a replica that returns after all marks of its takeover are gone loses and duplicates no units', async () => {
   await eachSeed(3, async (random) => {
-    const fleet = new MarkingFleet(random, { loss: 0.05, doubles: 0.05, delayMs: 20 })
+    const fleet = new MarkingFleet(random, { loss: 0.05, doubles: 0.05, delayMs: 20, stepMs: 10 })
     const { net, replicas } = fleet
-    await net.run(3_000, 100)
+    await net.run(3_000)
     for (const replica of replicas) fleet.count(replica)
-    await net.run(1_000, 50)
+    await net.run(1_000)
     // the oldest replica, or another one
     const [away] = replicas.splice(random.whole(2) * 3, 1)
     net.part((index) => net.nodes[index] === away.node)
@@ -110,7 +120,7 @@ test('a replica that returns after all marks of its takeover are gone loses and 
       () => replicas.every(({ counts }) => counts.entries.sumOf('a')?.units === BigInt(fleet.counted)),
       20_000,
     )
-    await net.run(10_000, 100)
+    await net.run(10_000)
     for (const { counts } of replicas) expect(counts.entries.valueOf('a')).toBe(fleet.counted)
     await net.stop()
   })
