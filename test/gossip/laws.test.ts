@@ -20,6 +20,8 @@ function replica(name: string): { readonly entries: EntryTable; readonly table: 
     acceptedClock: () => Number.POSITIVE_INFINITY,
     mayIntroduce: () => true,
     expiresByAge: () => false,
+    belongs: () => true,
+    ignored: () => {},
   })
   return { entries, table }
 }

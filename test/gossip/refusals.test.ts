@@ -134,8 +134,8 @@ describe('a replica rejects', () => {
     expect(codeOf(() => nodeOf().answer(sealed(body)))).toBe('SLUICE_BAD_MESSAGE')
   })
 
-  test('more than 64 KiB', () => {
-    expect(codeOf(() => nodeOf().answer(sealed(' '.repeat(65_536))))).toBe('SLUICE_BAD_MESSAGE')
+  test('more than 256 KiB', () => {
+    expect(codeOf(() => nodeOf().answer(sealed(' '.repeat(262_144))))).toBe('SLUICE_BAD_MESSAGE')
   })
 
   test('randomly damaged messages, and stays unchanged', () =>
@@ -204,7 +204,7 @@ describe('over HTTP', () => {
     expect(await status(url, { method: 'GET' })).toBe(405)
     expect(await status(url, { method: 'POST', body: 'hello' })).toBe(403)
     expect(await status(url, { method: 'POST', body: sealed('hello') })).toBe(400)
-    expect(await status(url, { method: 'POST', body: new Uint8Array(65_537) })).toBe(413)
+    expect(await status(url, { method: 'POST', body: new Uint8Array(262_145) })).toBe(413)
     expect(await status(url, { method: 'POST', body: sealed(ask) })).toBe(200)
   })
 

@@ -252,7 +252,7 @@ test('a change of a cap applies in all processes, and is skipped by releases tha
   expect(caps.map((cap) => cap.acquire('villain'))).toEqual([undefined, undefined])
   const cipher = new ControlCipher(SECRET, 'sluice.insight.control')
   const actions = sent.flatMap((bytes) => JSON.parse(cipher.open(bytes)).map((one: StoredControl) => one.change.action))
-  expect(new Set(actions)).toEqual(new Set(['cap limit', 'cap block', 'cap mode']))
+  expect(new Set(actions)).toEqual(new Set(['sent', 'cap limit', 'cap block', 'cap mode']))
 })
 
 test('a change that claims to be from the far future does not date later ones', async () => {

@@ -7,10 +7,11 @@ export const MAX_BODY_BYTES = 65_536
 const BODY_MS = 10_000
 
 /**
- * Reads the body of a request. Rejects with a problem if it is larger than 64 KiB, arrives too slowly or is cut off.
+ * Reads the body of a request. Rejects with a problem if it is larger than `maxBytes`, arrives too slowly or is cut off.
+ * Default of `maxBytes`: 64 KiB.
  */
-export function requestBytes(req: IncomingMessage, clock: Clock): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge())
+export function requestBytes(req: IncomingMessage, clock: Clock, maxBytes: number = MAX_BODY_BYTES): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -23,8 +24,8 @@ export function requestBytes(req: IncomingMessage, clock: Clock): Promise<Buffer
     }
     const onData = (chunk: Buffer): void => {
       size += chunk.length
-      if (size <= MAX_BODY_BYTES) chunks.push(chunk)
-      else settle(() => reject(tooLarge()))
+      if (size <= maxBytes) chunks.push(chunk)
+      else settle(() => reject(tooLarge(maxBytes)))
     }
     const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks)))
     const onClose = (): void => settle(() => reject(new ServiceProblem(400, 'body-cut-off')))
@@ -34,6 +35,6 @@ export function requestBytes(req: IncomingMessage, clock: Clock): Promise<Buffer
   })
 }
 
-function tooLarge(): ServiceProblem {
-  return new ServiceProblem(413, 'body-too-large', { detail: `body: expected at most ${MAX_BODY_BYTES} bytes` })
+function tooLarge(maxBytes: number): ServiceProblem {
+  return new ServiceProblem(413, 'body-too-large', { detail: `body: expected at most ${maxBytes} bytes` })
 }

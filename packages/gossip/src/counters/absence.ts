@@ -51,9 +51,9 @@ export class Absence {
     node: string,
     { hasLog, others }: { readonly hasLog: boolean; readonly others?: readonly string[] | undefined },
   ): void {
-    this.#met.add(node)
+    remember(this.#met, node)
     // a node that has the log may have been away, too, and start over
-    if (!hasLog) this.#cleared.add(node)
+    if (!hasLog) remember(this.#cleared, node)
     const met = others?.filter((one) => this.#met.has(one)) ?? []
     if (others && 2 * (met.length + 1) > others.length + 1) this.end()
   }
@@ -68,7 +68,7 @@ export class Absence {
     this.#clocks.set(node, clock)
     const [oldest] = this.#clocks.keys()
     if (this.#clocks.size > MAX_NODES) this.#clocks.delete(oldest)
-    if (this.isLong) this.#together.add(node)
+    if (this.isLong) remember(this.#together, node)
     else if (isQuorum) this.end()
   }
 
@@ -88,4 +88,12 @@ export class Absence {
   #forgetNodes(): void {
     for (const nodes of [this.#cleared, this.#met, this.#together]) nodes.clear()
   }
+}
+
+/** Adds a node, or moves it to the end, and forgets the oldest of too many. */
+function remember(nodes: Set<string>, node: string): void {
+  nodes.delete(node)
+  nodes.add(node)
+  const [oldest] = nodes
+  if (nodes.size > MAX_NODES) nodes.delete(oldest)
 }

@@ -1,4 +1,5 @@
 import type { LogItem, ReplicaLog } from '../log/replica-log.ts'
+import { MAX_LOGS } from '../log/replica-table.ts'
 import type { GossipNode } from '../node/gossip-node.ts'
 
 /** Logs whose entries another replica took over, kept while the take-over may turn out to be void. */
@@ -26,10 +27,12 @@ export class DroppedLogs {
     return [...dropped.log.items]
   }
 
-  /** Forgets the logs that were dropped at least `ms` ago, and returns their names. */
+  /** Forgets the logs that were dropped at least `ms` ago, and the oldest of too many. Returns their names. */
   forgotten(ms: number): readonly string[] {
     const now = this.#node.clock.now()
-    const old = [...this.#logs].filter(([, { droppedAt }]) => now - droppedAt >= ms).map(([name]) => name)
+    const excess = this.#logs.size - MAX_LOGS
+    const isOld = (droppedAt: number, at: number): boolean => at < excess || now - droppedAt >= ms
+    const old = [...this.#logs].filter(([, { droppedAt }], at) => isOld(droppedAt, at)).map(([name]) => name)
     for (const name of old) this.#logs.delete(name)
     return old
   }

@@ -13,6 +13,15 @@ export interface MemberStatus {
   readonly votes: ReadonlyMap<string, FoldVote>
 }
 
+/** Status of a replica that has reported none: it is gone, so its entries are taken over. */
+const NO_STATUS: MemberStatus = {
+  node: '',
+  since: Number.POSITIVE_INFINITY,
+  hasLeft: true,
+  isAdmitted: false,
+  votes: new Map(),
+}
+
 interface Member extends MemberStatus {
   /** Process time at which the status was written. */
   readonly bornAt: number
@@ -27,6 +36,11 @@ export class FleetMembers {
   constructor(clock: Clock, deadAfterMs: number) {
     this.#clock = clock
     this.#deadAfterMs = deadAfterMs
+  }
+
+  /** Adds a replica that has not reported its status, unless it is known. */
+  add(replica: string, bornAt: number): void {
+    if (!this.#members.has(replica)) this.update(replica, NO_STATUS, bornAt)
   }
 
   update(replica: string, news: MemberStatus, bornAt: number): void {

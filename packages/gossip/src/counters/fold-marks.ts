@@ -13,9 +13,10 @@ export interface FoldMarkBounds {
   readonly most: number
   /** Minimum lifetime of a mark in ms; until then a take-over may turn out to be void. */
   readonly leastMs: number
-  /** Number of ended marks that are remembered; the latest ones. */
-  readonly mostEnded: number
 }
+
+/** Maximum number of marks that are remembered after they were removed from all logs; the latest ones. */
+const MAX_ENDED = 10_000
 
 /**
  * Replicas that were taken over, according to the logs of the replicas that took them over. An ended mark is in no log
@@ -93,7 +94,7 @@ export class FoldMarks {
     if (!mark || this.#folders.has(replica)) return
     this.#ended.set(replica, mark)
     const [first] = this.#ended.keys()
-    if (this.#ended.size > this.#bounds.mostEnded) this.#ended.delete(first)
+    if (this.#ended.size > MAX_ENDED) this.#ended.delete(first)
   }
 
   #old(by: string, now: number): readonly { readonly replica: string; readonly by: string }[] {

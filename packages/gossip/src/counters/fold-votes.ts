@@ -26,6 +26,11 @@ export interface Voter {
   readonly votes: ReadonlyMap<string, FoldVote>
 }
 
+/** Maximum number of votes of a replica: more would not fit in the item with its status. */
+const MAX_VOTES = 400
+/** Number of votes up to which a replica votes on replicas on which no live replica has voted. */
+const MAX_STARTED = 200
+
 /**
  * Whether most of the admitted replicas that have not left are fresh. A replica that sees fewer is cut off and declares
  * no replica gone, however many replicas were started on its side since.
@@ -51,7 +56,8 @@ export function isMost<V extends Pick<Voter, 'since' | 'name'>>(
 /**
  * Returns the votes of `self` from now on. A vote for a folder stands until that folder was itself taken over without
  * the entries of the replica in question, or until the folder yields to an older one. A folder yields by its own vote,
- * and from then on never folds that replica. So each replica has one folder, even if messages are late or lost.
+ * and from then on never folds that replica. So each replica has one folder, even if messages are late or lost. If too
+ * many replicas are gone, the rest of them wait until others were taken over.
  */
 export function votesOf(
   self: string,
@@ -63,7 +69,22 @@ export function votesOf(
     const folder = ballot.folderFor(name)
     return folder === undefined ? [] : [[name, { folder, clock: clockOf(name) }] as const]
   })
-  return new Map(votes)
+  return new Map(votes.length > MAX_STARTED ? firstVotes(votes, self, voters) : votes)
+}
+
+type NamedVote = readonly [name: string, vote: FoldVote]
+
+/**
+ * Returns the votes of `self` so far, the votes on replicas on which other live replicas have voted, and then others in
+ * the order of their names, which is the same for all replicas.
+ */
+function firstVotes(votes: readonly NamedVote[], self: string, voters: readonly Voter[]): readonly NamedVote[] {
+  const given = voters.find(({ name }) => name === self)?.votes
+  const started = new Set(voters.filter(({ isLive }) => isLive).flatMap((voter) => [...voter.votes.keys()]))
+  const rank = (name: string): number => (given?.has(name) ? 0 : started.has(name) ? 1 : 2)
+  const ranked = votes.map((vote) => ({ vote, name: vote[0], rank: rank(vote[0]) }))
+  ranked.sort((one, other) => one.rank - other.rank || (one.name < other.name ? -1 : 1))
+  return ranked.filter((one, at) => at < (one.rank < 2 ? MAX_VOTES : MAX_STARTED)).map(({ vote }) => vote)
 }
 
 /**

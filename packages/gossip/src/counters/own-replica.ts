@@ -1,4 +1,6 @@
+import type { LogItem } from '../log/replica-log.ts'
 import type { GossipNode } from '../node/gossip-node.ts'
+import { isLogOf } from '../node/gossip-topics.ts'
 import type { CounterAmount } from './counter-amount.ts'
 import { amountJson } from './counter-amount.ts'
 import { type FleetMembers, type MemberStatus, statusJson } from './fleet-members.ts'
@@ -10,6 +12,12 @@ export const KIND = 'counters'
 export const COUNTER: string = `${KIND}:id:`
 export const MEMBER_PREFIX: string = `${KIND}:member`
 export const FOLDED: string = `${KIND}:folded:`
+
+/** Returns the log that was taken over according to a mark, or undefined if the item is not a mark of a log of counters. */
+export function foldedBy({ key, value }: LogItem): string | undefined {
+  const name = key.startsWith(FOLDED) ? key.slice(FOLDED.length) : ''
+  return isLogOf(KIND, name) && Number.isSafeInteger(value) ? name : undefined
+}
 
 /**
  * This process as a counting replica. It has one name at a time; former names are kept until their entries are taken

@@ -10,7 +10,7 @@ import { EagerExchanges } from './eager-exchanges.ts'
 import { EntryTable } from './entry-table.ts'
 import { FleetMembers, type MemberStatus, parseStatus } from './fleet-members.ts'
 import { type FoldMark, FoldMarks } from './fold-marks.ts'
-import { COUNTER, FOLDED, KIND, MEMBER_PREFIX, OwnReplica } from './own-replica.ts'
+import { COUNTER, FOLDED, foldedBy, KIND, MEMBER_PREFIX, OwnReplica } from './own-replica.ts'
 import { ReplicationProgress } from './replication-waiters.ts'
 
 /** Number of status reports that a replica writes within `deadAfterMs`. */
@@ -21,8 +21,6 @@ const KEPT_TIMES = 10
 const STUCK_TIMES = 60
 /** Maximum number of marks of taken-over replicas in the log of a replica. */
 const MAX_MARKS = 200
-/** Maximum number of marks that a replica remembers after they were removed from all logs. */
-const MAX_ENDED = 10_000
 /** Time after which a deleted counter is forgotten. */
 const DELETED_MS = 3_600_000
 
@@ -33,6 +31,7 @@ const DELETED_MS = 3_600_000
  */
 export class ReplicaCounts implements GossipTopic {
   readonly entries: EntryTable = new EntryTable()
+  readonly hasOwnLogs = true
   readonly #node: GossipNode
   readonly #members: FleetMembers
   readonly #marks: FoldMarks
@@ -55,7 +54,7 @@ export class ReplicaCounts implements GossipTopic {
     this.#dropped = new DroppedLogs(node)
     this.#absence = new Absence(node.clock, deadAfterMs)
     this.#exchanges = new EagerExchanges(node, () => this.#held.hasWaiters)
-    this.#marks = new FoldMarks({ most: mostMarks, leastMs: KEPT_TIMES * deadAfterMs, mostEnded: MAX_ENDED })
+    this.#marks = new FoldMarks({ most: mostMarks, leastMs: KEPT_TIMES * deadAfterMs })
     node.attach(KIND, this)
     this.#own = new OwnReplica(node, this.#members)
     this.#stop = repeatEvery(node.clock, deadAfterMs / NEWS_EACH, () => this.#beat())
@@ -96,11 +95,12 @@ export class ReplicaCounts implements GossipTopic {
 
   /** Called by the node. */
   received(replica: string, item: LogItem): boolean {
-    const { key, value } = item
+    const { key } = item
+    this.#members.add(replica, item.bornAt)
     if (key.startsWith(COUNTER)) this.#receivedAmount(replica, key.slice(COUNTER.length), item)
-    else if (key.startsWith(FOLDED) && Number.isSafeInteger(value)) {
-      this.#learnFold(key.slice(FOLDED.length), replica, markOf(item))
-    } else if (key === MEMBER_PREFIX) this.#receivedNews(replica, item)
+    else if (key === MEMBER_PREFIX) this.#receivedNews(replica, item)
+    const gone = foldedBy(item)
+    if (gone !== undefined) this.#learnFold(gone, replica, markOf(item))
     return true
   }
 

@@ -1,5 +1,8 @@
 import { type Clock, KEEP_ALIVE } from '@sluice/limiter-core/backend'
 
+/** Maximum number of nodes that are remembered for each log, the latest ones. */
+const MAX_NODES = 3_000
+
 interface Waiter {
   readonly log: string
   readonly clock: number
@@ -22,12 +25,15 @@ export class ReplicationProgress {
     return this.#waiters.size > 0
   }
 
-  /** Records that a node has a log up to `clock`. This remains true while the node runs. */
+  /** Records that a node has a log up to `clock`. The oldest of too many nodes is forgotten until it reports again. */
   record(log: string, node: string, clock: number): void {
     const clocks = this.#clocks.get(log) ?? new Map<string, number>()
     this.#clocks.set(log, clocks)
     if (clock <= (clocks.get(node) ?? 0)) return
+    clocks.delete(node)
     clocks.set(node, clock)
+    const [oldest] = clocks.keys()
+    if (clocks.size > MAX_NODES) clocks.delete(oldest)
     for (const waiter of [...this.#waiters]) if (this.#isHeld(waiter)) waiter.settle()
   }
 

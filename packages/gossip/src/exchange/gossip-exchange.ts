@@ -1,15 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, SluiceError } from '@sluice/limiter-core/backend'
 import type { Clocks, LogPart, ReplicaTable } from '../log/replica-table.ts'
-import { type AnswerMessage, decoded, encoded, type GossipMessage, MAX_MESSAGE_BYTES } from './gossip-message.ts'
+import {
+  type AnswerMessage,
+  clocksBytes,
+  clocksWithin,
+  decoded,
+  encoded,
+  type GossipMessage,
+  MAX_MESSAGE_BYTES,
+} from './gossip-message.ts'
 import type { GossipPeer } from './gossip-peer.ts'
 import { LogTransfer } from './log-transfer.ts'
 import type { MessageSeal } from './message-seal.ts'
+import { UnwantedLogs } from './unwanted-logs.ts'
 
 /** Bytes of a message besides its clocks and parts. */
-const HEAD_BYTES = 512
-/** Bytes of a clock with the name of its replica. */
-const CLOCK_BYTES = 40
+const HEAD_BYTES = 1_024
+/** Size that a message exceeds only if its clocks need more room: replicas of earlier releases reject larger messages. */
+const USUAL_BYTES = 65_536
+/** Bytes that a message has for parts, however many clocks it contains. The largest item fits. */
+const LEAST_BYTES = 34_000
 /** Maximum number of rounds of one exchange. Its timeout limits it as well; the next exchange transfers the rest. */
 const MAX_ROUNDS = 4_096
 
@@ -31,6 +42,7 @@ export class GossipExchange {
   readonly #seal: MessageSeal
   readonly #clock: Clock
   readonly #listener: ExchangeListener
+  readonly #unwanted = new UnwantedLogs()
 
   constructor(table: ReplicaTable, seal: MessageSeal, clock: Clock, listener: ExchangeListener) {
     this.#table = table
@@ -49,15 +61,17 @@ export class GossipExchange {
     const pushed = new Map<string, number>()
     let named: Clocks = new Map()
     for (let round = 1; ; round++) {
-      const answer = await this.#askOnce(peer, named, transfer.cursors, signal)
+      const { answer, cursors } = await this.#askOnce(peer, named, transfer.cursors, signal)
       named = answer.clocks
       if (answer.from === this.#table.own.replica) return answer.from
       this.#listener.clocksReported(answer.from, answer.clocks)
-      const parts = transfer.wholeParts(answer, (replica, clock) => this.#table.accepts(replica, clock))
+      const parts = transfer.wholeParts(answer, (replica, clock) => this.#table.takes(replica, clock))
       const isMoved = this.#table.merge(parts, this.#clock.now())
       const isPushed = await this.#push(peer, answer, pushed, signal)
+      const unwanted = this.#table.unwanted(named)
+      this.#unwanted.add(unwanted, this.#clock.now())
       // unwanted logs may have filled the first answer
-      const isCrowded = round === 1 && this.#refused(named).length > 0
+      const isCrowded = round === 1 && unwanted.some(([replica, clock]) => clock > (cursors.get(replica) ?? 0))
       const isLeft = isCrowded || transfer.isCut || (isMoved && this.#table.isBehind(answer.clocks))
       if ((!isPushed && !isLeft) || signal.aborted || round === MAX_ROUNDS) return answer.from
     }
@@ -77,14 +91,18 @@ export class GossipExchange {
       if (message.from !== from) this.#listener.clocksReported(message.from, message.clocks)
       // includes empty logs that the other one named, because it would send their items in every exchange otherwise
       const clocks = this.#table.clocks(message.clocks)
+      const room = MAX_MESSAGE_BYTES - HEAD_BYTES - LEAST_BYTES - clocksBytes(clocks)
+      const unwanted = clocksWithin(this.#table.unwanted(message.clocks), room)
       const behind = new Map([...message.clocks, ...message.cursors])
-      const parts = this.#partsBehind(behind, message.from, clocks.size)
+      const used = clocksBytes(clocks) + clocksBytes(unwanted)
+      const parts = this.#partsBehind(behind, { to: message.from, used, mayCut: true })
       return this.#sealed({
         kind: 'answer',
         from,
         nonce,
         ticket: this.#seal.ticket(),
         clocks,
+        unwanted,
         parts,
       })
     }
@@ -99,30 +117,29 @@ export class GossipExchange {
     named: Clocks,
     cut: ReadonlyMap<string, number>,
     signal: AbortSignal,
-  ): Promise<AnswerMessage> {
+  ): Promise<{ readonly answer: AnswerMessage; readonly cursors: Clocks }> {
     const nonce = randomBytes(12).toString('base64url')
-    // without cursors, unwanted logs would take the place of wanted ones
-    const cursors = new Map([...this.#refused(named), ...cut])
     const clocks = this.#table.clocks(named)
+    // without cursors, unwanted logs would take the place of wanted ones
+    const unwanted = this.#table.unwanted(this.#unwanted.clocks(this.#clock.now()))
+    const room = MAX_MESSAGE_BYTES - HEAD_BYTES - clocksBytes(clocks)
+    const cursors = clocksWithin(new Map([...cut, ...unwanted, ...cut]), room)
     const ask = { kind: 'ask', from: this.#table.own.replica, nonce, clocks, cursors } as const
     const answer = await this.#send(peer, ask, signal)
     if (answer.kind !== 'answer' || answer.nonce !== nonce) throw unexpectedMessage()
-    return answer
-  }
-
-  #refused(named: Clocks): [string, number][] {
-    return this.#table.unwanted(named).map((replica) => [replica, named.get(replica) ?? 0])
+    return { answer, cursors }
   }
 
   /** Sends what the peer lacks, and returns false if it lacks nothing. `pushed`: what was sent to it before. */
   async #push(
     peer: GossipPeer,
-    { from, ticket, clocks }: AnswerMessage,
+    { from, ticket, clocks, unwanted }: AnswerMessage,
     pushed: Map<string, number>,
     signal: AbortSignal,
   ): Promise<boolean> {
     // a log that is too long for one message is not pushed: the peer asks for it in parts
-    const parts = this.#partsBehind(new Map([...clocks, ...pushed]), from)
+    const behind = new Map([...clocks, ...unwanted, ...pushed])
+    const parts = this.#partsBehind(behind, { to: from, used: 0, mayCut: false })
     if (parts.length === 0) return false
     for (const { replica, upTo } of parts) pushed.set(replica, upTo)
     const nonce = randomBytes(12).toString('base64url')
@@ -142,12 +159,13 @@ export class GossipExchange {
     return decoded(this.#seal.opened(answer))
   }
 
-  /**
-   * Returns what the replica `to` lacks. `named`: number of clocks in the same message; undefined if logs may not be cut.
-   */
-  #partsBehind(clocks: Clocks, to: string, named?: number): LogPart[] {
-    const maxBytes = MAX_MESSAGE_BYTES - HEAD_BYTES - CLOCK_BYTES * (named ?? 0)
-    return this.#table.partsBehind(clocks, { to, now: this.#clock.now(), maxBytes, mayCut: named !== undefined })
+  /** Returns what the replica `to` lacks. `used`: bytes of the clocks in the same message. */
+  #partsBehind(
+    clocks: Clocks,
+    { to, used, mayCut }: { readonly to: string; readonly used: number; readonly mayCut: boolean },
+  ): LogPart[] {
+    const maxBytes = Math.max(USUAL_BYTES - HEAD_BYTES - used, LEAST_BYTES)
+    return this.#table.partsBehind(clocks, { to, now: this.#clock.now(), maxBytes, mayCut })
   }
 
   #sealed(message: GossipMessage): Uint8Array {

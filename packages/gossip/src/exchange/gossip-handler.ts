@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isFromLocalProgram, requestBytes, ServiceProblem, sluiceCodeOf } from '@sluice/counters/backend'
 import type { Clock } from '@sluice/limiter-core'
 import { hasUnreadBody } from '@sluice/limiter-core/http'
+import { MAX_MESSAGE_BYTES } from './gossip-message.ts'
 
 export interface GossipHandlerOptions {
   readonly clock: Clock
@@ -40,7 +41,7 @@ export function gossipHandler(
 
 /** Returns the body of a request. If a parser has already read the body, `req.body` is used, unless it is not bytes. */
 async function messageIn(req: IncomingMessage & { readonly body?: unknown }, clock: Clock): Promise<Uint8Array> {
-  if (!req.readableDidRead) return requestBytes(req, clock)
+  if (!req.readableDidRead) return requestBytes(req, clock, MAX_MESSAGE_BYTES)
   if (req.body instanceof Uint8Array) return req.body
   throw new ServiceProblem(500, 'body-read-before')
 }

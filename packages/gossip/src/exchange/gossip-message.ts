@@ -3,11 +3,13 @@ import { SluiceError } from '@sluice/limiter-core/backend'
 import type { Clocks, LogPart, SentItem } from '../log/replica-table.ts'
 
 /** Maximum size of a message in bytes, including its seal. */
-export const MAX_MESSAGE_BYTES = 65_536
+export const MAX_MESSAGE_BYTES = 262_144
 /** Maximum number of clocks, and of parts, in one message. */
 const MAX_REPLICAS = 10_000
-const REPLICA = /^[\w-]{1,64}$/
+const REPLICA = /^[\w-]{1,32}$/
 const MAX_KEY = 1_024
+/** Bytes of a clock besides its digits and the name of its log. */
+const PAIR_BYTES = 6
 /** Maximum size of an item as JSON: it must fit in a message beside the clocks of a large fleet. */
 const MAX_ITEM_BYTES = 32_768
 /** Maximum nesting of a value: `JSON.stringify` of a message needs more of the stack than that of the value alone. */
@@ -36,6 +38,8 @@ export interface AnswerMessage {
   /** Must be returned with the push, as proof that the push is recent. */
   readonly ticket: string
   readonly clocks: Clocks
+  /** Clocks of the ask up to which the answering replica does not accept the logs. Earlier releases omit them. */
+  readonly unwanted: Clocks
   readonly parts: readonly LogPart[]
 }
 
@@ -68,8 +72,13 @@ const head = read.fields({ v: read.count, kind: read.oneOf('ask', 'answer', 'pus
 const common = { from: replica, nonce: word }
 const pushed = { ...common, ticket: word, parts: partsOf }
 const messages: { readonly [K in GossipMessage['kind']]: read.Reader<GossipMessage> } = {
-  ask: read.fields<AskMessage>({ kind: read.oneOf('ask'), ...common, clocks: clocksOf, cursors: cursorsOf }),
-  answer: read.fields<AnswerMessage>({ kind: read.oneOf('answer'), ...pushed, clocks: clocksOf }),
+  ask: read.fields<AskMessage>({ kind: read.oneOf('ask'), ...common, clocks: clocksOf, cursors: optionalClocks }),
+  answer: read.fields<AnswerMessage>({
+    kind: read.oneOf('answer'),
+    ...pushed,
+    clocks: clocksOf,
+    unwanted: optionalClocks,
+  }),
   push: read.fields<PushMessage>({ kind: read.oneOf('push'), ...pushed }),
   done: read.fields<DoneMessage>({ kind: read.oneOf('done'), ...common }),
 }
@@ -89,14 +98,34 @@ export function itemBytes(key: unknown, value: unknown): number {
   return bytes
 }
 
+/** Returns the number of bytes of clocks in a message. */
+export function clocksBytes(clocks: Iterable<readonly [replica: string, clock: number]>): number {
+  let bytes = 0
+  for (const [name, clock] of clocks) bytes += name.length + String(clock).length + PAIR_BYTES
+  return bytes
+}
+
+/** Returns the first of the given clocks that take at most `maxBytes` in a message. */
+export function clocksWithin(clocks: Iterable<readonly [string, number]>, maxBytes: number): Clocks {
+  const taken = new Map<string, number>()
+  let room = maxBytes
+  for (const [name, clock] of clocks) {
+    room -= clocksBytes([[name, clock]])
+    if (room < 0) break
+    taken.set(name, clock)
+  }
+  return taken
+}
+
 /** Encodes a message as JSON, with short names, and arrays for repeated data. */
 export function encoded(message: GossipMessage): string {
   const { kind, from, nonce } = message
   const clocks = 'clocks' in message ? { clocks: [...message.clocks] } : {}
   const cursors = kind === 'ask' && message.cursors.size > 0 ? { cursors: [...message.cursors] } : {}
+  const unwanted = kind === 'answer' && message.unwanted.size > 0 ? { unwanted: [...message.unwanted] } : {}
   const parts = 'parts' in message ? { parts: message.parts.map(partJson) } : {}
   const ticket = 'ticket' in message ? { ticket: message.ticket } : {}
-  return JSON.stringify({ v: 1, kind, from, nonce, ...ticket, ...clocks, ...cursors, ...parts })
+  return JSON.stringify({ v: 1, kind, from, nonce, ...ticket, ...clocks, ...cursors, ...unwanted, ...parts })
 }
 
 /** Decodes a message. Throws `SLUICE_BAD_MESSAGE` for a message that `encoded` does not write. */
@@ -125,7 +154,7 @@ function clocksOf(value: unknown): Clocks {
   return new Map(pairs)
 }
 
-function cursorsOf(value: unknown = []): Clocks {
+function optionalClocks(value: unknown = []): Clocks {
   return clocksOf(value)
 }
 

@@ -25,6 +25,8 @@ export class LogTransfer {
   ): LogPart[] {
     // the first ask does not name empty logs: their items are sent again although they are known
     const parts = sent.filter(({ replica, upTo }) => wants(replica, clocks.get(replica) ?? upTo))
+    const left = new Set(parts.map(({ replica }) => replica))
+    for (const { replica } of sent) if (!left.has(replica)) this.#forget(replica)
     // another replica replied at this address: it is unknown which of the collected items it has replaced
     const isOther = this.#from !== undefined && this.#from !== from
     const known = isOther ? parts.filter(({ replica }) => !this.cursors.has(replica)) : parts
@@ -35,6 +37,11 @@ export class LogTransfer {
 
   #joined(part: LogPart): LogPart | undefined {
     const { replica, floor, upTo, isCut } = part
+    // such a part would be sent again and again
+    if (isCut && upTo <= (this.cursors.get(replica) ?? 0)) {
+      this.#forget(replica)
+      return undefined
+    }
     const before = this.#cut.get(replica)
     const { items = [], base = part.base } = before ?? {}
     for (const item of part.items) items.push(item)
@@ -44,9 +51,13 @@ export class LogTransfer {
       this.cursors.set(replica, upTo)
       return undefined
     }
+    this.#forget(replica)
+    return { replica, base, floor: least, upTo, items, isCut }
+  }
+
+  #forget(replica: string): void {
     this.#cut.delete(replica)
     this.cursors.delete(replica)
-    return { replica, base, floor: least, upTo, items, isCut }
   }
 
   #clear(): void {

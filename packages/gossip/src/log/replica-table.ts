@@ -39,10 +39,24 @@ export interface TableListener {
   mayIntroduce(replica: string, to: string): boolean
   /** Whether items of a log expire by age. */
   expiresByAge(replica: string): boolean
+  /** Whether a log may contain an item; other items are ignored. */
+  belongs(replica: string, item: LogItem): boolean
+  /** Called for each part of an unknown log and for each item that is ignored. */
+  ignored(reason: IgnoredReason): void
 }
 
-/** Approximate bytes of the clock and age of an item in a message. */
+/** `too-many-logs`: the table is full; `other-kind`: the item does not belong to its log. */
+export type IgnoredReason = 'too-many-logs' | 'other-kind'
+
+/** Maximum number of logs of other processes. The clocks of so many logs fit in one message. */
+export const MAX_LOGS = 3_000
+/** Number of logs that remain when empty logs of a full table are forgotten. */
+const LOGS_LEFT = MAX_LOGS / 2
+
+/** Maximum number of bytes of the clock and age of an item in a message. */
 const ITEM_BYTES = 40
+/** Maximum number of bytes of a part besides its name and items. */
+const PART_BYTES = 64
 
 /**
  * Logs of all replicas as this one knows them: its own logs, to which it appends, and copies of the others. Two tables
@@ -111,10 +125,10 @@ export class ReplicaTable {
     return false
   }
 
-  /** Returns the logs of which `clocks` has more than this table accepts. */
-  unwanted(clocks: Clocks): string[] {
+  /** Returns the clocks of the logs of which `clocks` has more than this table accepts. */
+  unwanted(clocks: Clocks): (readonly [replica: string, clock: number])[] {
     const known = (replica: string): number => this.#logs.get(replica)?.clock ?? 0
-    return [...clocks].filter(([name, at]) => at > known(name) && !this.accepts(name, at)).map(([name]) => name)
+    return [...clocks].filter(([name, at]) => at > known(name) && !this.accepts(name, at))
   }
 
   /** Returns what a table with these clocks lacks, up to about `maxBytes`. The next request gets the rest. */
@@ -138,35 +152,61 @@ export class ReplicaTable {
   }
 
   /**
-   * Merges new items and returns whether there were any. Known items, and items of the logs of this process, are
-   * ignored.
+   * Merges new items and returns whether there were any. Known items, items of the logs of this process, and new logs
+   * of a full table are ignored.
    */
   merge(parts: readonly LogPart[], now: number): boolean {
     let isMoved = false
     for (const part of parts) {
       const isJoined = part.base <= (this.#logs.get(part.replica)?.clock ?? 0)
-      if (part.isCut || !isJoined || !this.accepts(part.replica, part.upTo)) continue
+      if (part.isCut || !isJoined || !this.takes(part.replica, part.upTo)) continue
       this.#mergePart(part, now)
       isMoved = true
     }
     return isMoved
   }
 
-  /** Drops items for which `isOld` returns true, and logs of other replicas that have been empty for `emptyMs`. */
+  /**
+   * Drops items for which `isOld` returns true, and logs of other replicas that have been empty for `emptyMs`, or less
+   * if the table is full.
+   */
   drop(isOld: (item: LogItem, replica: string) => boolean, now: number, emptyMs: number): void {
     for (const log of this.#logs.values()) {
-      if (!this.#listener.expiresByAge(log.replica)) continue
-      log.drop((item) => isOld(item, log.replica), now)
+      if (this.#listener.expiresByAge(log.replica)) log.drop((item) => isOld(item, log.replica), now)
       const { replica, emptySince = now } = log
       if (!this.#owned.has(log) && now - emptySince >= emptyMs) this.#logs.delete(replica)
     }
+    if (this.#isFull) this.#forgetEmpty()
   }
 
   /** Whether items up to `clock` are new and may be merged. */
   accepts(replica: string, clock: number): boolean {
+    return this.#wants(replica, clock) && (this.#logs.has(replica) || !this.#isFull)
+  }
+
+  /** Returns `accepts` for items that were received. Reports items that are ignored because the table is full. */
+  takes(replica: string, clock: number): boolean {
+    const isTaken = this.accepts(replica, clock)
+    if (!isTaken && this.#wants(replica, clock)) this.#listener.ignored('too-many-logs')
+    return isTaken
+  }
+
+  #wants(replica: string, clock: number): boolean {
     const log = this.#logs.get(replica)
     if (log && this.#owned.has(log)) return false
     return clock > (log?.clock ?? 0) && clock <= this.#listener.acceptedClock(replica)
+  }
+
+  get #isFull(): boolean {
+    return this.#logs.size - this.#owned.size >= MAX_LOGS
+  }
+
+  /** Forgets empty logs of other replicas, those that have been empty longest first. */
+  #forgetEmpty(): void {
+    const empty = [...this.#logs.values()].filter((log) => log.emptySince !== undefined && !this.#owned.has(log))
+    empty.sort((one, other) => (one.emptySince ?? 0) - (other.emptySince ?? 0))
+    const excess = this.#logs.size - this.#owned.size - LOGS_LEFT
+    for (const { replica } of empty.slice(0, excess)) this.#logs.delete(replica)
   }
 
   #mergePart({ replica, floor, upTo, items }: LogPart, now: number): void {
@@ -180,6 +220,10 @@ export class ReplicaTable {
     for (const { clock, key, value, bytes, ageMs } of items) {
       if (clock <= log.clock) continue
       const item: LogItem = { clock, key, value, bytes, bornAt: now - ageMs }
+      if (!this.#listener.belongs(replica, item)) {
+        this.#listener.ignored('other-kind')
+        continue
+      }
       log.put(item)
       const isLate = !this.#listener.received(replica, item)
       if (isLate && isKnown && !isMissed) {
@@ -213,7 +257,7 @@ function partOf(
   { known, now, room, isFirst }: PartLimits,
 ): { readonly part: LogPart | undefined; readonly bytes: number } {
   const items: SentItem[] = []
-  let bytes = log.replica.length + ITEM_BYTES
+  let bytes = log.replica.length + PART_BYTES
   let isWhole = true
   for (const { clock, key, value, bytes: content, bornAt } of log.after(known)) {
     const size = ITEM_BYTES + content
@@ -222,7 +266,8 @@ function partOf(
       break
     }
     bytes += size
-    items.push({ clock, key, value, bytes: content, ageMs: Math.max(0, Math.round(now - bornAt)) })
+    const ageMs = Math.min(Math.max(0, Math.round(now - bornAt)), Number.MAX_SAFE_INTEGER)
+    items.push({ clock, key, value, bytes: content, ageMs })
   }
   const upTo = isWhole ? log.clock : (items.at(-1)?.clock ?? 0)
   const part = { replica: log.replica, base: known, floor: log.droppedTo, upTo, items, isCut: !isWhole }

@@ -1,6 +1,7 @@
 import { BUCKETS_MS, codeOf } from '@sluice/counters/backend'
 import type { Clock, Metric, MetricSource, ValueSample } from '@sluice/limiter-core'
 import { CounterMetric, HistogramMetric } from '@sluice/metrics'
+import type { IgnoredReason } from '../log/replica-table.ts'
 
 /** Maximum number of results with a recorded time. Sluice has fewer codes, but custom peers may fail with others. */
 const MAX_RESULTS = 100
@@ -16,6 +17,11 @@ export class GossipMetrics implements MetricSource {
     name: 'sluice_gossip_refused_total',
     help: 'Messages of other replicas that were rejected, by error code.',
     labels: ['code'],
+  })
+  readonly #ignored = new CounterMetric({
+    name: 'sluice_gossip_ignored_total',
+    help: 'Parts of messages that were ignored, by reason: too-many-logs (parts of new logs), other-kind (items).',
+    labels: ['reason'],
   })
   readonly #bytes = new CounterMetric({
     name: 'sluice_gossip_bytes_total',
@@ -59,6 +65,10 @@ export class GossipMetrics implements MetricSource {
     this.#refused.add(1, codeOf(error))
   }
 
+  ignored(reason: IgnoredReason): void {
+    this.#ignored.add(1, reason)
+  }
+
   received(ageMs: number): void {
     this.#ageMs.observe(ageMs)
   }
@@ -73,6 +83,7 @@ export class GossipMetrics implements MetricSource {
     }
     yield* this.#exchanges.metrics()
     yield* this.#refused.metrics()
+    yield* this.#ignored.metrics()
     yield* this.#bytes.metrics()
     yield {
       name: 'sluice_gossip_exchange_age_ms',

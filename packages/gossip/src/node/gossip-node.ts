@@ -61,6 +61,8 @@ export class GossipNode implements MetricSource {
       acceptedClock: (replica) => this.#topics.acceptedClock(replica),
       mayIntroduce: (replica, to) => this.#topics.mayIntroduce(replica, to),
       expiresByAge: (replica) => this.#topics.expiresByAge(replica),
+      belongs: (replica, item) => this.#topics.belongs(replica, item),
+      ignored: (reason) => this.#metrics.ignored(reason),
     })
     this.#metrics = new GossipMetrics(clock, () => this.#table.clocks().size)
     this.#exchange = new GossipExchange(this.#table, seal, clock, {

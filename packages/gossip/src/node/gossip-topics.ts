@@ -1,6 +1,6 @@
 import { badOption } from '@sluice/limiter-core/backend'
 import type { LogItem } from '../log/replica-log.ts'
-import type { Clocks, TableListener } from '../log/replica-table.ts'
+import type { Clocks } from '../log/replica-table.ts'
 
 /** Use of a node, such as a channel or counters. It owns the items whose keys start with its kind. */
 export interface GossipTopic {
@@ -14,6 +14,8 @@ export interface GossipTopic {
    * limit.
    */
   limitOf?(replica: string): number
+  /** Whether items of this kind are only in logs made by `openLog` with this kind. Default: false. */
+  readonly hasOwnLogs?: boolean
   /** Whether logs of this kind made by `openLog` may be sent to a node that has nothing of them. Default: true. */
   mayIntroduce?(to: string): boolean
   /** Called before this replica sends its clocks to another one. */
@@ -34,8 +36,13 @@ export function logName(kind: string, name: string): string {
   return `${kind}-${name}`
 }
 
+/** Whether `name` is the name of a log that `openLog` made for this kind. */
+export function isLogOf(kind: string, name: string): boolean {
+  return KIND_LOG.exec(name)?.[1] === kind
+}
+
 /** The topics of a node, by kind. */
-export class GossipTopics implements TableListener {
+export class GossipTopics {
   readonly #topics = new Map<string, GossipTopic>()
 
   /** Registers a topic. Throws `SLUICE_BAD_OPTION` if the kind is already registered. */
@@ -74,6 +81,13 @@ export class GossipTopics implements TableListener {
 
   expiresByAge(replica: string): boolean {
     return !KIND_LOG.test(replica)
+  }
+
+  /** Whether a log may contain an item: items of a log made by `openLog` have its kind. */
+  belongs(replica: string, item: LogItem): boolean {
+    const [, kind] = KIND_LOG.exec(replica) ?? []
+    const ofItem = kindOf(item)
+    return kind === undefined ? this.#topics.get(ofItem)?.hasOwnLogs !== true : ofItem === kind
   }
 
   beforeExchange(): void {

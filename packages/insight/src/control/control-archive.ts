@@ -1,7 +1,7 @@
 import { type Clock, causeOf, type RecordStore } from '@sluice/limiter-core/backend'
 import type { UnreadMessages } from '../unread-messages.ts'
 import { ControlCipher } from './control-cipher.ts'
-import { controlsOf, controlsTexts } from './control-message.ts'
+import { controlMessage, controlsTexts } from './control-message.ts'
 import type { StoredControl } from './stored-control.ts'
 
 export interface ControlArchiveOptions {
@@ -91,14 +91,16 @@ export class ControlArchive {
   }
 
   #put(id: string, control: StoredControl): Promise<void> {
-    const text = Buffer.from(this.#cipher.seal(controlsTexts([control])[0])).toString('base64')
+    const text = Buffer.from(this.#cipher.seal(controlsTexts([control], this.#options.clock.wall())[0])).toString(
+      'base64',
+    )
     return this.#within(this.#options.store.put(id, text, control.endsAt + KEPT_MS))
   }
 
   /** Returns the changes of a record; none if it has another secret or is malformed. */
   #opened(text: string): readonly StoredControl[] {
     try {
-      return controlsOf(this.#cipher.open(Buffer.from(text, 'base64')))
+      return controlMessage(this.#cipher.open(Buffer.from(text, 'base64'))).controls
     } catch {
       this.#options.unread.add(this.#options.topic)
       return []

@@ -2,11 +2,16 @@ import { settledWithin } from '@sluice/fleet/backend'
 import type { Channel, Clock } from '@sluice/limiter-core/backend'
 import type { UnreadMessages } from '../unread-messages.ts'
 import { ControlCipher } from './control-cipher.ts'
-import { controlsOf, controlsTexts } from './control-message.ts'
+import { type ControlMessage, controlMessage, controlsTexts } from './control-message.ts'
 import type { StoredControl } from './stored-control.ts'
 
 /** Maximum time that a change waits for the channel, in ms. */
 const TIMEOUT_MS = 2_000
+/**
+ * Messages sent earlier than this before the start of the process are ignored: a recorded message could begin a change
+ * that was undone. A process whose clock is behind is ignored until its clock has reached that time.
+ */
+const BEFORE_START_MS = 60_000
 
 export interface ControlExchangeOptions {
   readonly channel: Channel
@@ -25,11 +30,14 @@ export interface ControlExchangeOptions {
 export class ControlExchange {
   readonly #options: ControlExchangeOptions
   readonly #seal: ControlCipher
+  /** Ms since 1970. */
+  readonly #startedAt: number
   readonly #unsubscribe: () => void
 
   constructor(options: ControlExchangeOptions) {
     const { channel, topic, secret } = options
     this.#options = options
+    this.#startedAt = options.clock.wall()
     this.#seal = new ControlCipher(secret, topic)
     this.#unsubscribe = channel.subscribe(topic, (bytes) => this.#receive(bytes))
   }
@@ -40,7 +48,9 @@ export class ControlExchange {
    */
   async send(controls: readonly StoredControl[], urgent: boolean): Promise<void> {
     const { channel, clock, topic } = this.#options
-    const sent = controlsTexts(controls).map(async (text) => channel.publish(topic, this.#seal.seal(text), { urgent }))
+    const sent = controlsTexts(controls, clock.wall()).map(async (text) =>
+      channel.publish(topic, this.#seal.seal(text), { urgent }),
+    )
     // one message does not wait for another, because the channel may never settle it
     await settledWithin(Promise.allSettled(sent), TIMEOUT_MS, clock)
   }
@@ -50,13 +60,15 @@ export class ControlExchange {
   }
 
   #receive(bytes: Uint8Array): void {
-    let controls: StoredControl[]
+    let message: ControlMessage
     try {
-      controls = controlsOf(this.#seal.open(bytes))
+      message = controlMessage(this.#seal.open(bytes))
     } catch {
       this.#options.unread.add(this.#options.topic)
       return
     }
-    this.#options.received(controls)
+    const { sentAt = this.#startedAt, controls } = message
+    if (sentAt < this.#startedAt - BEFORE_START_MS) this.#options.unread.add(this.#options.topic)
+    else this.#options.received(controls)
   }
 }

@@ -7,6 +7,8 @@ const MAX_BYTES = 65_536
 const MAX_LISTED = 100
 /** First part of the actions of caps in messages. */
 const OF_CAP = 'cap '
+/** Action of the first item of a message, which contains the time of the message. Earlier releases skip the item. */
+const SENT = 'sent'
 
 const { amount, fields, optional } = read
 const unread = (value: unknown): unknown => value
@@ -21,6 +23,7 @@ const terms = fields<Omit<ControlTerms, 'undoneAt' | 'undoneBy'>>({
   by: text,
   reason: optional(text),
 })
+const time = fields<{ readonly sentAt: number }>({ sentAt: amount })
 const undone = fields<Pick<ControlTerms, 'undoneAt' | 'undoneBy'>>({ undoneAt: amount, undoneBy: text })
 const limit = read.checked<number>(
   'an integer of at least 1',
@@ -29,15 +32,16 @@ const limit = read.checked<number>(
 
 /**
  * Serialises changes into as many messages as needed, because channels limit the message size. Receivers merge them in
- * any order.
+ * any order. `sentAt`: ms since 1970.
  */
-export function controlsTexts(controls: readonly StoredControl[]): string[] {
+export function controlsTexts(controls: readonly StoredControl[], sentAt: number): string[] {
+  const head = JSON.stringify({ change: { action: SENT }, sentAt })
   const messages: string[][] = []
   let bytes = 0
   for (const text of controls.map(messageText)) {
     const own = Buffer.byteLength(text)
     const isFull =
-      messages.length === 0 || bytes + own > MAX_BYTES || messages[messages.length - 1].length >= MAX_LISTED
+      messages.length === 0 || bytes + own > MAX_BYTES || messages[messages.length - 1].length >= MAX_LISTED - 1
     if (isFull) {
       messages.push([])
       bytes = 0
@@ -45,7 +49,7 @@ export function controlsTexts(controls: readonly StoredControl[]): string[] {
     messages[messages.length - 1].push(text)
     bytes += own
   }
-  return messages.map((texts) => `[${texts.join(',')}]`)
+  return messages.map((texts) => `[${[head, ...texts].join(',')}]`)
 }
 
 /** Leaves out the key of an undone change, because receivers no longer need it. */
@@ -59,9 +63,20 @@ function messageText(control: StoredControl): string {
   })
 }
 
-/** Parses the changes of a message and skips actions of later releases. Throws if the message is malformed. */
-export function controlsOf(text: string): StoredControl[] {
-  return list(JSON.parse(text)).flatMap((value) => stored(value) ?? [])
+export interface ControlMessage {
+  readonly controls: StoredControl[]
+  /** When the message was sent, in ms since 1970. Undefined for a message of an earlier release. */
+  readonly sentAt: number | undefined
+}
+
+/** Parses a message and skips actions of later releases. Throws if the message is malformed. */
+export function controlMessage(text: string): ControlMessage {
+  const items = list(JSON.parse(text))
+  const hasTime = items.length > 0 && changed(sent(items[0]).change).action === SENT
+  return {
+    controls: items.flatMap((value) => stored(value) ?? []),
+    sentAt: hasTime ? time(items[0]).sentAt : undefined,
+  }
 }
 
 /** Returns undefined for an action of a later release. */

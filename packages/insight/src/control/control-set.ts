@@ -3,6 +3,8 @@ import { isActive, type StoredControl } from './stored-control.ts'
 /** Maximum number of active changes. */
 export const MAX_CONTROLS = 100
 
+/** Maximum number of active changes up to which changes of other processes are accepted. */
+const MAX_RECEIVED = 2 * MAX_CONTROLS
 /** Maximum number of stored changes, including recently expired and undone ones. */
 const MAX_KNOWN = 500
 
@@ -45,18 +47,27 @@ export class ControlSet {
 
   /**
    * Merges changes and returns the new ones: changes that were unknown, or not known to be undone. Unknown changes are
-   * ignored once 500 are stored.
+   * ignored while 200 are active. If 500 are stored, a change that is active takes the place of one that is not.
    */
   merge(controls: readonly StoredControl[], at: number): StoredControl[] {
     return controls.filter((one) => {
       const known = this.#known.get(one.id)
       const isNew = known === undefined || (known.undoneAt === undefined && one.undoneAt !== undefined)
       if (!isNew || at > one.endsAt + KEPT_MS) return false
-      if (known === undefined && this.#known.size >= MAX_KNOWN) return false
+      if (known === undefined && !this.#hasRoomFor(one, at)) return false
       // keep the first known version: a message must not be able to rewrite a change
       this.#known.set(one.id, known ? { ...known, undoneAt: one.undoneAt, undoneBy: one.undoneBy } : one)
       return true
     })
+  }
+
+  #hasRoomFor(control: StoredControl, at: number): boolean {
+    if (!isActive(control, at)) return this.#known.size < MAX_KNOWN
+    const all = [...this.#known.values()]
+    if (all.filter((one) => isActive(one, at)).length >= MAX_RECEIVED) return false
+    const over = all.find((one) => !isActive(one, at))
+    if (over && this.#known.size >= MAX_KNOWN) this.#known.delete(over.id)
+    return true
   }
 
   /** Removes a change that was rejected before it was sent. */
