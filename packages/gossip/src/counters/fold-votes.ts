@@ -26,10 +26,13 @@ export interface Voter {
   readonly votes: ReadonlyMap<string, FoldVote>
 }
 
-/** Maximum number of votes of a replica: more would not fit in the item with its status. */
-const MAX_VOTES = 400
-/** Number of votes up to which a replica votes on replicas on which no live replica has voted. */
+/** Number of votes up to which a replica starts to vote on a replica on which no live replica has voted. */
 const MAX_STARTED = 200
+/**
+ * Maximum number of votes before a new vote is given, by its rank (see `firstVotes`). More than 400 votes would not fit
+ * in the item with the status.
+ */
+const MAX_VOTES = [400, 400, 400, MAX_STARTED] as const
 
 /**
  * Whether most of the admitted replicas that have not left are fresh. A replica that sees fewer is cut off and declares
@@ -75,16 +78,25 @@ export function votesOf(
 type NamedVote = readonly [name: string, vote: FoldVote]
 
 /**
- * Returns the votes of `self` so far, the votes on replicas on which other live replicas have voted, and then others in
- * the order of their names, which is the same for all replicas.
+ * Returns as many votes as fit, in this order: the votes of `self` so far; votes on the folders in them, which must be
+ * taken over first if they are gone, too; votes on replicas on which other live replicas have voted; and others for
+ * which `self` is the folder. The other replicas follow the folder: they might wait for each other forever if each
+ * started with votes on different replicas.
  */
 function firstVotes(votes: readonly NamedVote[], self: string, voters: readonly Voter[]): readonly NamedVote[] {
-  const given = voters.find(({ name }) => name === self)?.votes
+  const given = voters.find(({ name }) => name === self)?.votes ?? new Map<string, FoldVote>()
+  const folders = new Set(Array.from(given.values(), ({ folder }) => folder))
   const started = new Set(voters.filter(({ isLive }) => isLive).flatMap((voter) => [...voter.votes.keys()]))
-  const rank = (name: string): number => (given?.has(name) ? 0 : started.has(name) ? 1 : 2)
-  const ranked = votes.map((vote) => ({ vote, name: vote[0], rank: rank(vote[0]) }))
+  const rankOf = (name: string): number => {
+    if (given.has(name)) return 0
+    if (folders.has(name)) return 1
+    return started.has(name) ? 2 : 3
+  }
+  const ranked = votes.map((vote) => ({ vote, name: vote[0], rank: rankOf(vote[0]) }))
   ranked.sort((one, other) => one.rank - other.rank || (one.name < other.name ? -1 : 1))
-  return ranked.filter((one, at) => at < (one.rank < 2 ? MAX_VOTES : MAX_STARTED)).map(({ vote }) => vote)
+  const isGiven = ({ vote: [, { folder }], rank }: (typeof ranked)[number], at: number): boolean =>
+    at < MAX_VOTES[rank] && (rank < 3 || folder === self)
+  return ranked.filter(isGiven).map(({ vote }) => vote)
 }
 
 /**
@@ -99,7 +111,9 @@ export function decided(self: string, voters: readonly Voter[], clockOf: (replic
     const isUnanimous = votes.length === live.length && votes.every(({ folder }) => folder === self)
     return isUnanimous && votes.every(({ clock }) => clock <= clockOf(name))
   }
-  return voters.filter(isDecided).map(({ name }) => name)
+  // most replicas are not gone: only those with a vote of `self` are compared with all other votes
+  const own = voters.find(({ name }) => name === self)?.votes
+  return voters.filter((voter) => own?.get(voter.name)?.folder === self && isDecided(voter)).map(({ name }) => name)
 }
 
 class Ballot {
