@@ -1,9 +1,12 @@
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { gossipCounters } from '@sluice/gossip'
 import { prometheusText } from '@sluice/metrics'
 import { eachSeed } from '@sluice/testkit'
 import { GossipFleet } from '../../gossip/gossip-fleet.ts'
 import { counterLog, HostileSender, sampleOf } from '../../gossip/hostile-sender.ts'
+
+// many messages, on a possibly busy machine
+jest.setTimeout(120_000)
 
 const GONE = 700
 
