@@ -1,13 +1,10 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { createInsight, type Insight } from '@sluice/insight'
 import { createInflightLimiter, createLimiter, type Decision, type Limiter, memoryBackend } from '@sluice/limiter-core'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { ControlCipher } from '../../packages/insight/src/control/control-cipher.ts'
 import { Hub } from '../sketches/fleet/hub.ts'
 import { hostileValue } from './hostile-value.ts'
-
-// many messages, on a possibly busy machine
-jest.setTimeout(120_000)
 
 const TOPIC = 'sluice.insight.control'
 const SECRET = 'a secret of all processes'

@@ -16,7 +16,6 @@ import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { counterLog, sampleOf } from '../gossip/hostile-sender.ts'
 import { hostileValue } from './hostile-value.ts'
 
-// many messages, on a possibly busy machine
 jest.setTimeout(120_000)
 
 const SECRET = 'a secret of the whole fleet'

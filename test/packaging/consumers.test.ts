@@ -1,13 +1,11 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { compile } from '../compiler.ts'
 import { packages, root } from '../repository.ts'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 import { mustRun } from './command.ts'
 import { ConsumerProject } from './consumer-project.ts'
 import { askConsumer } from './consumer-server.ts'
-
-jest.setTimeout(120_000)
 
 // KB (1,000 bytes) that `npm install @sluice/express` adds
 const expressBudgetKb = 950

@@ -23,8 +23,6 @@ import {
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 
-jest.setTimeout(120_000)
-
 const PROCESSES = 4
 const TAKES = 500
 const LIMIT = 1_000

@@ -1,4 +1,4 @@
-import { afterEach, expect, jest, test } from '@jest/globals'
+import { afterEach, expect, test } from '@jest/globals'
 import { MemoryLedger } from '@sluice/counters'
 import { type ControlOptions, createInsight, type Insight } from '@sluice/insight'
 import { createInflightLimiter, createLimiter, memoryBackend, type RecordStore } from '@sluice/limiter-core'
@@ -9,7 +9,6 @@ import { ownRedis } from '../../redis/channel/own-redis.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 
 // days of virtual time, on a possibly busy machine
-jest.setTimeout(120_000)
 
 const SECRET = 'a secret of all processes'
 const START = 1_700_000_000_000

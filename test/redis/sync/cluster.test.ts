@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Backend, createLimiter, type Decision, type Limiter, type PolicyInput } from '@sluice/limiter-core'
 import {
   createRedisCluster,
@@ -14,8 +14,6 @@ import type { Cluster } from 'ioredis'
 import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 import { eventually } from '../inflight/fleet.ts'
-
-jest.setTimeout(120_000)
 
 const PARTITIONS = 16
 const policy: PolicyInput = { name: 'api', limit: 100, window: '1h', algorithm: 'fixed-window' }

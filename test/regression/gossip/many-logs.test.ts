@@ -1,11 +1,10 @@
-import { expect, jest, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createGossip, type GossipNode, type GossipPeer, gossipChannel, gossipCounters } from '@sluice/gossip'
 import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 import { bytesOf, counterLog, HostileSender, sampleOf } from '../../gossip/hostile-sender.ts'
 
 // many messages, on a possibly busy machine
-jest.setTimeout(120_000)
 
 const MOST_LOGS = 3_000
 const MOST_BYTES = 262_144

@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { gossipCounters } from '@sluice/gossip'
 import { prometheusText } from '@sluice/metrics'
 import { eachSeed } from '@sluice/testkit'
@@ -6,7 +6,6 @@ import { GossipFleet } from '../../gossip/gossip-fleet.ts'
 import { counterLog, HostileSender, sampleOf } from '../../gossip/hostile-sender.ts'
 
 // many messages, on a possibly busy machine
-jest.setTimeout(120_000)
 
 const GONE = 700
 

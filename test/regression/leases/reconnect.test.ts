@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createRedis, createRedisCluster, hashSlot, leasedBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
 import { startRedisCluster } from '../../services/redis-cluster.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-
-jest.setTimeout(120_000)
 
 const policy = { name: 'hour', limit: 1_000_000, window: '1h' } as const
 

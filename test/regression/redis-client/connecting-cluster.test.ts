@@ -10,8 +10,6 @@ import { eventually } from '../../services/eventually.ts'
 import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
 import { startRedis } from '../../services/redis-server.ts'
 
-jest.setTimeout(120_000)
-
 const compiled = algorithms['fixed-window'].compile({
   name: 'api',
   algorithm: 'fixed-window',

@@ -1,11 +1,9 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { baseSeed, seededRandom } from '@sluice/testkit'
 import { Member, type MemberOptions } from '../../redis/known/member.ts'
 import { startRedis } from '../../services/redis-server.ts'
-
-jest.setTimeout(120_000)
 
 const LIMIT = 120
 const RESTARTS = 6

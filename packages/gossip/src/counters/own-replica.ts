@@ -4,6 +4,7 @@ import { isLogOf } from '../node/gossip-topics.ts'
 import type { CounterAmount } from './counter-amount.ts'
 import { amountJson } from './counter-amount.ts'
 import { type FleetMembers, type MemberStatus, statusJson } from './fleet-members.ts'
+import type { FoldMark } from './fold-marks.ts'
 import { FormerEntries } from './former-entries.ts'
 import { OwnEntries } from './own-entries.ts'
 
@@ -17,6 +18,11 @@ export const FOLDED: string = `${KIND}:folded:`
 export function foldedBy({ key, value }: LogItem): string | undefined {
   const name = key.startsWith(FOLDED) ? key.slice(FOLDED.length) : ''
   return isLogOf(KIND, name) && Number.isSafeInteger(value) ? name : undefined
+}
+
+/** Returns the mark in an item for which `foldedBy` returns a replica. */
+export function markOf({ value, bornAt, clock }: LogItem): FoldMark {
+  return { clock: value as number, bornAt, at: clock }
 }
 
 /**
@@ -113,6 +119,11 @@ export class OwnReplica {
     const news = { node: this.#node.replica, since: this.#since, hasLeft, isAdmitted: this.#isAdmitted, votes }
     const { bornAt } = this.#node.write(MEMBER_PREFIX, statusJson(news), this.#entries.log)
     this.#members.update(this.name, news, bornAt)
+  }
+
+  /** Writes that this replica has taken over a log up to a clock. `bornAt`: process time; default: now. */
+  writeMark(gone: string, clock: number, bornAt?: number): FoldMark {
+    return markOf(this.#node.write(FOLDED + gone, clock, this.#entries.log, bornAt))
   }
 
   /** Writes all amounts that have changed since the last flush. */

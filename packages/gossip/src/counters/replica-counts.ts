@@ -10,7 +10,7 @@ import { EagerExchanges } from './eager-exchanges.ts'
 import { EntryTable } from './entry-table.ts'
 import { FleetMembers, type MemberStatus, parseStatus } from './fleet-members.ts'
 import { type FoldMark, FoldMarks } from './fold-marks.ts'
-import { COUNTER, FOLDED, foldedBy, KIND, MEMBER_PREFIX, OwnReplica } from './own-replica.ts'
+import { COUNTER, FOLDED, foldedBy, KIND, MEMBER_PREFIX, markOf, OwnReplica } from './own-replica.ts'
 import { ReplicationProgress } from './replication-waiters.ts'
 
 /** Number of status reports that a replica writes within `deadAfterMs`. */
@@ -211,8 +211,7 @@ export class ReplicaCounts implements GossipTopic {
 
   /** Writes that this replica has taken over a log up to a clock. */
   #markFolded(gone: string, clock: number): void {
-    const item = this.#node.write(FOLDED + gone, clock, this.#own.entries.log)
-    this.#learnFold(gone, this.#own.name, markOf(item))
+    this.#learnFold(gone, this.#own.name, this.#own.writeMark(gone, clock))
   }
 
   /** Restores a log whose entries were lost: the replica that took them over was gone before most others had them. */
@@ -263,8 +262,7 @@ export class ReplicaCounts implements GossipTopic {
     }
     this.#own.flush()
     for (const [name, mark] of this.#marks.of(gone)) {
-      const item = this.#node.write(FOLDED + name, mark.clock, entries.log, mark.bornAt)
-      this.#marks.add(name, own, markOf(item))
+      this.#marks.add(name, own, this.#own.writeMark(name, mark.clock, mark.bornAt))
     }
     // written last: a replica that has this item has all items before it
     this.#markFolded(gone, clock)
@@ -299,9 +297,4 @@ export class ReplicaCounts implements GossipTopic {
     }
     for (const { replica, by } of this.#marks.endOld(clock.now())) logs.logOf(by)?.remove(FOLDED + replica)
   }
-}
-
-/** Returns the mark in an item whose value is a clock. */
-function markOf({ value, bornAt, clock }: LogItem): FoldMark {
-  return { clock: value as number, bornAt, at: clock }
 }
