@@ -19,7 +19,6 @@ class MarkingFleet {
   counted = 0
   /** Units that a replica counted while it was cut off. */
   cutOff = 0
-
   readonly #stepMs: number
 
   /** `stepMs`: how often messages are delivered. */
@@ -39,7 +38,7 @@ class MarkingFleet {
     const [replica] = this.replicas.splice(index, 1)
     this.count(replica)
     await this.net.run(1_000, this.#stepMs)
-    await this.net.until(() => this.replicas.some((one) => this.#hasAll(one)), 20_000)
+    await this.net.until(() => this.replicas.some((one) => this.hasAll(one)), 20_000)
     if (!isKilled) replica.counts.close()
     await this.net.run(500, this.#stepMs)
     this.net.kill(replica.node)
@@ -50,12 +49,13 @@ class MarkingFleet {
   async settle(): Promise<void> {
     const isSettled = (one: Replica): boolean => {
       const { live, dead } = one.counts.replicas
-      return live === this.replicas.length && dead === 0 && this.#hasAll(one)
+      return live === this.replicas.length && dead === 0 && this.hasAll(one)
     }
     await this.net.until(() => this.replicas.every(isSettled), 20_000)
   }
 
-  #hasAll({ counts }: Replica): boolean {
+  /** Whether a replica has all units, except for the units of a replica that is cut off. */
+  hasAll({ counts }: Replica): boolean {
     return counts.entries.sumOf('a')?.units === BigInt(this.counted - this.cutOff)
   }
 
@@ -115,11 +115,9 @@ test('a replica that returns after all marks of its takeover are gone loses and 
       if (n % 10 === 0) countCutOff()
     }
     net.heal()
+    fleet.cutOff = 0
     replicas.push(away)
-    await net.until(
-      () => replicas.every(({ counts }) => counts.entries.sumOf('a')?.units === BigInt(fleet.counted)),
-      20_000,
-    )
+    await net.until(() => replicas.every((one) => fleet.hasAll(one)), 20_000)
     await net.run(10_000)
     for (const { counts } of replicas) expect(counts.entries.valueOf('a')).toBe(fleet.counted)
     await net.stop()

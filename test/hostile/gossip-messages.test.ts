@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import {
   createGossip,
   type GossipChannel,
@@ -15,8 +15,6 @@ import { prometheusText } from '@sluice/metrics'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { counterLog, sampleOf } from '../gossip/hostile-sender.ts'
 import { hostileValue } from './hostile-value.ts'
-
-jest.setTimeout(120_000)
 
 const SECRET = 'a secret of the whole fleet'
 const BIG = Number.MAX_SAFE_INTEGER

@@ -8,8 +8,6 @@ import { eachSeed, FakeClock } from '@sluice/testkit'
 import { ownRedis } from '../../redis/channel/own-redis.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 
-// days of virtual time, on a possibly busy machine
-
 const SECRET = 'a secret of all processes'
 const START = 1_700_000_000_000
 const redis = ownRedis()

@@ -4,8 +4,6 @@ import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 import { bytesOf, counterLog, HostileSender, sampleOf } from '../../gossip/hostile-sender.ts'
 
-// many messages, on a possibly busy machine
-
 const MOST_LOGS = 3_000
 const MOST_BYTES = 262_144
 

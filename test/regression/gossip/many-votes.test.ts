@@ -5,8 +5,6 @@ import { eachSeed } from '@sluice/testkit'
 import { GossipFleet } from '../../gossip/gossip-fleet.ts'
 import { counterLog, HostileSender, sampleOf } from '../../gossip/hostile-sender.ts'
 
-// many messages, on a possibly busy machine
-
 const GONE = 700
 
 test('three replicas take over 700 replicas that are gone, though more votes than fit in an item are due', () =>

@@ -72,12 +72,15 @@ export class FoldMarks {
     this.#folders.set(replica, folders.add(by))
     const marks = this.#marks.get(by) ?? new Map<string, FoldMark>()
     this.#marks.set(by, marks.set(replica, mark))
-    const all = [...this.of(replica)]
-    for (const [name, { at }] of all) {
+    const lost: string[] = []
+    for (const [name, { at }] of [...this.of(replica)]) {
       if (at <= mark.clock) this.#end(name, replica)
-      else this.#remove(name, replica)
+      else {
+        this.#remove(name, replica)
+        if (!this.isFolded(name)) lost.push(name)
+      }
     }
-    return all.flatMap(([name, { at }]) => (at > mark.clock && !this.isFolded(name) ? [name] : []))
+    return lost
   }
 
   /** Ends the oldest marks of each log that has too many, and returns where they were. */
