@@ -2,6 +2,7 @@ import type { Charge, CompiledPolicy, Counter, Script } from '@sluice/limiter-co
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
 import { exactRestoringScript, exactScript, severalScript, soleScript } from '../lua/scripts.ts'
+import { reportKeysOf, resultOf } from '../lua/side-keys.ts'
 import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
 import { isSameRequest, type RequestCharges, type ScriptRequest } from './script-request.ts'
 
@@ -65,9 +66,18 @@ function soleCall(compiled: CompiledPolicy, cost: number, keys: readonly string[
 /** Builds one call for several requests in the argument format of `exact-batch.lua`. */
 function callOfMany(requests: readonly ScriptRequest[], time: TimeArg, server: number | undefined): ScriptCall {
   const args: Arg[] = server === undefined ? [time] : [time, server]
-  const { keys, policies } = pushRuns(args, requests)
+  const { keys: cells, policies } = pushRuns(args, requests)
+  const keys = [...cells, ...requests.flatMap((request) => sideKeysOf(request, server))]
   const script = server === undefined ? exactScript(policies) : exactRestoringScript(policies)
   return { script, keys, args }
+}
+
+/** Returns the keys beside its cells that a request may read or write. */
+function sideKeysOf({ operation, id, names, reported }: RequestCharges, server: number | undefined): string[] {
+  const adjusts = operation === 'adjust'
+  const results = adjusts ? names.map((name) => resultOf(name, id)) : []
+  const mayReport = server !== undefined && (adjusts || reported !== undefined)
+  return mayReport ? [...results, ...names.flatMap((name) => reportKeysOf(name, server))] : results
 }
 
 /**

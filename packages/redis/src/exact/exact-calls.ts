@@ -3,6 +3,7 @@ import type { Charge, Clock, Observers, ScriptRunner, SourcedDecision } from '@s
 import { hashSlot } from '../client/hash-slot.ts'
 import { lateFailure, RedisFailure, unsentFailure } from '../client/redis-failure.ts'
 import { resetScript } from '../lua/scripts.ts'
+import { markOf, resultOf } from '../lua/side-keys.ts'
 import { CROSSSLOT } from '../runners/custom-runner.ts'
 import type { ServerState } from '../server-time/known-servers.ts'
 import type { ScriptCall, TimeArg, TimedCalls } from '../server-time/timed-calls.ts'
@@ -87,11 +88,12 @@ export class ExactCalls {
    */
   async reset(names: readonly string[], forgetsMs: readonly number[], id: string, deadlineAt: number): Promise<void> {
     const [key] = names
+    const keys = [...names, ...names.flatMap((name) => [markOf(name), resultOf(name, id)])]
     await this.#timed.ensureTime(key)
     const reply = await this.#timed.send(
       {
         key,
-        compose: (time) => ({ script: resetScript, keys: names, args: [time, id, ...forgetsMs] }),
+        compose: (time) => ({ script: resetScript, keys, args: [time, id, ...forgetsMs] }),
         read: (answer) => this.#replyOf(answer),
       },
       deadlineAt,

@@ -3,6 +3,7 @@ import type { Clock, CountedKey, ScriptRunner } from '@sluice/limiter-core/backe
 import type { EntityKeys } from '../client/entity-key.ts'
 import { hashSlot } from '../client/hash-slot.ts'
 import { lateFailure, RedisFailure } from '../client/redis-failure.ts'
+import { leasesOf, reportKeysOf } from '../lua/side-keys.ts'
 import { CROSSSLOT } from '../runners/custom-runner.ts'
 import type { ServerState } from '../server-time/known-servers.ts'
 import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
@@ -83,7 +84,7 @@ export class LeaseRedisLedger implements LeaseLedger {
       const batches = bySlot.get(slot) ?? []
       bySlot.set(slot, batches)
       const last = batches.at(-1)
-      const placed: PlacedAsk = { ask, names: [name, `${name}:leases`], requestedAt }
+      const placed: PlacedAsk = { ask, names: [name, leasesOf(name)], requestedAt }
       if (last && last.length < BATCH) last.push(placed)
       else batches.push([placed])
     }
@@ -106,8 +107,13 @@ export class LeaseRedisLedger implements LeaseLedger {
       return { ask, reported: ask.known && servers.reports.reportOf(ask.known, names[0], requestedAt) }
     })
     const [key] = batch[0].names
-    const { script, args } = leaseLedgerCall(asks, terms, time, servers.reports.numberOf(key))
-    return { script, keys: batch.flatMap(({ names }) => names), args }
+    const server = servers.reports.numberOf(key)
+    const { script, args } = leaseLedgerCall(asks, terms, time, server)
+    const keys = [
+      ...batch.flatMap(({ names }) => names),
+      ...batch.flatMap(({ names: [cells] }) => reportKeysOf(cells, server)),
+    ]
+    return { script, keys, args }
   }
 }
 

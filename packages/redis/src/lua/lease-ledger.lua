@@ -1,6 +1,6 @@
 -- The lease ledger, with the same results as `MemoryLedger`.
 --
--- KEYS: for each request its cells, as in the exact backend, and its leases. The leases are seven doubles per owner:
+-- KEYS: for each request its cells, as in the exact backend, and its leases; then the keys of reports. The leases are seven doubles per owner:
 -- owner, leased units, end of the lease, seq, base, units charged since base, and the units that were charged when the
 -- lease ended without a report (`settled`).
 -- ARGV: the arguments of `exact-head` and `make-good`; fraction; then for each request:

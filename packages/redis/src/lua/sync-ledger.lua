@@ -3,7 +3,7 @@
 -- stored; the process sends it again with the next number and the prior usage of its keys.
 --
 -- KEYS: number of the last counted batch of this process and partition; then the cells of each key, as in the exact
--- backend.
+-- backend; then the keys of reports.
 -- ARGV: the arguments of `exact-head` and `make-good`; number of the batch; ms for which the number is stored; 1 if the
 -- batch follows a loss, otherwise 0; then for each key:
 --   number of its policy, and on its first use its algorithm and constants, and the maximum delay in ms up to which

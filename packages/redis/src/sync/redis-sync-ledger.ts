@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { PARTITIONS, partitionOf } from '@sluice/fleet/backend'
-import type { SyncAnswer, SyncBatch, SyncLedger } from '@sluice/fleet/sync'
+import type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from '@sluice/fleet/sync'
 import { type Backend, type Clock, type CountedKey, Deadlines, type ScriptRunner } from '@sluice/limiter-core/backend'
 import type { EntityKeys } from '../client/entity-key.ts'
 import { lateFailure, RedisFailure } from '../client/redis-failure.ts'
 import { syncNodes } from '../lua/scripts.ts'
+import { reportKeysOf } from '../lua/side-keys.ts'
 import type { ServerState } from '../server-time/known-servers.ts'
 import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
 import { syncLedgerCall, syncLedgerReply } from './sync-ledger-call.ts'
@@ -62,9 +63,10 @@ export class RedisSyncLedger implements SyncLedger {
       const reported = batch.takes.map(
         ({ known }, index) => known && servers.reports.reportOf(known, names[index], requestedAt),
       )
-      const options = { time, reported, server: servers.reports.numberOf(mark), offsetMs: this.#offsetMs(mark) }
-      const { script, args } = syncLedgerCall(batch, options)
-      return { script, keys: [mark, ...names], args }
+      const server = servers.reports.numberOf(mark)
+      const { script, args } = syncLedgerCall(batch, { time, reported, server, offsetMs: this.#offsetMs(mark) })
+      const minded = names.filter((_, index) => reported[index] || givesBack(batch.takes[index]))
+      return { script, keys: [mark, ...names, ...minded.flatMap((name) => reportKeysOf(name, server))], args }
     }
     const call = { key: mark, mindsServer, compose, read: (reply: unknown) => syncLedgerReply(batch, reply) }
     const reply = await this.#deadlines.inTime(servers.calls.run(call, deadlineAt)).catch((error) => {
@@ -116,4 +118,9 @@ export class RedisSyncLedger implements SyncLedger {
       throw new RedisFailure('CONNECTION', 'the connection to Redis broke before the call was sent')
     return offsetMs
   }
+}
+
+/** Whether a batch takes units of a key back. */
+function givesBack({ takes }: ReportedTakes): boolean {
+  return takes.some((value, index) => index % 2 === 1 && value < 0)
 }

@@ -1,6 +1,6 @@
 -- Runs a batch of takes, peeks and adjustments. Each key is read and written once.
 --
--- KEYS: the cells of each charge, in the order of ARGV.
+-- KEYS: the cells of each charge, in the order of ARGV; then the keys beside them that the script may use.
 -- ARGV: the arguments of `exact-head` and `make-good`; then for each run of requests that differ only in their keys:
 --   number of requests; operation ('take', 'peek' or 'adjust'); for an adjustment takenAt and the idempotency id;
 --   number of charges per request; then for each charge:

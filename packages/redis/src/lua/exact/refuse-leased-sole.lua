@@ -1,3 +1,3 @@
--- Like `refuse-leased`, for `exact-sole`.
+-- Like `refuse-leased`, for `exact-sole`. KEYS: the cells and the leases.
 
-if call('EXISTS', KEYS[1] .. ':leases') == 1 then return stamp .. ' !1\nLEASED units of the key are on lease' end
+if call('EXISTS', KEYS[2]) == 1 then return stamp .. ' !1\nLEASED units of the key are on lease' end
