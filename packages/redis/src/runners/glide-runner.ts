@@ -1,6 +1,8 @@
 import type { Script, ScriptRunner } from '@sluice/limiter-core/backend'
+import type { RedisFailure } from '../client/redis-failure.ts'
 import { isGlideCluster, type ValkeyGlideClient } from './glide-client.ts'
-import { isNoScript, shaOf } from './script-sha.ts'
+import { glideFailure } from './glide-failure.ts'
+import { shaOf } from './script-sha.ts'
 
 /** Runs scripts with valkey-glide, which connects again without help and reports no events. */
 export class GlideRunner implements ScriptRunner {
@@ -15,10 +17,16 @@ export class GlideRunner implements ScriptRunner {
   async run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     const rest = [String(keys.length), ...keys, ...args.map(String)]
     try {
-      return await this.#client.customCommand(['EVALSHA', shaOf(script), ...rest])
+      return await this.#sent('EVALSHA', shaOf(script), rest)
     } catch (error) {
-      if (!isNoScript(error)) throw error
-      return this.#client.customCommand(['EVAL', script.text, ...rest])
+      if ((error as RedisFailure).code !== 'NOSCRIPT') throw error
+      return this.#sent('EVAL', script.text, rest)
     }
+  }
+
+  #sent(...[command, script, rest]: [string, string, readonly string[]]): Promise<unknown> {
+    return this.#client.customCommand([command, script, ...rest]).catch((error) => {
+      throw glideFailure(error)
+    })
   }
 }

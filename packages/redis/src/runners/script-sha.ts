@@ -15,5 +15,5 @@ export function shaOf(script: Script): string {
 
 /** Whether a server refused `EVALSHA` because it does not know the script. Nothing was executed. */
 export function isNoScript(error: unknown): boolean {
-  return error instanceof Error && /^(?:NOSCRIPT|NoScriptError)\b/.test(error.message)
+  return error instanceof Error && /^NOSCRIPT\b/.test(error.message)
 }
