@@ -6,7 +6,7 @@ import { register } from 'node:module'
 import net, { Server } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { Cluster, Redis } from 'ioredis'
-import { createClient } from 'redis'
+import { createClient, createCluster, createSentinel } from 'redis'
 
 register('./typescript-hooks.mjs', import.meta.url)
 
@@ -27,15 +27,21 @@ const { createConnection } = net
 net.createConnection = (options, ...args) =>
   createConnection(options.port === 6379 ? { ...options, port: Number(process.env.REDIS_PORT) } : options, ...args)
 
-/** Prototype that provides the methods of a node-redis client. */
-function nodeRedisPrototype() {
-  let prototype = createClient()
+/** Prototype that provides the methods of such a client of node-redis. */
+function prototypeOf(client) {
+  let prototype = client
   while (!Object.hasOwn(prototype, 'connect')) prototype = Object.getPrototypeOf(prototype)
   return prototype
 }
 
 const clients = new Set()
-for (const prototype of [Redis.prototype, Cluster.prototype, nodeRedisPrototype()]) {
+const anywhere = { host: '127.0.0.1', port: 1 }
+const ofNodeRedis = [
+  createClient(),
+  createCluster({ rootNodes: [{ socket: anywhere }] }),
+  createSentinel({ name: 'any', sentinelRootNodes: [anywhere] }),
+]
+for (const prototype of [Redis.prototype, Cluster.prototype, ...ofNodeRedis.map(prototypeOf)]) {
   const { connect } = prototype
   prototype.connect = function remembered(...args) {
     clients.add(this)
@@ -73,11 +79,12 @@ async function askAndClose(server) {
 
 async function disconnect(client) {
   if (client.destroy === undefined) return client.disconnect()
-  // a client of a cluster that could not connect is closed, and will never be ready
-  if (!client.isOpen) return
-  // a client that is still connecting continues to connect
-  if (!client.isReady) await once(client, 'ready')
-  client.destroy()
+  // the Sentinels and the cluster of the blocks do not exist
+  const isSingle = client.slots === undefined && client.getSentinelNode === undefined
+  if (isSingle && !client.isOpen) return
+  // a single client that is still connecting continues to connect
+  if (isSingle && !client.isReady) await once(client, 'ready').catch(() => {})
+  await client.destroy()
 }
 
 function fail(reason) {

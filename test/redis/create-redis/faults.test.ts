@@ -2,11 +2,13 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { systemClock } from '@sluice/limiter-core/backend'
+import { scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
-import { redisOnMajor } from './redis-on-major.ts'
+import { ioredisMaker, nodeRedisMaker, type RecoveringClient } from './recovering-client.ts'
+
+const ECHO = { name: 'echo', text: 'return 1' }
 
 /** Measures the milliseconds until `work` settles, and returns its result. */
 async function timed<T>(work: Promise<T>): Promise<{ ms: number; outcomes: T }> {
@@ -16,7 +18,7 @@ async function timed<T>(work: Promise<T>): Promise<{ ms: number; outcomes: T }> 
 }
 
 /** Measures the milliseconds until the client receives answers again. */
-async function healing(client: Redis): Promise<number> {
+async function healing(client: RecoveringClient): Promise<number> {
   const from = systemClock.now()
   let answered = false
   const ask = (): void => {
@@ -32,11 +34,11 @@ async function healing(client: Redis): Promise<number> {
   return systemClock.now() - from
 }
 
-const inFlight = (client: Redis): Promise<PromiseSettledResult<string>[]> =>
+const inFlight = (client: RecoveringClient): Promise<PromiseSettledResult<unknown>[]> =>
   Promise.allSettled(Array.from({ length: 20 }, () => client.ping()))
 
 /** Times of the given number of connections to a server that closes every connection. */
-async function connectsTo(connect: (url: string) => Redis, count: number): Promise<number[]> {
+async function connectsTo(connect: (url: string) => RecoveringClient, count: number): Promise<number[]> {
   const times: number[] = []
   const hostile = createServer((socket) => {
     times.push(systemClock.now())
@@ -45,30 +47,35 @@ async function connectsTo(connect: (url: string) => Redis, count: number): Promi
   await once(hostile, 'listening')
   const client = connect(`redis://127.0.0.1:${(hostile.address() as AddressInfo).port}`)
   await until(() => times.length >= count)
-  client.disconnect()
+  client.close()
   hostile.close()
   return times
 }
 
-describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
+const makers = [
+  ['createRedis on ioredis 5', () => ioredisMaker(5)],
+  ['createRedis on ioredis 6', () => ioredisMaker(6)],
+  ['createNodeRedis on node-redis 5', () => nodeRedisMaker(5)],
+  ['createNodeRedis on node-redis 6', () => nodeRedisMaker(6)],
+] as const
+
+describe.each(makers)('%s', (_name, maker) => {
   let server: RedisServer
   let path: TcpProxy
-  let client: Redis
+  let client: RecoveringClient
+  let make: Awaited<ReturnType<typeof ioredisMaker>>
   const errors: Error[] = []
-  let redis: typeof import('@sluice/redis')
-  let closes = 0
 
   beforeAll(async () => {
-    redis = await redisOnMajor(major)
+    make = await maker()
     server = await startRedis()
     path = await startProxy(server.port)
-    client = redis.createRedis(path.url, { onError: (error) => errors.push(error) })
-    client.on('close', () => closes++)
-    await until(() => client.status === 'ready')
+    client = make(path.url, { onError: (error) => errors.push(error) })
+    await until(() => client.isReady)
   })
 
   afterAll(async () => {
-    client.disconnect()
+    client.close()
     await path.stop()
     await server.stop()
   })
@@ -80,10 +87,10 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
     await pending
     server.resume()
     await healing(client)
-    const before = closes
+    const before = client.losses
     const untilAt = systemClock.now() + 1_300
     while (systemClock.now() < untilAt) await client.ping().catch(() => {})
-    expect(closes).toBe(before)
+    expect(client.losses).toBe(before)
   })
 
   test('rejects commands to a stopped server within 1.5 s, and receives answers within 1 s after it resumes', async () => {
@@ -97,12 +104,12 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
   })
 
   test('rejects them earlier with a shorter socketTimeout', async () => {
-    const hasty = redis.createRedis(path.url, { socketTimeout: 200 })
-    await until(() => hasty.status === 'ready')
+    const hasty = make(path.url, { socketTimeout: 200 })
+    await until(() => hasty.isReady)
     server.pause()
     const { ms, outcomes } = await timed(inFlight(hasty))
     server.resume()
-    hasty.disconnect()
+    hasty.close()
     expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
     expect(ms).toBeGreaterThan(150)
     expect(ms).toBeLessThan(900)
@@ -112,12 +119,27 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
     path.blackHole()
     const before = path.connections
     const { ms, outcomes } = await timed(inFlight(client))
-    await until(() => path.connections > before && client.status === 'connect')
+    await until(() => path.connections > before && client.isConnected)
     path.heal()
     const healedMs = await healing(client)
     expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
     expect(ms).toBeLessThan(1_500)
     expect(healedMs).toBeLessThan(2_000)
+  })
+
+  test('replaces the connection while calls go on over a path that drops packets', async () => {
+    const runner = scriptRunner(client.client)
+    const before = path.connections
+    const from = systemClock.now()
+    path.blackHole()
+    while (path.connections === before) {
+      void runner.run(ECHO, ['key'], []).catch(() => {})
+      await new Promise((resolve) => systemClock.after(5, () => resolve(undefined)))
+    }
+    const replacedMs = systemClock.now() - from
+    path.heal()
+    await healing(client)
+    expect(replacedMs).toBeLessThan(2_000)
   })
 
   test('rejects commands to a killed server at once, and receives answers within 1 s after its restart', async () => {
@@ -133,7 +155,7 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
 
   test('connects at most twice a second to a server that closes its connections', async () => {
     // the first retry may be immediate
-    const [, ...times] = await connectsTo((url) => redis.createRedis(url), 6)
+    const [, ...times] = await connectsTo((url) => make(url), 6)
     const elapsedMs = times[times.length - 1] - times[0]
     expect(elapsedMs).toBeGreaterThan((times.length - 1) * 500 - 100)
   })

@@ -1,8 +1,10 @@
-import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
-import { Cluster, type ClusterOptions, type Redis } from 'ioredis'
+import type { Cluster, ClusterOptions, Redis } from 'ioredis'
 import { errorListener } from './client-errors.ts'
-import { checkedOptions, resilientOptions, socketTimeoutMs } from './create-redis.ts'
+import { checkedOptions, resilientOptions } from './create-redis.ts'
+import { loadIoredis } from './load-ioredis.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
+import { serverAddresses } from './server-addresses.ts'
+import { socketTimeoutMs } from './socket-timeout.ts'
 import { watchSockets } from './socket-watch.ts'
 
 /** A node to connect to first. The client discovers the other nodes from it. */
@@ -40,12 +42,7 @@ export function createRedisCluster(
   nodes: readonly RedisClusterNode[],
   options: CreateRedisClusterOptions = {},
 ): Cluster {
-  if (!Array.isArray(nodes) || nodes.length === 0 || nodes.some((node) => typeof node?.host !== 'string')) {
-    throw new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `createRedisCluster: nodes: expected a non-empty array of { host, port }, received ${kindOf(nodes)}`,
-    )
-  }
+  const startup = serverAddresses('createRedisCluster: nodes', nodes, 6379)
   const {
     onError,
     redisOptions: { socketTimeout, ...redisOptions } = {},
@@ -53,8 +50,8 @@ export function createRedisCluster(
   } = checkedOptions('createRedisCluster: options', options)
   const listener = errorListener('createRedisCluster', onError)
   const mostMs = socketTimeoutMs('createRedisCluster', socketTimeout)
-  const startup = nodes.map(({ host, port = 6379 }) => ({ host, port }))
   const { enableOfflineQueue, ...surviving } = resilientOptions()
+  const { Cluster } = loadIoredis()
   const cluster = new Cluster(startup, {
     ...survivingClusterOptions,
     clusterRetryStrategy: reconnectDelays(),

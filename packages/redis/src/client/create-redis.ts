@@ -1,8 +1,11 @@
-import { kindOf, parseTimerMs, SluiceError } from '@sluice/limiter-core/backend'
-import { Redis, type RedisOptions } from 'ioredis'
+import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
+import type { Redis, RedisOptions } from 'ioredis'
 import { errorListener } from './client-errors.ts'
+import { loadIoredis } from './load-ioredis.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
 import { reconnectOnReadonly } from './reconnect-on-readonly.ts'
+import { redisUrl } from './redis-url.ts'
+import { socketTimeoutMs } from './socket-timeout.ts'
 import { watchSockets } from './socket-watch.ts'
 
 /** Options of ioredis, without `replyMapping`: Sluice reads the replies of scripts in the form of RESP2. */
@@ -19,12 +22,6 @@ export interface CreateRedisOptions extends Omit<RedisOptions, 'replyMapping'> {
    */
   readonly onError?: ((error: Error) => void) | undefined
 }
-
-/**
- * Default of `socketTimeout`. Nothing else detects a network path that drops packets: the socket is never closed, and
- * the deadline of a request ends the wait but not the connection.
- */
-const SOCKET_TIMEOUT_MS = 1_000
 
 /** Returns options for a connection that recovers from a slow, silent or stopped server. Users may override each. */
 export const resilientOptions = (): Omit<RedisOptions, 'replyMapping'> => ({
@@ -85,27 +82,11 @@ export function createRedis(target: string | CreateRedisOptions, options: Create
     ...(given.sentinels ? survivingSentinels : {}),
     ...given,
   }
-  const client = typeof target === 'string' ? new Redis(redisUrl(target), surviving) : new Redis(surviving)
+  const { Redis } = loadIoredis()
+  const client =
+    typeof target === 'string' ? new Redis(redisUrl('createRedis', target), surviving) : new Redis(surviving)
   watchSockets(client, mostMs)
   return client.on('error', listener)
-}
-
-/**
- * Returns `url`; throws unless it is a Redis URL or an absolute path. Never shows the URL: it may contain a password.
- */
-function redisUrl(url: string): string {
-  if (/^\/[^/]/.test(url)) return url
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  const fits = parsed && /^rediss?:$/.test(parsed.protocol) && parsed.hostname && /^(\/\d*)?$/.test(parsed.pathname)
-  if (fits) return url
-  const expected = 'redis://host:6379/0, rediss://… or the absolute path of a socket'
-  const received = parsed ? 'another kind of URL' : 'a string that is not a URL'
-  throw new SluiceError('SLUICE_BAD_OPTION', `createRedis: target: expected ${expected}, received ${received}`)
-}
-
-/** Returns the socket timeout in ms, with its default. Throws `SLUICE_BAD_DURATION` if it is invalid. */
-export function socketTimeoutMs(owner: string, socketTimeout: number | undefined): number {
-  return parseTimerMs(socketTimeout ?? SOCKET_TIMEOUT_MS, `${owner}: socketTimeout`)
 }
 
 /** Returns `options`; throws `SLUICE_BAD_OPTION` unless they are an object. */

@@ -16,3 +16,11 @@ export function reconnectDelays(): () => number {
     return lastAt - now
   }
 }
+
+/**
+ * Returns the delay in ms before attempt `retries`, counted from 0 since a connection was last lost: 10 to 110 ms, then
+ * 0.5 s. For connections that share one function, which `reconnectDelays` would make wait for each other.
+ */
+export function reconnectDelay(retries: number): number {
+  return (retries === 0 ? 10 : SPACING_MS) + Math.random() * JITTER_MS
+}

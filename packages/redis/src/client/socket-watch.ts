@@ -1,5 +1,6 @@
 import { afterThisTurn, systemClock } from '@sluice/limiter-core/backend'
 import type { Redis } from 'ioredis'
+import { SilenceMeter } from './silence-meter.ts'
 
 /** Number of checks within the timeout of a socket. */
 const CHECKS = 8
@@ -18,38 +19,26 @@ class SocketWatch {
   readonly #client: Redis
   readonly #stream: Redis['stream']
   readonly #timeoutMs: number
-  readonly #everyMs: number
-  #checkedAt: number
-  #bytes = 0
-  #awaited = false
-  #silentMs = 0
+  readonly #silence: SilenceMeter
 
   constructor(client: Redis, timeoutMs: number) {
     this.#client = client
     this.#stream = client.stream
     this.#timeoutMs = timeoutMs
-    this.#everyMs = timeoutMs / CHECKS
-    this.#checkedAt = systemClock.now()
+    this.#silence = new SilenceMeter(timeoutMs / CHECKS)
     this.#checkLater()
   }
 
   #checkLater(): void {
     // Node runs timers before it reads received data, so the check must wait for the end of the turn
-    systemClock.after(this.#everyMs, () => afterThisTurn(() => this.#check()))
+    systemClock.after(this.#timeoutMs / CHECKS, () => afterThisTurn(() => this.#check()))
   }
 
   #check(): void {
     const { destroyed, bytesRead } = this.#stream
     if (destroyed || this.#client.stream !== this.#stream) return
-    const now = systemClock.now()
-    const awaited = this.#client.commandQueue.length > 0
-    const silent = awaited && this.#awaited && bytesRead === this.#bytes
-    // a pause of the process counts as one interval between two checks at most
-    this.#silentMs = silent ? this.#silentMs + Math.min(now - this.#checkedAt, this.#everyMs) : 0
-    this.#checkedAt = now
-    this.#bytes = bytesRead
-    this.#awaited = awaited
-    if (this.#silentMs < this.#timeoutMs) this.#checkLater()
+    const silentMs = this.#silence.read(this.#client.commandQueue.length > 0, bytesRead)
+    if (silentMs < this.#timeoutMs) this.#checkLater()
     else
       this.#stream.destroy(
         new Error(`Socket timeout: no data from Redis for ${this.#timeoutMs} ms while a reply was pending`),

@@ -26,6 +26,8 @@ export interface NodeRedisConnection extends NodeRedisClient {
 export interface NodeRedisCluster extends NodeRedisClient {
   /** The shard of each hash slot, undefined until the slots are known. */
   readonly slots: readonly ({ readonly master: { readonly host: string; readonly port: number } } | undefined)[]
+  /** Sends a command to the node of `firstKey`, or to any node if it is undefined. */
+  sendCommand(firstKey: string | undefined, isReadonly: boolean, args: readonly string[]): Promise<unknown>
 }
 
 export function isNodeRedis(client: unknown): client is NodeRedisClient {

@@ -1,31 +1,32 @@
-import type { Interruption, Script, ScriptRunner } from '@sluice/limiter-core/backend'
+import { type Interruption, type Script, type ScriptRunner, systemClock } from '@sluice/limiter-core/backend'
 import { firstOf } from '../client/first-event.ts'
-import { hashSlot } from '../client/hash-slot.ts'
-import { brokenFailure, failureOf, RedisFailure } from '../client/redis-failure.ts'
+import { failureOf, RedisFailure } from '../client/redis-failure.ts'
+import { evaluated } from './evaluated.ts'
 import {
   isNodeRedisCluster,
   isNodeRedisConnection,
   type NodeRedisClient,
   type NodeRedisConnection,
 } from './node-redis-client.ts'
-import { isNoScript, shaOf } from './script-sha.ts'
-
-type Reject = (failure: RedisFailure) => void
+import { NodeRedisClusterRunner } from './node-redis-cluster-runner.ts'
+import { notConnectedFailure, silentFailure } from './node-redis-failures.ts'
+import { PendingCalls } from './pending-calls.ts'
+import { silenceLimitMs } from './silence-limit.ts'
 
 /** Returns a runner for a client of node-redis 5 or 6. */
 export function nodeRedisRunner(client: NodeRedisClient): ScriptRunner {
   if (isNodeRedisConnection(client)) return new NodeRedisRunner(client)
+  if (isNodeRedisCluster(client)) return new NodeRedisClusterRunner(client)
   // without a listener, node-redis ends the process when a connection is lost
   client.on('error', () => {})
-  const run: ScriptRunner['run'] = (script, keys, args) =>
-    client.isOpen ? evaluated(client, script, keys, args) : Promise.reject(closedFailure())
-  if (!isNodeRedisCluster(client)) return { run }
-  const serverOf = (key: string): string => {
-    const { host, port } = client.slots[hashSlot(key)]?.master ?? {}
-    return host === undefined ? '' : `${host}:${port}`
+  return {
+    run: (script, keys, args) =>
+      client.isOpen ? evaluated(client, script, keys, args) : Promise.reject(notConnectedFailure()),
   }
-  return { clustered: true, serverOf, run }
 }
+
+/** Time in ms between two checks of a first connection. */
+const FIRST_CHECK_MS = 20
 
 /**
  * Runs scripts over a single connection or a sentinel. Calls wait for the first connection. At any other time a call is
@@ -34,13 +35,14 @@ export function nodeRedisRunner(client: NodeRedisClient): ScriptRunner {
 class NodeRedisRunner implements ScriptRunner {
   readonly #client: NodeRedisConnection
   readonly #listeners = new Set<(event: Interruption) => void>()
-  readonly #pending = new Set<Reject>()
+  readonly #pending: PendingCalls
   #first: Promise<void> | undefined
   #wasTried = false
   #failure: RedisFailure | undefined
 
   constructor(client: NodeRedisConnection) {
     this.#client = client
+    this.#pending = new PendingCalls(silenceLimitMs(client))
     // without a listener, node-redis ends the process when a connection is lost
     client.on('error', (error: unknown) => {
       this.#failure = failureOf(error)
@@ -52,8 +54,9 @@ class NodeRedisRunner implements ScriptRunner {
 
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     const client = this.#client
-    if (client.isReady) return this.#sent(script, keys, args)
-    if (!client.isOpen) return Promise.reject(closedFailure())
+    if (this.#pending.isSilent) return Promise.reject(silentFailure())
+    if (client.isReady) return this.#pending.add(evaluated(client, script, keys, args))
+    if (!client.isOpen) return Promise.reject(notConnectedFailure())
     if (this.#wasTried) return Promise.reject(this.#notReady())
     this.#first ??= this.#firstAttempt()
     return this.#first.then(() => this.run(script, keys, args))
@@ -69,23 +72,18 @@ class NodeRedisRunner implements ScriptRunner {
   }
 
   async #firstAttempt(): Promise<void> {
-    await firstOf(this.#client, ['ready', 'error', 'end'])
+    await Promise.race([firstOf(this.#client, ['ready', 'error', 'end']), this.#readiness()])
     this.#wasTried = true
   }
 
-  #sent(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#pending.add(reject)
-      evaluated(this.#client, script, keys, args).then(
-        (reply) => {
-          this.#pending.delete(reject)
-          resolve(reply)
-        },
-        (error) => {
-          this.#pending.delete(reject)
-          reject(failureOf(error))
-        },
-      )
+  /** A sentinel of node-redis 5 has no events for its first connection. */
+  #readiness(): Promise<void> {
+    return new Promise((resolve) => {
+      const check = (): void => {
+        if (this.#wasTried || this.#client.isReady || !this.#client.isOpen) resolve()
+        else systemClock.after(FIRST_CHECK_MS, check)
+      }
+      check()
     })
   }
 
@@ -96,8 +94,7 @@ class NodeRedisRunner implements ScriptRunner {
   }
 
   #lost(): void {
-    for (const reject of this.#pending) reject(brokenFailure())
-    this.#pending.clear()
+    this.#pending.break()
     for (const listener of this.#listeners) listener('lost')
   }
 
@@ -105,21 +102,4 @@ class NodeRedisRunner implements ScriptRunner {
     const { code, message } = this.#failure ?? { code: 'CONNECTION', message: '' }
     return new RedisFailure(code, ['the connection to Redis is not ready', message].filter(Boolean).join(': '))
   }
-}
-
-function evaluated(
-  client: NodeRedisClient,
-  script: Script,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-): Promise<unknown> {
-  const options = { keys: [...keys], arguments: args.map(String) }
-  return client.evalSha(shaOf(script), options).catch((error) => {
-    if (isNoScript(error)) return client.eval(script.text, options)
-    throw error
-  })
-}
-
-function closedFailure(): RedisFailure {
-  return new RedisFailure('CONNECTION', 'the client of node-redis is not connected: call connect() first')
 }

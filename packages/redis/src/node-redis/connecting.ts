@@ -1,0 +1,31 @@
+import { systemClock } from '@sluice/limiter-core/backend'
+import { reconnectDelay } from '../client/reconnect-delays.ts'
+
+interface Connectable {
+  readonly isOpen: boolean
+  connect(): Promise<unknown>
+  on(event: string, listener: (error: Error) => void): unknown
+}
+
+/** Connects a client in the background, and returns it. */
+export function connecting<T extends Connectable>(client: T, onError: (error: Error) => void): T {
+  // without a listener, node-redis ends the process when a connection is lost
+  client.on('error', onError)
+  // rejects if the client is closed meanwhile; errors of connections are events
+  client.connect().catch(() => {})
+  return client
+}
+
+/** Like `connecting`, for a cluster, which gives up if it reaches none of the nodes: it connects again until closed. */
+export function connectingCluster<T extends Connectable>(cluster: T, onError: (error: Error) => void): T {
+  let isClosed = false
+  cluster.on('error', onError)
+  cluster.on('disconnect', () => {
+    isClosed = true
+  })
+  const attempt = (): void => {
+    if (!isClosed && !cluster.isOpen) cluster.connect().catch(() => systemClock.after(reconnectDelay(1), attempt))
+  }
+  attempt()
+  return cluster
+}
