@@ -14,11 +14,11 @@ const ARGS = [
   ...['--loading-process-events-interval-bytes', '1024'],
 ]
 
-export function groupOf(name: string, rows: readonly Row<Bench>[], apps = 2): Group<Bench> {
+export function groupOf(name: string, rows: readonly Row<Bench>[], apps = 2, client?: string): Group<Bench> {
   return {
     name,
     rows,
-    start: async () => ({ fleet: Fleet.start(apps), redis: await startRedis({ args: ARGS }) }),
+    start: async () => ({ fleet: Fleet.start(apps, client), redis: await startRedis({ args: ARGS }) }),
     stop: async ({ fleet, redis }) => {
       await fleet.stop()
       await redis.stop()

@@ -25,22 +25,35 @@ export interface Crowd {
   readonly perSecond?: number
 }
 
-/** Applications with simulated clients on one Redis, alternating between ioredis 5 and ioredis 6. */
+/** Environments of the applications of a fleet, which take turns, by the name of their client of Redis. */
+const CLIENTS: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {
+  ioredis: [{}, { IOREDIS: 'ioredis5' }],
+  'node-redis': [{ REDIS_CLIENT: 'node-redis' }, { REDIS_CLIENT: 'node-redis', NODE_REDIS: 'redis5' }],
+  iovalkey: [{ IOREDIS: 'iovalkey' }],
+  'valkey-glide': [{ REDIS_CLIENT: 'valkey-glide' }],
+}
+
+/** Applications with simulated clients on one Redis. */
 export class Fleet {
   readonly apps: readonly App[]
+  /** Name of the client of Redis. */
+  readonly client: string
   static #scopes = 0
   #scope = ''
 
-  private constructor(apps: readonly App[]) {
+  private constructor(apps: readonly App[], client: string) {
     this.apps = apps
+    this.client = client
   }
 
-  static start(size = 2): Fleet {
+  /** Starts applications with this client of Redis. Default: the one that FAULT_CLIENT names, or ioredis. */
+  static start(size = 2, client = process.env.FAULT_CLIENT ?? 'ioredis'): Fleet {
+    const envs = CLIENTS[client]
     const apps = Array.from({ length: size }, (_, index) => {
-      const env = index % 2 === 1 ? { IOREDIS: 'ioredis5' } : {}
+      const env = envs[index % envs.length]
       return startNode<typeof import('./children/app.ts')>('faults/children/app.ts', { env })
     })
-    return new Fleet(apps)
+    return new Fleet(apps, client)
   }
 
   /** Opens the limiters of all applications and uses up the key of the attacker. */

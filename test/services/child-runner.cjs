@@ -1,13 +1,12 @@
 // Loads the TypeScript program named by the first argument, and calls its exports on request of the parent process.
-// IOREDIS names another package to load in place of ioredis.
+// IOREDIS and NODE_REDIS name other packages to load in place of ioredis and redis.
 const Module = require('node:module')
 require('./typescript-hook.cjs')
 
-const { IOREDIS } = process.env
-if (IOREDIS !== undefined) {
-  const resolve = Module._resolveFilename
-  Module._resolveFilename = (request, ...rest) => resolve(request === 'ioredis' ? IOREDIS : request, ...rest)
-}
+const { IOREDIS: ioredis = 'ioredis', NODE_REDIS: redis = 'redis' } = process.env
+const replaced = { ioredis, redis }
+const resolve = Module._resolveFilename
+Module._resolveFilename = (request, ...rest) => resolve(replaced[request] ?? request, ...rest)
 
 // the parent no longer listens
 process.once('disconnect', () => process.exit())

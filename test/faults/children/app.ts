@@ -9,18 +9,15 @@ import {
   type MaybePromise,
 } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
-import { createRedis, createRedisCluster, redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
+import { redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
 import { Pool } from 'pg'
 import { ENDLESS } from '../server-count.ts'
 import { AnswerRecord, type Answers, type Sample } from './answer-record.ts'
 import { OpenLoop } from './open-loop.ts'
+import { type Connected, connectRedis, type RedisAddress } from './redis-client.ts'
 
 /** Address of Redis, or port of PostgreSQL. */
-export type Address =
-  | { readonly url: string }
-  | { readonly postgresPort: number }
-  | { readonly name: string; readonly sentinels: { host: string; port: number }[] }
-  | { readonly nodes: { host: string; port: number }[] }
+export type Address = RedisAddress | { readonly postgresPort: number }
 
 export interface Site {
   readonly address: Address
@@ -51,7 +48,7 @@ export interface Report extends Answers {
   readonly opened: number
 }
 
-type Client = ReturnType<typeof createRedis> | ReturnType<typeof createRedisCluster> | Pool
+type Client = Connected | Pool
 
 const UNHANDLED: string[] = []
 const WARNINGS: { at: number; code: string; message: string }[] = []
@@ -74,11 +71,11 @@ let crowd: OpenLoop | undefined
 let record: AnswerRecord
 
 /** Connects and creates the limiters, like an application at startup. An unavailable server is not an error. */
-export function open(site: Site): void {
+export async function open(site: Site): Promise<void> {
   if (client !== undefined) close()
   setSkew(site.skewMs ?? 0)
   ;[UNHANDLED.length, WARNINGS.length] = [0, 0]
-  client = connect(site)
+  client = await connect(site)
   const backend = backendOf(client, site)
   const { scope, limit = 50, windowMs = 3_600_000, rule = 'local', deadlineMs } = site
   const shared = { backend, ...(deadlineMs === undefined ? {} : { deadlineMs }), observers: [observer] }
@@ -166,7 +163,7 @@ export function close(): void {
   crowd?.stop()
   for (const limiter of Object.values(limiters)) limiter.close()
   if (client instanceof Pool) void client.end()
-  else client?.disconnect()
+  else client?.close()
 }
 
 /** Closes everything, including the IPC channel. The process exits unless one of our resources keeps it alive. */
@@ -190,16 +187,15 @@ const observer = {
 
 function backendOf(to: Client, { synced }: Site): Backend {
   if (to instanceof Pool) return postgresBackend(to, { durable: true })
-  return synced ? syncedBackend(to, synced) : redisBackend(to)
+  return synced ? syncedBackend(to.client, synced) : redisBackend(to.client)
 }
 
-function connect({ address, clientOptions = {} }: Site): Client {
+function connect({ address, clientOptions = {} }: Site): Client | Promise<Client> {
   if ('postgresPort' in address) {
     const server = { host: '127.0.0.1', port: address.postgresPort, user: 'postgres', database: 'postgres' }
     return new Pool({ ...server, connectionTimeoutMillis: 1_000, ...clientOptions })
   }
-  if ('nodes' in address) return createRedisCluster(address.nodes, { redisOptions: clientOptions })
-  return 'url' in address ? createRedis(address.url, clientOptions) : createRedis({ ...address, ...clientOptions })
+  return connectRedis(address, clientOptions)
 }
 
 function epochNow(): number {
