@@ -1,4 +1,4 @@
-import { PlainCounter } from '@sluice/fleet/backend'
+import { PlainCounter, ServerState } from '@sluice/fleet/backend'
 import {
   type AlgorithmName,
   type Answer,
@@ -21,7 +21,6 @@ import { ExactCalls } from './requests/exact-calls.ts'
 import type { LimitRequest } from './requests/limit-request.ts'
 import { ALGORITHMS } from './requests/policy-numbers.ts'
 import { PoolErrors } from './server/pool-errors.ts'
-import { ServerState } from './server/server-state.ts'
 import { SqlCalls } from './server/sql-calls.ts'
 import { countIdentity } from './tables/count-identity.ts'
 import { ExpiredRows } from './tables/expired-rows.ts'

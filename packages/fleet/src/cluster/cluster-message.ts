@@ -1,33 +1,20 @@
 import {
   type Answer,
-  algorithms,
   type Backend,
   type Charge,
   ChargeVerdict,
-  type CompiledPolicy,
-  CompiledVariants,
   type CountedKey,
   type Counter,
-  type Policy,
-  type PolicyVariant,
 } from '@sluice/limiter-core/backend'
+import { compiledOf, type SentPolicy, sentPolicyOf } from '../backend/sent-policy.ts'
 import type { LeaseGrant, LeaseRequest } from '../leases/lease-ledger.ts'
 
 /** Identifies messages of Sluice. Other messages of the application are ignored. */
 export const MARK = 'sluice.cluster@2'
 
 /** A counter as sent in a message. */
-export interface SentCounter {
+export interface SentCounter extends SentPolicy {
   readonly name: string
-  readonly policy: Policy
-  readonly cells: number
-  /** Set for a policy with several variants. */
-  readonly variants?: readonly SentVariant[] | undefined
-}
-
-interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
-  readonly policy: Policy
-  readonly cells: number
 }
 
 /** A charge or key whose counter is an index into the `counters` of its message. */
@@ -74,7 +61,7 @@ export class SentCounters {
     const { counter } = one
     let number = this.#numbers.get(counter)
     if (number === undefined) {
-      number = this.list.push(sentCounter(counter)) - 1
+      number = this.list.push({ name: counter.name, ...sentPolicyOf(counter.compiled) }) - 1
       this.#numbers.set(counter, number)
     }
     return { ...one, counter: number }
@@ -137,34 +124,4 @@ function isMarked(message: unknown): message is Readonly<Record<string, unknown>
 
 function isListOfObjects(list: unknown): boolean {
   return Array.isArray(list) && list.every((one) => typeof one === 'object' && one !== null)
-}
-
-function sentCounter({ name, compiled: { policy, cells, variants } }: Counter): SentCounter {
-  if (!variants) return { name, policy, cells }
-  const sent = variants.map(({ compiled, ...variant }) => ({
-    ...variant,
-    policy: compiled.policy,
-    cells: compiled.cells,
-  }))
-  return { name, policy, cells, variants: sent }
-}
-
-function compiledOf({ policy, cells, variants }: SentCounter): CompiledPolicy {
-  if (!variants) return compiledAlone({ policy, cells }, false)
-  return new CompiledVariants(
-    variants.map(({ policy: own, cells: size, ...variant }) => ({
-      ...variant,
-      compiled: compiledAlone({ policy: own, cells: size }, true),
-    })),
-  )
-}
-
-function compiledAlone(
-  { policy, cells }: Pick<SentCounter, 'policy' | 'cells'>,
-  chargedBeside: boolean,
-): CompiledPolicy {
-  const { compile } = algorithms[policy.algorithm]
-  const compiled = compile(policy, policy.limit, chargedBeside)
-  // a sliding log that is shared by several plans has a cell for each unit of the largest plan
-  return compiled.cells === cells ? compiled : compile(policy, policy.limit + cells - compiled.cells, chargedBeside)
 }

@@ -1,7 +1,6 @@
-import { sendAgain, soonest, stillWanted } from '@sluice/fleet/backend'
+import { type ServerState, sendAgain, soonest, stillWanted } from '@sluice/fleet/backend'
 import type { Clock, Observers } from '@sluice/limiter-core/backend'
 import { failureOf, isRepeatable, lateFailure, PostgresFailure, unsentFailure } from '../server/postgres-failure.ts'
-import type { ServerState } from '../server/server-state.ts'
 import type { SqlCalls } from '../server/sql-calls.ts'
 import { decideArguments, isPlainTake, takeArguments } from './decide-call.ts'
 import { LimitReply } from './decide-reply.ts'

@@ -1,10 +1,13 @@
-import type { Interruption } from '@sluice/limiter-core'
+import type { Interruption } from '@sluice/limiter-core/backend'
 import { ServerTime } from './server-time.ts'
 
 type Listener = (event: Interruption) => void
 
-interface Told {
+/** What each reply of a server contains about the server. */
+interface ServerReport {
+  /** Time of the server in ms. */
   readonly now: number
+  /** Time of the server before which counts may have been lost. */
   readonly lostBefore: number
 }
 
@@ -31,7 +34,7 @@ export class ServerState {
     return this.#serverTime?.() ?? this.#time.at(at)
   }
 
-  replied({ now, lostBefore }: Told, sentAt: number, receivedAt: number): void {
+  replied({ now, lostBefore }: ServerReport, sentAt: number, receivedAt: number): void {
     this.#time.replied(now, sentAt, receivedAt)
     const before = this.lostBefore
     this.lostBefore = lostBefore
