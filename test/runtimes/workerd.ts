@@ -10,13 +10,22 @@ export interface WorkerOptions {
   /** The Worker, as one module. */
   readonly text: string
   readonly compatibilityFlags?: readonly string[]
-  /** Further lines of its configuration in Cap'n Proto: Durable Objects and bindings. */
-  readonly configuration?: readonly string[]
+  /** Durable Objects of a class `LimitObject`, which the Worker exports, with the binding `LIMITS`. */
+  readonly objects?: {
+    /** Whether they have the storage of SQLite. */
+    readonly sql: boolean
+    /** Folder of their storage. Default: in memory. */
+    readonly folder?: string
+  }
+  /** Number of Workers that run the module and share the Durable Objects of the first. Default: 1. */
+  readonly workers?: number
 }
 
 /** A Worker in Cloudflare's runtime. */
 export interface RunningWorker {
   readonly url: string
+  /** URLs of all Workers, of which `url` is the first. */
+  readonly urls: readonly string[]
   /** What the runtime and the Worker printed. */
   output(): string
   stop(): Promise<void>
@@ -24,7 +33,7 @@ export interface RunningWorker {
 
 const COMPATIBILITY_DATE = '2026-11-01'
 
-/** Starts Cloudflare's runtime with one Worker on a free port. Rejects with its output if it does not start. */
+/** Starts Cloudflare's runtime with Workers on free ports. Rejects with its output if it does not start. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const folder = memoryFolder('sluice-workerd-')
   writeFileSync(join(folder, 'worker.mjs'), options.text)
@@ -44,11 +53,17 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       },
     },
   )
-  const port = (): string | undefined => /"socket":"http","port":(\d+)/.exec(output)?.[1]
-  await eventually(async () => isClosed || port() !== undefined, { what: 'the port of the Worker' })
+  const names = workerNames(options)
+  const ports = (): string[] => {
+    const found = names.map((name) => new RegExp(`"socket":"${name}","port":(\\d+)`).exec(output)?.[1])
+    return found.filter((port) => port !== undefined)
+  }
+  await eventually(async () => isClosed || ports().length === names.length, { what: 'the ports of the Workers' })
   if (isClosed) throw new Error(output)
+  const urls = ports().map((port) => `http://127.0.0.1:${port}`)
   return {
-    url: `http://127.0.0.1:${port()}`,
+    url: urls[0],
+    urls,
     output: () => output,
     stop: async () => {
       child.kill('SIGKILL')
@@ -57,17 +72,37 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   }
 }
 
-function configOf({ compatibilityFlags = [], configuration = [] }: WorkerOptions): string {
+function workerNames({ workers = 1 }: WorkerOptions): readonly string[] {
+  return Array.from({ length: workers }, (_, index) => `worker${index}`)
+}
+
+function configOf(options: WorkerOptions): string {
+  const names = workerNames(options)
+  const { folder } = options.objects ?? {}
+  const services = names.map((name) => `(name = "${name}", worker = .${name})`)
+  if (folder !== undefined) services.push(`(name = "disk", disk = (path = "${folder}", writable = true))`)
+  const sockets = names.map((name) => `(name = "${name}", address = "127.0.0.1:0", http = (), service = "${name}")`)
   return `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [(name = "main", worker = .main)],
-  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
-);
-const main :Workerd.Worker = (
-  modules = [(name = "worker.mjs", esModule = embed "worker.mjs")],
-  compatibilityDate = "${COMPATIBILITY_DATE}",
-  compatibilityFlags = ${JSON.stringify(compatibilityFlags)},
-  ${configuration.join('\n  ')}
-);
+const config :Workerd.Config = (services = [${services}], sockets = [${sockets}]);
+${names.map((name, index) => workerOf(name, options, index === 0)).join('\n')}
 `
+}
+
+function workerOf(name: string, { compatibilityFlags = [], objects }: WorkerOptions, isOwner: boolean): string {
+  const fields = [
+    'modules = [(name = "worker.mjs", esModule = embed "worker.mjs")]',
+    `compatibilityDate = "${COMPATIBILITY_DATE}"`,
+    `compatibilityFlags = ${JSON.stringify(compatibilityFlags)}`,
+  ]
+  if (objects) {
+    const owner = isOwner ? '' : ', serviceName = "worker0"'
+    fields.push(`bindings = [(name = "LIMITS", durableObjectNamespace = (className = "LimitObject"${owner}))]`)
+  }
+  if (objects && isOwner) {
+    fields.push(
+      `durableObjectNamespaces = [(className = "LimitObject", uniqueKey = "limits", enableSql = ${objects.sql})]`,
+      `durableObjectStorage = (${objects.folder === undefined ? 'inMemory = void' : 'localDisk = "disk"'})`,
+    )
+  }
+  return `const ${name} :Workerd.Worker = (${fields.join(', ')});`
 }
