@@ -1,3 +1,4 @@
+import { durableObjectBackend } from '@sluice/cloudflare'
 import { createCounters, digestCounters, uniqueCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
@@ -23,6 +24,7 @@ import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums 
 import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
+import { InProcessObjects } from '../cloudflare/in-process-objects.ts'
 
 /** Invalid options that a user may write, with the error code that each must throw at start-up. */
 export type BadOption = readonly [what: string, code: string, build: () => unknown]
@@ -40,6 +42,7 @@ const overridden = limitOverrides as Untyped
 const policy = { limit: 100, window: '1m' } as const
 const one = (options: object): unknown => rate({ ...policy, ...options })
 const none = (): number => 0
+const objects = new InProcessObjects()
 const sql = { query: () => new Promise<never>(() => {}) }
 const hot = (options: object): unknown => redisCounters(runner, { ledger: postgresLedger(sql), ...options })
 const runner = { run: () => new Promise<unknown>(() => {}) }
@@ -86,6 +89,19 @@ export const badOptions: readonly BadOption[] = [
   ],
   ['limits in a schema with a quote', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { schema: 'a"b' })],
   ['limits with an invalid PostgreSQL client', 'SLUICE_BAD_OPTION', () => (postgresBackend as Untyped)({})],
+  ['limits in a Durable Object without a binding', 'SLUICE_BAD_OPTION', () => (durableObjectBackend as Untyped)({})],
+  ['limits in no Durable Object', 'SLUICE_BAD_OPTION', () => durableObjectBackend(objects, { shards: 0 })],
+  ['limits in Durable Objects without names', 'SLUICE_BAD_OPTION', () => durableObjectBackend(objects, { prefix: '' })],
+  [
+    'limits in Durable Objects in empty batches',
+    'SLUICE_BAD_OPTION',
+    () => durableObjectBackend(objects, { maxBatch: 0 }),
+  ],
+  [
+    'limits in Durable Objects with a short secret',
+    'SLUICE_BAD_OPTION',
+    () => durableObjectBackend(objects, { secret: 'short' }),
+  ],
   ['limits with a short secret', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { secret: 'short' })],
   ['limits in PostgreSQL in empty batches', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { maxBatch: 0 })],
   ['a limit in quotes', 'SLUICE_BAD_LIMIT', () => one({ limit: '100' })],

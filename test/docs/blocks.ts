@@ -14,6 +14,8 @@ export interface DocBlock {
 }
 
 const folder = join(root, '.artifacts/doc-blocks')
+/** Types of modules of runtimes. */
+const MODULES = '../../examples/workers/src/worker-configuration.d.ts'
 const FENCE = /^```(?:ts|js|typescript|javascript)( no-run)?\n([\s\S]*?)^```$/gm
 
 /** Pages whose code blocks are checked. */
@@ -49,7 +51,7 @@ export function writeBlocks(): readonly DocBlock[] {
   // a block without imports is a module too
   for (const { file, code } of blocks) writeFileSync(file, `${code}\nexport {}\n`)
   const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false }
-  const tsconfig = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts'] }
+  const tsconfig = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts', MODULES] }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   return blocks
 }

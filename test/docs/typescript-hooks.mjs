@@ -1,4 +1,5 @@
-// Lets Node load TypeScript, so that the blocks of the documentation run on the packages' source.
+// Lets Node load TypeScript, so that the blocks of the documentation run on the packages' source, and the module
+// `cloudflare:workers` of Workers.
 import { fileURLToPath } from 'node:url'
 import { transformed } from '../../tools/cached-transform.cjs'
 
@@ -12,7 +13,16 @@ const options = {
   module: { type: 'es6' },
 }
 
+const WORKERS = 'cloudflare:workers'
+const workers = 'export const env = { LIMITS: { idFromName: () => ({}), get: () => ({}) } }'
+
+export async function resolve(specifier, context, nextResolve) {
+  if (specifier !== WORKERS) return nextResolve(specifier, context)
+  return { url: WORKERS, format: 'module', shortCircuit: true }
+}
+
 export async function load(url, context, nextLoad) {
+  if (url === WORKERS) return { format: 'module', source: workers, shortCircuit: true }
   if (!url.endsWith('.ts')) return nextLoad(url, context)
   return { format: 'module', source: transformed(fileURLToPath(url), options), shortCircuit: true }
 }

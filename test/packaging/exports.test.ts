@@ -33,6 +33,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/insight': 88,
   '@sluice/redis': 56,
   '@sluice/postgres': 18,
+  '@sluice/cloudflare': 15,
   '@sluice/testkit': 52,
 }
 

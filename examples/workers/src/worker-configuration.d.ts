@@ -1,0 +1,4 @@
+// Types of the bindings of this Worker. `wrangler types` writes them for your configuration.
+declare module 'cloudflare:workers' {
+  export const env: { readonly LIMITS: import('@sluice/cloudflare').LimitNamespace }
+}

@@ -1,0 +1,5 @@
+export { DurableObjectFailure } from './calls/durable-object-failure.ts'
+export type { LimitNamespace, LimitStub } from './calls/limit-namespace.ts'
+export { type DurableObjectBackendOptions, durableObjectBackend } from './durable-object-backend.ts'
+export { LimitObject } from './object/limit-object.ts'
+export type { LimitObjectState, LimitStorage } from './object/limit-storage.ts'

@@ -1,0 +1,73 @@
+import type { LimitEntries } from './limit-entries.ts'
+import { isFloats, type LimitStorage, MAX_KEYS, unawaited, type WriteOptions } from './limit-storage.ts'
+
+/** Shortest time in ms between two deletions of expired entries. It grows with the number of entries. */
+const MIN_PAUSE_MS = 60_000
+/** Number of entries for which a deletion waits once more. */
+const ENTRIES_PER_PAUSE = 10_000
+
+/** Entries that have not expired. */
+interface Remaining {
+  soonestAt: number
+  count: number
+}
+
+/** Deletes expired entries when the alarm of the object rings. */
+export class Expiry {
+  readonly #storage: LimitStorage
+  readonly #entries: LimitEntries
+  #alarmAt: number | null = null
+
+  constructor(storage: LimitStorage, entries: LimitEntries) {
+    this.#storage = storage
+    this.#entries = entries
+  }
+
+  async start(): Promise<void> {
+    this.#alarmAt = await this.#storage.getAlarm()
+  }
+
+  /** Sets the alarm, if none is set, for entries that were written at `clock` and end at `endsAt` at the earliest. */
+  watch(clock: number, endsAt: number, options: WriteOptions): void {
+    if (this.#alarmAt === null) this.#set(Math.max(endsAt, clock + MIN_PAUSE_MS), options)
+  }
+
+  /** Deletes the entries that have expired at `clock`, and sets the next alarm. */
+  async run(clock: number): Promise<void> {
+    this.#alarmAt = null
+    const { soonestAt, count } = await this.#entries.pinned(() => this.#deleteExpired(clock))
+    if (count === 0) return
+    const pauseMs = MIN_PAUSE_MS * (1 + count / ENTRIES_PER_PAUSE)
+    this.#set(Math.ceil(Math.max(soonestAt, clock + pauseMs)), { allowUnconfirmed: true })
+  }
+
+  /** Returns the number of remaining entries, and the soonest end of them. */
+  async #deleteExpired(clock: number): Promise<Remaining> {
+    const remaining = { soonestAt: Number.POSITIVE_INFINITY, count: 0 }
+    let startAfter: string | undefined
+    do {
+      const page = await this.#storage.list({ limit: MAX_KEYS, ...(startAfter !== undefined && { startAfter }) })
+      const expired = [...page].filter(([name, value]) => this.#isExpired(name, value, clock, remaining))
+      const names = expired.map(([name]) => name)
+      if (names.length > 0) await this.#storage.delete(names, { allowUnconfirmed: true })
+      startAfter = page.size === MAX_KEYS ? [...page.keys()].at(-1) : undefined
+    } while (startAfter !== undefined)
+    return remaining
+  }
+
+  #isExpired(name: string, value: unknown, clock: number, remaining: Remaining): boolean {
+    // the start of the object is not an entry
+    if (!isFloats(value)) return false
+    // an entry in memory may have been changed after the storage was read
+    const keptUntil = this.#entries.cached(name)?.keptUntil ?? value[0]
+    if (keptUntil <= clock && this.#entries.remove(name)) return true
+    remaining.count++
+    remaining.soonestAt = Math.min(remaining.soonestAt, keptUntil)
+    return false
+  }
+
+  #set(at: number, options: WriteOptions): void {
+    this.#alarmAt = at
+    unawaited(this.#storage.setAlarm(at, options))
+  }
+}

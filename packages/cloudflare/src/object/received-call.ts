@@ -1,0 +1,99 @@
+import { compiledOf } from '@sluice/fleet/backend'
+import type { CompiledPolicy, PriorUsage } from '@sluice/limiter-core/backend'
+import { type CallMessage, MARK, OPERATIONS, type SentCharge, type SentUsage } from '../calls/call-message.ts'
+
+/** A charge of a received request. */
+export interface ReceivedCharge {
+  /** Name of the entry. */
+  readonly name: string
+  readonly compiled: CompiledPolicy
+  readonly cost: number
+  readonly advisory: boolean
+  readonly known: ReportedUsage | undefined
+}
+
+/** Usage that a caller knows, with times of the object. */
+export interface ReportedUsage extends Pick<PriorUsage, 'used' | 'resetAfterMs' | 'admitted'> {
+  /** Time of the report; Infinity for usage that is always restored. */
+  readonly usedAt: number
+  readonly admittedAt: number
+}
+
+export interface ReceivedRequest {
+  readonly operation: keyof typeof OPERATIONS
+  readonly takenAt: number
+  /** Names of the entries of the idempotency id, one per charge; undefined without an id. */
+  readonly doneNames: readonly string[] | undefined
+  readonly charges: readonly ReceivedCharge[]
+}
+
+export interface ReceivedCall extends Pick<CallMessage, 'deadline' | 'given' | 'durable'> {
+  readonly requests: readonly ReceivedRequest[]
+  /** Names of all entries that the requests need. */
+  readonly names: readonly string[]
+}
+
+/** Start of the names of counts and of idempotency ids in the storage. */
+const COUNT = 'c:'
+const DONE = 'd:'
+/** Number of compiled policies that an object keeps. */
+const MAX_POLICIES = 1_000
+const NAMES = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
+
+/** Reads the bodies of calls. */
+export class CallReader {
+  readonly #policies = new Map<string, CompiledPolicy>()
+
+  /** Throws if the body is not a call of this release. */
+  read(body: string): ReceivedCall {
+    const message: CallMessage = JSON.parse(body)
+    if (message?.mark !== MARK)
+      throw new TypeError(`mark: expected ${MARK}, received another release or another caller`)
+    const { deadline, given, durable } = message
+    const compiled = message.policies.map((text) => this.#compiledOf(text))
+    const counts = message.names.map((name) => COUNT + name)
+    const names = new Set<string>()
+    const requests = message.requests.map(([number, takenAt, id, sent]): ReceivedRequest => {
+      const charges = sent.map((charge) => receivedCharge(charge, counts, compiled))
+      const doneNames = id === '' ? undefined : charges.map(({ name }) => `${DONE}${id} ${name}`)
+      for (const { name } of charges) names.add(name)
+      for (const name of doneNames ?? []) names.add(name)
+      return { operation: NAMES[number], takenAt, doneNames, charges }
+    })
+    return { deadline, given, durable, requests, names: [...names] }
+  }
+
+  #compiledOf(text: string): CompiledPolicy {
+    let compiled = this.#policies.get(text)
+    if (!compiled) {
+      if (this.#policies.size >= MAX_POLICIES) this.#policies.clear()
+      compiled = compiledOf(JSON.parse(text))
+      this.#policies.set(text, compiled)
+    }
+    return compiled
+  }
+}
+
+function receivedCharge(
+  [name, policy, cost, advisory, known]: SentCharge,
+  names: readonly string[],
+  policies: readonly CompiledPolicy[],
+): ReceivedCharge {
+  return {
+    name: names[name],
+    compiled: policies[policy],
+    cost,
+    advisory: advisory === 1,
+    known: known && reportedUsage(known),
+  }
+}
+
+function reportedUsage([used, resetAfterMs, usedAt, uncounted, unsure, upTo, admittedAt]: SentUsage): ReportedUsage {
+  return {
+    used,
+    resetAfterMs: resetAfterMs ?? Number.POSITIVE_INFINITY,
+    usedAt: usedAt ?? Number.POSITIVE_INFINITY,
+    admitted: uncounted + unsure > 0 ? { uncounted, unsure, upTo, ageMs: 0 } : undefined,
+    admittedAt,
+  }
+}

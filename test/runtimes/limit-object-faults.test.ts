@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { systemClock } from '@sluice/limiter-core/backend'
+import { eventually } from '../services/eventually.ts'
+import { bundle } from './bundle.ts'
+import { type RunningWorker, startWorker } from './workerd.ts'
+
+const LIMIT = 10_000
+/** Far above the deadline of 50 ms, because the machine may be busy. */
+const LONGEST_MS = 2_000
+
+interface Decided {
+  readonly source: string
+  readonly counted: boolean
+  readonly allowed: boolean
+  readonly remaining: number
+}
+
+let worker: RunningWorker
+
+beforeEach(async () => {
+  const { text } = await bundle('programs/faulty-limit-worker.ts', { external: ['node:*', 'cloudflare:*'] })
+  worker = await startWorker({ text, objects: { sql: true } })
+})
+
+afterEach(() => worker.stop())
+
+async function ask<T>(path: string): Promise<T> {
+  const response = await fetch(worker.url + path)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${response.status} ${text}\n${worker.output()}`)
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
+
+describe('while a Durable Object fails, the failure rule answers in time, and afterwards all units are counted', () => {
+  test.each(['throws', 'hangs'])('the object %s', async (fault) => {
+    let allowed = 0
+    let longestMs = 0
+    const take = async (): Promise<Decided> => {
+      const from = systemClock.now()
+      const decided = await ask<Decided>('/hour')
+      longestMs = Math.max(longestMs, systemClock.now() - from)
+      if (decided.allowed) allowed++
+      return decided
+    }
+    const isCounted = async (): Promise<boolean> => {
+      const { source, counted } = await take()
+      return counted && source === 'durable-object'
+    }
+    await eventually(isCounted, { what: 'a decision of the object' })
+    longestMs = 0
+    await ask(`/fault/${fault}`)
+    await eventually(async () => (await Promise.all([take(), take(), take()])).every(({ counted }) => !counted), {
+      what: 'decisions of the failure rule',
+    })
+    for (let round = 0; round < 50; round++) {
+      for (const { counted, source } of await Promise.all([take(), take(), take()])) {
+        expect({ counted, source }).toEqual({ counted: false, source: 'local' })
+      }
+    }
+    expect(longestMs).toBeLessThan(LONGEST_MS)
+    await ask('/fault/none')
+    await eventually(isCounted, { what: 'a decision of the object after it was repaired' })
+    await eventually(async () => (await take()).remaining === LIMIT - allowed, {
+      what: 'a count of all admitted units',
+    })
+  })
+})
+
+test('expired counts are deleted by the alarm of the object, and the others stay', async () => {
+  await Promise.all(Array.from({ length: 200 }, (_, key) => ask(`/short?key=${key}`)))
+  await ask('/hour?key=a')
+  const stored = (): Promise<{ names: string[]; alarm: number | null }> => ask('/entries')
+  expect((await stored()).names).toHaveLength(100)
+  expect((await stored()).alarm).toBeGreaterThan(Date.now())
+  await eventually(
+    async () => {
+      await ask('/ring')
+      return (await stored()).names.length === 2
+    },
+    { what: 'a deletion of expired counts' },
+  )
+  const { names } = await stored()
+  expect(names.map((name) => name.replace(/^(c:).*\/hour\/.* /, '$1 hour '))).toEqual(['c: hour a', 's:created'])
+  await eventually(async () => ((await stored()).alarm ?? 0) > Date.now() + 30 * 60_000, { what: 'the next alarm' })
+  expect((await ask<Decided>('/hour?key=a')).remaining).toBe(LIMIT - 2)
+})
