@@ -9,4 +9,7 @@ const config :Workerd.Config = (
 const main :Workerd.Worker = (
   modules = [(name = "worker.mjs", esModule = embed "dist/worker.mjs")],
   compatibilityDate = "2026-11-01",
+  bindings = [(name = "LIMITS", durableObjectNamespace = "LimitObject")],
+  durableObjectNamespaces = [(className = "LimitObject", uniqueKey = "limits", enableSql = true)],
+  durableObjectStorage = (inMemory = void),
 );
