@@ -7,7 +7,7 @@ export class InProcessObjects implements LimitNamespace {
   calls = 0
   /** Runs before each call reaches its object. */
   before: () => unknown = () => {}
-  readonly #objects = new Map<string, LimitObject>()
+  readonly objects = new Map<string, LimitObject>()
 
   idFromName(name: string): object {
     return { name }
@@ -26,14 +26,14 @@ export class InProcessObjects implements LimitNamespace {
 
   /** Ends all objects. Later calls start them again with their storage. */
   restart(): void {
-    this.#objects.clear()
+    this.objects.clear()
   }
 
   #objectOf(name: string): LimitObject {
     const storage = this.storages.get(name) ?? new InProcessStorage()
     this.storages.set(name, storage)
-    const object = this.#objects.get(name) ?? new LimitObject({ storage })
-    this.#objects.set(name, object)
+    const object = this.objects.get(name) ?? new LimitObject({ storage })
+    this.objects.set(name, object)
     return object
   }
 }
@@ -51,7 +51,7 @@ export class InProcessStorage implements LimitStorage {
     return new Map(found.map(([key, value]) => [key, structuredClone(value)]))
   }
 
-  async put(entries: Record<string, unknown>): Promise<void> {
+  async put(entries: Record<string, unknown>, _options?: { readonly allowUnconfirmed?: boolean }): Promise<void> {
     checkKeys(Object.keys(entries))
     for (const [key, value] of Object.entries(entries)) this.values.set(key, structuredClone(value))
   }

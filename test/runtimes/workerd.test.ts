@@ -71,4 +71,23 @@ describe('workerd', () => {
       expect(output()).not.toMatch(/error|warn/i)
     })
   })
+
+  test('limits requests of a Worker whose limit counts in Durable Objects, without Node.js', async () => {
+    const external = ['cloudflare:workers']
+    const { text, metafile } = await bundle('programs/shared-limit-without-node.ts', {
+      conditions: CONDITIONS,
+      external,
+    })
+    const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path))
+    expect([...new Set(imports)]).toEqual(external)
+    const compatibilityFlags = ['no_nodejs_compat', 'no_nodejs_compat_v2']
+    await withWorker(startWorker({ text, compatibilityFlags, objects: { sql: true } }), async ({ url, output }) => {
+      const ask = (path: string) => fetch(url + path, { headers: { 'cf-connecting-ip': '192.0.2.1' } })
+      const statuses = []
+      for (let request = 0; request < 4; request++) statuses.push((await ask('/')).status)
+      expect(statuses).toEqual([200, 200, 200, 429])
+      expect(await (await ask('/?forgotten')).text()).toMatch(/waitUntil: expected the waitUntil of cloudflare:workers/)
+      expect(output()).not.toMatch(/error|warn/i)
+    })
+  })
 })

@@ -32,10 +32,13 @@ export class LimitEntry {
     if (stored !== undefined) this.#stored = isStored ? stored.subarray(HEAD) : [Number.NaN]
   }
 
-  /** Returns the cells, which the caller may change; undefined if they are unusable for the policy. */
+  /**
+   * Returns the cells, which the caller may change before it calls `toStored`; undefined if they are unusable for the
+   * policy.
+   */
   cellsOf(compiled: CompiledPolicy): Float64Array | undefined {
     if (compiled === this.#compiled) return this.#cells
-    if (this.#compiled && this.#cells) this.#stored = storedFrom(this.#compiled, this.#cells)
+    // not from the cells of another policy, which may have no room for all units
     const cells = this.#stored ? cellsFrom(compiled, this.#stored) : new Float64Array(compiled.cells)
     if (cells) {
       this.#compiled = compiled
@@ -77,7 +80,9 @@ export class LimitEntry {
     const cells = this.#cells as Float64Array
     const keptMs = compiled.keptMs?.(cells, 0, now) ?? compiled.resetAfterMs(cells, 0, now)
     this.keptUntil = Math.max(clock + Math.ceil(keptMs), this.#marksUntil) + SLACK_MS
-    const stored = storedFrom(compiled, cells)
-    return Float64Array.from([this.keptUntil, this.resetAt, this.refundedAt, this.#marksUntil, ...stored])
+    const head = [this.keptUntil, this.resetAt, this.refundedAt, this.#marksUntil]
+    const value = Float64Array.from([...head, ...storedFrom(compiled, cells)])
+    this.#stored = value.subarray(HEAD)
+    return value
   }
 }
