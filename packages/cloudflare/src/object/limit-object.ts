@@ -19,6 +19,8 @@ const SIMULATED_EXTRA_MS = 600_000
  * Storage of both kinds, SQLite and key-value, is supported.
  */
 export class LimitObject {
+  /** Type of Durable Object classes, for bindings of type `DurableObjectNamespace<LimitObject>`. No such property exists. */
+  declare readonly __DURABLE_OBJECT_BRAND: never
   readonly #storage: LimitStorage
   readonly #clock: Pick<Clock, 'wall'>
   readonly #entries: LimitEntries
