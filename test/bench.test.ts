@@ -36,6 +36,7 @@ describe('the benchmarks', () => {
       'counters',
       'quotas',
       'postgres',
+      'objects',
       'insight',
     ])
     for (const table of Object.values(results).flat()) {

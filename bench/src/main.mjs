@@ -16,6 +16,7 @@ const benches = {
   counters: () => import('./counters.mjs'),
   quotas: () => import('./quotas.mjs'),
   postgres: () => import('./postgres.mjs'),
+  objects: () => import('./durable-objects.mjs'),
   insight: () => import('./insight.mjs'),
 }
 const names = Object.keys(benches)
