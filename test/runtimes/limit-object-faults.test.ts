@@ -49,6 +49,13 @@ describe('while a Durable Object fails, the failure rule answers in time, and af
     await eventually(isCounted, { what: 'a decision of the object' })
     longestMs = 0
     await ask(`/fault/${fault}`)
+    // overlapping requests, each of which ends before the next: none may rely on a timer of another
+    const overlapping: Promise<Decided>[] = []
+    for (let request = 0; request < 20; request++) {
+      overlapping.push(take())
+      await ask(`/fault/${fault}`)
+    }
+    await Promise.all(overlapping)
     await eventually(async () => (await Promise.all([take(), take(), take()])).every(({ counted }) => !counted), {
       what: 'decisions of the failure rule',
     })
@@ -64,6 +71,26 @@ describe('while a Durable Object fails, the failure rule answers in time, and af
       what: 'a count of all admitted units',
     })
   })
+})
+
+test('clients that leave while the object hangs do not keep its decisions from coming back', async () => {
+  const isCounted = async (): Promise<boolean> => (await ask<Decided>('/hour')).counted
+  await eventually(isCounted, { what: 'a decision of the object' })
+  await ask('/fault/hangs')
+  const leave = async (): Promise<void> => {
+    const leaving = new AbortController()
+    const request = fetch(`${worker.url}/hour`, { signal: leaving.signal }).catch(() => {})
+    await ask('/fault/hangs')
+    leaving.abort()
+    await request
+  }
+  for (let round = 0; round < 40; round++) await leave()
+  await eventually(async () => !(await isCounted()), { what: 'a decision of the failure rule' })
+  for (let round = 0; round < 40; round++) await leave()
+  await ask('/fault/none')
+  // some of these are the trials of the breaker
+  for (let round = 0; round < 200; round++) await leave().then(() => ask('/fault/none'))
+  await eventually(isCounted, { what: 'a decision of the object after it was repaired' })
 })
 
 test('expired counts are deleted by the alarm of the object, and the others stay', async () => {
