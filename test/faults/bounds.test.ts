@@ -16,7 +16,7 @@ function seen(samples: Partial<Sample>[] = [], report: Partial<Report> = {}): Pa
       ...report,
     },
   ]
-  return { timeline: new Timeline(reports), from: 0, to: 1_000 }
+  return { client: 'ioredis', timeline: new Timeline(reports), from: 0, to: 1_000 }
 }
 
 function sample({ at = 500, ms = 1, ...other }: Partial<Sample>): Sample {

@@ -88,7 +88,7 @@ export class Fleet {
     const times = await fault()
     await this.ready()
     await lasting(CALM_MS)
-    return { ...times, timeline: await this.end() }
+    return { ...times, client: this.client, timeline: await this.end() }
   }
 
   async begin({ guarded = [], perSecond = PER_SECOND }: Crowd = {}): Promise<void> {
@@ -127,6 +127,8 @@ export interface FaultTimes {
 }
 
 export interface Passed extends FaultTimes {
+  /** Name of the client of Redis. */
+  readonly client: string
   readonly timeline: Timeline
 }
 
