@@ -29,6 +29,7 @@ describe('the benchmarks', () => {
       'http',
       'hash',
       'redis',
+      'clients',
       'leases',
       'synced',
       'sketches',

@@ -9,6 +9,7 @@ const benches = {
   http: () => import('./http.mjs'),
   hash: () => import('./hash.mjs'),
   redis: () => import('./redis.mjs'),
+  clients: () => import('./clients.mjs'),
   leases: () => import('./leases.mjs'),
   synced: () => import('./synced.mjs'),
   sketches: () => import('./sketches.mjs'),

@@ -1,5 +1,6 @@
 // Contenders in a separate process, one each except in a smoke test. Runs a closed loop for each message.
 import { childOptions } from './child.mjs'
+import { clientContenders } from './client-contenders.mjs'
 import { closedLoop } from './closed-loop.mjs'
 import { proveDenial } from './contenders.mjs'
 import { redisContenders } from './redis-contenders.mjs'
@@ -7,7 +8,7 @@ import { openRedisLoad } from './redis-load.mjs'
 
 const { names, port, seed } = childOptions()
 const opened = {}
-for (const [index, contender] of redisContenders.entries()) {
+for (const [index, contender] of [...redisContenders, ...clientContenders].entries()) {
   const { name } = contender
   if (!names.includes(name)) continue
   // contenders do not share counts; the limit is large enough for leases, which are exact for small limits

@@ -1,7 +1,8 @@
 // Baselines: cost of one command for client and server, and of the smallest script that enforces a limit.
 import { connect } from './redis-client.mjs'
 
-const countScript = `
+/** The smallest script that enforces a limit. */
+export const countScript = `
 local used = redis.call('INCR', KEYS[1])
 if used == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return { used, redis.call('PTTL', KEYS[1]) }`

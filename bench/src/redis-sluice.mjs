@@ -2,7 +2,7 @@ import { connect, connectToNothing } from './redis-client.mjs'
 import { policyOf } from './sluice-contenders.mjs'
 
 /** Accepts only decisions from `source`, because a limiter in fallback would be measured under the wrong name. */
-async function limiterOn(source, backendOf, scope, ...policies) {
+export async function limiterOn(source, backendOf, scope, ...policies) {
   const [core, redis] = await Promise.all([import('@sluice/limiter-core'), import('@sluice/redis')])
   const backend = await backendOf({ ...core, ...redis })
   // long, so that a busy machine does not affect the result
