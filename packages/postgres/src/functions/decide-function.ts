@@ -51,6 +51,8 @@ declare
   waits float8[];
   may_take boolean;
   all_fit boolean;
+  is_partial boolean;
+  unspent text[] := '{}';
   writes boolean;
   any_needed boolean := false;
   is_usable boolean;

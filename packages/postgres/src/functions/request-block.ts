@@ -2,7 +2,8 @@ import { IDEMPOTENT_MS } from '@sluice/limiter-core/backend'
 
 /**
  * The part of the function `limit1_decide` that decides request `r`, whose first charge is at `at`, with the variables of
- * that function. It restores the usage that the caller knows, then checks all charges, then changes their cells.
+ * that function. It restores the usage that the caller knows, then checks all charges, then changes their cells. The
+ * verdict of an advisory charge that is not taken describes the cells before any change.
  */
 export function requestBlock(schema: string): string {
   return `      may_take := op = 0;
@@ -55,6 +56,20 @@ export function requestBlock(schema: string): string {
         at := at + (case when kind > 1 then 11 else 4 end);
       end loop;
 
+      -- advisory charges are not taken: read their verdicts before enforced charges of the same keys are taken
+      is_partial := may_take and not all_fit;
+      if is_partial then
+        at := starts[r] + 3;
+        for j in 1 .. charges loop
+          kind := g[at + 3];
+          if kind % 2 = 1 then
+            unspent[j] := ${schema}.limit1_verdict(
+              policies[g[at + 1]::int].c, cells[g[at]::int].c, now, g[at + 2], waits[j]);
+          end if;
+          at := at + (case when kind > 1 then 11 else 4 end);
+        end loop;
+      end if;
+
       at := starts[r] + 3;
       answer := '';
       for j in 1 .. charges loop
@@ -103,7 +118,9 @@ export function requestBlock(schema: string): string {
           dirty[k] := true;
           policy_of[k] := n_policy;
         end if;
-        answer := answer || ${schema}.limit1_verdict(p, cells[k].c, now, cost, waits[j]);
+        if is_partial and kind % 2 = 1 then answer := answer || unspent[j];
+        else answer := answer || ${schema}.limit1_verdict(p, cells[k].c, now, cost, waits[j]);
+        end if;
         if j < charges then answer := answer || ' '; end if;
         at := at + (case when kind > 1 then 11 else 4 end);
       end loop;

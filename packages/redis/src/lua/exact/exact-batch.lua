@@ -12,16 +12,22 @@
 -- never), resetAfterMs and availableAfterMs. A request with an unusable key is '!' and the number of a message instead;
 -- the messages follow on separate lines.
 
+-- returns whether prior usage follows one of the charges
 local function readCharges(count)
+  local hasKnown = false
   for j = 1, count do
     local n = number()
     steps[n] = steps[n] or readStep()
     local charge = { step = steps[n], cost = number() }
     local kind = number()
     charge.advisory = kind % 2 == 1
-    if kind > 1 then charge.known = readKnown() end
+    if kind > 1 then
+      charge.known = readKnown()
+      hasKnown = true
+    end
     charges[j] = charge
   end
+  return hasKnown
 end
 
 local function cellsOf(key, step)
@@ -62,9 +68,32 @@ local function takePlainly(decisions, step, cost)
   first = first + decisions
 end
 
-local function decide(decisions, operation, takenAt, id, count)
+-- runs before any charge is checked, because several charges of the request may have one key
+local function restoreKnown(takenAt, id, count)
+  for j = 1, count do
+    local charge = charges[j]
+    local step, key, known = charge.step, KEYS[first + j], charge.known
+    local c = cells[key] or (not broken[key] and cellsOf(key, step))
+    local isDue = c and known and not (takenAt and doneBefore(key, id))
+    if isDue and makeGood(key, step, c, known) then written[key] = step end
+  end
+end
+
+-- reads the verdicts of advisory charges that are not taken, before enforced charges of the same keys are taken
+local function readUnspent(count)
+  for j = 1, count do
+    local charge = charges[j]
+    if charge.advisory then
+      local left, reset, grows = charge.step.numbersOf(cells[KEYS[first + j]], now, charge.cost, waits[j])
+      unspent[j] = numbersText(left, waits[j], reset, grows)
+    end
+  end
+end
+
+local function decide(decisions, operation, takenAt, id, count, hasKnown)
   for _ = 1, decisions do
     local message
+    if hasKnown and operation ~= 'peek' then restoreKnown(takenAt, id, count) end
     local mayTake, allFit = operation == 'take', true
     for j = 1, count do
       local charge = charges[j]
@@ -74,8 +103,6 @@ local function decide(decisions, operation, takenAt, id, count)
         message = broken[key]
         break
       end
-      local tells = charge.known and (mayTake or (takenAt and not doneBefore(key, id)))
-      if tells and makeGood(key, step, c, charge.known) then written[key] = step end
       local wait = takenAt and 0 or step.waitMs(c, now, charge.cost)
       if wait > 0 then
         allFit = false
@@ -87,6 +114,8 @@ local function decide(decisions, operation, takenAt, id, count)
       size = size + 1
       out[size] = '!' .. message
     else
+      local isPartial = mayTake and not allFit
+      if isPartial then readUnspent(count) end
       for j = 1, count do
         local charge = charges[j]
         local step, cost, key = charge.step, charge.cost, KEYS[first + j]
@@ -109,8 +138,12 @@ local function decide(decisions, operation, takenAt, id, count)
           written[key] = step
         end
         size = size + 1
-        local left, reset, grows = step.numbersOf(c, now, cost, waits[j])
-        out[size] = numbersText(left, waits[j], reset, grows)
+        if isPartial and charge.advisory then
+          out[size] = unspent[j]
+        else
+          local left, reset, grows = step.numbersOf(c, now, cost, waits[j])
+          out[size] = numbersText(left, waits[j], reset, grows)
+        end
       end
     end
     first = first + count
@@ -127,13 +160,13 @@ while at < #ARGV do
     id = ARGV[at]
   end
   local count = number()
-  readCharges(count)
+  local hasKnown = readCharges(count)
   local charge = charges[1]
   if operation == 'take' and count == 1 and not charge.advisory and not charge.known then
     takePlainly(decisions, charge.step, charge.cost)
   else
     resets = {}
-    decide(decisions, operation, takenAt, id, count)
+    decide(decisions, operation, takenAt, id, count, hasKnown)
   end
 end
 
