@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { durableObjectBackend } from '@sluice/cloudflare'
 import { memoryBackend } from '@sluice/limiter-core'
 import type { Answer, Backend, Charge, Policy } from '@sluice/limiter-core/backend'
 import { postgresBackend } from '@sluice/postgres'
@@ -6,6 +7,7 @@ import { redisBackend } from '@sluice/redis'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
+import { InProcessObjects } from '../../cloudflare/in-process-objects.ts'
 import { ownSchema } from '../../postgres/own-schema.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
@@ -49,6 +51,10 @@ function numbersOf({ verdicts }: Answer): (number | undefined)[][] {
 const shared: [string, (clock: FakeClock) => Backend | Promise<Backend>][] = [
   ['redisBackend', (clock) => redisBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() })],
   ['postgresBackend', backendInPostgres],
+  [
+    'durableObjectBackend',
+    (clock) => durableObjectBackend(new InProcessObjects(), { clock, serverTime: () => clock.now() }),
+  ],
 ]
 
 describe.each([...shared, ['memoryBackend', (clock: FakeClock) => memoryBackend({ clock })] as const])(
@@ -89,5 +95,28 @@ describe.each([...shared, ['memoryBackend', (clock: FakeClock) => memoryBackend(
         [2, 0, MINUTE, MINUTE],
       ])
     })
+
+    // regression: Redis ignored the second adjustment as a repetition of the first
+    test('each adjustment is applied, even if its key was adjusted before in the same request', async () => {
+      const times = [3, 4, -2].map((cost) => charge(backend, cost, { key: 'adjusted' }))
+      const answer = await backend.adjustAll(times, Number.NaN)
+      expect(answer.verdicts.map(({ remaining }) => remaining)).toEqual([7, 3, 5])
+    })
   },
 )
+
+// regression: only the first adjustment of a key with an idempotency key was applied. Memory ignores idempotency keys
+describe.each(shared)('adjustments with an idempotency key in %s', (_name, makeBackend) => {
+  test('a repeated request with several adjustments of one key is applied once', async () => {
+    const backend = await makeBackend(new FakeClock({ nowMs: 1e9 }))
+    const idempotencyKey = { id: 'of the request', issuedAt: 1e9 }
+    const request = () =>
+      backend.adjustAll(
+        [3, 4].map((cost) => charge(backend, cost)),
+        Number.NaN,
+        { idempotencyKey },
+      )
+    const remaining = [await request(), await request()].map(({ verdicts }) => verdicts[1].remaining)
+    expect(remaining).toEqual([3, 3])
+  })
+})

@@ -55,7 +55,7 @@ export class CallReader {
     const names = new Set<string>()
     const requests = message.requests.map(([number, takenAt, id, sent]): ReceivedRequest => {
       const charges = sent.map((charge) => receivedCharge(charge, counts, compiled))
-      const doneNames = id === '' ? undefined : charges.map(({ name }) => `${DONE}${id} ${name}`)
+      const doneNames = id === '' ? undefined : doneNamesOf(charges, id)
       for (const { name } of charges) names.add(name)
       for (const name of doneNames ?? []) names.add(name)
       return { operation: NAMES[number], takenAt, doneNames, charges }
@@ -72,6 +72,16 @@ export class CallReader {
     }
     return compiled
   }
+}
+
+/** A repeated key has an entry for each of its charges, because a request may adjust a key several times. */
+function doneNamesOf(charges: readonly ReceivedCharge[], id: string): string[] {
+  const times = new Map<string, number>()
+  return charges.map(({ name }) => {
+    const before = times.get(name) ?? 0
+    times.set(name, before + 1)
+    return before === 0 ? `${DONE}${id} ${name}` : `${DONE}${id}:${before} ${name}`
+  })
 }
 
 function receivedCharge(

@@ -53,6 +53,8 @@ declare
   all_fit boolean;
   is_partial boolean;
   unspent text[] := '{}';
+  seen_keys int[];
+  done_names text[] := '{}';
   writes boolean;
   any_needed boolean := false;
   is_usable boolean;

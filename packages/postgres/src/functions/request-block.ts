@@ -10,6 +10,7 @@ export function requestBlock(schema: string): string {
       all_fit := true;
       is_usable := true;
       waits := '{}';
+      seen_keys := '{}';
       for j in 1 .. charges loop
         k := g[at];
         n_policy := g[at + 1];
@@ -19,11 +20,15 @@ export function requestBlock(schema: string): string {
           is_usable := false;
           exit;
         end if;
+        if op = 2 and ids[r] <> '' then
+          -- with the number of earlier charges of the key, because a request may adjust a key several times
+          done_names[j] := ' done:' || ids[r] || ':' || cardinality(array_positions(seen_keys, k)) || ':' || keys[k];
+          seen_keys := seen_keys || k;
+        end if;
         if kind > 1 then
           is_told := op = 1;
           if op = 2 and ids[r] <> '' then
-            perform from ${schema}.limits
-              where name = ' done:' || ids[r] || ':' || keys[k];
+            perform from ${schema}.limits where name = done_names[j];
             is_told := found;
           end if;
           if not is_told then
@@ -84,8 +89,7 @@ export function requestBlock(schema: string): string {
           if cost <> 0 then
             is_told := false;
             if ids[r] <> '' then
-              select d.cells[1] into moved from ${schema}.limits d
-                where d.name = ' done:' || ids[r] || ':' || keys[k];
+              select d.cells[1] into moved from ${schema}.limits d where d.name = done_names[j];
               is_told := found;
             end if;
             if not is_told then
@@ -98,7 +102,7 @@ export function requestBlock(schema: string): string {
               if is_changed then cells[k].c := adjusted[3 :]; end if;
               if ids[r] <> '' and (is_changed or kind > 1) then
                 insert into ${schema}.limits as l (name, cells, kept_until)
-                  values (' done:' || ids[r] || ':' || keys[k], array[moved], clock + ${2 * IDEMPOTENT_MS})
+                  values (done_names[j], array[moved], clock + ${2 * IDEMPOTENT_MS})
                   on conflict (name) do update set cells = excluded.cells, kept_until = excluded.kept_until;
               end if;
             end if;

@@ -2,7 +2,7 @@ import type { Charge, CompiledPolicy, Counter, Script } from '@sluice/limiter-co
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
 import { exactRestoringScript, exactScript, severalScript, soleScript } from '../lua/scripts.ts'
-import { reportKeysOf, resultOf } from '../lua/side-keys.ts'
+import { reportKeysOf, resultsOf } from '../lua/side-keys.ts'
 import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
 import { isSameRequest, type RequestCharges, type ScriptRequest } from './script-request.ts'
 
@@ -75,7 +75,7 @@ function callOfMany(requests: readonly ScriptRequest[], time: TimeArg, server: n
 /** Returns the keys beside its cells that a request may read or write. */
 function sideKeysOf({ operation, id, names, reported }: RequestCharges, server: number | undefined): string[] {
   const adjusts = operation === 'adjust'
-  const results = adjusts ? names.map((name) => resultOf(name, id)) : []
+  const results = adjusts ? resultsOf(names, id) : []
   const mayReport = server !== undefined && (adjusts || reported !== undefined)
   return mayReport ? [...results, ...names.flatMap((name) => reportKeysOf(name, server))] : results
 }

@@ -19,3 +19,13 @@ export function markOf(cells: string): string {
 export function resultOf(cells: string, id: string): string {
   return `${cells}:done:${id}`
 }
+
+/** The keys of the results of a request, for the keys of its charges. A repeated key has a result for each charge. */
+export function resultsOf(cells: readonly string[], id: string): string[] {
+  const times = new Map<string, number>()
+  return cells.map((name) => {
+    const before = times.get(name) ?? 0
+    times.set(name, before + 1)
+    return resultOf(name, before === 0 ? id : `${id}:${before}`)
+  })
+}

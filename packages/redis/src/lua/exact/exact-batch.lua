@@ -68,13 +68,22 @@ local function takePlainly(decisions, step, cost)
   first = first + decisions
 end
 
+-- returns the id of one adjustment: it has a suffix if the request has adjusted the key before
+local function idOf(j, id)
+  local times = 0
+  for i = 1, j - 1 do
+    if KEYS[first + i] == KEYS[first + j] then times = times + 1 end
+  end
+  return times == 0 and id or id .. ':' .. times
+end
+
 -- runs before any charge is checked, because several charges of the request may have one key
 local function restoreKnown(takenAt, id, count)
   for j = 1, count do
     local charge = charges[j]
     local step, key, known = charge.step, KEYS[first + j], charge.known
     local c = cells[key] or (not broken[key] and cellsOf(key, step))
-    local isDue = c and known and not (takenAt and doneBefore(key, id))
+    local isDue = c and known and not (takenAt and doneBefore(key, idOf(j, id)))
     if isDue and makeGood(key, step, c, known) then written[key] = step end
   end
 end
@@ -121,7 +130,8 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
         local step, cost, key = charge.step, charge.cost, KEYS[first + j]
         local c = cells[key]
         if takenAt then
-          local moved, changed = cost == 0 and 0 or tonumber(doneBefore(key, id)), false
+          local ownId = idOf(j, id)
+          local moved, changed = cost == 0 and 0 or tonumber(doneBefore(key, ownId)), false
           if not moved then
             local before = cost < 0 and (step.keptMs or step.resetAfterMs)(c, now)
             moved, changed = step.adjust(c, now, cost, takenAt)
@@ -129,7 +139,7 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
               written[key] = step
               if before then gaveBack(key, before) end
             end
-            if moved ~= 0 or changed or charge.known then isDone(key, id, format('%.17g', moved)) end
+            if moved ~= 0 or changed or charge.known then isDone(key, ownId, format('%.17g', moved)) end
           end
           size = size + 1
           out[size] = format('%.17g', moved)
