@@ -10,6 +10,12 @@ const policies = (Object.keys(algorithms) as AlgorithmName[]).flatMap(contractPo
 type Deed = (backend: Backend) => Promise<Answer | undefined>
 type Draft = Omit<Charge, 'counter'> & { readonly policy: Policy }
 
+export interface TwinOptions {
+  /** Whether each request waits for the answer of the one before it. Default: the requests of one turn share a call. */
+  readonly sequential?: boolean
+  readonly afterStep?: () => void
+}
+
 /**
  * Makes random requests of all kinds with several processes on shared counts, and with one backend in memory. Throws at
  * the first answer that differs. Returns the number of requests.
@@ -19,7 +25,7 @@ type Draft = Omit<Charge, 'counter'> & { readonly policy: Policy }
 export async function decideLikeMemory(
   random: SeededRandom,
   makeProcesses: (clock: FakeClock) => Promise<readonly Backend[]>,
-  afterStep: () => void = () => {},
+  { sequential = false, afterStep }: TwinOptions = {},
 ): Promise<number> {
   let requests = 0
   const clock = new FakeClock({ nowMs: random.pick([1_000, 1.7e12]) })
@@ -29,18 +35,23 @@ export async function decideLikeMemory(
   const taken: number[] = []
   for (let step = 0; step < STEPS; step++) {
     clock.advance(random.pick([0, 0, 1, random.whole(8_000), random.whole(120_000) + 0.5, 60_000]))
-    // requests of one turn, which share a call
     const deeds = Array.from({ length: 1 + random.whole(4) }, () => deedOf(random, few, taken))
     const process = random.pick(processes)
-    const answers = await Promise.all(deeds.map((deed) => deed(process)))
+    const answers = await (sequential ? inOrder(deeds, process) : Promise.all(deeds.map((deed) => deed(process))))
     for (const [index, deed] of deeds.entries()) {
       requests++
       deepEqual(plain(answers[index]), plain(await deed(memory)), `step ${step}, request ${index}`)
     }
     taken.push(clock.now())
-    afterStep()
+    afterStep?.()
   }
   return requests
+}
+
+async function inOrder(deeds: readonly Deed[], backend: Backend): Promise<(Answer | undefined)[]> {
+  const answers: (Answer | undefined)[] = []
+  for (const deed of deeds) answers.push(await deed(backend))
+  return answers
 }
 
 function chargesOf(backend: Backend, drafts: readonly Draft[]): Charge[] {

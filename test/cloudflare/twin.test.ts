@@ -19,8 +19,10 @@ test('several isolates decide together like one process in memory, while objects
         Array.from({ length: ISOLATES }, () =>
           durableObjectBackend(objects, { ...options, clock, serverTime: () => clock.now() }),
         ),
-      () => {
-        if (random.whole(10) === 0) objects.restart()
+      {
+        afterStep: () => {
+          if (random.whole(10) === 0) objects.restart()
+        },
       },
     )
   })
