@@ -30,6 +30,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ],
   '@sluice/postgres': ['@sluice/fleet', '@sluice/limiter-core'],
   '@sluice/cloudflare': ['@sluice/fleet', '@sluice/keyed-hash', '@sluice/limiter-core'],
+  '@sluice/policies': ['@sluice/limiter-core', 'ajv', 'fastest-levenshtein', 'yaml'],
   '@sluice/gossip': ['@sluice/counters', '@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics'],
   '@sluice/insight': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches'],
   '@sluice/testkit': ['@sluice/fleet', '@sluice/http', '@sluice/limiter-core'],

@@ -19,12 +19,15 @@ import { HashRing } from '@sluice/fleet/backend'
 import { createGossip, gossipBackend } from '@sluice/gossip'
 import { createKeyedHash } from '@sluice/keyed-hash'
 import { CounterMetric, HistogramMetric } from '@sluice/metrics'
+import { parsePolicies } from '@sluice/policies'
 import { postgresBackend } from '@sluice/postgres'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
 import { InProcessObjects } from '../cloudflare/in-process-objects.ts'
+
+const WORDY = 'version: 1\npolicies:\n  - { name: a, limit: many, per: 1m }\n'
 
 /** Invalid options that a user may write, with the error code that each must throw at start-up. */
 export type BadOption = readonly [what: string, code: string, build: () => unknown]
@@ -139,6 +142,7 @@ export const badOptions: readonly BadOption[] = [
   ['a unit that would inject a header', 'SLUICE_BAD_NAME', () => one({ unit: 'a\r\nb' })],
   ['an empty name of a cap', 'SLUICE_BAD_NAME', () => cap({ limit: 1, name: '' })],
   ['a reserved scope', 'SLUICE_BAD_NAME', () => one({ scope: '#1' })],
+  ['a value in a policy file', 'SLUICE_BAD_POLICY_FILE', () => parsePolicies(WORDY, 'policies.yaml')],
   ['an unknown algorithm', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'leaky-bucket' })],
   ['burst with an algorithm without bursts', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'fixed-window', burst: 2 })],
   ['slices with an algorithm without slices', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'gcra', slices: 2 })],

@@ -34,6 +34,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/redis': 56,
   '@sluice/postgres': 18,
   '@sluice/cloudflare': 11,
+  '@sluice/policies': 5,
   '@sluice/testkit': 52,
 }
 

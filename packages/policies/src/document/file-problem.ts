@@ -1,0 +1,33 @@
+import { SluiceError } from '@sluice/limiter-core/backend'
+
+/** A mistake in a policy file. Lines and columns start at 1. */
+export interface FileProblem {
+  readonly line: number
+  readonly column: number
+  /** Path of the value in the file, such as `policies[2].limit`; empty for the file as a whole. */
+  readonly path: string
+  /** What was expected and what was found. */
+  readonly message: string
+}
+
+/** Number of problems in the message of an error. */
+const SHOWN = 20
+
+/** An invalid policy file, with all its problems in the order of the file. The code is `SLUICE_BAD_POLICY_FILE`. */
+export class PolicyFileError extends SluiceError {
+  readonly problems: readonly FileProblem[]
+
+  constructor(file: string, problems: readonly FileProblem[]) {
+    const sorted = problems.toSorted((a, b) => a.line - b.line || a.column - b.column)
+    super('SLUICE_BAD_POLICY_FILE', textOf(file, sorted))
+    this.problems = sorted
+  }
+}
+
+function textOf(file: string, problems: readonly FileProblem[]): string {
+  const lines = problems.slice(0, SHOWN).map(({ line, column, path, message }) => {
+    return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`
+  })
+  if (problems.length > SHOWN) lines.push(`${problems.length - SHOWN} more problems`)
+  return lines.join('\n')
+}

@@ -1,0 +1,68 @@
+import type { AlgorithmName } from '@sluice/limiter-core'
+
+/** A value that an attribute of a request is compared with. */
+export type AttributeValue = string | number | boolean
+
+/** Contents of a policy file, as written. */
+export interface PolicyDocument {
+  /** Version of the format. */
+  readonly version: 1
+  readonly policies: readonly WrittenPolicy[]
+  readonly overrides?: readonly WrittenOverride[]
+  readonly lists?: WrittenLists
+}
+
+/** A policy as written in a file. */
+export interface WrittenPolicy {
+  /** Name in headers, denials, metrics and stored counts. Unique in the file. */
+  readonly name: string
+  /** Attributes that a request must have, each equal to the value or to one of the values. Default: all requests. */
+  readonly match?: Readonly<Record<string, AttributeValue | readonly AttributeValue[]>>
+  /** Condition in CEL that a request must also meet. */
+  readonly when?: string
+  /** Attributes that are counted together. Default: `address`. */
+  readonly key?: string | readonly string[]
+  /** Name of the counted unit. Default: `requests`. */
+  readonly unit?: string
+  /** Units in each window, or units by plan. */
+  readonly limit: number | Readonly<Record<string, number>>
+  /** Length of the window, for example `1m`. */
+  readonly per: string
+  /** Default: that of the backend. */
+  readonly algorithm?: AlgorithmName
+  /** Units that are available at once, for `token-bucket` and `gcra`. Default: `limit`. */
+  readonly burst?: number
+  /** Slices of a `sliding-window`, from 1 to 60. Default: 1. */
+  readonly slices?: number
+  /** Units of a request: fixed, or reserved and then settled by an attribute of the response. Default: 1. */
+  readonly cost?: number | WrittenCost
+  /** Default: `enforce`. */
+  readonly mode?: 'enforce' | 'shadow' | 'off'
+  /** Share of the keys to which the policy applies, for example `25%`. Default: `100%`. */
+  readonly rollout?: string
+  /** Names of policies that do not apply where this one does, in addition to those that it refines. */
+  readonly replaces?: readonly string[]
+}
+
+export interface WrittenCost {
+  /** Units that are charged when the request arrives. */
+  readonly reserve: number
+  /** Name of the attribute with the final cost. */
+  readonly settle: string
+}
+
+/** Another limit of one key of a policy. */
+export interface WrittenOverride {
+  readonly policy: string
+  readonly key: string
+  readonly limit: number
+}
+
+/** Addresses and ranges that no policy applies to, or that are always denied. */
+export interface WrittenLists {
+  readonly allow?: WrittenList
+  readonly block?: WrittenList
+}
+
+/** Addresses, ranges and keys, or a file with one of them on each line. */
+export type WrittenList = readonly string[] | { readonly file: string }

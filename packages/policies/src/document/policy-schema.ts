@@ -1,0 +1,106 @@
+/** Part of a JSON Schema. `expected` describes the valid values in messages. */
+export interface SchemaPart {
+  readonly expected?: string
+  readonly [keyword: string]: unknown
+}
+
+const NAME_PATTERN = '^[\\x21-\\x7e]{1,128}$'
+const MAX_UNITS = 999_999_999_999_999
+
+const name: SchemaPart = {
+  type: 'string',
+  pattern: NAME_PATTERN,
+  expected: 'up to 128 printable ASCII characters without spaces',
+}
+const units: SchemaPart = {
+  type: 'integer',
+  minimum: 1,
+  maximum: MAX_UNITS,
+  expected: 'an integer from 1 to 999,999,999,999,999',
+}
+const duration: SchemaPart = {
+  type: 'string',
+  pattern: '^[0-9]+(ms|s|m|h|d|w)$',
+  expected: 'a duration such as 500ms, 10s, 1m, 1h, 1d or 1w',
+}
+const attribute: SchemaPart = { type: ['string', 'number', 'boolean'], expected: 'a text, a number, true or false' }
+const list: SchemaPart = {
+  anyOf: [
+    { type: 'array', items: { type: 'string', minLength: 1, expected: 'an address, a range or a key' } },
+    object({ file: { type: 'string', minLength: 1, expected: 'the path of a file' } }, ['file']),
+  ],
+  expected: 'a list of addresses, ranges and keys, or { file: path }',
+}
+
+function object(properties: Readonly<Record<string, SchemaPart>>, required: readonly string[] = []): SchemaPart {
+  return { type: 'object', additionalProperties: false, required, properties, expected: 'a map of fields' }
+}
+
+function mapOf(values: SchemaPart, expected: string): SchemaPart {
+  return { type: 'object', minProperties: 1, additionalProperties: values, expected }
+}
+
+function arrayOf(items: SchemaPart, expected: string): SchemaPart {
+  return { type: 'array', items, expected }
+}
+
+const policy = object(
+  {
+    name,
+    match: mapOf(
+      { anyOf: [attribute, { type: 'array', items: attribute, minItems: 1 }], expected: 'a value or a list of values' },
+      'attributes with their values',
+    ),
+    when: { type: 'string', minLength: 1, expected: 'a condition in CEL' },
+    key: {
+      anyOf: [name, { type: 'array', items: name, minItems: 1, maxItems: 8 }],
+      expected: 'the name of an attribute, or a list of up to 8 of them',
+    },
+    unit: { type: 'string', minLength: 1, maxLength: 64, expected: 'the name of a unit' },
+    limit: {
+      anyOf: [units, mapOf(units, 'limits by plan')],
+      expected: 'an integer from 1 to 999,999,999,999,999, or limits by plan',
+    },
+    per: duration,
+    algorithm: {
+      enum: ['sliding-log', 'sliding-window', 'fixed-window', 'token-bucket', 'gcra'],
+      expected: 'sliding-log, sliding-window, fixed-window, token-bucket or gcra',
+    },
+    burst: units,
+    slices: { type: 'integer', minimum: 1, maximum: 60, expected: 'an integer from 1 to 60' },
+    cost: {
+      anyOf: [units, object({ reserve: units, settle: name }, ['reserve', 'settle'])],
+      expected: 'an integer from 1, or { reserve, settle }',
+    },
+    mode: { enum: ['enforce', 'shadow', 'off'], expected: 'enforce, shadow or off' },
+    rollout: {
+      type: 'string',
+      pattern: '^(100|[0-9]{1,2}(\\.[0-9]{1,3})?)%$',
+      expected: 'a share from 0% to 100%, such as 25%',
+    },
+    replaces: arrayOf(name, 'a list of names of policies'),
+  },
+  ['name', 'limit', 'per'],
+)
+
+/** JSON Schema of policy files. */
+export const policySchema: SchemaPart = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Policies of Sluice',
+  ...object(
+    {
+      version: { const: 1, expected: '1' },
+      policies: { ...arrayOf(policy, 'a list of policies'), minItems: 1 },
+      overrides: arrayOf(
+        object({ policy: name, key: { type: 'string', minLength: 1, expected: 'a key' }, limit: units }, [
+          'policy',
+          'key',
+          'limit',
+        ]),
+        'a list of overrides',
+      ),
+      lists: object({ allow: list, block: list }),
+    },
+    ['version', 'policies'],
+  ),
+}

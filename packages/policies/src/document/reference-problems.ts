@@ -1,0 +1,27 @@
+import type { FileProblem } from './file-problem.ts'
+import type { PolicyDocument } from './policy-document.ts'
+import { type Path, type PositionedDocument, textOfPath } from './positions.ts'
+import { suggestion } from './suggestion.ts'
+
+/** Returns the names of policies in a document that are used twice, or that no policy has. */
+export function referenceProblems(document: PositionedDocument, contents: PolicyDocument): FileProblem[] {
+  const { policies, overrides = [] } = contents
+  const names = policies.map(({ name }) => name)
+  const problems: FileProblem[] = []
+  const report = (path: Path, message: string): void => {
+    problems.push({ ...document.positionOf(path), path: textOfPath(path), message })
+  }
+  const mustExist = (path: Path, name: string): void => {
+    if (!names.includes(name)) report(path, `no policy is named '${name}'${suggestion(name, names)}`)
+  }
+  for (const [index, { name, replaces = [] }] of policies.entries()) {
+    const first = names.indexOf(name)
+    if (first < index) {
+      const { line } = document.positionOf(['policies', first, 'name'])
+      report(['policies', index, 'name'], `the name '${name}' is already used in line ${line}`)
+    }
+    for (const [at, other] of replaces.entries()) mustExist(['policies', index, 'replaces', at], other)
+  }
+  for (const [index, { policy }] of overrides.entries()) mustExist(['overrides', index, 'policy'], policy)
+  return problems
+}

@@ -1,0 +1,75 @@
+import { kindOf } from '@sluice/limiter-core/backend'
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import type { FileProblem } from './file-problem.ts'
+import { policySchema, type SchemaPart } from './policy-schema.ts'
+import { type Path, type PositionedDocument, textOfPath } from './positions.ts'
+import { suggestion } from './suggestion.ts'
+
+const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true })
+ajv.addKeyword({ keyword: 'expected', schemaType: 'string' })
+const validate = ajv.compile(policySchema)
+
+/** Most characters of a text in a message. */
+const MAX_SHOWN = 80
+
+/** Keywords of a choice between forms: its form that fits best has problems of its own. */
+const CHOICES: readonly string[] = ['anyOf', 'type']
+
+/** Returns where the contents of a document differ from the schema. */
+export function schemaProblems(document: PositionedDocument, value: unknown): FileProblem[] {
+  if (validate(value)) return []
+  const errors = (validate.errors ?? []).map((error) => ({ error, path: pathOf(error, value) }))
+  const problems = new Map<string, FileProblem>()
+  for (const { error, path } of errors) {
+    const isCovered = CHOICES.includes(error.keyword) && errors.some((other) => isInside(other.path, path))
+    if (isCovered) continue
+    const problem = problemOf(error, path, document)
+    const at = `${problem.line}:${problem.column}:${problem.path}`
+    // a choice describes all forms of its value, the problems of its forms one each
+    if (!problems.has(at) || error.keyword === 'anyOf') problems.set(at, problem)
+  }
+  return [...problems.values()]
+}
+
+function problemOf(error: ErrorObject, path: Path, document: PositionedDocument): FileProblem {
+  const { keyword, params, data } = error
+  const { expected, properties = {} } = error.parentSchema as SchemaPart
+  const text = textOfPath(path)
+  if (keyword === 'additionalProperties') {
+    const name = String(params.additionalProperty)
+    const hint = suggestion(name, Object.keys(properties as object))
+    return { ...document.positionOfName(path, name), path: text, message: `unknown field '${name}'${hint}` }
+  }
+  if (keyword === 'required') {
+    const message = `the field '${params.missingProperty}' is missing`
+    return { ...document.positionOf(path), path: text, message }
+  }
+  const hint =
+    typeof data === 'string' && Array.isArray(params.allowedValues) ? suggestion(data, params.allowedValues) : ''
+  const message = `expected ${expected ?? error.message}, received ${received(data)}${hint}`
+  return { ...document.positionOf(path), path: text, message }
+}
+
+/** Unlike options, a file has no secrets: its texts are shown. */
+function received(data: unknown): string {
+  if (typeof data === 'string') return data.length > MAX_SHOWN ? `a text of ${data.length} characters` : `'${data}'`
+  return typeof data === 'object' && data !== null ? kindOf(data) : String(data)
+}
+
+/** Converts a JSON Pointer; steps into lists become numbers. */
+function pathOf({ instancePath }: ErrorObject, root: unknown): Path {
+  let value = root
+  return instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => {
+      const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+      const step = Array.isArray(value) ? Number(name) : name
+      value = (value as Record<string | number, unknown>)[step]
+      return step
+    })
+}
+
+function isInside(path: Path, outer: Path): boolean {
+  return path.length > outer.length && outer.every((step, index) => step === path[index])
+}
