@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import type { CompiledPolicy, Script } from '@sluice/limiter-core'
 import { type Chunk, type Identifier, parse } from 'luaparse'
+import { nativePolicy } from '../../../packages/redis/src/lua/native-policy.ts'
 import * as scripts from '../../../packages/redis/src/lua/scripts.ts'
 import { compiledOf } from '../../algorithms/compiled-of.ts'
 import { mustRun } from '../../packaging/command.ts'
@@ -22,6 +23,7 @@ const plain: readonly CompiledPolicy[] = [
     compiledOf({ algorithm, limit: 10 }),
   ),
   compiledOf({ algorithm: 'sliding-window', limit: 10, slices: 4 }),
+  nativePolicy(compiledOf({ algorithm: 'fixed-window', limit: 10 })) as CompiledPolicy,
 ]
 const ownVariant = { compiled: plain[0], role: 'own', perMs: 0, ceiling: 0 }
 const varied = {

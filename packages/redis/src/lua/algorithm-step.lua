@@ -4,4 +4,5 @@
 return {
   capacity = capacity, cells = cells, layout = layout, waitMs = waitMs, spend = spend, adjust = adjust,
   remaining = remaining, resetAfterMs = resetAfterMs, numbersOf = numbersOf, adopt = adopt,
+  native = native, writesNative = writesNative,
 }

@@ -25,22 +25,9 @@ end
 local FIELDS = 7
 local RECORD = '<ddddddd'
 
--- returns the doubles of a key, or nil and an error message if the value is invalid
-local function numbers(key, size)
-  local value = redis.pcall('GET', key)
-  if type(value) == 'table' then return nil, value.err end
-  if not value then return {} end
-  local count = #value / 8
-  if count ~= floor(count) or (size and count ~= size) then
-    return nil, 'WRONGTYPE the value is no count of Sluice'
-  end
-  local read = {}
-  for i = 1, count do read[i] = struct.unpack('<d', value, i * 8 - 7) end
-  return read
-end
-
+-- returns nil and an error message if the value is invalid
 local function readLeases(key)
-  local read, message = numbers(key)
+  local read, message = load(key)
   if not read then return nil, message end
   local leases = {}
   for i = 1, #read, FIELDS do
@@ -53,8 +40,7 @@ local function readLeases(key)
 end
 
 local function writeCells(key, step, c)
-  local ttl = max(1, min(ceil((step.keptMs or step.resetAfterMs)(c, now)) + longer, 2^52))
-  redis.call('SET', key, struct.pack(step.layout, unpack(c)), 'PX', format('%d', ttl))
+  store(key, c, step.layout, (step.keptMs or step.resetAfterMs)(c, now))
 end
 
 -- whether the ledger must remember units that it charged, because the owner may still report them
@@ -170,7 +156,7 @@ end
 local out, messages = {}, {}
 local function answer(ask, cellsKey, leasesKey)
   local step = ask.step
-  local c, message = numbers(cellsKey, step.cells)
+  local c, message = load(cellsKey, step.cells, step.layout, step.native)
   local leases
   if c then leases, message = readLeases(leasesKey) end
   if not c or not leases then
@@ -179,7 +165,6 @@ local function answer(ask, cellsKey, leasesKey)
     out[#out + 1] = '!' .. #messages
     return
   end
-  for i = #c + 1, step.cells do c[i] = 0 end
   local charged, changed
   leases, charged, changed = settle(cellsKey, step, c, leases)
   local lease = find(leases, ask.owner)

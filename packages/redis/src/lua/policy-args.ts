@@ -1,8 +1,13 @@
 import type { CompiledPolicy, PolicyVariant } from '@sluice/limiter-core'
+import { isNative } from './native-policy.ts'
 
-/** Algorithms of the Lua scripts. `sliding-window` is `two-epoch-window` or, with several slices, `sliced-window`. */
+/**
+ * Algorithms of the Lua scripts. `sliding-window` is `two-epoch-window` or, with several slices, `sliced-window`.
+ * `native-window` is `fixed-window`, stored as an integer for the command INCREX.
+ */
 export type LuaAlgorithm =
   | 'fixed-window'
+  | 'native-window'
   | 'two-epoch-window'
   | 'sliced-window'
   | 'sliding-log'
@@ -15,6 +20,7 @@ type PolicyArgs = readonly [LuaAlgorithm | 'variants', ...string[]]
 /** Lua names of the constants of each algorithm, in the order of `policyArgs`. */
 export const constantNames: Readonly<Record<LuaAlgorithm, readonly string[]>> = {
   'fixed-window': ['capacity', 'windowMs'],
+  'native-window': ['capacity', 'windowMs'],
   'two-epoch-window': ['capacity', 'windowMs'],
   'sliced-window': ['capacity', 'windowMs', 'sliceCount'],
   'sliding-log': ['capacity', 'windowMs', 'room', 'beside'],
@@ -61,13 +67,11 @@ function plainArgs(compiled: CompiledPolicy, beside: boolean): readonly [LuaAlgo
   return [algorithm, ...constants.map(String)]
 }
 
-function constantsOf(
-  { policy, capacity, room = capacity }: CompiledPolicy,
-  beside: boolean,
-): readonly [LuaAlgorithm, ...number[]] {
+function constantsOf(compiled: CompiledPolicy, beside: boolean): readonly [LuaAlgorithm, ...number[]] {
+  const { policy, capacity, room = capacity } = compiled
   const { algorithm, limit, windowMs, slices = 1 } = policy
   if (algorithm === 'sliding-log') return [algorithm, capacity, windowMs, room, beside ? 1 : 0]
   if (algorithm === 'token-bucket' || algorithm === 'gcra') return [algorithm, capacity, windowMs, limit]
-  if (algorithm === 'fixed-window') return [algorithm, capacity, windowMs]
+  if (algorithm === 'fixed-window') return [isNative(compiled) ? 'native-window' : algorithm, capacity, windowMs]
   return slices > 1 ? ['sliced-window', capacity, windowMs, slices] : ['two-epoch-window', capacity, windowMs]
 }

@@ -50,7 +50,7 @@ export function severalScript(policies: Iterable<CompiledPolicy>): Script {
 
 /** Returns the script of the lease ledger for these policies. */
 export function leaseScript(policies: Iterable<CompiledPolicy>): Script {
-  return scriptOver('leases', policies, makeGood, leaseLedger)
+  return scriptOver('leases', policies, lua.exactStore, makeGood, leaseLedger)
 }
 
 /** Returns the script of the sync ledger for these policies. */
@@ -76,10 +76,13 @@ interface AlgorithmText {
   readonly takes: readonly string[]
   /** Code for adjustments: `adjust` and `adopt`. */
   readonly moves: string
+  /** Values of `native` and `writesNative` for `exact-store`. Default: windows are never stored as integers. */
+  readonly native?: string
 }
 
 const algorithms: Readonly<Record<LuaAlgorithm, AlgorithmText>> = {
-  'fixed-window': { takes: [lua.fixedWindow], moves: lua.fixedWindowAdjust },
+  'fixed-window': { takes: [lua.fixedWindow], moves: lua.fixedWindowAdjust, native: 'windowMs, false' },
+  'native-window': { takes: [lua.fixedWindow], moves: lua.fixedWindowAdjust, native: 'windowMs, true' },
   'two-epoch-window': { takes: [lua.twoEpochWindow], moves: lua.twoEpochWindowAdjust },
   'sliced-window': { takes: [lua.slicedWindow, lua.numbersOf], moves: lua.slicedWindowAdjust },
   'sliding-log': { takes: [lua.slidingLog, lua.numbersOf], moves: lua.slidingLogAdjust },
@@ -114,8 +117,9 @@ function soleBehind(driverName: string, refusal: readonly string[], compiled: Co
     const values = constants.map((_, index) => `tonumber(ARGV[${index + 2}])`)
     const cost = `tonumber(ARGV[${constants.length + 2}] or 1)`
     const args = locals([...constants, 'cost'], [...values, cost])
-    const { takes } = algorithms[name]
-    return [exactHead, ...refusal, firstWholeMs, availableAfterMs, args, ...takes, exactStore, exactSole]
+    const { takes, native } = algorithms[name]
+    const forms = nativeForms(native)
+    return [exactHead, ...refusal, firstWholeMs, availableAfterMs, args, forms, ...takes, exactStore, exactSole]
   })
 }
 
@@ -128,8 +132,12 @@ function makerOf(name: LuaAlgorithm | 'variants'): string {
     constants,
     constants.map(() => 'number()'),
   )
-  const { takes, moves } = algorithms[name]
-  return textOf(head, args, ...takes, moves, lua.algorithmStep, 'end')
+  const { takes, moves, native } = algorithms[name]
+  return textOf(head, args, nativeForms(native), ...takes, moves, lua.algorithmStep, 'end')
+}
+
+function nativeForms(values = 'nil, false'): string {
+  return `local native, writesNative = ${values}`
 }
 
 function locals(names: readonly string[], values: readonly (string | number)[]): string {

@@ -61,7 +61,7 @@ while at < #ARGV do
   local takes, known = readUsage()
   place = place + 1
   local key = KEYS[place]
-  local c, message = load(key, step.cells, step.layout)
+  local c, message = load(key, step.cells, step.layout, step.native)
   size = size + 1
   if c then
     if isNew and (known or #takes > 0) then count(key, step, c, takes, known) end

@@ -2,8 +2,9 @@
 
 local function adjust(c, now, units, takenAt)
   local before = used(c, now)
-  if units > 0 and before == 0 and (c[2] == 0 or takenAt >= c[1] + windowMs) and now < takenAt + windowMs then
-    c[1] = takenAt
+  local start = c.native and floor(takenAt) or takenAt
+  if units > 0 and before == 0 and (c[2] == 0 or takenAt >= c[1] + windowMs) and now < start + windowMs then
+    c[1] = start
     c[2] = units
     return units
   end
@@ -15,6 +16,7 @@ end
 
 local function adopt(c, now, known, resetAfterMs)
   local live = known > 0 and resetAfterMs > 0
-  c[1] = live and now + min(resetAfterMs, windowMs) - windowMs or 0
+  local start = now + min(resetAfterMs, windowMs) - windowMs
+  c[1] = live and (c.native and floor(start) or start) or 0
   c[2] = live and known or 0
 end

@@ -1,4 +1,5 @@
--- `fixed-window` of limiter-core in Lua, with identical results. Cells: start of the window, units used in it.
+-- `fixed-window` of limiter-core in Lua, with identical results. Cells: start of the window, units used in it. Windows
+-- that are stored as integers (`c.native`) start at whole milliseconds, because Redis expires keys at these.
 
 local cells, layout = 2, '<dd'
 
@@ -16,7 +17,7 @@ end
 local function spend(c, now, cost)
   if cost == 0 then return end
   local before = used(c, now)
-  if before == 0 then c[1] = now end
+  if before == 0 then c[1] = c.native and floor(now) or now end
   c[2] = before + cost
 end
 

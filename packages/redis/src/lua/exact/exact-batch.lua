@@ -31,7 +31,7 @@ local function readCharges(count)
 end
 
 local function cellsOf(key, step)
-  local c, message = load(key, step.cells, step.layout)
+  local c, message = load(key, step.cells, step.layout, step.native, step.writesNative)
   cells[key] = c
   if c then return c end
   messages[#messages + 1] = message

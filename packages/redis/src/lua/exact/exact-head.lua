@@ -12,7 +12,7 @@ local EPSILON_MS = 0.001
 
 local time = call('TIME')
 local now, stamp = time[1] * 1000 + time[2] / 1000, time[1] .. ':' .. time[2]
-local longer = 0
+local longer, expiryOffset = 0, 0
 local deadline = tonumber(ARGV[1])
 if deadline then
   if now > deadline then return 'late ' .. stamp end
@@ -21,4 +21,6 @@ elseif ARGV[1] ~= '' then
   stamp = format('%.17g', now)
   -- with another clock, keys must not expire early by the server's clock: they live ten minutes longer
   longer = 600000
+  -- the end of a window that is stored as the expiry of its key must be in the future by both clocks
+  expiryOffset = 2^50
 end

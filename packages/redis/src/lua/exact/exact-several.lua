@@ -9,7 +9,7 @@ local vetoed, allFit = false, true
 for j = 1, #KEYS do
   local step = readStep()
   steps[j], costs[j], advisory[j] = step, number(), number() == 1
-  local c, message = load(KEYS[j], step.cells, step.layout)
+  local c, message = load(KEYS[j], step.cells, step.layout, step.native, step.writesNative)
   if not c then return stamp .. ' !1\n' .. message end
   local wait = step.waitMs(c, now, costs[j])
   if wait > 0 then

@@ -3,7 +3,7 @@
 --
 -- KEYS: the cells.
 
-local c, message = load(KEYS[1], cells, layout)
+local c, message = load(KEYS[1], cells, layout, native, writesNative)
 if not c then return stamp .. ' !1\n' .. message end
 local wait = waitMs(c, now, cost)
 local takes = wait == 0 and cost > 0

@@ -1,25 +1,53 @@
 -- Reads and writes the cells of a key: doubles in little-endian order. `cells` is their number and `layout` their
 -- struct format; both are nil for a log, which has as many cells as units.
+--
+-- A fixed window may also be stored as an integer, for the command INCREX: the units used, in a key that expires at the
+-- end of the window. `native` is the length of the window, and nil for other algorithms; `writesNative` is whether
+-- windows are always stored as integers. Otherwise, `c.native` keeps the form in which the key was found.
+--
+-- There are two functions only, because a script creates its functions in each call.
 
 -- returns the cells, or nil and an error message
-local function load(key, cells, layout)
+local function load(key, cells, layout, native, writesNative)
   local value = redis.pcall('GET', key)
+  local c
   if not value then
-    local c = {}
+    c = {}
     for cell = 1, cells or 0 do c[cell] = 0 end
-    return c
+  elseif type(value) == 'table' then
+    return nil, value.err
+  else
+    local size = #value / 8
+    if size ~= (cells or floor(size)) then
+      local units = native and size < 2 and string.match(value, '^%d+$')
+      local expiresAt = units and call('PEXPIRETIME', key)
+      if not units or expiresAt < 0 then return nil, 'WRONGTYPE the value is no count of Sluice' end
+      -- a key still exists in the millisecond at which it expires
+      return { expiresAt + 1 - expiryOffset - native, tonumber(units), native = native }
+    end
+    -- the value that unpack returns after the cells has no effect
+    if layout then c = { struct.unpack(layout, value) }
+    else
+      c = { struct.unpack('<' .. string.rep('d', size), value) }
+      c[size + 1] = nil
+    end
   end
-  if type(value) == 'table' then return nil, value.err end
-  local size = #value / 8
-  if size ~= (cells or floor(size)) then return nil, 'WRONGTYPE the value is no count of Sluice' end
-  -- the value that unpack returns after the cells has no effect
-  if layout then return { struct.unpack(layout, value) } end
-  local c = { struct.unpack('<' .. string.rep('d', size), value) }
-  c[size + 1] = nil
+  if writesNative then c.native = native end
   return c
 end
 
 local function store(key, c, layout, resetAfterMs)
-  local value = struct.pack(layout or '<' .. string.rep('d', #c), unpack(c))
-  call('SET', key, value, 'PX', format('%d', max(1, min(ceil(resetAfterMs) + longer, 2^52))))
+  if not c.native then
+    local value = struct.pack(layout or '<' .. string.rep('d', #c), unpack(c))
+    call('SET', key, value, 'PX', format('%d', max(1, min(ceil(resetAfterMs) + longer, 2^52))))
+    return
+  end
+  local expiresAt = min(floor(c[1]) + c.native - 1, 2^52)
+  if c[2] > 0 and expiresAt >= floor(now) then
+    -- 16 digits would look like two cells
+    call('SET', key, format('%.0f', min(ceil(c[2]), 1e15 - 1)), 'PXAT', format('%.0f', expiresAt + expiryOffset))
+  else
+    -- also if one of them is NaN
+    call('UNLINK', key)
+  end
 end
