@@ -5,6 +5,14 @@ export interface RedisConnection {
   off(event: string, listener: (...args: unknown[]) => void): unknown
   /** Connects a client that was created with `lazyConnect` and has the status `wait`. */
   connect?(): Promise<unknown>
+  /** Sends commands together. Each is the name of a method and its arguments. */
+  pipeline?(commands: string[][]): RedisPipeline
+}
+
+/** Commands that are sent together. */
+interface RedisPipeline {
+  /** Resolves with an error or a reply for each command. */
+  exec(): Promise<[error: Error | null, reply: unknown][] | null>
 }
 
 /** The part of an ioredis client that Sluice uses: a `Redis` or `Cluster` of ioredis 5 and 6, or of iovalkey. */
@@ -12,6 +20,7 @@ export interface IoRedisClient extends RedisConnection {
   evalsha(sha: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
   eval(text: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
   readonly isCluster?: boolean
+  readonly options?: { readonly keyPrefix?: string | undefined }
 }
 
 /** The additional part of a `Cluster` of ioredis that Sluice uses. */

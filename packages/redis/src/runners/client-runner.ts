@@ -60,6 +60,22 @@ export class ClientRunner implements ScriptRunner {
     return Promise.reject(this.#notReady(connection))
   }
 
+  sendCommands(commands: readonly (readonly string[])[]): Promise<readonly unknown[]> | undefined {
+    // ioredis puts its `keyPrefix` only before the keys of commands that its version knows
+    if (this.#client.options?.keyPrefix) return undefined
+    const connection = this.#connectionFor(commands[0][1])
+    if (connection?.status !== 'ready' || !connection.pipeline) return undefined
+    const sent = connection.pipeline(commands.map((command) => ['call', ...command])).exec()
+    return new Promise((resolve, reject) => {
+      const call: Call = { connection, reject }
+      this.#calls.add(call)
+      sent.then((replies) => {
+        this.#calls.delete(call)
+        resolve((replies ?? []).map(([error, reply]) => error ?? reply))
+      }, this.#failing(call))
+    })
+  }
+
   #firstContact(connection: RedisConnection, key: string): Promise<void> | undefined {
     // a client with `lazyConnect`
     if (connection === this.#client && connection.status === 'wait') connection.connect?.().catch(() => {})
@@ -81,15 +97,19 @@ export class ClientRunner implements ScriptRunner {
         this.#calls.delete(call)
         resolve(reply)
       }
-      const failed = (error: unknown): void => {
-        this.#calls.delete(call)
-        reject(this.#scoped(failureOf(error)))
-      }
+      const failed = this.#failing(call)
       sent.then(answered, (error) => {
         if (isNoScript(error)) client.eval(script.text, keys.length, ...keys, ...args).then(answered, failed)
         else failed(error)
       })
     })
+  }
+
+  #failing(call: Call): (error: unknown) => void {
+    return (error) => {
+      this.#calls.delete(call)
+      call.reject(this.#scoped(failureOf(error)))
+    }
   }
 
   serverOf(key: string): string {

@@ -24,6 +24,7 @@ export function customRunner(runner: ScriptRunner): ScriptRunner {
       return clustered
     },
     run: (...call) => (clustered ? called(runner, call) : called(runner, call).catch(refused)),
+    ...(runner.sendCommands && { sendCommands: (commands) => runner.sendCommands?.(commands) }),
     ...(runner.serverOf && { serverOf: (key) => runner.serverOf?.(key) ?? '' }),
     ...(runner.interrupted && { interrupted: (listener) => runner.interrupted?.(listener) ?? (() => {}) }),
   }

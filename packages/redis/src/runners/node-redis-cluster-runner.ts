@@ -1,9 +1,10 @@
 import { type Script, type ScriptRunner, systemClock } from '@sluice/limiter-core/backend'
 import { firstOf } from '../client/first-event.ts'
 import { hashSlot } from '../client/hash-slot.ts'
-import { RedisFailure } from '../client/redis-failure.ts'
+import { failureOf, RedisFailure } from '../client/redis-failure.ts'
 import { evaluated } from './evaluated.ts'
 import type { NodeRedisCluster } from './node-redis-client.ts'
+import { sentCommands } from './node-redis-commands.ts'
 import { notConnectedFailure, silentFailure } from './node-redis-failures.ts'
 import { PendingCalls } from './pending-calls.ts'
 import { silenceLimitMs } from './silence-limit.ts'
@@ -44,6 +45,21 @@ export class NodeRedisClusterRunner implements ScriptRunner {
       if (failure.code !== 'CONNECTION') throw failure
       this.#refreshSlots(keys[0] ?? '')
       throw ofOneNode(failure)
+    })
+  }
+
+  sendCommands(commands: readonly (readonly string[])[]): Promise<readonly unknown[]> | undefined {
+    const [[, key]] = commands
+    const server = this.serverOf(key)
+    if (!this.#client.isOpen || server === '') return undefined
+    const pending = this.#pendingAt(server)
+    if (pending.isSilent) return undefined
+    const sent = sentCommands(this.#client, commands)
+    if (!sent) return undefined
+    return pending.add(sent).then((replies) => {
+      if (!replies.some((reply) => reply instanceof Error && failureOf(reply).code === 'CONNECTION')) return replies
+      this.#refreshSlots(key)
+      return replies.map((reply) => (reply instanceof Error ? ofOneNode(failureOf(reply)) : reply))
     })
   }
 

@@ -9,6 +9,7 @@ import {
   type NodeRedisConnection,
 } from './node-redis-client.ts'
 import { NodeRedisClusterRunner } from './node-redis-cluster-runner.ts'
+import { sentCommands } from './node-redis-commands.ts'
 import { notConnectedFailure, silentFailure } from './node-redis-failures.ts'
 import { PendingCalls } from './pending-calls.ts'
 import { silenceLimitMs } from './silence-limit.ts'
@@ -22,6 +23,7 @@ export function nodeRedisRunner(client: NodeRedisClient): ScriptRunner {
   return {
     run: (script, keys, args) =>
       client.isOpen ? evaluated(client, script, keys, args) : Promise.reject(notConnectedFailure()),
+    sendCommands: (commands) => (client.isOpen ? sentCommands(client, commands) : undefined),
   }
 }
 
@@ -60,6 +62,12 @@ class NodeRedisRunner implements ScriptRunner {
     if (this.#wasTried) return Promise.reject(this.#notReady())
     this.#first ??= this.#firstAttempt()
     return this.#first.then(() => this.run(script, keys, args))
+  }
+
+  sendCommands(commands: readonly (readonly string[])[]): Promise<readonly unknown[]> | undefined {
+    if (this.#pending.isSilent || !this.#client.isReady) return undefined
+    const sent = sentCommands(this.#client, commands)
+    return sent && this.#pending.add(sent)
   }
 
   interrupted(listener: (event: Interruption) => void): () => void {

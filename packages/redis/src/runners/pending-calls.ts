@@ -26,7 +26,7 @@ export class PendingCalls {
   }
 
   /** Returns the reply of a call that was sent, or rejects with its failure, or when its connection breaks. */
-  add(sent: Promise<unknown>): Promise<unknown> {
+  add<Reply>(sent: Promise<Reply>): Promise<Reply> {
     return new Promise((resolve, reject) => {
       this.#rejects.add(reject)
       if (this.#silence === undefined && this.#silentMs < Number.POSITIVE_INFINITY) this.#watch()

@@ -19,6 +19,13 @@ export interface ScriptRunner {
     args: readonly (string | number)[],
     options?: { readonly deadlineAt: number },
   ): Promise<unknown>
+  /**
+   * Sends commands at once, in this order, or returns undefined; scripts are then run instead. Each command is its name,
+   * a key, and its arguments. All keys are on one server, and without `serverOf` in one hash slot. Resolves with a reply
+   * for each command, which is an `Error` if the server refused the command. Rejects like `run`. Default: only scripts
+   * are run.
+   */
+  sendCommands?(commands: readonly (readonly string[])[]): Promise<readonly unknown[]> | undefined
   /** Whether all keys of one script must share a hash slot, as in Redis Cluster. Default: false. */
   readonly clustered?: boolean
   /**
