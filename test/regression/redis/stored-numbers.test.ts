@@ -19,10 +19,10 @@ beforeEach(() => {
   prefix = ownPrefix()
 })
 
-async function backend() {
+async function backend(nativeCommands = false) {
   const client = server.client()
   await client.ping()
-  return { client, redis: redisBackend(client, { prefix, serverTime: () => now }) }
+  return { client, redis: redisBackend(client, { prefix, serverTime: () => now, nativeCommands }) }
 }
 
 const windowMs = 60_000
@@ -36,8 +36,11 @@ const policies: Policy[] = [
 ]
 const numbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300, -1e300, -1, 0.5, 2 ** 53]
 
-test.each(policies)('a call answers, whatever bytes are stored in the cells of $name', async (policy) => {
-  const { client, redis } = await backend()
+test.each([
+  ...policies.map((policy) => [policy.name, policy, false] as const),
+  ['fixed, to be stored as an integer', policies[0], true] as const,
+])('a call answers, whatever bytes are stored in the cells of %s', async (_, policy, nativeCommands) => {
+  const { client, redis } = await backend(nativeCommands)
   await eachSeed(100, async (random) => {
     const charge = chargeOf(redis, policy, 'key', random.pick([1, 50, 100]))
     await redis.takeAll([{ ...charge, cost: 1 }])

@@ -3,6 +3,7 @@ import {
   type Backend,
   type Charge,
   type ChargePart,
+  ChargeVerdict,
   type Clock,
   type CompiledPolicy,
   type CountedKey,
@@ -16,11 +17,13 @@ import {
   Observers,
   retentionMs,
   type ScriptRunner,
+  type SourcedDecision,
   takeParts,
 } from '@sluice/limiter-core/backend'
 import { countIdentity } from '../client/count-identity.ts'
 import type { EntityKeys } from '../client/entity-key.ts'
 import { hashSlot } from '../client/hash-slot.ts'
+import { nativePolicy } from '../lua/native-policy.ts'
 import type { ServerState } from '../server-time/known-servers.ts'
 import { exactForm } from './batch-call.ts'
 import { ExactCalls } from './exact-calls.ts'
@@ -33,6 +36,8 @@ export interface ExactDeps {
   readonly keys: EntityKeys
   readonly maxBatch: number
   readonly clock: Clock
+  /** Default: false. */
+  readonly nativeCommands?: boolean
 }
 
 /** Deadline of a request, and its idempotency id if it must not be applied twice. */
@@ -50,27 +55,35 @@ export class ExactBackend implements Backend<Promise<Answer>> {
   readonly #calls: ExactCalls
   readonly #keys: EntityKeys
   readonly #servers: ServerState
+  readonly #nativeCommands: boolean
   readonly #observers: Observers = new Observers()
   readonly #oneSlot: ChargePart['backend'] = {
     takeAll: (charges, moment) => this.#request('take', charges, 0, moment),
     adjustAll: (charges, takenAt, moment) => this.#request('adjust', charges, takenAt, this.#once(moment)),
   }
 
-  constructor({ runner, servers, keys, maxBatch, clock }: ExactDeps) {
+  constructor({ runner, servers, keys, maxBatch, clock, nativeCommands = false }: ExactDeps) {
     this.identity = countIdentity(runner, keys.identity)
     this.#clock = clock
     this.#runner = runner
     this.#servers = servers
     const observers = this.#observers
-    this.#calls = new ExactCalls({ runner, clock, servers, form: exactForm, source: this.name, maxBatch, observers })
+    this.#nativeCommands = nativeCommands
+    const { name: source } = this
+    const form = exactForm
+    this.#calls = new ExactCalls({ runner, clock, servers, form, source, maxBatch, observers, nativeCommands })
     this.#keys = keys
   }
 
   open(compiled: CompiledPolicy, name: string): ExactCounter {
-    return new ExactCounter(this, compiled, name)
+    const native = this.#nativeCommands ? nativePolicy(compiled) : undefined
+    return new ExactCounter(this, native ?? compiled, name)
   }
 
   async takeAll(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+    if (this.#nativeCommands && charges.length === 1 && isPlain(charges[0])) {
+      return answerOf(await this.#takePlain(charges[0], moment))
+    }
     if (this.#inOneSlot(charges)) return this.#request('take', charges, 0, moment)
     const parts = this.#parts(charges)
     if (parts.length === 1) return this.#request('take', charges, 0, moment)
@@ -79,8 +92,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
 
   /** Implements `take` of a counter. */
   takeOne(counter: ExactCounter, key: string, cost: number, moment?: Moment): Promise<Decision> {
-    const charge = { key, counter, cost }
-    return this.#calls.takeOne(charge, this.#keys.nameOfCells(charge), moment?.deadlineAt)
+    return this.#takePlain({ key, counter, cost }, moment)
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
@@ -163,6 +175,10 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     })
   }
 
+  #takePlain(charge: Charge, moment: Moment | undefined): Promise<SourcedDecision> {
+    return this.#calls.takeOne(charge, this.#keys.nameOfCells(charge), moment?.deadlineAt)
+  }
+
   #inOneSlot(charges: readonly Charge[]): boolean {
     return !this.#runner.clustered || charges.every(({ key }) => key === charges[0].key)
   }
@@ -183,4 +199,16 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     }
     return [...slots.values()]
   }
+}
+
+/** Whether a take of this charge has the same answer as a take of a counter. */
+function isPlain({ advisory, known }: Charge): boolean {
+  return !advisory && !known
+}
+
+/** Returns a decision as the answer to its only charge. */
+function answerOf(decision: SourcedDecision): Answer {
+  const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs, takenAt, counted, source } = decision
+  const verdict = new ChargeVerdict(policy, false, remaining, retryAfterMs, resetAfterMs, availableAfterMs)
+  return { verdicts: [verdict], takenAt, counted, source }
 }

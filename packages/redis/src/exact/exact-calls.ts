@@ -10,6 +10,7 @@ import type { ScriptCall, TimeArg, TimedCalls } from '../server-time/timed-calls
 import type { UsageReports } from '../server-time/usage-reports.ts'
 import type { CallBuilder } from './batch-call.ts'
 import { BatchReply } from './batch-reply.ts'
+import { NativeTakes } from './native-takes.ts'
 import { ScriptQueue } from './script-queue.ts'
 import { requestOfOne, type ScriptRequest } from './script-request.ts'
 
@@ -22,6 +23,8 @@ export interface ExactCallsOptions {
   readonly source: string
   readonly maxBatch: number
   readonly observers: Observers
+  /** Whether takes are sent as native commands if possible. Default: false. */
+  readonly nativeCommands?: boolean
 }
 
 /**
@@ -32,11 +35,14 @@ export class ExactCalls {
   readonly #timed: TimedCalls
   readonly #reports: UsageReports
   readonly #queues = new Map<number, ScriptQueue>()
+  readonly #native: NativeTakes | undefined
 
   constructor(options: ExactCallsOptions) {
     this.#options = options
     this.#timed = options.servers.calls
     this.#reports = options.servers.reports
+    const { runner, clock, source } = options
+    this.#native = options.nativeCommands ? new NativeTakes({ runner, clock, source, timed: this.#timed }) : undefined
   }
 
   /** Queues `request`. It is settled with its call, or rejected without a call if its deadline has passed. */
@@ -44,11 +50,22 @@ export class ExactCalls {
     this.#queueOf(request.names[0]).add(request)
   }
 
-  /**
-   * Takes one enforced charge without prior usage. If no other call is pending, sends it in its own call with as few
-   * promises and objects as possible.
-   */
+  /** Takes one enforced charge without prior usage, with a native command if possible. */
   takeOne(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SourcedDecision> {
+    const taken = this.#native?.take(charge, name, deadlineAt)
+    if (!taken) return this.#takeByScript(charge, name, deadlineAt)
+    return taken.then(
+      (decision) => decision ?? this.#takeByScript(charge, name, deadlineAt),
+      (error) => {
+        throw this.#reports.recordFailure(name, error)
+      },
+    )
+  }
+
+  /**
+   * If no other call is pending, sends the take in its own call with as few promises and objects as possible.
+   */
+  #takeByScript(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SourcedDecision> {
     const queue = this.#queueOf(name)
     const taken = queue.isIdle ? this.#takeAtOnce(queue, charge, name, deadlineAt) : undefined
     if (taken) return taken

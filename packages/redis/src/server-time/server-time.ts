@@ -12,6 +12,8 @@ interface Offset {
   /** Smallest upper bound of the current term. */
   most: number
   termEndsAt: number
+  /** Time of the last reply on the process clock. */
+  learnedAt: number
 }
 
 /** A pending request for the time of a server. */
@@ -65,6 +67,12 @@ export class ServerTime {
     return offset && processAt + Math.max(offset.least, offset.leastBefore)
   }
 
+  /** Whether a server has reported its time within the last `maxAgeMs` milliseconds. */
+  isRecent(key: string, maxAgeMs: number): boolean {
+    const offset = this.#offsets.get(this.serverOf(key))
+    return offset !== undefined && this.#clock.now() - offset.learnedAt < maxAgeMs
+  }
+
   /** Like `at`; the result is never too early. */
   notBefore(key: string, processAt: number): number | undefined {
     const offset = this.#offsets.get(this.serverOf(key))
@@ -105,12 +113,14 @@ export class ServerTime {
     const known = this.#offsets.get(server)
     // contradictory bounds: a clock was set, or another server replied
     if (!known || least > known.most || most < Math.max(known.least, known.leastBefore)) {
-      this.#offsets.set(server, { least, leastBefore: least, most, termEndsAt: now + TERM_MS })
+      this.#offsets.set(server, { least, leastBefore: least, most, termEndsAt: now + TERM_MS, learnedAt: now })
     } else if (now >= known.termEndsAt) {
-      this.#offsets.set(server, { least, leastBefore: known.least, most, termEndsAt: now + TERM_MS })
+      const termEndsAt = now + TERM_MS
+      this.#offsets.set(server, { least, leastBefore: known.least, most, termEndsAt, learnedAt: now })
     } else {
       known.least = Math.max(known.least, least)
       known.most = Math.min(known.most, most)
+      known.learnedAt = now
     }
   }
 

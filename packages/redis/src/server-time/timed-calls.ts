@@ -12,6 +12,9 @@ function timeArg(deadline: number | undefined, now: number | undefined): TimeArg
   return deadline ?? (now === undefined ? '' : `=${now}`)
 }
 
+/** Value of `expiryOffset` in `exact-head.lua` if the time of the server is replaced. */
+const SIMULATED_EXPIRY_OFFSET = 2 ** 50
+
 export interface ScriptCall {
   readonly script: Script
   readonly keys: readonly string[]
@@ -56,6 +59,16 @@ export class TimedCalls {
     this.#runner = runner
     this.#clock = clock
     this.#serverTime = serverTime
+  }
+
+  /** Time that replaces the time of the servers; undefined if it is not replaced. */
+  get simulatedNow(): number | undefined {
+    return this.#serverTime?.()
+  }
+
+  /** Milliseconds by which the ends of windows that are stored as the expiry of their keys are too late. */
+  get expiryOffset(): number {
+    return this.#serverTime ? SIMULATED_EXPIRY_OFFSET : 0
   }
 
   /** Reads the time of the server of `key` if it is needed and not yet known. */

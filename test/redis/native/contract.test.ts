@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, describe, test } from '@jest/globals'
+import type { Clock } from '@sluice/limiter-core'
+import { type RedisClient, redisBackend } from '@sluice/redis'
+import { backendContract, type FakeClock } from '@sluice/testkit'
+import { type IncrexProxy, startIncrexProxy } from '../../services/increx-proxy.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { ownPrefix } from '../exact/own-prefix.ts'
+import { type Connected, nativeClients } from './native-clients.ts'
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+
+afterAll(() => server.stop())
+
+/** Redis expires keys at whole milliseconds, so that the numbers are those of the models only if the clock has them. */
+function inWholeMs(clock: FakeClock): FakeClock {
+  const advance = clock.advance.bind(clock)
+  clock.advance = (ms) => advance(Math.ceil(ms))
+  return clock
+}
+
+describe.each(nativeClients)('redisBackend with native commands over %s', (_, connect) => {
+  let proxy: IncrexProxy
+  let connected: Connected
+  let clock: Clock | undefined
+
+  beforeAll(async () => {
+    proxy = await startIncrexProxy(server.port, { serverTime: () => clock?.now() ?? 0 })
+    connected = await connect(proxy.port)
+  })
+
+  afterAll(async () => {
+    connected.close()
+    await proxy.stop()
+  })
+
+  const made = (client: RedisClient, ofTest: Clock) => {
+    clock = inWholeMs(ofTest as FakeClock)
+    return redisBackend(client, {
+      prefix: ownPrefix(),
+      serverTime: () => ofTest.now(),
+      clock: ofTest,
+      nativeCommands: true,
+    })
+  }
+
+  backendContract({ describe, test }, (ofTest) => made(connected.client, ofTest))
+
+  test('the contract has used the command', () => {
+    assert.ok(proxy.received > 100, `${proxy.received} commands`)
+  })
+})
