@@ -4,7 +4,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
 import { NODE_TIMEOUT_MS, startRedisCluster } from '../../services/redis-cluster.ts'
 import { startSentinel } from '../../services/sentinel.ts'
-import { redisOnMajor } from './redis-on-major.ts'
+import { redisOnMajor } from './on-major.ts'
 
 const majors = [5, 6] as const
 const running: { stop(): Promise<void> }[] = []

@@ -1,7 +1,6 @@
-import { jest } from '@jest/globals'
 import type { CreateRedisOptions, RedisClient } from '@sluice/redis'
 import type { CreateNodeRedisOptions } from '@sluice/redis/node-redis'
-import { redisOnMajor } from './redis-on-major.ts'
+import { nodeRedisOnMajor, redisOnMajor } from './on-major.ts'
 
 /** A client made by `createRedis` or `createNodeRedis`, as the suite of both sees it. */
 export interface RecoveringClient {
@@ -44,19 +43,6 @@ export async function ioredisMaker(major: 5 | 6): Promise<Make> {
       close: () => client.disconnect(),
     }
   }
-}
-
-type SluiceNodeRedis = typeof import('@sluice/redis/node-redis')
-
-/** Returns `@sluice/redis/node-redis` on this major version of node-redis. */
-export async function nodeRedisOnMajor(major: 5 | 6): Promise<SluiceNodeRedis> {
-  let loaded: SluiceNodeRedis | undefined
-  await jest.isolateModulesAsync(async () => {
-    jest.doMock('redis', () => jest.requireActual(major === 5 ? 'redis5' : 'redis'))
-    loaded = await import('@sluice/redis/node-redis')
-  })
-  jest.dontMock('redis')
-  return loaded as SluiceNodeRedis
 }
 
 /** Returns `createNodeRedis` on this major version of node-redis. */

@@ -5,8 +5,8 @@ import { type RedisClient, redisBackend } from '@sluice/redis'
 import { backendContract, type FakeClock } from '@sluice/testkit'
 import { type IncrexProxy, startIncrexProxy } from '../../services/increx-proxy.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type Connected, singleServerClients } from '../connected-clients.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
-import { type Connected, nativeClients } from './native-clients.ts'
 
 let server: RedisServer
 
@@ -23,7 +23,7 @@ function inWholeMs(clock: FakeClock): FakeClock {
   return clock
 }
 
-describe.each(nativeClients)('redisBackend with native commands over %s', (_, connect) => {
+describe.each(singleServerClients)('redisBackend with native commands over %s', (_, connect) => {
   let proxy: IncrexProxy
   let connected: Connected
   let clock: Clock | undefined

@@ -11,8 +11,8 @@ import { type IncrexProxy, startIncrexProxy } from '../../services/increx-proxy.
 import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { type Sentinel, startSentinel } from '../../services/sentinel.ts'
+import { type Connected, singleServerClients } from '../connected-clients.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
-import { type Connected, nativeClients } from './native-clients.ts'
 
 const PROCESSES = 4
 const TAKES = 150
@@ -81,7 +81,7 @@ describe('native commands on one server', () => {
     await server.stop()
   })
 
-  test.each(nativeClients)('%s counts exactly', async (_, connect) => {
+  test.each(singleServerClients)('%s counts exactly', async (_, connect) => {
     await countsExactly(() => connect(proxy.port), [proxy])
   })
 })
@@ -100,7 +100,7 @@ describe('a refund right after its take', () => {
     await server.stop()
   })
 
-  test.each(nativeClients)('is applied over %s', async (_, connect) => {
+  test.each(singleServerClients)('is applied over %s', async (_, connect) => {
     const { client, close } = await connect(proxy.port)
     const backend = redisBackend(client, { prefix: ownPrefix(), nativeCommands: true })
     const limiter = createLimiter({

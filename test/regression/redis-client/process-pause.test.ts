@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { until } from '@sluice/testkit'
 import type { Cluster, Redis } from 'ioredis'
-import { redisOnMajor } from '../../redis/create-redis/redis-on-major.ts'
+import { redisOnMajor } from '../../redis/create-redis/on-major.ts'
 import { blockProcess } from '../../services/block-process.ts'
 import { eventually } from '../../services/eventually.ts'
 import { onFreePorts } from '../../services/free-port.ts'

@@ -33,8 +33,8 @@ const urlOf = (port: number) => ({ url: `redis://127.0.0.1:${port}` })
 /** A pool of node-redis 5 that is closed while it opens connections rejects without a caller. */
 const POOL = { minimum: 4, maximum: 4 }
 
-/** Each client that can send native commands to a single server, connected to a port. */
-export const nativeClients: readonly [string, (port: number) => Promise<Connected>][] = [
+/** Each client of a single server, connected to a port. */
+export const singleServerClients: readonly [string, (port: number) => Promise<Connected>][] = [
   ['ioredis 6', (port) => ioredis(new Redis({ port, lazyConnect: true }))],
   ['ioredis 5', (port) => ioredis(new Redis5({ port, lazyConnect: true }))],
   ['iovalkey', (port) => ioredis(new Valkey({ port, lazyConnect: true }))],
