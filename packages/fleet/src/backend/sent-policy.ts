@@ -9,44 +9,36 @@ import {
 /** A compiled policy as data, which another process can compile again. */
 export interface SentPolicy {
   readonly policy: Policy
-  readonly cells: number
+  /** Maximum number of timestamps of a log, which may be that of another plan; undefined for other algorithms. */
+  readonly room?: number | undefined
   /** Set for a policy with several variants. */
   readonly variants?: readonly SentVariant[] | undefined
 }
 
 interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
   readonly policy: Policy
-  readonly cells: number
+  readonly room?: number | undefined
 }
 
 /** Returns a compiled policy as data. */
-export function sentPolicyOf({ policy, cells, variants }: CompiledPolicy): SentPolicy {
-  if (!variants) return { policy, cells }
+export function sentPolicyOf({ policy, room, variants }: CompiledPolicy): SentPolicy {
+  if (!variants) return { policy, room }
   const sent = variants.map(({ compiled, ...variant }) => ({
     ...variant,
     policy: compiled.policy,
-    cells: compiled.cells,
+    room: compiled.room,
   }))
-  return { policy, cells, variants: sent }
+  return { policy, variants: sent }
 }
 
 /** Compiles a received policy. Throws if the policy is invalid. */
-export function compiledOf({ policy, cells, variants }: SentPolicy): CompiledPolicy {
-  if (!variants) return compiledAlone({ policy, cells }, false)
+export function compiledOf({ policy, room, variants }: SentPolicy): CompiledPolicy {
+  if (!variants) return algorithms[policy.algorithm].compile(policy, room)
   return new CompiledVariants(
-    variants.map(({ policy: own, cells: size, ...variant }) => ({
-      ...variant,
-      compiled: compiledAlone({ policy: own, cells: size }, true),
-    })),
+    variants.map(({ policy: own, room: most, ...variant }) => {
+      // a log that is charged beside others has room for one timestamp more than the largest limit
+      const largestLimit = most === undefined ? undefined : most - 1
+      return { ...variant, compiled: algorithms[own.algorithm].compile(own, largestLimit, true) }
+    }),
   )
-}
-
-function compiledAlone(
-  { policy, cells }: Pick<SentPolicy, 'policy' | 'cells'>,
-  chargedBeside: boolean,
-): CompiledPolicy {
-  const { compile } = algorithms[policy.algorithm]
-  const compiled = compile(policy, policy.limit, chargedBeside)
-  // a sliding log that is shared by several plans has a cell for each unit of the largest plan
-  return compiled.cells === cells ? compiled : compile(policy, policy.limit + cells - compiled.cells, chargedBeside)
 }
