@@ -99,8 +99,8 @@ export class ObjectBackend implements Backend<Promise<Answer>> {
   }
 
   #adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
-    // a time in the future or NaN means now
-    const then = Number.isNaN(takenAt) ? Number.MAX_VALUE : Math.min(takenAt, Number.MAX_VALUE)
+    // a time in the future or NaN means now, and JSON has no Infinity
+    const then = Number.isNaN(takenAt) ? Number.MAX_VALUE : clamped(takenAt)
     const { id = '', issuedAt } = moment?.idempotencyKey ?? {}
     return this.#request('adjust', charges, { takenAt: then, id: id && plain(id), deadlineAt: this.#lateAt(issuedAt) })
   }
@@ -177,4 +177,9 @@ export class ObjectBackend implements Backend<Promise<Answer>> {
     }
     return calls
   }
+}
+
+/** Returns the nearest finite number. */
+function clamped(value: number): number {
+  return Math.max(-Number.MAX_VALUE, Math.min(value, Number.MAX_VALUE))
 }

@@ -1,6 +1,8 @@
-import { compiledOf } from '@sluice/fleet/backend'
 import type { CompiledPolicy, PriorUsage } from '@sluice/limiter-core/backend'
-import { type CallMessage, MARK, OPERATIONS, type SentCharge, type SentUsage } from '../calls/call-message.ts'
+import { type CallMessage, OPERATIONS, type SentCharge, type SentUsage } from '../calls/call-message.ts'
+import { checkedCall } from './checked-call.ts'
+import { checkedPolicy } from './checked-policy.ts'
+import { haveSameLayout } from './stored-cells.ts'
 
 /** A charge of a received request. */
 export interface ReceivedCharge {
@@ -46,13 +48,12 @@ export class CallReader {
 
   /** Throws if the body is not a call of this release. */
   read(body: string): ReceivedCall {
-    const message: CallMessage = JSON.parse(body)
-    if (message?.mark !== MARK)
-      throw new TypeError(`mark: expected ${MARK}, received another release or another caller`)
+    const message = checkedCall(JSON.parse(body))
     const { deadline, given, durable } = message
     const compiled = message.policies.map((text) => this.#compiledOf(text))
     const counts = message.names.map((name) => COUNT + name)
     const names = new Set<string>()
+    checkLayouts(message, compiled)
     const requests = message.requests.map(([number, takenAt, id, sent]): ReceivedRequest => {
       const charges = sent.map((charge) => receivedCharge(charge, counts, compiled))
       const doneNames = id === '' ? undefined : doneNamesOf(charges, id)
@@ -67,7 +68,7 @@ export class CallReader {
     let compiled = this.#policies.get(text)
     if (!compiled) {
       if (this.#policies.size >= MAX_POLICIES) this.#policies.clear()
-      compiled = compiledOf(JSON.parse(text))
+      compiled = checkedPolicy(JSON.parse(text))
       this.#policies.set(text, compiled)
     }
     return compiled
@@ -82,6 +83,19 @@ function doneNamesOf(charges: readonly ReceivedCharge[], id: string): string[] {
     times.set(name, before + 1)
     return before === 0 ? `${DONE}${id} ${name}` : `${DONE}${id}:${before} ${name}`
   })
+}
+
+/** Throws if a call uses one name for policies with different cells. Another call would fail for this name only. */
+function checkLayouts({ names, requests }: CallMessage, policies: readonly CompiledPolicy[]): void {
+  const policyOf = new Map<number, CompiledPolicy>()
+  for (const [, , , charges] of requests) {
+    for (const [name, policy] of charges) {
+      const known = policyOf.get(name) ?? policies[policy]
+      policyOf.set(name, known)
+      if (known === policies[policy] || haveSameLayout(known, policies[policy])) continue
+      throw new TypeError(`names: expected one layout of cells for '${names[name]}', received two`)
+    }
+  }
 }
 
 function receivedCharge(

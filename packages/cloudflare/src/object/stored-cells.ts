@@ -24,6 +24,15 @@ export function storedFrom(compiled: CompiledPolicy, cells: Float64Array): reado
   return stored
 }
 
+/** Whether one policy can read the cells that another has stored. */
+export function haveSameLayout(one: CompiledPolicy, other: CompiledPolicy): boolean {
+  const [pieces, others] = [piecesOf(one), piecesOf(other)]
+  if (pieces.length !== others.length) return false
+  return pieces.every(
+    ({ isLog, size }, index) => isLog === others[index].isLog && (isLog || size === others[index].size),
+  )
+}
+
 /** Returns the cells of a policy from their stored form; undefined if another policy has stored them. */
 export function cellsFrom(compiled: CompiledPolicy, stored: ArrayLike<number>): Float64Array | undefined {
   const cells = new Float64Array(compiled.cells)
