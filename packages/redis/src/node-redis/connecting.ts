@@ -3,6 +3,7 @@ import { reconnectDelay } from '../client/reconnect-delays.ts'
 
 interface Connectable {
   readonly isOpen: boolean
+  destroy(): void
   connect(): Promise<unknown>
   on(event: string, listener: (error: Error) => void): unknown
 }
@@ -24,8 +25,22 @@ export function connectingCluster<T extends Connectable>(cluster: T, onError: (e
     isClosed = true
   })
   const attempt = (): void => {
-    if (!isClosed && !cluster.isOpen) cluster.connect().catch(() => systemClock.after(reconnectDelay(1), attempt))
+    if (cluster.isOpen) return
+    if (isClosed) destroyAgain(cluster)
+    else cluster.connect().then(connected, () => systemClock.after(reconnectDelay(1), attempt))
+  }
+  const connected = (): void => {
+    if (!cluster.isOpen) destroyAgain(cluster)
   }
   attempt()
   return cluster
+}
+
+/** Closes the connections of a cluster that was closed while it was connecting, which node-redis leaves open. */
+function destroyAgain(cluster: Connectable): void {
+  try {
+    cluster.destroy()
+  } catch {
+    // a connection was already closed
+  }
 }

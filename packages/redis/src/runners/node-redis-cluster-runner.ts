@@ -35,7 +35,7 @@ export class NodeRedisClusterRunner implements ScriptRunner {
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     if (!this.#client.isOpen) return Promise.reject(notConnectedFailure())
     const server = this.serverOf(keys[0] ?? '')
-    if (server === '' && !this.#wasTried) {
+    if (server === '' && !this.#hasTried()) {
       this.#first ??= this.#firstAttempt()
       return this.#first.then(() => this.run(script, keys, args))
     }
@@ -61,6 +61,12 @@ export class NodeRedisClusterRunner implements ScriptRunner {
       this.#refreshSlots(key)
       return replies.map((reply) => (reply instanceof Error ? ofOneNode(failureOf(reply)) : reply))
     })
+  }
+
+  /** Whether the client has tried to connect. A client that knows any node has, even if a slot has no node. */
+  #hasTried(): boolean {
+    this.#wasTried ||= this.#client.slots.some((shard) => shard !== undefined)
+    return this.#wasTried
   }
 
   async #firstAttempt(): Promise<void> {

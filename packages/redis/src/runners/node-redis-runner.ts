@@ -1,4 +1,10 @@
-import { type Interruption, type Script, type ScriptRunner, systemClock } from '@sluice/limiter-core/backend'
+import {
+  afterThisTurn,
+  type Interruption,
+  type Script,
+  type ScriptRunner,
+  systemClock,
+} from '@sluice/limiter-core/backend'
 import { firstOf } from '../client/first-event.ts'
 import { failureOf, RedisFailure } from '../client/redis-failure.ts'
 import { evaluated } from './evaluated.ts'
@@ -56,9 +62,10 @@ class NodeRedisRunner implements ScriptRunner {
 
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     const client = this.#client
+    // a client that is being closed is ready until the replies of earlier calls have arrived, but sends nothing more
+    if (!client.isOpen) return Promise.reject(notConnectedFailure())
     if (this.#pending.isSilent) return Promise.reject(silentFailure())
     if (client.isReady) return this.#pending.add(evaluated(client, script, keys, args))
-    if (!client.isOpen) return Promise.reject(notConnectedFailure())
     if (this.#wasTried) return Promise.reject(this.#notReady())
     this.#first ??= this.#firstAttempt()
     return this.#first.then(() => this.run(script, keys, args))
@@ -102,7 +109,8 @@ class NodeRedisRunner implements ScriptRunner {
   }
 
   #lost(): void {
-    this.#pending.break()
+    // a client that closes after the last reply reports its end before the promise of the reply is settled
+    afterThisTurn(() => this.#pending.break())
     for (const listener of this.#listeners) listener('lost')
   }
 
