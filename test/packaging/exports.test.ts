@@ -33,7 +33,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/insight': 88,
   '@sluice/redis': 60,
   '@sluice/postgres': 18,
-  '@sluice/cloudflare': 11,
+  '@sluice/cloudflare': 13,
   '@sluice/policies': 5,
   '@sluice/testkit': 52,
 }
