@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Manifest, packages, readManifest, root } from '../repository.ts'
 import { mustRun } from './command.ts'
@@ -18,23 +19,34 @@ export async function packPackages(folder: string): Promise<Tarball[]> {
 
 /** Packs all third-party dependencies of our packages from node_modules, without network access. */
 export function packForeignDependencies(folder: string): Promise<Tarball[]> {
-  const names = new Set(packages.flatMap(({ manifest }) => closureOf(manifest)))
-  const foreign = [...names].filter((name) => !packages.some((own) => own.name === name))
-  return pack(foreign.map(installedFolder), folder)
+  const folders = new Map(packages.flatMap(({ manifest }) => [...closureFolders(manifest)]))
+  const foreign = [...folders].filter(([name]) => !packages.some((own) => own.name === name))
+  return pack(
+    foreign.map(([, source]) => source),
+    folder,
+  )
 }
 
 /** All transitive dependencies of the package, without the package itself. */
 export function closureOf(manifest: Manifest): string[] {
-  const reached = new Set<string>()
-  const visit = ({ dependencies = {} }: Manifest) => {
+  return [...closureFolders(manifest).keys()]
+}
+
+/** The folders of all transitive dependencies, by name. */
+function closureFolders(manifest: Manifest): Map<string, string> {
+  const reached = new Map<string, string>()
+  const visit = ({ dependencies = {} }: Manifest, folder: string) => {
     for (const name of Object.keys(dependencies)) {
       if (reached.has(name)) continue
-      reached.add(name)
-      visit(readManifest(installedFolder(name)))
+      // a version that differs from the one at the root
+      const nested = join(folder, 'node_modules', name)
+      const found = existsSync(nested) ? nested : installedFolder(name)
+      reached.set(name, found)
+      visit(readManifest(found), found)
     }
   }
-  visit(manifest)
-  return [...reached]
+  visit(manifest, root)
+  return reached
 }
 
 export function installedFolder(name: string): string {
