@@ -30,8 +30,11 @@ async function glide(port: number): Promise<Connected> {
 
 const urlOf = (port: number) => ({ url: `redis://127.0.0.1:${port}` })
 
-/** A pool of node-redis 5 that is closed while it opens connections rejects without a caller. */
-const POOL = { minimum: 4, maximum: 4 }
+/**
+ * A pool of node-redis 5 that is closed while it opens connections rejects without a caller. By default a call waits 3 s
+ * for a connection, which a busy machine exceeds.
+ */
+const POOL = { minimum: 4, maximum: 4, acquireTimeout: 20_000 }
 
 /** Each client of a single server, connected to a port. */
 export const singleServerClients: readonly [string, (port: number) => Promise<Connected>][] = [
