@@ -84,23 +84,8 @@ describe('native commands on one server', () => {
   test.each(singleServerClients)('%s counts exactly', async (_, connect) => {
     await countsExactly(() => connect(proxy.port), [proxy])
   })
-})
 
-describe('a refund right after its take', () => {
-  let server: RedisServer
-  let proxy: IncrexProxy
-
-  beforeAll(async () => {
-    server = await startRedis()
-    proxy = await startIncrexProxy(server.port)
-  })
-
-  afterAll(async () => {
-    await proxy.stop()
-    await server.stop()
-  })
-
-  test.each(singleServerClients)('is applied over %s', async (_, connect) => {
+  test.each(singleServerClients)('%s applies a refund right after its take', async (_, connect) => {
     const { client, close } = await connect(proxy.port)
     const backend = redisBackend(client, { prefix: ownPrefix(), nativeCommands: true })
     const limiter = createLimiter({

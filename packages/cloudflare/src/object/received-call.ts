@@ -1,3 +1,4 @@
+import { repetitions } from '@sluice/fleet/backend'
 import type { CompiledPolicy, PriorUsage } from '@sluice/limiter-core/backend'
 import { type CallMessage, OPERATIONS, type SentCharge, type SentUsage } from '../calls/call-message.ts'
 import { checkedCall } from './checked-call.ts'
@@ -77,12 +78,8 @@ export class CallReader {
 
 /** A repeated key has an entry for each of its charges, because a request may adjust a key several times. */
 function doneNamesOf(charges: readonly ReceivedCharge[], id: string): string[] {
-  const times = new Map<string, number>()
-  return charges.map(({ name }) => {
-    const before = times.get(name) ?? 0
-    times.set(name, before + 1)
-    return before === 0 ? `${DONE}${id} ${name}` : `${DONE}${id}:${before} ${name}`
-  })
+  const names = charges.map(({ name }) => name)
+  return repetitions(names).map((before, index) => `${DONE}${before === 0 ? id : `${id}:${before}`} ${names[index]}`)
 }
 
 /** Throws if a call uses one name for policies with different cells. Another call would fail for this name only. */

@@ -3,16 +3,12 @@ import { errorListener } from './client-errors.ts'
 import { checkedOptions, resilientOptions } from './create-redis.ts'
 import { loadIoredis } from './load-ioredis.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
-import { serverAddresses } from './server-addresses.ts'
+import { type ServerAddress, serverAddresses } from './server-addresses.ts'
 import { socketTimeoutMs } from './socket-timeout.ts'
 import { watchSockets } from './socket-watch.ts'
 
-/** A node to connect to first. The client discovers the other nodes from it. */
-export interface RedisClusterNode {
-  readonly host: string
-  /** Default: 6379. */
-  readonly port?: number
-}
+/** A node to connect to first. The client discovers the other nodes from it. Default port: 6379. */
+export type RedisClusterNode = ServerAddress
 
 export interface CreateRedisClusterOptions extends Omit<ClusterOptions, 'redisOptions'> {
   /** Options of the connection to each node. `socketTimeout` has the same meaning as in `createRedis`. */

@@ -73,6 +73,11 @@ export function invalidReply(): RedisFailure {
   return new RedisFailure('ERR', 'the reply of the script has an unexpected format')
 }
 
+/** Returns a failure as one that concerns only this key or the cluster node that holds it. */
+export function keyOnlyFailure({ code, message, mayHaveCounted }: RedisFailure): RedisFailure {
+  return new RedisFailure(code, message, { keyOnly: true, mayHaveCounted })
+}
+
 /** Creates the failure of a call that was not sent because a call that it depends on failed. */
 export function unsentFailure({ code, message, keyOnly }: RedisFailure): RedisFailure {
   return new RedisFailure(code, message, { keyOnly })

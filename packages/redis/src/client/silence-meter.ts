@@ -17,8 +17,8 @@ export class SilenceMeter {
   }
 
   /**
-   * Returns the milliseconds of silence. `awaited` says whether a reply is pending, and `progress` is a number that
-   * changes with whatever the server sends.
+   * Returns the milliseconds of silence. `awaited`: whether a reply is pending. `progress`: a number that changes with
+   * each reply of the server.
    */
   read(awaited: boolean, progress: number): number {
     const now = systemClock.now()

@@ -67,17 +67,17 @@ function soleCall(compiled: CompiledPolicy, cost: number, keys: readonly string[
 function callOfMany(requests: readonly ScriptRequest[], time: TimeArg, server: number | undefined): ScriptCall {
   const args: Arg[] = server === undefined ? [time] : [time, server]
   const { keys: cells, policies } = pushRuns(args, requests)
-  const keys = [...cells, ...requests.flatMap((request) => sideKeysOf(request, server))]
+  // most batches contain takes only, which use no other keys
+  const others = requests.filter(({ operation, reported }) => operation === 'adjust' || reported !== undefined)
+  const keys = others.length === 0 ? cells : [...cells, ...others.flatMap((request) => sideKeysOf(request, server))]
   const script = server === undefined ? exactScript(policies) : exactRestoringScript(policies)
   return { script, keys, args }
 }
 
-/** Returns the keys beside its cells that a request may read or write. */
-function sideKeysOf({ operation, id, names, reported }: RequestCharges, server: number | undefined): string[] {
-  const adjusts = operation === 'adjust'
-  const results = adjusts ? resultsOf(names, id) : []
-  const mayReport = server !== undefined && (adjusts || reported !== undefined)
-  return mayReport ? [...results, ...names.flatMap((name) => reportKeysOf(name, server))] : results
+/** Returns the keys beside its cells that an adjustment, or a request with reports, may read or write. */
+function sideKeysOf({ operation, id, names }: RequestCharges, server: number | undefined): string[] {
+  const results = operation === 'adjust' ? resultsOf(names, id) : []
+  return server === undefined ? results : [...results, ...names.flatMap((name) => reportKeysOf(name, server))]
 }
 
 /**

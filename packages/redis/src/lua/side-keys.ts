@@ -1,3 +1,5 @@
+import { repetitions } from '@sluice/fleet/backend'
+
 /** Names of the Redis keys that scripts keep beside the cells of a key, in the same slot. The .lua files use them too. */
 
 /** The key of the leases. */
@@ -7,7 +9,7 @@ export function leasesOf(cells: string): string {
 
 /** The keys in which a script finds and stores what invalidates reports of usage, and the largest report itself. */
 export function reportKeysOf(cells: string, server: number): readonly string[] {
-  return [`${cells}:mark`, `${cells}:told:${server}`]
+  return [markOf(cells), `${cells}:told:${server}`]
 }
 
 /** The key of the mark that a reset leaves. */
@@ -22,10 +24,5 @@ export function resultOf(cells: string, id: string): string {
 
 /** The keys of the results of a request, for the keys of its charges. A repeated key has a result for each charge. */
 export function resultsOf(cells: readonly string[], id: string): string[] {
-  const times = new Map<string, number>()
-  return cells.map((name) => {
-    const before = times.get(name) ?? 0
-    times.set(name, before + 1)
-    return resultOf(name, before === 0 ? id : `${id}:${before}`)
-  })
+  return repetitions(cells).map((before, index) => resultOf(cells[index], before === 0 ? id : `${id}:${before}`))
 }

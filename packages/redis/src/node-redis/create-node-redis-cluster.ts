@@ -5,7 +5,7 @@ import type { RedisClusterNode } from '../client/create-redis-cluster.ts'
 import { serverAddresses } from '../client/server-addresses.ts'
 import { recordSocketTimeout } from '../runners/silence-limit.ts'
 import { connectingCluster } from './connecting.ts'
-import { nodeRedisOptions, OPTIONS } from './node-redis-options.ts'
+import { OPTIONS, withNodeRedisOptions } from './node-redis-options.ts'
 
 /** Options of `createCluster` of node-redis. */
 export interface CreateNodeRedisClusterOptions extends Omit<RedisClusterOptions, 'rootNodes'> {
@@ -27,14 +27,13 @@ export function createNodeRedisCluster(
   const owner = 'createNodeRedisCluster'
   const { onError, defaults = {}, ...given } = checkedOptions(`${owner}: options`, options, OPTIONS)
   const listener = errorListener(owner, onError)
-  const surviving = nodeRedisOptions(defaults.socket?.socketTimeout)
+  const surviving = withNodeRedisOptions(defaults as object)
   const rootNodes = serverAddresses(`${owner}: nodes`, nodes, 6379).map((socket) => ({ socket }))
-  const socket = { ...surviving.socket, ...defaults.socket }
   const cluster = createCluster({
     rootNodes,
     ...given,
-    defaults: { ...surviving, ...defaults, socket },
+    defaults: surviving,
   } as RedisClusterOptions)
-  recordSocketTimeout(cluster, socket.socketTimeout)
+  recordSocketTimeout(cluster, surviving.socket.socketTimeout)
   return connectingCluster(cluster, listener) as unknown as RedisClusterType
 }

@@ -5,7 +5,7 @@ import { reconnectDelay } from '../client/reconnect-delays.ts'
 import { type ServerAddress, serverAddresses } from '../client/server-addresses.ts'
 import { recordSocketTimeout } from '../runners/silence-limit.ts'
 import { connecting } from './connecting.ts'
-import { type NodeRedisOptions, nodeRedisOptions, OPTIONS } from './node-redis-options.ts'
+import { type NodeRedisOptions, OPTIONS, withNodeRedisOptions } from './node-redis-options.ts'
 
 /** Options of `createSentinel` of node-redis. */
 export interface CreateNodeRedisSentinelOptions extends Omit<RedisSentinelOptions, 'sentinelRootNodes'> {
@@ -46,8 +46,6 @@ export function createNodeRedisSentinel(options: CreateNodeRedisSentinelOptions)
 /** How often the Sentinels are asked for the current server, in addition to their messages. The default is 10 s. */
 const SCAN_MS = 1_000
 
-type NodeClientOptions = NonNullable<RedisSentinelOptions['nodeClientOptions']>
-
 /**
  * A client of node-redis 5 waits for a server to which it cannot connect, even if the Sentinels name another one by
  * then. So a connection is tried once more, and then the Sentinels are asked again.
@@ -56,11 +54,7 @@ function reconnectOnce(retries: number): number | Error {
   return retries === 0 ? reconnectDelay(retries) : new Error('the server is away: asking the Sentinels again')
 }
 
-function withDefaults(given: NodeClientOptions = {}): NodeClientOptions & Pick<NodeRedisOptions, 'socket'> {
-  const surviving = nodeRedisOptions(given.socket?.socketTimeout)
-  return {
-    ...surviving,
-    ...given,
-    socket: { ...surviving.socket, reconnectStrategy: reconnectOnce, ...given.socket } as NodeRedisOptions['socket'],
-  }
+function withDefaults(given: RedisSentinelOptions['nodeClientOptions']): NodeRedisOptions {
+  const socket: object = { reconnectStrategy: reconnectOnce, ...given?.socket }
+  return withNodeRedisOptions({ ...given, socket })
 }

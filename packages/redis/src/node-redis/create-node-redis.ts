@@ -3,7 +3,7 @@ import { errorListener } from '../client/client-errors.ts'
 import { checkedOptions } from '../client/create-redis.ts'
 import { isSocketPath, redisUrl } from '../client/redis-url.ts'
 import { connecting } from './connecting.ts'
-import { nodeRedisOptions, OPTIONS } from './node-redis-options.ts'
+import { OPTIONS, withNodeRedisOptions } from './node-redis-options.ts'
 
 const TARGET = `a Redis URL or ${OPTIONS}`
 
@@ -34,18 +34,9 @@ export function createNodeRedis(
   const second = checkedOptions('createNodeRedis: options', options, OPTIONS)
   const { onError, ...given } = { ...first, ...second }
   const listener = errorListener('createNodeRedis', onError)
-  const socket: SocketOptions = { ...first.socket, ...second.socket }
-  const surviving = nodeRedisOptions(socket.socketTimeout)
-  const client = createClient({
-    ...surviving,
-    ...given,
-    socket: { ...surviving.socket, ...socket },
-  } as RedisClientOptions)
+  const socket = { ...first.socket, ...second.socket }
+  const client = createClient(withNodeRedisOptions({ ...given, socket } as object) as RedisClientOptions)
   return connecting(client, listener) as unknown as RedisClientType
-}
-
-interface SocketOptions {
-  readonly socketTimeout?: number
 }
 
 function addressOf(target: string): CreateNodeRedisOptions {

@@ -15,6 +15,16 @@ export interface NodeRedisOptions extends Pick<RedisClientOptions, 'disableOffli
   }
 }
 
+interface Given {
+  readonly socket?: { readonly socketTimeout?: number } | undefined
+}
+
+/** Returns these options of a connection with the defaults of Sluice, also for the single values of `socket`. */
+export function withNodeRedisOptions<Options extends Given>(given: Options): Options & NodeRedisOptions {
+  const surviving = nodeRedisOptions(given.socket?.socketTimeout)
+  return { ...surviving, ...given, socket: { ...surviving.socket, ...given.socket } }
+}
+
 /**
  * Returns options for a connection that recovers from a slow, silent or stopped server: for `createClient`, the
  * `defaults` of `createCluster`, `nodeClientOptions` and `sentinelClientOptions` of `createSentinel`. `socketTimeout` is

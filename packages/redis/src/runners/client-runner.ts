@@ -9,7 +9,7 @@ import {
   type RedisConnection,
   type RedisNode,
 } from '../client/redis-client.ts'
-import { brokenFailure, failureOf, RedisFailure } from '../client/redis-failure.ts'
+import { brokenFailure, failureOf, keyOnlyFailure, RedisFailure } from '../client/redis-failure.ts'
 import { isNoScript, shaOf } from './script-sha.ts'
 
 /** A call that was sent and has no reply yet. */
@@ -156,9 +156,7 @@ export class ClientRunner implements ScriptRunner {
    */
   #scoped(failure: RedisFailure): RedisFailure {
     const isOneNode = this.clustered && this.#client.status === 'ready' && failure.code === 'CONNECTION'
-    if (!isOneNode) return failure
-    const { code, message, mayHaveCounted } = failure
-    return new RedisFailure(code, message, { keyOnly: true, mayHaveCounted })
+    return isOneNode ? keyOnlyFailure(failure) : failure
   }
 
   /** ioredis looks for a new master only when a command fails, but no command is sent to a node that is not ready. */

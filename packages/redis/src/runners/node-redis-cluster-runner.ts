@@ -1,7 +1,7 @@
 import { type Script, type ScriptRunner, systemClock } from '@sluice/limiter-core/backend'
 import { firstOf } from '../client/first-event.ts'
 import { hashSlot } from '../client/hash-slot.ts'
-import { failureOf, RedisFailure } from '../client/redis-failure.ts'
+import { failureOf, keyOnlyFailure, type RedisFailure } from '../client/redis-failure.ts'
 import { evaluated } from './evaluated.ts'
 import type { NodeRedisCluster } from './node-redis-client.ts'
 import { sentCommands } from './node-redis-commands.ts'
@@ -40,11 +40,11 @@ export class NodeRedisClusterRunner implements ScriptRunner {
       return this.#first.then(() => this.run(script, keys, args))
     }
     const pending = this.#pendingAt(server)
-    if (pending.isSilent) return Promise.reject(silentFailure(true))
+    if (pending.isSilent) return Promise.reject(keyOnlyFailure(silentFailure()))
     return pending.add(evaluated(this.#client, script, keys, args)).catch((failure: RedisFailure) => {
       if (failure.code !== 'CONNECTION') throw failure
       this.#refreshSlots(keys[0] ?? '')
-      throw ofOneNode(failure)
+      throw keyOnlyFailure(failure)
     })
   }
 
@@ -59,7 +59,7 @@ export class NodeRedisClusterRunner implements ScriptRunner {
     return pending.add(sent).then((replies) => {
       if (!replies.some((reply) => reply instanceof Error && failureOf(reply).code === 'CONNECTION')) return replies
       this.#refreshSlots(key)
-      return replies.map((reply) => (reply instanceof Error ? ofOneNode(failureOf(reply)) : reply))
+      return replies.map((reply) => (reply instanceof Error ? keyOnlyFailure(failureOf(reply)) : reply))
     })
   }
 
@@ -97,10 +97,4 @@ export class NodeRedisClusterRunner implements ScriptRunner {
     this.#pending.set(server, pending)
     return pending
   }
-}
-
-/** Marks a broken connection as one that concerns only the keys of its node. */
-function ofOneNode(failure: RedisFailure): RedisFailure {
-  const { code, message, mayHaveCounted } = failure
-  return new RedisFailure(code, message, { keyOnly: true, mayHaveCounted })
 }

@@ -8,9 +8,6 @@ interface Sending {
 interface SentinelSending {
   sendCommand(isReadonly: boolean, command: readonly string[]): Promise<unknown>
 }
-interface ClusterSending {
-  sendCommand(key: string, isReadonly: boolean, command: readonly string[]): Promise<unknown>
-}
 
 /**
  * Sends commands with node-redis. Returns undefined for a client with a `keyPrefix`, which node-redis puts
@@ -26,10 +23,7 @@ export function sentCommands(
 }
 
 function senderOf(client: NodeRedisClient): (command: readonly string[]) => Promise<unknown> {
-  if (isNodeRedisCluster(client)) {
-    const cluster = client as unknown as ClusterSending
-    return (command) => cluster.sendCommand(command[1], false, command)
-  }
+  if (isNodeRedisCluster(client)) return (command) => client.sendCommand(command[1], false, command)
   if ('getSentinelNode' in client) {
     const sentinel = client as unknown as SentinelSending
     return (command) => sentinel.sendCommand(false, command)

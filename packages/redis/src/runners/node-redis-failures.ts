@@ -6,7 +6,7 @@ export function notConnectedFailure(): RedisFailure {
 }
 
 /** Creates the failure of a call that was not sent because the server does not answer earlier calls. */
-export function silentFailure(keyOnly = false): RedisFailure {
+export function silentFailure(): RedisFailure {
   const message = 'Redis does not answer earlier calls, and its connection is about to be replaced'
-  return new RedisFailure('CONNECTION', message, { keyOnly })
+  return new RedisFailure('CONNECTION', message)
 }
