@@ -17,6 +17,7 @@ export type ObserverEvent =
   | 'slowed'
   | 'saturated'
   | 'quota'
+  | 'policies'
 
 /** The request of a decision. Properties are computed when they are read. */
 export interface ObservedRequest {

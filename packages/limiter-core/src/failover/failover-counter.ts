@@ -67,6 +67,6 @@ export function remoteKey({ key, counter }: FailoverKey): CountedKey {
 }
 
 /** Returns a charge with the backend's counter. */
-export function remoteCharge({ key, counter, cost, advisory }: FailoverCharge): Charge {
-  return { key, counter: counter.remote, cost, advisory: advisory === true }
+export function remoteCharge({ key, counter, cost, advisory, known }: FailoverCharge): Charge {
+  return { key, counter: counter.remote, cost, advisory: advisory === true, known }
 }

@@ -58,9 +58,9 @@ export function takeReportedRefunds(charges: readonly FailoverCharge[]): readonl
 }
 
 /** Returns a charge with the counter of the mirror. */
-function mirroredOf({ key, counter, cost, advisory }: FailoverCharge, basis: Basis = 'counted'): MirrorCharge {
+function mirroredOf({ key, counter, cost, advisory, known }: FailoverCharge, basis: Basis = 'counted'): MirrorCharge {
   counter.mirror.compiled.basis = basis
-  return { key, counter: counter.mirror, cost, advisory: advisory === true }
+  return { key, counter: counter.mirror, cost, advisory: advisory === true, known }
 }
 
 function withFiniteWaits(charges: readonly MirrorCharge[], answer: Answer): Answer {

@@ -1,6 +1,6 @@
 import { checkedAnswer } from '../backend/checked-answer.ts'
 import { isPromise } from '../contracts/maybe-promise.ts'
-import type { Answer, Charge, MaybePromise } from '../contracts.ts'
+import type { Answer, Charge, MaybePromise, PriorUsage } from '../contracts.ts'
 import { type FailoverCharge, remoteCharge } from './failover-counter.ts'
 import type { FailureRules } from './failure-rules.ts'
 import type { Call, Limits } from './guarded-calls.ts'
@@ -58,6 +58,17 @@ export class PendingTakes implements Call<Answer, Answer> {
   #withKnown(now: number): readonly Charge[] {
     const { mirror } = this.#parts.health
     if (!mirror.hasUnreported(now)) return this.#charges.map(remoteCharge)
-    return this.#charges.map((charge) => ({ ...remoteCharge(charge), known: mirror.missingUsage(charge, now) }))
+    return this.#charges.map((charge) => ({
+      ...remoteCharge(charge),
+      known: joinedUsage(charge.known, mirror.missingUsage(charge, now)),
+    }))
   }
+}
+
+/** Returns the usage that the caller knows together with the usage that the backend may lack. */
+function joinedUsage(known: PriorUsage | undefined, missing: PriorUsage | undefined): PriorUsage | undefined {
+  if (!known || !missing) return known ?? missing
+  const used = Math.max(known.used, missing.used)
+  // without an age, the backend restores the usage even if it has lost nothing
+  return { ...missing, used, resetAfterMs: Math.max(known.resetAfterMs, missing.resetAfterMs), ageMs: undefined }
 }

@@ -1,5 +1,5 @@
 import type { Cap, InflightBackend } from '../contracts.ts'
-import { claimName } from '../limiter/name-claims.ts'
+import { claimName } from '../names/name-claims.ts'
 
 /** Claims the name of a cap on a backend, see `claimName`. Returns a function that releases the name. */
 export function claimCap(backend: InflightBackend, cap: Cap, shared: boolean): () => void {

@@ -8,6 +8,7 @@ import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
 import type { ControlledPolicies } from './controlled-policies.ts'
 import { integerUnits } from './cost.ts'
 import type { OpenPolicy } from './open-policy.ts'
+import type { Succession } from './succession.ts'
 import { limitOf, takenAtOf, wasCounted, wasExempt, wasOff } from './taken-charges.ts'
 
 /** The parts of a limiter that its adjustments use. */
@@ -23,6 +24,7 @@ export class Adjustments {
   readonly #backend: RequestBackend | undefined
   readonly #clock: Clock | undefined
   readonly #observers: Observers
+  readonly #succession: Succession
 
   /** `open`: the policies that are not off. */
   constructor(
@@ -31,12 +33,14 @@ export class Adjustments {
     backend: RequestBackend | undefined,
     clock: Clock | undefined,
     observers: Observers,
+    succession: Succession,
   ) {
     this.#limiter = limiter
     this.#open = open
     this.#backend = backend
     this.#clock = clock
     this.#observers = observers
+    this.#succession = succession
   }
 
   /** Adjusts all policies that had a part in the take. Returns undefined if there is none. */
@@ -66,8 +70,14 @@ export class Adjustments {
   }
 
   #adjust(charges: readonly Charge[], takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
-    const answer = (this.#backend as RequestBackend).adjustAll(charges, takenAt, moment)
-    return observeCharges(this.#observers, charges, answer)
+    const adjust = (): MaybePromise<Answer> => (this.#backend as RequestBackend).adjustAll(charges, takenAt, moment)
+    const answer = observeCharges(this.#observers, charges, this.#succession.after(charges, moment, adjust))
+    return this.#succession.isReplaced ? andThen(answer, (answered) => this.#repeated(charges, answered)) : answer
+  }
+
+  /** Repeats adjustments in the counts of the limiters that have replaced this one. Returns the answer. */
+  #repeated(charges: readonly Charge[], answer: Answer): MaybePromise<Answer> {
+    return andThen(allOf(charges.map((charge) => this.#succession.adjusted(charge))), () => answer)
   }
 
   /** Returns the moment of an adjustment: `uncounted` if the take, or its part for `charge`, was not counted. */

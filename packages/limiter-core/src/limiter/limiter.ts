@@ -1,5 +1,5 @@
 import { GroupedBackend, type RequestBackend } from '../backend/grouped-backend.ts'
-import { andThen, isPromise } from '../contracts/maybe-promise.ts'
+import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type {
   Answer,
   Charge,
@@ -23,6 +23,7 @@ import { withFailover } from './failover-policies.ts'
 import { LimiterHandle } from './limiter-handle.ts'
 import { mergeControls } from './merge-controls.ts'
 import type { OpenPolicy } from './open-policy.ts'
+import { Succession } from './succession.ts'
 import { EXEMPTED, OFF } from './taken-charges.ts'
 
 /** Limits without a framework: for messages, queues, jobs and anything that is not an HTTP request. */
@@ -63,7 +64,10 @@ export class PolicyLimiter implements Limiter {
   #sole: Counter | undefined
   /** Whether at least one policy exempts keys without an override. */
   readonly #exempts: boolean
-  readonly #close: (() => void)[]
+  /** Ends the reports to observers. */
+  readonly #leave: (() => void)[]
+  /** The limiters that this one has replaced, and that have replaced it. */
+  readonly #succession: Succession
 
   constructor(
     policies: readonly OpenPolicy[],
@@ -79,11 +83,15 @@ export class PolicyLimiter implements Limiter {
     this.#observers = observers
     const backends = [...new Set(this.#open.map(({ backend }) => backend))]
     this.#backend = backends.length > 1 ? new GroupedBackend(covered.homes) : backends[0]
-    this.#adjustments = new Adjustments(this, this.#open, this.#backend, clock, observers)
-    this.#sole = soleOf(this.#open)
     this.#exempts = this.#open.some(({ overrides }) => overrides?.exemptsOthers)
     const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
-    this.#close = [covered.close, ...observed, ...policies.map(({ close }) => close)]
+    this.#leave = observed
+    const closes = [covered.close, ...policies.map(({ close }) => close)]
+    this.#succession = new Succession(this.#open, clock, () => {
+      for (const close of closes.splice(0)) close()
+    })
+    this.#chooseSole()
+    this.#adjustments = new Adjustments(this, this.#open, this.#backend, clock, observers, this.#succession)
     if (observers.any) this.#openTo(observers, new LimiterHandle(active, this))
   }
 
@@ -132,15 +140,14 @@ export class PolicyLimiter implements Limiter {
 
   /** Like `reset`, for one policy; `index` as in `chargeOne`. */
   resetOne(index: number, key: string): MaybePromise<void> {
-    return (this.#backend as RequestBackend).resetAll([chargeOf(this.#open[index], key, 0)])
+    return this.#reset([chargeOf(this.#open[index], key, 0)])
   }
 
   /** Like `peek`, for one policy, even if controls switch it off or block the key; `index` as in `chargeOne`. */
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision> {
     const own = chargeOf(this.#open[index], key, wholeCost(cost))
     const charge = this.controlled?.withLimit(own) ?? own
-    const answer = (this.#backend as RequestBackend).peekAll([charge], this.#moment())
-    return andThen(answer, (answered) => new RequestDecision(answered))
+    return this.#peek([charge], this.#moment())
   }
 
   /**
@@ -154,7 +161,7 @@ export class PolicyLimiter implements Limiter {
     const joined = mergeControls([...byOwner.values()])
     this.controlled = joined && new ControlledPolicies(this.#open, joined)
     this.#controls = byOwner
-    this.#sole = joined ? undefined : soleOf(this.#open)
+    this.#chooseSole()
   }
 
   peek(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
@@ -163,8 +170,7 @@ export class PolicyLimiter implements Limiter {
     if (blocked) return new RequestDecision(blocked)
     const charges = this.controlled?.applyTo(requested) ?? requested
     if (!this.#backend || charges.length === 0) return this.#uncounted()
-    const answer = this.#backend.peekAll(charges, moment ?? this.#moment())
-    return andThen(answer, (answered) => new RequestDecision(answered))
+    return this.#peek(charges, moment ?? this.#moment())
   }
 
   charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
@@ -173,26 +179,60 @@ export class PolicyLimiter implements Limiter {
   }
 
   reset(key: Keys): MaybePromise<void> {
-    return this.#backend?.resetAll(chargesOf(this.#open, key, 0, wholeCost))
+    return this.#backend && this.#reset(chargesOf(this.#open, key, 0, wholeCost))
+  }
+
+  /**
+   * Takes the place of a limiter with other policies. Keys keep their usage under policies of the same name, whatever
+   * has changed. Requests that the previous limiter has decided can still be settled and refunded.
+   */
+  replace(previous: PolicyLimiter): void {
+    this.#succession.follow(previous.#succession, () => this.#chooseSole())
+    for (const stop of previous.#leave.splice(0)) stop()
+    this.#chooseSole()
   }
 
   close(): void {
-    for (const stop of this.#close.splice(0)) stop()
+    for (const stop of this.#leave.splice(0)) stop()
+    this.#succession.close()
+  }
+
+  #peek(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
+    const peek = (): MaybePromise<Answer> => (this.#backend as RequestBackend).peekAll(charges, moment)
+    return andThen(this.#succession.after(charges, moment, peek), (answered) => new RequestDecision(answered))
+  }
+
+  #reset(charges: readonly Charge[]): MaybePromise<void> {
+    const earlier = this.#succession.reset(charges)
+    const reset = (this.#backend as RequestBackend).resetAll(charges)
+    return earlier === undefined ? reset : andThen(allOf([earlier, reset]), () => undefined)
+  }
+
+  #chooseSole(): void {
+    this.#sole = this.controlled || this.#succession.isCarrying ? undefined : soleOf(this.#open)
   }
 
   #openTo(observers: Observers, handle: LimiterHandle): void {
     observers.limiterOpened(handle)
-    this.#close.push(() => observers.limiterClosed(handle))
+    this.#leave.push(() => observers.limiterClosed(handle))
   }
 
   #take(requested: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     if (!this.#backend) return this.#uncounted()
-    const request = moment?.request
     const blocked = this.controlled?.blocked(requested)
-    if (blocked) return this.#decided(requested, blocked, request)
+    if (blocked) return this.#decided(requested, blocked, moment?.request)
     const charges = this.controlled?.applyTo(requested) ?? requested
     if (charges.length === 0) return this.#uncounted()
-    const answer = this.#backend.takeAll(charges, this.#clock ? this.#momentAt(moment, this.#clock) : moment)
+    if (!this.#succession.isCarrying) return this.#takeFrom(charges, moment)
+    return this.#succession.after(charges, moment, () => this.#takeFrom(charges, moment))
+  }
+
+  #takeFrom(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
+    const request = moment?.request
+    const answer = (this.#backend as RequestBackend).takeAll(
+      charges,
+      this.#clock ? this.#momentAt(moment, this.#clock) : moment,
+    )
     return isPromise(answer)
       ? andThen(answer, (answered) => this.#decided(charges, answered, request))
       : this.#decided(charges, answer, request)

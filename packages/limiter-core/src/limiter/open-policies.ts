@@ -3,6 +3,7 @@ import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import type { AlgorithmName, Backend, Clock, Observer, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
+import { claimCount, countName, defaultBackend, newPrivateScope, parseScope } from '../names/scope.ts'
 import { optionalBoolean } from '../options/options.ts'
 import { DEFAULT_NAMES } from '../policy/default-names.ts'
 import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
@@ -13,7 +14,6 @@ import { OpenLimitCounters } from './limit-counters.ts'
 import { warnIfOneOfSeveralProcesses } from './multi-process-warning.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { OverrideCounters } from './override-counters.ts'
-import { claimCount, countName, defaultBackend, newPrivateScope, parseScope } from './scope.ts'
 
 export interface OpenOptions {
   readonly backend?: Backend | undefined
@@ -25,8 +25,16 @@ export interface OpenOptions {
   readonly mode?: Mode | undefined
   /** Observers that may change limits while the limiter runs; logs are sized for their `largestLimit`. */
   readonly observers?: readonly Observer[] | undefined
+  /** The limiter whose policies these are, if they can change; each change opens them again. Default: a new limiter. */
+  readonly identity?: LimiterIdentity | undefined
   /** Limiters without a backend share a memory backend per clock: readings of different clocks cannot be mixed. */
   readonly clock?: Clock | undefined
+}
+
+/** A limiter whose policies can change. They keep their counts, which other limiters do not share by mistake. */
+export interface LimiterIdentity {
+  /** Scope on the process-wide memory backend, set when the policies are opened first. */
+  privateScope?: string
 }
 
 /**
@@ -52,17 +60,22 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   const fallback = options.backend ?? memory
   const scopeOn = (backend: Backend): string =>
     scope ?? (backend === memory ? privateScope() : (options.routeScope ?? 'default'))
-  let own: string | undefined
+  const limiter: LimiterIdentity = options.identity ?? {}
   const privateScope = (): string => {
-    own ??= newPrivateScope()
-    return own
+    limiter.privateScope ??= newPrivateScope()
+    return limiter.privateScope
   }
-  const limiter = {}
+  const canChange = options.identity !== undefined
+  const scaleOf = canChange ? scaleName : (): string => ''
   const claim = (backend: Backend, ofName: readonly Policy[]): (() => void) => {
     // no other limiter uses this scope
-    if (scopeOn(backend) === own) return () => {}
+    if (scopeOn(backend) === limiter.privateScope) return () => {}
     // on the process-wide memory backend, sharing is the only purpose of an explicit scope
-    return claimCount(backend, scopeOn(backend), ofName, { limiter, shared: shared || backend === memory })
+    return claimCount(backend, scopeOn(backend), ofName, {
+      limiter,
+      canChange,
+      shared: shared || backend === memory,
+    })
   }
   const opened: (() => void)[] = []
   const open = (input: PolicyInput, policy: Policy): OpenPolicy => {
@@ -78,7 +91,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     }
     requireCalendars(policy, backend)
     const mode = modeOf(options.mode, input.mode)
-    const name = countName(scopeOn(backend), policy, variants.layoutName)
+    const name = countName(scopeOn(backend), policy, variants.layoutName + scaleOf(policy))
     const closes: (() => void)[] = []
     const close = (): void => closeAll(closes)
     opened.push(close)
@@ -93,7 +106,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     if (overrides) closes.push(() => overrides.close())
     overrides?.join()
     closes.push(claim(backend, policiesOfName))
-    return { policy, counter: own, counters, overrides, backend, mode, close }
+    return { policy, counter: own, counters, overrides, backend, home: backend, mode, close }
   }
   try {
     const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => open(input, policies[plan][index])))
@@ -103,6 +116,11 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     closeAll(opened)
     throw error
   }
+}
+
+/** Returns what the cells of a policy that can change mean: those of GCRA are times, whose units depend on the rate. */
+function scaleName({ algorithm, limit, windowMs }: Policy): string {
+  return algorithm === 'gcra' ? `/${limit}per${windowMs}` : ''
 }
 
 /** Calls the functions and empties the list, so that each is called once. */

@@ -12,8 +12,10 @@ export interface OpenPolicy {
   readonly counters: LimitCounters
   /** Returns the counters of keys that have an override. */
   readonly overrides?: OverrideCounters | undefined
-  /** Backend that opened the counters. */
+  /** Backend that receives the charges: the one that opened the counters, or a front of it. */
   readonly backend: Backend
+  /** Backend that opened the counters. */
+  readonly home: Backend
   readonly mode: Mode
   /** Failure rule of the policy. Default: the rule of the limiter. */
   readonly failover?: FailoverRule

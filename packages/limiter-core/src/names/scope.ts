@@ -55,7 +55,12 @@ export function countName(scope: string, { name }: Pick<Policy, 'name'>, cells: 
 export interface Claimant {
   readonly limiter: object
   readonly shared: boolean
+  /** Whether the policies can change, so that their definition is not fixed. Default: false. */
+  readonly canChange?: boolean
 }
+
+/** Definition of policies that can change, in claims: several limiters may change them at different times. */
+const CHANGING = 'policies that can change'
 
 /**
  * Claims a policy name within a scope of a backend; see `claimName`. `variants` are the policies with that name, one
@@ -69,7 +74,7 @@ export function claimCount(backend: Backend, scope: string, variants: readonly P
     owner: `policy '${name}' in scope '${scope}'`,
     remedy: 'a name or a scope',
     id: `${segment(scope)}/${name}`,
-    data: variants.map((policy) => JSON.stringify(policy)).join(),
+    data: by.canChange ? CHANGING : variants.map((policy) => JSON.stringify(policy)).join(),
   })
 }
 

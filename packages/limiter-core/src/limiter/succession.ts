@@ -1,0 +1,78 @@
+import { allOf, andThen } from '../contracts/maybe-promise.ts'
+import type { Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
+import { CarriedCounts } from './carried-counts.ts'
+import { chargeOf } from './charges.ts'
+import type { OpenPolicy } from './open-policy.ts'
+
+/** The limiters before and after a limiter whose policies change. */
+export class Succession {
+  readonly #open: readonly OpenPolicy[]
+  readonly #clock: Clock | undefined
+  readonly #close: () => void
+  /** Usage under earlier policies. */
+  #carried: CarriedCounts | undefined
+  #isCarrying = false
+  #ended: () => void = () => {}
+  #next: Succession | undefined
+
+  /** `open`: the policies that are not off. `close` closes their counters. */
+  constructor(open: readonly OpenPolicy[], clock: Clock | undefined, close: () => void) {
+    this.#open = open
+    this.#clock = clock
+    this.#close = close
+  }
+
+  /** Whether usage under earlier policies may have to be carried before a call. */
+  get isCarrying(): boolean {
+    if (this.#isCarrying && this.#carried?.isOver) {
+      this.#isCarrying = false
+      this.#ended()
+    }
+    return this.#isCarrying
+  }
+
+  /** Whether another limiter has taken the place of this one. */
+  get isReplaced(): boolean {
+    return this.#next !== undefined
+  }
+
+  /**
+   * Takes the place of an earlier limiter, whose counters stay open for requests in progress. `ended` is called when
+   * none of its usage counts any longer.
+   */
+  follow(previous: Succession, ended: () => void): void {
+    this.#ended = ended
+    previous.#next = this
+    const replaced = { policies: previous.#open, earlier: previous.#carried, close: previous.#close }
+    this.#carried = new CarriedCounts(this.#open, replaced, this.#clock)
+    this.#isCarrying = !this.#carried.isOver
+  }
+
+  /** Sends a call when usage of the keys of its charges under earlier policies has been carried. */
+  after<T>(charges: readonly Charge[], moment: Moment | undefined, send: () => MaybePromise<T>): MaybePromise<T> {
+    return this.isCarrying && this.#carried ? this.#carried.after(charges, moment, send) : send()
+  }
+
+  /** Resets keys under earlier policies, so that their usage is not carried any more. */
+  reset(charges: readonly Charge[]): MaybePromise<void> | undefined {
+    return this.isCarrying ? this.#carried?.reset(charges) : undefined
+  }
+
+  /** Repeats an adjustment of an earlier take in the counts of the successors that have carried the key. */
+  adjusted({ key, cost, counter }: Charge): MaybePromise<void> {
+    const next = this.#next
+    if (!next) return undefined
+    const { name } = counter.compiled.policy
+    const open = next.#carried?.hasCarried(name, key) && next.#open.find(({ policy }) => policy.name === name)
+    if (!open) return next.adjusted({ key, cost, counter })
+    // the carried units have no time of their own
+    const moment = this.#clock && { now: this.#clock.now() }
+    const answer = open.backend.adjustAll([chargeOf(open, key, cost)], Number.POSITIVE_INFINITY, moment)
+    return andThen(allOf([answer, next.adjusted({ key, cost, counter })]), () => undefined)
+  }
+
+  close(): void {
+    this.#carried?.close()
+    this.#close()
+  }
+}

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import type { Backend } from '@sluice/limiter-core'
+import {
+  compileFailover,
+  type LimiterIdentity,
+  Observers,
+  openPolicies,
+  type PolicyInput,
+  PolicyLimiter,
+} from '@sluice/limiter-core/http'
+import { createRedis, leasedBackend, redisBackend, syncedBackend } from '@sluice/redis'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+
+let server: RedisServer
+const open: (() => unknown)[] = []
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close()
+})
+afterAll(() => server.stop())
+
+/** Changes of one policy; each keeps the usage of its keys. */
+const FORMS: readonly Omit<PolicyInput, 'name'>[] = [
+  { algorithm: 'fixed-window', limit: 500, window: '1h' },
+  { algorithm: 'fixed-window', limit: 500, window: '2h' },
+  { algorithm: 'sliding-window', limit: 500, window: '1h' },
+  { algorithm: 'token-bucket', limit: 500, window: '1d' },
+  { algorithm: 'gcra', limit: 500, window: '1d' },
+]
+
+function limiterOn(backend: Backend, identity: LimiterIdentity, form: Omit<PolicyInput, 'name'>): PolicyLimiter {
+  const [opened] = openPolicies([[{ name: 'p', ...form }]], { backend, identity })
+  // a busy machine may stand still for longer than the default deadline
+  return new PolicyLimiter(opened, undefined, new Observers(), compileFailover({ deadlineMs: 20_000 }))
+}
+
+const backends = {
+  exact: redisBackend,
+  leased: leasedBackend,
+  synced: syncedBackend,
+} as const
+
+test.each(Object.keys(backends) as (keyof typeof backends)[])(
+  'usage on the %s backend survives each change of algorithm and window',
+  async (name) => {
+    const client = createRedis({ port: server.port })
+    open.push(() => client.quit())
+    const backend = backends[name](client, { prefix: `${name}:` })
+    open.push(() => backend.close?.())
+    const identity = {}
+    let limiter = limiterOn(backend, identity, FORMS[0])
+    open.push(() => limiter.close())
+    let used = 0
+    for (let change = 1; change <= 10; change++) {
+      for (let times = 0; times < 10; times++) {
+        expect((await limiter.take('a')).allowed).toBe(true)
+        used++
+      }
+      const next = limiterOn(backend, identity, FORMS[change % FORMS.length])
+      next.replace(limiter)
+      limiter = next
+      const { binding, counted } = await limiter.peek('a')
+      expect([change, counted]).toEqual([change, true])
+      // units that a process has leased and not used are used for all others
+      const leased = name === 'leased' ? change : 0
+      expect(500 - binding.remaining).toBeGreaterThanOrEqual(used)
+      expect(500 - binding.remaining).toBeLessThanOrEqual(used + leased)
+    }
+  },
+)
+
+test('changes during thousands of takes lose none, admit no more than the limit, and no less', async () => {
+  const client = createRedis({ port: server.port })
+  open.push(() => client.quit())
+  const backend = redisBackend(client, { prefix: 'load:' })
+  const identity = {}
+  const keys = Array.from({ length: 4 }, (_, index) => `key ${index}`)
+  const admitted = new Map<string, number>(keys.map((key) => [key, 0]))
+  let limiter = limiterOn(backend, identity, FORMS[0])
+  open.push(() => limiter.close())
+  let uncounted = 0
+  let earlier: Promise<unknown> = Promise.resolve()
+  for (let round = 1; round <= 20; round++) {
+    const takes = Array.from({ length: 200 }, async (_, index) => {
+      const key = keys[index % keys.length]
+      const { allowed, counted } = await limiter.take(key)
+      if (!counted) uncounted++
+      if (allowed) admitted.set(key, (admitted.get(key) ?? 0) + 1)
+    })
+    const next = limiterOn(backend, identity, FORMS[round % 3])
+    next.replace(limiter)
+    limiter = next
+    // the takes of a round are under way while those of the next one begin
+    await earlier
+    earlier = Promise.all(takes)
+  }
+  await earlier
+  expect(uncounted).toBe(0)
+  for (const key of keys) expect(admitted.get(key)).toBe(500)
+})
