@@ -8,7 +8,8 @@ export type { DeniedRequest } from './denial/denied-request.ts'
 export { type DenialError, sendDenial, sendDenialBody } from './denial/send-denial.ts'
 export type { HttpExchange } from './exchange.ts'
 export { type CapCheck, InflightGate } from './gates/inflight-gate.ts'
-export type { SettleContext } from './gates/options/cost-source.ts'
+export type { ChangingPolicies, PolicyFollower, PreparedPolicies } from './gates/options/changing-policies.ts'
+export type { CostSource, SettleContext } from './gates/options/cost-source.ts'
 export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
 export type {
   DenialBody,
@@ -17,6 +18,7 @@ export type {
   DeniedHook,
   RateLimitOptions,
 } from './gates/options/rate-limit-options.ts'
+export type { RequestPolicy } from './gates/options/request-policy.ts'
 export type { GateOverrides, RateCheck } from './gates/rate-check.ts'
 export { RateGate } from './gates/rate-gate.ts'
 export { type RateLayer, scopeOfPart } from './gates/rate-layers.ts'

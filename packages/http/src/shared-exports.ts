@@ -10,9 +10,9 @@ export type {
   PlansOptions,
   PoliciesOptions,
   RateLimitOptions,
-  RequestPolicy,
   SharedRateLimitOptions,
 } from './gates/options/rate-limit-options.ts'
+export type { RequestPolicy } from './gates/options/request-policy.ts'
 export type { RequestSluice } from './gates/request-sluice.ts'
 export type { SlowDownOptions } from './gates/slow-down/slow-down-options.ts'
 export type { InflightHandle, RateHandle, SlowDownHandle } from './limits/http-limit.ts'

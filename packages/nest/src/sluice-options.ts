@@ -13,7 +13,7 @@ import {
 import type { PoliciesOptions } from '@sluice/node-http/shared'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
-type Policies = PoliciesOptions<PlatformRequest, PlatformResponse>['policies']
+type Policies = Extract<PoliciesOptions<PlatformRequest, PlatformResponse>['policies'], readonly unknown[]>
 
 /** Options of `SluiceModule.forRoot`. */
 export interface SluiceModuleOptions extends SluiceOptions<Backend> {

@@ -72,6 +72,16 @@ export class PlanChoice<Req, Res> {
     return windowed ? andThen(planned, (request) => request && windowed.of(request, report)) : planned
   }
 
+  /** Takes the place of earlier plans, whose requests in progress can still be settled. Keys keep their usage. */
+  replace(previous: PlanChoice<Req, Res>): void {
+    previous.#windowed?.close()
+    for (const [name, { limiter }] of previous.#gates) {
+      const next = this.#gates.get(name)
+      if (next) next.limiter.replace(limiter)
+      else limiter.close()
+    }
+  }
+
   close(): void {
     this.#windowed?.close()
     for (const { limiter } of this.#gates.values()) limiter.close()

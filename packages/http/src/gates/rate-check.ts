@@ -1,6 +1,7 @@
 import type { Decision, HeaderEntry, HttpDenial, Observers } from '@sluice/limiter-core/http'
 import type { RateLimitOptions } from './options/rate-limit-options.ts'
 import type { PlanGate } from './plan-gate.ts'
+import type { PolicyChanges } from './policy-changes.ts'
 import type { LayerRules, RatePlans } from './rate-plans.ts'
 import type { CountedKeys } from './resolved-keys.ts'
 import type { ResponseSettings } from './response-settings.ts'
@@ -31,6 +32,8 @@ export interface GateOverrides<Req, Res> {
   readonly observers?: Observers | undefined
   /** Response settings inherited from the layer above, if the options define none. */
   readonly answer?: ResponseSettings<Req, Res> | undefined
+  /** The gate above, whose policies this one has too. */
+  readonly above?: { readonly changes: PolicyChanges | undefined } | undefined
   /** Replaces the plans of the options. Called after all other options have been validated. */
   readonly plans?: ((layer: LayerRules<Req, Res>) => RatePlans<Req, Res>) | undefined
 }

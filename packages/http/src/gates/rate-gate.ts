@@ -24,10 +24,11 @@ import { checkHooks } from './options/request-rules.ts'
 import { PlanChoice } from './plan-choice.ts'
 import { type PlanGate, planGate } from './plan-gate.ts'
 import { costsOf, keysOf, limitsOf, type PlannedRequest } from './plan-inputs.ts'
+import { PolicyChanges } from './policy-changes.ts'
 import type { GateOverrides, RateCheck } from './rate-check.ts'
 import { rateDenial, rateEntries } from './rate-entries.ts'
 import { layeredGate, type RateLayer } from './rate-layers.ts'
-import { compilePlans, type LayerRules, type RatePlan } from './rate-plans.ts'
+import { changingPoliciesOf, compilePlans, type LayerRules, type RatePlan } from './rate-plans.ts'
 import { ResolvedKeys } from './resolved-keys.ts'
 import { compileResponse, type ResponseSettings } from './response-settings.ts'
 import { ViewedRequest } from './viewed-request.ts'
@@ -45,8 +46,10 @@ export class RateGate<Req, Res> {
   /** How denials are answered, unless a layer below answers differently. */
   readonly answer: ResponseSettings<Req, Res>
   /** Policy names of all plans, as they appear in headers. */
-  readonly shownNames: readonly string[] = []
-  readonly #plans: PlanChoice<Req, Res>
+  shownNames: readonly string[] = []
+  /** Set if the policies of this gate, or of the gate above, can change. */
+  readonly changes: PolicyChanges | undefined
+  #plans: PlanChoice<Req, Res>
   readonly #reportFallback: ReportFallback
 
   constructor(
@@ -66,15 +69,26 @@ export class RateGate<Req, Res> {
     const gateOf = (plan: RatePlan<Req, Res>): PlanGate<Req, Res> =>
       planGate(plan, options.clock, this.observers, failover)
     // last, because compiling claims names, which would not be released if a later check threw
-    const layer: LayerRules<Req, Res> = { answer: this.answer, failover, routeScope: part.routeScope }
-    const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
-    this.#plans = new PlanChoice(plans, gateOf, options)
+    const own = changingPoliciesOf(options)
+    const identity = PolicyChanges.identityFor(own, part.above?.changes)
+    const layer: LayerRules<Req, Res> = { answer: this.answer, failover, identity, routeScope: part.routeScope }
+    const open = (): PlanChoice<Req, Res> => {
+      const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
+      return new PlanChoice(plans, gateOf, options)
+    }
+    const use = (plans: PlanChoice<Req, Res>): void => {
+      plans.replace(this.#plans)
+      this.#plans = plans
+      this.shownNames = plans.policyNames
+    }
+    this.#plans = open()
     this.shownNames = this.#plans.policyNames
+    this.changes = PolicyChanges.of({ observers: this.observers, open, use }, own, part.above?.changes)
   }
 
-  /** Whether all policies of all plans are off, so that requests can pass without any work. */
+  /** Whether requests can pass without any work, because all policies of all plans are off forever. */
   get isOff(): boolean {
-    return this.#plans.isOff
+    return !this.changes && this.#plans.isOff
   }
 
   /** The policies by name of the plan. */
@@ -126,6 +140,7 @@ export class RateGate<Req, Res> {
   }
 
   close(): void {
+    this.changes?.close()
     this.#plans.close()
   }
 

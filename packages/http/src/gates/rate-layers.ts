@@ -1,5 +1,6 @@
 import { byIp, joinedObservers, Observers, withInherited } from '@sluice/limiter-core/http'
 import type { PlansOptions, RateLimitOptions } from './options/rate-limit-options.ts'
+import type { PolicyChanges } from './policy-changes.ts'
 import type { GateOverrides } from './rate-check.ts'
 import { compilePlans, type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
 import { hasOwnResponse, type ResponseSettings } from './response-settings.ts'
@@ -27,6 +28,7 @@ interface GateAbove<Req, Res> {
   readonly observers: Observers
   readonly answer: ResponseSettings<Req, Res>
   readonly policies: ReadonlyMap<string, RatePlan<Req, Res>>
+  readonly changes: PolicyChanges | undefined
 }
 
 /** The options and overrides from which the gate of a part is created. */
@@ -44,17 +46,20 @@ export function layeredGate<Req, Res>(
   { options, without = [], routeScope }: RateLayer<Req, Res>,
   parent: InheritedSettings<Req, Res>,
 ): LayeredGate<Req, Res> {
-  const { policies, observers, answer, adapterOptions } = above
+  const { observers, answer, adapterOptions } = above
   if (!options) {
-    const plans = (): Map<string, RatePlan<Req, Res>> => layeredPlans(policies, undefined, without)
-    return { options: above.options, part: { plans, observers, answer } }
+    // read for each change of the policies above
+    const plans = (): Map<string, RatePlan<Req, Res>> => layeredPlans(above.policies, undefined, without)
+    return { options: above.options, part: { plans, observers, answer, above } }
   }
   const inherited: Partial<RateLimitOptions<Req, Res>> = parent.options ?? {}
   const { own, all } = layeredOptions(above.options, options, inherited, adapterOptions)
   return {
     options: all,
     part: {
-      plans: (rules) => layeredPlans(policies, compilePlans<Req, Res>(own, byIp(), adapterOptions, rules), without),
+      above,
+      plans: (rules) =>
+        layeredPlans(above.policies, compilePlans<Req, Res>(own, byIp(), adapterOptions, rules), without),
       // reused if the list is the same, so that events of a shared backend are reported once
       observers: all.observers === above.options.observers ? observers : new Observers(all.observers),
       routeScope: scopeOfPart(inherited.scope, options, routeScope),

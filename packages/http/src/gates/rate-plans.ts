@@ -7,6 +7,7 @@ import {
   kindOf,
   LARGEST_HEADER_INTEGER,
   LARGEST_LOG,
+  type LimiterIdentity,
   type OpenOptions,
   type OpenPolicy,
   openPolicies,
@@ -16,17 +17,11 @@ import {
   parseDuration,
   SluiceError,
 } from '@sluice/limiter-core/http'
+import { type ChangingPolicies, isChanging } from './options/changing-policies.ts'
 import { type CompiledCost, checkFits, compileCost, countedCost } from './options/cost-source.ts'
-import type {
-  LimitHook,
-  PlansOptions,
-  PoliciesOptions,
-  RateLimitOptions,
-  RequestPolicy,
-  SkipHook,
-  WindowHook,
-} from './options/rate-limit-options.ts'
+import type { PlansOptions, PoliciesOptions, RateLimitOptions, SkipHook } from './options/rate-limit-options.ts'
 import { RequestLimits } from './options/request-limits.ts'
+import type { LimitHook, RequestPolicy, WindowHook } from './options/request-policy.ts'
 import { RequestWindows, UNKNOWN_WINDOW_MS } from './options/request-windows.ts'
 import type { ResponseSettings } from './response-settings.ts'
 
@@ -53,6 +48,8 @@ interface PolicySource<Req, Res> extends Pick<PlanPolicy<Req, Res>, 'key' | 'cos
 export interface LayerRules<Req, Res> {
   readonly answer: ResponseSettings<Req, Res>
   readonly failover: FailoverRule
+  /** The limiter whose policies these are, if they can change. */
+  readonly identity?: LimiterIdentity | undefined
   /** Scope of the counts on a user-provided backend. Replaces `scope` of the options. */
   readonly routeScope?: string | undefined
 }
@@ -91,7 +88,7 @@ export function compilePlans<Req, Res>(
   options: RateLimitOptions<Req, Res>,
   defaultKey: KeySource<Req>,
   adapterOptions: readonly string[],
-  { answer, failover, routeScope }: LayerRules<Req, Res>,
+  { answer, failover, identity, routeScope }: LayerRules<Req, Res>,
 ): Map<string, RatePlan<Req, Res>> {
   const inputs = inputsByPlan(options, adapterOptions)
   const names = Object.keys(inputs)
@@ -107,7 +104,7 @@ export function compilePlans<Req, Res>(
       }),
     ),
   )
-  const scoped = routeScope === undefined ? options : { ...options, scope: undefined, routeScope }
+  const scoped = { ...options, identity, ...(routeScope !== undefined && { scope: undefined, routeScope }) }
   // last, because opening claims names, which would not be released if a key or a cost were invalid
   const opened = openPolicies(policies, scoped)
   const policyOfPlan = (
@@ -198,13 +195,22 @@ function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: read
   }
   if (given?.policies !== undefined) {
     own(['policies'])
-    return { '': listOf<RequestPolicy<Req, Res>>(given.policies) }
+    const { policies } = given
+    return { '': listOf<RequestPolicy<Req, Res>>(isChanging(policies) ? policies.current : policies) }
   }
   own(POLICY_ONLY)
   const policy = Object.fromEntries(
     POLICY_ONLY.flatMap((name) => (named[name] === undefined ? [] : [[name, named[name]]])),
   )
   return { '': [policy as unknown as RequestPolicy<Req, Res>] }
+}
+
+/** Returns the policies of `rateLimit` if they can change. */
+export function changingPoliciesOf<Req, Res>(
+  options: RateLimitOptions<Req, Res>,
+): ChangingPolicies<Req, Res> | undefined {
+  const { policies } = options as Partial<PoliciesOptions<Req, Res>>
+  return policies && isChanging(policies) ? policies : undefined
 }
 
 function isPlans<Req, Res>(plans: unknown): plans is Inputs<Req, Res> {

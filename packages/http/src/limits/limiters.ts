@@ -64,7 +64,12 @@ export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
   const makers: LimiterFactories<Req, Res, Mounted, Extra> = {
     rateLimit: (options) => {
       const rate = HttpRateLimit.of<Req, Res>(options, adapterOptions)
-      return Object.assign(mount(rate), { limiter: rate.gate.limiter(), close: () => rate.close() })
+      const mounted = Object.assign(mount(rate), { close: () => rate.close() })
+      // another limiter takes its place when the policies change
+      return Object.defineProperty(mounted, 'limiter', {
+        get: () => rate.gate.limiter(),
+        enumerable: true,
+      }) as typeof mounted & RateHandle
     },
     inflightLimit: (options) => {
       const cap = HttpInflightLimit.of<Req, Res>(options, adapterOptions)

@@ -10,7 +10,7 @@ import {
   reportUnlessPreflight,
 } from '@sluice/limiter-core/http'
 import { runHook } from './hook.ts'
-import type { LimitHook } from './rate-limit-options.ts'
+import type { LimitHook } from './request-policy.ts'
 
 /** The limit of a request, or the key result that takes its place. */
 export type RequestLimit = number | typeof DENY | typeof EXEMPT

@@ -9,7 +9,7 @@ import {
   SluiceError,
 } from '@sluice/limiter-core/http'
 import { runHook } from './hook.ts'
-import type { WindowHook } from './rate-limit-options.ts'
+import type { WindowHook } from './request-policy.ts'
 
 /** Window until a request has one. */
 export const UNKNOWN_WINDOW_MS = 60_000
