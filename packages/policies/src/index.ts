@@ -1,5 +1,4 @@
 export { type FileProblem, PolicyFileError } from './document/file-problem.ts'
-export { parseDocument as parsePolicies } from './document/parse-document.ts'
 export type {
   AttributeValue,
   PolicyDocument,
@@ -10,3 +9,7 @@ export type {
   WrittenPolicy,
 } from './document/policy-document.ts'
 export { policySchema } from './document/policy-schema.ts'
+export type { AttributeSource } from './matching/attribute-source.ts'
+export type { FilePolicy } from './matching/file-policy.ts'
+export { type MatchedPolicy, PolicyMatcher } from './matching/policy-matcher.ts'
+export { type ParseOptions, parseDocument as parsePolicies } from './parse/parse-document.ts'

@@ -16,11 +16,15 @@ const SHOWN = 20
 /** An invalid policy file, with all its problems in the order of the file. The code is `SLUICE_BAD_POLICY_FILE`. */
 export class PolicyFileError extends SluiceError {
   readonly problems: readonly FileProblem[]
+  /** The problems as lines of text: `file:line:column: path: message`. */
+  readonly details: string
 
   constructor(file: string, problems: readonly FileProblem[]) {
     const sorted = problems.toSorted((a, b) => a.line - b.line || a.column - b.column)
-    super('SLUICE_BAD_POLICY_FILE', textOf(file, sorted))
+    const details = textOf(file, sorted)
+    super('SLUICE_BAD_POLICY_FILE', details)
     this.problems = sorted
+    this.details = details
   }
 }
 

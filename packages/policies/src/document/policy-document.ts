@@ -54,7 +54,8 @@ export interface WrittenCost {
 /** Another limit of one key of a policy. */
 export interface WrittenOverride {
   readonly policy: string
-  readonly key: string
+  /** The key; for a key of several attributes its first value, or a list of its first values. */
+  readonly key: string | readonly string[]
   readonly limit: number
 }
 

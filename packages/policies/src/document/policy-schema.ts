@@ -24,6 +24,11 @@ const duration: SchemaPart = {
   expected: 'a duration such as 500ms, 10s, 1m, 1h, 1d or 1w',
 }
 const attribute: SchemaPart = { type: ['string', 'number', 'boolean'], expected: 'a text, a number, true or false' }
+const keyPart: SchemaPart = { type: 'string', minLength: 1, expected: 'a key' }
+const overriddenKey: SchemaPart = {
+  anyOf: [keyPart, { type: 'array', items: keyPart, minItems: 1, maxItems: 8 }],
+  expected: 'a key, or a list of the values of its attributes',
+}
 const list: SchemaPart = {
   anyOf: [
     { type: 'array', items: { type: 'string', minLength: 1, expected: 'an address, a range or a key' } },
@@ -86,17 +91,14 @@ const policy = object(
 /** JSON Schema of policy files. */
 export const policySchema: SchemaPart = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'https://unpkg.com/@sluice/policies/policies.schema.json',
   title: 'Policies of Sluice',
   ...object(
     {
       version: { const: 1, expected: '1' },
       policies: { ...arrayOf(policy, 'a list of policies'), minItems: 1 },
       overrides: arrayOf(
-        object({ policy: name, key: { type: 'string', minLength: 1, expected: 'a key' }, limit: units }, [
-          'policy',
-          'key',
-          'limit',
-        ]),
+        object({ policy: name, key: overriddenKey, limit: units }, ['policy', 'key', 'limit']),
         'a list of overrides',
       ),
       lists: object({ allow: list, block: list }),

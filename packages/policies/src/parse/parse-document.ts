@@ -1,15 +1,26 @@
 import { messageOf } from '@sluice/limiter-core/backend'
-import { type FileProblem, PolicyFileError } from './file-problem.ts'
-import type { PolicyDocument } from './policy-document.ts'
+import { type FileProblem, PolicyFileError } from '../document/file-problem.ts'
+import type { PolicyDocument } from '../document/policy-document.ts'
+import { attributeProblems } from './attribute-problems.ts'
 import { PositionedDocument } from './positions.ts'
 import { referenceProblems } from './reference-problems.ts'
+import { replacementProblems } from './replacement-problems.ts'
 import { schemaProblems } from './schema-problems.ts'
+
+/** Settings of `parsePolicies`. */
+export interface ParseOptions {
+  /**
+   * Names of the attributes that the application provides, in addition to `address`, `method`, `route` and headers.
+   * Default: attributes of any name are valid.
+   */
+  readonly attributes?: readonly string[] | undefined
+}
 
 /**
  * Returns the contents of a policy file. `file` is its name in messages. Throws `PolicyFileError` with all problems of
- * the text: its syntax, its fields, and the names in it.
+ * the text: its syntax, its fields, its conditions, and the names in it.
  */
-export function parseDocument(text: string, file: string): PolicyDocument {
+export function parseDocument(text: string, file: string, { attributes }: ParseOptions = {}): PolicyDocument {
   const document = new PositionedDocument(text)
   const refuse = (problems: readonly FileProblem[]): void => {
     if (problems.length > 0) throw new PolicyFileError(file, problems)
@@ -23,6 +34,7 @@ export function parseDocument(text: string, file: string): PolicyDocument {
   }
   refuse(schemaProblems(document, value))
   const contents = value as PolicyDocument
-  refuse(referenceProblems(document, contents))
+  refuse([...referenceProblems(document, contents), ...attributeProblems(document, contents, attributes)])
+  refuse(replacementProblems(document, contents))
   return contents
 }

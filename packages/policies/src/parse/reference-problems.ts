@@ -1,7 +1,7 @@
-import type { FileProblem } from './file-problem.ts'
-import type { PolicyDocument } from './policy-document.ts'
+import type { FileProblem } from '../document/file-problem.ts'
+import type { PolicyDocument } from '../document/policy-document.ts'
+import { suggestion } from '../document/suggestion.ts'
 import { type Path, type PositionedDocument, textOfPath } from './positions.ts'
-import { suggestion } from './suggestion.ts'
 
 /** Returns the names of policies in a document that are used twice, or that no policy has. */
 export function referenceProblems(document: PositionedDocument, contents: PolicyDocument): FileProblem[] {

@@ -1,9 +1,9 @@
 import { kindOf } from '@sluice/limiter-core/backend'
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
-import type { FileProblem } from './file-problem.ts'
-import { policySchema, type SchemaPart } from './policy-schema.ts'
+import type { FileProblem } from '../document/file-problem.ts'
+import { policySchema, type SchemaPart } from '../document/policy-schema.ts'
+import { suggestion } from '../document/suggestion.ts'
 import { type Path, type PositionedDocument, textOfPath } from './positions.ts'
-import { suggestion } from './suggestion.ts'
 
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true })
 ajv.addKeyword({ keyword: 'expected', schemaType: 'string' })

@@ -1,0 +1,65 @@
+import { Environment } from '@marcbachmann/cel-js'
+import { messageOf } from '@sluice/limiter-core/backend'
+import type { AttributeValue } from '../document/policy-document.ts'
+import { type AttributeSource, headerAttribute } from './attribute-source.ts'
+import { ConditionNames } from './condition-names.ts'
+import { compiledPattern, LINEAR_MATCHES } from './linear-patterns.ts'
+
+/** Bounds of a condition, which bound the time of one evaluation. Loops over lists cannot be nested. */
+const LIMITS = { maxAstNodes: 200, maxDepth: 20, maxListElements: 100, maxMapEntries: 20, maxCallArguments: 8 }
+
+const environment = new Environment({ limits: LIMITS })
+  .registerVariable('request', 'map')
+  .registerVariable('attributes', 'map')
+  .registerFunction(`string.${LINEAR_MATCHES}(string): bool`, (text: string, pattern: string) =>
+    compiledPattern(pattern).matcher(text).find(),
+  )
+
+/** A condition in CEL about the attributes and headers of a request. */
+export class Condition {
+  /** Names of the attributes that the condition reads, including `header:name` for headers. */
+  readonly attributes: readonly string[]
+  readonly #evaluate: (context: Record<string, unknown>) => unknown
+  readonly #headers: readonly string[]
+  readonly #fields: readonly string[]
+  readonly #registered: readonly string[]
+
+  /** Throws an error whose message says what is wrong if the text is not a condition. */
+  constructor(text: string) {
+    const parsed = environment.parse(text)
+    const reads = new ConditionNames()
+    reads.visit(parsed.ast, false)
+    const { valid, type, error } = parsed.check()
+    if (!valid) throw new Error(firstLineOf(error))
+    if (type !== 'bool' && type !== 'dyn') throw new Error(`expected a condition of type bool, received ${type}`)
+    this.#evaluate = parsed as (context: Record<string, unknown>) => unknown
+    this.#headers = [...reads.headers]
+    this.#fields = [...reads.fields]
+    this.#registered = [...reads.attributes]
+    this.attributes = [...new Set([...this.#headers.map(headerAttribute), ...this.#fields, ...this.#registered])]
+  }
+
+  /**
+   * Whether a request meets the condition. Missing headers are empty texts, missing attributes are null. Throws if the
+   * condition cannot be evaluated, for example because it compares a text with a number by `<`.
+   */
+  isMetBy(read: AttributeSource): boolean {
+    const request: Record<string, unknown> = valuesOf(this.#fields, read)
+    if (this.#headers.length > 0) {
+      request.headers = Object.fromEntries(this.#headers.map((name) => [name, read(headerAttribute(name)) ?? '']))
+    }
+    const met = this.#evaluate({ request, attributes: valuesOf(this.#registered, read) })
+    if (typeof met !== 'boolean') throw new Error(`expected true or false, received ${typeof met}`)
+    return met
+  }
+}
+
+/** Returns what is wrong with a condition, without the excerpt of the text. */
+export function firstLineOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : messageOf(error)
+  return message.split('\n', 1)[0]
+}
+
+function valuesOf(names: readonly string[], read: AttributeSource): Record<string, AttributeValue | null> {
+  return Object.fromEntries(names.map((name) => [name, read(name) ?? null]))
+}

@@ -1,0 +1,96 @@
+import type { AlgorithmName } from '@sluice/limiter-core'
+import type { WrittenOverride, WrittenPolicy } from '../document/policy-document.ts'
+import { AttributeMatch } from './attribute-match.ts'
+import type { AttributeSource } from './attribute-source.ts'
+import { Condition } from './condition.ts'
+import { FileOverrides } from './file-overrides.ts'
+import { PolicyKey } from './policy-key.ts'
+import { shareOf } from './rollout.ts'
+
+/** Called if a condition cannot be evaluated for a request; the policy does not apply to the request. */
+export type ConditionFailed = (policy: string, error: unknown) => void
+
+/** A policy of a file, compiled. */
+export class FilePolicy {
+  readonly written: WrittenPolicy
+  readonly key: PolicyKey
+  /** Limits of single keys; undefined if there are none. */
+  readonly overrides: FileOverrides | undefined
+  /** Share of the keys to which the policy applies, from 0 to 1. */
+  readonly share: number
+  /** Names of the attributes that the policy reads from requests. */
+  readonly attributes: readonly string[]
+  readonly #match: AttributeMatch
+  readonly #condition: Condition | undefined
+
+  constructor(written: WrittenPolicy, overrides: readonly WrittenOverride[]) {
+    const own = overrides.filter(({ policy }) => policy === written.name)
+    this.written = written
+    this.key = new PolicyKey(written.key)
+    this.overrides = own.length === 0 ? undefined : new FileOverrides(own, this.key.names.length)
+    this.share = shareOf(written.rollout)
+    this.#match = new AttributeMatch(written.match)
+    this.#condition = written.when === undefined ? undefined : new Condition(written.when)
+    this.attributes = [
+      ...new Set([
+        ...this.#match.names,
+        ...(this.#condition?.attributes ?? []),
+        ...this.key.names,
+        ...(typeof written.limit === 'number' ? [] : ['plan']),
+      ]),
+    ]
+  }
+
+  get name(): string {
+    return this.written.name
+  }
+
+  /** Default: that of the backend. */
+  get algorithm(): AlgorithmName | undefined {
+    return this.written.algorithm
+  }
+
+  /** Largest limit of the policy, in units per window. */
+  get largestLimit(): number {
+    const { limit } = this.written
+    return typeof limit === 'number' ? limit : Math.max(...Object.values(limit))
+  }
+
+  /** Whether requests take units by the policy, but are never denied by it. */
+  get isShadow(): boolean {
+    return this.written.mode === 'shadow'
+  }
+
+  /** Whether `match` and `when` fit a request. */
+  fits(read: AttributeSource, failed: ConditionFailed): boolean {
+    if (this.written.mode === 'off' || !this.#match.fits(read)) return false
+    if (!this.#condition) return true
+    try {
+      return this.#condition.isMetBy(read)
+    } catch (error) {
+      failed(this.name, error)
+      return false
+    }
+  }
+
+  /** Returns the limit of a request by its plan; undefined if all plans have the same. The smallest for other plans. */
+  limitOf(read: AttributeSource): number | undefined {
+    const { limit } = this.written
+    if (typeof limit === 'number') return undefined
+    const plan = String(read('plan'))
+    return Object.hasOwn(limit, plan) ? limit[plan] : Math.min(...Object.values(limit))
+  }
+
+  /** Whether this policy takes the place of another one for the requests that both fit. */
+  replaces(other: FilePolicy): boolean {
+    if (other === this) return false
+    // a policy that never denies must not exempt keys from one that does
+    if (this.isShadow && !other.isShadow) return false
+    if (this.written.replaces?.includes(other.name)) return true
+    return (
+      (this.written.unit ?? 'requests') === (other.written.unit ?? 'requests') &&
+      this.key.names.join('\0') === other.key.names.join('\0') &&
+      this.#match.refines(other.#match)
+    )
+  }
+}

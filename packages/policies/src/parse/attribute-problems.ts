@@ -1,0 +1,54 @@
+import type { FileProblem } from '../document/file-problem.ts'
+import type { PolicyDocument, WrittenPolicy } from '../document/policy-document.ts'
+import { suggestion } from '../document/suggestion.ts'
+import { BUILT_IN_ATTRIBUTES, headerOf } from '../matching/attribute-source.ts'
+import { Condition, firstLineOf } from '../matching/condition.ts'
+import { type Path, type PositionedDocument, textOfPath } from './positions.ts'
+
+/**
+ * Returns the conditions of a document that are not valid, and the attributes that no request has. `registered`: names
+ * of the attributes that the application provides; undefined if they are not known.
+ */
+export function attributeProblems(
+  document: PositionedDocument,
+  { policies }: PolicyDocument,
+  registered: readonly string[] | undefined,
+): FileProblem[] {
+  const known = registered && [...BUILT_IN_ATTRIBUTES, ...registered]
+  const problems: FileProblem[] = []
+  const report = (path: Path, message: string): void => {
+    problems.push({ ...document.positionOf(path), path: textOfPath(path), message })
+  }
+  const mustExist = (path: Path, name: string): void => {
+    if (headerOf(name) === '') report(path, "expected the name of a header after 'header:'")
+    if (!known || known.includes(name) || headerOf(name) !== undefined) return
+    report(path, `no attribute is named '${name}'${suggestion(name, known)}`)
+  }
+  for (const [index, policy] of policies.entries()) {
+    const at: Path = ['policies', index]
+    for (const [path, name] of namesIn(policy)) mustExist([...at, ...path], name)
+    if (policy.when === undefined) continue
+    try {
+      for (const name of new Condition(policy.when).attributes) mustExist([...at, 'when'], name)
+    } catch (error) {
+      report([...at, 'when'], firstLineOf(error))
+    }
+  }
+  return problems
+}
+
+/** Returns the attributes that a policy names outside of its condition, with their paths in the policy. */
+function namesIn(policy: WrittenPolicy): readonly (readonly [Path, string])[] {
+  const { match = {}, limit, cost } = policy
+  return [
+    ...Object.keys(match).map((name): [Path, string] => [['match', name], name]),
+    ...keyNames(policy),
+    ...(typeof limit === 'object' ? [[['limit'], 'plan'] as const] : []),
+    ...(typeof cost === 'object' ? [[['cost', 'settle'], cost.settle] as const] : []),
+  ]
+}
+
+function keyNames({ key }: WrittenPolicy): readonly (readonly [Path, string])[] {
+  if (key === undefined) return []
+  return typeof key === 'string' ? [[['key'], key]] : key.map((name, index) => [['key', index], name])
+}
