@@ -118,9 +118,13 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   }
 }
 
-/** Returns what the cells of a policy that can change mean: those of GCRA are times, whose units depend on the rate. */
+/**
+ * Returns what the meaning of cells depends on, for the names of counts of policies that can change: the rate of GCRA,
+ * whose cells are times, and the length of windows. Buckets have cells of units.
+ */
 function scaleName({ algorithm, limit, windowMs }: Policy): string {
-  return algorithm === 'gcra' ? `/${limit}per${windowMs}` : ''
+  if (algorithm === 'gcra') return `/${limit}per${windowMs}`
+  return algorithm === 'token-bucket' ? '' : `/${windowMs}`
 }
 
 /** Calls the functions and empties the list, so that each is called once. */

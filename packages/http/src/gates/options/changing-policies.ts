@@ -2,19 +2,19 @@ import type { RequestPolicy } from './request-policy.ts'
 
 /** Policies that can change while their limiters run, such as those of a file. Created by `policies` of a package. */
 export interface ChangingPolicies<Req, Res> {
-  /** The current policies; at least one. */
+  /** The current policies, or the next ones while limiters prepare for them; at least one. */
   readonly current: readonly RequestPolicy<Req, Res>[]
   /** Calls a limiter before and after each change. Returns a function that ends the calls. */
-  follow(follower: PolicyFollower<Req, Res>): () => void
+  follow(follower: PolicyFollower): () => void
 }
 
 /** A limiter whose policies change. */
-export interface PolicyFollower<Req, Res> {
+export interface PolicyFollower {
   /**
-   * Prepares the limiter for other policies, which do not apply yet. Throws a `SluiceError` if it cannot have them; then
-   * no limiter gets them.
+   * Prepares the limiter for the next policies, which do not apply yet. Throws a `SluiceError` if it cannot have them;
+   * then no limiter gets them.
    */
-  prepare(policies: readonly RequestPolicy<Req, Res>[]): PreparedPolicies
+  prepare(): PreparedPolicies
   /** Reports a change, or a change that was refused because of `error`. Never throws. */
   report(source: string, error?: unknown): void
 }
