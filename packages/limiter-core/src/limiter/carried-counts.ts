@@ -2,7 +2,17 @@ import { drainPerMs } from '../algorithms/policy-forms.ts'
 import { retentionMs } from '../algorithms/retention-ms.ts'
 import { sharesCells } from '../backend/shares-cells.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
-import type { Answer, Charge, Clock, CompiledPolicy, MaybePromise, Moment, PriorUsage } from '../contracts.ts'
+import type {
+  Answer,
+  Charge,
+  Clock,
+  CompiledPolicy,
+  CountedKey,
+  MaybePromise,
+  Moment,
+  PriorUsage,
+} from '../contracts.ts'
+import { FailoverCounter } from '../failover/failover-counter.ts'
 import { LARGEST_HEADER_INTEGER } from '../policy/policy.ts'
 import { clockOf } from '../time/clock.ts'
 import { chargeOf } from './charges.ts'
@@ -49,6 +59,8 @@ export class CarriedCounts {
   readonly #endsAt: number
   /** Keys that were carried, and calls in progress that carry them. */
   readonly #keys = new Map<string, true | Promise<void>>()
+  /** Keys whose usage was read. */
+  readonly #read = new Set<string>()
   /** Calls that wait for usage to be carried. Their successors read the usage of a key after they have been sent. */
   readonly #unsent = new Set<Promise<void>>()
 
@@ -82,11 +94,12 @@ export class CarriedCounts {
   }
 
   /**
-   * Returns true if the usage of a key was carried, a promise while it is being carried, and undefined otherwise. What
-   * replaced limiters count after that concerns the successor too.
+   * Returns true if the usage of a key was carried, a promise if it was read and is being carried, and undefined
+   * otherwise. What replaced limiters count after it was read concerns the successor too.
    */
   carriedOf(policy: string, key: string): true | Promise<void> | undefined {
-    return this.#keys.get(idOf(policy, key))
+    const id = idOf(policy, key)
+    return this.#read.has(id) ? (this.#keys.get(id) ?? true) : undefined
   }
 
   /** Sends a call when the usage of the keys of its charges has been carried. */
@@ -136,16 +149,23 @@ export class CarriedCounts {
     const id = idOf(name, charge.key)
     const before = this.#keys.get(id)
     if (before !== undefined) return before === true ? undefined : before
-    if (this.#keys.size >= MOST_KEYS) this.#keys.clear()
+    if (this.#keys.size >= MOST_KEYS) {
+      this.#keys.clear()
+      this.#read.clear()
+    }
     const finish = (isCarried: boolean): void => {
       if (isCarried) this.#keys.set(id, true)
-      else this.#keys.delete(id)
+      else {
+        this.#keys.delete(id)
+        this.#read.delete(id)
+      }
     }
     const earlier = allOf(this.#earlier.flatMap((one) => [...one.#unsent]))
     const now = this.#clock.now()
-    const found = andThen(earlier, () =>
-      allOf(predecessors.flatMap((one) => (one.endsAt > now ? usageOf(one, charge.key, moment) : []))),
-    )
+    const found = andThen(earlier, () => {
+      this.#read.add(id)
+      return allOf(predecessors.flatMap((one) => (one.endsAt > now ? usageOf(one, charge.key, moment) : [])))
+    })
     const carried = andThen(
       andThen(found, (usages) => this.#restore(charge, usages, moment)),
       finish,
@@ -189,8 +209,16 @@ function usageOf({ open, limit }: Predecessor, key: string, moment: Moment | und
   const charge = { key, counter: open.counters.of(limit) ?? open.counter, cost: 0 }
   return andThen(open.backend.peekAll([charge], moment), ({ verdicts: [verdict], counted }: Answer) => {
     const { remaining, resetAfterMs } = verdict
-    return { used: Math.max(0, charge.counter.compiled.capacity - remaining), resetAfterMs, isCounted: counted }
+    const used = charge.counter.compiled.capacity - remaining - heldUnits(open, charge)
+    return { used: Math.max(0, used), resetAfterMs, isCounted: counted }
   })
+}
+
+/** Returns the units that this process has leased and not used. They return to the key without a take. */
+function heldUnits({ home }: OpenPolicy, { key, counter }: CountedKey): number {
+  const opened = counter instanceof FailoverCounter ? counter.remote : counter
+  const held = home.heldOf?.({ key, counter: opened }) ?? []
+  return held.reduce((sum, { units }) => sum + units, 0)
 }
 
 /** Returns the largest limit by which the cells of a policy can be read: a smaller one hides usage beyond it. */
