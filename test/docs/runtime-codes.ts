@@ -10,6 +10,7 @@ import {
 import { sluice } from '@sluice/fastify'
 import type { ScriptRunner } from '@sluice/limiter-core/backend'
 import { recordCollapsedClients } from '@sluice/limiter-core/http'
+import { fileSource } from '@sluice/policies'
 import { redisBackend } from '@sluice/redis'
 import { CountMin } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
@@ -256,6 +257,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_DENIED', handedOn],
   ['SLUICE_BAD_KEY', () => thrown(() => (createInflightLimiter({ limit: 1 }).acquire as Untyped)(17))],
   ['SLUICE_BAD_COST', () => thrown(() => createLimiter({ policies: [policy] }).take('anna', -1))],
+  ['SLUICE_POLICIES_UNREADABLE', () => thrown(() => fileSource('policies.yaml').readSync())],
   ['SLUICE_BAD_AMOUNT', () => thrown(() => new CountMin(small).add('anna', Number.NaN))],
   ['SLUICE_SKETCH_MISMATCH', () => thrown(() => new CountMin(small).merge(new CountMin({ width: 8, depth: 3 })))],
   ['SLUICE_SKETCH_UNSUPPORTED', () => thrown(() => new CountMin({ ...small, conservative: true }).remove('anna'))],
