@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { badOption } from '@sluice/limiter-core/backend'
 import { FileWatch } from './file-watch.ts'
 import type { PolicySource, WatchOptions } from './policy-source.ts'
@@ -20,11 +21,13 @@ export function fileSource(path: string): PolicySource & { readSync(): string } 
 
 class FileSource implements PolicySource {
   readonly name: string
+  readonly folder: string
   readonly #reads = new SerialReads()
   #text: string | undefined
 
   constructor(path: string) {
     this.name = path
+    this.folder = dirname(path)
   }
 
   readSync(): string {

@@ -11,6 +11,8 @@ export interface WatchOptions {
 export interface PolicySource {
   /** Name in messages, such as `policies.yaml`, without credentials. */
   readonly name: string
+  /** Folder of relative paths in the document. Default: the working directory. */
+  readonly folder?: string | undefined
   /**
    * Returns the current text synchronously. Only sources that can do so have this method. Throws
    * `SLUICE_POLICIES_UNREADABLE`.
