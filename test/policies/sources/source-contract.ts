@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { PolicySource } from '@sluice/policies'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
 
 /** A real place of documents, with its service. */
 export interface SourceStage {
-  /** Creates a source, as in another process. Its calls end within a second. */
-  source(): PolicySource
+  /** Creates a source, as in another process. Its calls end within ten seconds of the clock. */
+  source(clock: FakeClock): PolicySource
   /** Replaces the document. */
   write(text: string): Promise<void>
   /** Removes the document. */
@@ -23,10 +23,26 @@ export const documentOf = (limit: number): string => `version: 1\npolicies: [{ n
 
 const UNREADABLE = { code: 'SLUICE_POLICIES_UNREADABLE' }
 
+/** Returns the outcome of a call, which ends at the latest when its time-out has passed on the clock. */
+async function settled<T>(call: Promise<T>, clock: FakeClock): Promise<T> {
+  let isPending = true
+  const ended = (): void => {
+    isPending = false
+  }
+  call.then(ended, ended)
+  const passTime = async (): Promise<boolean> => {
+    if (isPending) clock.advance(100)
+    return !isPending
+  }
+  await eventually(passTime, { what: 'the end of a call' })
+  return call
+}
+
 /** Claims about every source. The password `hunter2` must be part of the address of a service that has passwords. */
 export function sourceContract(start: () => Promise<SourceStage>): void {
   let stage: SourceStage
   let limit = 0
+  let clock = new FakeClock()
   /** Writes a document that was never written before. */
   const writeNext = async (): Promise<string> => {
     const text = documentOf(++limit)
@@ -38,11 +54,15 @@ export function sourceContract(start: () => Promise<SourceStage>): void {
     stage = await start()
   })
 
+  beforeEach(() => {
+    clock = new FakeClock()
+  })
+
   afterAll(() => stage.stop())
 
   test('the first read returns the document, and later reads undefined until it changes', async () => {
     const text = await writeNext()
-    const source = stage.source()
+    const source = stage.source(clock)
     expect(await source.read()).toBe(text)
     expect(await source.read()).toBeUndefined()
     const next = await writeNext()
@@ -51,14 +71,14 @@ export function sourceContract(start: () => Promise<SourceStage>): void {
   })
 
   test('each source finds changes for itself', async () => {
-    const [some, other] = [stage.source(), stage.source()]
+    const [some, other] = [stage.source(clock), stage.source(clock)]
     const text = await writeNext()
     expect(await some.read()).toBe(text)
     expect(await other.read()).toBe(text)
   })
 
   test('a change back to an earlier document is found', async () => {
-    const source = stage.source()
+    const source = stage.source(clock)
     const text = await writeNext()
     expect(await source.read()).toBe(text)
     const next = await writeNext()
@@ -68,7 +88,7 @@ export function sourceContract(start: () => Promise<SourceStage>): void {
   })
 
   test('a document written again without a change is not reported', async () => {
-    const source = stage.source()
+    const source = stage.source(clock)
     const text = await writeNext()
     await source.read()
     await stage.write(text)
@@ -78,12 +98,12 @@ export function sourceContract(start: () => Promise<SourceStage>): void {
   test('text outside ASCII arrives unchanged', async () => {
     const text = `# Grüße, 限流 🚦\n${await writeNext()}`
     await stage.write(text)
-    expect(await stage.source().read()).toBe(text)
+    expect(await stage.source(clock).read()).toBe(text)
   })
 
   test('a missing document rejects with the name of the source, and is found once it exists', async () => {
     await stage.remove()
-    const source = stage.source()
+    const source = stage.source(clock)
     const missing = await source.read().catch((error: unknown) => error)
     expect(missing).toMatchObject({ ...UNREADABLE, message: expect.stringContaining(source.name) })
     expect(String(missing)).not.toContain('hunter2')
@@ -92,7 +112,7 @@ export function sourceContract(start: () => Promise<SourceStage>): void {
   })
 
   test('a removed document rejects, and the same document is unchanged once it is back', async () => {
-    const source = stage.source()
+    const source = stage.source(clock)
     const text = await writeNext()
     await source.read()
     await stage.remove()
@@ -103,29 +123,27 @@ export function sourceContract(start: () => Promise<SourceStage>): void {
   })
 
   test('reads reject while the service is down, and then return what has changed', async () => {
-    const source = stage.source()
+    const source = stage.source(clock)
     await writeNext()
     await source.read()
     await stage.down()
-    const failure = await source.read().catch((error: unknown) => error)
+    const failure = await settled(source.read(), clock).catch((error: unknown) => error)
     expect(failure).toMatchObject({ ...UNREADABLE, message: expect.stringContaining(source.name) })
     expect(String(failure)).not.toContain('hunter2')
     await stage.up()
-    await eventually(
-      () =>
-        source.read().then(
-          () => true,
-          () => false,
-        ),
-      { what: 'a working service' },
-    )
+    const works = (): Promise<boolean> =>
+      settled(source.read(), clock).then(
+        () => true,
+        () => false,
+      )
+    await eventually(works, { what: 'a working service' })
     const text = await writeNext()
     expect(await source.read()).toBe(text)
   })
 
   test('overlapping reads end with the latest document', async () => {
     const random = seededRandom(7)
-    const source = stage.source()
+    const source = stage.source(clock)
     const seen: (string | undefined)[] = []
     const reads: Promise<unknown>[] = []
     let text = ''
@@ -140,8 +158,7 @@ export function sourceContract(start: () => Promise<SourceStage>): void {
   })
 
   test('a watch asks for a read at least once per interval, and leaves no timer when it stops', async () => {
-    const clock = new FakeClock()
-    const source = stage.source()
+    const source = stage.source(clock)
     await writeNext()
     await source.read()
     let asked = 0

@@ -2,6 +2,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, jest } from '@jest/globals'
 import { fileSource, postgresSource, redisSource, urlSource } from '@sluice/policies'
+import { FakeClock } from '@sluice/testkit'
 import { Redis as Redis5 } from 'ioredis5'
 import { createClient } from 'redis'
 import { createClient as createClient5 } from 'redis5'
@@ -40,7 +41,7 @@ describe.each([true, false])('urlSource, with an ETag: %s', (etags) => {
     await server.start()
     const withLogin = (): string => server.url.replace('//', '//admin:hunter2@').concat('?token=hunter2')
     return {
-      source: () => urlSource(withLogin(), { timeoutMs: 1_000 }),
+      source: (clock) => urlSource(withLogin(), { timeoutMs: '10s', clock }),
       write: async (text) => {
         server.text = text
       },
@@ -84,11 +85,11 @@ describe.each([
   sourceContract(async (): Promise<SourceStage> => {
     const server = await startRedis()
     const client = await connect(server)
-    const source = () => redisSource(client, 'policies', { timeoutMs: 1_000 })
+    const source = (clock: FakeClock) => redisSource(client, 'policies', { timeoutMs: '2s', clock })
     return {
       source,
       write: async (text) => {
-        await source().publish(text)
+        await source(new FakeClock()).publish(text)
       },
       remove: async () => {
         await server.client().del('policies')
@@ -110,12 +111,12 @@ describe.each([
 describe('postgresSource', () => {
   sourceContract(async () => {
     const server = await startPostgres({ fsync: false })
-    const pool = server.pool({ connectionTimeoutMillis: 500 })
-    const source = () => postgresSource(pool, { timeoutMs: 1_000 })
+    const pool = server.pool()
+    const source = (clock: FakeClock) => postgresSource(pool, { timeoutMs: '2s', clock })
     return {
       source,
       write: async (text) => {
-        await source().publish(text)
+        await source(new FakeClock()).publish(text)
       },
       remove: async () => {
         await pool.query('delete from sluice_policies').catch(() => {})

@@ -1,6 +1,6 @@
 import { BlockedBloomFilter, SketchSeed } from '@sluice/sketches'
 import { RecordBuffer } from './record-buffer.ts'
-import type { Steps } from './steps.ts'
+import { type Steps, touched } from './steps.ts'
 
 const PAGE_BYTES = 2 ** 20
 /** Places of keys are 32-bit numbers. */
@@ -10,7 +10,7 @@ const LENGTH_BYTES = 2
 /** Most bytes of a character of a string in UTF-8. */
 const MAX_CHARACTER_BYTES = 3
 /** Keys that a step places, in a few milliseconds. */
-const STEP_KEYS = 2 ** 14
+const STEP_KEYS = 2 ** 12
 const SLOTS_PER_KEY = 1.5
 /** Most keys of a filter of 512 MiB, the largest one. */
 const MAX_FILTERED = 400_000_000
@@ -47,11 +47,15 @@ export class KeyTableBuilder {
 
   /** Builds the table and empties the builder. */
   *build(): Steps<KeyTable> {
+    const keys = this.#records.size
+    const slots = Math.ceil(keys * SLOTS_PER_KEY)
     const table = new KeyTable({
       seed: this.#seed,
       pages: this.#pages,
       longest: this.#longest,
-      keys: this.#records.size,
+      keys,
+      tags: yield* touched(new Uint8Array(slots)),
+      places: yield* touched(new Uint32Array(slots)),
     })
     for (const words of this.#records.take()) {
       for (let at = 0; at < words.length; at += 3) {
@@ -70,6 +74,10 @@ interface KeyTableParts {
   readonly longest: number
   /** Number of keys that will be placed. */
   readonly keys: number
+  /** For each slot, 0 if it is empty, or else 1 to 255 from the hash of its key. */
+  readonly tags: Uint8Array
+  /** For each slot, the place of its key. */
+  readonly places: Uint32Array
 }
 
 /**
@@ -84,19 +92,16 @@ export class KeyTable {
   readonly #filter: BlockedBloomFilter
   readonly #pages: readonly Buffer[]
   readonly #longest: number
-  /** For each slot, 0 if it is empty, or else 1 to 255 from the hash of its key. */
   readonly #tags: Uint8Array
-  /** For each slot, the place of its key. */
   readonly #places: Uint32Array
 
-  constructor({ seed, pages, longest, keys }: KeyTableParts) {
-    const slots = Math.ceil(keys * SLOTS_PER_KEY)
+  constructor({ seed, pages, longest, keys, tags, places }: KeyTableParts) {
     this.#seed = seed
     this.#filter = new BlockedBloomFilter({ capacity: Math.min(Math.max(1, keys), MAX_FILTERED), seed })
     this.#pages = pages
     this.#longest = longest
-    this.#tags = new Uint8Array(slots)
-    this.#places = new Uint32Array(slots)
+    this.#tags = tags
+    this.#places = places
   }
 
   /** Bytes of memory. */

@@ -1,5 +1,5 @@
 import type { RecordBuffer } from './record-buffer.ts'
-import type { Steps } from './steps.ts'
+import { type Steps, touched } from './steps.ts'
 
 const DIGIT_BITS = 16
 const DIGITS = 2 ** DIGIT_BITS
@@ -19,7 +19,7 @@ export function* sortedRecords(buffer: RecordBuffer): Steps<Uint32Array> {
     at += piece.length
     yield
   }
-  let to = new Uint32Array(from.length)
+  let to = yield* touched(new Uint32Array(from.length))
   for (let word = width - 1; word >= 0; word--) {
     for (const shift of [0, DIGIT_BITS]) {
       const starts = yield* digitStarts(from, { width, word, shift })
