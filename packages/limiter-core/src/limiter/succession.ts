@@ -4,7 +4,7 @@ import { CarriedCounts } from './carried-counts.ts'
 import { chargeOf } from './charges.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
-/** Where a successor counts a key. */
+/** Place of a key in the counts of a successor. */
 interface Place {
   readonly open: OpenPolicy
   readonly carried: true | Promise<void>

@@ -7,7 +7,7 @@ import { type AttributeFunctions, RequestAttributes } from './request-attributes
 import { RequestMatches } from './request-matches.ts'
 
 /** Name of the policy that denies the clients of a block list. */
-export const BLOCK_LIST = 'blocklist'
+const BLOCK_LIST = 'blocklist'
 
 /** Returns the policies of a document for `rateLimit`. `report` receives failures of conditions and attributes. */
 export function requestPolicies<Req extends object, Res>(
