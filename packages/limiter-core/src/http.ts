@@ -54,7 +54,7 @@ export type * from './keys/proxy-trust.ts'
 export { fallbackReporter } from './keys/report-fallback.ts'
 export { byIp, isHeaderName, labelOf } from './keys/sources.ts'
 export { wholeCost, wholeCostOfRequest } from './limiter/cost.ts'
-export { PolicyLimiter } from './limiter/limiter.ts'
+export { type Outcome, PolicyLimiter } from './limiter/limiter.ts'
 export { type LimiterIdentity, type OpenOptions, openPolicies } from './limiter/open-policies.ts'
 export type { OpenPolicy } from './limiter/open-policy.ts'
 export { LimiterReport } from './observers/limiter-report.ts'
@@ -68,6 +68,7 @@ export {
   POLICY_ONLY,
   withInherited,
 } from './options/options.ts'
+export type { BanInput } from './policy/ban-options.ts'
 export { DEFAULT_NAMES } from './policy/default-names.ts'
 export { type Mode, modeOf, parseMode } from './policy/mode.ts'
 export { checkedUnits, LARGEST_HEADER_INTEGER, type PolicyInput } from './policy/policy.ts'

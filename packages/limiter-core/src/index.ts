@@ -34,7 +34,7 @@ export {
   type SyncLimiterOptions,
   type SyncOnePolicyLimiterOptions,
 } from './limiter/create-limiter.ts'
-export type { Limiter } from './limiter/limiter.ts'
+export type { Limiter, Outcome } from './limiter/limiter.ts'
 export { type WaitOptions, waitFor } from './limiter/wait-for.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'
 export type { LimitsByKey } from './overrides/key-limits.ts'
@@ -44,6 +44,7 @@ export {
   type LoadedOverridesOptions,
   limitOverrides,
 } from './overrides/limit-overrides.ts'
+export type { BanInput } from './policy/ban-options.ts'
 export type { Mode } from './policy/mode.ts'
 export type { PolicyInput } from './policy/policy.ts'
 export type { Duration } from './time/duration.ts'

@@ -128,6 +128,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
       this.#denied(counter, key, cost, decision.takenAt)
       if (decision.remaining >= cost) return this.#burstDecision(decision)
     } else if (cost > 0) this.#reports.taken(counter, key, cost, decision.takenAt, decision.remaining)
+    else this.#reports.read(counter, key, decision.takenAt)
     return decision
   }
 
@@ -237,7 +238,10 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   }
 
   #taken(counter: SyncedCounter, key: string, cost: number, now: number, remaining: number): void {
-    if (cost === 0) return
+    if (cost === 0) {
+      this.#reports.read(counter, key, now)
+      return
+    }
     this.#reports.selectRow(counter, key, now)
     this.#reports.taken(counter, key, cost, now, remaining)
   }

@@ -10,6 +10,9 @@ import type { Adopted, SyncedPolicy } from './synced-policy.ts'
 
 /** Maximum number of keys with pending reports. */
 const MAX_PENDING = 200_000
+/** Maximum number of keys per tick whose usage is requested although this process takes no units of them. */
+const MAX_READS = 20_000
+const LONGEST_READ = 1_024
 /** Fraction of the free units of a key that this process takes before its report becomes urgent. */
 const URGENT_FRACTION = 0.02
 /** Fleet size up to which `URGENT_FRACTION` applies. In larger fleets each process reports after fewer units. */
@@ -37,6 +40,9 @@ export class UsageReports {
   /** Sends the pending reports. Set after construction. */
   exchange: Pick<SyncExchange, 'wake' | 'scheduleUrgent' | 'nodes'> | undefined
   readonly #deps: UsageReportsDeps
+  /** Keys that were requested since `#readsFrom` without taking units. */
+  readonly #reads = new Set<string>()
+  #readsFrom = Number.NEGATIVE_INFINITY
   /** Number of keys in replies since the metrics were last read, by tier. */
   readonly #tiers: number[] = TIERS.map(() => 0)
   /** Time before which counts may have been lost by the ledger, for each partition. */
@@ -138,6 +144,23 @@ export class UsageReports {
     }
     if (units + held !== 0) this.outbox.count(place, units + held, takenAt, policy.spanMs)
     return place
+  }
+
+  /**
+   * Handles a take of 0 units. Requests the usage if it is stale, because other processes may have taken units: for each
+   * key at most once per tick, as a key without usage has no row that could store its request.
+   */
+  read(counter: SyncedCounter, key: string, now: number): void {
+    this.selectRow(counter, key, now)
+    if (!this.#isStale(counter.local.compiled, now)) return
+    if (now - this.#readsFrom >= this.#deps.terms.tickMs) {
+      this.#reads.clear()
+      this.#readsFrom = now
+    }
+    const id = `${counter.name}\0${key}`
+    if (id.length > LONGEST_READ || this.#reads.size >= MAX_READS || this.#reads.has(id)) return
+    this.#reads.add(id)
+    this.report(counter, key, 0, now)
   }
 
   /** Drops the pending report of a key. */

@@ -52,7 +52,7 @@ export class KeyUsage {
         this.#own[form] ?? [],
         ...Array.from(this.others.values(), ({ forms }) => this.#valid(forms[form])),
       ]
-      writeCells(written, policy, time.slotStart(now, policy.slotMs), usages)
+      writeCells(written, policy, time.slotStart(now, policy.slotMs), usages, now)
     }
     return written
   }

@@ -34,23 +34,38 @@ export function keptMs(policies: readonly SlotPolicy[]): number {
 }
 
 /**
- * Writes the cells of a policy: what all replicas took in the slot that started at `start` and in the slots before it.
+ * Writes the cells of a policy: what all replicas took in the slot that started at `start`, which contains `now`, and in
+ * the slots before it.
  */
-export function writeCells(cells: number[], policy: SlotPolicy, start: number, usages: readonly Slots[]): void {
+export function writeCells(
+  cells: number[],
+  policy: SlotPolicy,
+  start: number,
+  usages: readonly Slots[],
+  now: number,
+): void {
   const sums = sumsOf(policy, start, usages)
   const { at, compiled } = policy
   if (sums.units.every((units) => units === 0)) return
   cells[at] = start
-  if (compiled.policy.algorithm === 'sliding-window' && policy.kept === 2) writeEpochs(cells, at, sums)
+  if (compiled.policy.algorithm === 'sliding-window' && policy.kept === 2)
+    writeEpochs(cells, at, sums, policy.slotMs, now)
   else for (const [age, units] of sums.units.entries()) cells[at + 1 + age] = units
 }
 
 /**
  * Writes the cells in the layout of `CompiledTwoEpochWindow`: its single time is that of the previous epoch while that
- * epoch has units.
+ * epoch has units. An epoch whose last unit has left the window no longer counts.
  */
-function writeEpochs(cells: number[], at: number, { start, units, lastAt }: SlotSums): void {
-  const [current, previous] = units
+function writeEpochs(
+  cells: number[],
+  at: number,
+  { start, units, lastAt }: SlotSums,
+  windowMs: number,
+  now: number,
+): void {
+  const current = units[0]
+  const previous = now >= Math.min(start, lastAt[1]) + windowMs ? 0 : units[1]
   cells[at + 1] = current
   cells[at + 2] = previous
   cells[at + 3] = previous > 0 ? Math.min(start, lastAt[1]) : lastAt[0]

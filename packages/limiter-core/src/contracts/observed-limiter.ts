@@ -1,4 +1,5 @@
 import type { CountEstimate } from './count-estimate.ts'
+import type { BanTerms } from './decisions/ban-terms.ts'
 import type { Decision } from './decisions/decision.ts'
 import type { Policy } from './decisions/policy.ts'
 import type { HeldUnits } from './held-units.ts'
@@ -14,8 +15,13 @@ export interface ObservedLimiter {
    * even while the policy is switched off by controls or the key is blocked.
    */
   peek(index: number, key: string, cost: number): MaybePromise<Decision>
-  /** Removes all usage and debt of a key in the policy at `index`. */
+  /** Removes all usage and debt of a key in the policy at `index`, and lifts its ban. */
   reset(index: number, key: string): MaybePromise<void>
+  /**
+   * Lifts the ban of a key in the policy at `index`, and forgets its strikes and its earlier bans. The count of the key is
+   * not changed.
+   */
+  lift(index: number, key: string): MaybePromise<void>
   /**
    * Applies controls and replaces earlier controls of the same `owner`; `undefined` removes them. If several owners
    * set controls, the more permissive mode, the smaller limit and all blocks apply. All callers without an `owner`
@@ -36,6 +42,8 @@ export interface ObservedPolicy {
   readonly identity: object
   /** Whether each process counts separately. */
   readonly perProcess: boolean
+  /** When the policy bans keys; undefined if it does not. */
+  readonly ban: BanTerms | undefined
   /** Returns the override limit of a key, or undefined. */
   overrideOf(key: string): number | undefined
   /** Whether a key is not counted, because it has no override and the overrides exempt other keys. */

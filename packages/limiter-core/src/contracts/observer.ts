@@ -18,6 +18,7 @@ export type ObserverEvent =
   | 'saturated'
   | 'quota'
   | 'policies'
+  | 'ban'
 
 /** The request of a decision. Properties are computed when they are read. */
 export interface ObservedRequest {

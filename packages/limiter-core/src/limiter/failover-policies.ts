@@ -1,4 +1,5 @@
 import { isInfallible } from '../backend/infallible.ts'
+import { banInFront } from '../ban/open-ban.ts'
 import type { Backend, Clock, Counter } from '../contracts.ts'
 import { FailoverBackend } from '../failover/failover-backend.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
@@ -39,7 +40,9 @@ export function withFailover(
       return front
     }
     const counters = new FrontLimitCounters(open.counters, frontOf)
-    return { ...open, backend, counter: counters.own, counters, overrides: open.overrides?.inFront(counters) }
+    const ban = open.ban && banInFront(open.ban, frontOf)
+    const overrides = open.overrides?.inFront(counters)
+    return { ...open, backend, counter: counters.own, counters, overrides, ban }
   })
   const close = (): void => {
     for (const cover of covers.values()) cover.close()

@@ -14,6 +14,7 @@ import type { OpenPolicy } from './open-policy.ts'
 interface ControllableLimiter {
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision>
   resetOne(index: number, key: string): MaybePromise<void>
+  liftOne(index: number, key: string): MaybePromise<void>
   control(controls: LimiterControls | undefined, owner: object): void
 }
 
@@ -36,6 +37,10 @@ export class LimiterHandle implements ObservedLimiter {
     return this.#limiter.resetOne(index, key)
   }
 
+  lift(index: number, key: string): MaybePromise<void> {
+    return this.#limiter.liftOne(index, key)
+  }
+
   control(controls: LimiterControls | undefined, owner: object = this): void {
     this.#limiter.control(controls, owner)
   }
@@ -48,6 +53,7 @@ class OpenPolicyView implements ObservedPolicy {
   readonly backend: string
   readonly identity: object
   readonly perProcess: boolean
+  readonly ban: ObservedPolicy['ban']
   readonly #open: OpenPolicy
 
   constructor(open: OpenPolicy) {
@@ -58,6 +64,7 @@ class OpenPolicyView implements ObservedPolicy {
     this.backend = backend.name
     this.identity = backend.identity ?? backend
     this.perProcess = backend.perProcess === true
+    this.ban = open.ban?.terms
     this.#open = open
   }
 

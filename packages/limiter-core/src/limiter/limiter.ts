@@ -1,4 +1,6 @@
 import { GroupedBackend, type RequestBackend } from '../backend/grouped-backend.ts'
+import type { BanningBackend } from '../ban/banning-backend.ts'
+import { banningBackend } from '../ban/banning-backend-of.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type {
   Answer,
@@ -15,6 +17,7 @@ import type {
 import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import { compileFailover, type FailoverRule } from '../failover/failover-options.ts'
 import type { Observers } from '../observers/observers.ts'
+import { oneOf } from '../options/options.ts'
 import { Adjustments } from './adjustments.ts'
 import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
@@ -25,6 +28,9 @@ import { mergeControls } from './merge-controls.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { Succession } from './succession.ts'
 import { EXEMPTED, OFF } from './taken-charges.ts'
+
+/** How the work of an allowed take ended. */
+export type Outcome = 'success' | 'failure'
 
 /** Limits without a framework: for messages, queues, jobs and anything that is not an HTTP request. */
 export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
@@ -41,8 +47,14 @@ export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decisio
    * decision that the units belong to, or its `takenAt`. Default: now.
    */
   charge(key: Keys, units: Costs, taken?: Decision | number): D
-  /** Resets the key in every policy. */
+  /** Resets the key in every policy, and lifts its bans. */
   reset(key: Keys): MaybePromise<void>
+  /**
+   * Reports how the work of an allowed take ended, for policies with a `ban`: a failure is a strike if its `strikes` are
+   * `failures`, and a success clears the strikes if it has `forgiveOn`. Other policies ignore the report. Throws
+   * `SLUICE_BAD_KEY`, and `SLUICE_BAD_OPTION` for another outcome.
+   */
+  report(key: Keys, outcome: Outcome): MaybePromise<void>
   /** Closes the counters of this limiter and releases its names. Backends passed as options stay open. */
   close(): MaybePromise<void>
 }
@@ -57,10 +69,12 @@ export class PolicyLimiter implements Limiter {
   /** The policies that are not off. */
   readonly #open: readonly OpenPolicy[]
   readonly #backend: RequestBackend | undefined
+  /** The same backend, if a policy bans keys. */
+  readonly #banning: BanningBackend | undefined
   readonly #clock: Clock | undefined
   readonly #observers: Observers
   readonly #adjustments: Adjustments
-  /** Fast path: the counter of the only policy, if it is enforced and has neither overrides nor controls. */
+  /** Fast path: the counter of the only policy, if it is enforced and has neither overrides, bans nor controls. */
   #sole: Counter | undefined
   /** Whether at least one policy exempts keys without an override. */
   readonly #exempts: boolean
@@ -82,7 +96,9 @@ export class PolicyLimiter implements Limiter {
     this.#clock = clock
     this.#observers = observers
     const backends = [...new Set(this.#open.map(({ backend }) => backend))]
-    this.#backend = backends.length > 1 ? new GroupedBackend(covered.homes) : backends[0]
+    const counting = backends.length > 1 ? new GroupedBackend(covered.homes) : backends[0]
+    this.#banning = banningBackend(this.#open, counting, clock, observers)
+    this.#backend = this.#banning ?? counting
     this.#exempts = this.#open.some(({ overrides }) => overrides?.exemptsOthers)
     const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
     this.#leave = observed
@@ -143,6 +159,16 @@ export class PolicyLimiter implements Limiter {
     return this.#reset([chargeOf(this.#open[index], key, 0)])
   }
 
+  /** Like `report`, for one policy; `index` as in `chargeOne`. */
+  reportOne(index: number, key: string, outcome: Outcome): MaybePromise<void> {
+    return this.#banning?.report([chargeOf(this.#open[index], key, 0)], outcome)
+  }
+
+  /** Lifts the ban of a key in one policy, and forgets its strikes and earlier bans; `index` as in `chargeOne`. */
+  liftOne(index: number, key: string): MaybePromise<void> {
+    return this.#banning?.lift([chargeOf(this.#open[index], key, 0)])
+  }
+
   /** Like `peek`, for one policy, even if controls switch it off or block the key; `index` as in `chargeOne`. */
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision> {
     const own = chargeOf(this.#open[index], key, wholeCost(cost))
@@ -191,6 +217,11 @@ export class PolicyLimiter implements Limiter {
     for (const stop of previous.#leave.splice(0)) stop()
     previous.#chooseSole()
     this.#chooseSole()
+  }
+
+  report(key: Keys, outcome: Outcome): MaybePromise<void> {
+    oneOf('outcome', outcome, ['success', 'failure'])
+    return this.#banning?.report(this.#charges(key, 0), outcome)
   }
 
   close(): void {
@@ -288,7 +319,8 @@ export class PolicyLimiter implements Limiter {
   }
 }
 
-/** Returns the counter of the only policy if it is enforced and has no overrides. */
+/** Returns the counter of the only policy if it is enforced and has neither overrides nor bans. */
 function soleOf([first, ...others]: readonly OpenPolicy[]): Counter | undefined {
-  return first?.mode === 'enforce' && !first.overrides && others.length === 0 ? first.counter : undefined
+  const isSole = first?.mode === 'enforce' && !first.overrides && !first.ban && others.length === 0
+  return isSole ? first.counter : undefined
 }

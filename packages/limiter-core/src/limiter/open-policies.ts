@@ -1,5 +1,7 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
+import { bansByPolicy } from '../ban/bans-by-policy.ts'
+import { openBan } from '../ban/open-ban.ts'
 import type { AlgorithmName, Backend, Clock, Observer, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
@@ -52,6 +54,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       defaultAlgorithm(largestOfName(nameOf(input)), input?.backend ?? options.backend ?? {}),
     ),
   )
+  const bans = bansByPolicy(plans.flat(), nameOf)
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
   if (options.backend !== undefined) backendOf(options.backend, 'backend')
@@ -72,11 +75,25 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     // no other limiter uses this scope
     if (scopeOn(backend) === limiter.privateScope) return () => {}
     // on the process-wide memory backend, sharing is the only purpose of an explicit scope
-    return claimCount(backend, scopeOn(backend), ofName, {
+    const ban = bans.get(ofName[0].name)
+    const defined = ban ? ofName.map((policy) => ({ ...policy, ban })) : ofName
+    return claimCount(backend, scopeOn(backend), defined, {
       limiter,
       canChange,
       shared: shared || backend === memory,
     })
+  }
+  const openBanOf = (
+    input: PolicyInput,
+    policy: Policy,
+    backend: Backend,
+    closes: (() => void)[],
+  ): OpenPolicy['ban'] => {
+    const terms = input.ban && bans.get(policy.name)
+    if (!terms) return undefined
+    const { ban, close } = openBan(policy, terms, backend, (layout) => countName(scopeOn(backend), policy, layout))
+    closes.push(close)
+    return ban
   }
   const opened: (() => void)[] = []
   const open = (input: PolicyInput, policy: Policy): OpenPolicy => {
@@ -108,8 +125,9 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     const overrides = input.overrides && new OverrideCounters(input.overrides, counters)
     if (overrides) closes.push(() => overrides.close())
     overrides?.join()
+    const ban = openBanOf(input, policy, backend, closes)
     closes.push(claim(backend, policiesOfName))
-    return { policy, counter: own, counters, overrides, backend, home: backend, mode, close }
+    return { policy, counter: own, counters, overrides, ban, backend, home: backend, mode, close }
   }
   try {
     const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => open(input, policies[plan][index])))

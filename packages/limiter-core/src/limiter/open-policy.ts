@@ -1,3 +1,4 @@
+import type { OpenBan } from '../ban/open-ban.ts'
 import type { Backend, Counter, Policy } from '../contracts.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
 import type { Mode } from '../policy/mode.ts'
@@ -12,6 +13,8 @@ export interface OpenPolicy {
   readonly counters: LimitCounters
   /** Returns the counters of keys that have an override. */
   readonly overrides?: OverrideCounters | undefined
+  /** Counters by which the policy bans keys; undefined if it does not. */
+  readonly ban?: OpenBan | undefined
   /** Backend that receives the charges: the one that opened the counters, or a front of it. */
   readonly backend: Backend
   /** Backend that opened the counters. */

@@ -62,6 +62,7 @@ export const POLICY_ONLY = [
   'slices',
   'calendar',
   'overrides',
+  'ban',
   'unit',
 ] as const
 

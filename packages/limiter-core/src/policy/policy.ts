@@ -6,6 +6,7 @@ import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { optionalWith, optionsOf, POLICY_ONLY } from '../options/options.ts'
 import { type Duration, parseDuration } from '../time/duration.ts'
+import type { BanInput } from './ban-options.ts'
 import { DEFAULT_NAMES } from './default-names.ts'
 import { type Mode, parseMode } from './mode.ts'
 import { CALENDAR_ALGORITHM, compileCalendar } from './policy-calendar.ts'
@@ -36,6 +37,8 @@ export interface PolicyInput {
   readonly calendar?: PolicyCalendar
   /** Limits of single keys that replace `limit`, created by `limitOverrides`. */
   readonly overrides?: LimitOverrides
+  /** Blocks keys that are denied repeatedly, or whose requests fail repeatedly, for a growing time. Default: no bans. */
+  readonly ban?: BanInput
   /** Name of the counted unit in headers and logs, 1 to 128 printable ASCII characters. Default: `requests`. */
   readonly unit?: string
   /** Default: the mode of the limiter. If both are set, the more permissive mode applies. */

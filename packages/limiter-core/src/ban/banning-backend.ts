@@ -1,0 +1,250 @@
+import type { RequestBackend } from '../backend/grouped-backend.ts'
+import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
+import type { Answer, BackendVerdict, Charge, CountedKey, MaybePromise, Moment } from '../contracts.ts'
+import { ChargeVerdict, hasDenial } from '../decision/verdict.ts'
+import { clientKeyOf } from '../keys/preflight.ts'
+import type { PolicyBan } from './policy-ban.ts'
+import { unawaited } from './unawaited.ts'
+
+/** `source` of a decision about a banned key. */
+const BANNED = 'banned'
+
+/** A charge with the ban of its policy. */
+interface Bannable {
+  readonly ban: PolicyBan
+  /** The banned key: that of the client, also for its preflights. */
+  readonly key: string
+}
+
+/** Milliseconds for which the key of each charge is banned; 0 for keys that are not. */
+type Rests = readonly number[]
+
+/**
+ * Denies banned keys and counts the strikes of others, in front of the backend of a limiter. A banned key takes no
+ * units. Calls about bans never delay or reject the answer to a request.
+ */
+export class BanningBackend implements RequestBackend {
+  readonly synchronous: boolean
+  readonly #inner: RequestBackend
+  readonly #bans: ReadonlyMap<string, PolicyBan>
+  readonly #now: () => number
+
+  /** `bans` by name of their policy. */
+  constructor(inner: RequestBackend, bans: ReadonlyMap<string, PolicyBan>, now: () => number) {
+    this.synchronous = inner.synchronous === true
+    this.#inner = inner
+    this.#bans = bans
+    this.#now = now
+  }
+
+  takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const bannable = charges.map((charge) => this.#bannable(charge))
+    const now = moment?.now ?? this.#now()
+    const known = this.#rests(charges, bannable, ({ ban, key }, { advisory }) =>
+      ban.isSynchronous || advisory ? 0 : ban.knownMs(key, now),
+    )
+    const denied = isPromise(known) ? undefined : deniedBy(charges, known)
+    if (denied) return denied
+    const own = timeOf(moment)
+    const read = this.#rests(charges, bannable, ({ ban, key }) => (ban.isSynchronous ? ban.readMs(key, own) : 0))
+    return andThen(read, (rests) => deniedBy(charges, rests) ?? this.#take(charges, bannable, rests, moment))
+  }
+
+  peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const bannable = charges.map((charge) => this.#bannable(charge))
+    const reads = bannable.flatMap((one) => one?.ban.readsOf(one.key) ?? [])
+    const now = moment?.now ?? this.#now()
+    return andThen(this.#inner.peekAll([...charges, ...reads], moment), (answer) => {
+      const { own, rests } = splitAnswer(charges, bannable, answer, now)
+      const known = rests.map((ms, index) => {
+        const one = bannable[index]
+        return one && !one.ban.isSynchronous ? Math.max(ms, one.ban.knownMs(one.key, now)) : ms
+      })
+      return deniedBy(charges, known) ?? withShadowBans(charges, own, known)
+    })
+  }
+
+  adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
+    return this.#inner.adjustAll(charges, takenAt, moment)
+  }
+
+  /** Resets the counts of keys. Lifts their bans, and forgets their strikes and earlier bans. */
+  resetAll(keys: readonly CountedKey[]): MaybePromise<void> {
+    return this.#inner.resetAll([...keys, ...this.#bansOf(keys)])
+  }
+
+  /** Like `resetAll`, without the counts. */
+  lift(keys: readonly CountedKey[]): MaybePromise<void> {
+    const counted = this.#bansOf(keys)
+    if (counted.length > 0) return this.#inner.resetAll(counted)
+  }
+
+  /** Counts a failure as a strike, or clears the strikes after a success, as the policies of the keys require. */
+  report(keys: readonly CountedKey[], outcome: 'success' | 'failure'): MaybePromise<void> {
+    const reports = keys.flatMap((counted): MaybePromise<unknown>[] => {
+      const { ban, key } = this.#bannable(counted) ?? {}
+      if (!ban || key === undefined) return []
+      if (outcome === 'success') return [ban.forgive(key)]
+      return ban.terms.strikes === 'failures' ? [ban.strike(key, undefined)] : []
+    })
+    return andThen(allOf(reports), () => undefined)
+  }
+
+  #bannable({ key, counter }: CountedKey): Bannable | undefined {
+    const ban = this.#bans.get(counter.compiled.policy.name)
+    return ban && { ban, key: clientKeyOf(key) }
+  }
+
+  #bansOf(keys: readonly CountedKey[]): CountedKey[] {
+    return keys.flatMap((counted) => {
+      const { ban, key } = this.#bannable(counted) ?? {}
+      if (!ban || key === undefined) return []
+      ban.forget(key)
+      return ban.counters.map((counter) => ({ key, counter }))
+    })
+  }
+
+  #rests(
+    charges: readonly Charge[],
+    bannable: readonly (Bannable | undefined)[],
+    msOf: (one: Bannable, charge: Charge) => MaybePromise<number>,
+  ): MaybePromise<number[]> {
+    return allOf(bannable.map((one, index) => (one ? msOf(one, charges[index]) : 0)))
+  }
+
+  /** Takes the charges of keys that no enforced policy bans as far as is known. `shadow`: bans of policies in shadow. */
+  #take(
+    charges: readonly Charge[],
+    bannable: readonly (Bannable | undefined)[],
+    shadow: Rests,
+    moment: Moment | undefined,
+  ): MaybePromise<Answer> {
+    const remote = bannable.map((one) => (one?.ban.isSynchronous ? undefined : one))
+    const reads = remote.flatMap((one) => one?.ban.readsOf(one.key) ?? [])
+    const all = reads.length > 0 ? [...charges, ...reads] : charges
+    const calledAt = moment?.now ?? this.#now()
+    return andThen(this.#inner.takeAll(all, moment), (answer) => {
+      const { own, rests } =
+        reads.length > 0 ? splitAnswer(charges, remote, answer, calledAt) : { own: answer, rests: shadow }
+      const banned = reads.length > 0 ? rests.map((ms, index) => Math.max(ms, shadow[index])) : shadow
+      if (banned.every((ms) => ms === 0)) return this.#struck(charges, bannable, own, moment)
+      const denied = deniedBy(charges, banned)
+      // units that were taken although a policy bans its key
+      this.#refund(charges, own, (charge) => denied !== undefined || charge.advisory === true, moment)
+      return denied ?? withShadowBans(charges, own, banned)
+    })
+  }
+
+  /** Counts strikes. Returns the denial by a ban that began at once, or the answer. */
+  #struck(
+    charges: readonly Charge[],
+    bannable: readonly (Bannable | undefined)[],
+    answer: Answer,
+    moment: Moment | undefined,
+  ): MaybePromise<Answer> {
+    if (answer.verdicts.every(({ allowed }) => allowed)) return answer
+    const begun = charges.map((charge, index) => {
+      const one = bannable[index]
+      const at = placeOf(answer, charge, index)
+      if (one?.ban.terms.strikes !== 'denials' || at < 0 || answer.verdicts[at].allowed) return 0
+      // a denial by the failure rule does not show that the client sent too much
+      if (!(answer.countedEach?.[at] ?? answer.counted)) return 0
+      const ms = one.ban.strike(one.key, timeOf(moment))
+      if (!isPromise(ms)) return ms
+      unawaited(ms)
+      return 0
+    })
+    return deniedBy(charges, begun) ?? answer
+  }
+
+  /** Refunds what the charges took. The answer to the request does not wait for it. */
+  #refund(
+    charges: readonly Charge[],
+    answer: Answer,
+    isRefunded: (charge: Charge) => boolean,
+    moment: Moment | undefined,
+  ): void {
+    const { verdicts, counted, countedEach, takenAt, takenAts } = answer
+    if (hasDenial(verdicts)) return
+    const allFit = verdicts.every(({ allowed }) => allowed)
+    const { now } = moment ?? {}
+    for (const [index, charge] of charges.entries()) {
+      const at = placeOf(answer, charge, index)
+      if (at < 0 || charge.cost === 0 || (charge.advisory && !allFit) || !isRefunded(charge)) continue
+      const uncounted = !(countedEach?.[at] ?? counted)
+      const refund = { ...charge, cost: -charge.cost }
+      const when = now === undefined ? { uncounted } : { now, uncounted }
+      unawaited(this.#inner.adjustAll([refund], takenAts?.[at] ?? takenAt, when))
+    }
+  }
+}
+
+/** Returns the answer to the charges alone, and the rests of the bans that were read after them. */
+function splitAnswer(
+  charges: readonly Charge[],
+  bannable: readonly (Bannable | undefined)[],
+  answer: Answer,
+  calledAt: number,
+): { readonly own: Answer; readonly rests: Rests } {
+  const names = new Set(charges.map(nameOf))
+  const { verdicts, takenAts, countedEach } = answer
+  const isOwn = verdicts.map(({ policy }) => names.has(policy.name))
+  const reads = verdicts.filter((_, index) => !isOwn[index])
+  // backends after a denial are not called, and their bans are not read
+  const isComplete = verdicts.length > 0 && reads.length === verdicts.length - charges.length
+  let at = 0
+  const rests = bannable.map((one) => {
+    if (!one || !isComplete) return 0
+    const { length } = one.ban.readsOf(one.key)
+    at += length
+    return one.ban.restOf(one.key, reads.slice(at - length, at), calledAt)
+  })
+  const own = <T>(values: readonly T[]): T[] => values.filter((_, index) => isOwn[index])
+  return {
+    own: {
+      ...answer,
+      verdicts: own(verdicts),
+      ...(takenAts && { takenAts: own(takenAts) }),
+      ...(countedEach && { countedEach: own(countedEach) }),
+    },
+    rests,
+  }
+}
+
+/** Returns the denial of a request if an enforced policy bans its key; undefined otherwise. */
+function deniedBy(charges: readonly Charge[], rests: Rests): Answer | undefined {
+  if (!charges.some(({ advisory }, index) => rests[index] > 0 && !advisory)) return undefined
+  const verdicts = charges.flatMap((charge, index) => (rests[index] > 0 ? bannedVerdict(charge, rests[index]) : []))
+  return { verdicts, takenAt: 0, counted: false, source: BANNED }
+}
+
+/** Returns the answer with denials by bans of policies in shadow mode. */
+function withShadowBans(charges: readonly Charge[], answer: Answer, rests: Rests): Answer {
+  if (rests.every((ms) => ms === 0)) return answer
+  const verdicts: BackendVerdict[] = [...answer.verdicts]
+  for (const [index, charge] of charges.entries()) {
+    const at = placeOf(answer, charge, index)
+    if (rests[index] > 0 && at >= 0) verdicts[at] = bannedVerdict(charge, rests[index])
+  }
+  return { ...answer, verdicts }
+}
+
+function bannedVerdict({ counter, advisory }: Charge, restMs: number): BackendVerdict {
+  return new ChargeVerdict(counter.compiled.policy, advisory === true, 0, Math.ceil(restMs), restMs)
+}
+
+/** Returns the index of the verdict of a charge; -1 if its backend was not called. */
+function placeOf({ verdicts }: Answer, charge: Charge, index: number): number {
+  const name = nameOf(charge)
+  if (verdicts[index]?.policy.name === name) return index
+  return verdicts.findIndex(({ policy }) => policy.name === name)
+}
+
+function nameOf({ counter }: CountedKey): string {
+  return counter.compiled.policy.name
+}
+
+/** Returns the time of a moment, without its request and its deadline. */
+function timeOf(moment: Moment | undefined): Moment | undefined {
+  return moment?.now === undefined ? undefined : { now: moment.now }
+}

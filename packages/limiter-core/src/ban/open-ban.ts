@@ -1,0 +1,110 @@
+import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
+import type { Backend, BanTerms, Counter, Policy } from '../contracts.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { shown } from '../errors/shown.ts'
+import { PolicyVariants } from '../policy/policy-variants.ts'
+import { banMs, topLevelOf } from './ban-length.ts'
+
+/** The counters by which a policy bans keys, on the backend of the policy, so that they are shared like its counts. */
+export interface OpenBan {
+  readonly terms: BanTerms
+  /** Counts strikes. The strike that leaves nothing remaining bans its key. */
+  readonly strikes: Counter
+  /** Counts bans, for the duration of the next one. Undefined if all bans are equally long. */
+  readonly offences: Counter | undefined
+  /**
+   * Counters with the rest of a ban as their `resetAfterMs`: one for all durations, or one for each if `isSlotted`.
+   */
+  readonly running: readonly Counter[]
+  /** Whether the backend counts in time slots, so that a unit cannot be charged to an earlier time. */
+  readonly isSlotted: boolean
+}
+
+const DAY_MS = 86_400_000
+/** Shortest window of a counter of bans, so that bans continue when `max` is changed up to a day. */
+const SHORTEST_MS = 16 * DAY_MS
+/** Number of durations for which a backend with time slots has counters. */
+const MOST_SLOTTED = 16
+/** Large enough for the policies of a fleet of this many processes. */
+const SLOTTED_LIMIT = 1_000
+
+/**
+ * Opens the counters of a policy. `nameOf` returns the name of a counter with a cell layout. Throws
+ * `SLUICE_BAD_POLICY` if the backend cannot ban, or not for so many different durations.
+ */
+export function openBan(
+  { name }: Pick<Policy, 'name'>,
+  terms: BanTerms,
+  backend: Backend,
+  nameOf: (layout: string) => string,
+): { readonly ban: OpenBan; readonly close: () => void } {
+  // shared counts that are known without a call are added up later, by the time slots of their takes
+  const isSlotted = backend.synchronous === true && backend.perProcess !== true
+  checkBackend(name, terms, backend, isSlotted)
+  const opened: Counter[] = []
+  const open = (part: string, limit: number, windowMs: number, algorithm: Policy['algorithm']): Counter => {
+    // no policy can have this name, because it contains a character beyond ASCII
+    const policy: Policy = { name: `${name} – ${part}`, algorithm, limit, windowMs }
+    const variants = new PolicyVariants([policy])
+    const counter = backend.open(variants.compile(policy), `${nameOf(variants.layoutName)}:${part}`)
+    opened.push(counter)
+    return counter
+  }
+  const close = (): void => {
+    for (const counter of opened.splice(0)) counter.close?.()
+  }
+  const top = topLevelOf(terms)
+  try {
+    const { after, withinMs, forgetMs } = terms
+    const strikes = open('strikes', after, withinMs, defaultAlgorithm(after, backend))
+    const offences = top === 0 ? undefined : open('offences', top + 1, forgetMs, 'sliding-window')
+    const windows = isSlotted ? Array.from({ length: top + 1 }, (_, level) => banMs(terms, level)) : [windowFor(terms)]
+    const running = windows.map((windowMs) =>
+      isSlotted
+        ? open(`bans ${windowMs}`, SLOTTED_LIMIT, windowMs, 'sliding-window')
+        : open('bans', 1, windowMs, 'sliding-window'),
+    )
+    return { ban: { terms, strikes, offences, running, isSlotted }, close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** Returns the ban with each counter replaced by another in front of it, such as a failover counter. */
+export function banInFront(ban: OpenBan, frontOf: (counter: Counter) => Counter): OpenBan {
+  const { strikes, offences, running } = ban
+  return { ...ban, strikes: frontOf(strikes), offences: offences && frontOf(offences), running: running.map(frontOf) }
+}
+
+/**
+ * Returns the window of the counter of all bans, which is much longer than a ban: a ban of N ms is a unit whose window
+ * ends in N ms. The windows of most policies are equal, because counts of different windows are separate.
+ */
+function windowFor({ maxMs }: BanTerms): number {
+  let windowMs = SHORTEST_MS
+  while (windowMs < 16 * maxMs) windowMs *= 2
+  return windowMs
+}
+
+function checkBackend(
+  name: string,
+  terms: BanTerms,
+  { name: backend, algorithms: supported }: Backend,
+  isSlotted: boolean,
+): void {
+  if (supported?.includes('sliding-window') === false) {
+    throw new SluiceError(
+      'SLUICE_BAD_POLICY',
+      `policy '${name}': ban: expected a backend that supports sliding-window, ` +
+        `received backend ${shown(backend, 'name')}; set another backend of the policy, such as redisBackend(client)`,
+    )
+  }
+  const durations = topLevelOf(terms) + 1
+  if (!isSlotted || durations <= MOST_SLOTTED) return
+  throw new SluiceError(
+    'SLUICE_BAD_POLICY',
+    `policy '${name}': ban: growth: expected at most ${MOST_SLOTTED} different durations on ` +
+      `backend ${shown(backend, 'name')}, received ${durations}; use a larger growth or a smaller max`,
+  )
+}

@@ -1,0 +1,296 @@
+import type { RequestBackend } from '../backend/grouped-backend.ts'
+import { andThen } from '../contracts/maybe-promise.ts'
+import type { Answer, BackendVerdict, BanTerms, Charge, Counter, MaybePromise, Moment } from '../contracts.ts'
+import type { Observers } from '../observers/observers.ts'
+import { banMs, topLevelOf } from './ban-length.ts'
+import { KnownBans } from './known-bans.ts'
+import type { OpenBan } from './open-ban.ts'
+import { RecentMarks } from './recent-marks.ts'
+import { unawaited } from './unawaited.ts'
+
+export interface PolicyBanDeps {
+  readonly policy: string
+  readonly open: OpenBan
+  readonly backend: RequestBackend
+  /** Whether the backend of the policy answers synchronously, so that a ban is read for each request. */
+  readonly isSynchronous: boolean
+  readonly now: () => number
+  readonly observers: Observers
+}
+
+/** Time after which a known ban is read again, so that a ban that was lifted ends in all processes. */
+const REREAD_MS = 1_000
+/** Time after which a full count of strikes bans, if the process whose strike filled it did not. */
+const OVERDUE_MS = 1_000
+/** Part of a ban that must have passed before a request extends it on a backend with time slots. */
+const SLOTTED_EXTENSION = 0.1
+/** Time in which a process does not read a ban that it has replaced: a reset takes two ticks at most. */
+const RENEWED_MS = 2_000
+/** Tolerance for the rounding of large times. */
+const ROUNDING_MS = 0.01
+
+/** Bans the keys of one policy. */
+export class PolicyBan {
+  readonly policy: string
+  readonly terms: BanTerms
+  readonly isSynchronous: boolean
+  readonly #open: OpenBan
+  readonly #backend: RequestBackend
+  readonly #now: () => number
+  readonly #observers: Observers
+  /** Bans on a backend that does not answer synchronously. */
+  readonly #known = new KnownBans()
+  /** Bans that this process has extended on a backend with time slots. */
+  readonly #renewed = new KnownBans()
+  /** Keys that had strikes when they were last read. */
+  readonly #struck = new RecentMarks()
+  /** Keys whose count of strikes is full. */
+  readonly #full = new RecentMarks()
+
+  constructor({ policy, open, backend, isSynchronous, now, observers }: PolicyBanDeps) {
+    this.policy = policy
+    this.terms = open.terms
+    this.isSynchronous = isSynchronous
+    this.#open = open
+    this.#backend = backend
+    this.#now = now
+    this.#observers = observers
+  }
+
+  /** Returns the milliseconds for which a key is banned as far as this process knows; 0 if it is not. */
+  knownMs(key: string, now: number): number {
+    const known = this.#known.get(key, now)
+    if (!known) return 0
+    if (this.terms.extends && known.ms !== undefined) known.until = Math.max(known.until, now + known.ms)
+    if (now - known.readAt >= REREAD_MS) {
+      known.readAt = now
+      void this.#reread(key)
+    }
+    return known.until - now
+  }
+
+  /** Reads the ban of a key, and extends it. Returns its rest in milliseconds; 0 if the key is not banned. */
+  readMs(key: string, moment: Moment | undefined): MaybePromise<number> {
+    const { running, offences, isSlotted } = this.#open
+    const renewedMs = isSlotted ? this.#renewedMs(key) : 0
+    if (renewedMs > 0) return renewedMs
+    if (offences && (isSlotted || this.terms.extends)) {
+      return andThen(this.#read(key, [offences], moment), (answer) => {
+        const used = this.#usedOf(offences, answer.verdicts[0])
+        if (used === 0) return 0
+        return andThen(this.#read(key, running, moment), (read) => this.#extended(key, used - 1, read, moment))
+      })
+    }
+    return andThen(this.#read(key, running, moment), (read) => this.#extended(key, 0, read, moment))
+  }
+
+  /** Returns the charges that read the ban of a key, and its strikes if a success clears them. */
+  readsOf(key: string): Charge[] {
+    const { running, strikes } = this.#open
+    const counters = this.terms.forgives ? [...running, strikes] : running
+    return counters.map((counter) => readOf(key, counter))
+  }
+
+  /**
+   * Handles the verdicts of `readsOf`, in reply to a call at process time `calledAt`. Returns the rest of the ban in
+   * milliseconds; 0 if the key is not banned.
+   */
+  restOf(key: string, verdicts: readonly BackendVerdict[], calledAt: number): number {
+    const { running, strikes } = this.#open
+    if (this.terms.forgives && verdicts.length > running.length) {
+      if (this.#usedOf(strikes, verdicts[running.length]) > 0) this.#struck.mark(key, this.#now())
+      else this.#struck.delete(key)
+    }
+    const ms = this.#restOf(verdicts.slice(0, running.length))
+    if (ms > 0 && !this.isSynchronous) this.#learn(key, ms, undefined, calledAt)
+    return ms
+  }
+
+  /**
+   * Counts a strike, and bans the key if it was the last one. Returns the duration of the ban in milliseconds; 0 if the
+   * key is not banned now.
+   */
+  strike(key: string, moment: Moment | undefined): MaybePromise<number> {
+    const strike = { key, counter: this.#open.strikes, cost: 1 }
+    const calledAt = this.#now()
+    return andThen(this.#backend.takeAll([strike], moment), (answer) => this.#struckBy(key, answer, calledAt, moment))
+  }
+
+  /** Clears the strikes of a key after a success, without a call if there are none as far as this process knows. */
+  forgive(key: string): MaybePromise<void> {
+    if (!this.terms.forgives) return
+    if (!this.isSynchronous && !this.#struck.has(key)) return
+    this.#struck.delete(key)
+    this.#full.delete(key)
+    const { strikes } = this.#open
+    if (!this.isSynchronous) return this.#backend.resetAll([{ key, counter: strikes }])
+    return andThen(this.#read(key, [strikes], undefined), ({ verdicts: [verdict] }) =>
+      this.#usedOf(strikes, verdict) > 0 ? this.#backend.resetAll([{ key, counter: strikes }]) : undefined,
+    )
+  }
+
+  /** The counters that a key has; they are reset to lift a ban. */
+  get counters(): readonly Counter[] {
+    const { running, strikes, offences } = this.#open
+    return offences ? [...running, strikes, offences] : [...running, strikes]
+  }
+
+  /** Forgets what this process knows of a key, because its counters are reset. */
+  forget(key: string): void {
+    this.#known.delete(key)
+    this.#renewed.delete(key)
+    this.#struck.delete(key)
+    this.#full.delete(key)
+  }
+
+  #read(key: string, counters: readonly Counter[], moment: Moment | undefined): MaybePromise<Answer> {
+    return this.#backend.takeAll(
+      counters.map((counter) => readOf(key, counter)),
+      moment,
+    )
+  }
+
+  #struckBy(key: string, answer: Answer, calledAt: number, moment: Moment | undefined): MaybePromise<number> {
+    const { allowed, remaining } = answer.verdicts[0]
+    // a fixed failure rule counts no strikes
+    if (!answer.counted && answer.source !== 'local') return 0
+    if (allowed && remaining > 0) {
+      this.#full.delete(key)
+      if (this.terms.forgives) this.#struck.mark(key, this.#now())
+      return 0
+    }
+    return allowed || this.#isOverdue(key) ? this.#start(key, answer, calledAt, moment) : 0
+  }
+
+  /**
+   * Whether the strikes of a key have been complete for a second without a ban: the process with the last strike has
+   * crashed, or the backend adds up strikes later and none of them was the last one.
+   */
+  #isOverdue(key: string): boolean {
+    const now = this.#now()
+    const since = now - this.#full.mark(key, now)
+    if (since > this.terms.withinMs) {
+      this.#full.delete(key)
+      this.#full.mark(key, now)
+      return false
+    }
+    return since >= OVERDUE_MS
+  }
+
+  #start(key: string, struck: Answer, calledAt: number, moment: Moment | undefined): MaybePromise<number> {
+    const { offences } = this.#open
+    this.#full.delete(key)
+    if (!offences) return this.#ban(key, 0, struck, calledAt, moment)
+    // the ban begins in this process before the backend has replied
+    this.#learn(key, banMs(this.terms, 0), undefined, calledAt)
+    const offence = this.#backend.takeAll([{ key, counter: offences, cost: 1 }], moment)
+    return andThen(offence, (answer) => {
+      const [verdict] = answer.verdicts
+      const level = verdict.allowed ? Math.max(0, this.#usedOf(offences, verdict) - 1) : topLevelOf(this.terms)
+      return this.#ban(key, level, answer, calledAt, moment)
+    })
+  }
+
+  #ban(key: string, level: number, answer: Answer, calledAt: number, moment: Moment | undefined): MaybePromise<number> {
+    const ms = banMs(this.terms, level)
+    this.#learn(key, ms, ms, calledAt)
+    const written = this.#write(key, level, ms, answer, moment)
+    const { strikes } = this.#open
+    const cleared = this.#backend.resetAll([{ key, counter: strikes }])
+    this.#struck.delete(key)
+    if (this.#observers.any) this.#observers.event('ban', { key, policy: this.policy, ms, level })
+    return andThen(written, () => andThen(cleared, () => ms))
+  }
+
+  /** Writes a ban of `ms` from the time of an answer on. A shorter ban does not shorten a longer one. */
+  #write(
+    key: string,
+    level: number,
+    ms: number,
+    { takenAt, counted }: Answer,
+    moment: Moment | undefined,
+  ): MaybePromise<Answer> {
+    const { running, isSlotted } = this.#open
+    const counter = running[isSlotted ? Math.min(level, running.length - 1) : 0]
+    const at = isSlotted ? Number.POSITIVE_INFINITY : takenAt - (counter.compiled.policy.windowMs - ms)
+    const { now } = moment ?? {}
+    const when = now === undefined ? { uncounted: !counted } : { now, uncounted: !counted }
+    return this.#backend.adjustAll([{ key, counter, cost: 1 }], at, when)
+  }
+
+  /** Returns the rest of the ban that was read, after it was extended. */
+  #extended(key: string, level: number, read: Answer, moment: Moment | undefined): MaybePromise<number> {
+    const restMs = this.#restOf(read.verdicts)
+    if (!this.terms.extends || restMs === 0) return restMs
+    const ms = banMs(this.terms, level)
+    if (restMs >= ms) return ms
+    if (!this.#open.isSlotted) return andThen(this.#write(key, level, ms, read, moment), () => ms)
+    if (ms - restMs > ms * SLOTTED_EXTENSION) this.#renew(key, level, ms, read)
+    return restMs
+  }
+
+  /**
+   * Replaces a ban on a backend with time slots: the end of a ban with units in two slots is not known exactly. Until the
+   * ban has been written again, this process remembers it.
+   */
+  #renew(key: string, level: number, ms: number, read: Answer): void {
+    const now = this.#now()
+    this.#renewed.set(key, { until: now + ms, readAt: now, ms })
+    const reset = this.#backend.resetAll(this.#open.running.map((counter) => ({ key, counter })))
+    unawaited(andThen(reset, () => this.#write(key, level, ms, read, undefined)))
+  }
+
+  /** Returns the rest of a ban that was replaced less than `RENEWED_MS` ago. */
+  #renewedMs(key: string): number {
+    const now = this.#now()
+    const renewed = this.#renewed.get(key, now)
+    if (!renewed) return 0
+    if (now - renewed.readAt < RENEWED_MS) return renewed.until - now
+    this.#renewed.delete(key)
+    return 0
+  }
+
+  /** Reads a known ban again. Never rejects. */
+  async #reread(key: string): Promise<void> {
+    const { running, offences } = this.#open
+    try {
+      const counters = this.terms.extends && offences ? [...running, offences] : running
+      const calledAt = this.#now()
+      const answer = await this.#read(key, counters, undefined)
+      // without the backend the ban continues
+      if (!answer.counted) return
+      const restMs = this.#restOf(answer.verdicts.slice(0, running.length))
+      if (restMs === 0) {
+        this.#known.delete(key)
+        return
+      }
+      const level = offences ? Math.max(0, this.#usedOf(offences, answer.verdicts[running.length]) - 1) : 0
+      const ms = banMs(this.terms, level)
+      this.#learn(key, restMs, this.terms.extends ? ms : undefined, calledAt)
+      if (this.terms.extends && ms - restMs > 0) await this.#write(key, level, ms, answer, undefined)
+    } catch {
+      // failover reports failures of backends, and the ban continues as far as this process knows
+    }
+  }
+
+  /** Remembers a ban. Its rest counts from the call, so that the backend decides about the last milliseconds. */
+  #learn(key: string, restMs: number, ms: number | undefined, calledAt: number): void {
+    if (this.isSynchronous) return
+    this.#known.set(key, { until: calledAt + restMs, readAt: calledAt, ms })
+  }
+
+  #restOf(verdicts: readonly BackendVerdict[]): number {
+    let restMs = 0
+    for (const { resetAfterMs } of verdicts) restMs = Math.max(restMs, resetAfterMs)
+    return Math.min(this.terms.maxMs, restMs > ROUNDING_MS ? Math.ceil(restMs - ROUNDING_MS) : 0)
+  }
+
+  #usedOf({ compiled }: Counter, verdict: BackendVerdict | undefined): number {
+    return verdict ? Math.max(0, compiled.policy.limit - Math.max(0, verdict.remaining)) : 0
+  }
+}
+
+/** Returns a charge that reads a counter. It is advisory, so that it can never deny a request. */
+function readOf(key: string, counter: Counter): Charge {
+  return { key, counter, cost: 0, advisory: true }
+}

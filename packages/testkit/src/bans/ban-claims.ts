@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import type { Decision, Limiter, PolicyInput } from '@sluice/limiter-core'
+import { afterThisTurn } from '@sluice/limiter-core/backend'
+import { BANNING, type BanBench } from './ban-bench.ts'
+
+type Make = (policy?: PolicyInput) => BanBench
+
+const MINUTE = 60_000
+/** Attempts to observe a change of another process, each with an exchange of counts. */
+const ATTEMPTS = 100
+/** Longest time by which an exchange and a repeated read delay what a process observes. */
+const DELAY_MS = 6_000
+
+export const banClaims: Readonly<Record<string, (make: Make) => Promise<void>>> = {
+  'bans a key in all processes after as many denials as stated, and no other key': async (make) => {
+    const bench = make()
+    await deny(bench, 0, 'a', 2)
+    await exchange(bench)
+    assert.equal((await bench.limiters[0].take('a', 0)).allowed, true)
+    await deny(bench, 0, 'a', 1)
+    for (const limiter of bench.limiters) {
+      const { binding, retryAfterMs, source, counted } = await untilBanned(bench, limiter, 'a')
+      assert.deepEqual([binding.policy.name, binding.remaining, source, counted], ['api', 0, 'banned', false])
+      assert.equal(retryAfterMs, binding.retryAfterMs)
+      isNear(retryAfterMs, 5 * MINUTE)
+      assert.equal((await limiter.take('b', 0)).allowed, true)
+    }
+    assert.deepEqual(bench.bans, [{ key: 'a', ms: 5 * MINUTE, level: 0 }])
+  },
+
+  'adds up the denials of all processes': async (make) => {
+    const bench = make()
+    for (const process of bench.limiters.keys()) {
+      await deny(bench, process, 'a', 1)
+      await exchange(bench)
+    }
+    // no process may have seen the last denial
+    if (bench.fleet.isEventual) await untilOverdue(bench)
+    for (const limiter of bench.limiters) await untilBanned(bench, limiter, 'a')
+    assert.equal(bench.bans.length, 1)
+  },
+
+  'ends a ban to the millisecond, without units taken or strikes counted in the meantime': async (make) => {
+    const bench = make()
+    const [limiter] = bench.limiters
+    await deny(bench, 0, 'a', 3)
+    await untilBanned(bench, limiter, 'a')
+    for (let times = 0; times < 5; times++) assert.equal((await limiter.take('a')).source, 'banned')
+    const { retryAfterMs } = await limiter.take('a')
+    bench.fleet.clock.advance(retryAfterMs - 1)
+    assert.equal((await limiter.take('a')).source, 'banned')
+    bench.fleet.clock.advance(1)
+    await deny(bench, 0, 'a', 2)
+    await exchange(bench)
+    assert.notEqual((await limiter.take('a', 0)).source, 'banned')
+  },
+
+  'bans longer each time, up to the longest ban': async (make) => {
+    const bench = make()
+    for (const [process, minutes] of [
+      [0, 5],
+      [1, 10],
+      [2, 15],
+      [0, 15],
+    ]) {
+      await deny(bench, process, 'a', 3)
+      const { retryAfterMs } = await untilBanned(bench, bench.limiters[process], 'a')
+      isNear(retryAfterMs, minutes * MINUTE)
+      await pass(bench, minutes * MINUTE + DELAY_MS)
+    }
+    assert.deepEqual(
+      bench.bans.map(({ level }) => level),
+      [0, 1, 2, 2],
+    )
+  },
+
+  'forgets earlier bans after the stated time': async (make) => {
+    const bench = make()
+    await deny(bench, 0, 'a', 3)
+    await untilBanned(bench, bench.limiters[0], 'a')
+    await pass(bench, 4 * 60 * MINUTE + 1)
+    await deny(bench, 0, 'a', 3)
+    isNear((await untilBanned(bench, bench.limiters[0], 'a')).retryAfterMs, 5 * MINUTE)
+  },
+
+  'forgets denials after the stated time': async (make) => {
+    const bench = make()
+    await deny(bench, 0, 'a', 2)
+    await pass(bench, 2 * MINUTE)
+    await deny(bench, 0, 'a', 2)
+    await exchange(bench)
+    assert.notEqual((await bench.limiters[0].take('a', 0)).source, 'banned')
+  },
+
+  'ends a ban in all processes when one of them resets the key': async (make) => {
+    const bench = make()
+    await deny(bench, 0, 'a', 3)
+    for (const limiter of bench.limiters) await untilBanned(bench, limiter, 'a')
+    await exchanging(bench, bench.limiters[1].reset('a'))
+    for (const limiter of bench.limiters) await untilFree(bench, limiter, 'a')
+    // earlier bans are forgotten, too
+    await deny(bench, 0, 'a', 3)
+    isNear((await untilBanned(bench, bench.limiters[0], 'a')).retryAfterMs, 5 * MINUTE)
+  },
+
+  'extends a ban while the client keeps sending, if this is set': async (make) => {
+    const bench = make({ ...BANNING, ban: { ...ban, extend: true } })
+    const [limiter, other] = bench.limiters
+    await deny(bench, 0, 'a', 3)
+    await untilBanned(bench, other, 'a')
+    const isNew = ({ retryAfterMs }: Decision): boolean => retryAfterMs > 5 * MINUTE - DELAY_MS
+    for (let minute = 0; minute < 8; minute++) {
+      await pass(bench, MINUTE)
+      const process = minute % 2 === 0 ? limiter : other
+      const { source, retryAfterMs } = await until(bench, process, 'a', isNew)
+      assert.equal(source, 'banned')
+      isNear(retryAfterMs, 5 * MINUTE)
+      // what the request of one process extended is read by the other
+      await limiter.take('a')
+      await exchange(bench)
+    }
+    await pass(bench, 5 * MINUTE + DELAY_MS)
+    for (const one of bench.limiters) await untilFree(bench, one, 'a')
+  },
+
+  'bans after failures instead of denials, if this is set': async (make) => {
+    const bench = make({ ...BANNING, ban: { ...ban, strikes: 'failures' } })
+    const [limiter, other] = bench.limiters
+    await deny(bench, 0, 'b', 5)
+    await exchange(bench)
+    assert.notEqual((await limiter.take('b', 0)).source, 'banned')
+    for (let times = 0; times < 3; times++) await exchanging(bench, limiter.report('a', 'failure'))
+    await untilBanned(bench, limiter, 'a')
+    await untilBanned(bench, other, 'a')
+  },
+
+  'clears strikes after a success, if this is set': async (make) => {
+    const bench = make({ ...BANNING, ban: { ...ban, forgiveOn: 'success' } })
+    const [limiter] = bench.limiters
+    for (let times = 0; times < 3; times++) {
+      await deny(bench, 0, 'a', 2)
+      await limiter.take('a', 0)
+      await exchanging(bench, limiter.report('a', 'success'))
+      await exchange(bench)
+    }
+    assert.deepEqual(bench.bans, [])
+    await deny(bench, 0, 'a', 3)
+    const { retryAfterMs } = await untilBanned(bench, limiter, 'a')
+    await exchanging(bench, limiter.report('a', 'success'))
+    // a success does not end a ban
+    assert.equal((await limiter.take('a')).source, 'banned')
+    isNear(retryAfterMs, 5 * MINUTE)
+  },
+
+  'denies nothing in shadow mode, and reports what it would deny': async (make) => {
+    const bench = make({ ...BANNING, mode: 'shadow' })
+    const [limiter] = bench.limiters
+    await deny(bench, 0, 'a', 3)
+    const { allowed, binding } = await until(bench, limiter, 'a', ({ binding: b }) => b.retryAfterMs > MINUTE)
+    assert.deepEqual([allowed, binding.allowed, binding.shadow], [true, false, true])
+    assert.equal(bench.bans.length, 1)
+  },
+}
+
+const ban = BANNING.ban as NonNullable<PolicyInput['ban']>
+
+/** Sends requests of a key until the process has denied `count` of them by the limit. */
+async function deny(bench: BanBench, process: number, key: string, count: number): Promise<void> {
+  const limiter = bench.limiters[process]
+  if (bench.fleet.isEventual) {
+    // the process learns of the key
+    await limiter.take(key, 0)
+    await exchange(bench)
+    await exchange(bench)
+  }
+  for (let denied = 0, sent = 0; denied < count; sent++) {
+    assert.ok(sent < count + 100, 'a limit of 2 units denies requests')
+    const { binding, source } = await limiter.take(key)
+    // a synchronous backend answers the last denial with the ban that it begins
+    assert.ok(source !== 'banned' || denied === count - 1, `banned after ${denied} denials instead of ${count}`)
+    if (binding.allowed) continue
+    denied++
+    // a strike is counted without waiting for it
+    await settled(bench)
+  }
+}
+
+/** Sends requests until the denials of all processes together ban the key. */
+async function untilOverdue(bench: BanBench, left = ATTEMPTS): Promise<void> {
+  const { source } = await bench.limiters[0].take('a')
+  if (source === 'banned') return
+  assert.ok(left > 0, 'further denials ban the key')
+  await exchange(bench)
+  return untilOverdue(bench, left - 1)
+}
+
+function until(
+  bench: BanBench,
+  limiter: Limiter,
+  key: string,
+  holds: (decision: Decision) => boolean,
+): Promise<Decision> {
+  return attempt(bench, limiter, key, holds, ATTEMPTS)
+}
+
+async function attempt(
+  bench: BanBench,
+  limiter: Limiter,
+  key: string,
+  holds: (decision: Decision) => boolean,
+  left: number,
+): Promise<Decision> {
+  const decision = await limiter.take(key, 0)
+  if (holds(decision)) return decision
+  assert.ok(left > 0, `the decision remains ${JSON.stringify(decision)}`)
+  await exchange(bench)
+  return attempt(bench, limiter, key, holds, left - 1)
+}
+
+function untilBanned(bench: BanBench, limiter: Limiter, key: string): Promise<Decision> {
+  return until(bench, limiter, key, ({ source }) => source === 'banned')
+}
+
+async function untilFree(bench: BanBench, limiter: Limiter, key: string): Promise<void> {
+  // a known ban is read again after a second
+  bench.fleet.clock.advance(1_000)
+  await limiter.take(key, 0)
+  await until(bench, limiter, key, ({ source }) => source !== 'banned')
+}
+
+/** Lets time pass with a few exchanges. */
+async function pass(bench: BanBench, ms: number): Promise<void> {
+  bench.fleet.clock.advance(ms)
+  await exchange(bench)
+}
+
+async function exchange(bench: BanBench): Promise<void> {
+  await bench.fleet.exchange?.()
+  await settled(bench)
+}
+
+/** Waits for a call that needs exchanges to be answered. */
+async function exchanging(bench: BanBench, call: unknown): Promise<void> {
+  let isDone = false
+  const done = Promise.resolve(call).then(() => {
+    isDone = true
+  })
+  while (!isDone) await exchange(bench)
+  await done
+}
+
+/** Waits until calls that nothing waits for have been answered: a strike, an earlier ban and a ban, one after the other. */
+async function settled({ limiters }: BanBench): Promise<void> {
+  for (let call = 0; call < 6; call++) {
+    for (const limiter of limiters) await limiter.peek('another key')
+    // the peeks of some backends need no turn of the event loop
+    await new Promise<void>((resolve) => afterThisTurn(resolve))
+  }
+}
+
+function isNear(ms: number, expectedMs: number): void {
+  assert.ok(ms <= expectedMs && ms > expectedMs - DELAY_MS, `${ms} ms instead of about ${expectedMs} ms`)
+}
