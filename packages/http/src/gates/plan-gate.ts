@@ -1,4 +1,5 @@
 import {
+  type BanTerms,
   type Clock,
   type FailoverRule,
   type Mode,
@@ -28,7 +29,7 @@ export interface PlanGate<Req, Res> {
   readonly hasWindows: boolean
   /** Whether a policy exempts keys without an override. */
   readonly exempts: boolean
-  /** Whether a policy settles its cost after the response. */
+  /** Whether a policy settles its cost after the response, or needs the outcome of the response for its bans. */
   readonly settles: boolean
 }
 
@@ -72,7 +73,7 @@ export function planGate<Req, Res>(
     hasLimits: active.some(({ limits }) => limits !== undefined),
     hasWindows: active.some(({ windows }) => windows !== undefined),
     exempts: active.some(({ overrides }) => overrides?.exemptsOthers),
-    settles: plan.some(({ cost }) => cost.settle !== undefined),
+    settles: plan.some(({ cost, ban }) => cost.settle !== undefined || needsOutcome(ban?.terms)),
   }
 }
 
@@ -82,6 +83,11 @@ function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: ResponseSettings<Req
   const overrides = own.some((one) => one.overrides !== undefined || one.limits !== undefined)
   const policies = own.map(({ policy }) => policy)
   return { answer, policies, members: own, enforced, policyItems: policyItems(enforced), overrides }
+}
+
+/** Whether bans depend on how the requests end. */
+export function needsOutcome(terms: Pick<BanTerms, 'strikes' | 'forgives'> | undefined): boolean {
+  return terms !== undefined && (terms.strikes === 'failures' || terms.forgives)
 }
 
 function soleOf<Req, Res>(plan: RatePlan<Req, Res>, costs: readonly number[]): SolePolicy<Req, Res> | undefined {

@@ -8,10 +8,12 @@ import {
   isPromise,
   type LimiterReport,
   type MaybePromise,
+  type Outcome,
   warnOnce,
   wholeCostOfRequest,
 } from '@sluice/limiter-core/http'
-import type { SettleContext } from '../gates/options/cost-source.ts'
+import { FAILED_FROM, type SettleContext } from '../gates/options/cost-source.ts'
+import { needsOutcome } from '../gates/plan-gate.ts'
 import type { RateCheck } from '../gates/rate-check.ts'
 import type { RequestSluice } from '../gates/request-sluice.ts'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
@@ -113,11 +115,15 @@ export abstract class RequestRecord implements RequestSluice {
     return { denial, lines: headerLines(this.#entries, wallMs) }
   }
 
-  /** Calls the `settle` hooks of the policies after the response has ended. Resolves when all costs are settled. */
+  /**
+   * Calls the `settle` hooks of the policies after the response has ended, and reports its outcome to policies whose bans
+   * depend on it. Resolves when all costs are settled.
+   */
   async settleAll(request: unknown, response: unknown, how: SettleContext): Promise<void> {
     const pending: MaybePromise<void>[] = []
     for (const taken of this.#taken) {
       if (!taken.check.decision.allowed) continue
+      pending.push(...reportOutcome(taken, how))
       taken.check.gate.plan.forEach(({ cost }, index) => {
         if (taken.check.keys[index] === undefined) return
         const hook = cost.settle as
@@ -169,6 +175,26 @@ export abstract class RequestRecord implements RequestSluice {
     if (nearest) nearest.report.warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
     else warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
   }
+}
+
+/** Reports how a request ended to the policies of a limiter whose bans depend on it. */
+function reportOutcome({ check, report }: Taken, how: SettleContext): MaybePromise<void>[] {
+  const outcome = outcomeOf(how)
+  if (!outcome) return []
+  const { plan, limiter } = check.gate
+  return plan.flatMap(({ ban }, index) => {
+    const key = check.keys[index]
+    if (key === undefined || !needsOutcome(ban?.terms)) return []
+    return [guarded('report', report, () => limiter.reportOne(index, key, outcome))]
+  })
+}
+
+/** Returns how a request ended; undefined if it is not known. */
+function outcomeOf({ status, completed }: SettleContext): Outcome | undefined {
+  if (status === undefined) return undefined
+  if (status >= FAILED_FROM) return 'failure'
+  // the client of an incomplete response may have disconnected to hide a failure
+  return completed ? 'success' : undefined
 }
 
 function nameOf({ check }: Taken, index: number): string {

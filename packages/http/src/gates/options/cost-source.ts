@@ -11,7 +11,7 @@ import {
 } from '@sluice/limiter-core/http'
 
 /** Lowest status of a failed request. */
-const FAILED_FROM = 400
+export const FAILED_FROM = 400
 
 /** How a request ended; passed to `settle`. */
 export interface SettleContext {
