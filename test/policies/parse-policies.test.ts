@@ -14,6 +14,7 @@ policies:
     limit: 60000
     per: 1m
     cost: { reserve: 20, settle: db_ms }
+    ban: { after: 20, within: 1m, for: 10m, growth: 2, max: 1d, forget: 1w, strikes: failures, forgiveOn: success }
   - name: search
     match: { route: "GET /search" }
     when: "request.headers['x-internal'] != 'true'"
@@ -54,6 +55,7 @@ describe('parsePolicies', () => {
     expect(policies[1]).toMatchObject({
       match: { product: ['slides', 'docs'] },
       cost: { reserve: 20, settle: 'db_ms' },
+      ban: { after: 20, within: '1m', for: '10m', growth: 2, max: '1d', strikes: 'failures', forgiveOn: 'success' },
     })
     expect(policies[2]).toMatchObject({ limit: { free: 10, pro: 100 }, rollout: '25%', mode: 'shadow' })
     expect(overrides).toEqual([{ policy: 'search', key: 'acme', limit: 500 }])
@@ -109,6 +111,25 @@ describe('parsePolicies', () => {
       valid('limit: 1\n    rollout: 101%'),
       ["6:14 policies[0].rollout: expected a share from 0% to 100%, such as 25%, received '101%'"],
     ],
+    [
+      'a ban without a duration',
+      valid('limit: 1\n    ban: { after: 20, within: 1m }'),
+      ["6:10 policies[0].ban: the field 'for' is missing"],
+    ],
+    [
+      'the options of a ban',
+      valid(
+        'limit: 1\n    ban: { after: 0, within: 60, for: 10m, growth: 0.5, strikes: denial, extend: always, untill: 1d }',
+      ),
+      [
+        '6:19 policies[0].ban.after: expected an integer from 1 to 999,999,999,999,999, received 0',
+        '6:30 policies[0].ban.within: expected a duration such as 500ms, 10s, 1m, 1h, 1d or 1w, received 60',
+        '6:52 policies[0].ban.growth: expected a number of at least 1, received 0.5',
+        "6:66 policies[0].ban.strikes: expected denials or failures, received 'denial', did you mean 'denials'?",
+        "6:82 policies[0].ban.extend: expected true or false, received 'always'",
+        "6:90 policies[0].ban: unknown field 'untill'",
+      ],
+    ],
     ['an empty file', '', ['1:1 : expected a map of fields, received null']],
     ['a list instead of a file', '- a\n', ['1:1 : expected a map of fields, received an array of length 1']],
     [
@@ -119,12 +140,12 @@ describe('parsePolicies', () => {
     [
       'an override of an unknown policy',
       `${VALID.replace('policy: search', 'policy: serch')}`,
-      ["24:15 overrides[0].policy: no policy is named 'serch', did you mean 'search'?"],
+      ["25:15 overrides[0].policy: no policy is named 'serch', did you mean 'search'?"],
     ],
     [
       'an unknown policy in replaces',
       VALID.replace('[db-time]', '[cpu]'),
-      ["22:16 policies[2].replaces[0]: no policy is named 'cpu'"],
+      ["23:16 policies[2].replaces[0]: no policy is named 'cpu'"],
     ],
   ])('reports %s with its place', (_what, text, expected) => {
     expect(told(text)).toEqual(expected)

@@ -2,6 +2,7 @@ export { type FileProblem, PolicyFileError } from './document/file-problem.ts'
 export type {
   AttributeValue,
   PolicyDocument,
+  WrittenBan,
   WrittenCost,
   WrittenList,
   WrittenLists,

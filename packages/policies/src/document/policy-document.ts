@@ -36,6 +36,8 @@ export interface WrittenPolicy {
   readonly slices?: number
   /** Units of a request: fixed, or reserved and then settled by an attribute of the response. Default: 1. */
   readonly cost?: number | WrittenCost
+  /** Blocks keys that are denied repeatedly, or whose requests fail repeatedly. Default: no bans. */
+  readonly ban?: WrittenBan
   /** Default: `enforce`. */
   readonly mode?: 'enforce' | 'shadow' | 'off'
   /** Share of the keys to which the policy applies, for example `25%`. Default: `100%`. */
@@ -49,6 +51,27 @@ export interface WrittenCost {
   readonly reserve: number
   /** Name of the attribute with the final cost. */
   readonly settle: string
+}
+
+/** When a policy bans keys, as the option `ban` of a policy in code. Durations are texts, for example `10m`. */
+export interface WrittenBan {
+  /** Strikes within `within` that ban a key. */
+  readonly after: number
+  readonly within: string
+  /** Duration of the first ban. */
+  readonly for: string
+  /** Factor by which each further ban is longer. Default: 1. */
+  readonly growth?: number
+  /** Duration of the longest ban. Default: `24h`, or `for` if that is longer. */
+  readonly max?: string
+  /** Time after which a ban no longer makes the next one longer. Default: twice `max`. */
+  readonly forget?: string
+  /** Whether denied requests or failed ones are strikes. Default: `denials`. */
+  readonly strikes?: 'denials' | 'failures'
+  /** Whether a success clears the strikes of its key. Default: no. */
+  readonly forgiveOn?: 'success'
+  /** Whether each request of a banned key restarts the ban. Default: false. */
+  readonly extend?: boolean
 }
 
 /** Another limit of one key of a policy. */

@@ -77,6 +77,20 @@ const policy = object(
       anyOf: [units, object({ reserve: units, settle: name }, ['reserve', 'settle'])],
       expected: 'an integer from 1, or { reserve, settle }',
     },
+    ban: object(
+      {
+        after: units,
+        within: duration,
+        for: duration,
+        growth: { type: 'number', minimum: 1, expected: 'a number of at least 1' },
+        max: duration,
+        forget: duration,
+        strikes: { enum: ['denials', 'failures'], expected: 'denials or failures' },
+        forgiveOn: { enum: ['success'], expected: 'success' },
+        extend: { type: 'boolean', expected: 'true or false' },
+      },
+      ['after', 'within', 'for'],
+    ),
     mode: { enum: ['enforce', 'shadow', 'off'], expected: 'enforce, shadow or off' },
     rollout: {
       type: 'string',
