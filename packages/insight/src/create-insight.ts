@@ -97,6 +97,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
     shown: names.shown,
     hasPolicy: (name) => live.snapshot().policies.some((policy) => policy.name === name),
     hasCap: (name) => live.snapshot().caps.some((cap) => cap.name === name),
+    lifted: (key, policy) => live.bansLifted(key, policy),
     onAudit: options.control?.audit,
     fleet: channel && { channel, topic: `${topic}${CONTROL_TOPIC}`, secret, unread },
     stored:

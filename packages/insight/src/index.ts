@@ -11,6 +11,7 @@ export type {
 export { createInsight, type InsightOptions } from './create-insight.ts'
 export type { ExpectedDecision, Explanation, PolicyExplanation } from './explain/explanation.ts'
 export type { ExplainOptions, Insight } from './insight.ts'
+export type { BanSnapshot } from './live/report/ban-snapshot.ts'
 export type {
   BackendSnapshot,
   CapSeriesSnapshot,

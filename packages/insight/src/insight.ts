@@ -128,7 +128,7 @@ export class Insight implements Observer, MetricSource {
   }
 
   /**
-   * Applies a temporary change: switches a policy to shadow or off, changes its limit, or blocks or resets a key. The
+   * Applies a temporary change: switches a policy to shadow or off, changes its limit, blocks or resets a key, or lifts its bans. The
    * change applies in this process at once and in the other processes on the channel within a second, until it expires.
    * If it rejects (with a coded error), nothing has changed.
    */

@@ -119,6 +119,7 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
       ],
       caps: [held('reports', 20, 14), held('uploads', 50, 5)],
     },
+    bans: [],
     events: [
       { at: at - 90_000, name: 'backend-recovered', text: 'redis answers again' },
       { at: at - 132_000, name: 'backend-failed', text: 'redis: connect ECONNREFUSED 10.0.0.5:6379' },

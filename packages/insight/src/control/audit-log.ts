@@ -65,5 +65,7 @@ function changeText({ action, policy, cap, mode, limit, key }: ControlEntry): st
       return `key ${key} blocked in ${where}`
     case 'reset':
       return `key ${key} reset in ${where}`
+    case 'unban':
+      return `ban of key ${key} lifted in ${where}`
   }
 }

@@ -94,7 +94,8 @@ function changeOf(value: unknown): ControlAction | undefined {
   const { action, policy, cap, mode, limit: most, key } = changed(value)
   const isOfCap = typeof action === 'string' && action.startsWith(OF_CAP)
   const target = () => (isOfCap ? { cap: text(cap) } : { policy: text(policy) })
-  switch (isOfCap ? action.slice(OF_CAP.length) : action) {
+  const name = isOfCap ? action.slice(OF_CAP.length) : action
+  switch (name) {
     case 'mode':
       return isMode(mode) ? { action: 'mode', ...target(), mode } : undefined
     case 'limit':
@@ -102,7 +103,8 @@ function changeOf(value: unknown): ControlAction | undefined {
     case 'block':
       return { action: 'block', key: text(key), ...(isOfCap || policy !== undefined ? target() : {}) }
     case 'reset':
-      return { action: 'reset', key: text(key), ...(policy !== undefined && { policy: text(policy) }) }
+    case 'unban':
+      return { action: name, key: text(key), ...(policy !== undefined && { policy: text(policy) }) }
     default:
       return undefined
   }

@@ -4,21 +4,22 @@ import { boundedText } from '../bounded-text.ts'
 import { checkedKey } from '../requested-key.ts'
 import type { ControlAction, ControlledMode, ControlRequest } from './control.ts'
 import type { ControlBounds } from './control-bounds.ts'
-import type { StoredControl } from './stored-control.ts'
+import { happensOnce, type StoredControl } from './stored-control.ts'
 
 const FIELDS = {
   mode: ['policy', 'cap', 'mode'],
   limit: ['policy', 'cap', 'limit'],
   block: ['key', 'policy', 'cap'],
   reset: ['key', 'policy'],
+  unban: ['key', 'policy'],
 } as const
 const SHARED = ['action', 'duration', 'by', 'reason'] as const
 const MODES = ['enforce', 'shadow', 'off'] as const
 const DEFAULT_MS = 15 * 60_000
 const MIN_MS = 1_000
 const MAX_MS = 24 * 3_600_000
-/** Time for which other processes still apply a reset that they receive. */
-const RESET_MS = 60_000
+/** Time for which other processes still apply a change that happens once. */
+const ONCE_MS = 60_000
 
 /** Rules that a request is checked against. */
 export interface ControlLimits {
@@ -40,7 +41,7 @@ export function storedControl(request: ControlRequest, limits: ControlLimits, at
     id: randomBytes(12).toString('base64url'),
     change,
     at,
-    endsAt: at + (change.action === 'reset' ? resetMs(request) : durationMs(request)),
+    endsAt: at + (happensOnce(change) ? onceMs(request) : durationMs(request)),
     by: auditText('by', by),
     ...(reason !== undefined && { reason: auditText('reason', reason) }),
   }
@@ -121,9 +122,9 @@ function durationMs({ duration }: ControlRequest): number {
   throw new SluiceError('SLUICE_BAD_DURATION', `control: duration: expected 1 second to 24 hours, received ${ms} ms`)
 }
 
-function resetMs({ duration }: ControlRequest): number {
-  if (duration === undefined) return RESET_MS
-  throw badOption('control: duration', duration, 'no duration for a reset, which happens once')
+function onceMs({ action, duration }: ControlRequest): number {
+  if (duration === undefined) return ONCE_MS
+  throw badOption('control: duration', duration, `no duration for a ${action}, which happens once`)
 }
 
 /** Returns `by` or `reason` for the audit log, shortened to 128 characters. Throws `SLUICE_BAD_OPTION`. */

@@ -16,16 +16,19 @@ interface AllPolicies {
   readonly cap?: undefined
 }
 
-/** A temporary change by an operator. */
+/**
+ * A change by an operator. `reset` and `unban` happen once; all other changes are temporary. `unban` lifts the bans of a key,
+ * and forgets its strikes and earlier bans; `reset` also resets its usage.
+ */
 export type ControlAction =
   | ({ readonly action: 'mode'; readonly mode: ControlledMode } & ControlTarget)
   | ({ readonly action: 'limit'; readonly limit: number } & ControlTarget)
   | ({ readonly action: 'block'; readonly key: string } & (ControlTarget | AllPolicies))
-  | ({ readonly action: 'reset'; readonly key: string } & (PolicyTarget | AllPolicies))
+  | ({ readonly action: 'reset' | 'unban'; readonly key: string } & (PolicyTarget | AllPolicies))
 
 /** Parameters of `Insight.control`. */
 export type ControlRequest = ControlAction & {
-  /** Time until the change expires: 1 s to 24 h. Default: 15 minutes. Not allowed for `reset`. */
+  /** Time until the change expires: 1 s to 24 h. Default: 15 minutes. Not allowed for `reset` and `unban`. */
   readonly duration?: Duration | undefined
   /** Name of the operator for the audit log, shortened to 128 characters. Default: `code`. */
   readonly by?: string | undefined

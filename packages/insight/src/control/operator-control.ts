@@ -18,7 +18,7 @@ import { ControlExchange } from './control-exchange.ts'
 import { pastEvents, wholeControls } from './control-history.ts'
 import { auditText, storedControl } from './control-request.ts'
 import { ControlSet, MAX_CONTROLS } from './control-set.ts'
-import { entryOf, isActive, type StoredControl } from './stored-control.ts'
+import { entryOf, happensOnce, isActive, type StoredControl } from './stored-control.ts'
 import type { WatchedCaps } from './watched-caps.ts'
 import type { WatchedLimiters } from './watched-limiters.ts'
 
@@ -33,6 +33,8 @@ export interface OperatorControlDeps {
   /** Whether another process has a policy or a cap with this name. */
   readonly hasPolicy: (name: string) => boolean
   readonly hasCap: (name: string) => boolean
+  /** Called when the bans of a key are lifted, in one policy or in all. */
+  readonly lifted: (key: string, policy: string | undefined) => void
   /** Called with each line of the audit log. */
   readonly onAudit: ControlOptions['audit']
   /** Channel to the other processes. If undefined, changes apply to this process only. */
@@ -150,7 +152,7 @@ export class OperatorControl implements InsightPart {
       throw new SluiceError('SLUICE_BAD_LIMIT', `control: ${why}`)
     }
     this.#audit.add('begun', this.#entryOf(control), at)
-    await Promise.all([this.#resetKey(control, true), this.#send(true), this.#archive?.keep(control)])
+    await Promise.all([this.#applyOnce(control, true), this.#send(true), this.#archive?.keep(control)])
     return this.#entryOf(control)
   }
 
@@ -159,7 +161,7 @@ export class OperatorControl implements InsightPart {
     const undoneBy = auditText('by', by)
     const at = this.#wall()
     const known = this.#set.find(id)
-    if (this.#isClosed || !known || !isActive(known, at) || known.change.action === 'reset') return false
+    if (this.#isClosed || !known || !isActive(known, at) || happensOnce(known.change)) return false
     const undone = { ...known, undoneAt: at, undoneBy }
     this.#set.merge([undone], at)
     this.#audit.add('undone', this.#entryOf(undone), at)
@@ -179,9 +181,9 @@ export class OperatorControl implements InsightPart {
 
   readonly #entryOf = (control: StoredControl): ControlEntry => entryOf(control, this.#deps.shown)
 
-  /** Active changes, oldest first. Resets are applied once and are never active. */
+  /** Active changes, oldest first. Changes that happen once are never active. */
   #activeChanges(): StoredControl[] {
-    return this.#set.active(this.#wall()).filter(({ change }) => change.action !== 'reset')
+    return this.#set.active(this.#wall()).filter(({ change }) => !happensOnce(change))
   }
 
   #wall(): number {
@@ -223,7 +225,7 @@ export class OperatorControl implements InsightPart {
     )) {
       if (control.undoneAt === undefined) {
         this.#apply(control, at)
-        void this.#resetKey(control, false)
+        void this.#applyOnce(control, false)
       } else if (this.#deps.applied.active.some(({ id }) => id === control.id))
         this.#audit.add('undone', this.#entryOf(this.#set.find(control.id) ?? control), at)
     }
@@ -258,11 +260,13 @@ export class OperatorControl implements InsightPart {
   }
 
   /**
-   * Resets a key: in all counts if this process received the request, otherwise only in counts local to this process.
+   * Resets a key or lifts its bans: in all counts if this process received the request, otherwise only in counts local to
+   * this process.
    */
-  async #resetKey(control: StoredControl, isOwn: boolean): Promise<void> {
+  async #applyOnce(control: StoredControl, isOwn: boolean): Promise<void> {
     const { change } = control
-    if (change.action !== 'reset' || (!isOwn && control.at < this.#startedAt)) return
+    if ((change.action !== 'reset' && change.action !== 'unban') || (!isOwn && control.at < this.#startedAt)) return
+    this.#deps.lifted(change.key, change.policy)
     try {
       await this.#deps.limiters.reset(change, isOwn)
     } catch (error) {

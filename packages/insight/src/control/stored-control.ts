@@ -5,6 +5,11 @@ export interface StoredControl extends ControlTerms {
   readonly change: ControlAction
 }
 
+/** Whether the change is applied once and has no end. */
+export function happensOnce({ action }: Pick<ControlAction, 'action'>): boolean {
+  return action === 'reset' || action === 'unban'
+}
+
 /** Whether the change is neither undone nor expired. */
 export function isActive({ endsAt, undoneAt }: StoredControl, at: number): boolean {
   return undoneAt === undefined && at < endsAt

@@ -16,6 +16,12 @@ export interface WatchedPolicy {
   readonly policy: ObservedPolicy
 }
 
+interface ResetAction {
+  readonly action: 'reset' | 'unban'
+  readonly key: string
+  readonly policy?: string | undefined
+}
+
 /** Limiters observed by an insight, at most 1,000. */
 export class WatchedLimiters implements InsightPart {
   readonly #limiters = new Set<ObservedLimiter>()
@@ -69,18 +75,19 @@ export class WatchedLimiters implements InsightPart {
   }
 
   /**
-   * Resets a key in one policy, by default in all: in all counts, or only in counts local to this process if `isShared`
-   * is false.
+   * Resets a key, or lifts its bans, in one policy, by default in all: in all counts, or only in counts local to this
+   * process if `isShared` is false.
    */
-  async reset(
-    { key, policy: name }: { readonly key: string; readonly policy?: string | undefined },
-    isShared: boolean,
-  ): Promise<void> {
+  async reset({ action, key, policy: name }: ResetAction, isShared: boolean): Promise<void> {
     const targets = this.policies().filter(
       ({ policy }) => (isShared || policy.perProcess) && (name === undefined || policy.policy.name === name),
     )
     // start all resets, even if one of them throws synchronously
-    await Promise.all(targets.map(async ({ limiter, index }) => limiter.reset(index, key)))
+    await Promise.all(
+      targets.map(async ({ limiter, index }) =>
+        action === 'reset' ? limiter.reset(index, key) : limiter.lift(index, key),
+      ),
+    )
   }
 
   #tryControl(limiter: ObservedLimiter, controls: LimiterControls | undefined): string | undefined {

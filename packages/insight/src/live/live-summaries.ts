@@ -11,6 +11,7 @@ import {
   repeatEvery,
 } from '@sluice/limiter-core/backend'
 import type { SketchSeed } from '@sluice/sketches'
+import { boundedKey } from '../bounded-key.ts'
 import type { UnreadMessages } from '../unread-messages.ts'
 import { collapsedSnapshot } from './collapsed-snapshot.ts'
 import { FleetDenials } from './fleet/fleet-denials.ts'
@@ -117,6 +118,11 @@ export class LiveSummaries implements Observer {
     }
     const days = this.#days?.snapshot()
     return days ? { ...snapshot, uniques: { ...snapshot.uniques, days } } : snapshot
+  }
+
+  /** Removes the bans of a key from the snapshot, in one policy or in all. */
+  bansLifted(key: string, policy: string | undefined): void {
+    this.#fleet.bans.lifted(this.#options.names.id(boundedKey(key)), policy)
   }
 
   /** Returns recent denials of a key in all processes. */

@@ -1,5 +1,6 @@
 import type { InsightPart } from '../insight-part.ts'
 import { BackendMetrics } from './backend-metrics.ts'
+import { BanMetrics } from './ban-metrics.ts'
 import { DecisionMetrics } from './decision-metrics.ts'
 import { DeduplicatedEvents } from './events-once.ts'
 import type { FleetMetrics } from './fleet-metrics.ts'
@@ -10,6 +11,6 @@ import type { SourceMetrics } from './source-metrics.ts'
 
 /** Creates the parts of an insight that provide metrics, including the attached sources. */
 export function metricParts(sources: SourceMetrics, fleet: FleetMetrics): readonly InsightPart[] {
-  const ofEvents = [new BackendMetrics(), new RequestMetrics(), new MemoryMetrics(), fleet]
+  const ofEvents = [new BackendMetrics(), new RequestMetrics(), new MemoryMetrics(), new BanMetrics(), fleet]
   return [new DecisionMetrics(), new InflightMetrics(), new DeduplicatedEvents(ofEvents), sources]
 }

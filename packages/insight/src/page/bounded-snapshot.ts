@@ -30,6 +30,7 @@ export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): strin
       ...(uniques.days && { days: uniques.days.slice(-MOST.days).map(dayAlone) }),
     },
     backends: snapshot.backends.slice(0, MOST.rows),
+    bans: snapshot.bans.slice(0, MOST.rows),
     events: snapshot.events.slice(0, MOST.rows),
     controls: snapshot.controls.slice(0, MOST.controls),
     sources: boundedSources(snapshot.sources),

@@ -5,6 +5,7 @@ import { MAX_CAPS, MAX_EVENTS, MAX_POLICIES, type ProcessReport, type ReportedNe
 import { RouteTable } from '../report/route-table.ts'
 import type { BackendSnapshot, EventSnapshot, HistorySnapshot, LiveSnapshot } from '../report/snapshot.ts'
 import type { UniqueSummary } from '../uniques/unique-summary.ts'
+import { FleetBans } from './fleet-bans.ts'
 import { FleetCap } from './fleet-cap.ts'
 import { FleetPolicy, NOW_SECONDS, STEP_MS, STEPS } from './fleet-policy.ts'
 import { FleetRoute } from './fleet-route.ts'
@@ -29,6 +30,8 @@ export class FleetSummary {
   readonly #caps = new BoundedTable(MAX_CAPS, (name) => new FleetCap(name))
   readonly #routes = new RouteTable((name) => new FleetRoute(name))
   readonly #startedAt: number
+  /** Running bans of all processes. */
+  readonly bans: FleetBans = new FleetBans()
   #events: EventSnapshot[] = []
 
   constructor(options: FleetSummaryOptions) {
@@ -86,11 +89,13 @@ export class FleetSummary {
       uniques: uniques.snapshot(),
       backends: worst(reports.flatMap(({ backends }) => backends)),
       history: this.#history(at),
+      bans: this.bans.snapshot(at),
       events: this.#events,
     }
   }
 
-  #absorbNews({ routes, holds, events }: ReportedNews, at: number): void {
+  #absorbNews({ routes, holds, events, bans = [] }: ReportedNews, at: number): void {
+    this.bans.absorb(bans)
     this.#events = [...events.toReversed(), ...this.#events].slice(0, MAX_EVENTS)
     for (const { route, method, durations } of routes) this.#routes.of(route, method).ended(digestOf(durations), at)
     for (const { cap, durations } of holds) this.#caps.of(cap).held(digestOf(durations), at)

@@ -26,6 +26,7 @@ import { BackendStates } from './backend-states.ts'
 import { CapSummary } from './cap-summary.ts'
 import { EventLog } from './event-log.ts'
 import { PolicySummary } from './policy-summary.ts'
+import { RecentBans } from './recent-bans.ts'
 import type { RecentDenials } from './recent-denials.ts'
 import { RequestSample } from './request-sample.ts'
 import { ResponseEnds } from './response-ends.ts'
@@ -50,6 +51,7 @@ export class ProcessSummary {
   readonly #routes = new RouteTable((name) => new RouteSummary(name))
   readonly #backends = new BackendStates()
   readonly #events = new EventLog()
+  readonly #bans = new RecentBans()
   readonly #ends = new ResponseEnds()
   readonly #sample = new RequestSample()
   readonly #startedAt: number
@@ -101,6 +103,7 @@ export class ProcessSummary {
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
     this.#backends.event(name, data, this.#clock.now())
+    if (name === 'ban') this.#bans.add(data, this.#clock.wall(), this.#names)
     this.#events.add(name, data, this.#clock.wall(), this.#names.shown)
   }
 
@@ -176,6 +179,7 @@ export class ProcessSummary {
       holds: this.#holdNews(),
       events: this.#events.take(),
       denials: this.#denials.news(this.#names),
+      bans: this.#bans.take(),
     }
   }
 

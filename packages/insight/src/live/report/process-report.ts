@@ -1,4 +1,5 @@
 import type { PolicyCalendar } from '@sluice/limiter-core'
+import type { BanSnapshot } from './ban-snapshot.ts'
 import type { BackendSnapshot, DenialSnapshot, EventSnapshot, NearestSnapshot, SnapshotOutcome } from './snapshot.ts'
 import type { TopKeyList } from './top-keys.ts'
 import type { UniquesPart } from './unique-keys.ts'
@@ -26,6 +27,8 @@ export const MAX_BACKENDS = 20
 export const MAX_REPORTED_EVENTS = 10
 /** Maximum number of denied keys per report. */
 export const MAX_REPORTED_DENIALS = 20
+/** Maximum number of bans per report. */
+export const MAX_REPORTED_BANS = 50
 /** Maximum number of denials per key in a report. */
 export const MAX_DENIALS_OF_KEY = 3
 /** Maximum number of events in a snapshot. */
@@ -103,7 +106,12 @@ export interface ReportedNews {
   readonly events: readonly EventSnapshot[]
   /** Undefined in reports of older releases. */
   readonly denials?: readonly DenialReport[] | undefined
+  /** Undefined in reports of older releases. */
+  readonly bans?: readonly BanReport[] | undefined
 }
+
+/** A ban that a process began. */
+export type BanReport = BanSnapshot
 
 /** Denials of one key, latest first. */
 export interface DenialReport {

@@ -1,6 +1,7 @@
 import { read } from '@sluice/fleet/backend'
 import { boundedText } from '../../bounded-text.ts'
 import {
+  type BanReport,
   type CapReport,
   type DenialReport,
   type HoldReport,
@@ -8,6 +9,7 @@ import {
   MAX_CAPS,
   MAX_DENIALS_OF_KEY,
   MAX_POLICIES,
+  MAX_REPORTED_BANS,
   MAX_REPORTED_DENIALS,
   MAX_REPORTED_EVENTS,
   MAX_REPORTED_ROUTES,
@@ -80,6 +82,7 @@ const denial = fields<DenialSnapshot>({
   isShadow: isTrue,
   times: amount,
 })
+const ban = fields<BanReport>({ id: text, key: text, policy: text, endsAt: amount, level: amount })
 const news = fields<ReportedNews>({
   routes: firstOf(MAX_REPORTED_ROUTES, fields<RouteReport>({ route: text, method: text, durations: sketch })),
   holds: firstOf(MAX_CAPS, fields<HoldReport>({ cap: text, durations: sketch })),
@@ -87,6 +90,7 @@ const news = fields<ReportedNews>({
   denials: optional(
     firstOf(MAX_REPORTED_DENIALS, fields<DenialReport>({ id: text, denials: firstOf(MAX_DENIALS_OF_KEY, denial) })),
   ),
+  bans: optional(firstOf(MAX_REPORTED_BANS, ban)),
 })
 
 /**

@@ -1,5 +1,6 @@
 import type { MetricLabels, PolicyCalendar } from '@sluice/limiter-core'
 import type { ControlEntry } from '../../control/control.ts'
+import type { BanSnapshot } from './ban-snapshot.ts'
 
 /**
  * Current and recent statistics of limits as plain JSON. Times are ms since 1970, by the clock of the process that
@@ -30,6 +31,8 @@ export interface InsightSnapshot {
   /** Present if this process counts many clients as one, because a proxy is not trusted. */
   readonly collapsed?: CollapsedSnapshot | undefined
   readonly history: HistorySnapshot
+  /** Running bans, at most 100, the latest first. A ban that clients extend by further requests may end later. */
+  readonly bans: readonly BanSnapshot[]
   /** The last 100 events, newest first. */
   readonly events: readonly EventSnapshot[]
   /** Active operator changes, latest first. */

@@ -76,6 +76,7 @@ async function outcomeOf(file: string, body: object): Promise<string> {
 
 function appliedText({ action }: { readonly action?: string }): string {
   if (action === 'reset') return 'Usage reset.'
+  if (action === 'unban') return 'Ban lifted. Strikes and earlier bans are forgotten.'
   return 'Change applied. It expires automatically and can be undone on the Changes page.'
 }
 
@@ -87,6 +88,6 @@ function fieldsOf(form: HTMLFormElement): Record<string, string> {
 
 /** Includes only the fields that the change needs: a reset has no duration, and a mode no limit. */
 function bodyOf({ limit, duration, ...fields }: Record<string, string>, change: { readonly action: string }): object {
-  const ends = change.action === 'reset' ? {} : { duration }
+  const ends = change.action === 'reset' || change.action === 'unban' ? {} : { duration }
   return { ...fields, ...ends, ...(change.action === 'limit' && { limit: Number(limit) }), ...change }
 }

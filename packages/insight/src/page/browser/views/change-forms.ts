@@ -47,7 +47,11 @@ export function keyForm(name: KeyName): HTMLElement {
   return form(
     `key ${JSON.stringify(name)}`,
     [...fields, ...shared()],
-    [button('Block key', { action: 'block' }), button('Reset usage', { action: 'reset' })],
+    [
+      button('Block key', { action: 'block' }),
+      button('Lift ban', { action: 'unban' }),
+      button('Reset usage', { action: 'reset' }),
+    ],
   )
 }
 

@@ -18,7 +18,7 @@ const STATES = { ok: '✓ OK', failing: '! failing', open: '✕ circuit open' } 
 
 /** The overview, most urgent parts first. */
 export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement[] {
-  const { policies, caps, routes, backends, processes: all, history, day, controls, uniques } = snapshot
+  const { policies, caps, routes, backends, processes: all, history, day, controls, uniques, bans } = snapshot
   return [
     tiles(snapshot),
     ...(controls.length > 0 ? [section('Active changes', controlsTable(controls, false))] : []),
@@ -28,6 +28,7 @@ export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement
       'div',
       { class: 'columns' },
       section('In-flight requests', capsTable(caps, span === 'day' ? day : history, span)),
+      ...(bans.length > 0 ? [section('Banned keys', bansTable(snapshot))] : []),
       section('Most denied keys', topKeysTable(snapshot, 'topDenied')),
       section('Most allowed keys', topKeysTable(snapshot, 'topAllowed')),
       section('Slowest routes', routesTable(routes)),
@@ -84,6 +85,20 @@ function topKeysTable({ policies }: InsightSnapshot, list: 'topDenied' | 'topAll
     rows,
     list === 'topDenied' ? 'No denials in the last 10 minutes.' : 'No requests in the last 10 minutes.',
   )
+}
+
+/** The name of a key links to its page, where an operator can lift its bans. */
+function bansTable({ at, bans }: InsightSnapshot): HTMLElement {
+  const rows = bans
+    .slice(0, MAX_ROWS)
+    .map(({ id, key, policy, endsAt, level }) => [
+      keyLink(id, key),
+      policyLink(policy),
+      duration(Math.max(0, endsAt - at)),
+      count(level + 1),
+    ])
+  const columns = [{ label: 'Key' }, { label: 'Policy' }, { label: 'Ends in' }, { label: 'Ban', isNumber: true }]
+  return table('Banned keys', columns, rows, 'No keys are banned.')
 }
 
 function routesTable(routes: readonly RouteSnapshot[]): HTMLElement {
