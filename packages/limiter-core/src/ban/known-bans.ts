@@ -27,6 +27,15 @@ export class KnownBans {
     return undefined
   }
 
+  /** Returns the rest in milliseconds of a ban that was read less than `mostMs` ago; otherwise 0, and forgets the ban. */
+  recentMs(key: string, now: number, mostMs: number): number {
+    const known = this.get(key, now)
+    if (!known) return 0
+    if (now - known.readAt < mostMs) return known.until - now
+    this.#bans.delete(key)
+    return 0
+  }
+
   /** Remembers a ban. If there is no room, the ban that was added first is forgotten. */
   set(key: string, ban: KnownBan): void {
     if (key.length > LONGEST_KEY) return

@@ -18,6 +18,9 @@ export interface PolicyBanDeps {
   readonly observers: Observers
 }
 
+/** What a call returned about the ban of a key. */
+type ReadBan = Pick<Answer, 'verdicts' | 'takenAt' | 'counted'>
+
 /** Time after which a known ban is read again, so that a ban that was lifted ends in all processes. */
 const REREAD_MS = 1_000
 /** Time after which a full count of strikes bans, if the process whose strike filled it did not. */
@@ -71,17 +74,31 @@ export class PolicyBan {
 
   /** Reads the ban of a key, and extends it. Returns its rest in milliseconds; 0 if the key is not banned. */
   readMs(key: string, moment: Moment | undefined): MaybePromise<number> {
-    const { running, offences, isSlotted } = this.#open
-    const renewedMs = isSlotted ? this.#renewedMs(key) : 0
+    const { running, isSlotted } = this.#open
+    if (isSlotted) return this.#readSlottedMs(key, moment)
+    return andThen(running[0].take(key, 0, moment), (read) => {
+      const restMs = this.#restOf(read.verdicts)
+      if (restMs === 0 || !this.terms.extends) return restMs
+      return andThen(this.#offencesOf(key, moment), (used) => this.#extended(key, used - 1, read, moment))
+    })
+  }
+
+  /** Reads the counter of earlier bans first: without one, no ban can run, and the counters of all durations are unused. */
+  #readSlottedMs(key: string, moment: Moment | undefined): MaybePromise<number> {
+    const renewedMs = this.#renewed.recentMs(key, this.#now(), RENEWED_MS)
     if (renewedMs > 0) return renewedMs
-    if (offences && (isSlotted || this.terms.extends)) {
-      return andThen(this.#read(key, [offences], moment), (answer) => {
-        const used = this.#usedOf(offences, answer.verdicts[0])
-        if (used === 0) return 0
-        return andThen(this.#read(key, running, moment), (read) => this.#extended(key, used - 1, read, moment))
-      })
-    }
-    return andThen(this.#read(key, running, moment), (read) => this.#extended(key, 0, read, moment))
+    return andThen(this.#offencesOf(key, moment), (used) => {
+      if (used === 0 && !this.terms.extends) return 0
+      const read = this.#read(key, this.#open.running, moment)
+      return andThen(read, (answer) => this.#extended(key, used - 1, answer, moment))
+    })
+  }
+
+  /** Returns the number of bans of a key that are not forgotten; 1 if all bans are equally long. */
+  #offencesOf(key: string, moment: Moment | undefined): MaybePromise<number> {
+    const { offences } = this.#open
+    if (!offences) return 1
+    return andThen(offences.take(key, 0, moment), ({ verdicts: [verdict] }) => this.#usedOf(offences, verdict))
   }
 
   /** Returns the charges that read the ban of a key, and its strikes if a success clears them. */
@@ -167,14 +184,7 @@ export class PolicyBan {
    * crashed, or the backend adds up strikes later and none of them was the last one.
    */
   #isOverdue(key: string): boolean {
-    const now = this.#now()
-    const since = now - this.#full.mark(key, now)
-    if (since > this.terms.withinMs) {
-      this.#full.delete(key)
-      this.#full.mark(key, now)
-      return false
-    }
-    return since >= OVERDUE_MS
+    return this.#full.ageOf(key, this.#now(), this.terms.withinMs) >= OVERDUE_MS
   }
 
   #start(key: string, struck: Answer, calledAt: number, moment: Moment | undefined): MaybePromise<number> {
@@ -207,11 +217,11 @@ export class PolicyBan {
     key: string,
     level: number,
     ms: number,
-    { takenAt, counted }: Answer,
+    { takenAt, counted }: Pick<ReadBan, 'takenAt' | 'counted'>,
     moment: Moment | undefined,
   ): MaybePromise<Answer> {
     const { running, isSlotted } = this.#open
-    const counter = running[isSlotted ? Math.min(level, running.length - 1) : 0]
+    const counter = running[isSlotted ? Math.min(Math.max(0, level), running.length - 1) : 0]
     const at = isSlotted ? Number.POSITIVE_INFINITY : takenAt - (counter.compiled.policy.windowMs - ms)
     const { now } = moment ?? {}
     const when = now === undefined ? { uncounted: !counted } : { now, uncounted: !counted }
@@ -219,10 +229,10 @@ export class PolicyBan {
   }
 
   /** Returns the rest of the ban that was read, after it was extended. */
-  #extended(key: string, level: number, read: Answer, moment: Moment | undefined): MaybePromise<number> {
+  #extended(key: string, level: number, read: ReadBan, moment: Moment | undefined): MaybePromise<number> {
     const restMs = this.#restOf(read.verdicts)
     if (!this.terms.extends || restMs === 0) return restMs
-    const ms = banMs(this.terms, level)
+    const ms = banMs(this.terms, Math.max(0, level))
     if (restMs >= ms) return ms
     if (!this.#open.isSlotted) return andThen(this.#write(key, level, ms, read, moment), () => ms)
     if (ms - restMs > ms * SLOTTED_EXTENSION) this.#renew(key, level, ms, read)
@@ -233,21 +243,11 @@ export class PolicyBan {
    * Replaces a ban on a backend with time slots: the end of a ban with units in two slots is not known exactly. Until the
    * ban has been written again, this process remembers it.
    */
-  #renew(key: string, level: number, ms: number, read: Answer): void {
+  #renew(key: string, level: number, ms: number, read: ReadBan): void {
     const now = this.#now()
     this.#renewed.set(key, { until: now + ms, readAt: now, ms })
     const reset = this.#backend.resetAll(this.#open.running.map((counter) => ({ key, counter })))
     unawaited(andThen(reset, () => this.#write(key, level, ms, read, undefined)))
-  }
-
-  /** Returns the rest of a ban that was replaced less than `RENEWED_MS` ago. */
-  #renewedMs(key: string): number {
-    const now = this.#now()
-    const renewed = this.#renewed.get(key, now)
-    if (!renewed) return 0
-    if (now - renewed.readAt < RENEWED_MS) return renewed.until - now
-    this.#renewed.delete(key)
-    return 0
   }
 
   /** Reads a known ban again. Never rejects. */

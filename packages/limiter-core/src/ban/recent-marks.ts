@@ -18,6 +18,14 @@ export class RecentMarks {
     return now
   }
 
+  /** Marks a key unless it is marked, and returns the age of its mark in milliseconds. An age above `mostMs` ends a mark. */
+  ageOf(key: string, now: number, mostMs: number): number {
+    const ageMs = now - this.mark(key, now)
+    if (ageMs <= mostMs) return ageMs
+    this.#times.set(key, now)
+    return 0
+  }
+
   has(key: string): boolean {
     return this.#times.has(key)
   }
