@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createGossip, gossipBackend } from '@sluice/gossip'
 import { type BanInput, createLimiter, memoryBackend, type SluiceError } from '@sluice/limiter-core'
+import { sketchBackend } from '@sluice/sketches/limits'
 import { FakeClock } from '@sluice/testkit'
 
 const ban: BanInput = { after: 3, within: '1m', for: '10m' }
@@ -90,6 +91,14 @@ describe('the options of a ban', () => {
       message: expect.stringContaining("policy 'api': ban: growth: expected at most 16 different durations"),
     })
     expect(limiterWith(2)).not.toThrow()
+  })
+
+  test('backends that do not count single keys exactly are rejected', () => {
+    const limiter = () => createLimiter({ name: 'api', limit: 100, window: '1m', backend: sketchBackend(), ban })
+    expect(thrownBy(limiter)).toMatchObject({
+      code: 'SLUICE_BAD_POLICY',
+      message: expect.stringContaining('set another backend of the policy, such as redisBackend(client)'),
+    })
   })
 
   test('plans with different bans of one policy are rejected, and a limiter that failed releases its names', () => {

@@ -93,10 +93,11 @@ function checkBackend(
   { name: backend, algorithms: supported }: Backend,
   isSlotted: boolean,
 ): void {
-  if (supported?.includes('sliding-window') === false) {
+  // only backends with time slots support no logs and still count each key
+  if (supported?.includes(isSlotted ? 'sliding-window' : 'sliding-log') === false) {
     throw new SluiceError(
       'SLUICE_BAD_POLICY',
-      `policy '${name}': ban: expected a backend that supports sliding-window, ` +
+      `policy '${name}': ban: expected a backend that counts each key exactly, ` +
         `received backend ${shown(backend, 'name')}; set another backend of the policy, such as redisBackend(client)`,
     )
   }
