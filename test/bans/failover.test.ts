@@ -123,10 +123,21 @@ describe('redisBackend', () => {
     for (let time = 0; time < 4; time++) await limiter.take('a')
     await eventually(async () => bans.length === 1, { what: 'the ban' })
     await eventually(async () => (await other.take('a')).source === 'banned', { what: 'the ban in another process' })
-    await server.stop()
-    // the process answers from its memory
+    await server.kill()
+    // the processes answer from their memory
     expect((await limiter.take('a')).source).toBe('banned')
     expect((await other.take('a')).source).toBe('banned')
-    for (const one of [limiter, other]) await one.close()
+    await server.restart({ empty: true })
+    // a known ban is read again, which restores it
+    const fresh = made()
+    await eventually(
+      async () => {
+        expect((await other.take('a')).source).toBe('banned')
+        return (await fresh.peek('a')).source === 'banned'
+      },
+      { what: 'the ban in the empty server' },
+    )
+    expect((await fresh.peek('a')).retryAfterMs).toBeLessThanOrEqual(5 * MINUTE)
+    for (const one of [limiter, other, fresh]) await one.close()
   })
 })

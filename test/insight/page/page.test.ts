@@ -21,7 +21,7 @@ describe('the first screen', () => {
     const headings = await page.locator('h2').allTextContents()
     expect(headings).toEqual([
       ...['Decision rate, last hour', 'Closest to the limit', 'In-flight requests'],
-      ...['Most denied keys', 'Most allowed keys'],
+      ...['Banned keys', 'Most denied keys', 'Most allowed keys'],
       ...['Slowest routes', 'Backends', 'Processes'],
     ])
     const picture = () =>

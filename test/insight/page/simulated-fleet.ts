@@ -119,7 +119,7 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
       ],
       caps: [held('reports', 20, 14), held('uploads', 50, 5)],
     },
-    bans: [],
+    bans: [{ id: 'scraper-9', key: 'scraper-9', policy: 'api', endsAt: at + 600_000, level: 1 }],
     events: [
       { at: at - 90_000, name: 'backend-recovered', text: 'redis answers again' },
       { at: at - 132_000, name: 'backend-failed', text: 'redis: connect ECONNREFUSED 10.0.0.5:6379' },

@@ -56,6 +56,19 @@ describe('the displayed time span', () => {
   })
 })
 
+describe('banned keys', () => {
+  test('are listed with the time that is left, and link to the page of the key', async () => {
+    const { page, faults } = await session.shown(new WatchedFleet())
+    await until(page, 'h2', 'Banned keys')
+    const row = page.locator('section:has-text("Banned keys") tbody tr').first()
+    expect((await row.locator('td').allTextContents()).map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
+      ...['scraper-9', 'api', '10 min', '2'],
+    ])
+    expect(await row.locator('a').first().getAttribute('href')).toContain('scraper-9')
+    expect(faults).toEqual([])
+  })
+})
+
 describe('counters and sync', () => {
   test('shows the metrics of sources, by subject, with descriptions and units', async () => {
     const { page, faults } = await session.shown(new WatchedFleet())
