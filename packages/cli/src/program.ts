@@ -1,0 +1,141 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Terminal } from './terminal/terminal.ts'
+import { VERSION } from './version.ts'
+
+const CHECK_HELP = `
+Each finding is one line: file:line:column: severity: message.
+
+Severities:
+  error    the file is invalid, or a limiter refuses the policy
+  warning  the file probably does not do what is expected
+  hint     valid, with an effect that is easy to overlook
+
+Examples:
+  sluice check policies.yaml
+  sluice check --processes 8 --sync-tick 1000 --fail-on error policies.yaml
+  sluice check --previous deployed.yaml policies.yaml`
+
+const TOKEN_HELP = `
+URL is the address of the live page (dashboard of @sluice/insight). Its token is
+read from SLUICE_TOKEN. Prefer the variable: other users of the machine can see
+the arguments of a process.`
+
+const WATCH_HELP = `${TOKEN_HELP}
+
+Without a terminal, or with --json, one block or one line of JSON is written for
+each update. Ctrl-C ends the command with exit code 0.
+
+Examples:
+  sluice watch http://localhost:3000/limits
+  sluice watch --once --json https://api.example.com/limits | jq .deniedShare`
+
+const EXPLAIN_HELP = `${TOKEN_HELP}
+
+KEY is the key that a policy counts, such as an address or an API key. It is a
+part of the URL of a request. The page shows keys without their end; with --id,
+KEY is the id of such a key in the output of 'sluice watch --json'.
+
+Examples:
+  sluice explain http://localhost:3000/limits 203.0.113.7
+  sluice explain --cost 5000 https://api.example.com/limits acme`
+
+const EXIT_CODES = `
+Exit codes:
+  0  no problems
+  1  'check' found problems
+  2  wrong arguments, or a file that cannot be read
+  3  the live page does not respond, or refuses the request`
+
+/**
+ * Returns the program with all commands. Each command loads its code when it runs, so that `--help` starts fast.
+ * `exitWith` receives the exit code of the command.
+ */
+export function createProgram(terminal: Terminal, exitWith: (exitCode: number) => void): Command {
+  const { stdout, stderr } = terminal
+  const program = new Command('sluice')
+    .description('Check rate limit policies, and watch the live limits of a running server.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      getOutHelpWidth: () => stdout.columns ?? 80,
+      getErrHelpWidth: () => stderr.columns ?? 80,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride()
+    .addHelpText('after', EXIT_CODES)
+  program.showHelpAfterError("Run 'sluice --help' for a list of commands and options.")
+  addCheck(program, terminal, exitWith)
+  addWatch(program, terminal, exitWith)
+  addExplain(program, terminal, exitWith)
+  return program
+}
+
+function addCheck(program: Command, terminal: Terminal, exitWith: (exitCode: number) => void): void {
+  program
+    .command('check')
+    .summary('find mistakes in policy files')
+    .description('Validate policy files and find policies that never bind, keys that clients can choose, and more.')
+    .argument('<file...>', "policy files in YAML or JSON; '-' is the standard input")
+    .option('--processes <count>', 'number of processes that share the limits', integerFrom(1))
+    .option('--sync-tick <ms>', 'tickMs of the synced backends that count the policies', integerFrom(100, 60_000))
+    .option('--previous <file>', 'the file in use before: also report changes that separate counts')
+    .addOption(
+      new Option('--fail-on <severity>', 'least severity with exit code 1')
+        .choices(['error', 'warning', 'hint'])
+        .default('warning'),
+    )
+    .option('--json', 'write one JSON object')
+    .addHelpText('after', CHECK_HELP)
+    .action(async (files, options) => {
+      const { checkCommand } = await import('./check/check-command.ts')
+      exitWith(await checkCommand(files, options, terminal))
+    })
+}
+
+function addWatch(program: Command, terminal: Terminal, exitWith: (exitCode: number) => void): void {
+  program
+    .command('watch')
+    .summary('show the live limits of a running server')
+    .description('Show the policies, in-flight caps, backends and top keys of a running server, with each update.')
+    .argument('<url>', 'address of the live page')
+    .option('--token <token>', 'token of the page, instead of SLUICE_TOKEN')
+    .option('--once', 'write one update and exit')
+    .option('--json', 'write each update as one line of JSON')
+    .addHelpText('after', WATCH_HELP)
+    .action(async (url, options) => {
+      const { watchCommand } = await import('./watch/watch-command.ts')
+      exitWith(await watchCommand(url, options, terminal))
+    })
+}
+
+function addExplain(program: Command, terminal: Terminal, exitWith: (exitCode: number) => void): void {
+  program
+    .command('explain')
+    .summary('explain the limits of one key')
+    .description('Explain what each policy of a running server answers for one key. Nothing is charged.')
+    .argument('<url>', 'address of the live page')
+    .argument('<key>', 'the key, or its id with --id')
+    .option('--cost <units>', 'units of the request that is explained (default: 1)', integerFrom(1))
+    .option('--id', 'KEY is the id of a key')
+    .option('--token <token>', 'token of the page, instead of SLUICE_TOKEN')
+    .option('--json', 'write the answer of the page as one line of JSON')
+    .addHelpText('after', EXPLAIN_HELP)
+    .action(async (url, key, options) => {
+      const { explainCommand } = await import('./explain/explain-command.ts')
+      exitWith(await explainCommand(url, key, options, terminal))
+    })
+}
+
+/** Returns a parser of integers from `least` to `most`. */
+function integerFrom(least: number, most: number = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value
+    const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`
+    throw new InvalidArgumentError(`Expected an integer ${range}.`)
+  }
+}
