@@ -35,6 +35,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/postgres': 18,
   '@sluice/cloudflare': 13,
   '@sluice/policies': 5,
+  '@sluice/cli': 20,
   '@sluice/testkit': 52,
 }
 
