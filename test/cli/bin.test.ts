@@ -5,7 +5,7 @@ import { readManifest, root } from '../repository.ts'
 import { CapturedOutput, sluice } from './run-sluice.ts'
 
 const { version } = readManifest(join(root, 'packages/cli'))
-const COMMANDS = ['check', 'watch', 'explain']
+const COMMANDS = ['check', 'replay', 'diff', 'watch', 'explain']
 
 describe('sluice', () => {
   test('prints the version of its package', async () => {
@@ -18,7 +18,7 @@ describe('sluice', () => {
     const { exitCode, stdout, stderr } = await sluice(['--help'])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
-    expect(stdout).toMatch(/Exit codes:\n {2}0 {2}no problems\n {2}1 {2}'check' found problems/)
+    expect(stdout).toMatch(/Exit codes:\n {2}0 {2}no problems\n {2}1 {2}'check' found problems, or/)
     expect(stdout).not.toMatch(/[^\x20-\x7e\n]/)
   })
 
@@ -54,6 +54,12 @@ describe('sluice', () => {
       'a text instead of a number',
       ['check', '--processes', 'x', 'a.yaml'],
       /--processes <count>.* argument 'x' is invalid\. Expected an integer from 1\./,
+    ],
+    ['a missing policy file', ['replay', 'access.log'], /required option '--policies <file>' not specified/],
+    [
+      'an attribute without a field',
+      ['diff', 'a.yaml', 'b.yaml', '--log', 'x.log', '--attribute', 'principal'],
+      /Expected name=field, such as principal=user\.id\./,
     ],
     ['a number out of range', ['check', '--sync-tick', '5', 'a.yaml'], /Expected an integer from 100 to 60000\./],
     ['an unknown severity', ['check', '--fail-on', 'all', 'a.yaml'], /Allowed choices are error, warning, hint\./],

@@ -36,7 +36,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/cloudflare': 13,
   '@sluice/policies': 16,
   // without its dependencies; each command loads its own part
-  '@sluice/cli': 34,
+  '@sluice/cli': 40,
   '@sluice/testkit': 52,
 }
 

@@ -15,6 +15,23 @@ Examples:
   sluice check --processes 8 --sync-tick 1000 --fail-on error policies.yaml
   sluice check --previous deployed.yaml policies.yaml`
 
+const LOG_HELP = `
+Logs in the common, combined and JSON formats are recognised line by line; '-'
+is the standard input. The exit code is 1 if a policy file is invalid, a log
+cannot be opened, or no line of the logs could be read.`
+
+const REPLAY_HELP = `${LOG_HELP}
+
+Examples:
+  sluice replay --policies policies.yaml access.log
+  sluice replay --policies policies.yaml --html report.html access.log
+  sluice replay --policies policies.yaml --attribute principal=user.id app.log`
+
+const DIFF_HELP = `${LOG_HELP}
+
+Example:
+  sluice diff deployed.yaml policies.yaml --log access.log`
+
 const TOKEN_HELP = `
 URL is the address of the live page (dashboard of @sluice/insight). Its token is
 read from SLUICE_TOKEN. Prefer the variable: other users of the machine can see
@@ -42,7 +59,7 @@ Examples:
 const EXIT_CODES = `
 Exit codes:
   0  no problems
-  1  'check' found problems
+  1  'check' found problems, or 'replay' and 'diff' could not read their files
   2  wrong arguments, or a file that cannot be read
   3  the live page does not respond, or refuses the request`
 
@@ -53,7 +70,7 @@ Exit codes:
 export function createProgram(terminal: Terminal, exitWith: (exitCode: number) => void): Command {
   const { stdout, stderr } = terminal
   const program = new Command('sluice')
-    .description('Check rate limit policies, and watch the live limits of a running server.')
+    .description('Check and replay rate limit policies, and watch the live limits of a running server.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
@@ -69,6 +86,8 @@ export function createProgram(terminal: Terminal, exitWith: (exitCode: number) =
     .addHelpText('after', EXIT_CODES)
   program.showHelpAfterError("Run 'sluice --help' for a list of commands and options.")
   addCheck(program, terminal, exitWith)
+  addReplay(program, terminal, exitWith)
+  addDiff(program, terminal, exitWith)
   addWatch(program, terminal, exitWith)
   addExplain(program, terminal, exitWith)
   return program
@@ -94,6 +113,51 @@ function addCheck(program: Command, terminal: Terminal, exitWith: (exitCode: num
       const { checkCommand } = await import('./check/check-command.ts')
       exitWith(await checkCommand(files, options, terminal))
     })
+}
+
+function addReplay(program: Command, { stdout, stderr }: Terminal, exitWith: (exitCode: number) => void): void {
+  withLogOptions(program.command('replay'))
+    .summary('show what policies would have denied in access logs')
+    .description('Replay access logs through the policies of a file, and report what they would have denied.')
+    .argument('<log...>', 'access logs')
+    .requiredOption('--policies <file>', 'the policy file')
+    .option('--json', 'write the report as JSON')
+    .option('--html <file>', 'also write the report as an HTML page')
+    .addHelpText('after', REPLAY_HELP)
+    .action(async (logs, { route, attribute, ...options }) => {
+      const { replayCommand } = await import('./replay/replay-command.ts')
+      exitWith(await replayCommand(logs, { ...options, routes: route, attributes: attribute, stdout, stderr }))
+    })
+}
+
+function addDiff(program: Command, { stdout, stderr }: Terminal, exitWith: (exitCode: number) => void): void {
+  withLogOptions(program.command('diff'))
+    .summary('compare two policy files by access logs')
+    .description('Report which requests and clients of access logs one policy file denies and the other one admits.')
+    .argument('<before>', 'the policy file in use')
+    .argument('<after>', 'the policy file to compare')
+    .requiredOption('--log <file...>', 'access logs')
+    .option('--json', 'write the report as JSON')
+    .addHelpText('after', DIFF_HELP)
+    .action(async (before, after, { route, attribute, ...options }) => {
+      const { diffCommand } = await import('./replay/diff-command.ts')
+      exitWith(await diffCommand(before, after, { ...options, routes: route, attributes: attribute, stdout, stderr }))
+    })
+}
+
+/** Adds the options that say how to read access logs. */
+function withLogOptions(command: Command): Command {
+  return command
+    .option('--format <format>', "'common', 'combined', 'json', or a log_format of nginx (default: recognised)")
+    .option('--route <route...>', "routes of the application, such as 'GET /teams/:team'")
+    .option('--attribute <name=field...>', 'fields of the log with attributes of policies', collectAttribute)
+}
+
+/** Adds an attribute and its field to the earlier ones. */
+function collectAttribute(text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const [, name, field] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  if (name === undefined) throw new InvalidArgumentError('Expected name=field, such as principal=user.id.')
+  return { ...earlier, [name]: field }
 }
 
 function addWatch(program: Command, terminal: Terminal, exitWith: (exitCode: number) => void): void {
