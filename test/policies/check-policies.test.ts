@@ -182,6 +182,12 @@ describe('a policy that never binds', () => {
     expect(rules(policies)).toEqual([])
   })
 
+  test('is a hint if only windows that begin at other times let it deny first', () => {
+    const policies = ['name: b, limit: 100, per: 1m', "name: a, when: 'attributes.x > 1', limit: 100, per: 1m"]
+    expect(check(file(policies))).toMatchObject([{ rule: 'never-binds', severity: 'hint', policy: 'a' }])
+    expect(found(policies)[0]).toContain("'a' hardly denies a request: 'b' applies to all its requests")
+  })
+
   test('is not reported if an override lets one key pass the stricter policy', () => {
     const policies = [
       'name: b, key: principal, limit: 10, per: 1m',

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type CheckedPolicy, compiledWith, type PlacedLimit } from './checked-policy.ts'
 import type { PlacedFinding } from './policy-finding.ts'
 import { areDisjoint, includes, replaces } from './request-set.ts'
-import { isAtLeastAsStrict } from './strictness.ts'
+import { type Strictness, strictnessOf } from './strictness.ts'
 
 /** Returns the policies that never deny a request, whatever the traffic, and the policies that are written twice. */
 export function bindingFindings(policies: readonly CheckedPolicy[]): PlacedFinding[] {
@@ -44,33 +44,61 @@ function isSameCount(one: CheckedPolicy, other: CheckedPolicy): boolean {
 
 /** Reports a policy if another policy denies first, whenever the policy would deny. */
 function dominated(policy: CheckedPolicy, policies: readonly CheckedPolicy[]): PlacedFinding | undefined {
-  const { name, at } = policy
   const place = policies.indexOf(policy)
-  const stricter = policies.find((other, index) => {
+  for (const [index, other] of policies.entries()) {
     // reported as a duplicate
-    if (other === policy || isSameCount(other, policy)) return false
+    if (other === policy || isSameCount(other, policy)) continue
+    const strictness = strictnessBetween(other, policy, policies)
     // of two policies that deny the same requests, the later one is reported
-    return deniesFirst(other, policy, policies) && (index < place || !deniesFirst(policy, other, policies))
-  })
-  if (stricter === undefined) return undefined
-  const { limits, unit, written } = stricter
-  const most = Math.max(...limits.map(({ limit }) => limit))
-  const message =
-    `'${name}' never denies a request: '${stricter.name}' applies to all its requests, ` +
-    `and its limit of ${most.toLocaleString('en')} ${unit} per ${written.per} is always reached first`
-  return { rule: 'never-binds', severity: 'warning', policy: name, at: [...at, 'limit'], message }
+    const isReported = index < place || strictnessBetween(policy, other, policies) === undefined
+    if (strictness !== undefined && isReported) return dominatedBy(other, policy, strictness)
+  }
+  return undefined
 }
 
-function deniesFirst(strict: CheckedPolicy, lenient: CheckedPolicy, policies: readonly CheckedPolicy[]): boolean {
-  const { mode, rollout, unit, key, written } = strict
-  const isAlwaysEnforced = mode === 'enforce' && rollout === 1
-  const countsAtLeast = unit === lenient.unit && key.every((attribute) => lenient.key.includes(attribute))
-  if (!isAlwaysEnforced || !countsAtLeast || !includes(written, lenient.written)) return false
-  // reported as always replaced
-  if (replaces(strict, lenient)) return false
-  if (!isDeepStrictEqual(written.cost ?? 1, lenient.written.cost ?? 1)) return false
+function dominatedBy(strict: CheckedPolicy, { name, at }: CheckedPolicy, strictness: Strictness): PlacedFinding {
+  const most = Math.max(...strict.limits.map(({ limit }) => limit))
+  const limit = `its limit of ${most.toLocaleString('en')} ${strict.unit} per ${strict.written.per}`
+  const reason = `'${strict.name}' applies to all its requests, and ${limit}`
+  const finding = { rule: 'never-binds', policy: name, at: [...at, 'limit'] } as const
+  if (strictness === 'always') {
+    const message = `'${name}' never denies a request: ${reason} is always reached first`
+    return { ...finding, severity: 'warning', message }
+  }
+  const message = `'${name}' hardly denies a request: ${reason} is not larger; only their windows begin at other times`
+  return { ...finding, severity: 'hint', message }
+}
+
+/** Returns how the first policy denies before the second one; undefined if the second one can deny first. */
+function strictnessBetween(
+  strict: CheckedPolicy,
+  lenient: CheckedPolicy,
+  policies: readonly CheckedPolicy[],
+): Strictness | undefined {
+  if (!countsAtLeast(strict, lenient)) return undefined
   const isReplaced = policies.some((other) => replaces(other, strict) && !areDisjoint(other.written, lenient.written))
-  return !isReplaced && limitPairs(strict, lenient).every(([one, other]) => isStricter(strict, one, lenient, other))
+  if (isReplaced) return undefined
+  const isSameTraffic =
+    strict.key.length === lenient.key.length &&
+    includes(lenient.written, strict.written) &&
+    !policies.some((other) => replaces(other, lenient))
+  const all = limitPairs(strict, lenient).map((limits) => strictnessWith(strict, lenient, limits, isSameTraffic))
+  if (all.includes(undefined)) return undefined
+  return all.includes('nearly') ? 'nearly' : 'always'
+}
+
+/** Whether a policy is always enforced, and counts at least the requests of another policy that it does not replace. */
+function countsAtLeast(strict: CheckedPolicy, lenient: CheckedPolicy): boolean {
+  const { mode, rollout, unit, key, written } = strict
+  return (
+    mode === 'enforce' &&
+    rollout === 1 &&
+    unit === lenient.unit &&
+    key.every((attribute) => lenient.key.includes(attribute)) &&
+    includes(written, lenient.written) &&
+    !replaces(strict, lenient) &&
+    isDeepStrictEqual(written.cost ?? 1, lenient.written.cost ?? 1)
+  )
 }
 
 /** Returns the pairs of limits that can apply to one request: the largest and the smallest, or those of each plan. */
@@ -87,14 +115,19 @@ function limitPairs(strict: CheckedPolicy, lenient: CheckedPolicy): (readonly [n
   return [[largest, smallest]]
 }
 
-function isStricter(strict: CheckedPolicy, limit: number, lenient: CheckedPolicy, other: number): boolean {
+function strictnessWith(
+  strict: CheckedPolicy,
+  lenient: CheckedPolicy,
+  [limit, other]: readonly [number, number],
+  isSameTraffic: boolean,
+): Strictness | undefined {
+  // units that are settled after the response are charged without a check, so that no bound holds for other traffic
+  const isSettled = typeof strict.written.cost === 'object'
+  if (isSettled && (!isSameTraffic || strict.written.per !== lenient.written.per)) return undefined
   try {
-    const [one, two] = [compiledWith(strict, limit), compiledWith(lenient, other)]
-    // units that are settled after the response are charged without a check
-    const isSettled = typeof strict.written.cost === 'object'
-    return (!isSettled || one.windowMs === two.windowMs) && isAtLeastAsStrict(one, two)
+    return strictnessOf(compiledWith(strict, limit), compiledWith(lenient, other), isSameTraffic)
   } catch {
     // a limiter refuses one of them, which is reported separately
-    return false
+    return undefined
   }
 }

@@ -2,13 +2,25 @@ import type { Policy } from '@sluice/limiter-core'
 import { drainPerMs } from '@sluice/limiter-core/backend'
 
 /**
- * Whether `lenient` never denies a request that `strict` allows, if both count the same units and `strict` counts at least
- * the requests of `lenient`. Returns false if that is not certain.
+ * How one policy denies requests before another one does. `always`: the other policy never denies a request that this one
+ * allows. `nearly`: it does so only because its windows begin at other times.
  */
-export function isAtLeastAsStrict(strict: Policy, lenient: Policy): boolean {
-  return isSameCount(strict, lenient)
-    ? strict.limit <= lenient.limit && atOnce(strict) <= atOnce(lenient)
-    : staysWithin(strict, lenient)
+export type Strictness = 'always' | 'nearly'
+
+/**
+ * Returns how `strict` denies before `lenient`, if both count the same units and `strict` counts at least the requests of
+ * `lenient`; undefined if `lenient` can deny first. `isSameTraffic`: both count the same requests under the same keys.
+ */
+export function strictnessOf(strict: Policy, lenient: Policy, isSameTraffic: boolean): Strictness | undefined {
+  if (staysWithin(strict, lenient)) return 'always'
+  const isSmaller = strict.limit <= lenient.limit && atOnce(strict) <= atOnce(lenient)
+  if (!isSameCount(strict, lenient) || !isSmaller) return undefined
+  return isSameTraffic || countsAnyTraffic(strict) ? 'always' : 'nearly'
+}
+
+/** Whether fewer requests never lead to a larger count: the count does not depend on when a window began. */
+function countsAnyTraffic(policy: Policy): boolean {
+  return policy.algorithm === 'sliding-log' || drainPerMs(policy) > 0
 }
 
 /** Whether both count in the same way, so that the count of `lenient` is never above the count of `strict`. */
