@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from '@jest/globals'
+import { seededRandom } from '@sluice/testkit'
 import { LONGEST_LINE } from '../../packages/cli/src/log/line-splitter.ts'
 import type { LogEntry } from '../../packages/cli/src/log/log-entry.ts'
 import { LogFiles, type LogFilesOptions, type LogSummary } from '../../packages/cli/src/log/log-files.ts'
@@ -180,6 +181,26 @@ describe('requests that are out of order', () => {
     buffer.end(each)
     expect(seen).toEqual([1000, 1020, 1050, 1100])
     expect([buffer.late, buffer.latestByMs]).toEqual([1, 20_000])
+  })
+
+  test('are held as long as the disorder of the log requires', async () => {
+    const held = (disorder: number): { readonly most: number; readonly late: number } => {
+      const buffer = new ReorderBuffer()
+      let passed = 0
+      let most = 0
+      const random = seededRandom(1)
+      for (let count = 1; count <= 60_000; count++) {
+        const timeMs = 5_000_000 + count * 10 - Math.floor(random.next() * disorder)
+        buffer.push([{ timeMs, field: () => undefined }], () => passed++)
+        if (count > 30_000) most = Math.max(most, count - passed)
+      }
+      return { most, late: buffer.late }
+    }
+    // 100 requests a second
+    expect(held(0).most).toBeLessThanOrEqual(200)
+    expect(held(10_000).most).toBeGreaterThan(1000)
+    expect(held(10_000)).toMatchObject({ most: expect.any(Number), late: 0 })
+    expect(held(59_000).late).toBe(0)
   })
 
   test('are held in a bounded number', () => {
