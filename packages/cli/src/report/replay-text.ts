@@ -4,7 +4,7 @@ import { printable } from './safe-text.ts'
 import type { TextStyle } from './text-style.ts'
 import { textTable } from './text-table.ts'
 
-const KEY_LENGTH = 48
+const KEY_LENGTH = 72
 const BUSIEST_HOURS = 5
 
 /** Returns a report as text for a terminal. */
