@@ -158,6 +158,32 @@ describe('log files', () => {
   })
 })
 
+describe('lines with a wrong time', () => {
+  const day = 86_400
+  const timesOf = async (...seconds: readonly number[]): Promise<[readonly number[], number, readonly number[]]> => {
+    const { seconds: times, summary } = await read([file('times.log', lines(...seconds))])
+    return [times, summary.late.count, summary.malformed.samples.map(({ line }) => line)]
+  }
+
+  test('are rejected if they are single, at any place', async () => {
+    expect(await timesOf(0, 1, 3000 * day, 2, 3)).toEqual([[0, 1, 2, 3], 0, [3]])
+    expect(await timesOf(3000 * day, 1, 2)).toEqual([[1, 2], 0, [1]])
+    expect(await timesOf(0, 900 * day, 1, 800 * day, 2)).toEqual([[0, 1, 2], 0, [2, 4]])
+  })
+
+  test('are accepted if the next line confirms them, or if they are the last', async () => {
+    expect(await timesOf(0, 5 * day, 5 * day + 1)).toEqual([[0, 5 * day, 5 * day + 1], 0, []])
+    expect(await timesOf(0, 5 * day, 10 * day)).toEqual([[0, 5 * day, 10 * day], 0, []])
+    expect(await timesOf(0, 5 * day)).toEqual([[0, 5 * day], 0, []])
+    expect(await timesOf(7)).toEqual([[7], 0, []])
+  })
+
+  test('count at the time of the request before them if they are in the past', async () => {
+    const [times, late, bad] = await timesOf(20 * day, 20 * day + 1, 0, 20 * day + 2)
+    expect([times.length, late, bad]).toEqual([4, 1, []])
+  })
+})
+
 describe('requests that are out of order', () => {
   test('are sorted within a minute, in the order of the log if their times are equal', async () => {
     const path = file(
