@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from '@jest/globals'
+import { seededRandom } from '@sluice/testkit'
 import { LONGEST_LINE } from '../../packages/cli/src/log/line-splitter.ts'
 import type { LogEntry } from '../../packages/cli/src/log/log-entry.ts'
 import { LogFiles, type LogFilesOptions, type LogSummary } from '../../packages/cli/src/log/log-files.ts'
@@ -157,6 +158,32 @@ describe('log files', () => {
   })
 })
 
+describe('lines with a wrong time', () => {
+  const day = 86_400
+  const timesOf = async (...seconds: readonly number[]): Promise<[readonly number[], number, readonly number[]]> => {
+    const { seconds: times, summary } = await read([file('times.log', lines(...seconds))])
+    return [times, summary.late.count, summary.malformed.samples.map(({ line }) => line)]
+  }
+
+  test('are rejected if they are single, at any place', async () => {
+    expect(await timesOf(0, 1, 3000 * day, 2, 3)).toEqual([[0, 1, 2, 3], 0, [3]])
+    expect(await timesOf(3000 * day, 1, 2)).toEqual([[1, 2], 0, [1]])
+    expect(await timesOf(0, 900 * day, 1, 800 * day, 2)).toEqual([[0, 1, 2], 0, [2, 4]])
+  })
+
+  test('are accepted if the next line confirms them, or if they are the last', async () => {
+    expect(await timesOf(0, 5 * day, 5 * day + 1)).toEqual([[0, 5 * day, 5 * day + 1], 0, []])
+    expect(await timesOf(0, 5 * day, 10 * day)).toEqual([[0, 5 * day, 10 * day], 0, []])
+    expect(await timesOf(0, 5 * day)).toEqual([[0, 5 * day], 0, []])
+    expect(await timesOf(7)).toEqual([[7], 0, []])
+  })
+
+  test('count at the time of the request before them if they are in the past', async () => {
+    const [times, late, bad] = await timesOf(20 * day, 20 * day + 1, 0, 20 * day + 2)
+    expect([times.length, late, bad]).toEqual([4, 1, []])
+  })
+})
+
 describe('requests that are out of order', () => {
   test('are sorted within a minute, in the order of the log if their times are equal', async () => {
     const path = file(
@@ -180,6 +207,26 @@ describe('requests that are out of order', () => {
     buffer.end(each)
     expect(seen).toEqual([1000, 1020, 1050, 1100])
     expect([buffer.late, buffer.latestByMs]).toEqual([1, 20_000])
+  })
+
+  test('are held as long as the disorder of the log requires', async () => {
+    const held = (disorder: number): { readonly most: number; readonly late: number } => {
+      const buffer = new ReorderBuffer()
+      let passed = 0
+      let most = 0
+      const random = seededRandom(1)
+      for (let count = 1; count <= 60_000; count++) {
+        const timeMs = 5_000_000 + count * 10 - Math.floor(random.next() * disorder)
+        buffer.push([{ timeMs, field: () => undefined }], () => passed++)
+        if (count > 30_000) most = Math.max(most, count - passed)
+      }
+      return { most, late: buffer.late }
+    }
+    // 100 requests a second
+    expect(held(0).most).toBeLessThanOrEqual(200)
+    expect(held(10_000).most).toBeGreaterThan(1000)
+    expect(held(10_000)).toMatchObject({ most: expect.any(Number), late: 0 })
+    expect(held(59_000).late).toBe(0)
   })
 
   test('are held in a bounded number', () => {

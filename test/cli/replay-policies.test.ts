@@ -153,4 +153,26 @@ describe('sluice replay', () => {
       ['192.0.2.1', 1],
     ])
   })
+
+  test('reports attributes that the log does not have, unknown routes and lists', async () => {
+    const path = folder.file(
+      'notes.yaml',
+      `version: 1
+policies:
+  - { name: known, match: { route: "GET /" }, limit: 1, per: 1m }
+  - { name: plans, match: { "header:x-plan": pro }, limit: 1, per: 1m }
+lists: { allow: [10.0.0.0/8] }
+`,
+    )
+    const {
+      notes,
+      policies: [known, plans],
+    } = await replayed([log([at(0), at(1, { request: 'GET /other HTTP/1.1' })])], { policies: path })
+    expect([known.requests, plans.requests]).toEqual([1, 0])
+    expect(notes).toEqual([
+      'The lists of the policy file were not applied.',
+      'No pattern fits the paths of 1 of 2 requests: routes are those that policies name in match, and those of the option routes.',
+      'The log does not have the attribute header:x-plan: policies that match it did not apply, addresses took its place in keys, and reserved costs were final.',
+    ])
+  })
 })

@@ -21,6 +21,8 @@ const SEED = Buffer.from('sluice replay samples its clients')
  */
 export class ClientIds {
   readonly #ids = new Map<string, number>()
+  /** Keys by id. */
+  readonly #texts: string[] = []
   readonly #mostClients: number
   readonly #records: ClientRecords[] = []
   readonly #hash = createKeyedHash(SEED)
@@ -61,10 +63,18 @@ export class ClientIds {
     return this.#ids.get(boundedText(key)) ?? NOT_SAMPLED
   }
 
+  /** Returns the key as a text that is safe to keep. */
+  textOf(key: string): string {
+    const id = this.idOf(key)
+    return id === NOT_SAMPLED ? keptText(key) : this.#texts[id]
+  }
+
   #added(key: string): number {
     if (!this.#isSampled(key)) return NOT_SAMPLED
     const id = this.#free.pop() ?? this.#next++
-    this.#ids.set(keptText(key), id)
+    const text = keptText(key)
+    this.#ids.set(text, id)
+    this.#texts[id] = text
     if (this.#ids.size <= this.#mostClients) return id
     this.#halve()
     return this.knownId(key)

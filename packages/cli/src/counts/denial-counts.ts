@@ -1,5 +1,5 @@
 import { type CountedKey, SpaceSaving } from '@sluice/sketches'
-import { keptText } from '../log/kept-text.ts'
+import { boundedText } from '../log/kept-text.ts'
 import type { ClientIds } from './client-ids.ts'
 import { ClientUsage } from './client-usage.ts'
 import { HourCounts } from './hour-counts.ts'
@@ -13,11 +13,13 @@ export class DenialCounts {
   denied = 0
   readonly hours: HourCounts = new HourCounts()
   readonly clients: ClientUsage
+  readonly #ids: ClientIds
   readonly #keys = new SpaceSaving({ capacity: CAPACITY })
   readonly #routes = new SpaceSaving({ capacity: CAPACITY })
 
   /** `ids`: the clients of the log. */
   constructor(ids: ClientIds) {
+    this.#ids = ids
     this.clients = new ClientUsage(ids)
   }
 
@@ -33,8 +35,9 @@ export class DenialCounts {
     this.denied++
     this.hours.add(timeMs, true)
     this.clients.record(key, true, used)
-    this.#keys.add(keptText(key))
-    this.#routes.add(keptText(route))
+    this.#keys.add(this.#ids.textOf(key))
+    // joined to a text of its own, or written in a policy file
+    this.#routes.add(boundedText(route))
   }
 
   /** Returns the keys with the most denials. */

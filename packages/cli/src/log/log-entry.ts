@@ -13,12 +13,18 @@ export interface LogEntry {
 }
 
 /** The request line of HTTP: method and target. */
-export interface RequestLine {
+export class RequestLine {
   readonly method: string | undefined
   readonly path: string | undefined
+
+  // a class: V8 creates objects of a literal in the old generation if many survived once, and each keeps its chunk
+  constructor(method?: string, path?: string) {
+    this.method = method
+    this.path = path
+  }
 }
 
-const NO_REQUEST: RequestLine = { method: undefined, path: undefined }
+const NO_REQUEST = new RequestLine()
 const METHOD = /^[A-Za-z_-]{1,32}$/
 /** Methods of RFC 9110 and RFC 5789, which need no check. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
@@ -34,7 +40,7 @@ export function requestLineOf(text: string): RequestLine {
   if (!METHODS.has(method) && !METHOD.test(method)) return NO_REQUEST
   // a path may contain spaces in a log, because some servers write it decoded
   const version = text.lastIndexOf(' HTTP/')
-  return { method, path: pathOf(text.slice(space + 1, version > space ? version : undefined)) }
+  return new RequestLine(method, pathOf(text.slice(space + 1, version > space ? version : undefined)))
 }
 
 /** Returns the path of a request target, without origin and query. */

@@ -6,6 +6,7 @@ import { lineParser } from './line-parser.ts'
 import { LineSplitter } from './line-splitter.ts'
 import type { LogEntry } from './log-entry.ts'
 import type { MalformedLines } from './malformed-lines.ts'
+import { TimeCheck } from './time-check.ts'
 
 /** Name of the standard input among the files. */
 export const STDIN = '-'
@@ -44,11 +45,15 @@ export class LogFile {
     let batch: LogEntry[] = []
     const parse = lineParser(this.#options.format)
     const { malformed } = this.#options
+    const times = new TimeCheck(
+      (entry) => batch.push(entry),
+      (line, text) => malformed.add(this.name, line, 'expected a time near those of the lines around it', text),
+    )
     const splitter = new LineSplitter(
       (line) => {
         const entry = parse(splitter.lines === 1 ? line.replace(BYTE_ORDER_MARK, '') : line)
         if (typeof entry === 'string') malformed.add(this.name, splitter.lines, entry, line)
-        else batch.push(entry)
+        else times.add(entry, splitter.lines, line)
       },
       (start) => malformed.add(this.name, splitter.lines, 'expected at most 64 KiB', start),
     )
@@ -60,6 +65,7 @@ export class LogFile {
       batch = []
     }
     this.isUnfinished = splitter.end()
+    times.end()
     this.lines = splitter.lines
     if (batch.length > 0) yield batch
   }

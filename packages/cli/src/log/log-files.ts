@@ -19,7 +19,7 @@ export interface LogSummary {
   readonly files: readonly FileSummary[]
   readonly lines: number
   readonly malformed: { readonly count: number; readonly samples: readonly MalformedLine[] }
-  /** Requests that came more than a minute later in the log than their time says. */
+  /** Requests that came too late in the log to be sorted: they count at the time of the request before them. */
   readonly late: { readonly count: number; readonly latestByMs: number }
 }
 

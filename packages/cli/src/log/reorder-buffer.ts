@@ -1,15 +1,20 @@
 import type { LogEntry } from './log-entry.ts'
+import { SecondOfLog } from './second-of-log.ts'
 
 /** Servers write a request when it ends, so that lines are out of order by the duration of requests. */
-const HELD_SECONDS = 60
+const MOST_SECONDS = 60
+/** Requests after which requests are held only as long as the disorder of the log requires. */
+const LEARNED_AFTER = 20_000
 /** Lists in the ring: a power of two above the seconds that are held at a time. */
 const SLOTS = 64
 /** Bounds the memory of a log with many requests in a minute. */
 const MOST_HELD = 500_000
 
 /**
- * Sorts requests by time: holds those of the last minute, in one list for each second. A request that is more than a
- * minute late is passed on in its place in the log, and counted.
+ * Sorts requests by time: holds those of the last seconds, in one list for each second. At first these are 60 seconds;
+ * later they are twice the largest step back that the log had, and at least one second, because requests that are held
+ * for long are expensive to collect. A request that is later than that, or by more than a minute, is passed on in its
+ * place in the log, and counted.
  */
 export class ReorderBuffer {
   /** Number of requests that were passed on after a later one. */
@@ -18,10 +23,13 @@ export class ReorderBuffer {
   latestByMs = 0
   readonly #mostHeld: number
   // a ring and not a Map: V8 links each table of a Map to the next one, so that requests outlive many collections
-  readonly #slots: LogEntry[][] = Array.from({ length: SLOTS }, () => [])
+  readonly #slots: readonly SecondOfLog[] = Array.from({ length: SLOTS }, () => new SecondOfLog())
   #held = 0
   #newest = Number.NEGATIVE_INFINITY
-  /** The seconds before this one have been passed on. At most `HELD_SECONDS` before the newest one. */
+  /** Largest number of seconds that a request was earlier than one before it. */
+  #largestStep = 0
+  #seen = 0
+  /** The seconds before this one have been passed on. At most `MOST_SECONDS` before the newest one. */
   #passed = Number.NEGATIVE_INFINITY
 
   constructor(mostHeld: number = MOST_HELD) {
@@ -32,6 +40,8 @@ export class ReorderBuffer {
   push(batch: readonly LogEntry[], each: (entry: LogEntry) => void): void {
     for (const entry of batch) {
       const second = Math.floor(entry.timeMs / 1000)
+      this.#seen++
+      if (this.#newest - second > this.#largestStep) this.#largestStep = this.#newest - second
       if (second < this.#passed) this.#passLate(entry, each)
       else this.#hold(second, entry, each)
     }
@@ -44,12 +54,16 @@ export class ReorderBuffer {
     this.#passBefore(this.#newest + 1, each)
   }
 
+  get #heldSeconds(): number {
+    return this.#seen < LEARNED_AFTER ? MOST_SECONDS : Math.min(MOST_SECONDS, 2 * this.#largestStep + 1)
+  }
+
   #hold(second: number, entry: LogEntry, each: (entry: LogEntry) => void): void {
     if (second > this.#newest) {
-      this.#passBefore(second - HELD_SECONDS, each)
+      this.#passBefore(second - this.#heldSeconds, each)
       this.#newest = second
     }
-    this.#slots[slotOf(second)].push(entry)
+    this.#slots[slotOf(second)].add(entry)
     this.#held++
   }
 
@@ -63,28 +77,14 @@ export class ReorderBuffer {
     if (before <= this.#passed) return
     if (this.#held > 0) {
       const last = Math.min(before - 1, this.#newest)
-      for (let second = this.#passed; second <= last; second++) this.#pass(slotOf(second), each)
+      for (let second = this.#passed; second <= last; second++) {
+        this.#held -= this.#slots[slotOf(second)].take(each)
+      }
     }
     this.#passed = before
-  }
-
-  #pass(slot: number, each: (entry: LogEntry) => void): void {
-    const entries = this.#slots[slot]
-    if (entries.length === 0) return
-    this.#slots[slot] = []
-    this.#held -= entries.length
-    // stable: requests of the same millisecond stay in the order of the log
-    if (!isSorted(entries)) entries.sort((a, b) => a.timeMs - b.timeMs)
-    for (const entry of entries) each(entry)
   }
 }
 
 function slotOf(second: number): number {
   return ((second % SLOTS) + SLOTS) % SLOTS
-}
-
-// most logs have whole seconds, and sorting would copy the list
-function isSorted(entries: readonly LogEntry[]): boolean {
-  for (let at = 1; at < entries.length; at++) if (entries[at].timeMs < entries[at - 1].timeMs) return false
-  return true
 }

@@ -1,14 +1,15 @@
 import type { DenialCounts } from '../counts/denial-counts.ts'
 import type { LogSummary } from '../log/log-files.ts'
 import type { ChangedPolicyReport, ChangedReport, DiffReport } from '../report/diff-report.ts'
-import { countsReport, decisionNotes } from './build-report.ts'
+import { attributeNotes, countsReport, decisionNotes } from './build-report.ts'
 import type { ChangedRequests } from './changed-requests.ts'
 import type { LogDiff } from './log-diff.ts'
 import type { ReplayedPolicies } from './replayed-policies.ts'
 
 /** Returns the report of a comparison. */
 export function diffReport(diff: LogDiff, log: LogSummary): DiffReport {
-  const { requests, clients, deniedBefore, deniedAfter, newlyDenied, newlyAdmitted, before, after, times } = diff
+  const { requests, clients, deniedBefore, deniedAfter, newlyDenied, newlyAdmitted, before, after, times, request } =
+    diff
   return {
     version: 1,
     log: { ...log, ...times.report() },
@@ -17,7 +18,7 @@ export function diffReport(diff: LogDiff, log: LogSummary): DiffReport {
     denied: { before: deniedBefore, after: deniedAfter },
     newlyDenied: changedReport(newlyDenied, after),
     newlyAdmitted: changedReport(newlyAdmitted, before),
-    notes: [...new Set([...decisionNotes(before), ...decisionNotes(after)])],
+    notes: [...new Set([...decisionNotes(before), ...decisionNotes(after), ...attributeNotes(request)])],
   }
 }
 

@@ -5,6 +5,7 @@ import type { LogSummary } from '../log/log-files.ts'
 import { keyText } from '../report/key-text.ts'
 import type { CountsReport, HourReport, PolicyReport, ReplayReport, TopReport } from '../report/replay-report.ts'
 import type { LogReplay } from './log-replay.ts'
+import type { LogRequest } from './log-request.ts'
 import type { PolicyReplay } from './policy-replay.ts'
 import { proposedLimit } from './proposed-limit.ts'
 import type { ReplayedPolicies } from './replayed-policies.ts'
@@ -96,22 +97,35 @@ const NOTHING: Counted = {
   proposal: null,
 }
 
-function notesOf({ replayed, policies }: LogReplay): readonly string[] {
+function notesOf({ replayed, policies, request }: LogReplay): readonly string[] {
   const samples = policies.flatMap((one) => {
     const sample = one?.counts.clients.share ?? 1
     return sample === 1
       ? []
       : `Figures of clients of ${one?.policy.name} are from a sample: one client in ${1 / sample}.`
   })
-  return [...decisionNotes(replayed), ...samples]
+  return [...decisionNotes(replayed), ...attributeNotes(request), ...samples]
+}
+
+/** Returns which attributes of policies the log does not have. */
+export function attributeNotes({ reads }: LogRequest): readonly string[] {
+  return [...reads].flatMap(([name, { count, missing }]) => {
+    if (name === 'route' && missing > 0) {
+      return `No pattern fits the paths of ${missing} of ${count} requests: routes are those that policies name in match, and those of the option routes.`
+    }
+    if (missing < count) return []
+    return `The log does not have the attribute ${name}: policies that match it did not apply, addresses took its place in keys, and reserved costs were final.`
+  })
 }
 
 /** Returns what makes the decisions of policies less exact. */
-export function decisionNotes({ failedConditions, evicted }: ReplayedPolicies): readonly string[] {
+export function decisionNotes({ failedConditions, evicted, hasLists }: ReplayedPolicies): readonly string[] {
   const notes = [...failedConditions].map(
     ([policy, requests]) =>
       `The condition of ${policy} could not be evaluated for ${requests} requests, to which it did not apply.`,
   )
-  if (evicted === 0) return notes
-  return [...notes, `${evicted} keys were forgotten, because counts are limited to 1 GiB: some denials are missing.`]
+  if (hasLists) notes.push('The lists of the policy file were not applied.')
+  if (evicted > 0)
+    notes.push(`${evicted} keys were forgotten, because counts are limited to 1 GiB: some denials are missing.`)
+  return notes
 }

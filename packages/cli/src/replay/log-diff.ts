@@ -20,10 +20,10 @@ export class LogDiff {
   readonly before: ReplayedPolicies
   readonly after: ReplayedPolicies
   readonly #clock = new LogClock()
-  readonly #request: LogRequest
+  readonly request: LogRequest
 
   constructor(before: PolicyDocument, after: PolicyDocument, request: LogRequest) {
-    this.#request = request
+    this.request = request
     const ids = new ClientIds()
     this.clients = new ClientUsage(ids)
     this.newlyDenied = new ChangedRequests(ids)
@@ -34,12 +34,12 @@ export class LogDiff {
 
   add(entry: LogEntry): void {
     this.#clock.advanceTo(entry.timeMs)
-    this.#request.entry = entry
+    this.request.entry = entry
     this.times.add(entry.timeMs)
     this.requests++
-    this.clients.record(this.#request.address, false)
-    const before = this.before.decide(this.#request.read)
-    const after = this.after.decide(this.#request.read)
+    this.clients.record(this.request.address, false)
+    const before = this.before.decide(this.request.read)
+    const after = this.after.decide(this.request.read)
     if (before.isDenied) this.deniedBefore++
     if (after.isDenied) this.deniedAfter++
     if (before.isDenied === after.isDenied) return
@@ -54,7 +54,7 @@ export class LogDiff {
     request: Readonly<ReplayedRequest>,
     timeMs: number,
   ): void {
-    const { place, address } = this.#request
+    const { place, address } = this.request
     changed.add(address, timeMs, place)
     policies.matcher.policies.forEach(({ name, isShadow }, index) => {
       const key = request.matched[index]?.key

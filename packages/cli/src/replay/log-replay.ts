@@ -18,10 +18,10 @@ export class LogReplay {
   readonly replayed: ReplayedPolicies
   readonly times: LogTimes = new LogTimes()
   readonly #clock = new LogClock()
-  readonly #request: LogRequest
+  readonly request: LogRequest
 
   constructor(document: PolicyDocument, request: LogRequest) {
-    this.#request = request
+    this.request = request
     const ids = new ClientIds()
     this.total = new DenialCounts(ids)
     this.replayed = new ReplayedPolicies(document, this.#clock)
@@ -34,7 +34,7 @@ export class LogReplay {
   /** Replays one request. An earlier time than that of the last request counts as the time of the last request. */
   add(entry: LogEntry): void {
     const { timeMs } = entry
-    const request = this.#request
+    const request = this.request
     this.#clock.advanceTo(timeMs)
     request.entry = entry
     this.times.add(timeMs)
@@ -47,5 +47,5 @@ export class LogReplay {
     }
   }
 
-  readonly #place = (): string => this.#request.place
+  readonly #place = (): string => this.request.place
 }

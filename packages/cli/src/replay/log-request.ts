@@ -7,8 +7,15 @@ const ADDRESSES = compileAddressOptions()
 /** Key of requests without an address, as in adapters. */
 const NO_ADDRESS = 'no-address'
 
+interface AttributeReads {
+  count: number
+  missing: number
+}
+
 /** The attributes of the request that is replayed, under the names that policies use. */
 export class LogRequest {
+  /** How often each attribute was read, and how often the log did not have it. */
+  readonly reads: Map<string, AttributeReads> = new Map()
   readonly #routes: RouteMatcher
   readonly #fields: ReadonlyMap<string, string>
   #entry: LogEntry | undefined
@@ -43,7 +50,20 @@ export class LogRequest {
   /** Returns the value of an attribute; undefined if the log does not have it. */
   readonly read = (name: string): AttributeValue | undefined => {
     if (name === 'address') return this.address
-    return name === 'route' && !this.#fields.has(name) ? (this.#route() ?? this.#field(name)) : this.#field(name)
+    const isRoute = name === 'route' && !this.#fields.has(name)
+    const value = isRoute ? (this.#route() ?? this.#field(name)) : this.#field(name)
+    this.#count(name, value === undefined)
+    return value
+  }
+
+  #count(name: string, isMissing: boolean): void {
+    let reads = this.reads.get(name)
+    if (!reads) {
+      reads = { count: 0, missing: 0 }
+      this.reads.set(name, reads)
+    }
+    reads.count++
+    if (isMissing) reads.missing++
   }
 
   #route(): string | undefined {

@@ -32,6 +32,8 @@ export class ReplayedPolicies {
   readonly compiled: readonly (Policy | undefined)[]
   /** Number of requests for which the condition of a policy could not be evaluated, by policy. */
   readonly failedConditions: Map<string, number> = new Map<string, number>()
+  /** Whether the file has lists of addresses, which are not applied. */
+  readonly hasLists: boolean
   /** Number of keys whose counts were forgotten, because memory was full. */
   evicted = 0
   readonly #clock: Clock
@@ -47,6 +49,7 @@ export class ReplayedPolicies {
   /** Throws a `SluiceError` if a policy cannot be counted, for example by a `sliding-log` of a large limit. */
   constructor(document: PolicyDocument, clock: Clock) {
     this.#clock = clock
+    this.hasLists = document.lists !== undefined
     this.matcher = new PolicyMatcher(document, (policy) => {
       this.failedConditions.set(policy, (this.failedConditions.get(policy) ?? 0) + 1)
     })

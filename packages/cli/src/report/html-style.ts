@@ -17,7 +17,7 @@ p { max-width: 46rem; } .muted { color: var(--muted); } .bad { color: var(--bad)
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--muted); font-weight: 600; }
-th:first-child, td:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+th:first-child, td:first-child { text-align: left; white-space: normal; min-width: 9rem; overflow-wrap: anywhere; }
 svg { width: 100%; height: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 0.5rem; }
 svg text { fill: var(--muted); font: 11px system-ui, sans-serif; } svg .name { fill: var(--text); }
 svg .tick, svg .end { text-anchor: end; } svg .grid { stroke: var(--line); }

@@ -87,7 +87,7 @@ function policySection(policy: PolicyReport): string {
   return `<section>
 <h2>${escapedHtml(name)}</h2>
 <p><strong>${count(proposal.limit)} per ${escapedHtml(per)} proposed.</strong> ${escapedHtml(proposal.reason + measured)}</p>
-<h3>${escapedHtml(unit)} in the busiest ${escapedHtml(per)} of each client</h3>
+<h3>Busiest ${escapedHtml(per)} of each client, in ${escapedHtml(unit)}</h3>
 ${curve}
 <h3>Requests by hour</h3>
 ${barChart(`Requests of ${name} by hour`, hourBars(hours), BARS)}

@@ -4,7 +4,7 @@ import { printable } from './safe-text.ts'
 import type { TextStyle } from './text-style.ts'
 import { textTable } from './text-table.ts'
 
-const KEY_LENGTH = 48
+const KEY_LENGTH = 72
 const BUSIEST_HOURS = 5
 
 /** Returns a report as text for a terminal. */
@@ -44,7 +44,7 @@ export function logText({ log }: Pick<ReplayReport, 'log'>): string {
   }
   if (late.count > 0) {
     lines.push(
-      `${count(late.count)} requests came more than a minute late, by up to ${count(Math.round(late.latestByMs / 1000))} s: ` +
+      `${count(late.count)} requests were not in order, by up to ${count(Math.round(late.latestByMs / 1000))} s: ` +
         'they count at the time of the request before them',
     )
   }

@@ -19,7 +19,8 @@ const HEIGHT = 200
 const LEFT = 64
 const BOTTOM = 24
 const TOP = 16
-const PLOT_WIDTH = WIDTH - LEFT
+const RIGHT = 8
+const PLOT_WIDTH = WIDTH - LEFT - RIGHT
 const PLOT_HEIGHT = HEIGHT - TOP - BOTTOM
 /** Smallest height of a part that is not 0, so that few denials among many requests are visible. */
 const VISIBLE = 2
@@ -65,7 +66,7 @@ export function curveChart(
   const lines = levels.map(({ name, value }, at) => {
     const y = yOf(value)
     const label = `<text class="name" x="${LEFT + 4}" y="${y - 3}">${escapedHtml(`${name}: ${count(value)}`)}</text>`
-    return `<g><line class="level level-${at}" x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/>${label}</g>`
+    return `<g><line class="level level-${at}" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/>${label}</g>`
   })
   const curve = `<polyline class="curve" points="${points.join(' ')}"/>`
   return svg(title, [...gridLines(highest, heightOf, true), curve, ...lines, ...axisLabels(ends)])
@@ -84,7 +85,7 @@ function gridLines(highest: number, heightOf: (value: number) => number, isLogar
     : [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((times) => times * power).filter((value) => value <= highest)
   return values.map((value) => {
     const y = round(TOP + PLOT_HEIGHT * (1 - heightOf(value)))
-    const line = `<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/>`
+    const line = `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/>`
     return `${line}<text class="tick" x="${LEFT - 6}" y="${y + 4}">${count(value)}</text>`
   })
 }
@@ -93,7 +94,7 @@ function axisLabels([first, last]: readonly string[]): string[] {
   const y = HEIGHT - 6
   return [
     `<text class="axis" x="${LEFT}" y="${y}">${escapedHtml(first)}</text>`,
-    `<text class="axis end" x="${WIDTH}" y="${y}">${escapedHtml(last)}</text>`,
+    `<text class="axis end" x="${WIDTH - RIGHT}" y="${y}">${escapedHtml(last)}</text>`,
   ]
 }
 
