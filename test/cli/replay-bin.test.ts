@@ -22,20 +22,15 @@ test('sluice replay reports what the policies would have denied', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ total: { requests: 3, denied: 1 } })
 })
 
+test('sluice replay accepts several routes and attributes before the logs', async () => {
+  const extra = ['--route', 'GET /a', '--route', 'GET /b', '--attribute', 'principal=user', '--attribute', 'team=group']
+  const { exitCode, stdout } = await sluice(['replay', '--policies', policies, '--json', ...extra, log])
+  expect(exitCode).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ total: { requests: 3, denied: 1 } })
+})
+
 test('sluice diff reports the requests that only one file denies', async () => {
-  const args = [
-    'diff',
-    policies,
-    looser,
-    '--log',
-    log,
-    '--attribute',
-    'principal=user',
-    'team=group',
-    '--route',
-    'GET /a',
-  ]
-  const { exitCode, stdout } = await sluice([...args, '--json'])
+  const { exitCode, stdout } = await sluice(['diff', policies, looser, '--json', '--log', log])
   expect(exitCode).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ requests: 3 })
 })

@@ -149,8 +149,13 @@ function addDiff(program: Command, { stdout, stderr }: Terminal, exitWith: (exit
 function withLogOptions(command: Command): Command {
   return command
     .option('--format <format>', "'common', 'combined', 'json', or a log_format of nginx (default: recognised)")
-    .option('--route <route...>', "routes of the application, such as 'GET /teams/:team'")
-    .option('--attribute <name=field...>', 'fields of the log with attributes of policies', collectAttribute)
+    .option('--route <route>', "a route of the application, such as 'GET /teams/:team'; repeatable", collectRoute)
+    .option('--attribute <name=field>', 'the field of the log with an attribute; repeatable', collectAttribute)
+}
+
+/** Adds a route to the earlier ones. An option with several values would take the logs that follow it for routes. */
+function collectRoute(route: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, route]
 }
 
 /** Adds an attribute and its field to the earlier ones. */
