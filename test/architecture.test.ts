@@ -34,6 +34,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     '@marcbachmann/cel-js',
     '@sluice/http',
     '@sluice/limiter-core',
+    '@sluice/sketches',
     'ajv',
     'fastest-levenshtein',
     're2js',

@@ -44,7 +44,7 @@ function pageOf(code: string): string {
 
 /** A message as shown on the page, without the number in the names of limiters with unique names. */
 function asShown(message: unknown): string {
-  return String(message).replace(/\bapi \d+/g, 'api')
+  return String(message).replace(/\bapi[ -]\d+/g, 'api')
 }
 
 const warned: { message: string; code: string }[] = []

@@ -19,7 +19,15 @@ import { HashRing } from '@sluice/fleet/backend'
 import { createGossip, gossipBackend } from '@sluice/gossip'
 import { createKeyedHash } from '@sluice/keyed-hash'
 import { CounterMetric, HistogramMetric } from '@sluice/metrics'
-import { checkPolicies, parsePolicies } from '@sluice/policies'
+import {
+  checkPolicies,
+  fileSource,
+  listFile,
+  parsePolicies,
+  postgresSource,
+  redisSource,
+  urlSource,
+} from '@sluice/policies'
 import { postgresBackend } from '@sluice/postgres'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 import { CountMin, SketchSeed } from '@sluice/sketches'
@@ -143,6 +151,17 @@ export const badOptions: readonly BadOption[] = [
   ['a unit that would inject a header', 'SLUICE_BAD_NAME', () => one({ unit: 'a\r\nb' })],
   ['an empty name of a cap', 'SLUICE_BAD_NAME', () => cap({ limit: 1, name: '' })],
   ['a reserved scope', 'SLUICE_BAD_NAME', () => one({ scope: '#1' })],
+  ['an empty path of a policy file', 'SLUICE_BAD_OPTION', () => fileSource('')],
+  ['an empty path of a list', 'SLUICE_BAD_OPTION', () => listFile('')],
+  ['policies at an ftp: URL', 'SLUICE_BAD_OPTION', () => urlSource('ftp://example.com/policies.yaml')],
+  [
+    'a header with a line break',
+    'SLUICE_BAD_OPTION',
+    () => urlSource('http://localhost/', { headers: { 'x-a': 'a\nb' } }),
+  ],
+  ['a time-out of 0', 'SLUICE_BAD_DURATION', () => urlSource('http://localhost/', { timeoutMs: 0 })],
+  ['policies in an unknown client', 'SLUICE_BAD_OPTION', () => (redisSource as Untyped)({}, 'policies')],
+  ['policies in a table with a quote', 'SLUICE_BAD_OPTION', () => postgresSource(sql, { table: 'a"b' })],
   ['a value in a policy file', 'SLUICE_BAD_POLICY_FILE', () => parsePolicies(WORDY, 'policies.yaml')],
   ['a number of processes of policies', 'SLUICE_BAD_OPTION', () => checkPolicies(SMALL, { processes: 0 })],
   ['a tick of policies', 'SLUICE_BAD_OPTION', () => checkPolicies(SMALL, { syncTickMs: 1 })],

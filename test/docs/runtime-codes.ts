@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   type Backend,
   createInflightLimiter,
@@ -10,14 +13,22 @@ import {
 import { sluice } from '@sluice/fastify'
 import type { ScriptRunner } from '@sluice/limiter-core/backend'
 import { recordCollapsedClients } from '@sluice/limiter-core/http'
+import { fileSource, policies } from '@sluice/policies'
 import { redisBackend } from '@sluice/redis'
 import { CountMin } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { FakeClock, failingBackend, openedCounter } from '@sluice/testkit'
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express'
 import { fastify } from 'fastify'
 import request from 'supertest'
 import { frontBackend } from '../contracts/front-backend.ts'
+import { TextSource } from '../policies/text-source.ts'
 import { Hub } from '../sketches/fleet/hub.ts'
 
 /** Response as the client saw it: the status, and whether the request was counted. */
@@ -96,6 +107,33 @@ async function withoutOverrides(): Promise<readonly Seen[]> {
   }
   const overrides = limitOverrides({ load, clock: new FakeClock() })
   return statuses([named({ overrides })])
+}
+
+async function withBadDocument(): Promise<readonly Seen[]> {
+  const source = new TextSource('{ "version": 1, "policies": [{ "name": "all", "limit": 1, "per": "1m" }] }')
+  const options = policies<Request, Response>(source)
+  source.text = JSON.stringify({ version: 1, policies: newName() })
+  await options.policies.reload()
+  return statuses([rateLimit(options)])
+}
+
+async function withBadList(): Promise<readonly Seen[]> {
+  const file = `${newName()}.txt`
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-list-'))
+  writeFileSync(join(folder, file), '10.0.0.0/33\n')
+  const policy = { name: 'all', limit: 1, per: '1m' }
+  const text = JSON.stringify({ version: 1, policies: [policy], lists: { block: { file } } })
+  return statuses([rateLimit(policies<Request, Response>(Object.assign(new TextSource(text), { folder })))])
+}
+
+async function inFrontOfRouter(): Promise<readonly Seen[]> {
+  const policy = { name: newName().replace(' ', '-'), limit: 1_000, per: '1m', match: { route: 'GET /search' } }
+  const limit = rateLimit(
+    policies<Request, Response>(new TextSource(JSON.stringify({ version: 1, policies: [policy] }))),
+  )
+  const app = express().use(limit, (_req, res) => void res.send('ok'))
+  for (let sent = 0; sent < 100; sent++) await request(app).get('/search')
+  return []
 }
 
 async function sharedCount(): Promise<readonly Seen[]> {
@@ -239,6 +277,9 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_BACKEND_RECOVERED', backAgain],
   ['SLUICE_MEMORY_IN_CLUSTER', underPm2],
   ['SLUICE_OVERRIDES_STALE', withoutOverrides],
+  ['SLUICE_POLICIES_STALE', withBadDocument],
+  ['SLUICE_BAD_LIST', withBadList],
+  ['SLUICE_NO_ROUTE', inFrontOfRouter],
   ['SLUICE_REDIS_EVICTION', () => statuses([rateLimit({ ...policy, backend: redisBackend(evicting) })])],
   ['SLUICE_CLUSTER_RUNNER', ofClusterUnsaid],
   ['SLUICE_OBSERVER_DROPPED', () => statuses([named({ observers: [{ decided: throwing }] })])],
@@ -256,6 +297,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_DENIED', handedOn],
   ['SLUICE_BAD_KEY', () => thrown(() => (createInflightLimiter({ limit: 1 }).acquire as Untyped)(17))],
   ['SLUICE_BAD_COST', () => thrown(() => createLimiter({ policies: [policy] }).take('anna', -1))],
+  ['SLUICE_POLICIES_UNREADABLE', () => thrown(() => fileSource('policies.yaml').readSync())],
   ['SLUICE_BAD_AMOUNT', () => thrown(() => new CountMin(small).add('anna', Number.NaN))],
   ['SLUICE_SKETCH_MISMATCH', () => thrown(() => new CountMin(small).merge(new CountMin({ width: 8, depth: 3 })))],
   ['SLUICE_SKETCH_UNSUPPORTED', () => thrown(() => new CountMin({ ...small, conservative: true }).remove('anna'))],

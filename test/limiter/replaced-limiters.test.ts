@@ -116,6 +116,17 @@ test('a refund reaches the third limiter, whichever of them carried the key', as
   expect(await remaining(third)).toBe(20)
 })
 
+test('a take of a replaced limiter counts in the limiter that has carried its key', async () => {
+  const before = limiterOf({ algorithm: 'fixed-window', limit: 10, window: '1m' })
+  await before.take('a')
+  const after = replaced(before, { algorithm: 'sliding-log', limit: 10, window: '2m' })
+  expect(await remaining(after)).toBe(9)
+  await before.take('a', 2)
+  expect(await remaining(after)).toBe(7)
+  await before.take('b', 2)
+  expect(await remaining(after, 'b')).toBe(8)
+})
+
 test('a key that is reset does not get its earlier usage back', async () => {
   const before = limiterOf({ algorithm: 'fixed-window', limit: 10, window: '1m' })
   await before.take('a', 4)

@@ -4,6 +4,7 @@ import {
   type Policy,
   type PolicyVariant,
   type PriorUsage,
+  restoreUsage,
   type TablePolicy,
 } from '@sluice/limiter-core/backend'
 import { chargeLate, revertLateCharge } from './charge-late.ts'
@@ -121,6 +122,11 @@ export class SyncedPolicy implements TablePolicy {
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.inner.adopt(cells, at, now, used, resetAfterMs)
     cells.fill(0, at + this.#own, at + this.cells)
+  }
+
+  /** Restores usage that the ledger has under other cells. The units of this process stay to be reported. */
+  readonly restorer: Pick<CompiledPolicy, 'adopt'> = {
+    adopt: (cells, at, now, used, resetAfterMs) => restoreUsage(this.inner, cells, at, now, { used, resetAfterMs }),
   }
 
   /** Returns an adopter of the ledger's cells that adds the units which this process has not reported. */

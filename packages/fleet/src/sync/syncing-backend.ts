@@ -135,6 +135,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     const charges = requested as readonly SyncedCharge[]
     const fixed = this.#outage.apply(charges)
     if (fixed) return this.#answerAlike(fixed, charges, moment)
+    this.#restore(charges, moment)
     const answer = this.#memory.takeAll(charges.map(localCharge), moment)
     const isTaken = !hasDenial(answer.verdicts)
     const verdicts = answer.verdicts.map((verdict, index) => waiting(verdict as PolicyVerdict, charges[index].cost))
@@ -158,6 +159,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const charges = requested as readonly SyncedCharge[]
     this.#outage.apply(charges)
+    this.#restore(charges, moment)
     const answer = this.#memory.adjustAll(charges.map(localCharge), takenAt, moment)
     const now = answer.takenAt
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
@@ -226,6 +228,14 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     if (!counted) outageDecisions.add(1, source)
   }
 
+  /** Restores usage that the ledger has under other cells. */
+  #restore(charges: readonly SyncedCharge[], moment: Moment | undefined): void {
+    for (const { counter, key, known } of charges) {
+      if (known && known.ageMs === undefined)
+        this.#reports.restore(counter, key, known, moment?.now ?? this.#clock.now())
+    }
+  }
+
   #taken(counter: SyncedCounter, key: string, cost: number, now: number, remaining: number): void {
     if (cost === 0) return
     this.#reports.selectRow(counter, key, now)
@@ -252,7 +262,9 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
 }
 
 function localCharge(charge: SyncedCharge): Charge {
-  return { ...charge, counter: charge.counter.local }
+  const { known } = charge
+  // restored without being reported as units of this process
+  return { ...charge, counter: charge.counter.local, known: known?.ageMs === undefined ? undefined : known }
 }
 
 function localKey({ key, counter }: SyncedCharge): CountedKey {

@@ -1,4 +1,4 @@
-import type { Clock, CountEstimate, MemoryBackend } from '@sluice/limiter-core/backend'
+import type { Clock, CountEstimate, MemoryBackend, PriorUsage } from '@sluice/limiter-core/backend'
 import { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncExchange } from './sync-exchange.ts'
@@ -99,6 +99,17 @@ export class UsageReports {
     if (fleetPending >= (remaining + pending) * URGENT_FRACTION || this.#isStale(policy, now)) this.#markUrgent(place)
   }
 
+  /** Restores usage of a key here, and in the ledger with the next report. */
+  restore(counter: SyncedCounter, key: string, known: PriorUsage, now: number): void {
+    const { local } = counter
+    this.#deps.memory.adopt({ key, counter: local }, known, now, local.compiled.restorer)
+    this.selectRow(counter, key, now)
+    const place = this.report(counter, key, 0, now)
+    const usage = this.outbox.find(place, key, counter)
+    if (usage) usage.known = { used: known.used, resetAfterMs: known.resetAfterMs }
+    this.#markUrgent(place)
+  }
+
   /** Handles a denied take. Requests the usage if it is stale, because other processes may have refunded units. */
   denied(counter: SyncedCounter, key: string, now: number): void {
     this.selectRow(counter, key, now)
@@ -142,6 +153,7 @@ export class UsageReports {
     if (lostAt === Number.NEGATIVE_INFINITY) return
     const now = this.#deps.clock.now()
     for (const usage of takes as readonly PendingUsage[]) {
+      if (usage.known && usage.known.ageMs === undefined) continue
       const counter = usage.counter as SyncedCounter
       this.selectRow(counter, usage.key, now)
       const policy = counter.local.compiled

@@ -90,7 +90,8 @@ class CompiledSlidingLog implements CompiledPolicy {
   /** Inserts units at index `place` of the timestamps and returns the number of units that fit. */
   #charge(cells: Float64Array, at: number, times: number[], place: number, units: number, takenAt: number): number {
     const free = this.room - times.length
-    const fitting = Math.min(units, this.#chargedBeside ? free + place : free)
+    // a log may have more timestamps than fit, from a policy with a larger limit
+    const fitting = Math.max(0, Math.min(units, this.#chargedBeside ? free + place : free))
     times.splice(place, 0, ...new Array<number>(fitting).fill(takenAt))
     this.#write(cells, at, this.#newest(times))
     return fitting

@@ -71,13 +71,11 @@ export class Adjustments {
 
   #adjust(charges: readonly Charge[], takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
     const adjust = (): MaybePromise<Answer> => (this.#backend as RequestBackend).adjustAll(charges, takenAt, moment)
-    const answer = observeCharges(this.#observers, charges, this.#succession.after(charges, moment, adjust))
-    return this.#succession.isReplaced ? andThen(answer, (answered) => this.#repeated(charges, answered)) : answer
-  }
-
-  /** Repeats adjustments in the counts of the limiters that have replaced this one. Returns the answer. */
-  #repeated(charges: readonly Charge[], answer: Answer): MaybePromise<Answer> {
-    return andThen(allOf(charges.map((charge) => this.#succession.adjusted(charge))), () => answer)
+    const send = (): MaybePromise<Answer> =>
+      observeCharges(this.#observers, charges, this.#succession.after(charges, moment, adjust))
+    if (!this.#succession.isReplaced) return send()
+    const repeat = this.#succession.repeater(charges)
+    return andThen(send(), (answer) => andThen(repeat(charges), () => answer))
   }
 
   /** Returns the moment of an adjustment: `uncounted` if the take, or its part for `charge`, was not counted. */

@@ -2,7 +2,18 @@ import { drainPerMs } from '../algorithms/policy-forms.ts'
 import { retentionMs } from '../algorithms/retention-ms.ts'
 import { sharesCells } from '../backend/shares-cells.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
-import type { Answer, Charge, Clock, CompiledPolicy, MaybePromise, Moment, PriorUsage } from '../contracts.ts'
+import type {
+  Answer,
+  Charge,
+  Clock,
+  CompiledPolicy,
+  CountedKey,
+  MaybePromise,
+  Moment,
+  PriorUsage,
+} from '../contracts.ts'
+import { FailoverCounter } from '../failover/failover-counter.ts'
+import { LARGEST_HEADER_INTEGER } from '../policy/policy.ts'
 import { clockOf } from '../time/clock.ts'
 import { chargeOf } from './charges.ts'
 import type { OpenPolicy } from './open-policy.ts'
@@ -19,6 +30,10 @@ export interface ReplacedPolicies {
 /** A replaced policy, whose cells its successor does not read. */
 interface Predecessor {
   readonly open: OpenPolicy
+  /** Limiter that has the counters open. */
+  readonly limiter: ReplacedPolicies
+  /** Limit by which its usage is read. */
+  readonly limit: number
   /** Time from which none of its usage counts. */
   readonly endsAt: number
 }
@@ -44,6 +59,8 @@ export class CarriedCounts {
   readonly #endsAt: number
   /** Keys that were carried, and calls in progress that carry them. */
   readonly #keys = new Map<string, true | Promise<void>>()
+  /** Keys whose usage was read. */
+  readonly #read = new Set<string>()
   /** Calls that wait for usage to be carried. Their successors read the usage of a key after they have been sent. */
   readonly #unsent = new Set<Promise<void>>()
 
@@ -52,14 +69,17 @@ export class CarriedCounts {
     this.#clock = clockOf(clock)
     this.#open = new Map(open.map((one) => [one.policy.name, one]))
     const now = this.#clock.now()
+    // also of policies that are off or missing now, and may come back
+    const names = [...open, ...replaced.policies].map(({ policy }) => policy.name)
+    const everyName = new Set([...names, ...(replaced.earlier ? replaced.earlier.#predecessors.keys() : [])])
+    const predecessors = [...everyName].map((name) => [name, this.#found(name, replaced, now)] as const)
+    this.#predecessors = new Map(predecessors.filter(([, found]) => found.length > 0))
+    const read = new Set([...this.#predecessors.values()].flat().map(({ limiter }) => limiter))
     const earlier = replaced.earlier ? replaced.earlier.#replaced : []
-    const all = [...earlier, replaced]
-    for (const { close } of all.splice(0, all.length - MOST_OPEN)) close()
-    this.#replaced = all
+    const ended = earlier.filter((one, index) => index < earlier.length - MOST_OPEN && !read.has(one))
+    for (const { close } of ended) close()
+    this.#replaced = [...earlier.filter((one) => !ended.includes(one)), replaced]
     this.#earlier = replaced.earlier ? [...replaced.earlier.#earlier, replaced.earlier].slice(-MOST_OPEN) : []
-    this.#predecessors = new Map(
-      open.map((one) => [one.policy.name, predecessorsOf(one, replaced, now, replaced.earlier)]),
-    )
     const ends = [...this.#predecessors.values()].flat().map(({ endsAt }) => endsAt)
     this.#endsAt = Math.max(Number.NEGATIVE_INFINITY, ...ends)
   }
@@ -73,9 +93,13 @@ export class CarriedCounts {
     return this.#predecessors.get(policy) ?? []
   }
 
-  /** Whether usage of a key was carried, so that refunds of earlier takes concern the successor too. */
-  hasCarried(policy: string, key: string): boolean {
-    return this.#keys.get(idOf(policy, key)) === true
+  /**
+   * Returns true if the usage of a key was carried, a promise if it was read and is being carried, and undefined
+   * otherwise. What replaced limiters count after it was read concerns the successor too.
+   */
+  carriedOf(policy: string, key: string): true | Promise<void> | undefined {
+    const id = idOf(policy, key)
+    return this.#read.has(id) ? (this.#keys.get(id) ?? true) : undefined
   }
 
   /** Sends a call when the usage of the keys of its charges has been carried. */
@@ -103,6 +127,21 @@ export class CarriedCounts {
     for (const { close } of this.#replaced) close()
   }
 
+  #found(name: string, limiter: ReplacedPolicies, now: number): readonly Predecessor[] {
+    const { policies, earlier } = limiter
+    const own = this.#open.get(name)
+    const open = policies.find(({ policy }) => policy.name === name)
+    const ended = open
+      ? [{ open, limiter, limit: widestLimit(open), endsAt: now + retentionMs(open.counter.compiled) }]
+      : []
+    const known: Predecessor[] = []
+    for (const next of [...ended, ...(earlier?.predecessorsOf(name) ?? [])]) {
+      const isKnown = known.some(({ open }) => readsSameCells(open, next.open))
+      if (next.endsAt > now && !isKnown && !(own && readsSameCells(own, next.open))) known.push(next)
+    }
+    return known.slice(0, MOST_PREDECESSORS)
+  }
+
   #carryOne(charge: Charge, moment: Moment | undefined): MaybePromise<void> | undefined {
     const { name } = charge.counter.compiled.policy
     const predecessors = this.predecessorsOf(name)
@@ -110,16 +149,23 @@ export class CarriedCounts {
     const id = idOf(name, charge.key)
     const before = this.#keys.get(id)
     if (before !== undefined) return before === true ? undefined : before
-    if (this.#keys.size >= MOST_KEYS) this.#keys.clear()
+    if (this.#keys.size >= MOST_KEYS) {
+      this.#keys.clear()
+      this.#read.clear()
+    }
     const finish = (isCarried: boolean): void => {
       if (isCarried) this.#keys.set(id, true)
-      else this.#keys.delete(id)
+      else {
+        this.#keys.delete(id)
+        this.#read.delete(id)
+      }
     }
     const earlier = allOf(this.#earlier.flatMap((one) => [...one.#unsent]))
     const now = this.#clock.now()
-    const found = andThen(earlier, () =>
-      allOf(predecessors.flatMap(({ open, endsAt }) => (endsAt > now ? usageOf(open, charge.key, moment) : []))),
-    )
+    const found = andThen(earlier, () => {
+      this.#read.add(id)
+      return allOf(predecessors.flatMap((one) => (one.endsAt > now ? usageOf(one, charge.key, moment) : [])))
+    })
     const carried = andThen(
       andThen(found, (usages) => this.#restore(charge, usages, moment)),
       finish,
@@ -135,8 +181,10 @@ export class CarriedCounts {
     const resetAfterMs = Math.max(0, ...usages.map((usage) => usage.resetAfterMs))
     const open = this.#open.get(charge.counter.compiled.policy.name)
     if (!open || used === 0 || resetAfterMs === 0) return areKnown
-    const known = usageUnder(charge.counter.compiled, used, resetAfterMs)
-    const answer = open.backend.takeAll([{ ...charge, cost: 0, known }], moment)
+    // a smaller limit would hide usage that the cells already have
+    const counter = open.counters.of(widestLimit(open)) ?? charge.counter
+    const known = usageUnder(counter.compiled, used, resetAfterMs)
+    const answer = open.backend.takeAll([{ key: charge.key, counter, cost: 0, known }], moment)
     return andThen(answer, ({ counted }) => counted && areKnown)
   }
 }
@@ -157,28 +205,34 @@ interface CarriedUsage {
   readonly isCounted: boolean
 }
 
-function usageOf(open: OpenPolicy, key: string, moment: Moment | undefined): MaybePromise<CarriedUsage> {
-  const charge = chargeOf(open, key, 0)
+function usageOf({ open, limit }: Predecessor, key: string, moment: Moment | undefined): MaybePromise<CarriedUsage> {
+  const charge = { key, counter: open.counters.of(limit) ?? open.counter, cost: 0 }
   return andThen(open.backend.peekAll([charge], moment), ({ verdicts: [verdict], counted }: Answer) => {
     const { remaining, resetAfterMs } = verdict
-    return { used: Math.max(0, charge.counter.compiled.capacity - remaining), resetAfterMs, isCounted: counted }
+    const used = charge.counter.compiled.capacity - remaining - heldUnits(open, charge)
+    return { used: Math.max(0, used), resetAfterMs, isCounted: counted }
   })
 }
 
-function predecessorsOf(
-  one: OpenPolicy,
-  { policies }: ReplacedPolicies,
-  now: number,
-  earlier: CarriedCounts | undefined,
-): readonly Predecessor[] {
-  const replaced = policies.find(({ policy }) => policy.name === one.policy.name)
-  const ended = replaced ? [{ open: replaced, endsAt: now + retentionMs(replaced.counter.compiled) }] : []
-  const known: Predecessor[] = []
-  for (const next of [...ended, ...(earlier?.predecessorsOf(one.policy.name) ?? [])]) {
-    const isLater = known.some(({ open }) => readsSameCells(open, next.open))
-    if (next.endsAt > now && !isLater && !readsSameCells(one, next.open)) known.push(next)
+/** Returns the units that this process has leased and not used. They return to the key without a take. */
+function heldUnits({ home }: OpenPolicy, { key, counter }: CountedKey): number {
+  const opened = counter instanceof FailoverCounter ? counter.remote : counter
+  const held = home.heldOf?.({ key, counter: opened }) ?? []
+  return held.reduce((sum, { units }) => sum + units, 0)
+}
+
+/** Returns the largest limit by which the cells of a policy can be read: a smaller one hides usage beyond it. */
+function widestLimit({ policy, counter, counters }: OpenPolicy): number {
+  // a bucket drains at a rate that depends on the limit
+  if (drainPerMs(policy) > 0 || counter.compiled.variants) return policy.limit
+  const limit = policy.algorithm === 'sliding-log' ? (counter.compiled.room ?? policy.limit) : LARGEST_HEADER_INTEGER
+  try {
+    counters.prepare(limit)
+    return limit
+  } catch {
+    // the backend counts no limit that large
+    return policy.limit
   }
-  return known.slice(0, MOST_PREDECESSORS)
 }
 
 function readsSameCells(one: OpenPolicy, other: OpenPolicy): boolean {

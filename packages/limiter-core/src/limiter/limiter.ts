@@ -189,6 +189,7 @@ export class PolicyLimiter implements Limiter {
   replace(previous: PolicyLimiter): void {
     this.#succession.follow(previous.#succession, () => this.#chooseSole())
     for (const stop of previous.#leave.splice(0)) stop()
+    previous.#chooseSole()
     this.#chooseSole()
   }
 
@@ -209,7 +210,8 @@ export class PolicyLimiter implements Limiter {
   }
 
   #chooseSole(): void {
-    this.#sole = this.controlled || this.#succession.isCarrying ? undefined : soleOf(this.#open)
+    const { isCarrying, isReplaced } = this.#succession
+    this.#sole = this.controlled || isCarrying || isReplaced ? undefined : soleOf(this.#open)
   }
 
   #openTo(observers: Observers, handle: LimiterHandle): void {
@@ -229,13 +231,28 @@ export class PolicyLimiter implements Limiter {
 
   #takeFrom(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     const request = moment?.request
+    const repeat = this.#succession.isReplaced ? this.#succession.repeater(charges) : undefined
     const answer = (this.#backend as RequestBackend).takeAll(
       charges,
       this.#clock ? this.#momentAt(moment, this.#clock) : moment,
     )
+    if (repeat) return andThen(answer, (answered) => this.#repeated(charges, answered, repeat, request))
     return isPromise(answer)
       ? andThen(answer, (answered) => this.#decided(charges, answered, request))
       : this.#decided(charges, answer, request)
+  }
+
+  /** Counts a take of a limiter that was replaced meanwhile in the counts of its successors. */
+  #repeated(
+    charges: readonly Charge[],
+    answer: Answer,
+    repeat: ReturnType<Succession['repeater']>,
+    request: ObservedRequest | undefined,
+  ): MaybePromise<Decision> {
+    const decision = this.#decided(charges, answer, request)
+    const fitsAll = answer.verdicts.every(({ allowed }) => allowed)
+    const counted = charges.filter(({ advisory }) => decision.allowed && (fitsAll || !advisory))
+    return andThen(repeat(counted), () => decision)
   }
 
   /** Returns the moment of a take, with the clock's time unless the caller passed a time. */

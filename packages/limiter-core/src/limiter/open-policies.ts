@@ -67,6 +67,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   }
   const canChange = options.identity !== undefined
   const scaleOf = canChange ? scaleName : (): string => ''
+  const changedLimit = canChange ? roomFor : (): number => 0
   const claim = (backend: Backend, ofName: readonly Policy[]): (() => void) => {
     // no other limiter uses this scope
     if (scopeOn(backend) === limiter.privateScope) return () => {}
@@ -80,10 +81,12 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   const opened: (() => void)[] = []
   const open = (input: PolicyInput, policy: Policy): OpenPolicy => {
     const policiesOfName = policies.flat().filter(({ name }) => name === policy.name)
-    const variants = new PolicyVariants(
-      policiesOfName,
-      Math.max(overridden.get(policy.name) ?? 0, largestControlled(options.observers, policy.name)),
-    )
+    const otherLimits = [
+      overridden.get(policy.name) ?? 0,
+      largestControlled(options.observers, policy.name),
+      changedLimit(largest.get(policy.name) as number),
+    ]
+    const variants = new PolicyVariants(policiesOfName, Math.max(...otherLimits))
     const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
     for (const [plan, others] of policies.entries()) {
       const index = others.findIndex(({ name }) => name === policy.name)
@@ -120,11 +123,20 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
 
 /**
  * Returns what the meaning of cells depends on, for the names of counts of policies that can change: the rate of GCRA,
- * whose cells are times, and the length of windows. Buckets have cells of units.
+ * whose cells are times, the length of windows, and the room of logs. Buckets have cells of units.
  */
 function scaleName({ algorithm, limit, windowMs }: Policy): string {
   if (algorithm === 'gcra') return `/${limit}per${windowMs}`
+  if (algorithm === 'sliding-log') return `/${windowMs}/${roomFor(limit)}`
   return algorithm === 'token-bucket' ? '' : `/${windowMs}`
+}
+
+/** Smallest room of a log whose limit can change. */
+const SMALLEST_ROOM = 32
+
+/** Returns the room of a log whose limit can change: most changes of the limit then need no other log. */
+function roomFor(limit: number): number {
+  return Math.min(LARGEST_LOG, Math.max(SMALLEST_ROOM, 2 ** Math.ceil(Math.log2(limit))))
 }
 
 /** Calls the functions and empties the list, so that each is called once. */

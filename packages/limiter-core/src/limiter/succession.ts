@@ -1,8 +1,14 @@
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
-import type { Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
+import type { Answer, Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
 import { CarriedCounts } from './carried-counts.ts'
 import { chargeOf } from './charges.ts'
 import type { OpenPolicy } from './open-policy.ts'
+
+/** Where a successor counts a key. */
+interface Place {
+  readonly open: OpenPolicy
+  readonly carried: true | Promise<void>
+}
 
 /** The limiters before and after a limiter whose policies change. */
 export class Succession {
@@ -58,17 +64,37 @@ export class Succession {
     return this.isCarrying ? this.#carried?.reset(charges) : undefined
   }
 
-  /** Repeats an adjustment of an earlier take in the counts of the successors that have carried the key. */
-  adjusted({ key, cost, counter }: Charge): MaybePromise<void> {
-    const next = this.#next
-    if (!next) return undefined
+  /**
+   * Returns a function that repeats what a call has counted in the counts of the successors that carried a key before
+   * the call. Call this method before the call.
+   */
+  repeater(charges: readonly Charge[]): (counted: readonly Charge[]) => MaybePromise<void> {
+    const places = new Map(charges.map((charge) => [charge, this.#placesOf(charge)]))
+    return (counted) => {
+      const repeated = counted.flatMap(
+        (charge) => places.get(charge)?.map((place) => this.#repeat(charge, place)) ?? [],
+      )
+      return andThen(allOf(repeated), () => undefined)
+    }
+  }
+
+  #placesOf({ key, counter }: Charge): readonly Place[] {
     const { name } = counter.compiled.policy
-    const open = next.#carried?.hasCarried(name, key) && next.#open.find(({ policy }) => policy.name === name)
-    if (!open) return next.adjusted({ key, cost, counter })
+    const places: Place[] = []
+    for (let next = this.#next; next; next = next.#next) {
+      const carried = next.#carried?.carriedOf(name, key)
+      const open = next.#open.find(({ policy }) => policy.name === name)
+      if (carried && open) places.push({ open, carried })
+    }
+    return places
+  }
+
+  #repeat({ key, cost }: Charge, { open, carried }: Place): MaybePromise<void> {
     // the carried units have no time of their own
     const moment = this.#clock && { now: this.#clock.now() }
-    const answer = open.backend.adjustAll([chargeOf(open, key, cost)], Number.POSITIVE_INFINITY, moment)
-    return andThen(allOf([answer, next.adjusted({ key, cost, counter })]), () => undefined)
+    const send = (): MaybePromise<Answer> =>
+      open.backend.adjustAll([chargeOf(open, key, cost)], Number.POSITIVE_INFINITY, moment)
+    return andThen(carried === true ? send() : carried.then(send), () => undefined)
   }
 
   close(): void {

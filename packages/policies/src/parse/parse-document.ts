@@ -2,6 +2,7 @@ import { messageOf } from '@sluice/limiter-core/backend'
 import { type FileProblem, PolicyFileError } from '../document/file-problem.ts'
 import type { PolicyDocument } from '../document/policy-document.ts'
 import { attributeProblems } from './attribute-problems.ts'
+import { listProblems } from './list-problems.ts'
 import { PositionedDocument } from './positions.ts'
 import { referenceProblems } from './reference-problems.ts'
 import { replacementProblems } from './replacement-problems.ts'
@@ -18,7 +19,7 @@ export interface ParseOptions {
 
 /**
  * Returns the contents of a policy file. `file` is its name in messages. Throws `PolicyFileError` with all problems of
- * the text: its syntax, its fields, its conditions, and the names in it.
+ * the text: its syntax, its fields, its conditions, the names in it, and the entries of its lists.
  */
 export function parseDocument(text: string, file: string, { attributes }: ParseOptions = {}): PolicyDocument {
   const document = new PositionedDocument(text)
@@ -34,7 +35,11 @@ export function parseDocument(text: string, file: string, { attributes }: ParseO
   }
   refuse(schemaProblems(document, value))
   const contents = value as PolicyDocument
-  refuse([...referenceProblems(document, contents), ...attributeProblems(document, contents, attributes)])
+  refuse([
+    ...referenceProblems(document, contents),
+    ...attributeProblems(document, contents, attributes),
+    ...listProblems(document, contents),
+  ])
   refuse(replacementProblems(document, contents))
   return contents
 }

@@ -1,0 +1,148 @@
+import {
+  type ChangingPolicies,
+  messageOf,
+  type PolicyFollower,
+  type PreparedPolicies,
+  type RequestPolicy,
+  warn,
+} from '@sluice/http'
+import { PolicyFileError } from './document/file-problem.ts'
+import { PolicyLists } from './lists/policy-lists.ts'
+import { parseDocument } from './parse/parse-document.ts'
+import type { AttributeFunctions } from './requests/request-attributes.ts'
+import { requestPolicies } from './requests/request-policies.ts'
+import type { PolicySource, WatchOptions } from './source/policy-source.ts'
+
+/** A document, compiled. */
+interface Compiled<Req, Res> {
+  readonly policies: readonly RequestPolicy<Req, Res>[]
+  readonly lists: PolicyLists
+}
+
+/** The policies of a document, which replace the previous ones when the document changes. */
+export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies<Req, Res> {
+  readonly #source: PolicySource
+  readonly #attributes: AttributeFunctions<Req, Res>
+  readonly #followers = new Set<PolicyFollower>()
+  #current: Compiled<Req, Res>
+  #reading: Promise<void> | undefined
+  #isReadAgain = false
+  #watch: WatchOptions | undefined
+  #stop: (() => void) | undefined
+  #stopLists: (() => void) | undefined
+
+  private constructor(source: PolicySource, attributes: AttributeFunctions<Req, Res>, current: Compiled<Req, Res>) {
+    this.#source = source
+    this.#attributes = attributes
+    this.#current = current
+  }
+
+  /** Loads the document synchronously from its text. Throws `PolicyFileError` and `SLUICE_POLICIES_UNREADABLE`. */
+  static loadSync<Req extends object, Res>(
+    source: PolicySource,
+    text: string,
+    attributes: AttributeFunctions<Req, Res>,
+  ): LoadedPolicies<Req, Res> {
+    const current = compiled(source, text, attributes)
+    current.lists.loadSync()
+    return new LoadedPolicies(source, attributes, current)
+  }
+
+  /** Loads the document from its text. Rejects with the errors of `loadSync`. */
+  static async load<Req extends object, Res>(
+    source: PolicySource,
+    text: string,
+    attributes: AttributeFunctions<Req, Res>,
+  ): Promise<LoadedPolicies<Req, Res>> {
+    const current = compiled(source, text, attributes)
+    await current.lists.load()
+    return new LoadedPolicies(source, attributes, current)
+  }
+
+  get current(): readonly RequestPolicy<Req, Res>[] {
+    return this.#current.policies
+  }
+
+  follow(follower: PolicyFollower): () => void {
+    this.#followers.add(follower)
+    return () => this.#followers.delete(follower)
+  }
+
+  /** Reads the document again. Resolves when its policies apply, or have been refused with a warning; never rejects. */
+  reload(): Promise<void> {
+    // a change during a read may be missing from what the read returns
+    if (this.#reading) this.#isReadAgain = true
+    else this.#reading = this.#read()
+    return this.#reading
+  }
+
+  /** Reloads whenever the source, or a list in a file, may have changed. */
+  watch(options: WatchOptions): void {
+    this.#watch = options
+    this.#stop = this.#source.watch(() => void this.reload(), options)
+    this.#stopLists = this.#current.lists.watch(options)
+  }
+
+  /** Stops watching. The current policies stay in force. */
+  close(): void {
+    this.#stop?.()
+    this.#stopLists?.()
+    this.#watch = undefined
+    this.#stop = undefined
+    this.#stopLists = undefined
+  }
+
+  async #read(): Promise<void> {
+    do {
+      this.#isReadAgain = false
+      try {
+        const text = await this.#source.read()
+        if (text !== undefined) await this.#replace(text)
+      } catch (error) {
+        this.#refuse(error)
+      }
+    } while (this.#isReadAgain)
+    this.#reading = undefined
+  }
+
+  async #replace(text: string): Promise<void> {
+    const next = compiled(this.#source, text, this.#attributes)
+    await next.lists.load()
+    this.#apply(next)
+    this.#stopLists?.()
+    this.#stopLists = this.#watch && next.lists.watch(this.#watch)
+  }
+
+  /** Gives the policies to all limiters, or to none if one of them cannot have them. */
+  #apply(next: Compiled<Req, Res>): void {
+    const previous = this.#current
+    const prepared: PreparedPolicies[] = []
+    this.#current = next
+    try {
+      for (const follower of this.#followers) prepared.push(follower.prepare())
+    } catch (error) {
+      this.#current = previous
+      for (const { discard } of prepared) discard()
+      throw error
+    }
+    for (const { commit } of prepared) commit()
+    for (const follower of this.#followers) follower.report(this.#source.name)
+  }
+
+  #refuse(error: unknown): void {
+    const { name } = this.#source
+    const reason = error instanceof PolicyFileError ? error.details : messageOf(error)
+    warn('SLUICE_POLICIES_STALE', `the policies of ${name} were not replaced: ${reason}`)
+    for (const follower of this.#followers) follower.report(name, error)
+  }
+}
+
+function compiled<Req extends object, Res>(
+  { name, folder = '' }: PolicySource,
+  text: string,
+  attributes: AttributeFunctions<Req, Res>,
+): Compiled<Req, Res> {
+  const document = parseDocument(text, name, { attributes: Object.keys(attributes) })
+  const lists = new PolicyLists(document.lists ?? {}, folder)
+  return { lists, policies: requestPolicies(document, attributes, lists) }
+}

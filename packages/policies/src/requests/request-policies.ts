@@ -1,0 +1,61 @@
+import { LimiterReport, Observers, type RequestPolicy } from '@sluice/http'
+import type { PolicyDocument } from '../document/policy-document.ts'
+import type { PolicyLists } from '../lists/policy-lists.ts'
+import type { FilePolicy } from '../matching/file-policy.ts'
+import { PolicyMatcher } from '../matching/policy-matcher.ts'
+import { type AttributeFunctions, RequestAttributes } from './request-attributes.ts'
+import { RequestMatches } from './request-matches.ts'
+
+/** Name of the policy that denies the clients of a block list. */
+export const BLOCK_LIST = 'blocklist'
+
+/** Returns the policies of a document for `rateLimit`. `report` receives failures of conditions and attributes. */
+export function requestPolicies<Req extends object, Res>(
+  document: PolicyDocument,
+  functions: AttributeFunctions<Req, Res>,
+  lists: PolicyLists,
+  report: LimiterReport = new LimiterReport(new Observers(), () => document.policies.map(({ name }) => name)),
+): readonly RequestPolicy<Req, Res>[] {
+  const matcher = new PolicyMatcher(document, (policy, error) => {
+    report.hookFailed(`when of policy '${policy}'`, error, 'the policy did not apply to the request')
+  })
+  const attributes = new RequestAttributes(functions, [...matcher.attributes, ...settlingOf(matcher)], report)
+  const matches = new RequestMatches(matcher, attributes, lists, report)
+  const policies = matcher.policies.map((policy, index) => requestPolicy(policy, index, matches, report))
+  if (!lists.blocks) return policies
+  // a policy of its own, so that blocked clients are denied whatever the modes of the others are
+  return [...policies, { name: BLOCK_LIST, limit: 1, window: '1m', key: matches.blocked }]
+}
+
+function requestPolicy<Req extends object, Res>(
+  { written, overrides }: FilePolicy,
+  index: number,
+  matches: RequestMatches<Req, Res>,
+  report: LimiterReport,
+): RequestPolicy<Req, Res> {
+  const { name, limit, per, unit, algorithm, burst, slices, mode, cost } = written
+  return {
+    name,
+    limit: typeof limit === 'number' ? limit : (request) => matches.limitOf(index, request),
+    window: per as RequestPolicy<Req, Res>['window'],
+    key: matches.keySource(index),
+    ...(unit !== undefined && { unit }),
+    ...(algorithm !== undefined && { algorithm }),
+    ...(burst !== undefined && { burst }),
+    ...(slices !== undefined && { slices }),
+    ...(mode !== undefined && { mode }),
+    ...(overrides && { overrides }),
+    ...(typeof cost === 'number' && { cost }),
+    ...(typeof cost === 'object' && {
+      cost: {
+        reserve: cost.reserve,
+        settle: (request: Req, response: Res) => matches.costOf(cost.settle, request, response, report),
+      },
+    }),
+  }
+}
+
+/** Returns the names of the attributes that are final costs. */
+function settlingOf({ policies }: PolicyMatcher): readonly string[] {
+  return policies.flatMap(({ written: { cost } }) => (typeof cost === 'object' ? [cost.settle] : []))
+}
