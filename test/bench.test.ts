@@ -39,6 +39,7 @@ describe('the benchmarks', () => {
       'postgres',
       'objects',
       'insight',
+      'replay',
     ])
     for (const table of Object.values(results).flat()) {
       expect({ title: table.title, rows: table.rows.length }).not.toEqual({ title: table.title, rows: 0 })

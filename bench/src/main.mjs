@@ -19,6 +19,7 @@ const benches = {
   postgres: () => import('./postgres.mjs'),
   objects: () => import('./durable-objects.mjs'),
   insight: () => import('./insight.mjs'),
+  replay: () => import('./replay.mjs'),
 }
 const names = Object.keys(benches)
 const usage = `npm run bench -- [${names.join('] [')}] [options]

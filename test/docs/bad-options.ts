@@ -19,7 +19,15 @@ import { HashRing } from '@sluice/fleet/backend'
 import { createGossip, gossipBackend } from '@sluice/gossip'
 import { createKeyedHash } from '@sluice/keyed-hash'
 import { CounterMetric, HistogramMetric } from '@sluice/metrics'
-import { fileSource, listFile, parsePolicies, postgresSource, redisSource, urlSource } from '@sluice/policies'
+import {
+  checkPolicies,
+  fileSource,
+  listFile,
+  parsePolicies,
+  postgresSource,
+  redisSource,
+  urlSource,
+} from '@sluice/policies'
 import { postgresBackend } from '@sluice/postgres'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 import { CountMin, SketchSeed } from '@sluice/sketches'
@@ -27,6 +35,7 @@ import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
 import { InProcessObjects } from '../cloudflare/in-process-objects.ts'
 
+const SMALL = { version: 1, policies: [{ name: 'a', limit: 1, per: '1m' }] } as const
 const WORDY = 'version: 1\npolicies:\n  - { name: a, limit: many, per: 1m }\n'
 
 /** Invalid options that a user may write, with the error code that each must throw at start-up. */
@@ -154,6 +163,8 @@ export const badOptions: readonly BadOption[] = [
   ['policies in an unknown client', 'SLUICE_BAD_OPTION', () => (redisSource as Untyped)({}, 'policies')],
   ['policies in a table with a quote', 'SLUICE_BAD_OPTION', () => postgresSource(sql, { table: 'a"b' })],
   ['a value in a policy file', 'SLUICE_BAD_POLICY_FILE', () => parsePolicies(WORDY, 'policies.yaml')],
+  ['a number of processes of policies', 'SLUICE_BAD_OPTION', () => checkPolicies(SMALL, { processes: 0 })],
+  ['a tick of policies', 'SLUICE_BAD_OPTION', () => checkPolicies(SMALL, { syncTickMs: 1 })],
   ['an unknown algorithm', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'leaky-bucket' })],
   ['burst with an algorithm without bursts', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'fixed-window', burst: 2 })],
   ['slices with an algorithm without slices', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'gcra', slices: 2 })],

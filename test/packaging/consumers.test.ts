@@ -1,9 +1,10 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { compile } from '../compiler.ts'
-import { packages, root } from '../repository.ts'
+import { packages, readManifest, root } from '../repository.ts'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
-import { mustRun } from './command.ts'
+import { mustRun, run } from './command.ts'
 import { ConsumerProject } from './consumer-project.ts'
 import { askConsumer } from './consumer-server.ts'
 
@@ -93,6 +94,23 @@ test('every entry loads by import and by require, with the same names', async ()
 test('@sluice/redis alone loads no sketches', async () => {
   const show = `require('@sluice/redis'); console.log(Object.keys(require.cache).filter((path) => /sketches/.test(path)))`
   expect(await mustRun(process.execPath, ['-e', show], project.folder)).toBe('[]\n')
+})
+
+test('the command sluice runs through npx from the tarball', async () => {
+  const npx = (...args: string[]) => run('npx', ['--no-install', 'sluice', ...args], project.folder)
+  const version = await npx('--version')
+  expect(version).toMatchObject({ code: 0, output: `${readManifest(root).version}\n` })
+  writeFileSync(
+    join(project.folder, 'policies.yaml'),
+    'version: 1\npolicies: [{ name: a, limit: 1, per: 1s, mode: off }]\n',
+  )
+  const check = await npx('check', 'policies.yaml')
+  expect(check).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/^policies\.yaml:2:48: warning: 'a' never applies/),
+  })
+  const watch = await npx('watch', '--once', 'http://127.0.0.1:2/')
+  expect(watch).toMatchObject({ code: 3, stdout: '', output: expect.stringMatching(/^error: .*ECONNREFUSED/) })
 })
 
 test('an installation of @sluice/express stays within its size limit', () => {

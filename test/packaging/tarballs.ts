@@ -19,7 +19,7 @@ export async function packPackages(folder: string): Promise<Tarball[]> {
 
 /** Packs all third-party dependencies of our packages from node_modules, without network access. */
 export function packForeignDependencies(folder: string): Promise<Tarball[]> {
-  const folders = new Map(packages.flatMap(({ manifest }) => [...closureFolders(manifest)]))
+  const folders = new Map(packages.flatMap(({ manifest, folder: home }) => [...closureFolders(manifest, home)]))
   const foreign = [...folders].filter(([name]) => !packages.some((own) => own.name === name))
   return pack(
     foreign.map(([, source]) => source),
@@ -33,7 +33,7 @@ export function closureOf(manifest: Manifest): string[] {
 }
 
 /** The folders of all transitive dependencies, by name. */
-function closureFolders(manifest: Manifest): Map<string, string> {
+function closureFolders(manifest: Manifest, home: string = root): Map<string, string> {
   const reached = new Map<string, string>()
   const visit = ({ dependencies = {} }: Manifest, folder: string) => {
     for (const name of Object.keys(dependencies)) {
@@ -45,7 +45,7 @@ function closureFolders(manifest: Manifest): Map<string, string> {
       visit(readManifest(found), found)
     }
   }
-  visit(manifest, root)
+  visit(manifest, home)
   return reached
 }
 

@@ -1,3 +1,5 @@
+export { type CheckOptions, checkPolicies } from './check/check-policies.ts'
+export type { FindingRule, FindingSeverity, PolicyFinding } from './check/policy-finding.ts'
 export { type FileProblem, PolicyFileError } from './document/file-problem.ts'
 export type {
   AttributeValue,

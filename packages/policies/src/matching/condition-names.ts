@@ -9,9 +9,9 @@ const REQUEST_FIELDS: readonly string[] = [...BUILT_IN_ATTRIBUTES, 'headers']
 
 /** Collects the names that a condition reads, and rejects what would make its cost depend on the request. */
 export class ConditionNames {
-  readonly fields = new Set<string>()
-  readonly headers = new Set<string>()
-  readonly attributes = new Set<string>()
+  readonly fields: Set<string> = new Set()
+  readonly headers: Set<string> = new Set()
+  readonly attributes: Set<string> = new Set()
 
   visit(node: ASTNode, isInLoop: boolean): void {
     if (this.#readVariable(node)) return

@@ -1,0 +1,6 @@
+export { type DiffOptions, diffCommand } from './replay/diff-command.ts'
+export { type LogOptions, type ReplayOptions, replayCommand } from './replay/replay-command.ts'
+export type { DiffReport } from './report/diff-report.ts'
+export type { ReplayReport } from './report/replay-report.ts'
+export { type CliOptions, runCli } from './run-cli.ts'
+export type { Output } from './terminal/terminal.ts'

@@ -1,0 +1,96 @@
+/** The parts of an update of the live page that a terminal shows. Times are in ms. */
+export interface LiveUpdate {
+  /** Time of the update, since 1970. */
+  readonly at: number
+  readonly isWholeFleet: boolean
+  readonly processes: readonly unknown[]
+  readonly ratePerSecond: { readonly now: number }
+  readonly deniedShare: number
+  readonly policies: readonly LivePolicy[]
+  readonly caps: readonly LiveCap[]
+  readonly backends: readonly LiveBackend[]
+  readonly controls: readonly unknown[]
+}
+
+export interface LivePolicy {
+  readonly name: string
+  readonly limit: number
+  readonly windowMs: number
+  readonly unit: string
+  readonly modes: { readonly enforce: number; readonly shadow: number }
+  readonly perSecond: { readonly allowed: number; readonly denied: number; readonly shadowDenied: number }
+  readonly nearest?: { readonly key: string; readonly usedShare: number }
+  readonly topAllowed: readonly LiveKey[]
+  readonly topDenied: readonly LiveKey[]
+}
+
+/** A key as the page displays it. */
+export interface LiveKey {
+  readonly key: string
+  readonly count: number
+  readonly error: number
+}
+
+export interface LiveCap {
+  readonly name: string
+  readonly limit: number
+  readonly held: number
+  readonly peak: number
+  readonly denied: number
+}
+
+export interface LiveBackend {
+  readonly name: string
+  readonly state: string
+  readonly sinceMs: number
+  readonly lastError: string | null
+}
+
+/** A test of a value. */
+type Shape = (value: unknown) => boolean
+
+const text: Shape = (value) => typeof value === 'string'
+const number: Shape = (value) => typeof value === 'number'
+const textOrNull: Shape = (value) => value === null || typeof value === 'string'
+const any: Shape = () => true
+const optional =
+  (shape: Shape): Shape =>
+  (value) =>
+    value === undefined || shape(value)
+const list =
+  (shape: Shape): Shape =>
+  (value) =>
+    Array.isArray(value) && value.every(shape)
+const fields = (shapes: Readonly<Record<string, Shape>>): Shape => {
+  return (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(shapes).every(([name, shape]) => shape((value as Readonly<Record<string, unknown>>)[name]))
+}
+
+const key = fields({ key: text, count: number, error: number })
+const policy = fields({
+  ...{ name: text, limit: number, windowMs: number, unit: text },
+  modes: fields({ enforce: number, shadow: number }),
+  perSecond: fields({ allowed: number, denied: number, shadowDenied: number }),
+  nearest: optional(fields({ key: text, usedShare: number })),
+  topAllowed: list(key),
+  topDenied: list(key),
+})
+const update = fields({
+  ...{ at: number, deniedShare: number, isWholeFleet: any, processes: list(any), controls: list(any) },
+  ratePerSecond: fields({ now: number }),
+  policies: list(policy),
+  caps: list(fields({ name: text, limit: number, held: number, peak: number, denied: number })),
+  backends: list(fields({ name: text, state: text, sinceMs: number, lastError: textOrNull })),
+})
+
+/** Returns the update in a text; undefined if the text is not one of this release. */
+export function parseUpdate(data: string): LiveUpdate | undefined {
+  try {
+    const value: unknown = JSON.parse(data)
+    return update(value) ? (value as LiveUpdate) : undefined
+  } catch {
+    return undefined
+  }
+}

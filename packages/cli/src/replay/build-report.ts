@@ -1,0 +1,131 @@
+import type { CountedKey } from '@sluice/sketches'
+import type { DenialCounts } from '../counts/denial-counts.ts'
+import { quantileLimit, rankError } from '../counts/quantile-limit.ts'
+import type { LogSummary } from '../log/log-files.ts'
+import { keyText } from '../report/key-text.ts'
+import type { CountsReport, HourReport, PolicyReport, ReplayReport, TopReport } from '../report/replay-report.ts'
+import type { LogReplay } from './log-replay.ts'
+import type { LogRequest } from './log-request.ts'
+import type { PolicyReplay } from './policy-replay.ts'
+import { proposedLimit } from './proposed-limit.ts'
+import type { ReplayedPolicies } from './replayed-policies.ts'
+import { isMeasuredInSlices } from './window-demand.ts'
+
+/** Number of entries in the lists of keys and routes. */
+const TOP = 10
+/** Shares of the clients for which the smallest limit is reported. */
+const SHARES = [0.95, 0.99, 0.999, 0.9999]
+/** Number of points of the curve of busiest windows. */
+const POINTS = 100
+
+/** Returns the report of a replay. */
+export function replayReport(replay: LogReplay, log: LogSummary): ReplayReport {
+  return {
+    version: 1,
+    log: { ...log, ...replay.times.report() },
+    total: countsReport(replay.total),
+    policies: replay.replayed.matcher.policies.map(({ written, key }, index) => {
+      const { name, mode = 'enforce', limit, per, unit = 'requests' } = written
+      return { name, mode, limit, per, unit, ...policyReport(replay.policies[index], key.names.length, unit, per) }
+    }),
+    notes: notesOf(replay),
+  }
+}
+
+/** `keyParts`: number of attributes in the keys. */
+export function countsReport(counts: DenialCounts, keyParts = 1): CountsReport {
+  const hours = counts.hours.sorted().map(({ startsAt, requests, denied }) => {
+    return { at: new Date(startsAt).toISOString(), requests, denied }
+  })
+  const { clients, denied } = counts.clients.sampled
+  return {
+    requests: counts.requests,
+    denied: counts.denied,
+    clients: {
+      ...counts.clients.count,
+      touched: clients === 0 ? 0 : denied / clients,
+      sample: counts.clients.share,
+    },
+    peakHour: hours.reduce<HourReport | null>((peak, one) => (one.requests > (peak?.requests ?? 0) ? one : peak), null),
+    hours,
+    topKeys: counts.topKeys(TOP).map((top) => {
+      const requests = counts.clients.requestsOf(top.key)
+      return topReport({ ...top, key: keyText(top.key, keyParts) }, requests)
+    }),
+    topRoutes: counts.topRoutes(TOP).map((top) => topReport(top)),
+  }
+}
+
+function topReport({ key, count, error }: CountedKey, requests?: number): TopReport {
+  return { key, denied: count, error, ...(requests !== undefined && { requests }) }
+}
+
+type Counted = Omit<PolicyReport, 'name' | 'mode' | 'limit' | 'per' | 'unit'>
+
+function policyReport(replay: PolicyReplay | undefined, keyParts: number, unit: string, per: string): Counted {
+  if (!replay) return NOTHING
+  const { policy, counts } = replay
+  const windows = counts.clients.busiestWindows()
+  const percentiles = SHARES.map((share) => {
+    return {
+      share,
+      limit: quantileLimit(windows, share),
+      rankError: rankError(windows, share, counts.clients.share < 1),
+    }
+  })
+  const above = (limit: number) => counts.clients.above(limit)
+  const largest = windows.count === 0 ? 0 : windows.max
+  const curve = Array.from({ length: POINTS }, (_, at) => quantileLimit(windows, (at + 1) / POINTS))
+  return {
+    ...countsReport(counts, keyParts),
+    algorithm: policy.algorithm,
+    demand: { percentiles, largest, measured: isMeasuredInSlices(policy) ? 'in slices' : 'exactly', curve },
+    proposal: proposedLimit({ clients: windows.count, largest, percentiles, above }, unit, per) ?? null,
+  }
+}
+
+const NOTHING: Counted = {
+  requests: 0,
+  denied: 0,
+  clients: { count: 0, error: 0, touched: 0, sample: 1 },
+  peakHour: null,
+  hours: [],
+  topKeys: [],
+  topRoutes: [],
+  algorithm: null,
+  demand: { percentiles: [], largest: 0, measured: 'exactly', curve: [] },
+  proposal: null,
+}
+
+function notesOf({ replayed, policies, request }: LogReplay): readonly string[] {
+  const samples = policies.flatMap((one) => {
+    const sample = one?.counts.clients.share ?? 1
+    return sample === 1
+      ? []
+      : `Figures of clients of ${one?.policy.name} are from a sample: one client in ${1 / sample}.`
+  })
+  return [...decisionNotes(replayed), ...attributeNotes(request), ...samples]
+}
+
+/** Returns which attributes of policies the log does not have. */
+export function attributeNotes({ reads }: LogRequest): readonly string[] {
+  return [...reads].flatMap(([name, { count, missing }]) => {
+    if (name === 'route' && missing > 0) {
+      return `No pattern fits the paths of ${missing} of ${count} requests: routes are those that policies name in match, and those of the option routes.`
+    }
+    if (missing < count) return []
+    return `The log does not have the attribute ${name}: policies that match it did not apply, addresses took its place in keys, and reserved costs were final.`
+  })
+}
+
+/** Returns what makes the decisions of policies less exact. */
+export function decisionNotes({ failedConditions, evicted, hasLists }: ReplayedPolicies): readonly string[] {
+  const notes = [...failedConditions].map(
+    ([policy, requests]) =>
+      `The condition of ${policy} could not be evaluated for ${requests} requests, to which it did not apply.`,
+  )
+  if (hasLists) notes.push('The lists of the policy file were not applied.')
+  if (evicted > 0)
+    notes.push(`${evicted} keys were forgotten, because counts are limited to 1 GiB: some denials are missing.`)
+  return notes
+}

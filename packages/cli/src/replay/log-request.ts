@@ -1,0 +1,80 @@
+import { addressKey, compileAddressOptions } from '@sluice/limiter-core/http'
+import type { AttributeValue } from '@sluice/policies'
+import type { LogEntry } from '../log/log-entry.ts'
+import type { RouteMatcher } from '../log/route-matcher.ts'
+
+const ADDRESSES = compileAddressOptions()
+/** Key of requests without an address, as in adapters. */
+const NO_ADDRESS = 'no-address'
+
+interface AttributeReads {
+  count: number
+  missing: number
+}
+
+/** The attributes of the request that is replayed, under the names that policies use. */
+export class LogRequest {
+  /** How often each attribute was read, and how often the log did not have it. */
+  readonly reads: Map<string, AttributeReads> = new Map()
+  readonly #routes: RouteMatcher
+  readonly #fields: ReadonlyMap<string, string>
+  #entry: LogEntry | undefined
+  #address: string | undefined
+
+  /** `fields`: names of fields in the log, by the attributes that read them. */
+  constructor(routes: RouteMatcher, fields: Readonly<Record<string, string>> = {}) {
+    this.#routes = routes
+    this.#fields = new Map(Object.entries(fields))
+  }
+
+  /** Replaces the request. */
+  set entry(entry: LogEntry) {
+    this.#entry = entry
+    this.#address = undefined
+  }
+
+  /** Key of the client: its IPv4 address, or the /56 of its IPv6 address. A host name is its own key. */
+  get address(): string {
+    if (this.#address === undefined) {
+      const text = String(this.#field('address') ?? '')
+      this.#address = addressKey(text, ADDRESSES) ?? (text || NO_ADDRESS)
+    }
+    return this.#address
+  }
+
+  /** Pattern of the route, if it is known; otherwise the method and the path. */
+  get place(): string {
+    return this.#route() ?? `${this.#field('method') ?? '-'} ${this.#field('path') ?? '-'}`
+  }
+
+  /** Returns the value of an attribute; undefined if the log does not have it. */
+  readonly read = (name: string): AttributeValue | undefined => {
+    if (name === 'address') return this.address
+    const isRoute = name === 'route' && !this.#fields.has(name)
+    const value = isRoute ? (this.#route() ?? this.#field(name)) : this.#field(name)
+    this.#count(name, value === undefined)
+    return value
+  }
+
+  #count(name: string, isMissing: boolean): void {
+    let reads = this.reads.get(name)
+    if (!reads) {
+      reads = { count: 0, missing: 0 }
+      this.reads.set(name, reads)
+    }
+    reads.count++
+    if (isMissing) reads.missing++
+  }
+
+  #route(): string | undefined {
+    return this.#routes.routeOf(asText(this.#field('method')), asText(this.#field('path')))
+  }
+
+  #field(name: string): AttributeValue | undefined {
+    return this.#entry?.field(this.#fields.size === 0 ? name : (this.#fields.get(name) ?? name))
+  }
+}
+
+function asText(value: AttributeValue | undefined): string | undefined {
+  return value === undefined ? undefined : String(value)
+}

@@ -1,0 +1,153 @@
+import type { Answer, Backend, Clock, Decision, Policy, PolicyInput } from '@sluice/limiter-core'
+import { memoryBackend } from '@sluice/limiter-core'
+import { Observers } from '@sluice/limiter-core/backend'
+import { type OpenPolicy, openPolicies, PolicyLimiter } from '@sluice/limiter-core/http'
+import {
+  type AttributeSource,
+  type FilePolicy,
+  type MatchedPolicy,
+  type PolicyDocument,
+  PolicyMatcher,
+} from '@sluice/policies'
+
+/** Largest memory for the counts of all keys. Pages are taken when they are needed. */
+const COUNTS_BYTES = 2 ** 30
+
+/** A decision about one request of the log. Valid until the next request is decided. */
+export interface ReplayedRequest {
+  /** Whether an enforced policy denied the request. */
+  isDenied: boolean
+  /** For each policy of the file: its key, if the policy applies to the request. */
+  matched: readonly (MatchedPolicy | undefined)[]
+  /** For each policy of the file: whether it denied the request, or would have denied it in shadow mode. */
+  readonly denials: boolean[]
+  /** For each policy of the file: units of the request, after they were settled. */
+  readonly costs: number[]
+}
+
+/** The policies of a file, on a limiter that counts the requests of a log. */
+export class ReplayedPolicies {
+  readonly matcher: PolicyMatcher
+  /** The compiled policy of each policy of the file; undefined for those that are off. */
+  readonly compiled: readonly (Policy | undefined)[]
+  /** Number of requests for which the condition of a policy could not be evaluated, by policy. */
+  readonly failedConditions: Map<string, number> = new Map<string, number>()
+  /** Whether the file has lists of addresses, which are not applied. */
+  readonly hasLists: boolean
+  /** Number of keys whose counts were forgotten, because memory was full. */
+  evicted = 0
+  readonly #clock: Clock
+  readonly #limiter: PolicyLimiter | undefined
+  /** Indexes in the file of the policies that are not off. */
+  readonly #active: readonly number[]
+  readonly #hasPlans: boolean
+  // of the current request, by the place among the active policies
+  readonly #keys: (string | undefined)[]
+  readonly #reserved: number[]
+  readonly #request: ReplayedRequest
+
+  /** Throws a `SluiceError` if a policy cannot be counted, for example by a `sliding-log` of a large limit. */
+  constructor(document: PolicyDocument, clock: Clock) {
+    this.#clock = clock
+    this.hasLists = document.lists !== undefined
+    this.matcher = new PolicyMatcher(document, (policy) => {
+      this.failedConditions.set(policy, (this.failedConditions.get(policy) ?? 0) + 1)
+    })
+    const { policies } = this.matcher
+    this.#active = policies.flatMap(({ written }, index) => (written.mode === 'off' ? [] : [index]))
+    this.#hasPlans = this.#active.some((index) => typeof policies[index].written.limit !== 'number')
+    const backend = memoryBackend({ maxBytes: COUNTS_BYTES, clock })
+    backend.observe?.({ event: (name) => this.#observe(name) })
+    const open = this.#open(backend)
+    this.compiled = policies.map((_, index) => open[this.#active.indexOf(index)]?.policy)
+    this.#limiter = open.length > 0 ? new PolicyLimiter(open, clock, new Observers([], () => [])) : undefined
+    this.#keys = this.#active.map(() => undefined)
+    this.#reserved = this.#active.map(() => 0)
+    const none = policies.map(() => false)
+    this.#request = { isDenied: false, matched: [], denials: none, costs: policies.map(() => 0) }
+  }
+
+  /** Decides a request at the time of the clock: takes its units from all policies that apply, or from none. */
+  decide(read: AttributeSource): Readonly<ReplayedRequest> {
+    const request = this.#request
+    const { policies } = this.matcher
+    const matched = this.matcher.match(read)
+    request.matched = matched
+    request.isDenied = false
+    request.denials.fill(false)
+    const keys = this.#keys
+    const reserved = this.#reserved
+    let applying = 0
+    for (let at = 0; at < this.#active.length; at++) {
+      const index = this.#active[at]
+      const key = matched[index]?.key
+      const { cost = 1 } = policies[index].written
+      if (key !== undefined) applying++
+      keys[at] = key
+      reserved[at] = typeof cost === 'number' ? cost : cost.reserve
+      request.costs[index] = typeof cost === 'number' ? cost : settledCost(read(cost.settle), cost.reserve)
+    }
+    if (!this.#limiter || applying === 0) return request
+    const limits = this.#hasPlans ? this.#active.map((index) => matched[index]?.limit) : undefined
+    const decision = this.#limiter.takeEach(keys, reserved, { now: this.#clock.now() }, limits) as Decision
+    this.#record(decision)
+    if (decision.allowed) this.#settle(decision)
+    return request
+  }
+
+  /** Writes which policies denied: there is one verdict for each policy that applies. */
+  #record(decision: Decision): void {
+    const request = this.#request
+    request.isDenied = !decision.allowed
+    let verdict = 0
+    for (const index of this.#active) {
+      if (request.matched[index] === undefined) continue
+      request.denials[index] = !decision.verdicts[verdict++].allowed
+    }
+  }
+
+  /** Charges or refunds the difference between the final costs and the reserved ones. */
+  #settle(decision: Decision): void {
+    for (let at = 0; at < this.#active.length; at++) {
+      const key = this.#keys[at]
+      const units = this.#request.costs[this.#active[at]] - this.#reserved[at]
+      if (key !== undefined && units !== 0) this.#limiter?.chargeOne(at, key, units, decision)
+    }
+  }
+
+  #open(backend: Backend<Answer>): readonly OpenPolicy[] {
+    if (this.#active.length === 0) return []
+    const files = this.#active.map((index) => this.matcher.policies[index])
+    const [open] = openPolicies([files.map(policyInput)], { backend, clock: this.#clock })
+    open.forEach(({ counters }, at) => {
+      const { limit } = files[at].written
+      if (typeof limit !== 'number') for (const ofPlan of Object.values(limit)) counters.prepare(ofPlan)
+    })
+    return open
+  }
+
+  #observe(event: string): void {
+    if (event === 'evicted') this.evicted++
+  }
+}
+
+function policyInput({ written, largestLimit, overrides }: FilePolicy): PolicyInput {
+  const { name, per, algorithm, burst, slices, unit, mode } = written
+  return {
+    name,
+    limit: largestLimit,
+    window: per as NonNullable<PolicyInput['window']>,
+    ...(algorithm && { algorithm }),
+    ...(burst && { burst }),
+    ...(slices && { slices }),
+    ...(unit && { unit }),
+    ...(mode && { mode }),
+    ...(overrides && { overrides }),
+  }
+}
+
+/** Returns the units of a request; the reserved ones if the log does not have a cost. Fractions are rounded up. */
+function settledCost(value: unknown, reserved: number): number {
+  const units = Math.ceil(Number(value))
+  return value !== undefined && units >= 0 && units <= Number.MAX_SAFE_INTEGER ? units : reserved
+}

@@ -1,0 +1,114 @@
+import { hourBars } from './hour-bars.ts'
+import { HTML_STYLE } from './html-style.ts'
+import { count, hourText, percent, shareOf } from './number-text.ts'
+import type { PolicyReport, ReplayReport, TopReport } from './replay-report.ts'
+import { clientsText, logText } from './replay-text.ts'
+import { escapedHtml } from './safe-text.ts'
+import { barChart, curveChart } from './svg-charts.ts'
+
+const KEY_LENGTH = 120
+const BARS = { value: 'requests', part: 'denied' }
+
+/** Returns a report as one HTML page without scripts and without other files. */
+export function replayHtml(report: ReplayReport): string {
+  const { total, policies, notes } = report
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Replay of an access log</title>
+<style>${HTML_STYLE}</style>
+</head>
+<body>
+<h1>Replay of an access log</h1>
+<p class="muted">${escapedHtml(logText(report).split('\n')[0])}</p>
+<dl class="tiles">
+${tile('Requests', count(total.requests))}
+${tile('Denied', `${count(total.denied)} (${percent(shareOf(total.denied, total.requests))})`)}
+${tile('Clients', clientsText(total.clients))}
+${tile('Clients touched', percent(total.clients.touched))}
+${tile('Lines not read', count(report.log.malformed.count))}
+</dl>
+<h2>Requests by hour</h2>
+${barChart('Requests and denied requests by hour', hourBars(total.hours), BARS)}
+<h2>Policies</h2>
+${policiesTable(policies)}
+${policies.map(policySection).join('\n')}
+${problems(report, notes)}
+</body>
+</html>
+`
+}
+
+function tile(name: string, value: string): string {
+  return `<div><dt>${escapedHtml(name)}</dt><dd>${escapedHtml(value)}</dd></div>`
+}
+
+function policiesTable(policies: readonly PolicyReport[]): string {
+  const shares = policies.find(({ demand }) => demand.percentiles.length > 0)?.demand.percentiles ?? []
+  const head = [
+    ...['Policy', 'Limit', 'Requests', 'Denied', 'Clients', 'Touched', 'Peak hour (UTC)'],
+    ...shares.map(({ share }) => `p${Number((share * 100).toPrecision(6))}`),
+    'Largest',
+    'Proposed',
+  ]
+  const rows = policies.map(({ name, mode, per, limit, requests, denied, clients, peakHour, demand, proposal }) => [
+    mode === 'enforce' ? name : `${name} (${mode})`,
+    `${typeof limit === 'number' ? count(limit) : Object.values(limit).map(count).join('/')} / ${per}`,
+    count(requests),
+    `${count(denied)} (${percent(shareOf(denied, requests))})`,
+    clientsText(clients),
+    percent(clients.touched),
+    peakHour ? `${hourText(peakHour.at)}: ${count(peakHour.requests)}` : '-',
+    ...shares.map((_, at) => count(demand.percentiles[at]?.limit ?? 0)),
+    count(demand.largest),
+    proposal ? count(proposal.limit) : '-',
+  ])
+  return table(head, rows)
+}
+
+function policySection(policy: PolicyReport): string {
+  const { name, per, unit, demand, proposal, hours, topKeys, topRoutes, denied } = policy
+  if (!proposal) return ''
+  const limit = typeof policy.limit === 'number' ? policy.limit : Math.max(...Object.values(policy.limit))
+  const levels = [
+    { name: 'limit', value: limit },
+    { name: 'proposed', value: proposal.limit },
+  ]
+  const curve = curveChart(`${unit} in the busiest ${per} of each client`, demand.curve, levels, [
+    'the quietest clients',
+    'the busiest client',
+  ])
+  const measured = demand.measured === 'in slices' ? ' Windows are measured in slices: up to a tenth too long.' : ''
+  const tables =
+    denied === 0 ? '' : `${topTable('Keys denied most', topKeys)}${topTable('Routes denied most', topRoutes)}`
+  return `<section>
+<h2>${escapedHtml(name)}</h2>
+<p><strong>${count(proposal.limit)} per ${escapedHtml(per)} proposed.</strong> ${escapedHtml(proposal.reason + measured)}</p>
+<h3>Busiest ${escapedHtml(per)} of each client, in ${escapedHtml(unit)}</h3>
+${curve}
+<h3>Requests by hour</h3>
+${barChart(`Requests of ${name} by hour`, hourBars(hours), BARS)}
+${tables}
+</section>`
+}
+
+function topTable(title: string, tops: readonly TopReport[]): string {
+  const rows = tops.map(({ key, denied, error }) => [key, count(denied), error === 0 ? '0' : count(error)])
+  return `<h3>${title}</h3>${table([title.split(' ')[0].replace(/s$/, ''), 'Denied', 'At most too high by'], rows)}`
+}
+
+function problems({ log }: ReplayReport, notes: readonly string[]): string {
+  const lines = log.malformed.samples.map(({ file, line, reason, text }) => [`${file}:${line}: ${text}`, reason])
+  const samples = lines.length > 0 ? `<h2>Lines that could not be read</h2>${table(['Line', 'Reason'], lines)}` : ''
+  const shown = notes.map((note) => `<li>${escapedHtml(note)}</li>`)
+  return samples + (shown.length > 0 ? `<h2>Notes</h2><ul>${shown.join('')}</ul>` : '')
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const headers = head.map((text) => `<th scope="col">${escapedHtml(text)}</th>`).join('')
+  const body = rows.map((row) => `<tr>${row.map((text) => `<td>${escapedHtml(text, KEY_LENGTH)}</td>`).join('')}</tr>`)
+  return `<div class="scroll"><table><thead><tr>${headers}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
+}
