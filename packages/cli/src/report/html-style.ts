@@ -6,7 +6,7 @@ export const HTML_STYLE = `
   :root { --text: #e8ebee; --muted: #a3adb8; --back: #14171a; --panel: #1d2125; --line: #353b42; --bar: #4a6a90;
     --bad: #ff7a6b; --good: #56c17d; }
 }
-body { margin: 0 auto; padding: 1.5rem; max-width: 68rem; background: var(--back); color: var(--text);
+body { margin: 0 auto; padding: 1.5rem; max-width: 80rem; background: var(--back); color: var(--text);
   font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; } h3 { font-size: 1rem; }
 p { max-width: 46rem; } .muted { color: var(--muted); } .bad { color: var(--bad); }

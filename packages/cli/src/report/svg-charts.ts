@@ -22,6 +22,8 @@ const TOP = 16
 const RIGHT = 8
 const PLOT_WIDTH = WIDTH - LEFT - RIGHT
 const PLOT_HEIGHT = HEIGHT - TOP - BOTTOM
+/** Room for the name of a level: names of near levels must not overlap. */
+const LEVEL_NAME = 110
 /** Smallest height of a part that is not 0, so that few denials among many requests are visible. */
 const VISIBLE = 2
 
@@ -65,7 +67,7 @@ export function curveChart(
   )
   const lines = levels.map(({ name, value }, at) => {
     const y = yOf(value)
-    const label = `<text class="name" x="${LEFT + 4}" y="${y - 3}">${escapedHtml(`${name}: ${count(value)}`)}</text>`
+    const label = `<text class="name" x="${LEFT + 4 + at * LEVEL_NAME}" y="${y - 3}">${escapedHtml(`${name}: ${count(value)}`)}</text>`
     return `<g><line class="level level-${at}" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/>${label}</g>`
   })
   const curve = `<polyline class="curve" points="${points.join(' ')}"/>`
