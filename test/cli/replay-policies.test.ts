@@ -132,6 +132,7 @@ describe('sluice replay', () => {
       topKeys: [{ key: 'free', denied: 2 }],
       clients: { count: 2 },
     })
+    expect(report.notes).toEqual(['The percentiles of api are those of the clients of all plans.'])
   })
 
   test('counts a request by its address if the key is missing', async () => {

@@ -104,7 +104,10 @@ function notesOf({ replayed, policies, request }: LogReplay): readonly string[] 
       ? []
       : `Figures of clients of ${one?.policy.name} are from a sample: one client in ${1 / sample}.`
   })
-  return [...decisionNotes(replayed), ...attributeNotes(request), ...samples]
+  const plans = replayed.matcher.policies.flatMap(({ name, written }) => {
+    return typeof written.limit === 'number' ? [] : `The percentiles of ${name} are those of the clients of all plans.`
+  })
+  return [...decisionNotes(replayed), ...attributeNotes(request), ...samples, ...plans]
 }
 
 /** Returns which attributes of policies the log does not have. */
