@@ -4,8 +4,9 @@ import { Observers } from '../observers/observers.ts'
 import { optionsOf, POLICY_ONLY } from '../options/options.ts'
 import type { Mode } from '../policy/mode.ts'
 import type { PolicyInput } from '../policy/policy.ts'
-import { type Limiter, PolicyLimiter } from './limiter.ts'
+import type { Limiter } from './limiter.ts'
 import { openPolicies } from './open-policies.ts'
+import { PolicyLimiter } from './policy-limiter.ts'
 
 interface SharedLimiterOptions extends FailoverOptions {
   /**

@@ -1,5 +1,6 @@
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
+import { hasDenial } from '../decision/verdict.ts'
 import { CarriedCounts } from './carried-counts.ts'
 import { chargeOf } from './charges.ts'
 import type { OpenPolicy } from './open-policy.ts'
@@ -76,6 +77,17 @@ export class Succession {
       )
       return andThen(allOf(repeated), () => undefined)
     }
+  }
+
+  /** Sends a take of this limiter, which was replaced, and counts it in the counts of its successors too. */
+  repeat(charges: readonly Charge[], take: () => MaybePromise<Answer>): MaybePromise<Answer> {
+    const repeater = this.repeater(charges)
+    return andThen(take(), (answer) => {
+      const { verdicts } = answer
+      if (hasDenial(verdicts)) return answer
+      const fitsAll = verdicts.every(({ allowed }) => allowed)
+      return andThen(repeater(charges.filter(({ advisory }) => fitsAll || !advisory)), () => answer)
+    })
   }
 
   #placesOf({ key, counter }: Charge): readonly Place[] {

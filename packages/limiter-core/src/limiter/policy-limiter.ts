@@ -1,0 +1,280 @@
+import { GroupedBackend, type RequestBackend } from '../backend/grouped-backend.ts'
+import type { BanningBackend } from '../ban/banning-backend.ts'
+import { banningBackend } from '../ban/banning-backend-of.ts'
+import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
+import type {
+  Answer,
+  Charge,
+  Clock,
+  Counter,
+  Decision,
+  LimiterControls,
+  MaybePromise,
+  Moment,
+  ObservedRequest,
+  Policy,
+} from '../contracts.ts'
+import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
+import { compileFailover, type FailoverRule } from '../failover/failover-options.ts'
+import type { Observers } from '../observers/observers.ts'
+import { oneOf } from '../options/options.ts'
+import { Adjustments } from './adjustments.ts'
+import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
+import { ControlledPolicies } from './controlled-policies.ts'
+import { wholeCost } from './cost.ts'
+import { withFailover } from './failover-policies.ts'
+import type { Limiter, Outcome } from './limiter.ts'
+import { LimiterHandle } from './limiter-handle.ts'
+import { mergeControls } from './merge-controls.ts'
+import type { OpenPolicy } from './open-policy.ts'
+import { Succession } from './succession.ts'
+import { EXEMPTED, OFF } from './taken-charges.ts'
+
+/** A limiter over opened policies: turns keys and costs into charges, and the backend's answer into a decision. */
+export class PolicyLimiter implements Limiter {
+  readonly policies: readonly Policy[]
+  /** Controls of an operator; undefined if there are none. */
+  controlled: ControlledPolicies | undefined
+  /** Controls by owner. */
+  #controls: ReadonlyMap<object, LimiterControls> = new Map()
+  /** The policies that are not off. */
+  readonly #open: readonly OpenPolicy[]
+  readonly #backend: RequestBackend | undefined
+  /** The same backend, if a policy bans keys. */
+  readonly #banning: BanningBackend | undefined
+  readonly #clock: Clock | undefined
+  readonly #observers: Observers
+  readonly #adjustments: Adjustments
+  /** Fast path: the counter of the only policy, if it is enforced and has neither overrides, bans nor controls. */
+  #sole: Counter | undefined
+  /** Whether at least one policy exempts keys without an override. */
+  readonly #exempts: boolean
+  /** Ends the reports to observers. */
+  readonly #leave: (() => void)[]
+  /** The limiters that this one has replaced, and that have replaced it. */
+  readonly #succession: Succession
+
+  constructor(
+    policies: readonly OpenPolicy[],
+    clock: Clock | undefined,
+    observers: Observers,
+    failover: FailoverRule = compileFailover({}),
+  ) {
+    this.policies = policies.map(({ policy }) => policy)
+    const active = policies.filter(({ mode }) => mode !== 'off')
+    const covered = withFailover(active, clock, failover)
+    this.#open = covered.policies
+    this.#clock = clock
+    this.#observers = observers
+    const backends = [...new Set(this.#open.map(({ backend }) => backend))]
+    const counting = backends.length > 1 ? new GroupedBackend(covered.homes) : backends[0]
+    this.#banning = banningBackend(this.#open, counting, clock, observers)
+    this.#backend = this.#banning ?? counting
+    this.#exempts = this.#open.some(({ overrides }) => overrides?.exemptsOthers)
+    const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
+    this.#leave = observed
+    const closes = [covered.close, ...policies.map(({ close }) => close)]
+    this.#succession = new Succession(this.#open, clock, () => {
+      for (const close of closes.splice(0)) close()
+    })
+    this.#chooseSole()
+    this.#adjustments = new Adjustments(this, this.#open, this.#backend, clock, observers, this.#succession)
+    if (observers.any) this.#openTo(observers, new LimiterHandle(active, this))
+  }
+
+  take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
+    const sole = this.#sole
+    if (!sole || typeof key !== 'string' || typeof cost !== 'number') {
+      const charges = this.#charges(key, cost)
+      return charges.length > 0 ? this.#take(charges, moment) : this.#uncounted()
+    }
+    const decision = sole.take(
+      key,
+      cost === 1 ? 1 : wholeCost(cost),
+      this.#clock ? this.#momentAt(moment, this.#clock) : moment,
+    )
+    if (!this.#observers.any) return decision
+    return andThen(decision, (answered) => {
+      this.#observers.decided(key, answered, moment?.request)
+      return answered
+    })
+  }
+
+  /**
+   * Like `take`, with one validated key and one validated cost per policy that is not off, in the same order. Policies
+   * whose key is undefined are skipped; at least one key must be present. `limits`: prepared limits that replace the
+   * limits of the policies for this request.
+   */
+  takeEach(
+    keys: readonly (string | undefined)[],
+    costs: readonly number[],
+    moment?: Moment,
+    limits?: readonly (number | undefined)[],
+  ): MaybePromise<Decision> {
+    if (this.#sole && !limits) return this.take(keys[0] as string, costs[0], moment)
+    const charges: Charge[] = []
+    for (let index = 0; index < this.#open.length; index++) {
+      const key = keys[index]
+      if (key !== undefined) charges.push(chargeOf(this.#open[index], key, costs[index], limits?.[index]))
+    }
+    return this.#take(charges, moment)
+  }
+
+  /** Like `charge`, for one policy; `index` is its position among the policies that are not off. */
+  chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
+    return this.#adjustments.chargeOne(index, key, units, taken)
+  }
+
+  /** Like `reset`, for one policy; `index` as in `chargeOne`. */
+  resetOne(index: number, key: string): MaybePromise<void> {
+    return this.#reset([chargeOf(this.#open[index], key, 0)])
+  }
+
+  /** Like `report`, for one policy; `index` as in `chargeOne`. */
+  reportOne(index: number, key: string, outcome: Outcome): MaybePromise<void> {
+    return this.#banning?.report([chargeOf(this.#open[index], key, 0)], outcome)
+  }
+
+  /** Lifts the ban of a key in one policy, and forgets its strikes and earlier bans; `index` as in `chargeOne`. */
+  liftOne(index: number, key: string): MaybePromise<void> {
+    return this.#banning?.lift([chargeOf(this.#open[index], key, 0)])
+  }
+
+  /** Like `peek`, for one policy, even if controls switch it off or block the key; `index` as in `chargeOne`. */
+  peekOne(index: number, key: string, cost: number): MaybePromise<Decision> {
+    const own = chargeOf(this.#open[index], key, wholeCost(cost))
+    const charge = this.controlled?.withLimit(own) ?? own
+    return this.#peek([charge], this.#moment())
+  }
+
+  /**
+   * Replaces the controls of an owner; undefined removes them. Throws `SLUICE_BAD_LIMIT` and changes nothing if a
+   * policy cannot have one of the limits.
+   */
+  control(controls: LimiterControls | undefined, owner: object): void {
+    const byOwner = new Map(this.#controls)
+    if (controls) byOwner.set(owner, controls)
+    else byOwner.delete(owner)
+    const joined = mergeControls([...byOwner.values()])
+    this.controlled = joined && new ControlledPolicies(this.#open, joined)
+    this.#controls = byOwner
+    this.#chooseSole()
+  }
+
+  peek(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
+    const requested = this.#charges(key, cost)
+    const blocked = this.controlled?.blocked(requested)
+    if (blocked) return new RequestDecision(blocked)
+    const charges = this.controlled?.applyTo(requested) ?? requested
+    if (!this.#backend || charges.length === 0) return this.#uncounted()
+    return this.#peek(charges, moment ?? this.#moment())
+  }
+
+  charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
+    const charged = this.#adjustments.charge(key, units, taken)
+    return charged ?? this.#uncounted(typeof taken === 'object' ? taken.source : undefined)
+  }
+
+  reset(key: Keys): MaybePromise<void> {
+    return this.#backend && this.#reset(chargesOf(this.#open, key, 0, wholeCost))
+  }
+
+  /**
+   * Takes the place of a limiter with other policies. Keys keep their usage under policies of the same name, whatever
+   * has changed. Requests that the previous limiter has decided can still be settled and refunded.
+   */
+  replace(previous: PolicyLimiter): void {
+    this.#succession.follow(previous.#succession, () => this.#chooseSole())
+    for (const stop of previous.#leave.splice(0)) stop()
+    previous.#chooseSole()
+    this.#chooseSole()
+  }
+
+  report(key: Keys, outcome: Outcome): MaybePromise<void> {
+    oneOf('outcome', outcome, ['success', 'failure'])
+    return this.#banning?.report(this.#charges(key, 0), outcome)
+  }
+
+  close(): void {
+    for (const stop of this.#leave.splice(0)) stop()
+    this.#succession.close()
+  }
+
+  #peek(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
+    const peek = (): MaybePromise<Answer> => (this.#backend as RequestBackend).peekAll(charges, moment)
+    return andThen(this.#succession.after(charges, moment, peek), (answered) => new RequestDecision(answered))
+  }
+
+  #reset(charges: readonly Charge[]): MaybePromise<void> {
+    const earlier = this.#succession.reset(charges)
+    const reset = (this.#backend as RequestBackend).resetAll(charges)
+    return earlier === undefined ? reset : andThen(allOf([earlier, reset]), () => undefined)
+  }
+
+  #chooseSole(): void {
+    const { isCarrying, isReplaced } = this.#succession
+    this.#sole = this.controlled || isCarrying || isReplaced ? undefined : soleOf(this.#open)
+  }
+
+  #openTo(observers: Observers, handle: LimiterHandle): void {
+    observers.limiterOpened(handle)
+    this.#leave.push(() => observers.limiterClosed(handle))
+  }
+
+  #take(requested: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
+    if (!this.#backend) return this.#uncounted()
+    const blocked = this.controlled?.blocked(requested)
+    if (blocked) return this.#decided(requested, blocked, moment?.request)
+    const charges = this.controlled?.applyTo(requested) ?? requested
+    if (charges.length === 0) return this.#uncounted()
+    if (!this.#succession.isCarrying) return this.#takeFrom(charges, moment)
+    return this.#succession.after(charges, moment, () => this.#takeFrom(charges, moment))
+  }
+
+  #takeFrom(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
+    const at = this.#clock ? this.#momentAt(moment, this.#clock) : moment
+    const take = (): MaybePromise<Answer> => (this.#backend as RequestBackend).takeAll(charges, at)
+    const answer = this.#succession.isReplaced ? this.#succession.repeat(charges, take) : take()
+    return isPromise(answer)
+      ? andThen(answer, (answered) => this.#decided(charges, answered, moment?.request))
+      : this.#decided(charges, answer, moment?.request)
+  }
+
+  /** Returns the moment of a take, with the clock's time unless the caller passed a time. */
+  #momentAt(moment: Moment | undefined, clock: Clock): Moment {
+    return moment?.now === undefined ? { ...moment, now: clock.now() } : moment
+  }
+
+  #moment(): Moment | undefined {
+    return this.#clock && { now: this.#clock.now() }
+  }
+
+  #decided(charges: readonly Charge[], answer: Answer, request: ObservedRequest | undefined): Decision {
+    const decision = new RequestDecision(answer)
+    if (this.#observers.any) {
+      const { policy } = decision.binding
+      const charge = charges.find(({ counter }) => counter.compiled.policy === policy) ?? charges[0]
+      this.#observers.decided(charge.key, decision, request)
+    }
+    return decision
+  }
+
+  /** Returns one charge per policy, except policies from which the key is exempt. */
+  #charges(keys: Keys, costs: Costs): Charge[] {
+    const charges = chargesOf(this.#open, keys, costs, wholeCost)
+    if (!this.#exempts) return charges
+    return charges.filter(({ key }, index) => !this.#open[index].overrides?.isExempt(key))
+  }
+
+  /** Returns an allowed decision that counted nothing, because every policy is off or the key is exempt from all. */
+  #uncounted(source = this.#open.some(({ policy }) => !this.controlled?.isOff(policy)) ? EXEMPTED : OFF): Decision {
+    const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
+    return new RequestDecision({ verdicts, takenAt: 0, counted: false, source })
+  }
+}
+
+/** Returns the counter of the only policy if it is enforced and has neither overrides nor bans. */
+function soleOf([first, ...others]: readonly OpenPolicy[]): Counter | undefined {
+  const isSole = first?.mode === 'enforce' && !first.overrides && !first.ban && others.length === 0
+  return isSole ? first.counter : undefined
+}
