@@ -31,7 +31,8 @@ function stage(name) {
   const source = join(root, 'packages', name)
   if (!existsSync(join(source, 'dist'))) throw new Error(`${name} has no dist/: npm run build comes before this`)
   const folder = join(staging, name)
-  for (const each of ['dist', 'README.md', 'LICENSE'])
+  const { files } = readManifest(source)
+  for (const each of [...files, 'README.md', 'LICENSE'])
     cpSync(join(source, each), join(folder, each), { recursive: true })
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(publishedManifest(source, name), undefined, 2)}\n`)
   return folder
