@@ -98,11 +98,13 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
     expect(ours.scripts).toBeUndefined()
   })
 
-  test('contains its code once, its types once, README and licence, and nothing else', () => {
+  test('contains the files that its manifest names, README and licence, and nothing else', () => {
     const { files } = tarball()
     expect(files.filter((path) => /\.map$|^src\//.test(path))).toEqual([])
-    const documents = files.filter((path) => !/^dist\//.test(path))
+    const named: readonly string[] = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')).files
+    const documents = files.filter((path) => !named.some((one) => path === one || path.startsWith(`${one}/`)))
     expect(documents.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
+    for (const one of named) expect(files.some((path) => path === one || path.startsWith(`${one}/`))).toBe(true)
     expect(files.filter((path) => /test|spec|fixture|\.tsbuildinfo$|\.tgz$/.test(path))).toEqual([])
     expect(readFileSync(join(source, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))
   })
