@@ -58,3 +58,15 @@ test('a change of the file applies to the running API, and counts stay', async (
   expect((await get('/', 'key-free')).status).toBe(200)
   expect((await get('/', 'key-free')).status).toBe(429)
 })
+
+test('an address that is denied again and again is banned', async () => {
+  const banned = readFileSync(file, 'utf8').replace('limit: 100', 'limit: 3').replace('after: 20', 'after: 2')
+  writeFileSync(`${file}.next`, banned)
+  renameSync(`${file}.next`, file)
+  const denial = async (): Promise<number | undefined> => {
+    const { status, headers, body } = await get('/', 'key-enterprise')
+    return status === 429 && body['violated-policies'].includes('abuse') ? Number(headers['retry-after']) : undefined
+  }
+  await eventually(async () => ((await denial()) ?? 0) > 500, { what: 'the ban' })
+  expect(await denial()).toBeLessThanOrEqual(600)
+})

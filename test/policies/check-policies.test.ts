@@ -455,3 +455,9 @@ test('a file with a thousand policies is checked without a comparison that takes
   })
   expect(check(file(policies))).toEqual([])
 })
+
+test('a policy with bans is never redundant', () => {
+  const ban = 'ban: { after: 20, within: 1m, for: 10m }'
+  expect(found(['name: a, limit: 5, per: 1m', `name: b, limit: 5, per: 1m, ${ban}`])).toEqual([])
+  expect(found(['name: a, limit: 5, per: 1m', 'name: b, limit: 5, per: 1m'])).toHaveLength(1)
+})

@@ -220,3 +220,20 @@ test('lists deny and exempt clients by address, range and key, whatever the mode
   expect(await get('2001:db8:1::5')).toEqual([429, ['blocklist']])
   expect(await get('192.0.2.1', 'anna')).toEqual([200, undefined])
 })
+
+test('a ban outlasts changes of its policy, and a document without bans lifts it', async () => {
+  const ban = { after: 1, within: '1m', for: '10m' }
+  const policy = { name: 'a', limit: 1, per: '1m', ban }
+  const { app, change } = served(documentOf(policy))
+  const retryAfter = async (): Promise<number> =>
+    Number((await request(app).get('/search')).headers['retry-after'] ?? 0)
+  await retryAfter()
+  await retryAfter()
+  expect(await retryAfter()).toBe(600)
+  await change(documentOf({ ...policy, limit: 100 }))
+  expect(await retryAfter()).toBe(600)
+  await change(documentOf({ ...policy, limit: 100, per: '1h' }))
+  expect(await retryAfter()).toBe(600)
+  await change(documentOf({ ...policy, limit: 100, per: '1h', ban: undefined }))
+  expect(await retryAfter()).toBe(0)
+})

@@ -7,7 +7,7 @@ import { type Strictness, strictnessOf } from './strictness.ts'
 /** Returns the policies that never deny a request, whatever the traffic, and the policies that are written twice. */
 export function bindingFindings(policies: readonly CheckedPolicy[]): PlacedFinding[] {
   return policies.flatMap((policy) => {
-    const finding = inactive(policy) ?? duplicate(policy, policies) ?? dominated(policy, policies)
+    const finding = inactive(policy) ?? redundant(policy, policies)
     return finding === undefined ? [] : [finding]
   })
 }
@@ -17,6 +17,12 @@ function inactive({ name, mode, rollout, at }: CheckedPolicy): PlacedFinding | u
   if (mode === 'off') return { ...found, at: [...at, 'mode'], message: `'${name}' never applies: its mode is off` }
   if (rollout > 0) return undefined
   return { ...found, at: [...at, 'rollout'], message: `'${name}' never applies: its rollout is 0%` }
+}
+
+function redundant(policy: CheckedPolicy, policies: readonly CheckedPolicy[]): PlacedFinding | undefined {
+  // its bans have an effect even if another policy denies first
+  if (policy.written.ban !== undefined) return undefined
+  return duplicate(policy, policies) ?? dominated(policy, policies)
 }
 
 /** Reports the later one of two policies that count the same in the same window. */
@@ -46,7 +52,7 @@ function isSameCount(one: CheckedPolicy, other: CheckedPolicy): boolean {
 function dominated(policy: CheckedPolicy, policies: readonly CheckedPolicy[]): PlacedFinding | undefined {
   const place = policies.indexOf(policy)
   for (const [index, other] of policies.entries()) {
-    // reported as a duplicate
+    // reported as a duplicate, unless it has bans of its own
     if (other === policy || isSameCount(other, policy)) continue
     const strictness = strictnessBetween(other, policy, policies)
     // of two policies that deny the same requests, the later one is reported

@@ -33,7 +33,7 @@ function requestPolicy<Req extends object, Res>(
   matches: RequestMatches<Req, Res>,
   report: LimiterReport,
 ): RequestPolicy<Req, Res> {
-  const { name, limit, per, unit, algorithm, burst, slices, mode, cost } = written
+  const { name, limit, per, unit, algorithm, burst, slices, mode, cost, ban } = written
   return {
     name,
     limit: typeof limit === 'number' ? limit : (request) => matches.limitOf(index, request),
@@ -45,6 +45,8 @@ function requestPolicy<Req extends object, Res>(
     ...(slices !== undefined && { slices }),
     ...(mode !== undefined && { mode }),
     ...(overrides && { overrides }),
+    // a document has durations as texts, which the limiter checks
+    ...(ban && { ban: ban as NonNullable<RequestPolicy<Req, Res>['ban']> }),
     ...(typeof cost === 'number' && { cost }),
     ...(typeof cost === 'object' && {
       cost: {
