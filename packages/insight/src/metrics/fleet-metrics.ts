@@ -8,7 +8,7 @@ import { MAX_NAMES } from './metric-limits.ts'
 /** Fields of a `sync` event that are counted as events, apart from `failed`. */
 const COUNTED_FIELDS = ['dropped', 'missed', 'unsent', 'late', 'unread'] as const
 
-/** Metrics of the synchronisation between processes, and of quotas. */
+/** Metrics of the synchronisation between processes, of quotas, and of changed policies. */
 export class FleetMetrics implements InsightPart {
   readonly #failing = new GaugeMetric({
     name: 'sluice_sync_failing',
@@ -29,11 +29,19 @@ export class FleetMetrics implements InsightPart {
     name: 'sluice_quota_lost_units_total',
     help: 'Units admitted while the database was unavailable that no process could record.',
   })
+  readonly #changes = new CounterMetric({
+    name: 'sluice_policy_changes_total',
+    help: 'Changes of policy documents by outcome: applied, refused. Each limiter of a document counts.',
+    labels: ['source', 'outcome'],
+  })
   readonly #names = new LabelBound(MAX_NAMES)
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
     if (name === 'sync') this.#sync(data)
     else if (name === 'quota') this.#quota(data)
+    else if (name === 'policies') {
+      this.#changes.add(1, this.#names.of(data.source), data.refused === undefined ? 'applied' : 'refused')
+    }
   }
 
   *metrics(): Iterable<Metric> {
@@ -41,6 +49,7 @@ export class FleetMetrics implements InsightPart {
     yield* this.#events.metrics()
     yield* this.#notices.metrics()
     yield* this.#lostUnits.metrics()
+    yield* this.#changes.metrics()
   }
 
   /** Returns the metrics with a value above 0: none if nothing is synchronised and no quota is used. */
