@@ -127,6 +127,23 @@ test('a take of a replaced limiter counts in the limiter that has carried its ke
   expect(await remaining(after, 'b')).toBe(8)
 })
 
+test('a take of a replaced limiter counts once, even if a later limiter has its window again', async () => {
+  const minute = { algorithm: 'fixed-window', limit: 100, window: '1m' } as const
+  const hour = { algorithm: 'fixed-window', limit: 100, window: '1h' } as const
+  const first = limiterOf(minute)
+  await first.take('a', 10)
+  let limiter = first
+  for (const form of [hour, minute, hour, minute]) {
+    limiter = replaced(limiter, form)
+    expect(await remaining(limiter)).toBe(90)
+  }
+  const decision = await first.take('a', 5)
+  expect(await remaining(limiter)).toBe(85)
+  await first.charge('a', -5, decision)
+  expect(await remaining(limiter)).toBe(90)
+  expect(await remaining(replaced(limiter, hour))).toBe(90)
+})
+
 test('a key that is reset does not get its earlier usage back', async () => {
   const before = limiterOf({ algorithm: 'fixed-window', limit: 10, window: '1m' })
   await before.take('a', 4)

@@ -235,7 +235,8 @@ function widestLimit({ policy, counter, counters }: OpenPolicy): number {
   }
 }
 
-function readsSameCells(one: OpenPolicy, other: OpenPolicy): boolean {
+/** Whether two policies count in the same cells. */
+export function readsSameCells(one: OpenPolicy, other: OpenPolicy): boolean {
   return one.home === other.home && sharesCells(one.counter, other.counter)
 }
 

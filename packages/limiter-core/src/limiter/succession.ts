@@ -1,7 +1,7 @@
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
 import { hasDenial } from '../decision/verdict.ts'
-import { CarriedCounts } from './carried-counts.ts'
+import { CarriedCounts, readsSameCells } from './carried-counts.ts'
 import { chargeOf } from './charges.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
@@ -92,11 +92,14 @@ export class Succession {
 
   #placesOf({ key, counter }: Charge): readonly Place[] {
     const { name } = counter.compiled.policy
+    const own = this.#open.find(({ policy }) => policy.name === name)
     const places: Place[] = []
+    const isCounted = (open: OpenPolicy): boolean =>
+      own === undefined || readsSameCells(own, open) || places.some((place) => readsSameCells(place.open, open))
     for (let next = this.#next; next; next = next.#next) {
       const carried = next.#carried?.carriedOf(name, key)
       const open = next.#open.find(({ policy }) => policy.name === name)
-      if (carried && open) places.push({ open, carried })
+      if (carried && open && !isCounted(open)) places.push({ open, carried })
     }
     return places
   }
