@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { hourBars } from '../../packages/cli/src/report/hour-bars.ts'
-import { count, percent } from '../../packages/cli/src/report/number-text.ts'
+import { percent } from '../../packages/cli/src/report/number-text.ts'
 import { barChart, curveChart } from '../../packages/cli/src/report/svg-charts.ts'
+import { count } from '../../packages/cli/src/terminal/figures.ts'
 
 const hour = (index: number): string => new Date(Date.UTC(2026, 4, 17) + index * 3_600_000).toISOString()
 const numbersIn = (svg: string): readonly number[] =>

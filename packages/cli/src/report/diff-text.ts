@@ -1,5 +1,6 @@
+import { count } from '../terminal/figures.ts'
 import type { ChangedReport, DiffReport } from './diff-report.ts'
-import { count, hourText, percent, shareOf } from './number-text.ts'
+import { hourText, percent, shareOf } from './number-text.ts'
 import { clientsText, logText, topTable } from './replay-text.ts'
 import { printable } from './safe-text.ts'
 import type { TextStyle } from './text-style.ts'

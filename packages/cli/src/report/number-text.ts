@@ -1,10 +1,5 @@
 const SIGNIFICANT = 3
 
-/** Returns a number with separators between thousands: `12,345`. */
-export function count(value: number): string {
-  return value.toLocaleString('en-US')
-}
-
 /** Returns a share from 0 to 1 in percent: `2.35 %`. Shares that are not 0 are never shown as `0 %`. */
 export function percent(share: number): string {
   const value = share * 100

@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
-import { count } from './number-text.ts'
+import { count } from '../terminal/figures.ts'
 import type { TextOutput } from './text-style.ts'
 
 /** Shows how much of the logs was read. */

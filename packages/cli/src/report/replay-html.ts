@@ -1,6 +1,7 @@
+import { count } from '../terminal/figures.ts'
 import { hourBars } from './hour-bars.ts'
 import { HTML_STYLE } from './html-style.ts'
-import { count, hourText, percent, shareOf } from './number-text.ts'
+import { hourText, percent, shareOf } from './number-text.ts'
 import type { PolicyReport, ReplayReport, TopReport } from './replay-report.ts'
 import { clientsText, logText } from './replay-text.ts'
 import { escapedHtml } from './safe-text.ts'

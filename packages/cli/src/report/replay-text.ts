@@ -1,4 +1,5 @@
-import { count, hourText, percent, shareOf } from './number-text.ts'
+import { count } from '../terminal/figures.ts'
+import { hourText, percent, shareOf } from './number-text.ts'
 import type { ClientsReport, CountsReport, PolicyReport, ReplayReport, TopReport } from './replay-report.ts'
 import { printable } from './safe-text.ts'
 import type { TextStyle } from './text-style.ts'

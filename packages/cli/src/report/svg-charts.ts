@@ -1,4 +1,4 @@
-import { count } from './number-text.ts'
+import { count } from '../terminal/figures.ts'
 import { escapedHtml } from './safe-text.ts'
 
 /** A bar, and the part of it that is emphasised. */

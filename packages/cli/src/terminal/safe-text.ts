@@ -1,5 +1,8 @@
-/** Characters that a terminal obeys, or that change how other characters appear. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+/**
+ * Characters that a terminal obeys, or that change the order or visibility of others: controls, format characters,
+ * surrogates without a partner, unassigned characters, and separators of lines.
+ */
+const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/gu
 /** Most characters of a text in a table. */
 const MAX_CELL = 48
 
