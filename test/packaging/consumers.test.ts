@@ -44,7 +44,8 @@ let redis: RedisServer
 beforeAll(async () => {
   redis = await startRedis()
   project = await ConsumerProject.install()
-})
+  // packs, installs and starts everything, which takes minutes on a busy machine
+}, 400_000)
 
 afterAll(async () => {
   project?.[Symbol.dispose]()
