@@ -49,7 +49,7 @@ function documentOf({ limit, mode, window }: Rules, random: SeededRandom): strin
 
 test('random documents under load neither free nor jail a key, and no valid one is missed', async () => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
-  await eachSeed(12, async (random) => {
+  await eachSeed(6, async (random) => {
     const clock = new FakeClock()
     let rules = anyRules(random)
     const source = new TextSource(documentOf(rules, random))

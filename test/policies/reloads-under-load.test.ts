@@ -6,11 +6,11 @@ import { policies } from '@sluice/policies'
 import { FakeClock } from '@sluice/testkit'
 import { TextSource } from './text-source.ts'
 
-const REQUESTS = 20_000
-const EVERY = 200
-const LIMIT = 150
+const REQUESTS = 10_000
+const EVERY = 100
+const LIMIT = 75
 
-test('a hundred reloads during 20,000 requests drop none, and change the usage of no key', async () => {
+test('a hundred reloads during 10,000 requests drop none, and change the usage of no key', async () => {
   const documentOf = (reload: number): string => {
     const users = { name: 'users', key: 'user', limit: LIMIT, per: `${1 + (reload % 3)}h` }
     const other = { name: `other-${reload % 5}`, limit: 1_000_000, per: '1m', unit: 'others' }
