@@ -42,9 +42,9 @@ test('calls of several isolates to one object are decided exactly, also for more
   const isolates = Array.from({ length: 4 }, () => made({ maxBatch: 1 }))
   const admitted = new Map<string, number>()
   const keys = Array.from({ length: 2_500 }, (_, index) => `key ${index}`)
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 100; round++) {
     await Promise.all(
-      Array.from({ length: 1_000 }, async () => {
+      Array.from({ length: 100 }, async () => {
         const key = random.whole(4) === 0 ? 'busy' : random.pick(keys)
         if (await take(random.pick(isolates), key)) admitted.set(key, (admitted.get(key) ?? 0) + 1)
       }),
