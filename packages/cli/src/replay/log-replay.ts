@@ -13,7 +13,7 @@ import { demandBackend } from './window-demand.ts'
 export class LogReplay {
   /** All requests; a client is an address. */
   readonly total: DenialCounts
-  /** One for each policy of the file; undefined for those that are off. */
+  /** Replayed policies, in the order of the file; undefined for a policy that is off. */
   readonly policies: readonly (PolicyReplay | undefined)[]
   readonly replayed: ReplayedPolicies
   readonly times: LogTimes = new LogTimes()

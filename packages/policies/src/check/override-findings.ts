@@ -1,9 +1,9 @@
 import { clientKey } from '@sluice/limiter-core'
 import type { PolicyDocument, WrittenOverride } from '../document/policy-document.ts'
+import { textsOf } from '../matching/attribute-match.ts'
 import { networkOf } from './address-findings.ts'
 import type { CheckedPolicy } from './checked-policy.ts'
 import type { FindingSeverity, PlacedFinding } from './policy-finding.ts'
-import { textsOf } from './request-set.ts'
 
 /**
  * Returns the overrides that apply to no request, because the key of their policy never has that value. For each policy,

@@ -1,6 +1,6 @@
+import { textsOf } from '../matching/attribute-match.ts'
 import type { CheckedPolicy } from './checked-policy.ts'
 import type { PlacedFinding } from './policy-finding.ts'
-import { textsOf } from './request-set.ts'
 
 /** Attribute with the plan of a request, which selects one of several limits. */
 const PLAN = 'plan'

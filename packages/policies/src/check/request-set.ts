@@ -1,4 +1,5 @@
-import type { AttributeValue, WrittenPolicy } from '../document/policy-document.ts'
+import type { WrittenPolicy } from '../document/policy-document.ts'
+import { AttributeMatch, textsOf } from '../matching/attribute-match.ts'
 import type { CheckedPolicy } from './checked-policy.ts'
 
 /** The requests that a policy applies to. */
@@ -15,7 +16,7 @@ const MAX_PARTS = 256
  */
 export function includes(outer: RequestSet, inner: RequestSet): boolean {
   const hasCondition = outer.when !== undefined && outer.when.trim() !== inner.when?.trim()
-  return !hasCondition && includesMatch(outer.match ?? {}, inner.match ?? {})
+  return !hasCondition && new AttributeMatch(inner.match).isWithin(new AttributeMatch(outer.match))
 }
 
 /** Whether the two sets certainly have no common request. */
@@ -43,19 +44,6 @@ export function partsOf({ match = {}, when }: RequestSet): RequestSet[] {
     if (parts.length > MAX_PARTS) return [withCondition(match, when)]
   }
   return parts.map((part) => withCondition(part, when))
-}
-
-function includesMatch(outer: Match, inner: Match): boolean {
-  return Object.entries(outer).every(([attribute, values]) => {
-    if (!Object.hasOwn(inner, attribute)) return false
-    const accepted = textsOf(values)
-    return textsOf(inner[attribute]).every((value) => accepted.includes(value))
-  })
-}
-
-/** Returns the values of an attribute as texts: the text of a header equals a number. */
-export function textsOf(values: AttributeValue | readonly AttributeValue[]): readonly string[] {
-  return Array.isArray(values) ? values.map(String) : [String(values)]
 }
 
 function withCondition(match: Match, when: string | undefined): RequestSet {

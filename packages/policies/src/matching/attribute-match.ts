@@ -6,7 +6,7 @@ export class AttributeMatch {
   readonly #values: ReadonlyMap<string, ReadonlySet<string>>
 
   constructor(match: WrittenPolicy['match'] = {}) {
-    this.#values = new Map(Object.entries(match).map(([name, values]) => [name, textsOf(values)]))
+    this.#values = new Map(Object.entries(match).map(([name, values]) => [name, new Set(textsOf(values))]))
   }
 
   /** Names of the attributes. */
@@ -25,10 +25,11 @@ export class AttributeMatch {
 
   /** Whether all requests that this match fits also fit `other`, which fits further requests. */
   refines(other: AttributeMatch): boolean {
-    return this.#isWithin(other) && !other.#isWithin(this)
+    return this.isWithin(other) && !other.isWithin(this)
   }
 
-  #isWithin(other: AttributeMatch): boolean {
+  /** Whether all requests that this match fits also fit `other`. */
+  isWithin(other: AttributeMatch): boolean {
     return [...other.#values].every(([name, values]) => {
       const own = this.#values.get(name)
       return own !== undefined && [...own].every((value) => values.has(value))
@@ -36,6 +37,7 @@ export class AttributeMatch {
   }
 }
 
-function textsOf(values: AttributeValue | readonly AttributeValue[]): ReadonlySet<string> {
-  return new Set(Array.isArray(values) ? values.map(String) : [String(values)])
+/** Returns the values of an attribute as texts. */
+export function textsOf(values: AttributeValue | readonly AttributeValue[]): readonly string[] {
+  return Array.isArray(values) ? values.map(String) : [String(values)]
 }

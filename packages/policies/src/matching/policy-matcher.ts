@@ -18,7 +18,7 @@ export class PolicyMatcher {
   readonly policies: readonly FilePolicy[]
   /** Names of the attributes that `match` reads. */
   readonly attributes: readonly string[]
-  /** For each policy, the indexes of those that take its place. */
+  /** Indexes of the policies that take the place of each policy. */
   readonly #replacing: readonly (readonly number[])[]
   readonly #failed: ConditionFailed
 

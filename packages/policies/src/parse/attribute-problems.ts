@@ -3,7 +3,7 @@ import type { PolicyDocument, WrittenPolicy } from '../document/policy-document.
 import { suggestion } from '../document/suggestion.ts'
 import { BUILT_IN_ATTRIBUTES, headerOf } from '../matching/attribute-source.ts'
 import { Condition, firstLineOf } from '../matching/condition.ts'
-import { type Path, type PositionedDocument, textOfPath } from './positions.ts'
+import type { Path, PositionedDocument } from './positions.ts'
 
 /**
  * Returns the conditions of a document that are not valid, and the attributes that no request has. `registered`: names
@@ -17,7 +17,7 @@ export function attributeProblems(
   const known = registered && [...BUILT_IN_ATTRIBUTES, ...registered]
   const problems: FileProblem[] = []
   const report = (path: Path, message: string): void => {
-    problems.push({ ...document.positionOf(path), path: textOfPath(path), message })
+    problems.push(document.problemAt(path, message))
   }
   const mustExist = (path: Path, name: string): void => {
     if (headerOf(name) === '') report(path, "expected the name of a header after 'header:'")

@@ -1,7 +1,7 @@
 import type { FileProblem } from '../document/file-problem.ts'
 import { parseEntry } from '../document/list-entry.ts'
 import type { PolicyDocument } from '../document/policy-document.ts'
-import { type PositionedDocument, textOfPath } from './positions.ts'
+import type { PositionedDocument } from './positions.ts'
 
 /** Returns the entries of the lists in a document that are neither addresses, ranges nor keys. */
 export function listProblems(document: PositionedDocument, { lists = {} }: PolicyDocument): FileProblem[] {
@@ -9,8 +9,7 @@ export function listProblems(document: PositionedDocument, { lists = {} }: Polic
     if (!Array.isArray(list)) return []
     return list.flatMap((text: string, index) => {
       const message = parseEntry(text.trim())
-      const path = ['lists', name, index]
-      return typeof message === 'string' ? [{ ...document.positionOf(path), path: textOfPath(path), message }] : []
+      return typeof message === 'string' ? [document.problemAt(['lists', name, index], message)] : []
     })
   })
 }

@@ -1,4 +1,5 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import type { FileProblem } from '../document/file-problem.ts'
 
 /** Steps from the root of a document to a value: names of fields and indexes of lists. */
 export type Path = readonly (string | number)[]
@@ -38,6 +39,11 @@ export class PositionedDocument {
       if (isNode(node) && node.range) return this.#at(node.range[0])
     }
     return { line: 1, column: 1 }
+  }
+
+  /** Returns the problem of a value. */
+  problemAt(path: Path, message: string): FileProblem {
+    return { ...this.positionOf(path), path: textOfPath(path), message }
   }
 
   /** Returns where the name of a field begins. */

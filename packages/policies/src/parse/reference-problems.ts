@@ -1,7 +1,7 @@
 import type { FileProblem } from '../document/file-problem.ts'
 import type { PolicyDocument } from '../document/policy-document.ts'
 import { suggestion } from '../document/suggestion.ts'
-import { type Path, type PositionedDocument, textOfPath } from './positions.ts'
+import type { Path, PositionedDocument } from './positions.ts'
 
 /** Returns the names of policies in a document that are used twice, or that no policy has. */
 export function referenceProblems(document: PositionedDocument, contents: PolicyDocument): FileProblem[] {
@@ -9,7 +9,7 @@ export function referenceProblems(document: PositionedDocument, contents: Policy
   const names = policies.map(({ name }) => name)
   const problems: FileProblem[] = []
   const report = (path: Path, message: string): void => {
-    problems.push({ ...document.positionOf(path), path: textOfPath(path), message })
+    problems.push(document.problemAt(path, message))
   }
   const mustExist = (path: Path, name: string): void => {
     if (!names.includes(name)) report(path, `no policy is named '${name}'${suggestion(name, names)}`)

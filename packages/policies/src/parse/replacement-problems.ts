@@ -1,7 +1,7 @@
 import type { FileProblem } from '../document/file-problem.ts'
 import type { PolicyDocument } from '../document/policy-document.ts'
 import { FilePolicy } from '../matching/file-policy.ts'
-import { type PositionedDocument, textOfPath } from './positions.ts'
+import type { PositionedDocument } from './positions.ts'
 
 /** Returns a problem for each policy that replaces itself through others: a request that fits all would have none. */
 export function replacementProblems(document: PositionedDocument, contents: PolicyDocument): FileProblem[] {
@@ -12,9 +12,8 @@ export function replacementProblems(document: PositionedDocument, contents: Poli
     const open = [...(below.get(one) ?? [])]
     for (let next = open.pop(); next; next = open.pop()) {
       if (next === one) {
-        const path = ['policies', index]
         const message = 'this policy replaces itself, directly or through others, so that none of them would apply'
-        return [{ ...document.positionOf(path), path: textOfPath(path), message }]
+        return [document.problemAt(['policies', index], message)]
       }
       if (seen.has(next)) continue
       seen.add(next)

@@ -34,20 +34,18 @@ export function schemaProblems(document: PositionedDocument, value: unknown): Fi
 function problemOf(error: ErrorObject, path: Path, document: PositionedDocument): FileProblem {
   const { keyword, params, data } = error
   const { expected, properties = {} } = error.parentSchema as SchemaPart
-  const text = textOfPath(path)
   if (keyword === 'additionalProperties') {
     const name = String(params.additionalProperty)
     const hint = suggestion(name, Object.keys(properties as object))
-    return { ...document.positionOfName(path, name), path: text, message: `unknown field '${name}'${hint}` }
+    const message = `unknown field '${name}'${hint}`
+    return { ...document.positionOfName(path, name), path: textOfPath(path), message }
   }
   if (keyword === 'required') {
-    const message = `the field '${params.missingProperty}' is missing`
-    return { ...document.positionOf(path), path: text, message }
+    return document.problemAt(path, `the field '${params.missingProperty}' is missing`)
   }
   const hint =
     typeof data === 'string' && Array.isArray(params.allowedValues) ? suggestion(data, params.allowedValues) : ''
-  const message = `expected ${expected ?? error.message}, received ${received(data)}${hint}`
-  return { ...document.positionOf(path), path: text, message }
+  return document.problemAt(path, `expected ${expected ?? error.message}, received ${received(data)}${hint}`)
 }
 
 /** Unlike options, a file has no secrets: its texts are shown. */
