@@ -237,3 +237,20 @@ test('a ban outlasts changes of its policy, and a document without bans lifts it
   await change(documentOf({ ...policy, limit: 100, per: '1h', ban: undefined }))
   expect(await retryAfter()).toBe(0)
 })
+
+test('the attribute of a final cost is asked for once, after the response', async () => {
+  const asked: boolean[] = []
+  const cost = { reserve: 20, settle: 'spent' }
+  const source = new TextSource(documentOf({ name: 'a', limit: 100, per: '1m', unit: 'ms', cost }))
+  const { policies: loaded } = policies<Request, Response>(source, {
+    attributes: {
+      spent: (_req, res) => {
+        asked.push(res !== undefined)
+        return 30
+      },
+    },
+  })
+  const app = express().use(rateLimit({ policies: loaded, clock }), (_req, res) => void res.send('ok'))
+  await request(app).get('/')
+  expect(asked).toEqual([true])
+})

@@ -30,17 +30,20 @@ export type AttributeFunctions<Req, Res> = Readonly<Record<string, AttributeFunc
 /** Reads the attributes of requests that policies need. */
 export class RequestAttributes<Req, Res> {
   readonly #functions: ReadonlyMap<string, AttributeFunction<Req, Res>>
+  /** Names of the functions that are called when a request arrives. */
+  readonly #names: readonly string[]
   readonly #report: LimiterReport
 
-  /** `names`: the attributes that are read. */
+  /** `names`: the attributes that policies read when a request arrives. */
   constructor(functions: AttributeFunctions<Req, Res>, names: readonly string[], report: LimiterReport) {
-    this.#functions = new Map(Object.entries(functions).filter(([name]) => names.includes(name)))
+    this.#functions = new Map(Object.entries(functions))
+    this.#names = names.filter((name) => this.#functions.has(name))
     this.#report = report
   }
 
   /** Returns the attributes of a request. Synchronous if the functions are. `fallback` receives doubts about its address. */
   of(view: RequestView<Req>, fallback: ReportFallback): MaybePromise<AttributeSource> {
-    const names = [...this.#functions.keys()]
+    const names = this.#names
     const report = reportUnlessPreflight(view, this.#report)
     const values = allOf(names.map((name) => this.value(name, report, view.raw)))
     return andThen(values, (all) => {

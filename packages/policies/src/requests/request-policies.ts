@@ -19,11 +19,11 @@ export function requestPolicies<Req extends object, Res>(
   const matcher = new PolicyMatcher(document, (policy, error) => {
     report.hookFailed(`when of policy '${policy}'`, error, 'the policy did not apply to the request')
   })
-  const attributes = new RequestAttributes(functions, [...matcher.attributes, ...settlingOf(matcher)], report)
+  const attributes = new RequestAttributes(functions, matcher.attributes, report)
   const matches = new RequestMatches(matcher, attributes, lists, report)
   const policies = matcher.policies.map((policy, index) => requestPolicy(policy, index, matches, report))
   if (!lists.blocks) return policies
-  // a policy of its own, so that blocked clients are denied whatever the modes of the others are
+  // an additional policy, because policies in shadow mode would not deny blocked clients
   return [...policies, { name: BLOCK_LIST, limit: 1, window: '1m', key: matches.blocked }]
 }
 
@@ -55,9 +55,4 @@ function requestPolicy<Req extends object, Res>(
       },
     }),
   }
-}
-
-/** Returns the names of the attributes that are final costs. */
-function settlingOf({ policies }: PolicyMatcher): readonly string[] {
-  return policies.flatMap(({ written: { cost } }) => (typeof cost === 'object' ? [cost.settle] : []))
 }
