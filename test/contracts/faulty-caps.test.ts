@@ -42,6 +42,7 @@ function plainCap(cap: LocalInflightLimiter): InflightLimiter {
   return {
     name: cap.name,
     limit: cap.limit,
+    limitOf: (key) => cap.limitOf(key),
     acquire: (key, options) => cap.acquire(key, options),
     count: (key) => cap.count(key),
     close: () => cap.close(),

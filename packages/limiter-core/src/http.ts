@@ -80,4 +80,4 @@ export {
   recordCollapsedClients,
 } from './process/collapsed-clients.ts'
 export { clockOf, KEEP_ALIVE, systemClock } from './time/clock.ts'
-export { type Duration, parseDuration, parseMs } from './time/duration.ts'
+export { type Duration, parseDuration, parseMs, parseTimerMs } from './time/duration.ts'

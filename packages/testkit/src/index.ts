@@ -51,6 +51,15 @@ export { type FleetNode, type Network, SyncedFleet, type SyncedFleetOptions } fr
 export { FrontCounters } from './front-counters.ts'
 export { ReferenceBackend } from './models/reference-backend.ts'
 export { type ReferenceModel, referenceModel } from './models/reference-model.ts'
+export {
+  type LoadSource,
+  type OverloadResult,
+  type OverloadRunOptions,
+  quantileOf,
+  runOverload,
+  type SourceResult,
+} from './overload/overload-run.ts'
+export { WorkerModel } from './overload/worker-model.ts'
 export { overridesContract } from './overrides-contract.ts'
 export { baseSeed, eachSeed, type SeededRandom, seededRandom } from './seeded-random.ts'
 export type { TestRunner } from './suite-runner.ts'

@@ -45,6 +45,7 @@ function closingBoth(limiter: InflightLimiter, backend: InflightBackend): Inflig
   return {
     name: limiter.name,
     limit: limiter.limit,
+    limitOf: (key) => limiter.limitOf(key),
     acquire: (key, options) => limiter.acquire(key, options),
     count: (key) => limiter.count(key),
     close: async () => {

@@ -59,7 +59,7 @@ const PLACES: Readonly<Record<string, Make>> = {
     createInflightLimiter({ limit, maxHoldMs, backend: redisInflight(runner) }),
   'a cap on sketchInflight': ({ limit, maxHoldMs }) =>
     createInflightLimiter({ limit, maxHoldMs, backend: sketchInflight() }),
-  redisInflight: ({ limit, maxHoldMs }) => redisInflight(runner, { limit, maxHoldMs }),
+  redisInflight: ({ limit, maxHoldMs }) => redisInflight(runner, { limit: limit as number, maxHoldMs }),
   'inflightLimit of node:http': (options) => inflightLimit(options),
   'inflightLimit of Express': (options) => expressCap(options),
   'inflightLimit of Koa': (options) => koaCap(options),

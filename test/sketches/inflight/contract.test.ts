@@ -19,6 +19,7 @@ describe.each(forms)('sketchInflight: %s', (_, form) =>
     return {
       name: limiter.name,
       limit: limiter.limit,
+      limitOf: (key) => limiter.limitOf(key),
       acquire: (key, options) => limiter.acquire(key, options),
       count: (key) => limiter.count(key),
       close: () => {

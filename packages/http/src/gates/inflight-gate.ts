@@ -2,7 +2,6 @@ import {
   type AcquireOptions,
   andThen,
   BackedInflightLimiter,
-  type ControlledCap,
   capEntry,
   checkedUnits,
   compileHeaders,
@@ -37,6 +36,7 @@ import {
 import { runHook } from './options/hook.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
 import { checkHooks, parseStatus } from './options/request-rules.ts'
+import { type Rank, RequestOrder } from './request-order.ts'
 import { ViewedRequest } from './viewed-request.ts'
 
 /** Result of a cap check: a permit or a denial. */
@@ -50,6 +50,10 @@ const OPTIONS = [
   'key',
   'status',
   'weight',
+  'priority',
+  'fairBy',
+  'queue',
+  'prioritizer',
   'maxHoldMs',
   'holdUntil',
   'backend',
@@ -76,10 +80,13 @@ export class InflightGate<Req, Res> {
   readonly report: LimiterReport
   readonly #status: number
   readonly #headers: HeaderPlan
-  readonly #denied: CapCheck
+  /** Denial of a full cap, with the limit that it shows. */
+  #denied: CapCheck
+  #deniedLimit: number
   /** Denial of a request that can never pass, however long the client waits. */
   readonly #never: CapCheck
   readonly #reportFallback: ReportFallback
+  readonly #order: RequestOrder<Req> | undefined
   readonly #adapterOptions: readonly string[]
 
   /**
@@ -104,28 +111,45 @@ export class InflightGate<Req, Res> {
     checkHooks(options, adapterOptions)
     if (options.key !== undefined) keySourceOf(options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
-    if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, limit)
+    if (weight !== undefined && typeof weight !== 'function')
+      fittingWeight(weight, typeof limit === 'object' ? limit?.max : limit)
     if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
     const plan = compileHeaders({ headers })
     const refused = parseStatus(status)
     this.options = options
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
+    this.#order = RequestOrder.of(options)
+    const stores = backend ?? this.#order?.backend
     // last, because the limiter claims its name, which would not be released if a later check threw
-    this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, shared, clock, observers }, routeScope)
+    this.limiter = new BackedInflightLimiter(
+      { name, limit, maxHoldMs, backend: stores, shared, clock, observers },
+      routeScope,
+    )
     this.shownNames = [this.limiter.name]
     this.report = new LimiterReport(this.limiter.observers, () => this.shownNames)
     this.#reportFallback = fallbackReporter(this.report)
     this.#status = refused
     this.#headers = plan
-    this.#denied = this.#denial(FULL.retryAfterMs, limit)
-    this.#never = this.#denial(WEIGHT_EXCEEDS_LIMIT.retryAfterMs, limit)
+    this.#deniedLimit = this.limiter.limit
+    this.#denied = this.#denial(FULL.retryAfterMs, this.#deniedLimit)
+    this.#never = this.#denial(WEIGHT_EXCEEDS_LIMIT.retryAfterMs, this.limiter.maxWeight)
   }
 
   /** Returns the cap for a part of the application, named by `routeScope`. Omitted options are inherited. */
   below(options: InflightLimitOptions<Req, Res>, routeScope?: string): InflightGate<Req, Res> {
     const { limit: _limit, name: _name, ...shared } = this.options
     return new InflightGate(withInherited(options, shared), this.#adapterOptions, routeScope)
+  }
+
+  /** Whether requests may wait for a place. */
+  get waits(): boolean {
+    return this.#order?.waits ?? false
+  }
+
+  close(): void {
+    this.limiter.close()
+    this.#order?.backend.close?.()
   }
 
   /** Returns undefined if the request is not counted, or if a cap in shadow mode would have denied it. */
@@ -139,10 +163,15 @@ export class InflightGate<Req, Res> {
 
   #checkKey(view: RequestView<Req>, signal: AbortSignal | undefined): MaybePromise<CapCheck | undefined> {
     const { key, weight } = this.options
+    const order = this.#order
     const named = key ? requestKey(key, view, this.#reportFallback) : wholeProcess(view)
-    if (!isPromise(named) && typeof weight !== 'function') return this.#acquire(named, view, { weight, signal })
+    if (!isPromise(named) && typeof weight !== 'function' && !order) return this.#acquire(named, view, weight, signal)
     return andThen(named, (one) =>
-      andThen(this.#weight(view), (places) => this.#acquire(one, view, { weight: places, signal })),
+      andThen(this.#weight(view), (places) => {
+        if (!order) return this.#acquire(one, view, places, signal)
+        const rank = order.rankOf(view, this.report, this.#reportFallback)
+        return andThen(rank, (ranked) => this.#acquire(one, view, places, signal, ranked))
+      }),
     )
   }
 
@@ -161,45 +190,43 @@ export class InflightGate<Req, Res> {
   #acquire(
     key: ResolvedKey,
     view: RequestView<Req>,
-    { weight = 1, signal }: { weight: number | undefined; signal: AbortSignal | undefined },
+    weight: number | undefined = 1,
+    signal?: AbortSignal,
+    rank?: Rank,
   ): MaybePromise<CapCheck | undefined> {
     if (key === EXEMPT) return undefined
     if (typeof key !== 'string') return this.#refused(this.#never)
-    const requested: AcquireOptions = signal ? { weight, signal } : { weight }
+    const requested: AcquireOptions = signal ? { weight, signal, ...rank } : { weight, ...rank }
     const options = this.limiter.observers.any ? { ...requested, request: new ViewedRequest(view) } : requested
     try {
-      const { controlled } = this.limiter
-      if (controlled) return this.#acquireControlled(controlled, key, options)
       const held = this.limiter.acquire(key, options)
-      // checked after `acquire`, so that observers are notified of the denial
-      if (weight > this.limiter.limit) return this.#refused(this.#never)
-      return isPromise(held) ? held.then(this.#checked, this.#backendFailed) : this.#checked(held)
+      if (isPromise(held)) return held.then((permit) => this.#checked(permit, key, weight), this.#backendFailed)
+      return this.#checked(held, key, weight)
     } catch (error) {
       return this.#backendFailed(error)
     }
   }
 
-  #acquireControlled(
-    controlled: ControlledCap,
-    key: string,
-    options: AcquireOptions,
-  ): MaybePromise<CapCheck | undefined> {
-    const checked = (permit: Permit | undefined): CapCheck | undefined => {
-      if (permit) return { permit, report: this.report }
-      const { retryAfterMs } = controlled.denialOf(key, options.weight ?? 1) ?? FULL
-      return this.#refused(this.#denial(retryAfterMs, controlled.cap.limit))
+  #checked(permit: Permit | undefined, key: string, weight: number): CapCheck | undefined {
+    return permit ? { permit, report: this.report } : this.#refused(this.#denialOf(key, weight))
+  }
+
+  #denialOf(key: string, weight: number): CapCheck {
+    const { controlled } = this.limiter
+    const limit = this.limiter.limitOf(key)
+    if (controlled) return this.#denial((controlled.denialOf(key, weight) ?? FULL).retryAfterMs, limit)
+    if (weight > this.limiter.maxWeight) return this.#never
+    if (limit !== this.#deniedLimit) {
+      this.#deniedLimit = limit
+      this.#denied = this.#denial(FULL.retryAfterMs, limit)
     }
-    const held = this.limiter.acquire(key, options)
-    return isPromise(held) ? held.then(checked, this.#backendFailed) : checked(held)
+    return this.#denied
   }
 
   #denial(retryAfterMs: number, limit: number): CapCheck {
     const { name } = this.limiter
     return { denial: httpDenial(this.#status, [name], retryAfterMs), entry: capEntry(this.#headers, name, limit) }
   }
-
-  readonly #checked = (permit: Permit | undefined): CapCheck | undefined =>
-    permit ? { permit, report: this.report } : this.#refused(this.#denied)
 
   #refused(denied: CapCheck): CapCheck | undefined {
     return (this.limiter.controlled?.mode ?? this.mode) === 'shadow' ? undefined : denied
@@ -215,8 +242,8 @@ function wholeProcess(view: RequestView): ResolvedKey {
 }
 
 /** Throws `SLUICE_BAD_LIMIT` if the weight is invalid, or above the limit so that no request could ever pass. */
-function fittingWeight(weight: unknown, limit: number): void {
-  if (!(checkedUnits(weight, 'weight') > limit)) return
+function fittingWeight(weight: unknown, limit: number | undefined): void {
+  if (limit === undefined || !(checkedUnits(weight, 'weight') > limit)) return
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
     `weight: expected at most ${limit} (the limit of the cap), received ${weight}`,

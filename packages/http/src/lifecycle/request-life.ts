@@ -1,5 +1,5 @@
 import { inThisContext, messageOf, type PermitOutcome, warnOnce } from '@sluice/limiter-core/http'
-import type { SettleContext } from '../gates/options/cost-source.ts'
+import { FAILED_FROM, type SettleContext } from '../gates/options/cost-source.ts'
 import { RequestRecord } from '../record/request-record.ts'
 import { HeldPermits } from './held-permits.ts'
 import { type HeldPermit, releasePermit } from './release-permit.ts'
@@ -86,8 +86,8 @@ export abstract class RequestLife extends RequestRecord {
   }
 }
 
-function outcomeOf({ completed }: Ending): PermitOutcome {
-  return completed ? 'success' : 'dropped'
+function outcomeOf({ completed, status = 0 }: Ending): PermitOutcome {
+  return completed && status < FAILED_FROM ? 'success' : 'dropped'
 }
 
 /** Runs a callback so that an error in it does not stop other callbacks or the release of permits. */

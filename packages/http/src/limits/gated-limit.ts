@@ -54,12 +54,16 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
     if (!exchange.life.registerLimiter(this.gate)) return this.#holds ? 'held' : 'passed'
     // the client has left, so no event would release a permit
     if (this.#holds && exchange.life.gone) return 'gone'
-    const check = this.gate.check(new ClientView(exchange, this.#proxies))
+    const check = this.check(new ClientView(exchange, this.#proxies), exchange)
     if (isPromise(check)) return check.then((counted) => (counted ? this.toAdmission(counted, exchange) : 'passed'))
     return check ? this.toAdmission(check, exchange, true) : 'passed'
   }
 
   abstract close(): void
+
+  protected check(view: RequestView<Req>, _exchange: HttpExchange<Req, Res>): MaybePromise<Check | undefined> {
+    return this.gate.check(view)
+  }
 
   /** Turns the check of a counted request into an admission. `isSynchronous`: no time has passed since `admit`. */
   protected abstract toAdmission(

@@ -1,4 +1,4 @@
-import { systemClock } from '@sluice/limiter-core/http'
+import { type MaybePromise, type RequestView, systemClock } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
 import { type CapCheck, InflightGate } from '../gates/inflight-gate.ts'
 import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
@@ -24,7 +24,18 @@ export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGa
   }
 
   override close(): void {
-    this.gate.limiter.close()
+    this.gate.close()
+  }
+
+  /** A client that leaves while its request waits for a place gives up its turn. */
+  protected override check(
+    view: RequestView<Req>,
+    exchange: HttpExchange<Req, Res>,
+  ): MaybePromise<CapCheck | undefined> {
+    if (!this.gate.waits) return this.gate.check(view)
+    const left = new AbortController()
+    exchange.life.onEnd(() => left.abort())
+    return this.gate.check(view, left.signal)
   }
 
   protected override toAdmission(
@@ -33,6 +44,7 @@ export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGa
     isSynchronous?: boolean,
   ): Admission<Req, Res> {
     if (check.denial) {
+      if (this.gate.waits && life.gone) return 'gone'
       const shown = { entries: [check.entry], denial: check.denial }
       const { denial = check.denial, lines } = life.headersFor(this.gate, shown, systemClock.wall)
       return { denial, decision: undefined, lines, answer: this.gate.options, report: this.report }

@@ -10,6 +10,8 @@ export class ControlledCap {
   /** The cap with the limit that applies now. */
   readonly cap: Cap
   /** Undefined if the controls do not set it. */
+  readonly limit: number | undefined
+  /** Undefined if the controls do not set it. */
   readonly mode: CapControls['mode']
   readonly #configured: Cap
   readonly #controls: readonly CapControls[]
@@ -22,7 +24,8 @@ export class ControlledCap {
       const message = 'limit: expected a backend without a limit of its own, which cannot be changed'
       throw new SluiceError('SLUICE_BAD_LIMIT', `cap '${configured.name}': ${message}`)
     }
-    this.cap = limits.length > 0 ? { ...configured, limit: Math.min(...limits) } : configured
+    this.limit = limits.length > 0 ? Math.min(...limits) : undefined
+    this.cap = this.limit === undefined ? configured : { ...configured, limit: this.limit }
     this.mode = mostPermissive(controls.map(({ mode }) => mode))
     this.#configured = configured
     this.#controls = controls

@@ -2,12 +2,14 @@ import { MalformedAnswer } from '../backend/backend-failure.ts'
 import { andThen } from '../contracts/maybe-promise.ts'
 import type {
   AcquireOptions,
+  AdaptiveLimit,
   Cap,
   CapControls,
   CapHandle,
   Clock,
   Denial,
   InflightBackend,
+  LearnedLimits,
   MaybePromise,
   ObservedCap,
   Observer,
@@ -22,7 +24,7 @@ import { checkedUnits, headerText } from '../policy/policy.ts'
 import { clockOf } from '../time/clock.ts'
 import { type Duration, parseTimerMs } from '../time/duration.ts'
 import { claimCap } from './cap-claim.ts'
-import { WEIGHT_EXCEEDS_LIMIT } from './cap-denial.ts'
+import { FULL, WEIGHT_EXCEEDS_LIMIT } from './cap-denial.ts'
 import { ControlledCap } from './controlled-cap.ts'
 import { MemoryInflight } from './memory-inflight.ts'
 import { UNCOUNTED_PERMIT } from './uncounted-permit.ts'
@@ -31,8 +33,11 @@ import { WatchedPermit } from './watched-permit.ts'
 export interface InflightLimiterOptions {
   /** Name in headers, denials and metrics: 1 to 128 printable ASCII characters. Default: `inflight`. */
   readonly name?: string | undefined
-  /** Maximum number of places that are held per key at the same time, an integer of at least 1. */
-  readonly limit: number
+  /**
+   * Maximum number of places that are held per key at the same time: an integer of at least 1, or a limit that follows
+   * the service, from `adaptive` of `@sluice/overload`.
+   */
+  readonly limit: number | AdaptiveLimit
   /**
    * Time after which a permit is revoked and its `lost` signal is aborted, from 1 ms to 2^31 - 1 ms. Default: permits
    * are never revoked.
@@ -57,8 +62,10 @@ export interface LocalInflightOptions extends InflightLimiterOptions {
 /** Limits concurrent work per key. Every acquired permit must be released. */
 export interface InflightLimiter<P extends MaybePromise<Permit | undefined> = MaybePromise<Permit | undefined>> {
   readonly name: string
-  /** Places per key that apply now: as configured, or as operators have set them. */
+  /** Places per key that apply now: as configured, learned for the whole process, or as operators have set them. */
   readonly limit: number
+  /** Returns the places of a key that apply now, which differ from `limit` if they are learned for each key. */
+  limitOf(key?: string): number
   /**
    * Returns a permit, or undefined if no place is free or the weight exceeds the limit. Default key: one key for the
    * whole process. Throws `SLUICE_BAD_KEY` or `SLUICE_BAD_LIMIT` (weight).
@@ -96,6 +103,8 @@ export class BackedInflightLimiter implements InflightLimiter {
   /** Whether this cap created its backend, which then reports releases itself and is closed with the cap. */
   readonly #isOwn: boolean
   readonly #cap: Cap
+  /** The limits of the keys, if they are learned; the limit of `#cap` is then the largest. */
+  readonly #learned: LearnedLimits | undefined
   #observed: ObservedCap
   readonly #unclaim: () => void
   readonly #handle: CapHandle
@@ -107,49 +116,65 @@ export class BackedInflightLimiter implements InflightLimiter {
     place?: string | undefined,
   ) {
     this.name = headerText(name, 'name')
-    checkedUnits(limit, `cap '${this.name}': limit`)
+    const owner = `cap '${this.name}'`
+    const adaptive = typeof limit === 'object' && limit !== null ? adaptiveLimit(limit, owner, backend) : undefined
+    const most = adaptive ? adaptive.max : checkedUnits(limit, `${owner}: limit`)
     this.observers = new Observers(observers, () => [this.name])
     const time = clockOf(clock)
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
-    const heldMs = maxHoldMs === undefined ? undefined : parseTimerMs(maxHoldMs, `cap '${this.name}': maxHoldMs`)
-    if (backend?.limit !== undefined && backend.limit !== limit) {
+    const heldMs = maxHoldMs === undefined ? undefined : parseTimerMs(maxHoldMs, `${owner}: maxHoldMs`)
+    if (backend?.limit !== undefined && backend.limit !== most) {
       throw new SluiceError(
         'SLUICE_BAD_LIMIT',
-        `cap '${this.name}': limit: expected ${shown(backend.limit)}, the limit of its backend, received ${limit}`,
+        `${owner}: limit: expected ${shown(backend.limit)}, the limit of its backend, received ${most}`,
       )
     }
     const isShared = optionalBoolean('shared', shared)
     this.#clock = time
     this.#isOwn = backend === undefined
-    this.#observed = { name: this.name, limit }
-    this.#cap = { name: this.name, place, limit, maxHoldMs: heldMs }
+    this.#learned = adaptive?.open(time)
+    this.#cap = { name: this.name, place, limit: most, maxHoldMs: heldMs }
+    this.#observed = { name: this.name, limit: this.limit }
     this.#unclaim = backend ? claimCap(backend, this.#cap, isShared) : () => {}
     this.#backend =
       backend ??
       new MemoryInflight({
-        limit,
+        limit: most,
         clock: time,
         maxHoldMs: heldMs,
-        released: (key, ms) => this.observers.permitReleased(key, ms, this.#observed),
+        released: (key, ms) => this.observers.permitReleased(key, ms, this.#observedCap(key)),
       })
-    this.#handle = { name: this.name, limit, control: (controls, owner = this) => this.#control(controls, owner) }
+    this.#handle = {
+      name: this.name,
+      limit: this.limit,
+      control: (controls, owner = this) => this.#control(controls, owner),
+    }
     this.observers.capOpened(this.#handle)
   }
 
   get limit(): number {
+    return this.limitOf()
+  }
+
+  /** Largest weight that may ever fit. */
+  get maxWeight(): number {
     return this.controlled?.cap.limit ?? this.#cap.limit
+  }
+
+  limitOf(key: string = WHOLE_PROCESS): number {
+    return this.controlled?.limit ?? this.#learned?.limitOf(key) ?? this.#cap.limit
   }
 
   acquire(key: string = WHOLE_PROCESS, options?: AcquireOptions): MaybePromise<Permit | undefined> {
     if (typeof key !== 'string') {
       throw new SluiceError('SLUICE_BAD_KEY', `key: expected a string, received ${kindOf(key)}`)
     }
-    if (this.controlled) return this.#acquireControlled(this.controlled, key, options)
-    if (options?.weight !== undefined && checkedUnits(options.weight, 'weight') > this.limit) {
-      return this.#answered(key, WEIGHT_EXCEEDS_LIMIT, options)
-    }
-    const answer = this.#backend.acquire(key, this.#isOwn ? options : { ...options, cap: this.#cap })
-    return andThen(answer, (answered) => this.#answered(key, answered, options))
+    const weight = options?.weight === undefined ? 1 : checkedUnits(options.weight, 'weight')
+    const mode = this.controlled?.mode
+    if (mode === 'off') return UNCOUNTED_PERMIT
+    const answer = this.#denialOf(key, weight) ?? this.#backend.acquire(key, this.#requested(key, options))
+    const ifDenied = mode === 'shadow' ? UNCOUNTED_PERMIT : undefined
+    return andThen(answer, (answered) => this.#answered(key, answered, options) ?? ifDenied)
   }
 
   count(key: string = WHOLE_PROCESS): MaybePromise<number> {
@@ -172,38 +197,55 @@ export class BackedInflightLimiter implements InflightLimiter {
     this.#observed = { name: this.name, limit: this.limit }
   }
 
-  #acquireControlled(
-    controlled: ControlledCap,
-    key: string,
-    options: AcquireOptions | undefined,
-  ): MaybePromise<Permit | undefined> {
-    const { cap, mode } = controlled
-    if (mode === 'off') return UNCOUNTED_PERMIT
-    const weight = options?.weight === undefined ? 1 : checkedUnits(options.weight, 'weight')
-    const answer = controlled.denialOf(key, weight) ?? this.#backend.acquire(key, { ...options, cap })
-    const ifDenied = mode === 'shadow' ? UNCOUNTED_PERMIT : undefined
-    return andThen(answer, (answered) => this.#answered(key, answered, options) ?? ifDenied)
+  #denialOf(key: string, weight: number): Denial | undefined {
+    if (this.controlled) return this.controlled.denialOf(key, weight)
+    if (weight > this.#cap.limit) return WEIGHT_EXCEEDS_LIMIT
+    // it fits again when the limit has grown
+    return this.#learned && weight > this.limitOf(key) ? FULL : undefined
+  }
+
+  #requested(key: string, options: AcquireOptions | undefined): AcquireOptions | undefined {
+    if (this.#isOwn && !this.controlled && !this.#learned) return options
+    const limit = this.limitOf(key)
+    return { ...options, cap: limit === this.#cap.limit ? this.#cap : { ...this.#cap, limit } }
   }
 
   #answered(key: string, answer: Permit | Denial, options: AcquireOptions | undefined): Permit | undefined {
+    const { any } = this.observers
     if (isPermit(answer)) {
-      if (!this.observers.any) return answer
-      this.observers.permitAcquired(key, this.#observedCap(options))
-      return this.#isOwn
-        ? answer
-        : new WatchedPermit(answer, this.#clock, (ms) => this.observers.permitReleased(key, ms, this.#observed))
+      if (any) this.observers.permitAcquired(key, this.#observedCap(key, options))
+      return this.#learned || (any && !this.#isOwn) ? this.#watched(key, answer) : answer
     }
     if (answer?.allowed !== false) throw new MalformedAnswer('answer', answer, 'a permit or a denial')
-    if (this.observers.any) this.observers.capDenied(key, this.#observedCap(options))
+    if (any) this.observers.capDenied(key, this.#observedCap(key, options))
     return undefined
   }
 
-  #observedCap(options: AcquireOptions | undefined): ObservedCap {
-    return options?.request ? { ...this.#observed, request: options.request } : this.#observed
+  #watched(key: string, permit: Permit): Permit {
+    const inflight = this.#learned ? Number(this.count(key)) : 0
+    return new WatchedPermit(permit, this.#clock, (heldMs, outcome) => {
+      this.#learned?.sample(key, { heldMs, inflight, outcome })
+      if (!this.#isOwn) this.observers.permitReleased(key, heldMs, this.#observedCap(key))
+    })
+  }
+
+  #observedCap(key: string, options?: AcquireOptions): ObservedCap {
+    const observed = this.#learned ? { name: this.name, limit: this.limitOf(key) } : this.#observed
+    return options?.request ? { ...observed, request: options.request } : observed
   }
 }
 
 /** A custom backend may return an invalid answer. */
 function isPermit(answer: Permit | Denial): answer is Permit {
   return typeof (answer as Permit | undefined | null)?.release === 'function'
+}
+
+function adaptiveLimit(limit: AdaptiveLimit, owner: string, backend: InflightBackend | undefined): AdaptiveLimit {
+  if (typeof limit.open !== 'function') {
+    const expected = 'an integer of at least 1, or adaptive(…) of @sluice/overload'
+    throw new SluiceError('SLUICE_BAD_LIMIT', `${owner}: limit: expected ${expected}, received ${shown(limit)}`)
+  }
+  if (backend === undefined || backend.isLocal) return limit
+  const expected = 'none, or one in this process, because a process learns from its own work'
+  throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: backend: expected ${expected}, with an adaptive limit`)
 }

@@ -14,6 +14,7 @@ export interface MemoryInflightOptions {
 
 /** Stores permits in this process, with an exact count per key. A key needs memory only while it holds a place. */
 export class MemoryInflight implements InflightBackend, PermitOwner {
+  readonly isLocal = true
   readonly #options: MemoryInflightOptions
   readonly #held = new Map<string, number>()
   readonly #timer: MaxHoldTimer | undefined

@@ -5,9 +5,9 @@ export class WatchedPermit implements Permit {
   readonly #permit: Permit
   readonly #clock: Clock
   readonly #acquiredAt: number
-  #released: ((heldMs: number) => void) | undefined
+  #released: ((heldMs: number, outcome: PermitOutcome) => void) | undefined
 
-  constructor(permit: Permit, clock: Clock, released: (heldMs: number) => void) {
+  constructor(permit: Permit, clock: Clock, released: (heldMs: number, outcome: PermitOutcome) => void) {
     this.#permit = permit
     this.#clock = clock
     this.#acquiredAt = clock.now()
@@ -18,14 +18,14 @@ export class WatchedPermit implements Permit {
     return this.#permit.lost
   }
 
-  release(outcome?: PermitOutcome): unknown {
+  release(outcome: PermitOutcome = 'success'): unknown {
     const released = this.#released
     this.#released = undefined
     try {
       // a remote backend may return a promise that rejects, which the caller must be able to handle
       return this.#permit.release(outcome)
     } finally {
-      released?.(this.#clock.now() - this.#acquiredAt)
+      released?.(this.#clock.now() - this.#acquiredAt, outcome)
     }
   }
 

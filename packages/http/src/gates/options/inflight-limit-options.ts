@@ -1,4 +1,5 @@
 import type {
+  AdaptiveLimit,
   Clock,
   Duration,
   HeaderOptions,
@@ -6,15 +7,25 @@ import type {
   KeySource,
   Mode,
   Observer,
+  Priority,
   ProxyTrustOption,
   RequestHook,
 } from '@sluice/limiter-core/http'
+import type { Prioritizer, QueueOptions } from '@sluice/overload/http'
 import type { DenialMessage, DeniedHook } from './rate-limit-options.ts'
+
+/** The header that names the priority of a request. */
+interface PriorityHeader {
+  readonly header: string
+}
 
 /** Options of `inflightLimit`. */
 export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick<HeaderOptions, 'headers'> {
-  /** Maximum number of requests in progress for each key, an integer of at least 1. */
-  readonly limit: number
+  /**
+   * Maximum number of requests in progress for each key: an integer of at least 1, or `adaptive(…)` of
+   * `@sluice/overload`, which follows the service.
+   */
+  readonly limit: number | AdaptiveLimit
   /** Name in headers, denials and metrics. Default: `inflight`. */
   readonly name?: string | undefined
   /** Names the key of a request; each key has its own limit. Default: one key for the whole process. */
@@ -26,6 +37,21 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick
    * than the limit, the request is denied and `Retry-After` is omitted.
    */
   readonly weight?: number | RequestHook<[req: Req], number> | undefined
+  /**
+   * Importance of a request, or the header that names it. Under overload, the least important requests are refused
+   * first. Default, also for an unknown name in the header: `normal`. A header that clients can set must be removed by
+   * a proxy.
+   */
+  readonly priority?: RequestHook<[req: Req], Priority> | PriorityHeader | undefined
+  /**
+   * Names the client of a request. Among requests of equal priority, those of the clients with the most recent usage,
+   * in service time, are refused first. Default: all are equal.
+   */
+  readonly fairBy?: KeySource<Req> | undefined
+  /** Lets requests wait a short time for a place. Default: requests do not wait. */
+  readonly queue?: QueueOptions | undefined
+  /** From `createPrioritizer`, if several caps protect the same resource. Default: one for this cap. */
+  readonly prioritizer?: Prioritizer | undefined
   /**
    * Time after which a permit is released even if the request is still running: 1 ms to 2^31 - 1 ms. Default: none.
    */

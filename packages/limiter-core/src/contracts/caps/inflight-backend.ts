@@ -1,5 +1,5 @@
-import type { MaybePromise } from './maybe-promise.ts'
-import type { ObservedRequest } from './observer.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
+import type { ObservedRequest } from '../observer.ts'
 import type { Denial, Permit } from './permit.ts'
 
 /** A named limit on concurrent work: at most `limit` places per key. */
@@ -13,11 +13,18 @@ export interface Cap {
   readonly maxHoldMs?: number | undefined
 }
 
+/** Importance of work. Under overload, the least important work is refused first. */
+export type Priority = 'critical' | 'high' | 'normal' | 'low' | 'sheddable'
+
 export interface AcquireOptions {
   /** Number of places that the work takes, an integer of at least 1. Above the limit it never fits. Default: 1. */
   readonly weight?: number
   /** Releases the permit at once if the signal is aborted while `acquire` is pending. */
   readonly signal?: AbortSignal
+  /** Default: `normal`. Only backends of `@sluice/overload` use it, and `client`. */
+  readonly priority?: Priority | undefined
+  /** The client that asked for the work. Among work of equal priority, that of the client with the most recent usage is refused first. */
+  readonly client?: string | undefined
   /** The cap that requests the permit. A backend that serves several caps counts each by its name and its limit. */
   readonly cap?: Cap
   /** The request, for observers. */
@@ -33,6 +40,8 @@ export interface InflightBackend {
   readonly identity?: object | undefined
   /** The limit, if the backend has one limit for all caps. Caps on it must have the same limit. */
   readonly limit?: number | undefined
+  /** Whether permits are stored in this process, so that `count` is synchronous. Required for adaptive limits. */
+  readonly isLocal?: boolean | undefined
   /** Returns a permit, or a denial if no place is free or the weight exceeds the limit. */
   acquire(key: string, options?: AcquireOptions): MaybePromise<Permit | Denial>
   /** Returns the number of places held for `key` under `cap`, as far as this backend knows. */

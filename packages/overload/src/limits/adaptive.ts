@@ -1,0 +1,92 @@
+import type { AdaptiveLimit, Clock, Duration } from '@sluice/limiter-core'
+import { checkedUnits, oneOf, optionsOf, parseMs, SluiceError } from '@sluice/limiter-core/backend'
+import { AimdLimit } from './aimd-limit.ts'
+import { GradientLimit } from './gradient-limit.ts'
+import type { LimitBounds } from './learned-limit.ts'
+import { LearnedLimitsByKey } from './learned-limits.ts'
+import type { LimitAlgorithm, LimitAlgorithmName } from './limit-algorithm.ts'
+import { ThroughputLimit } from './throughput-limit.ts'
+import { VegasLimit } from './vegas-limit.ts'
+
+/** Options of `adaptive`. */
+export interface AdaptiveOptions {
+  /** Smallest limit, an integer of at least 1. Default: 5. */
+  readonly min?: number | undefined
+  /** Largest limit, an integer of at least `min`. Default: 500. */
+  readonly max?: number | undefined
+  /** Limit before anything has been learned, from `min` to `max`. Default: 20, or the closest value that fits. */
+  readonly initial?: number | undefined
+  /**
+   * How the limit is found. `throughput` looks for the in-flight count above which work only waits. `gradient` and
+   * `vegas` compare durations with their past. `aimd` needs `timeout`. Default: `throughput`.
+   */
+  readonly algorithm?: LimitAlgorithmName | undefined
+  /** Mean duration of work above which `aimd` lowers the limit. Required for `aimd`, and only valid there. */
+  readonly timeout?: Duration | undefined
+  /**
+   * Number of keys whose limits are remembered, an integer of at least 1; others have `initial`. The key that was used
+   * the longest time ago is forgotten first. Default: 1,000.
+   */
+  readonly maxKeys?: number | undefined
+}
+
+const OPTIONS = ['min', 'max', 'initial', 'algorithm', 'timeout', 'maxKeys'] as const
+const DEFAULTS = { min: 5, max: 500, initial: 20, maxKeys: 1_000 }
+const ALGORITHMS: readonly LimitAlgorithmName[] = ['throughput', 'gradient', 'vegas', 'aimd']
+
+/**
+ * Returns a limit of a cap that follows the service: as many requests at the same time as it can work on, and a few
+ * that wait. One object can be used for several caps, each of which learns its own limit. Throws `SLUICE_BAD_LIMIT`,
+ * `SLUICE_BAD_DURATION` or `SLUICE_BAD_OPTION`.
+ */
+export function adaptive(options: AdaptiveOptions = {}): AdaptiveLimit {
+  const { min, max, initial, algorithm = 'throughput', timeout, maxKeys } = optionsOf('adaptive', options, OPTIONS)
+  const least = checkedUnits(min ?? Math.min(DEFAULTS.min, max ?? DEFAULTS.min), 'adaptive: min')
+  const most = checkedUnits(max ?? Math.max(DEFAULTS.max, least), 'adaptive: max')
+  if (most < least) throw badLimit(`max: expected at least ${least} (min), received ${most}`)
+  const first = checkedUnits(initial ?? Math.max(least, Math.min(most, DEFAULTS.initial)), 'adaptive: initial')
+  if (first < least || first > most) throw badLimit(`initial: expected ${least} to ${most}, received ${first}`)
+  oneOf('algorithm', algorithm, ALGORITHMS)
+  if ((timeout !== undefined) !== (algorithm === 'aimd')) {
+    const expected = algorithm === 'aimd' ? 'the mean duration of work above which the limit falls' : 'only with aimd'
+    throw new SluiceError('SLUICE_BAD_OPTION', `adaptive: timeout: expected ${expected}, received ${String(timeout)}`)
+  }
+  const timeoutMs = timeout === undefined ? 0 : parseMs(timeout, 'adaptive: timeout')
+  const keys = checkedUnits(maxKeys ?? DEFAULTS.maxKeys, 'adaptive: maxKeys')
+  return new Adaptive({ min: least, max: most, initial: first }, () => algorithmOf(algorithm, timeoutMs), keys)
+}
+
+class Adaptive implements AdaptiveLimit, LimitBounds {
+  readonly min: number
+  readonly max: number
+  readonly initial: number
+  readonly #createAlgorithm: () => LimitAlgorithm
+  readonly #maxKeys: number
+
+  constructor({ min, max, initial }: LimitBounds, createAlgorithm: () => LimitAlgorithm, maxKeys: number) {
+    this.min = min
+    this.max = max
+    this.initial = initial
+    this.#createAlgorithm = createAlgorithm
+    this.#maxKeys = maxKeys
+  }
+
+  open(clock: Clock): LearnedLimitsByKey {
+    return new LearnedLimitsByKey({
+      bounds: this,
+      createAlgorithm: this.#createAlgorithm,
+      clock,
+      maxKeys: this.#maxKeys,
+    })
+  }
+}
+
+function algorithmOf(name: LimitAlgorithmName, timeoutMs: number): LimitAlgorithm {
+  if (name === 'gradient') return new GradientLimit()
+  if (name === 'vegas') return new VegasLimit()
+  return name === 'aimd' ? new AimdLimit(timeoutMs) : new ThroughputLimit()
+}
+
+function badLimit(message: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_LIMIT', `adaptive: ${message}`)
+}

@@ -1,0 +1,13 @@
+import type { SampleWindow } from './sample-window.ts'
+
+/** Names of the algorithms of `adaptive`. */
+export type LimitAlgorithmName = 'throughput' | 'gradient' | 'vegas' | 'aimd'
+
+/**
+ * Turns what a window of completed work shows into the next limit. It neither reads a clock nor enforces anything, and
+ * keeps only a few numbers. The result may have a fraction; the caller keeps it between `min` and `max`.
+ */
+export interface LimitAlgorithm {
+  /** Returns the limit that follows `limit`, which applied during the window. */
+  next(limit: number, window: SampleWindow): number
+}

@@ -1,0 +1,71 @@
+/** What the completed work of a short time shows. */
+export interface SampleWindow {
+  /** Number of samples, at least 1. */
+  readonly count: number
+  /** Milliseconds from the start of the window to its end. */
+  readonly lengthMs: number
+  readonly meanMs: number
+  readonly medianMs: number
+  /** Standard error of the median. */
+  readonly medianErrorMs: number
+  /** Mean number of places held when the work of the window began. */
+  readonly meanInflight: number
+  /** Largest number of places held when work of the window began. */
+  readonly maxInflight: number
+}
+
+/** The median of so many samples is precise enough for every algorithm. */
+const MOST_SAMPLES = 256
+/** A window is long enough when the standard error of its median is below this part of the median. */
+const PRECISION = 0.07
+/** Lengths of a window, in mean durations of work: long enough to show what its own limit causes, and an upper bound. */
+const [SHORTEST, LONGEST] = [2, 30]
+/** The interquartile range of normal durations, times this and divided by the root of their number, is the error. */
+const ERROR_OF_RANGE = 0.93
+const GROWTH = 1.5
+
+/** Collects samples until they show enough. */
+export class WindowBuilder {
+  readonly #startedAt: number
+  readonly #durations: number[] = []
+  #needed: number
+  #durationSum = 0
+  #inflightSum = 0
+  #maxInflight = 0
+
+  /** `leastSamples` is at least 1. */
+  constructor(leastSamples: number, now: number) {
+    this.#needed = Math.min(leastSamples, MOST_SAMPLES)
+    this.#startedAt = now
+  }
+
+  /** Adds a sample. Returns the window when it is complete. */
+  add(durationMs: number, inflight: number, now: number): SampleWindow | undefined {
+    const count = this.#durations.push(durationMs)
+    this.#durationSum += durationMs
+    this.#inflightSum += inflight
+    if (inflight > this.#maxInflight) this.#maxInflight = inflight
+    const lengthMs = now - this.#startedAt
+    const meanMs = this.#durationSum / count
+    if (count < this.#needed || lengthMs < SHORTEST * meanMs) return undefined
+    const window = this.#summary(count, meanMs, lengthMs)
+    const isPrecise = window.medianErrorMs <= PRECISION * window.medianMs
+    if (isPrecise || count >= MOST_SAMPLES || lengthMs >= LONGEST * meanMs) return window
+    this.#needed = Math.min(MOST_SAMPLES, Math.ceil(count * GROWTH))
+    return undefined
+  }
+
+  #summary(count: number, meanMs: number, lengthMs: number): SampleWindow {
+    const sorted = Float64Array.from(this.#durations).sort()
+    const at = (share: number): number => sorted[Math.min(count - 1, Math.floor(count * share))] as number
+    return {
+      count,
+      lengthMs,
+      meanMs,
+      medianMs: at(0.5),
+      medianErrorMs: (ERROR_OF_RANGE * (at(0.75) - at(0.25))) / Math.sqrt(count),
+      meanInflight: this.#inflightSum / count,
+      maxInflight: this.#maxInflight,
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { type Clock, createLimiter, type Decision, type Limiter, memoryBackend } from '@sluice/limiter-core'
+import { COHORTS } from './levels.ts'
+
+/** Service time of so long counts as recent. */
+const WINDOW_MS = 10_000
+const SLICES = 10
+/** How fast the largest usage is forgotten. */
+const [DECAY, DECAY_MS] = [0.97, 100]
+const MEMORY_BYTES = 1 << 20
+/** More milliseconds than a client can use in a window. */
+const LARGEST = 1e9
+/** Weight of one piece of work in the mean duration. */
+const SMOOTHING = 0.05
+
+/**
+ * Recent service time of each client, in at most 1 MiB: the table of a policy that never denies. A flood of clients
+ * cannot displace those with the most usage. Work counts with the mean duration when it begins, and with the rest
+ * when it has ended.
+ */
+export class ClientUsage {
+  readonly #clock: Clock
+  readonly #used: Limiter<Decision>
+  #meanMs = 0
+  #largest = 0
+  #decayAt: number
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    const policy = {
+      name: 'usage',
+      limit: LARGEST,
+      window: WINDOW_MS,
+      algorithm: 'sliding-window',
+      slices: SLICES,
+    } as const
+    this.#used = createLimiter({
+      ...policy,
+      backend: memoryBackend({ maxBytes: MEMORY_BYTES, clock }),
+      clock,
+      observers: [],
+    })
+    this.#decayAt = clock.now() + DECAY_MS
+  }
+
+  /** Returns 0 for the client with the most recent usage, up to `COHORTS` - 1 for one without any. */
+  cohortOf(client: string): number {
+    const now = this.#clock.now()
+    if (now >= this.#decayAt) {
+      this.#largest *= DECAY
+      this.#decayAt = now + DECAY_MS
+    }
+    const usedMs = LARGEST - this.#used.peek(client).verdicts[0].remaining
+    if (usedMs > this.#largest) this.#largest = usedMs
+    return this.#largest === 0 ? COHORTS - 1 : Math.round((1 - usedMs / this.#largest) * (COHORTS - 1))
+  }
+
+  began(client: string): void {
+    this.#add(client, this.#meanMs)
+  }
+
+  ended(client: string, heldMs: number): void {
+    this.#add(client, heldMs - this.#meanMs)
+    this.#meanMs += (heldMs - this.#meanMs) * SMOOTHING
+  }
+
+  close(): void {
+    this.#used.close()
+  }
+
+  #add(client: string, ms: number): void {
+    const whole = Math.round(ms)
+    if (whole > 0) this.#used.take(client, whole)
+  }
+}

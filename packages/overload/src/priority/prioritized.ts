@@ -1,0 +1,47 @@
+import type { Clock, Duration, InflightBackend } from '@sluice/limiter-core'
+import { checkedUnits, clockOf, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
+import { PrioritizedInflight } from './prioritized-inflight.ts'
+import { type Prioritizer, thresholdOf } from './prioritizer.ts'
+import type { WaitingRoomOptions } from './waiting-room.ts'
+
+/** A short queue for work that finds no free place. */
+export interface QueueOptions {
+  /** Number of requests of a key that may wait, an integer of at least 1. */
+  readonly max: number
+  /** Longest wait, 1 ms to 2^31 - 1 ms. Under lasting overload, a fifth of it. */
+  readonly maxWaitMs: Duration
+}
+
+/** Options of `prioritizedInflight`. */
+export interface PrioritizedInflightOptions {
+  /** Default: work does not wait, and `acquire` is synchronous. */
+  readonly queue?: QueueOptions | undefined
+  /** From `createPrioritizer`, if several caps protect the same resource. Default: a threshold of its own. */
+  readonly prioritizer?: Prioritizer | undefined
+  /** The `maxHoldMs` of the cap, which must be set here too. Default: permits are never revoked. */
+  readonly maxHoldMs?: Duration | undefined
+  readonly clock?: Clock | undefined
+}
+
+/**
+ * Returns a backend of one cap that refuses the least important work first: pass it as `backend` of
+ * `createInflightLimiter`, and `priority` and `client` to `acquire`. Limiters of requests create it from their options
+ * `priority`, `fairBy`, `queue` and `prioritizer`. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_LIMIT` or
+ * `SLUICE_BAD_DURATION`.
+ */
+export function prioritizedInflight(options: PrioritizedInflightOptions = {}): InflightBackend {
+  const known = ['queue', 'prioritizer', 'maxHoldMs', 'clock'] as const
+  const { queue, prioritizer, maxHoldMs, clock } = optionsOf('prioritizedInflight', options, known)
+  const time = clockOf(clock)
+  return new PrioritizedInflight({
+    clock: time,
+    threshold: thresholdOf(prioritizer, time),
+    queue: queue && parseQueue(queue),
+    maxHoldMs: maxHoldMs === undefined ? undefined : parseTimerMs(maxHoldMs, 'maxHoldMs'),
+  })
+}
+
+function parseQueue(queue: QueueOptions): WaitingRoomOptions {
+  const { max, maxWaitMs } = optionsOf('queue', queue, ['max', 'maxWaitMs'])
+  return { max: checkedUnits(max, 'queue.max'), maxWaitMs: parseTimerMs(maxWaitMs, 'queue.maxWaitMs') }
+}

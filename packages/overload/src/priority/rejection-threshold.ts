@@ -1,0 +1,131 @@
+import { COHORTS, LEVELS } from './levels.ts'
+
+/** Milliseconds after which the threshold is calculated again. */
+const INTERVAL_MS = 100
+/** Part of the requests that remains counted after an interval. */
+const MEMORY = 0.85
+/** Requests that are admitted under overload, per completed one: enough that no place is free for want of work. */
+const ADMITTED = 1.1
+/** Growth of what is admitted in an interval without overload. */
+const RECOVERY = 1.3
+/** Part of what was admitted that is still admitted an interval later. */
+const LEAST_PART = 0.6
+/** Intervals without a full cap after which there is no overload. */
+const CALM_AFTER = 3
+/** A level with fewer recent requests has none. */
+const MIN_COUNT = 0.05
+
+/**
+ * Decides which requests are refused at once because more important ones need the places. The threshold is calculated
+ * from the recent requests by level: as many pass, most important first, as the service completes. It can be shared by
+ * several caps of a process. It does not read a clock.
+ */
+export class RejectionThreshold {
+  readonly #recent = new Float64Array(LEVELS)
+  /** Milliseconds that `#recent` and `#completed` stand for. */
+  #recentMs = 0
+  #completed = 0
+  #admittedPerMs = Number.POSITIVE_INFINITY
+  #wasFull = false
+  #calmIntervals = CALM_AFTER
+  #nextAt: number
+  #highestClass = 0
+  #startedAt: number
+  #level = 0
+  /** Part of the requests at `#level` that pass. */
+  #passing = 1
+  #due = 0
+
+  constructor(now: number) {
+    this.#startedAt = now
+    this.#nextAt = now + INTERVAL_MS
+  }
+
+  /** Whether a cap was full a short time ago. */
+  get isOverloaded(): boolean {
+    return this.#wasFull || this.#calmIntervals < CALM_AFTER
+  }
+
+  /** Requests below this level are refused; 0 if none are. */
+  get level(): number {
+    return this.#level
+  }
+
+  /** Counts a request and returns whether it is refused. */
+  refuses(level: number, now: number): boolean {
+    if (now >= this.#nextAt) this.#calculate(now)
+    this.#recent[level] = (this.#recent[level] as number) + 1
+    if (level > this.#level || this.#passing >= 1) return level < this.#level
+    if (level < this.#level) return true
+    // the requests that pass are evenly distributed over those that do not
+    this.#due += this.#passing
+    if (this.#due < 1) return true
+    this.#due -= 1
+    return false
+  }
+
+  /** Number of priorities above the one of `level` whose recent requests need room under overload; 0 without overload. */
+  classesAbove(level: number): number {
+    return this.isOverloaded ? Math.max(0, this.#highestClass - classOf(level)) : 0
+  }
+
+  completed(): void {
+    this.#completed++
+  }
+
+  /** Records that a cap was full. */
+  full(): void {
+    this.#wasFull = true
+  }
+
+  #calculate(now: number): void {
+    const elapsedMs = now - this.#startedAt
+    this.#recentMs += elapsedMs
+    this.#calmIntervals = this.#wasFull ? 0 : this.#calmIntervals + elapsedMs / INTERVAL_MS
+    if (this.#wasFull) this.#admittedPerMs = this.#admittedWhileFull()
+    else this.#admittedPerMs *= RECOVERY ** (elapsedMs / INTERVAL_MS)
+    this.#cutAt(this.#admittedPerMs * this.#recentMs)
+    this.#forget(MEMORY ** (elapsedMs / INTERVAL_MS))
+    this.#wasFull = false
+    this.#startedAt = now
+    this.#nextAt = now + INTERVAL_MS
+  }
+
+  /** Completions lag behind arrivals, so an interval with none must not refuse everybody. */
+  #admittedWhileFull(): number {
+    const arrivedPerMs = this.#recent.reduce((sum, count) => sum + count, 0) / this.#recentMs
+    const before = Math.min(this.#admittedPerMs, arrivedPerMs)
+    return Math.max((ADMITTED * this.#completed) / this.#recentMs, before * LEAST_PART, 1 / INTERVAL_MS)
+  }
+
+  #forget(remaining: number): void {
+    this.#highestClass = 0
+    for (let level = 0; level < LEVELS; level++) {
+      const count = this.#recent[level] as number
+      if (count > MIN_COUNT) this.#highestClass = classOf(level)
+      this.#recent[level] = count * remaining
+    }
+    this.#recentMs *= remaining
+    this.#completed *= remaining
+  }
+
+  /** Sets the threshold so that `admitted` of the recent requests pass. */
+  #cutAt(admitted: number): void {
+    let left = admitted
+    for (let level = LEVELS - 1; level >= 0; level--) {
+      const count = this.#recent[level] as number
+      if (count > left) {
+        this.#level = level
+        this.#passing = left / count
+        return
+      }
+      left -= count
+    }
+    this.#level = 0
+    this.#passing = 1
+  }
+}
+
+function classOf(level: number): number {
+  return Math.floor(level / COHORTS)
+}

@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals'
+import { createInflightLimiter, type Priority } from '@sluice/limiter-core'
+import { adaptive, prioritizedInflight, type QueueOptions } from '@sluice/overload'
+import { eachSeed, FakeClock, type LoadSource, quantileOf, runOverload, type SeededRandom } from '@sluice/testkit'
+
+const PRIORITIES: readonly Priority[] = ['critical', 'high', 'normal', 'low', 'sheddable']
+const QUEUE = { max: 24, maxWaitMs: 200 }
+
+async function play(random: SeededRandom, sources: LoadSource[], queue?: QueueOptions, serviceMs = 100, seconds = 60) {
+  const clock = new FakeClock()
+  const limit = adaptive({ min: 2, max: 150 })
+  const cap = createInflightLimiter({ limit, clock, backend: prioritizedInflight({ queue, clock }) })
+  return runOverload({
+    clock,
+    random,
+    cap,
+    workers: 12,
+    serviceMs: () => serviceMs,
+    sources,
+    durationMs: seconds * 1_000,
+  })
+}
+
+test('clients that want more than their share get equal shares, the others what they want', () =>
+  eachSeed(2, async (random, seed) => {
+    const sources = [150, 50, 10].map((rate, index) => ({ rate: () => rate, client: String(index) }))
+    const { sources: results } = await play(random, sources, QUEUE)
+    const completed = results.map((one) => one.completed / 60)
+    const admitted = results.map((one) => one.admitted / one.arrived)
+    process.stdout.write(`seed ${seed}: ${completed.map((one) => one.toFixed(1))} per second of 150, 50 and 10\n`)
+    for (const [index, fair] of [60, 50, 10].entries()) expect(Math.abs(completed[index] / fair - 1)).toBeLessThan(0.1)
+    expect(admitted[1]).toBeGreaterThan(0.95)
+    expect(admitted[2]).toBeGreaterThan(0.98)
+  }))
+
+const RUNS = [1.4, 4, 10].flatMap((factor) => [undefined, QUEUE].map((queue) => ({ factor, queue })))
+
+test.each(RUNS)('at $factor times its capacity a cap refuses the least important requests, queue: $queue', (run) =>
+  eachSeed(2, async (random, seed) => {
+    const total = 120 * run.factor
+    const rates: [Priority, number][] = [
+      ['critical', 12],
+      ['high', 24],
+      ['normal', 36],
+      ['low', total * 0.3],
+      ['sheddable', total * 0.7 - 72],
+    ]
+    const sources = rates.map(([priority, rate]): LoadSource => ({ rate: () => rate, priority }))
+    const { sources: results } = await play(random, sources, run.queue)
+    const admitted = results.map((one) => one.admitted / one.arrived)
+    const completed = results.reduce((sum, one) => sum + one.completed, 0) / 60
+    const shares = admitted.map((one, index) => `${rates[index][0]} ${(100 * one).toFixed(1)} %`)
+    process.stdout.write(`seed ${seed}: ${completed.toFixed(1)} per second; admitted ${shares.join(', ')}\n`)
+    expect(completed).toBeGreaterThan(0.9 * 120)
+    expect(admitted[0]).toBeGreaterThan(0.98)
+    expect(admitted[1]).toBeGreaterThan(0.95)
+    expect(admitted[4]).toBeLessThan(0.3)
+    expect(quantileOf(results[0].latencies, 0.99)).toBeLessThan(3 * 100)
+  }),
+)
+
+test('a cap that is not full refuses no request', () =>
+  eachSeed(2, async (random) => {
+    const sources = PRIORITIES.map((priority): LoadSource => ({ rate: () => 8, priority }))
+    const { sources: results } = await play(random, sources)
+    expect(results.map((one) => one.refused)).toEqual([0, 0, 0, 0, 0])
+  }))
+
+test('two seconds after an overload no request is refused', () =>
+  eachSeed(2, async (random) => {
+    const sources: LoadSource[] = [
+      { rate: (at) => (at < 20_000 ? 2_000 : 0.001), priority: 'normal' },
+      { rate: () => 40, priority: 'sheddable' },
+    ]
+    const { sources: results } = await play(random, sources)
+    const overloadSeconds = 22
+    expect(results[1].completed).toBeGreaterThan(0.9 * 40 * (60 - overloadSeconds))
+  }))
