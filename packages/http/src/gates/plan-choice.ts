@@ -55,7 +55,7 @@ export class PlanChoice<Req, Res> {
   }
 
   /** The policies by name of the plan. */
-  get policies(): ReadonlyMap<string, RatePlan<Req, Res>> {
+  get policies(): RatePlans<Req, Res> {
     return new Map([...this.#gates].map(([name, { plan }]) => [name, plan]))
   }
 

@@ -33,7 +33,12 @@ export interface GateOverrides<Req, Res> {
   /** Response settings inherited from the layer above, if the options define none. */
   readonly answer?: ResponseSettings<Req, Res> | undefined
   /** The gate above, whose policies this one has too. */
-  readonly above?: { readonly changes: PolicyChanges | undefined } | undefined
-  /** Replaces the plans of the options. Called after all other options have been validated. */
-  readonly plans?: ((layer: LayerRules<Req, Res>) => RatePlans<Req, Res>) | undefined
+  readonly above?: { readonly changes: PolicyChanges<RatePlans<Req, Res>> | undefined } | undefined
+  /**
+   * Replaces the plans of the options. Called after all other options have been validated. `inherited`: the policies of
+   * the gate above, if they do not apply yet.
+   */
+  readonly plans?:
+    | ((layer: LayerRules<Req, Res>, inherited: RatePlans<Req, Res> | undefined) => RatePlans<Req, Res>)
+    | undefined
 }

@@ -28,7 +28,7 @@ import { PolicyChanges } from './policy-changes.ts'
 import type { GateOverrides, RateCheck } from './rate-check.ts'
 import { rateDenial, rateEntries } from './rate-entries.ts'
 import { layeredGate, type RateLayer } from './rate-layers.ts'
-import { changingPoliciesOf, compilePlans, type LayerRules, type RatePlan } from './rate-plans.ts'
+import { changingPoliciesOf, compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
 import { ResolvedKeys } from './resolved-keys.ts'
 import { compileResponse, type ResponseSettings } from './response-settings.ts'
 import { ViewedRequest } from './viewed-request.ts'
@@ -48,7 +48,7 @@ export class RateGate<Req, Res> {
   /** Policy names of all plans, as they appear in headers. */
   shownNames: readonly string[] = []
   /** Set if the policies of this gate, or of the gate above, can change. */
-  readonly changes: PolicyChanges | undefined
+  readonly changes: PolicyChanges<RatePlans<Req, Res>> | undefined
   #plans: PlanChoice<Req, Res>
   readonly #reportFallback: ReportFallback
 
@@ -72,8 +72,8 @@ export class RateGate<Req, Res> {
     const own = changingPoliciesOf(options)
     const identity = PolicyChanges.identityFor(own, part.above?.changes)
     const layer: LayerRules<Req, Res> = { answer: this.answer, failover, identity, routeScope: part.routeScope }
-    const open = (): PlanChoice<Req, Res> => {
-      const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
+    const open = (inherited?: RatePlans<Req, Res>): PlanChoice<Req, Res> => {
+      const plans = part.plans?.(layer, inherited) ?? compilePlans(options, byIp(), adapterOptions, layer)
       return new PlanChoice(plans, gateOf, options)
     }
     const use = (plans: PlanChoice<Req, Res>): void => {
@@ -92,7 +92,7 @@ export class RateGate<Req, Res> {
   }
 
   /** The policies by name of the plan. */
-  get policies(): ReadonlyMap<string, RatePlan<Req, Res>> {
+  get policies(): RatePlans<Req, Res> {
     return this.#plans.policies
   }
 

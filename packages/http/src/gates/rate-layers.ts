@@ -2,7 +2,7 @@ import { byIp, joinedObservers, Observers, withInherited } from '@sluice/limiter
 import type { PlansOptions, RateLimitOptions } from './options/rate-limit-options.ts'
 import type { PolicyChanges } from './policy-changes.ts'
 import type { GateOverrides } from './rate-check.ts'
-import { compilePlans, type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
+import { compilePlans, type RatePlan, type RatePlans, SHARED_RATE_OPTIONS } from './rate-plans.ts'
 import { hasOwnResponse, type ResponseSettings } from './response-settings.ts'
 
 /** The rate limits that a part of an application (a class or a route) declares below its parent. */
@@ -27,8 +27,8 @@ interface GateAbove<Req, Res> {
   readonly adapterOptions: readonly string[]
   readonly observers: Observers
   readonly answer: ResponseSettings<Req, Res>
-  readonly policies: ReadonlyMap<string, RatePlan<Req, Res>>
-  readonly changes: PolicyChanges | undefined
+  readonly policies: RatePlans<Req, Res>
+  readonly changes: PolicyChanges<RatePlans<Req, Res>> | undefined
 }
 
 /** The options and overrides from which the gate of a part is created. */
@@ -48,8 +48,9 @@ export function layeredGate<Req, Res>(
 ): LayeredGate<Req, Res> {
   const { observers, answer, adapterOptions } = above
   if (!options) {
-    // read for each change of the policies above
-    const plans = (): Map<string, RatePlan<Req, Res>> => layeredPlans(above.policies, undefined, without)
+    // called for each change of the policies above
+    const plans: GateOverrides<Req, Res>['plans'] = (_rules, inherited = above.policies) =>
+      layeredPlans(inherited, undefined, without)
     return { options: above.options, part: { plans, observers, answer, above } }
   }
   const inherited: Partial<RateLimitOptions<Req, Res>> = parent.options ?? {}
@@ -58,8 +59,8 @@ export function layeredGate<Req, Res>(
     options: all,
     part: {
       above,
-      plans: (rules) =>
-        layeredPlans(above.policies, compilePlans<Req, Res>(own, byIp(), adapterOptions, rules), without),
+      plans: (rules, inherited = above.policies) =>
+        layeredPlans(inherited, compilePlans<Req, Res>(own, byIp(), adapterOptions, rules), without),
       // reused if the list is the same, so that events of a shared backend are reported once
       observers: all.observers === above.options.observers ? observers : new Observers(all.observers),
       routeScope: scopeOfPart(inherited.scope, options, routeScope),
@@ -115,8 +116,8 @@ export function scopeOfPart(
 
 /** Returns for each plan the inherited policies that the part neither replaces nor removes, then the part's own. */
 function layeredPlans<Req, Res>(
-  above: ReadonlyMap<string, RatePlan<Req, Res>>,
-  own: ReadonlyMap<string, RatePlan<Req, Res>> | undefined,
+  above: RatePlans<Req, Res>,
+  own: RatePlans<Req, Res> | undefined,
   without: readonly string[],
 ): Map<string, RatePlan<Req, Res>> {
   const names = own && !own.has('') ? own.keys() : above.keys()
