@@ -60,6 +60,8 @@ function namesOf(options: object | undefined, unnamed: string): unknown[] {
   if (!options) return []
   const { policies, plans, name } = options as { policies?: unknown; plans?: unknown; name?: unknown }
   if (plans !== undefined) return []
-  const named = Array.isArray(policies) ? policies : [{ name }]
+  // policies of a document are an object with the current ones
+  const list = (policies as { current?: unknown } | undefined)?.current ?? policies
+  const named = Array.isArray(list) ? list : [{ name }]
   return named.map((policy) => policy?.name ?? unnamed)
 }
