@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
+import { replayCommand } from '@sluice/cli'
 import { createLimiter } from '@sluice/limiter-core'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import { combinedLine, crowdLines, type Line, LOG_START } from './log-lines.ts'
-import { CommandFolder, replayed } from './replay-run.ts'
+import { CommandFolder, compared, replayed, TextSink } from './replay-run.ts'
 
 const folder = new CommandFolder()
 afterAll(() => folder.remove())
@@ -132,7 +133,33 @@ describe('sluice replay', () => {
       topKeys: [{ key: 'free', denied: 2 }],
       clients: { count: 2 },
     })
-    expect(report.notes).toEqual(['The percentiles of api are those of the clients of all plans.'])
+    expect(report.policies[0].plans).toMatchObject([
+      { plan: 'free', limit: 1, requests: 3, denied: 2, clients: { count: 1, touched: 1 }, demand: { largest: 3 } },
+      { plan: 'pro', limit: 10, requests: 2, denied: 0, clients: { count: 1, touched: 0 }, demand: { largest: 2 } },
+    ])
+    expect(report.notes).toEqual([])
+  })
+
+  test('shows the percentiles of each plan, and counts other plans in the one with the smallest limit', async () => {
+    const clients = Array.from({ length: 200 }, (_, client) => ({ principal: `c${client}`, plan: 'pro', requests: 4 }))
+    const others = Array.from({ length: 100 }, (_, client) => ({ principal: `o${client}`, plan: 'trial', requests: 2 }))
+    const lines = [...clients, ...others].flatMap(({ requests, ...line }) =>
+      Array.from({ length: requests }, () => ({ time: LOG_START, remote_addr: '::1', ...line })),
+    )
+    const path = policies('  - { name: api, key: principal, limit: { free: 1, pro: 10 }, per: 1m }')
+    const report = await replayed([jsonLog(lines)], { policies: path })
+    const [api] = report.policies
+    const p99 = ({ demand }: Pick<(typeof api.plans)[number], 'demand'>) =>
+      demand.percentiles.find(({ share }) => share === 0.99)
+    expect(p99(api)).toMatchObject({ limit: 4 })
+    expect(api.plans.map((one) => [one.plan, one.clients.count, p99(one)?.limit, one.proposal?.limit])).toEqual([
+      ['free', 100, 2, 3],
+      ['pro', 200, 4, 5],
+    ])
+    const stdout = new TextSink()
+    await replayCommand([jsonLog(lines)], { policies: path, stdout, stderr: new TextSink() })
+    expect(stdout.text).toMatch(/api: free +│ +1 \/ 1m +│ +200 /)
+    expect(stdout.text).toMatch(/api: pro +│ +10 \/ 1m +│ +800 /)
   })
 
   test('counts a request by its address if the key is missing', async () => {
@@ -155,14 +182,46 @@ describe('sluice replay', () => {
     ])
   })
 
-  test('reports attributes that the log does not have, unknown routes and lists', async () => {
+  test('applies the lists of the file as a server does', async () => {
+    const lines = [
+      ...[0, 1].map((second) => ({ address: '10.0.0.7', account: 'a', second })),
+      ...[0, 1].map((second) => ({ address: '2001:db8:0:0:1::7', account: 'b', second })),
+      ...[0, 1].map((second) => ({ address: '192.0.2.9', account: 'friend', second })),
+      ...[0, 1].map((second) => ({ address: '10.0.0.9', account: 'enemy', second })),
+      ...[0, 1].map((second) => ({ address: '192.0.2.1', account: 'c', second })),
+    ].map(({ address, account, second }) => ({ time: LOG_START + second * 1000, remote_addr: address, account }))
+    folder.file('blocklist.txt', '# not welcome\n2001:db8::1:0:0:7\nenemy\n')
+    const document = (lists: string): string =>
+      `  - { name: api, key: account, limit: 1, per: 1m }\n  - { name: off, limit: 1, per: 1m, mode: off }\n${lists}`
+    const path = policies(document('lists: { allow: [10.0.0.0/8, friend], block: { file: blocklist.txt } }\n'))
+    const report = await replayed([jsonLog(lines)], { policies: path })
+    expect(report.lists).toEqual({ blocked: 4, allowed: 4 })
+    expect(report.total).toMatchObject({ requests: 10, denied: 5 })
+    expect(report.policies[0]).toMatchObject({ requests: 2, denied: 1, topKeys: [{ key: 'c', denied: 1 }] })
+    expect(report.notes).toEqual([])
+    const stdout = new TextSink()
+    await replayCommand([jsonLog(lines)], { policies: path, stdout, stderr: new TextSink() })
+    expect(stdout.text).toContain('Lists: 4 requests denied by block, 4 requests exempt by allow')
+    const { newlyDenied } = await compared(policies(document('')), path, { log: [jsonLog(lines)] })
+    expect(newlyDenied.policies).toMatchObject([
+      { name: 'blocklist', requests: 2, topKeys: [{ denied: 1 }, { denied: 1 }] },
+    ])
+  })
+
+  test('refuses a policy file whose lists cannot be read', async () => {
+    const path = policies('  - { name: api, limit: 1, per: 1m }\nlists: { block: { file: missing.txt } }\n')
+    const stderr = new TextSink()
+    expect(await replayCommand([log([at(0)])], { policies: path, stdout: new TextSink(), stderr })).toBe(1)
+    expect(stderr.text).toMatch(/SLUICE_POLICIES_UNREADABLE: .*missing\.txt/)
+  })
+
+  test('reports attributes that the log does not have, and unknown routes', async () => {
     const path = folder.file(
       'notes.yaml',
       `version: 1
 policies:
   - { name: known, match: { route: "GET /" }, limit: 1, per: 1m }
   - { name: plans, match: { "header:x-plan": pro }, limit: 1, per: 1m }
-lists: { allow: [10.0.0.0/8] }
 `,
     )
     const {
@@ -171,7 +230,6 @@ lists: { allow: [10.0.0.0/8] }
     } = await replayed([log([at(0), at(1, { request: 'GET /other HTTP/1.1' })])], { policies: path })
     expect([known.requests, plans.requests]).toEqual([1, 0])
     expect(notes).toEqual([
-      'The lists of the policy file were not applied.',
       'No pattern fits the paths of 1 of 2 requests: routes are those that policies name in match, and those of the option routes.',
       'The log does not have the attribute header:x-plan: policies that match it did not apply, addresses took its place in keys, and reserved costs were final.',
     ])

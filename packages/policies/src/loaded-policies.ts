@@ -143,6 +143,6 @@ function compiled<Req extends object, Res>(
   attributes: AttributeFunctions<Req, Res>,
 ): Compiled<Req, Res> {
   const document = parseDocument(text, name, { attributes: Object.keys(attributes) })
-  const lists = new PolicyLists(document.lists ?? {}, folder)
+  const lists = new PolicyLists(document, folder)
   return { lists, policies: requestPolicies(document, attributes, lists) }
 }

@@ -1,9 +1,20 @@
+import type { WrittenPolicy } from '@sluice/policies'
 import type { CountedKey } from '@sluice/sketches'
+import type { ClientUsage } from '../counts/client-usage.ts'
 import type { DenialCounts } from '../counts/denial-counts.ts'
+import type { PlanUsage } from '../counts/plan-usage.ts'
 import { quantileLimit, rankError } from '../counts/quantile-limit.ts'
 import type { LogSummary } from '../log/log-files.ts'
 import { keyText } from '../report/key-text.ts'
-import type { CountsReport, HourReport, PolicyReport, ReplayReport, TopReport } from '../report/replay-report.ts'
+import type {
+  ClientsReport,
+  CountsReport,
+  HourReport,
+  PlanReport,
+  PolicyReport,
+  ReplayReport,
+  TopReport,
+} from '../report/replay-report.ts'
 import type { LogReplay } from './log-replay.ts'
 import type { LogRequest } from './log-request.ts'
 import type { PolicyReplay } from './policy-replay.ts'
@@ -24,9 +35,10 @@ export function replayReport(replay: LogReplay, log: LogSummary): ReplayReport {
     version: 1,
     log: { ...log, ...replay.times.report() },
     total: countsReport(replay.total),
+    lists: replay.replayed.lists ? { blocked: replay.blocked, allowed: replay.exempt } : null,
     policies: replay.replayed.matcher.policies.map(({ written, key }, index) => {
       const { name, mode = 'enforce', limit, per, unit = 'requests' } = written
-      return { name, mode, limit, per, unit, ...policyReport(replay.policies[index], key.names.length, unit, per) }
+      return { name, mode, limit, per, unit, ...policyReport(replay.policies[index], written, key.names.length) }
     }),
     notes: notesOf(replay),
   }
@@ -37,15 +49,10 @@ export function countsReport(counts: DenialCounts, keyParts = 1): CountsReport {
   const hours = counts.hours.sorted().map(({ startsAt, requests, denied }) => {
     return { at: new Date(startsAt).toISOString(), requests, denied }
   })
-  const { clients, denied } = counts.clients.sampled
   return {
     requests: counts.requests,
     denied: counts.denied,
-    clients: {
-      ...counts.clients.count,
-      touched: clients === 0 ? 0 : denied / clients,
-      sample: counts.clients.share,
-    },
+    clients: clientsReport(counts.clients),
     peakHour: hours.reduce<HourReport | null>((peak, one) => (one.requests > (peak?.requests ?? 0) ? one : peak), null),
     hours,
     topKeys: counts.topKeys(TOP).map((top) => {
@@ -56,32 +63,49 @@ export function countsReport(counts: DenialCounts, keyParts = 1): CountsReport {
   }
 }
 
+function clientsReport(usage: ClientUsage): ClientsReport {
+  const { clients, denied } = usage.sampled
+  return { ...usage.count, touched: clients === 0 ? 0 : denied / clients, sample: usage.share }
+}
+
 function topReport({ key, count, error }: CountedKey, requests?: number): TopReport {
   return { key, denied: count, error, ...(requests !== undefined && { requests }) }
 }
 
 type Counted = Omit<PolicyReport, 'name' | 'mode' | 'limit' | 'per' | 'unit'>
 
-function policyReport(replay: PolicyReplay | undefined, keyParts: number, unit: string, per: string): Counted {
+function policyReport(replay: PolicyReplay | undefined, written: WrittenPolicy, keyParts: number): Counted {
   if (!replay) return NOTHING
-  const { policy, counts } = replay
+  const { policy, counts, plans } = replay
+  const { demand, proposal } = demandReport(counts.clients, written)
   const windows = counts.clients.busiestWindows()
-  const percentiles = SHARES.map((share) => {
-    return {
-      share,
-      limit: quantileLimit(windows, share),
-      rankError: rankError(windows, share, counts.clients.share < 1),
-    }
-  })
-  const above = (limit: number) => counts.clients.above(limit)
-  const largest = windows.count === 0 ? 0 : windows.max
   const curve = Array.from({ length: POINTS }, (_, at) => quantileLimit(windows, (at + 1) / POINTS))
   return {
     ...countsReport(counts, keyParts),
     algorithm: policy.algorithm,
-    demand: { percentiles, largest, measured: isMeasuredInSlices(policy) ? 'in slices' : 'exactly', curve },
-    proposal: proposedLimit({ clients: windows.count, largest, percentiles, above }, unit, per) ?? null,
+    demand: { ...demand, measured: isMeasuredInSlices(policy) ? 'in slices' : 'exactly', curve },
+    proposal,
+    plans: [...plans].map(([plan, usage]) => planReport(plan, usage, written)),
   }
+}
+
+function planReport(plan: string, { requests, denied, clients }: PlanUsage, written: WrittenPolicy): PlanReport {
+  const limit = (written.limit as Readonly<Record<string, number>>)[plan]
+  return { plan, limit, requests, denied, clients: clientsReport(clients), ...demandReport(clients, written) }
+}
+
+function demandReport(
+  clients: ClientUsage,
+  { unit = 'requests', per }: WrittenPolicy,
+): Pick<PlanReport, 'demand' | 'proposal'> {
+  const windows = clients.busiestWindows()
+  const percentiles = SHARES.map((share) => {
+    return { share, limit: quantileLimit(windows, share), rankError: rankError(windows, share, clients.share < 1) }
+  })
+  const above = (limit: number) => clients.above(limit)
+  const largest = windows.count === 0 ? 0 : windows.max
+  const proposal = proposedLimit({ clients: windows.count, largest, percentiles, above }, unit, per) ?? null
+  return { demand: { percentiles, largest }, proposal }
 }
 
 const NOTHING: Counted = {
@@ -95,6 +119,7 @@ const NOTHING: Counted = {
   algorithm: null,
   demand: { percentiles: [], largest: 0, measured: 'exactly', curve: [] },
   proposal: null,
+  plans: [],
 }
 
 function notesOf({ replayed, policies, request }: LogReplay): readonly string[] {
@@ -104,10 +129,7 @@ function notesOf({ replayed, policies, request }: LogReplay): readonly string[] 
       ? []
       : `Figures of clients of ${one?.policy.name} are from a sample: one client in ${1 / sample}.`
   })
-  const plans = replayed.matcher.policies.flatMap(({ name, written }) => {
-    return typeof written.limit === 'number' ? [] : `The percentiles of ${name} are those of the clients of all plans.`
-  })
-  return [...decisionNotes(replayed), ...attributeNotes(request), ...samples, ...plans]
+  return [...decisionNotes(replayed), ...attributeNotes(request), ...samples]
 }
 
 /** Returns which attributes of policies the log does not have. */
@@ -122,12 +144,11 @@ export function attributeNotes({ reads }: LogRequest): readonly string[] {
 }
 
 /** Returns what makes the decisions of policies less exact. */
-export function decisionNotes({ failedConditions, evicted, hasLists }: ReplayedPolicies): readonly string[] {
+export function decisionNotes({ failedConditions, evicted }: ReplayedPolicies): readonly string[] {
   const notes = [...failedConditions].map(
     ([policy, requests]) =>
       `The condition of ${policy} could not be evaluated for ${requests} requests, to which it did not apply.`,
   )
-  if (hasLists) notes.push('The lists of the policy file were not applied.')
   if (evicted > 0)
     notes.push(`${evicted} keys were forgotten, because counts are limited to 1 GiB: some denials are missing.`)
   return notes

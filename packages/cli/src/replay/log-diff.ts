@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '@sluice/policies'
+import { BLOCK_LIST } from '@sluice/policies'
 import { ClientIds } from '../counts/client-ids.ts'
 import { ClientUsage } from '../counts/client-usage.ts'
 import type { LogEntry } from '../log/log-entry.ts'
@@ -6,6 +6,7 @@ import { ChangedRequests } from './changed-requests.ts'
 import { LogClock } from './log-clock.ts'
 import type { LogRequest } from './log-request.ts'
 import { LogTimes } from './log-times.ts'
+import type { PolicyFile } from './policy-file.ts'
 import { ReplayedPolicies, type ReplayedRequest } from './replayed-policies.ts'
 
 /** Replays a log through two policy files at once, and finds the requests that they decide differently. */
@@ -22,7 +23,7 @@ export class LogDiff {
   readonly #clock = new LogClock()
   readonly request: LogRequest
 
-  constructor(before: PolicyDocument, after: PolicyDocument, request: LogRequest) {
+  constructor(before: PolicyFile, after: PolicyFile, request: LogRequest) {
     this.request = request
     const ids = new ClientIds()
     this.clients = new ClientUsage(ids)
@@ -38,8 +39,8 @@ export class LogDiff {
     this.times.add(entry.timeMs)
     this.requests++
     this.clients.record(this.request.address, false)
-    const before = this.before.decide(this.request.read)
-    const after = this.after.decide(this.request.read)
+    const before = this.before.decide(this.request)
+    const after = this.after.decide(this.request)
     if (before.isDenied) this.deniedBefore++
     if (after.isDenied) this.deniedAfter++
     if (before.isDenied === after.isDenied) return
@@ -56,6 +57,7 @@ export class LogDiff {
   ): void {
     const { place, address } = this.request
     changed.add(address, timeMs, place)
+    if (request.listed === 'block') changed.addTo(BLOCK_LIST, address, timeMs, place)
     policies.matcher.policies.forEach(({ name, isShadow }, index) => {
       const key = request.matched[index]?.key
       if (key !== undefined && !isShadow && request.denials[index]) changed.addTo(name, key, timeMs, place)

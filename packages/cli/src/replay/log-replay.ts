@@ -1,10 +1,10 @@
-import type { PolicyDocument } from '@sluice/policies'
 import { ClientIds } from '../counts/client-ids.ts'
 import { DenialCounts } from '../counts/denial-counts.ts'
 import type { LogEntry } from '../log/log-entry.ts'
 import { LogClock } from './log-clock.ts'
 import type { LogRequest } from './log-request.ts'
 import { LogTimes } from './log-times.ts'
+import type { PolicyFile } from './policy-file.ts'
 import { PolicyReplay } from './policy-replay.ts'
 import { ReplayedPolicies } from './replayed-policies.ts'
 import { demandBackend } from './window-demand.ts'
@@ -17,17 +17,22 @@ export class LogReplay {
   readonly policies: readonly (PolicyReplay | undefined)[]
   readonly replayed: ReplayedPolicies
   readonly times: LogTimes = new LogTimes()
+  /** Number of requests that the block list denied. */
+  blocked = 0
+  /** Number of requests to which no policy applied because of the allow list. */
+  exempt = 0
   readonly #clock = new LogClock()
   readonly request: LogRequest
 
-  constructor(document: PolicyDocument, request: LogRequest) {
+  constructor(file: PolicyFile, request: LogRequest) {
     this.request = request
     const ids = new ClientIds()
     this.total = new DenialCounts(ids)
-    this.replayed = new ReplayedPolicies(document, this.#clock)
+    this.replayed = new ReplayedPolicies(file, this.#clock)
     const backend = demandBackend(this.#clock)
     this.policies = this.replayed.compiled.map(
-      (policy) => policy && new PolicyReplay(policy, ids, backend, this.#clock),
+      (policy, index) =>
+        policy && new PolicyReplay(this.replayed.matcher.policies[index], policy, { ids, backend, clock: this.#clock }),
     )
   }
 
@@ -38,12 +43,14 @@ export class LogReplay {
     this.#clock.advanceTo(timeMs)
     request.entry = entry
     this.times.add(timeMs)
-    const { isDenied, matched, denials, costs } = this.replayed.decide(request.read)
+    const { isDenied, listed, matched, denials, costs } = this.replayed.decide(request)
+    if (listed === 'block') this.blocked++
+    else if (listed === 'allow') this.exempt++
     if (isDenied) this.total.deny(request.address, timeMs, request.place)
     else this.total.allowed(request.address, timeMs)
     for (let index = 0; index < matched.length; index++) {
-      const key = matched[index]?.key
-      if (key !== undefined) this.policies[index]?.record(key, costs[index], timeMs, denials[index], this.#place)
+      const match = matched[index]
+      if (match) this.policies[index]?.record(match, costs[index], timeMs, denials[index], this.#place)
     }
   }
 

@@ -4,6 +4,8 @@ import type { LogEntry } from '../log/log-entry.ts'
 import type { RouteMatcher } from '../log/route-matcher.ts'
 
 const ADDRESSES = compileAddressOptions()
+/** Lists contain single addresses. */
+const FULL_ADDRESSES = compileAddressOptions({ ipv6Prefix: 128 })
 /** Key of requests without an address, as in adapters. */
 const NO_ADDRESS = 'no-address'
 
@@ -40,6 +42,11 @@ export class LogRequest {
       this.#address = addressKey(text, ADDRESSES) ?? (text || NO_ADDRESS)
     }
     return this.#address
+  }
+
+  /** Address of the client: an IPv6 address completely. Undefined if the line has none, and for a host name. */
+  get fullAddress(): string | undefined {
+    return addressKey(String(this.#field('address') ?? ''), FULL_ADDRESSES)
   }
 
   /** Pattern of the route, if it is known; otherwise the method and the path. */

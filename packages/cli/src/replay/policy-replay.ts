@@ -1,24 +1,40 @@
 import type { Answer, Backend, Clock, Policy } from '@sluice/limiter-core'
+import type { FilePolicy, MatchedPolicy } from '@sluice/policies'
 import type { ClientIds } from '../counts/client-ids.ts'
 import { DenialCounts } from '../counts/denial-counts.ts'
+import { PlanUsage } from '../counts/plan-usage.ts'
 import { WindowDemand } from './window-demand.ts'
+
+interface ReplayParts {
+  /** The clients of the log. */
+  readonly ids: ClientIds
+  /** Backend for the windows of all policies. */
+  readonly backend: Backend<Answer>
+  readonly clock: Clock
+}
 
 /** What one policy did during a replay. */
 export class PolicyReplay {
   readonly policy: Policy
   readonly counts: DenialCounts
+  /** Usage by plan; empty if all plans have the same limit. */
+  readonly plans: ReadonlyMap<string, PlanUsage>
   readonly #demand: WindowDemand
 
-  constructor(policy: Policy, ids: ClientIds, backend: Backend<Answer>, clock: Clock) {
+  /** `policy`: the compiled policy of `written`. */
+  constructor({ written }: FilePolicy, policy: Policy, { ids, backend, clock }: ReplayParts) {
     this.policy = policy
     this.counts = new DenialCounts(ids)
+    const plans = typeof written.limit === 'number' ? [] : Object.keys(written.limit)
+    this.plans = new Map(plans.map((plan) => [plan, new PlanUsage(ids)]))
     this.#demand = new WindowDemand(policy, backend, clock)
   }
 
   /** Records a request that the policy applies to. `place`: returns its route, for denied requests. */
-  record(key: string, cost: number, timeMs: number, isDenied: boolean, place: () => string): void {
+  record({ key, plan }: MatchedPolicy, cost: number, timeMs: number, isDenied: boolean, place: () => string): void {
     const used = this.#demand.use(key, cost)
     if (isDenied) this.counts.deny(key, timeMs, place(), used)
     else this.counts.allowed(key, timeMs, used)
+    if (plan !== undefined) this.plans.get(plan)?.record(key, isDenied, used)
   }
 }

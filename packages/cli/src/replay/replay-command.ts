@@ -40,9 +40,9 @@ export interface ReplayOptions extends LogOptions, CommandStreams {
 export async function replayCommand(files: readonly string[], options: ReplayOptions): Promise<number> {
   const { stdin, stdout = process.stdout, stderr = process.stderr } = options
   return exitCodeOf(async () => {
-    const document = await readPolicyFile(options.policies)
-    const routes = new RouteMatcher([...(options.routes ?? []), ...routesOf(document)])
-    const replay = new LogReplay(document, new LogRequest(routes, options.attributes))
+    const file = await readPolicyFile(options.policies)
+    const routes = new RouteMatcher([...(options.routes ?? []), ...routesOf(file)])
+    const replay = new LogReplay(file, new LogRequest(routes, options.attributes))
     const logs: LogFiles = new LogFiles(files, {
       format: options.format,
       stdin,

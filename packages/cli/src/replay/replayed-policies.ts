@@ -5,18 +5,25 @@ import { type OpenPolicy, openPolicies, PolicyLimiter } from '@sluice/limiter-co
 import {
   type AttributeSource,
   type FilePolicy,
+  type ListAnswer,
   type MatchedPolicy,
-  type PolicyDocument,
+  type PolicyLists,
   PolicyMatcher,
 } from '@sluice/policies'
+import type { LogRequest } from './log-request.ts'
+import type { PolicyFile } from './policy-file.ts'
 
 /** Largest memory for the counts of all keys. Pages are taken when they are needed. */
 const COUNTS_BYTES = 2 ** 30
 
+const NONE: readonly never[] = []
+
 /** A decision about one request of the log. Valid until the next request is decided. */
 export interface ReplayedRequest {
-  /** Whether an enforced policy denied the request. */
+  /** Whether an enforced policy, or the block list, denied the request. */
   isDenied: boolean
+  /** What the lists of the file decide; then no policy applies. */
+  listed: ListAnswer
   /** For each policy of the file: its key, if the policy applies to the request. */
   matched: readonly (MatchedPolicy | undefined)[]
   /** For each policy of the file: whether it denied the request, or would have denied it in shadow mode. */
@@ -32,8 +39,8 @@ export class ReplayedPolicies {
   readonly compiled: readonly (Policy | undefined)[]
   /** Number of requests for which the condition of a policy could not be evaluated, by policy. */
   readonly failedConditions: Map<string, number> = new Map<string, number>()
-  /** Whether the file has lists of addresses, which are not applied. */
-  readonly hasLists: boolean
+  /** The lists of the file; undefined if it has none. */
+  readonly lists: PolicyLists | undefined
   /** Number of keys whose counts were forgotten, because memory was full. */
   evicted = 0
   readonly #clock: Clock
@@ -47,9 +54,9 @@ export class ReplayedPolicies {
   readonly #request: ReplayedRequest
 
   /** Throws a `SluiceError` if a policy cannot be counted, for example by a `sliding-log` of a large limit. */
-  constructor(document: PolicyDocument, clock: Clock) {
+  constructor({ document, lists }: PolicyFile, clock: Clock) {
     this.#clock = clock
-    this.hasLists = document.lists !== undefined
+    this.lists = lists.isEmpty ? undefined : lists
     this.matcher = new PolicyMatcher(document, (policy) => {
       this.failedConditions.set(policy, (this.failedConditions.get(policy) ?? 0) + 1)
     })
@@ -64,35 +71,46 @@ export class ReplayedPolicies {
     this.#keys = this.#active.map(() => undefined)
     this.#reserved = this.#active.map(() => 0)
     const none = policies.map(() => false)
-    this.#request = { isDenied: false, matched: [], denials: none, costs: policies.map(() => 0) }
+    this.#request = { isDenied: false, listed: undefined, matched: [], denials: none, costs: policies.map(() => 0) }
   }
 
   /** Decides a request at the time of the clock: takes its units from all policies that apply, or from none. */
-  decide(read: AttributeSource): Readonly<ReplayedRequest> {
+  decide(from: Pick<LogRequest, 'read' | 'fullAddress'>): Readonly<ReplayedRequest> {
+    const { read } = from
     const request = this.#request
-    const { policies } = this.matcher
-    const matched = this.matcher.match(read)
-    request.matched = matched
-    request.isDenied = false
+    request.listed = this.lists?.answer(from.fullAddress, read)
+    request.isDenied = request.listed === 'block'
     request.denials.fill(false)
+    const matched = request.listed === undefined ? this.matcher.match(read) : NONE
+    request.matched = matched
+    if (matched.length > 0 && this.#prepare(matched, read)) this.#take(matched)
+    return request
+  }
+
+  /** Sets the keys and the costs of the request. Returns whether a policy applies to it. */
+  #prepare(matched: ReplayedRequest['matched'], read: AttributeSource): boolean {
+    const { policies } = this.matcher
     const keys = this.#keys
     const reserved = this.#reserved
-    let applying = 0
+    let applies = false
     for (let at = 0; at < this.#active.length; at++) {
       const index = this.#active[at]
       const key = matched[index]?.key
       const { cost = 1 } = policies[index].written
-      if (key !== undefined) applying++
+      if (key !== undefined) applies = true
       keys[at] = key
       reserved[at] = typeof cost === 'number' ? cost : cost.reserve
-      request.costs[index] = typeof cost === 'number' ? cost : settledCost(read(cost.settle), cost.reserve)
+      this.#request.costs[index] = typeof cost === 'number' ? cost : settledCost(read(cost.settle), cost.reserve)
     }
-    if (!this.#limiter || applying === 0) return request
+    return applies
+  }
+
+  #take(matched: ReplayedRequest['matched']): void {
     const limits = this.#hasPlans ? this.#active.map((index) => matched[index]?.limit) : undefined
-    const decision = this.#limiter.takeEach(keys, reserved, { now: this.#clock.now() }, limits) as Decision
+    const moment = { now: this.#clock.now() }
+    const decision = this.#limiter?.takeEach(this.#keys, this.#reserved, moment, limits) as Decision
     this.#record(decision)
     if (decision.allowed) this.#settle(decision)
-    return request
   }
 
   /** Writes which policies denied: there is one verdict for each policy that applies. */

@@ -2,8 +2,8 @@ import { count } from '../terminal/figures.ts'
 import { hourBars } from './hour-bars.ts'
 import { HTML_STYLE } from './html-style.ts'
 import { hourText, percent, shareOf } from './number-text.ts'
-import type { PolicyReport, ReplayReport, TopReport } from './replay-report.ts'
-import { clientsText, logText } from './replay-text.ts'
+import type { PlanReport, PolicyReport, ReplayReport, TopReport } from './replay-report.ts'
+import { clientsText, listsText, logText } from './replay-text.ts'
 import { escapedHtml } from './safe-text.ts'
 import { barChart, curveChart } from './svg-charts.ts'
 
@@ -35,6 +35,9 @@ ${tile('Lines not read', count(report.log.malformed.count))}
 <h2>Requests by hour</h2>
 ${barChart('Requests and denied requests by hour', hourBars(total.hours), BARS)}
 <h2>Policies</h2>
+${listsText(report)
+  .map((line) => `<p>${escapedHtml(line)}</p>`)
+  .join('')}
 ${policiesTable(policies)}
 ${policies.map(policySection).join('\n')}
 ${problems(report, notes)}
@@ -55,19 +58,37 @@ function policiesTable(policies: readonly PolicyReport[]): string {
     'Largest',
     'Proposed',
   ]
-  const rows = policies.map(({ name, mode, per, limit, requests, denied, clients, peakHour, demand, proposal }) => [
-    mode === 'enforce' ? name : `${name} (${mode})`,
-    `${typeof limit === 'number' ? count(limit) : Object.values(limit).map(count).join('/')} / ${per}`,
+  const rows = policies.flatMap((policy) => {
+    const { name, mode, limit, peakHour, plans } = policy
+    const limits = typeof limit === 'number' ? count(limit) : Object.values(limit).map(count).join('/')
+    const peak = peakHour ? `${hourText(peakHour.at)}: ${count(peakHour.requests)}` : '-'
+    const row = { ...policy, proposal: plans.length === 0 ? policy.proposal : null, per: policy.per }
+    return [
+      figuresRow(mode === 'enforce' ? name : `${name} (${mode})`, limits, peak, row, shares.length),
+      ...plans.map((plan) =>
+        figuresRow(`${name}: ${plan.plan}`, count(plan.limit), '-', { ...plan, per: policy.per }, shares.length),
+      ),
+    ]
+  })
+  return table(head, rows)
+}
+
+type Figures = Omit<PlanReport, 'plan' | 'limit'> & Pick<PolicyReport, 'per'>
+
+function figuresRow(name: string, limit: string, peak: string, figures: Figures, percentiles: number): string[] {
+  const { per, requests, denied, clients, demand, proposal } = figures
+  return [
+    name,
+    `${limit} / ${per}`,
     count(requests),
     `${count(denied)} (${percent(shareOf(denied, requests))})`,
     clientsText(clients),
     percent(clients.touched),
-    peakHour ? `${hourText(peakHour.at)}: ${count(peakHour.requests)}` : '-',
-    ...shares.map((_, at) => count(demand.percentiles[at]?.limit ?? 0)),
+    peak,
+    ...Array.from({ length: percentiles }, (_, at) => count(demand.percentiles[at]?.limit ?? 0)),
     count(demand.largest),
     proposal ? count(proposal.limit) : '-',
-  ])
-  return table(head, rows)
+  ]
 }
 
 function policySection(policy: PolicyReport): string {
@@ -83,11 +104,18 @@ function policySection(policy: PolicyReport): string {
     'the busiest client',
   ])
   const measured = demand.measured === 'in slices' ? ' Windows are measured in slices: up to a tenth too long.' : ''
+  const proposals = policy.plans.length === 0 ? [{ plan: '', proposal }] : policy.plans
+  const proposed = proposals.flatMap((one) => {
+    if (!one.proposal) return []
+    const of = one.plan === '' ? '' : `${escapedHtml(one.plan)}: `
+    const what = `<strong>${of}${count(one.proposal.limit)} per ${escapedHtml(per)} proposed.</strong>`
+    return `<p>${what} ${escapedHtml(one.proposal.reason + measured)}</p>`
+  })
   const tables =
     denied === 0 ? '' : `${topTable('Keys denied most', topKeys)}${topTable('Routes denied most', topRoutes)}`
   return `<section>
 <h2>${escapedHtml(name)}</h2>
-<p><strong>${count(proposal.limit)} per ${escapedHtml(per)} proposed.</strong> ${escapedHtml(proposal.reason + measured)}</p>
+${proposed.join('\n')}
 <h3>Busiest ${escapedHtml(per)} of each client, in ${escapedHtml(unit)}</h3>
 ${curve}
 <h3>Requests by hour</h3>

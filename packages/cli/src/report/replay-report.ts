@@ -6,9 +6,18 @@ export interface ReplayReport {
   readonly version: 1
   readonly log: LogSummary & { readonly from: string | null; readonly to: string | null }
   readonly total: CountsReport
+  /** Requests that the lists of the file decided; null if it has none. */
+  readonly lists: ListsReport | null
   readonly policies: readonly PolicyReport[]
   /** What makes figures less exact, or policies not apply. */
   readonly notes: readonly string[]
+}
+
+interface ListsReport {
+  /** Number of requests that `block` denied. */
+  readonly blocked: number
+  /** Number of requests that `allow` exempted from all policies. */
+  readonly allowed: number
 }
 
 /** Requests and denials. */
@@ -58,6 +67,19 @@ export interface PolicyReport extends CountsReport {
   readonly unit: string
   readonly algorithm: AlgorithmName | null
   readonly demand: DemandReport
+  readonly proposal: ProposalReport | null
+  /** The plans of the policy; empty if all plans have the same limit. */
+  readonly plans: readonly PlanReport[]
+}
+
+/** Requests with the limit of one plan. Other plans count in the one with the smallest limit. */
+export interface PlanReport {
+  readonly plan: string
+  readonly limit: number
+  readonly requests: number
+  readonly denied: number
+  readonly clients: ClientsReport
+  readonly demand: Pick<DemandReport, 'percentiles' | 'largest'>
   readonly proposal: ProposalReport | null
 }
 

@@ -1,6 +1,6 @@
 import { count } from '../terminal/figures.ts'
 import { hourText, percent, shareOf } from './number-text.ts'
-import type { ClientsReport, CountsReport, PolicyReport, ReplayReport, TopReport } from './replay-report.ts'
+import type { ClientsReport, CountsReport, PlanReport, PolicyReport, ReplayReport, TopReport } from './replay-report.ts'
 import { printable } from './safe-text.ts'
 import type { TextStyle } from './text-style.ts'
 import { textTable } from './text-table.ts'
@@ -18,6 +18,7 @@ export function replayText(report: ReplayReport, style: TextStyle): string {
       `${count(total.denied)} of ${count(total.requests)} requests denied (${percent(shareOf(total.denied, total.requests))}), ` +
         `${touched} of ${clientsText(total.clients)} clients touched`,
     ),
+    ...listsText(report),
     policiesTable(policies),
     ...policies.map((policy) => proposalText(policy, style)),
     ...policies.filter(({ denied }) => denied > 0).flatMap((policy) => denialTables(policy, style)),
@@ -65,7 +66,10 @@ function policiesTable(policies: readonly PolicyReport[]): string {
   ]
   return textTable(
     head,
-    policies.map((policy) => policyRow(policy, shares.length)),
+    policies.flatMap((policy) => [
+      policyRow(policy, shares.length),
+      ...policy.plans.map((plan) => planRow(policy, plan, shares.length)),
+    ]),
   )
 }
 
@@ -82,20 +86,48 @@ function policyRow(policy: PolicyReport, percentiles: number): string[] {
     percent(clients.touched),
     peakHour ? `${hourText(peakHour.at)}: ${count(peakHour.requests)}` : '-',
     ...Array.from({ length: percentiles }, (_, at) => count(demand.percentiles[at]?.limit ?? 0)),
+    proposal && policy.plans.length === 0 ? count(proposal.limit) : '-',
+  ]
+}
+
+function planRow({ name, per }: PolicyReport, plan: PlanReport, percentiles: number): string[] {
+  const { limit, requests, denied, clients, demand, proposal } = plan
+  return [
+    printable(`${name}: ${plan.plan}`, 40),
+    `${count(limit)} / ${per}`,
+    count(requests),
+    `${count(denied)} (${percent(shareOf(denied, requests))})`,
+    clientsText(clients),
+    percent(clients.touched),
+    '-',
+    ...Array.from({ length: percentiles }, (_, at) => count(demand.percentiles[at]?.limit ?? 0)),
     proposal ? count(proposal.limit) : '-',
   ]
 }
 
-function proposalText({ name, mode, per, proposal, demand }: PolicyReport, style: TextStyle): string {
+/** Returns what the lists of the policy file decided. */
+export function listsText({ lists }: Pick<ReplayReport, 'lists'>): string[] {
+  if (!lists) return []
+  return [`Lists: ${count(lists.blocked)} requests denied by block, ${count(lists.allowed)} requests exempt by allow`]
+}
+
+function proposalText(policy: PolicyReport, style: TextStyle): string {
+  const { name, mode, per, proposal, demand, plans } = policy
   const title = style.heading(printable(name, 40))
   if (mode === 'off') return `${title}: off, so no request was counted.`
   if (!proposal) return `${title}: applied to no request of the log.`
-  const largest = Math.max(...demand.percentiles.map(({ rankError }) => rankError))
+  const percentiles = [demand, ...plans.map((plan) => plan.demand)].flatMap((one) => one.percentiles)
+  const largest = Math.max(...percentiles.map(({ rankError }) => rankError))
   const notes = [
     demand.measured === 'in slices' ? ' Windows are measured in slices: up to a tenth too long.' : '',
     largest > 0 ? ` Percentiles are off by at most ${percent(largest)} of the clients.` : '',
   ]
-  return `${title}: ${count(proposal.limit)} per ${per} proposed. ${proposal.reason}${notes.join('')}`
+  const proposals = plans.length === 0 ? [{ plan: undefined, proposal }] : plans
+  const lines = proposals.flatMap((one) => {
+    const of = one.plan === undefined ? title : style.heading(printable(`${name}: ${one.plan}`, 40))
+    return one.proposal ? `${of}: ${count(one.proposal.limit)} per ${per} proposed. ${one.proposal.reason}` : []
+  })
+  return `${lines.join('\n')}${notes.join('')}`
 }
 
 function denialTables(policy: PolicyReport, style: TextStyle): string[] {

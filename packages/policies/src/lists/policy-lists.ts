@@ -1,11 +1,15 @@
 import { isAbsolute, join } from 'node:path'
 import { messageOf, warn } from '@sluice/http'
-import type { WrittenList, WrittenLists } from '../document/policy-document.ts'
+import type { PolicyDocument, WrittenList } from '../document/policy-document.ts'
+import type { AttributeSource } from '../matching/attribute-source.ts'
 import type { WatchOptions } from '../source/policy-source.ts'
 import { compileList } from './compile-list.ts'
 import type { EntryList } from './entry-list.ts'
 import { type ListFile, listFile } from './list-file.ts'
 import type { LoadedList } from './list-report.ts'
+
+/** Name of the policy that denies the clients of a block list. */
+export const BLOCK_LIST = 'blocklist'
 
 /** Most invalid entries in a warning. */
 const SHOWN = 5
@@ -25,11 +29,15 @@ interface CurrentList {
 export class PolicyLists {
   readonly #block: CurrentList
   readonly #allow: CurrentList
+  /** Names of the attributes that lists can contain: those that policies count by. */
+  readonly #keyNames: readonly string[]
 
   /** `folder`: folder of relative paths. Lists in files are empty until `load` or `loadSync` is called. */
-  constructor({ allow, block }: WrittenLists, folder: string) {
+  constructor({ lists: { allow, block } = {}, policies }: PolicyDocument, folder: string) {
     this.#block = listOf(block, folder)
     this.#allow = listOf(allow, folder)
+    const names = policies.flatMap(({ key = [] }) => key)
+    this.#keyNames = [...new Set(names)].filter((name) => name !== 'address')
   }
 
   /** Whether a request can be denied by a list. */
@@ -65,8 +73,15 @@ export class PolicyLists {
     }
   }
 
-  /** Returns what the lists say about a client address and about keys. An entry of `block` takes precedence. */
-  answer(address: string | undefined, keys: readonly string[]): ListAnswer {
+  /**
+   * Returns what the lists say about a request with this full address of its client and these attributes. An entry of
+   * `block` takes precedence.
+   */
+  answer(address: string | undefined, read: AttributeSource): ListAnswer {
+    const keys = this.#keyNames.flatMap((name) => {
+      const value = read(name)
+      return value === undefined ? [] : [String(value)]
+    })
     if (has(this.#block, address, keys)) return 'block'
     return has(this.#allow, address, keys) ? 'allow' : undefined
   }

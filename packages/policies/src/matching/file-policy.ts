@@ -22,6 +22,8 @@ export class FilePolicy {
   readonly attributes: readonly string[]
   readonly #match: AttributeMatch
   readonly #condition: Condition | undefined
+  /** Limits by plan, and the plan with the smallest one; undefined if all plans have the same limit. */
+  readonly #plans: { readonly limits: ReadonlyMap<string, number>; readonly smallest: string } | undefined
 
   constructor(written: WrittenPolicy, overrides: readonly WrittenOverride[]) {
     const own = overrides.filter(({ policy }) => policy === written.name)
@@ -31,6 +33,7 @@ export class FilePolicy {
     this.share = shareOf(written.rollout)
     this.#match = new AttributeMatch(written.match)
     this.#condition = written.when === undefined ? undefined : new Condition(written.when)
+    this.#plans = typeof written.limit === 'number' ? undefined : plansOf(written.limit)
     this.attributes = [
       ...new Set([
         ...this.#match.names,
@@ -73,12 +76,20 @@ export class FilePolicy {
     }
   }
 
-  /** Returns the limit of a request by its plan; undefined if all plans have the same. The smallest for other plans. */
-  limitOf(read: AttributeSource): number | undefined {
-    const { limit } = this.written
-    if (typeof limit === 'number') return undefined
+  /**
+   * Returns the plan whose limit a request has; undefined if all plans have the same limit. Requests without one of the
+   * plans have the smallest limit.
+   */
+  planOf(read: AttributeSource): string | undefined {
+    const plans = this.#plans
+    if (plans === undefined) return undefined
     const plan = String(read('plan'))
-    return Object.hasOwn(limit, plan) ? limit[plan] : Math.min(...Object.values(limit))
+    return plans.limits.has(plan) ? plan : plans.smallest
+  }
+
+  /** Returns the limit of a plan of the policy, in units per window; undefined if all plans have the same limit. */
+  limitOf(plan: string | undefined): number | undefined {
+    return plan === undefined ? undefined : this.#plans?.limits.get(plan)
   }
 
   /** Whether this policy takes the place of another one for the requests that both fit. */
@@ -93,4 +104,13 @@ export class FilePolicy {
       this.#match.refines(other.#match)
     )
   }
+}
+
+function plansOf(written: Readonly<Record<string, number>>): {
+  readonly limits: ReadonlyMap<string, number>
+  readonly smallest: string
+} {
+  const limits = Object.entries(written)
+  const [smallest] = limits.reduce((least, one) => (one[1] < least[1] ? one : least))
+  return { limits: new Map(limits), smallest }
 }

@@ -9,7 +9,9 @@ export interface MatchedPolicy {
   readonly policy: FilePolicy
   /** Key that counts the request. */
   readonly key: string
-  /** Limit of the plan of the request, in units per window; undefined if all plans have the same. */
+  /** Plan of the policy whose limit the request has; undefined if all plans have the same. */
+  readonly plan: string | undefined
+  /** Limit of the plan, in units per window; undefined if all plans have the same. */
   readonly limit: number | undefined
 }
 
@@ -42,7 +44,9 @@ export class PolicyMatcher {
     const fitting = this.policies.map((policy): MatchedPolicy | undefined => {
       if (!policy.fits(read, this.#failed)) return undefined
       const key = keyOfParts(policy.key.partsOf(read))
-      return isIncluded(policy.share, policy.name, key) ? { policy, key, limit: policy.limitOf(read) } : undefined
+      if (!isIncluded(policy.share, policy.name, key)) return undefined
+      const plan = policy.planOf(read)
+      return { policy, key, plan, limit: policy.limitOf(plan) }
     })
     return fitting.map((one, index) => {
       const isReplaced = this.#replacing[index].some((other) => fitting[other] !== undefined)

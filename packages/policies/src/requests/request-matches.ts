@@ -35,8 +35,6 @@ export class RequestMatches<Req extends object, Res> {
   readonly #attributes: RequestAttributes<Req, Res>
   readonly #lists: PolicyLists
   readonly #routes: RouteWatch | undefined
-  /** Names of the attributes that lists can contain. */
-  readonly #keyNames: readonly string[]
   readonly #found = new WeakMap<object, MaybePromise<Matches>>()
 
   constructor(
@@ -49,8 +47,6 @@ export class RequestMatches<Req extends object, Res> {
     this.#routes = matcher.attributes.includes('route') ? new RouteWatch(report) : undefined
     this.#attributes = attributes
     this.#lists = lists
-    const names = matcher.policies.flatMap(({ key }) => key.names)
-    this.#keyNames = [...new Set(names)].filter((name) => name !== 'address')
   }
 
   /** Key source of the policy that denies blocked clients. */
@@ -99,10 +95,6 @@ export class RequestMatches<Req extends object, Res> {
 
   #listed(view: RequestView, read: AttributeSource): ListAnswer {
     if (this.#lists.isEmpty) return undefined
-    const keys = this.#keyNames.flatMap((name) => {
-      const value = read(name)
-      return value === undefined ? [] : [String(value)]
-    })
-    return this.#lists.answer(resolveKey(BY_FULL_ADDRESS, view, reportNothing) as string, keys)
+    return this.#lists.answer(resolveKey(BY_FULL_ADDRESS, view, reportNothing) as string, read)
   }
 }

@@ -1,13 +1,10 @@
 import { LimiterReport, Observers, type RequestPolicy } from '@sluice/http'
 import type { PolicyDocument } from '../document/policy-document.ts'
-import type { PolicyLists } from '../lists/policy-lists.ts'
+import { BLOCK_LIST, type PolicyLists } from '../lists/policy-lists.ts'
 import type { FilePolicy } from '../matching/file-policy.ts'
 import { PolicyMatcher } from '../matching/policy-matcher.ts'
 import { type AttributeFunctions, RequestAttributes } from './request-attributes.ts'
 import { RequestMatches } from './request-matches.ts'
-
-/** Name of the policy that denies the clients of a block list. */
-const BLOCK_LIST = 'blocklist'
 
 /** Returns the policies of a document for `rateLimit`. `report` receives failures of conditions and attributes. */
 export function requestPolicies<Req extends object, Res>(
