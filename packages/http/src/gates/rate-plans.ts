@@ -118,8 +118,10 @@ export function compilePlans<Req, Res>(
     const windows =
       windowOf &&
       new RequestWindows(windowOf, (windowMs) => {
-        const [[other]] = openPolicies([[policyOf(input, windowMs)]], withWindow(scoped, windowMs))
-        return policyOfPlan(input, other, { ...source, windowOf: undefined })
+        // a ban applies to all windows: its counters are those of the policy
+        const { ban: _ban, ...policy } = policyOf(input, windowMs)
+        const [[other]] = openPolicies([[policy]], withWindow(scoped, windowMs))
+        return policyOfPlan(input, { ...other, ban: open.ban }, { ...source, windowOf: undefined })
       })
     const close = windows
       ? (): void => {
