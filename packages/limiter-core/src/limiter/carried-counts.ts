@@ -53,6 +53,8 @@ export class CarriedCounts {
   readonly #clock: Clock
   readonly #open: ReadonlyMap<string, OpenPolicy>
   readonly #predecessors: ReadonlyMap<string, readonly Predecessor[]>
+  /** Limits by which usage is restored, by name of the policy. */
+  readonly #widest: ReadonlyMap<string, number>
   readonly #replaced: readonly ReplacedPolicies[]
   /** Carried counts of the replaced limiters. */
   readonly #earlier: readonly CarriedCounts[]
@@ -74,6 +76,8 @@ export class CarriedCounts {
     const everyName = new Set([...names, ...(replaced.earlier ? replaced.earlier.#predecessors.keys() : [])])
     const predecessors = [...everyName].map((name) => [name, this.#found(name, replaced, now)] as const)
     this.#predecessors = new Map(predecessors.filter(([, found]) => found.length > 0))
+    const carrying = open.filter(({ policy }) => this.#predecessors.has(policy.name))
+    this.#widest = new Map(carrying.map((one) => [one.policy.name, widestLimit(one)]))
     const read = new Set([...this.#predecessors.values()].flat().map(({ limiter }) => limiter))
     const earlier = replaced.earlier ? replaced.earlier.#replaced : []
     const ended = earlier.filter((one, index) => index < earlier.length - MOST_OPEN && !read.has(one))
@@ -179,10 +183,11 @@ export class CarriedCounts {
     const areKnown = usages.every(({ isCounted }) => isCounted)
     const used = Math.max(0, ...usages.map((usage) => usage.used))
     const resetAfterMs = Math.max(0, ...usages.map((usage) => usage.resetAfterMs))
-    const open = this.#open.get(charge.counter.compiled.policy.name)
+    const { name } = charge.counter.compiled.policy
+    const open = this.#open.get(name)
     if (!open || used === 0 || resetAfterMs === 0) return areKnown
     // a smaller limit would hide usage that the cells already have
-    const counter = open.counters.of(widestLimit(open)) ?? charge.counter
+    const counter = open.counters.of(this.#widest.get(name) ?? open.policy.limit) ?? charge.counter
     const known = usageUnder(counter.compiled, used, resetAfterMs)
     const answer = open.backend.takeAll([{ key: charge.key, counter, cost: 0, known }], moment)
     return andThen(answer, ({ counted }) => counted && areKnown)

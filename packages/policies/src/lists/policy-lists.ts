@@ -11,7 +11,7 @@ import type { LoadedList } from './list-report.ts'
 /** Name of the policy that denies the clients of a block list. */
 export const BLOCK_LIST = 'blocklist'
 
-/** Most invalid entries in a warning. */
+/** Most entries in a warning. */
 const SHOWN = 5
 
 /** What the lists of a document say about a request: it is denied, or no policy applies to it. */
@@ -109,11 +109,16 @@ async function reload(list: CurrentList): Promise<void> {
 
 /** Returns the entries of a list in a file. Warns about those that are ignored, and about probable mistakes. */
 function entriesOf(name: string, { list, problems, invalid, warnings }: LoadedList): EntryList {
-  const remarks = [...problems, ...warnings].slice(0, SHOWN).map(({ line, message }) => `${name}:${line}: ${message}`)
-  if (remarks.length > 0) {
-    warn('SLUICE_BAD_LIST', `${invalid} invalid entries of ${name} were ignored: ${remarks.join('; ')}`)
-  }
+  const which = invalid === 1 ? `1 invalid entry of ${name} was` : `${invalid} invalid entries of ${name} were`
+  warnAbout(name, `${which} ignored`, problems)
+  warnAbout(name, `entries of ${name} are probably mistakes`, warnings)
   return list
+}
+
+function warnAbout(name: string, what: string, remarks: LoadedList['problems']): void {
+  if (remarks.length === 0) return
+  const shown = remarks.slice(0, SHOWN).map(({ line, message }) => `${name}:${line}: ${message}`)
+  warn('SLUICE_BAD_LIST', `${what}: ${shown.join('; ')}`)
 }
 
 function has({ entries }: CurrentList, address: string | undefined, keys: readonly string[]): boolean {
