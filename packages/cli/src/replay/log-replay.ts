@@ -7,7 +7,6 @@ import { LogTimes } from './log-times.ts'
 import type { PolicyFile } from './policy-file.ts'
 import { PolicyReplay } from './policy-replay.ts'
 import { ReplayedPolicies } from './replayed-policies.ts'
-import { demandBackend } from './window-demand.ts'
 
 /** Replays the requests of a log through the policies of a file, on the time of the log. */
 export class LogReplay {
@@ -29,10 +28,8 @@ export class LogReplay {
     const ids = new ClientIds()
     this.total = new DenialCounts(ids)
     this.replayed = new ReplayedPolicies(file, this.#clock)
-    const backend = demandBackend(this.#clock)
     this.policies = this.replayed.compiled.map(
-      (policy, index) =>
-        policy && new PolicyReplay(this.replayed.matcher.policies[index], policy, { ids, backend, clock: this.#clock }),
+      (policy, index) => policy && new PolicyReplay(this.replayed.matcher.policies[index], policy, ids, this.#clock),
     )
   }
 

@@ -1,17 +1,9 @@
-import type { Answer, Backend, Clock, Policy } from '@sluice/limiter-core'
+import type { Clock, Policy } from '@sluice/limiter-core'
 import type { FilePolicy, MatchedPolicy } from '@sluice/policies'
 import type { ClientIds } from '../counts/client-ids.ts'
 import { DenialCounts } from '../counts/denial-counts.ts'
 import { PlanUsage } from '../counts/plan-usage.ts'
 import { WindowDemand } from './window-demand.ts'
-
-interface ReplayParts {
-  /** The clients of the log. */
-  readonly ids: ClientIds
-  /** Backend for the windows of all policies. */
-  readonly backend: Backend<Answer>
-  readonly clock: Clock
-}
 
 /** What one policy did during a replay. */
 export class PolicyReplay {
@@ -21,13 +13,13 @@ export class PolicyReplay {
   readonly plans: ReadonlyMap<string, PlanUsage>
   readonly #demand: WindowDemand
 
-  /** `policy`: the compiled policy of `written`. */
-  constructor({ written }: FilePolicy, policy: Policy, { ids, backend, clock }: ReplayParts) {
+  /** `policy`: the compiled policy of `written`. `ids`: the clients of the log. */
+  constructor({ written }: FilePolicy, policy: Policy, ids: ClientIds, clock: Clock) {
     this.policy = policy
     this.counts = new DenialCounts(ids)
     const plans = typeof written.limit === 'number' ? [] : Object.keys(written.limit)
     this.plans = new Map(plans.map((plan) => [plan, new PlanUsage(ids)]))
-    this.#demand = new WindowDemand(policy, backend, clock)
+    this.#demand = new WindowDemand(policy, ids, clock)
   }
 
   /** Records a request that the policy applies to. `place`: returns its route, for denied requests. */
