@@ -27,6 +27,8 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
   #current: Compiled<Req, Res>
   #reading: Promise<void> | undefined
   #isReadAgain = false
+  /** Text of the last document, if one of its lists could not be read. Sources return a text only once. */
+  #waiting: string | undefined
   #watch: WatchOptions | undefined
   #stop: (() => void) | undefined
   #stopLists: (() => void) | undefined
@@ -96,7 +98,8 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
     do {
       this.#isReadAgain = false
       try {
-        const text = await this.#source.read()
+        const text = (await this.#source.read()) ?? this.#waiting
+        this.#waiting = undefined
         if (text !== undefined) await this.#replace(text)
       } catch (error) {
         this.#refuse(error)
@@ -107,7 +110,12 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
 
   async #replace(text: string): Promise<void> {
     const next = compiled(this.#source, text, this.#attributes)
-    await next.lists.load()
+    try {
+      await next.lists.load()
+    } catch (error) {
+      this.#waiting = text
+      throw error
+    }
     this.#apply(next)
     this.#stopLists?.()
     this.#stopLists = this.#watch && next.lists.watch(this.#watch)

@@ -10,10 +10,13 @@ export interface FileProblem {
   readonly message: string
 }
 
+/** Most problems of one kind that are looked for: a large file of another format would have one in each value. */
+export const MAX_PROBLEMS = 100
+
 /** Number of problems in the message of an error. */
 const SHOWN = 20
 
-/** An invalid policy file, with all its problems in the order of the file. The code is `SLUICE_BAD_POLICY_FILE`. */
+/** An invalid policy file, with up to 100 problems of each kind in the order of the file. The code is `SLUICE_BAD_POLICY_FILE`. */
 export class PolicyFileError extends SluiceError {
   readonly problems: readonly FileProblem[]
   /** The problems as lines of text: `file:line:column: path: message`. */

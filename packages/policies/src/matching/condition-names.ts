@@ -1,4 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
+import type { RE2JS } from 're2js'
 import { suggestion } from '../document/suggestion.ts'
 import { BUILT_IN_ATTRIBUTES } from './attribute-source.ts'
 import { compiledPattern, LINEAR_MATCHES } from './linear-patterns.ts'
@@ -12,6 +13,8 @@ export class ConditionNames {
   readonly fields: Set<string> = new Set()
   readonly headers: Set<string> = new Set()
   readonly attributes: Set<string> = new Set()
+  /** Patterns of `matches`. */
+  readonly patterns: RE2JS[] = []
 
   visit(node: ASTNode, isInLoop: boolean): void {
     if (this.#readVariable(node)) return
@@ -68,7 +71,7 @@ export class ConditionNames {
     if (pattern?.op !== 'value' || typeof pattern.args !== 'string') {
       throw new Error('expected a text as the pattern of matches()')
     }
-    compiledPattern(pattern.args)
+    this.patterns.push(compiledPattern(pattern.args))
     const args = node.args as unknown as [string, ...unknown[]]
     args[0] = LINEAR_MATCHES
   }

@@ -1,5 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js'
 import { messageOf } from '@sluice/limiter-core/backend'
+import type { RE2JS } from 're2js'
 import type { AttributeValue } from '../document/policy-document.ts'
 import { type AttributeSource, headerAttribute } from './attribute-source.ts'
 import { ConditionNames } from './condition-names.ts'
@@ -19,6 +20,8 @@ const environment = new Environment({ limits: LIMITS })
 export class Condition {
   /** Names of the attributes that the condition reads, including `header:name` for headers. */
   readonly attributes: readonly string[]
+  /** Patterns of `matches`, which stay compiled as long as the condition exists. */
+  readonly patterns: readonly RE2JS[]
   readonly #evaluate: (context: Record<string, unknown>) => unknown
   readonly #headers: readonly string[]
   readonly #fields: readonly string[]
@@ -33,6 +36,7 @@ export class Condition {
     if (!valid) throw new Error(firstLineOf(error))
     if (type !== 'bool' && type !== 'dyn') throw new Error(`expected a condition of type bool, received ${type}`)
     this.#evaluate = parsed as (context: Record<string, unknown>) => unknown
+    this.patterns = reads.patterns
     this.#headers = [...reads.headers]
     this.#fields = [...reads.fields]
     this.#registered = [...reads.attributes]

@@ -1,4 +1,4 @@
-import type { FileProblem } from '../document/file-problem.ts'
+import { type FileProblem, MAX_PROBLEMS } from '../document/file-problem.ts'
 import type { PolicyDocument, WrittenPolicy } from '../document/policy-document.ts'
 import { suggestion } from '../document/suggestion.ts'
 import { BUILT_IN_ATTRIBUTES, headerOf } from '../matching/attribute-source.ts'
@@ -17,11 +17,11 @@ export function attributeProblems(
   const known = registered && [...BUILT_IN_ATTRIBUTES, ...registered]
   const problems: FileProblem[] = []
   const report = (path: Path, message: string): void => {
-    problems.push(document.problemAt(path, message))
+    if (problems.length < MAX_PROBLEMS) problems.push(document.problemAt(path, message))
   }
   const mustExist = (path: Path, name: string): void => {
     if (headerOf(name) === '') report(path, "expected the name of a header after 'header:'")
-    if (!known || known.includes(name) || headerOf(name) !== undefined) return
+    if (!known || problems.length === MAX_PROBLEMS || known.includes(name) || headerOf(name) !== undefined) return
     report(path, `no attribute is named '${name}'${suggestion(name, known)}`)
   }
   for (const [index, policy] of policies.entries()) {

@@ -18,8 +18,8 @@ export interface ParseOptions {
 }
 
 /**
- * Returns the contents of a policy file. `file` is its name in messages. Throws `PolicyFileError` with all problems of
- * the text: its syntax, its fields, its conditions, the names in it, and the entries of its lists.
+ * Returns the contents of a policy file. `file` is its name in messages. Throws `PolicyFileError` with the problems of
+ * the text, at most 100 of each kind: its syntax, its fields, its conditions, the names in it, and the entries of its lists.
  */
 export function parseDocument(text: string, file: string, { attributes }: ParseOptions = {}): PolicyDocument {
   const document = new PositionedDocument(text)

@@ -1,5 +1,5 @@
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
-import type { FileProblem } from '../document/file-problem.ts'
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml'
+import { type FileProblem, MAX_PROBLEMS } from '../document/file-problem.ts'
 
 /** Steps from the root of a document to a value: names of fields and indexes of lists. */
 export type Path = readonly (string | number)[]
@@ -19,12 +19,28 @@ export class PositionedDocument {
   readonly #document: Document
 
   constructor(text: string) {
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, merge: true })
+    // the parser compares each name of a map with all others; `#repeatedNames` takes linear time
+    const options = { lineCounter: this.#lines, prettyErrors: false, merge: true, uniqueKeys: false }
+    this.#document = parseDocument(text, options)
   }
 
-  /** Problems of the syntax. The value of a document with problems is undefined. */
+  /** Problems of the syntax, at most 100. The value of a document with problems is undefined. */
   get problems(): readonly (Position & { readonly message: string })[] {
-    return this.#document.errors.map(({ pos: [offset], message }) => ({ ...this.#at(offset), message }))
+    const { errors } = this.#document
+    if (errors.length === 0) return this.#repeatedNames()
+    return errors.slice(0, MAX_PROBLEMS).map(({ pos: [offset], message }) => ({ ...this.#at(offset), message }))
+  }
+
+  /** Returns a problem for each name that a map has twice. */
+  #repeatedNames(): readonly (Position & { readonly message: string })[] {
+    const offsets: number[] = []
+    visit(this.#document, {
+      Map: (_, map) => {
+        offsets.push(...repeatedIn(map))
+        return offsets.length < MAX_PROBLEMS ? undefined : visit.BREAK
+      },
+    })
+    return offsets.slice(0, MAX_PROBLEMS).map((offset) => ({ ...this.#at(offset), message: 'Map keys must be unique' }))
   }
 
   /** Returns the document as plain values. Throws `ReferenceError` if it has too many aliases. */
@@ -57,6 +73,18 @@ export class PositionedDocument {
     const { line, col } = this.#lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
+}
+
+/** Returns where the names of a map begin that it already has. A map may be merged with several others. */
+function repeatedIn({ items }: YAMLMap): readonly number[] {
+  const seen = new Set<unknown>()
+  const offsets: number[] = []
+  for (const { key } of items) {
+    if (!isScalar(key) || key.value === '<<') continue
+    if (seen.has(key.value) && offsets.length < MAX_PROBLEMS) offsets.push(key.range?.[0] ?? 0)
+    seen.add(key.value)
+  }
+  return offsets
 }
 
 /** Returns a path as text, such as `policies[2].limit`. */

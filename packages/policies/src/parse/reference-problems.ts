@@ -1,4 +1,4 @@
-import type { FileProblem } from '../document/file-problem.ts'
+import { type FileProblem, MAX_PROBLEMS } from '../document/file-problem.ts'
 import type { PolicyDocument } from '../document/policy-document.ts'
 import { suggestion } from '../document/suggestion.ts'
 import type { Path, PositionedDocument } from './positions.ts'
@@ -7,15 +7,17 @@ import type { Path, PositionedDocument } from './positions.ts'
 export function referenceProblems(document: PositionedDocument, contents: PolicyDocument): FileProblem[] {
   const { policies, overrides = [] } = contents
   const names = policies.map(({ name }) => name)
+  const places = new Map(names.map((name, index) => [name, index] as const).reverse())
   const problems: FileProblem[] = []
   const report = (path: Path, message: string): void => {
-    problems.push(document.problemAt(path, message))
+    if (problems.length < MAX_PROBLEMS) problems.push(document.problemAt(path, message))
   }
   const mustExist = (path: Path, name: string): void => {
-    if (!names.includes(name)) report(path, `no policy is named '${name}'${suggestion(name, names)}`)
+    if (!places.has(name) && problems.length < MAX_PROBLEMS)
+      report(path, `no policy is named '${name}'${suggestion(name, names)}`)
   }
   for (const [index, { name, replaces = [] }] of policies.entries()) {
-    const first = names.indexOf(name)
+    const first = places.get(name) ?? index
     if (first < index) {
       const { line } = document.positionOf(['policies', first, 'name'])
       report(['policies', index, 'name'], `the name '${name}' is already used in line ${line}`)

@@ -1,6 +1,6 @@
 import { kindOf } from '@sluice/limiter-core/backend'
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
-import type { FileProblem } from '../document/file-problem.ts'
+import { type FileProblem, MAX_PROBLEMS } from '../document/file-problem.ts'
 import { policySchema, type SchemaPart } from '../document/policy-schema.ts'
 import { suggestion } from '../document/suggestion.ts'
 import { type Path, type PositionedDocument, textOfPath } from './positions.ts'
@@ -18,12 +18,13 @@ const CHOICES: readonly string[] = ['anyOf', 'type']
 /** Returns where the contents of a document differ from the schema. */
 export function schemaProblems(document: PositionedDocument, value: unknown): FileProblem[] {
   if (validate(value)) return []
-  const errors = (validate.errors ?? []).map((error) => ({ error, path: pathOf(error, value) }))
+  const errors = validate.errors ?? []
+  const covered = parentsOf(errors)
   const problems = new Map<string, FileProblem>()
-  for (const { error, path } of errors) {
-    const isCovered = CHOICES.includes(error.keyword) && errors.some((other) => isInside(other.path, path))
-    if (isCovered) continue
-    const problem = problemOf(error, path, document)
+  for (const error of errors) {
+    if (problems.size === MAX_PROBLEMS) break
+    if (CHOICES.includes(error.keyword) && covered.has(error.instancePath)) continue
+    const problem = problemOf(error, pathOf(error, value), document)
     const at = `${problem.line}:${problem.column}:${problem.path}`
     // a choice describes all forms of its value, the problems of its forms one each
     if (!problems.has(at) || error.keyword === 'anyOf') problems.set(at, problem)
@@ -68,6 +69,16 @@ function pathOf({ instancePath }: ErrorObject, root: unknown): Path {
     })
 }
 
-function isInside(path: Path, outer: Path): boolean {
-  return path.length > outer.length && outer.every((step, index) => step === path[index])
+/** Returns the JSON Pointers of the values around the places of errors. */
+function parentsOf(errors: readonly ErrorObject[]): ReadonlySet<string> {
+  const parents = new Set<string>()
+  for (const { instancePath } of errors) {
+    for (let end = instancePath.lastIndexOf('/'); end >= 0; end = instancePath.lastIndexOf('/', end - 1)) {
+      const parent = instancePath.slice(0, end)
+      if (parents.has(parent)) break
+      parents.add(parent)
+      if (end === 0) break
+    }
+  }
+  return parents
 }
