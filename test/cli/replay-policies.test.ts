@@ -221,16 +221,17 @@ describe('sluice replay', () => {
       `version: 1
 policies:
   - { name: known, match: { route: "GET /" }, limit: 1, per: 1m }
+  - { name: again, match: { route: "GET /" }, key: route, limit: 1, per: 1m }
   - { name: plans, match: { "header:x-plan": pro }, limit: 1, per: 1m }
 `,
     )
     const {
       notes,
-      policies: [known, plans],
+      policies: [known, again, plans],
     } = await replayed([log([at(0), at(1, { request: 'GET /other HTTP/1.1' })])], { policies: path })
-    expect([known.requests, plans.requests]).toEqual([1, 0])
+    expect([known.requests, again.requests, plans.requests]).toEqual([1, 1, 0])
     expect(notes).toEqual([
-      'No pattern fits the paths of 1 of 2 requests: routes are those that policies name in match, and those of the option routes.',
+      'No pattern fits the paths of 1 of 2 requests: routes are those that policies name in match, and those of the option --route.',
       'The log does not have the attribute header:x-plan: policies that match it did not apply, addresses took its place in keys, and reserved costs were final.',
     ])
   })

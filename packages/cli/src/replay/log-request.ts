@@ -10,13 +10,17 @@ const FULL_ADDRESSES = compileAddressOptions({ ipv6Prefix: 128 })
 const NO_ADDRESS = 'no-address'
 
 interface AttributeReads {
+  /** Number of requests of which the attribute was read. */
   count: number
+  /** Number of these requests without the attribute. */
   missing: number
+  /** The request of which it was read last. */
+  last: LogEntry | undefined
 }
 
 /** The attributes of the request that is replayed, under the names that policies use. */
 export class LogRequest {
-  /** How often each attribute was read, and how often the log did not have it. */
+  /** For how many requests each attribute was read, and how many of them did not have it. */
   readonly reads: Map<string, AttributeReads> = new Map()
   readonly #routes: RouteMatcher
   readonly #fields: ReadonlyMap<string, string>
@@ -66,9 +70,12 @@ export class LogRequest {
   #count(name: string, isMissing: boolean): void {
     let reads = this.reads.get(name)
     if (!reads) {
-      reads = { count: 0, missing: 0 }
+      reads = { count: 0, missing: 0, last: undefined }
       this.reads.set(name, reads)
     }
+    // several policies may read it
+    if (reads.last === this.#entry) return
+    reads.last = this.#entry
     reads.count++
     if (isMissing) reads.missing++
   }
