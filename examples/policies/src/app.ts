@@ -3,11 +3,11 @@ import { type PolicyOptions, policies } from '@sluice/policies'
 import express, { type Express, type Request, type Response } from 'express'
 
 /** Customers by API key. */
-const CUSTOMERS: Readonly<Record<string, { readonly name: string; readonly plan: string }>> = {
-  'key-free': { name: 'tiny', plan: 'free' },
-  'key-pro': { name: 'medium', plan: 'pro' },
-  'key-enterprise': { name: 'acme', plan: 'enterprise' },
-}
+const CUSTOMERS: ReadonlyMap<string | undefined, { readonly name: string; readonly plan: string }> = new Map([
+  ['key-free', { name: 'tiny', plan: 'free' }],
+  ['key-pro', { name: 'medium', plan: 'pro' }],
+  ['key-enterprise', { name: 'acme', plan: 'enterprise' }],
+])
 
 /** An API whose limits are in a policy file, and the loaded file. */
 export interface PolicyApp extends PolicyOptions<Request, Response> {
@@ -16,7 +16,7 @@ export interface PolicyApp extends PolicyOptions<Request, Response> {
 
 /** Creates the API. `file` is the path of the policy file; its changes apply while the API runs. */
 export function createApp(file: string): PolicyApp {
-  const customerOf = (req: Request) => CUSTOMERS[req.get('x-api-key') ?? '']
+  const customerOf = (req: Request) => CUSTOMERS.get(req.get('x-api-key'))
   const options = policies<Request, Response>(file, {
     watch: true,
     attributes: {

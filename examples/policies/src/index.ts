@@ -8,13 +8,14 @@ const FILE = fileURLToPath(new URL('../policies.yaml', import.meta.url))
 
 /** Serves until SIGINT or SIGTERM. */
 function start(port: number): void {
-  const { app, policies } = createApp(process.env.POLICIES || FILE)
+  const file = process.env.POLICIES || FILE
+  const { app, policies } = createApp(file)
   const server = app.listen(port, (error) => {
     if (error) {
       console.error(`Port ${port} is taken: set PORT to another one.`)
       process.exit(1)
     }
-    console.log(`An API with the limits of ${FILE} on http://localhost:${port}`)
+    console.log(`An API with the limits of ${file} on http://localhost:${port}`)
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
