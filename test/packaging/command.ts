@@ -8,8 +8,11 @@ export interface Outcome {
   readonly output: string
 }
 
-/** Runs a command to its end, or at most `timeout` ms if it hangs. Rejects only if it cannot be started. */
-export function run(command: string, args: readonly string[], cwd: string, timeout = 90_000): Promise<Outcome> {
+/**
+ * Runs a command to its end, or at most `timeout` ms if it hangs: by default slightly less than jest gives a test. Rejects
+ * only if it cannot be started.
+ */
+export function run(command: string, args: readonly string[], cwd: string, timeout = 110_000): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
@@ -32,8 +35,13 @@ export function run(command: string, args: readonly string[], cwd: string, timeo
 }
 
 /** Runs a command that must succeed; otherwise rejects with its whole output. */
-export async function mustRun(command: string, args: readonly string[], cwd: string): Promise<string> {
-  const { code, stdout, output } = await run(command, args, cwd)
+export async function mustRun(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  timeout?: number,
+): Promise<string> {
+  const { code, stdout, output } = await run(command, args, cwd, timeout)
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`)
   return stdout
 }

@@ -5,6 +5,9 @@ import { memoryFolder } from '../services/memory-folder.ts'
 import { mustRun } from './command.ts'
 import { closureOf, installedFolder, packForeignDependencies, packPackages } from './tarballs.ts'
 
+// on a busy machine; beforeAll of the test has 400 s
+const INSTALL_MS = 300_000
+
 // packages that a TypeScript user installs, Nest's platform, and the server of Hono
 const broughtForTypes = [
   '@hono/node-server',
@@ -36,7 +39,7 @@ export class ConsumerProject implements Disposable {
     const packed = [...(await packPackages(tarballs)), ...(await packForeignDependencies(tarballs))]
     // frameworks are peers and are added below; a separate cache avoids packages of earlier runs
     const flags = ['--offline', '--no-save', '--legacy-peer-deps', '--ignore-scripts', '--cache', join(folder, 'cache')]
-    await mustRun('npm', ['install', ...flags, ...packed.map(({ path }) => path)], folder)
+    await mustRun('npm', ['install', ...flags, ...packed.map(({ path }) => path)], folder, INSTALL_MS)
     project.bringWhatTheUserHas()
     return project
   }

@@ -26,6 +26,8 @@ const scripts = [
   'sketches-commonjs.cjs',
   'counters-esm.mjs',
   'counters-commonjs.cjs',
+  'policies-esm.mjs',
+  'policies-commonjs.cjs',
 ]
 const typed = [
   'typed',
@@ -36,6 +38,7 @@ const typed = [
   'redis-typed',
   'sketches-typed',
   'counters-typed',
+  'policies-typed',
 ]
 
 let project: ConsumerProject
@@ -60,7 +63,8 @@ test('TypeScript in nodenext accepts the packages from both kinds of module', as
     expect(await compile(join(project.folder, config))).toBe('')
   }
   for (const script of typed.flatMap((name) => [`built/${name}.mjs`, `built/${name}.cjs`])) await expectLimited(script)
-})
+  // two compilations and many processes, on a busy machine
+}, 300_000)
 
 test('a CommonJS jest with its default configuration tests a limited Express app', async () => {
   const args = [join(root, 'node_modules/jest/bin/jest.js'), '--rootDir', '.', '--ci', 'app.test.cjs']

@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { type Manifest, packages, readManifest, root } from '../repository.ts'
 import { mustRun } from './command.ts'
 
+/** Longest time for packing, on a busy machine. Tests that pack have 180 s or more. */
+const PACK_MS = 150_000
+
 export interface Tarball {
   readonly name: string
   /** Absolute path. */
@@ -14,7 +17,7 @@ export interface Tarball {
 
 /** Packs our packages into `folder`, as they are published. */
 export async function packPackages(folder: string): Promise<Tarball[]> {
-  return JSON.parse(await mustRun(process.execPath, [join(root, 'tools/pack-all.mjs'), folder], root))
+  return JSON.parse(await mustRun(process.execPath, [join(root, 'tools/pack-all.mjs'), folder], root, PACK_MS))
 }
 
 /** Packs all third-party dependencies of our packages from node_modules, without network access. */
@@ -57,7 +60,7 @@ async function pack(sources: readonly string[], folder: string): Promise<Tarball
   if (sources.length === 0) return []
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...sources]
   const packed: { name: string; filename: string; files: { path: string }[]; unpackedSize: number }[] = JSON.parse(
-    await mustRun('npm', args, root),
+    await mustRun('npm', args, root, PACK_MS),
   )
   return packed.map(({ name, filename, files, unpackedSize }) => ({
     name,
