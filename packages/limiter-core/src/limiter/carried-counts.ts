@@ -30,8 +30,8 @@ export interface ReplacedPolicies {
 /** A replaced policy, whose cells its successor does not read. */
 interface Predecessor {
   readonly open: OpenPolicy
-  /** Limiter that has the counters open. */
-  readonly limiter: ReplacedPolicies
+  /** Closes the counters of its limiter. */
+  readonly close: () => void
   /** Limit by which its usage is read. */
   readonly limit: number
   /** Time from which none of its usage counts. */
@@ -55,9 +55,10 @@ export class CarriedCounts {
   readonly #predecessors: ReadonlyMap<string, readonly Predecessor[]>
   /** Limits by which usage is restored, by name of the policy. */
   readonly #widest: ReadonlyMap<string, number>
-  readonly #replaced: readonly ReplacedPolicies[]
-  /** Carried counts of the replaced limiters. */
-  readonly #earlier: readonly CarriedCounts[]
+  /** Functions that close the counters of replaced limiters. The limiters themselves would refer to all before them. */
+  readonly #replaced: readonly (() => void)[]
+  /** Calls of the replaced limiters that wait for usage to be carried. */
+  readonly #earlier: readonly ReadonlySet<Promise<void>>[]
   readonly #endsAt: number
   /** Keys that were carried, and calls in progress that carry them. */
   readonly #keys = new Map<string, true | Promise<void>>()
@@ -78,12 +79,12 @@ export class CarriedCounts {
     this.#predecessors = new Map(predecessors.filter(([, found]) => found.length > 0))
     const carrying = open.filter(({ policy }) => this.#predecessors.has(policy.name))
     this.#widest = new Map(carrying.map((one) => [one.policy.name, widestLimit(one)]))
-    const read = new Set([...this.#predecessors.values()].flat().map(({ limiter }) => limiter))
+    const read = new Set([...this.#predecessors.values()].flat().map(({ close }) => close))
     const earlier = replaced.earlier ? replaced.earlier.#replaced : []
     const ended = earlier.filter((one, index) => index < earlier.length - MOST_OPEN && !read.has(one))
-    for (const { close } of ended) close()
-    this.#replaced = [...earlier.filter((one) => !ended.includes(one)), replaced]
-    this.#earlier = replaced.earlier ? [...replaced.earlier.#earlier, replaced.earlier].slice(-MOST_OPEN) : []
+    for (const close of ended) close()
+    this.#replaced = [...earlier.filter((one) => !ended.includes(one)), replaced.close]
+    this.#earlier = replaced.earlier ? [...replaced.earlier.#earlier, replaced.earlier.#unsent].slice(-MOST_OPEN) : []
     const ends = [...this.#predecessors.values()].flat().map(({ endsAt }) => endsAt)
     this.#endsAt = Math.max(Number.NEGATIVE_INFINITY, ...ends)
   }
@@ -128,15 +129,14 @@ export class CarriedCounts {
   }
 
   close(): void {
-    for (const { close } of this.#replaced) close()
+    for (const close of this.#replaced) close()
   }
 
-  #found(name: string, limiter: ReplacedPolicies, now: number): readonly Predecessor[] {
-    const { policies, earlier } = limiter
+  #found(name: string, { policies, earlier, close }: ReplacedPolicies, now: number): readonly Predecessor[] {
     const own = this.#open.get(name)
     const open = policies.find(({ policy }) => policy.name === name)
     const ended = open
-      ? [{ open, limiter, limit: widestLimit(open), endsAt: now + retentionMs(open.counter.compiled) }]
+      ? [{ open, close, limit: widestLimit(open), endsAt: now + retentionMs(open.counter.compiled) }]
       : []
     const known: Predecessor[] = []
     for (const next of [...ended, ...(earlier?.predecessorsOf(name) ?? [])]) {
@@ -164,7 +164,7 @@ export class CarriedCounts {
         this.#read.delete(id)
       }
     }
-    const earlier = allOf(this.#earlier.flatMap((one) => [...one.#unsent]))
+    const earlier = allOf(this.#earlier.flatMap((unsent) => [...unsent]))
     const now = this.#clock.now()
     const found = andThen(earlier, () => {
       this.#read.add(id)
