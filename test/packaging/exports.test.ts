@@ -15,7 +15,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/keyed-hash': 4,
   '@sluice/limiter-core': 80,
   '@sluice/metrics': 5,
-  '@sluice/http': 28,
+  '@sluice/http': 30,
   '@sluice/node-http': 21,
   '@sluice/fetch': 5,
   '@sluice/hono': 3,
@@ -23,7 +23,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/koa': 3,
   '@sluice/fastify': 5,
   '@sluice/nest': 10,
-  '@sluice/overload': 14,
+  '@sluice/overload': 9,
   '@sluice/sketches': 62,
   '@sluice/fleet': 36,
   // four entries, of which a process loads one or two
