@@ -13,6 +13,12 @@ export function storedNameOf(counter: Counter): string {
   return stored
 }
 
+/** Whether two counters of one backend read the same cells. */
+export function sharesCells(one: Counter, other: Counter): boolean {
+  const { cells, room } = one.compiled
+  return storedNameOf(one) === storedNameOf(other) && cells === other.compiled.cells && room === other.compiled.room
+}
+
 /** Returns the windows in which units expire, and the number of slices per window. */
 function layoutOf(compiled: CompiledPolicy): string {
   // the name of a counter with several variants already includes the slices of each variant

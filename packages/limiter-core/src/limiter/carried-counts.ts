@@ -1,6 +1,6 @@
 import { drainPerMs } from '../algorithms/policy-forms.ts'
 import { retentionMs } from '../algorithms/retention-ms.ts'
-import { sharesCells } from '../backend/shares-cells.ts'
+import { sharesCells } from '../backend/stored-name.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type {
   Answer,

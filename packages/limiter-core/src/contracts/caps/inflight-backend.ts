@@ -18,17 +18,17 @@ export type Priority = 'critical' | 'high' | 'normal' | 'low' | 'sheddable'
 
 export interface AcquireOptions {
   /** Number of places that the work takes, an integer of at least 1. Above the limit it never fits. Default: 1. */
-  readonly weight?: number
+  readonly weight?: number | undefined
   /** Releases the permit at once if the signal is aborted while `acquire` is pending. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Default: `normal`. Only backends of `@sluice/overload` use it, and `client`. */
   readonly priority?: Priority | undefined
   /** The client that asked for the work. Among work of equal priority, that of the client with the most recent usage is refused first. */
   readonly client?: string | undefined
   /** The cap that requests the permit. A backend that serves several caps counts each by its name and its limit. */
-  readonly cap?: Cap
+  readonly cap?: Cap | undefined
   /** The request, for observers. */
-  readonly request?: ObservedRequest
+  readonly request?: ObservedRequest | undefined
 }
 
 /** Stores permits. */
