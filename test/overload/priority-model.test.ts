@@ -24,13 +24,13 @@ async function play(random: SeededRandom, sources: LoadSource[], queue?: QueueOp
 test('clients that want more than their share get equal shares, the others what they want', () =>
   eachSeed(2, async (random, seed) => {
     const sources = [150, 50, 10].map((rate, index) => ({ rate: () => rate, client: String(index) }))
-    const { sources: results } = await play(random, sources, QUEUE)
+    const { sources: results } = await play(random, sources, { max: 24, maxWaitMs: 500 })
     const completed = results.map((one) => one.completed / 60)
     const admitted = results.map((one) => one.admitted / one.arrived)
-    process.stdout.write(`seed ${seed}: ${completed.map((one) => one.toFixed(1))} per second of 150, 50 and 10\n`)
+    process.stdout.write(`seed ${seed}: ${completed.map((one) => one.toFixed(1))} per second, admitted ${admitted}\n`)
     for (const [index, fair] of [60, 50, 10].entries()) expect(Math.abs(completed[index] / fair - 1)).toBeLessThan(0.1)
-    expect(admitted[1]).toBeGreaterThan(0.95)
-    expect(admitted[2]).toBeGreaterThan(0.98)
+    expect(admitted[1]).toBeGreaterThan(0.97)
+    expect(admitted[2]).toBeGreaterThan(0.985)
   }))
 
 const RUNS = [1.4, 4, 10].flatMap((factor) => [undefined, QUEUE].map((queue) => ({ factor, queue })))
