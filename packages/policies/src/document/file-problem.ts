@@ -33,8 +33,13 @@ export class PolicyFileError extends SluiceError {
 
 function textOf(file: string, problems: readonly FileProblem[]): string {
   const lines = problems.slice(0, SHOWN).map(({ line, column, path, message }) => {
-    return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`
+    return `${file}:${line}:${column}: ${withoutControls(path === '' ? message : `${path}: ${message}`)}`
   })
   if (problems.length > SHOWN) lines.push(`${problems.length - SHOWN} more problems`)
   return lines.join('\n')
+}
+
+/** Names and values of a document may contain characters that a terminal obeys, or that begin another line of a log. */
+function withoutControls(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
 }
