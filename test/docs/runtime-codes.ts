@@ -13,6 +13,7 @@ import {
 import { sluice } from '@sluice/fastify'
 import type { ScriptRunner } from '@sluice/limiter-core/backend'
 import { recordCollapsedClients } from '@sluice/limiter-core/http'
+import { adaptiveThrottle } from '@sluice/overload'
 import { fileSource, policies } from '@sluice/policies'
 import { redisBackend } from '@sluice/redis'
 import { CountMin } from '@sluice/sketches'
@@ -217,6 +218,18 @@ const thrown = (run: () => unknown): Promise<readonly Seen[]> => {
   return Promise.resolve([])
 }
 
+/** Sends two requests to an upstream that asks for none after the first. */
+const throttledRequest = async (): Promise<readonly Seen[]> => {
+  const busy = async (_url: string): Promise<globalThis.Response> =>
+    new globalThis.Response(null, { status: 429, headers: { 'retry-after': '5' } })
+  const fetch = adaptiveThrottle(busy, { clock: new FakeClock(), retries: 0 })
+  await fetch('https://api.example.com/')
+  const error: unknown = await fetch('https://api.example.com/').catch((thrown: unknown) => thrown)
+  return thrown(() => {
+    throw error
+  })
+}
+
 const small = { width: 8, depth: 2 }
 
 /** A process whose counter shape differs from that of another process. */
@@ -295,6 +308,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
     },
   ],
   ['SLUICE_DENIED', handedOn],
+  ['SLUICE_THROTTLED', throttledRequest],
   ['SLUICE_BAD_KEY', () => thrown(() => (createInflightLimiter({ limit: 1 }).acquire as Untyped)(17))],
   ['SLUICE_BAD_COST', () => thrown(() => createLimiter({ policies: [policy] }).take('anna', -1))],
   ['SLUICE_POLICIES_UNREADABLE', () => thrown(() => fileSource('policies.yaml').readSync())],

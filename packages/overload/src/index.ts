@@ -1,3 +1,13 @@
+export {
+  type AdaptiveThrottleOptions,
+  adaptiveThrottle,
+  type FetchLike,
+  type UpstreamResponse,
+} from './client/adaptive-throttle.ts'
+export { byUpstream, type UpstreamParts } from './client/by-upstream.ts'
+export type { ThrottleOptions } from './client/throttle-options.ts'
+export { type ThrottledOptions, throttled } from './client/throttled.ts'
+export { ThrottledError } from './client/throttled-error.ts'
 export { type AdaptiveOptions, adaptive } from './limits/adaptive.ts'
 export type { LimitAlgorithmName } from './limits/limit-algorithm.ts'
 export { type PrioritizedInflightOptions, prioritizedInflight, type QueueOptions } from './priority/prioritized.ts'

@@ -40,6 +40,7 @@ export type SluiceCode =
   | 'SLUICE_CLUSTER_RUNNER'
   | 'SLUICE_OBSERVER_DROPPED'
   | 'SLUICE_DENIED'
+  | 'SLUICE_THROTTLED'
   | 'SLUICE_SECRET_MISSING'
   | 'SLUICE_BAD_MESSAGE'
   | 'SLUICE_SKETCH_UNREADABLE'
@@ -58,10 +59,7 @@ export type SluiceCode =
   | 'SLUICE_GOSSIP_FORGED'
   | 'SLUICE_GOSSIP_UNAVAILABLE'
 
-/**
- * An error of Sluice. Identify it by its `code`, not by `instanceof`, because a process may load several versions of a
- * package.
- */
+/** An error of Sluice. Identify it by its `code`: `instanceof` fails if a process loads several versions of a package. */
 export class SluiceError extends Error {
   readonly code: SluiceCode
   constructor(code: SluiceCode, message: string, options?: ErrorOptions) {

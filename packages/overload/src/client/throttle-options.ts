@@ -1,0 +1,78 @@
+import type { Clock, Duration } from '@sluice/limiter-core'
+import { badOption, clockOf, integerFrom, optionalFunction, parseDuration, parseMs } from '@sluice/limiter-core/backend'
+
+/** Options of `adaptiveThrottle` and `throttled`. */
+export interface ThrottleOptions {
+  /**
+   * Number of requests sent for each one that the upstream accepts, at least 1. A smaller number protects the upstream
+   * more, a larger number notices sooner that it has recovered. Default: 2.
+   */
+  readonly k?: number | undefined
+  /** Time over which requests and accepted requests are counted. Default: `'2m'`. */
+  readonly window?: Duration | undefined
+  /** Number of requests in the window below which all are sent, an integer of at least 0. Default: 10. */
+  readonly minRequests?: number | undefined
+  /** Largest share of requests that are sent again, from 0 to 1. 100 requests can be saved up. Default: 0.1. */
+  readonly retryBudget?: number | undefined
+  /** Longest time to wait before a retry; if the upstream asks for more, there is no retry. Default: 10,000. */
+  readonly maxRetryDelayMs?: Duration | undefined
+  /** Longest time for which an upstream can ask to receive no requests. Default: 300,000 (5 minutes). */
+  readonly maxRetryAfterMs?: Duration | undefined
+  /**
+   * Number of upstreams that are remembered, an integer of at least 1. The upstream that was used the longest time ago
+   * is forgotten first. Default: 1,000.
+   */
+  readonly maxUpstreams?: number | undefined
+  /** Source of time. Default: the system clock. */
+  readonly clock?: Partial<Clock> | undefined
+  /** Source of randomness: returns a number from 0 to 1, without 1. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined
+}
+
+export const THROTTLE_OPTIONS = [
+  'k',
+  'window',
+  'minRequests',
+  'retryBudget',
+  'maxRetryDelayMs',
+  'maxRetryAfterMs',
+  'maxUpstreams',
+  'clock',
+  'random',
+] as const
+
+/** Checked options. */
+export interface ThrottleRules {
+  readonly k: number
+  readonly windowMs: number
+  readonly minRequests: number
+  readonly retryBudget: number
+  readonly maxRetryDelayMs: number
+  readonly maxRetryAfterMs: number
+  readonly maxUpstreams: number
+  readonly clock: Clock
+  readonly random: () => number
+}
+
+/** Returns options with their defaults. `owner` is the start of messages. */
+export function throttleRules(owner: string, options: ThrottleOptions): ThrottleRules {
+  const { k = 2, window = '2m', minRequests = 10, retryBudget = 0.1, random = Math.random } = options
+  const { maxRetryDelayMs = 10_000, maxRetryAfterMs = 300_000, maxUpstreams = 1_000, clock } = options
+  optionalFunction(`${owner}: random`, random)
+  return {
+    k: numberFrom(`${owner}: k`, k, 1, 1_000),
+    windowMs: parseDuration(window, `${owner}: window`),
+    minRequests: integerFrom(`${owner}: minRequests`, minRequests, 0),
+    retryBudget: numberFrom(`${owner}: retryBudget`, retryBudget, 0, 1),
+    maxRetryDelayMs: parseMs(maxRetryDelayMs, `${owner}: maxRetryDelayMs`),
+    maxRetryAfterMs: parseMs(maxRetryAfterMs, `${owner}: maxRetryAfterMs`),
+    maxUpstreams: integerFrom(`${owner}: maxUpstreams`, maxUpstreams, 1),
+    clock: clockOf(clock),
+    random,
+  }
+}
+
+function numberFrom(option: string, value: unknown, least: number, most: number): number {
+  if (typeof value === 'number' && value >= least && value <= most) return value
+  throw badOption(option, value, `a number from ${least} to ${most}`)
+}

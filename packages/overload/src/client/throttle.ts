@@ -1,0 +1,117 @@
+import { KEEP_ALIVE, messageOf, warnOnce } from '@sluice/limiter-core/backend'
+import type { ThrottleRules } from './throttle-options.ts'
+import { type Reply, Upstream } from './upstream.ts'
+
+const FIRST_BACKOFF_MS = 100
+/** Retries wait up to this share longer than the upstream asked for, so that clients do not return all at once. */
+const JITTER = 0.1
+
+/** How a call ended. */
+export type Outcome<T> = { readonly value: T } | { readonly error: unknown }
+
+/** A call of an upstream. */
+export interface Call<T> {
+  /** Name of the upstream. */
+  readonly key: string
+  /** How often the call may be sent again. */
+  readonly retries: number
+  readonly signal?: AbortSignal | null | undefined
+  send(): Promise<T>
+  assess(outcome: Outcome<T>): Reply
+  /** Releases a value that the caller does not receive, because the call is sent again. */
+  discard?(value: T): void
+}
+
+/** Sends as many calls to each upstream as it is likely to accept. */
+export class Throttle {
+  readonly #rules: ThrottleRules
+  // in the order of their last use
+  readonly #upstreams = new Map<string, Upstream>()
+
+  constructor(rules: ThrottleRules) {
+    this.#rules = rules
+  }
+
+  /** Sends a call, and sends it again if the upstream is overloaded. Rejects with a `ThrottledError` if it is not sent. */
+  async run<T>(call: Call<T>): Promise<T> {
+    const upstream = this.#upstream(call.key)
+    const refusal = upstream.admit()
+    if (refusal) throw refusal
+    upstream.retries.deposit()
+    for (let sent = 1; ; sent++) {
+      const outcome = await outcomeOf(call)
+      const reply = call.assess(outcome)
+      upstream.learn(reply)
+      if (reply.kind !== 'overloaded' || sent > call.retries || call.signal?.aborted) return result(outcome)
+      const delayMs = this.#delayMs(reply.waitMs, sent)
+      const isSoon = delayMs <= this.#rules.maxRetryDelayMs
+      if (!isSoon || !upstream.retries.withdraw()) return result(outcome)
+      await this.#pause(delayMs, call.signal)
+      if (upstream.admit()) return result(outcome)
+      if ('value' in outcome) call.discard?.(outcome.value)
+    }
+  }
+
+  #upstream(key: string): Upstream {
+    let upstream = this.#upstreams.get(key)
+    if (upstream) {
+      this.#upstreams.delete(key)
+    } else {
+      upstream = new Upstream(this.#rules)
+      if (this.#upstreams.size >= this.#rules.maxUpstreams) this.#forgetOldest()
+    }
+    this.#upstreams.set(key, upstream)
+    return upstream
+  }
+
+  #forgetOldest(): void {
+    for (const key of this.#upstreams.keys()) {
+      this.#upstreams.delete(key)
+      return
+    }
+  }
+
+  #delayMs(waitMs: number, sent: number): number {
+    const backoffMs = FIRST_BACKOFF_MS * 2 ** (sent - 1)
+    return Math.ceil(waitMs + this.#rules.random() * Math.max(backoffMs, waitMs * JITTER))
+  }
+
+  /** Rejects with the reason of `signal` if it is aborted in the meantime. */
+  #pause(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const abort = (): void => {
+        cancel()
+        reject(signal?.reason)
+      }
+      const resume = (): void => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }
+      const cancel = this.#rules.clock.after(ms, resume, KEEP_ALIVE)
+      signal?.addEventListener('abort', abort, { once: true })
+    })
+  }
+}
+
+async function outcomeOf<T>(call: Call<T>): Promise<Outcome<T>> {
+  try {
+    return { value: await call.send() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function result<T>(outcome: Outcome<T>): T {
+  if ('error' in outcome) throw outcome.error
+  return outcome.value
+}
+
+/** Returns the result of a function of the application, or `otherwise` if it throws, which is reported once. */
+export function safely<T>(option: string, hook: () => T, otherwise: T): T {
+  try {
+    return hook()
+  } catch (error) {
+    warnOnce('SLUICE_HOOK_FAILED', () => `${option} threw, and its default was used: ${messageOf(error)}`, option)
+    return otherwise
+  }
+}
