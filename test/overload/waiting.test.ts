@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { type AcquireOptions, createInflightLimiter, type Permit } from '@sluice/limiter-core'
+import {
+  type AcquireOptions,
+  createInflightLimiter,
+  type InflightLimiterOptions,
+  type Permit,
+} from '@sluice/limiter-core'
 import { prioritizedInflight } from '@sluice/overload'
 import { FakeClock } from '@sluice/testkit'
 
@@ -114,6 +119,20 @@ describe('a cap with a queue', () => {
     expect(await waiting).toBeUndefined()
     expect(clock.pending).toBe(0)
   })
+})
+
+test('caps with different names on one backend are counted separately, each with its own maxHoldMs', () => {
+  const clock = new FakeClock()
+  const backend = prioritizedInflight({ clock })
+  const [short, long] = ['1s', '1m'].map((maxHoldMs) => {
+    return createInflightLimiter({ name: maxHoldMs, limit: 1, maxHoldMs, backend, clock } as InflightLimiterOptions)
+  })
+  expect([short.acquire(), long.acquire()]).not.toContain(undefined)
+  expect([short.count(), long.count()]).toEqual([1, 1])
+  clock.advance(1_000)
+  expect([short.count(), long.count()]).toEqual([0, 1])
+  clock.advance(59_000)
+  expect([short.count(), long.count()]).toEqual([0, 0])
 })
 
 test.each([

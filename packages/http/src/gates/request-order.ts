@@ -36,7 +36,7 @@ export class RequestOrder<Req> {
 
   /** Returns undefined if there is no such option. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_KEY` and others. */
   static of<Req>(options: InflightLimitOptions<Req, never>): RequestOrder<Req> | undefined {
-    const { priority, fairBy, queue, prioritizer, backend, maxHoldMs } = options
+    const { priority, fairBy, queue, prioritizer, backend, clock } = options
     if (priority === undefined && fairBy === undefined && queue === undefined && prioritizer === undefined) return
     if (backend !== undefined) {
       throw badOption(
@@ -47,8 +47,7 @@ export class RequestOrder<Req> {
     }
     if (priority !== undefined && typeof priority !== 'function') headerOf(priority)
     if (fairBy !== undefined) keySourceOf(fairBy)
-    const { clock } = options
-    return new RequestOrder(options, prioritizedInflight({ queue, prioritizer, maxHoldMs, clock }))
+    return new RequestOrder(options, prioritizedInflight({ queue, prioritizer, clock }))
   }
 
   /** Whether requests may wait, so that their clients may leave meanwhile. */

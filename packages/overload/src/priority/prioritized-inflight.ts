@@ -1,138 +1,52 @@
-import type { AcquireOptions, Clock, Denial, InflightBackend, MaybePromise, Permit } from '@sluice/limiter-core'
-import { FULL, MemoryInflight, WatchedPermit } from '@sluice/limiter-core/backend'
+import type { AcquireOptions, Cap, Clock, Denial, InflightBackend, MaybePromise, Permit } from '@sluice/limiter-core'
 import { ClientUsage } from './client-usage.ts'
-import { COHORTS, levelOf } from './levels.ts'
+import { PrioritizedCap } from './prioritized-cap.ts'
 import type { RejectionThreshold } from './rejection-threshold.ts'
-import { WaitingRoom, type WaitingRoomOptions } from './waiting-room.ts'
+import type { WaitingRoomOptions } from './waiting-room.ts'
 
 export interface PriorityParts {
   readonly clock: Clock
   readonly threshold: RejectionThreshold
   readonly queue: WaitingRoomOptions | undefined
-  readonly maxHoldMs: number | undefined
 }
 
-interface Request {
-  readonly key: string
-  readonly level: number
-  readonly weight: number
-  readonly options: AcquireOptions
-}
-
-interface Room {
-  readonly waiting: WaitingRoom
-  /** Limit of the key, as of its last request. */
-  limit: number
-}
-
-/** Part of a limit that stays free for each higher priority under overload, if nothing can wait. */
-const RESERVED = 0.07
-
-/** Stores permits in this process and decides who gets them when there are too few. */
+/** The caps that share a threshold, the usage of clients and the size of their queues. */
 export class PrioritizedInflight implements InflightBackend {
   readonly isLocal = true
-  readonly #clock: Clock
-  readonly #threshold: RejectionThreshold
-  readonly #queue: WaitingRoomOptions | undefined
-  readonly #permits: MemoryInflight
+  readonly #parts: PriorityParts
   readonly #usage: ClientUsage
-  // of the keys for which requests wait
-  readonly #rooms = new Map<string, Room>()
+  // by place and name
+  readonly #caps = new Map<string, PrioritizedCap>()
+  // almost always there is one cap
+  #lastCap: Cap | undefined
+  #last: PrioritizedCap | undefined
 
-  constructor({ clock, threshold, queue, maxHoldMs }: PriorityParts) {
-    this.#clock = clock
-    this.#threshold = threshold
-    this.#queue = queue
-    this.#usage = new ClientUsage(clock)
-    this.#permits = new MemoryInflight({
-      limit: Number.MAX_SAFE_INTEGER,
-      clock,
-      maxHoldMs,
-      released: (key) => {
-        threshold.completed()
-        this.#admitWaiting(key)
-      },
-    })
-  }
-
-  count(key: string): number {
-    return this.#permits.count(key)
-  }
-
-  close(): void {
-    for (const { waiting } of this.#rooms.values()) waiting.close()
-    this.#rooms.clear()
-    this.#permits.close()
-    this.#usage.close()
+  constructor(parts: PriorityParts) {
+    this.#parts = parts
+    this.#usage = new ClientUsage(parts.clock)
   }
 
   acquire(key: string, options: AcquireOptions = {}): MaybePromise<Permit | Denial> {
-    const { weight = 1, signal, client, priority } = options
-    const level = levelOf(priority, client === undefined ? COHORTS - 1 : this.#usage.cohortOf(client))
-    if (signal?.aborted || this.#threshold.refuses(level, this.#clock.now())) return FULL
-    const limit = options.cap?.limit ?? Number.MAX_SAFE_INTEGER
-    const room = this.#roomOf(key, limit)
-    const reserved = this.#queue ? 0 : Math.ceil(limit * RESERVED * this.#threshold.classesAbove(level))
-    const isNext = !room || room.waiting.level < level
-    if (isNext && this.#permits.count(key) + weight + reserved <= limit) return this.#hold(key, options)
-    if (this.#queue) return this.#wait(room ?? this.#openRoom(key, limit, this.#queue), { key, level, weight, options })
-    this.#threshold.full()
-    return FULL
+    return this.#of(options.cap).acquire(key, options)
   }
 
-  #roomOf(key: string, limit: number): Room | undefined {
-    const room = this.#rooms.get(key)
-    if (!room || room.limit === limit) return room
-    room.limit = limit
-    this.#admitWaiting(key)
-    return this.#rooms.get(key)
+  count(key: string, cap?: Cap): number {
+    return this.#of(cap).count(key)
   }
 
-  #openRoom(key: string, limit: number, queue: WaitingRoomOptions): Room {
-    const room = { limit, waiting: new WaitingRoom(queue, this.#clock) }
-    this.#rooms.set(key, room)
-    return room
+  close(): void {
+    for (const cap of this.#caps.values()) cap.close()
+    this.#usage.close()
   }
 
-  #wait(room: Room, { key, level, weight, options }: Request): Promise<Permit | Denial> {
-    return new Promise((resolve) => {
-      const { signal } = options
-      let remove = (): void => {}
-      const leave = (): void => {
-        remove()
-        end(FULL)
-        // a lighter one may fit where this one did not
-        this.#admitWaiting(key)
-      }
-      const end = (answer: Permit | Denial): void => {
-        signal?.removeEventListener('abort', leave)
-        if (room.waiting.size === 0 && this.#rooms.get(key) === room) this.#rooms.delete(key)
-        resolve(answer)
-      }
-      const refuse = (): void => {
-        this.#threshold.full()
-        end(FULL)
-      }
-      signal?.addEventListener('abort', leave, { once: true })
-      remove = room.waiting.add({ level, weight, admit: () => end(this.#hold(key, options)), refuse })
-    })
-  }
-
-  #admitWaiting(key: string): void {
-    const room = this.#rooms.get(key)
-    if (!room) return
-    for (;;) {
-      const waiter = room.waiting.next(room.limit - this.#permits.count(key))
-      if (!waiter) return
-      waiter.admit()
-    }
-  }
-
-  #hold(key: string, options: AcquireOptions): Permit | Denial {
-    const permit = this.#permits.acquire(key, options)
-    const { client } = options
-    if (client === undefined || 'allowed' in permit) return permit
-    this.#usage.began(client)
-    return new WatchedPermit(permit, this.#clock, (heldMs) => this.#usage.ended(client, heldMs))
+  #of(cap: Cap | undefined): PrioritizedCap {
+    if (this.#last && cap?.name === this.#lastCap?.name && cap?.place === this.#lastCap?.place) return this.#last
+    const id = JSON.stringify([cap?.place, cap?.name])
+    const known = this.#caps.get(id)
+    const found = known ?? new PrioritizedCap({ ...this.#parts, usage: this.#usage, maxHoldMs: cap?.maxHoldMs })
+    if (!known) this.#caps.set(id, found)
+    this.#lastCap = cap
+    this.#last = found
+    return found
   }
 }

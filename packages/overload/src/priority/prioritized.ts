@@ -18,26 +18,23 @@ export interface PrioritizedInflightOptions {
   readonly queue?: QueueOptions | undefined
   /** From `createPrioritizer`, if several caps protect the same resource. Default: a threshold of its own. */
   readonly prioritizer?: Prioritizer | undefined
-  /** The `maxHoldMs` of the cap, which must be set here too. Default: permits are never revoked. */
-  readonly maxHoldMs?: Duration | undefined
   readonly clock?: Clock | undefined
 }
 
 /**
- * Returns a backend of one cap that refuses the least important work first: pass it as `backend` of
+ * Returns a backend of caps that refuses the least important work first: pass it as `backend` of
  * `createInflightLimiter`, and `priority` and `client` to `acquire`. Limiters of requests create it from their options
  * `priority`, `fairBy`, `queue` and `prioritizer`. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_LIMIT` or
  * `SLUICE_BAD_DURATION`.
  */
 export function prioritizedInflight(options: PrioritizedInflightOptions = {}): InflightBackend {
-  const known = ['queue', 'prioritizer', 'maxHoldMs', 'clock'] as const
-  const { queue, prioritizer, maxHoldMs, clock } = optionsOf('prioritizedInflight', options, known)
+  const known = ['queue', 'prioritizer', 'clock'] as const
+  const { queue, prioritizer, clock } = optionsOf('prioritizedInflight', options, known)
   const time = clockOf(clock)
   return new PrioritizedInflight({
     clock: time,
     threshold: thresholdOf(prioritizer, time),
     queue: queue && parseQueue(queue),
-    maxHoldMs: maxHoldMs === undefined ? undefined : parseTimerMs(maxHoldMs, 'maxHoldMs'),
   })
 }
 

@@ -1,0 +1,147 @@
+import type { AcquireOptions, Clock, Denial, MaybePromise, Permit } from '@sluice/limiter-core'
+import { FULL, MemoryInflight, WatchedPermit } from '@sluice/limiter-core/backend'
+import type { ClientUsage } from './client-usage.ts'
+import { COHORTS, levelOf } from './levels.ts'
+import type { RejectionThreshold } from './rejection-threshold.ts'
+import { WaitingRoom, type WaitingRoomOptions } from './waiting-room.ts'
+
+export interface PrioritizedCapOptions {
+  readonly clock: Clock
+  readonly threshold: RejectionThreshold
+  readonly usage: ClientUsage
+  readonly queue: WaitingRoomOptions | undefined
+  readonly maxHoldMs: number | undefined
+}
+
+interface Request {
+  readonly key: string
+  readonly level: number
+  readonly weight: number
+  readonly options: AcquireOptions
+}
+
+interface Room {
+  readonly waiting: WaitingRoom
+  /** Limit of the key, as of its last request. */
+  limit: number
+}
+
+/** Part of a limit that stays free for each higher priority under overload, if nothing can wait. */
+const RESERVED = 0.07
+/** Part of a limit that must be free for requests below the threshold. */
+const SPARE = 0.25
+
+/** Stores the permits of one cap and decides which requests get them when there are too few. */
+export class PrioritizedCap {
+  readonly #clock: Clock
+  readonly #threshold: RejectionThreshold
+  readonly #queue: WaitingRoomOptions | undefined
+  readonly #permits: MemoryInflight
+  readonly #usage: ClientUsage
+  // of the keys for which requests wait
+  readonly #rooms = new Map<string, Room>()
+
+  constructor({ clock, threshold, usage, queue, maxHoldMs }: PrioritizedCapOptions) {
+    this.#clock = clock
+    this.#threshold = threshold
+    this.#queue = queue
+    this.#usage = usage
+    this.#permits = new MemoryInflight({
+      limit: Number.MAX_SAFE_INTEGER,
+      clock,
+      maxHoldMs,
+      released: (key) => {
+        threshold.completed()
+        this.#admitWaiting(key)
+      },
+    })
+  }
+
+  count(key: string): number {
+    return this.#permits.count(key)
+  }
+
+  close(): void {
+    for (const { waiting } of this.#rooms.values()) waiting.close()
+    this.#rooms.clear()
+    this.#permits.close()
+  }
+
+  acquire(key: string, options: AcquireOptions): MaybePromise<Permit | Denial> {
+    const { weight = 1, signal, client, priority } = options
+    if (signal?.aborted) return FULL
+    const level = levelOf(priority, client === undefined ? COHORTS - 1 : this.#usage.cohortOf(client))
+    const isRefused = this.#threshold.refuses(level, this.#clock.now())
+    const limit = options.cap?.limit ?? Number.MAX_SAFE_INTEGER
+    const room = this.#roomOf(key, limit)
+    const isNext = !room || room.waiting.level < level
+    if (isNext && this.#fits(key, level, weight, limit, isRefused)) return this.#hold(key, options)
+    if (isRefused) return FULL
+    if (this.#queue) return this.#wait(room ?? this.#openRoom(key, limit, this.#queue), { key, level, weight, options })
+    this.#threshold.full()
+    return FULL
+  }
+
+  #fits(key: string, level: number, weight: number, limit: number, isRefused: boolean): boolean {
+    const held = this.#permits.count(key)
+    if (held === 0) return weight <= limit
+    const classes = this.#queue && !isRefused ? 0 : this.#threshold.classesAbove(level)
+    return held + weight + Math.ceil(limit * (RESERVED * classes + (isRefused ? SPARE : 0))) <= limit
+  }
+
+  #roomOf(key: string, limit: number): Room | undefined {
+    const room = this.#rooms.get(key)
+    if (!room || room.limit === limit) return room
+    room.limit = limit
+    this.#admitWaiting(key)
+    return this.#rooms.get(key)
+  }
+
+  #openRoom(key: string, limit: number, queue: WaitingRoomOptions): Room {
+    const room = { limit, waiting: new WaitingRoom(queue, this.#clock) }
+    this.#rooms.set(key, room)
+    return room
+  }
+
+  #wait(room: Room, { key, level, weight, options }: Request): Promise<Permit | Denial> {
+    return new Promise((resolve) => {
+      const { signal } = options
+      let remove = (): void => {}
+      const leave = (): void => {
+        remove()
+        end(FULL)
+        // a lighter one may fit where this one did not
+        this.#admitWaiting(key)
+      }
+      const end = (answer: Permit | Denial): void => {
+        signal?.removeEventListener('abort', leave)
+        if (room.waiting.size === 0 && this.#rooms.get(key) === room) this.#rooms.delete(key)
+        resolve(answer)
+      }
+      const refuse = (): void => {
+        this.#threshold.full()
+        end(FULL)
+      }
+      signal?.addEventListener('abort', leave, { once: true })
+      remove = room.waiting.add({ level, weight, admit: () => end(this.#hold(key, options)), refuse })
+    })
+  }
+
+  #admitWaiting(key: string): void {
+    const room = this.#rooms.get(key)
+    if (!room) return
+    for (;;) {
+      const waiter = room.waiting.next(room.limit - this.#permits.count(key))
+      if (!waiter) return
+      waiter.admit()
+    }
+  }
+
+  #hold(key: string, options: AcquireOptions): Permit | Denial {
+    const permit = this.#permits.acquire(key, options)
+    const { client } = options
+    if (client === undefined || 'allowed' in permit) return permit
+    this.#usage.began(client)
+    return new WatchedPermit(permit, this.#clock, (heldMs) => this.#usage.ended(client, heldMs))
+  }
+}
