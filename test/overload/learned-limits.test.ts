@@ -93,6 +93,6 @@ test.each([
 
 test('a backend in another process is refused, and so is an object without a limit', () => {
   const backend = { acquire: () => ({ allowed: false, retryAfterMs: 1 }) as const }
-  expect(() => createInflightLimiter({ limit: adaptive(), backend })).toThrow('with an adaptive limit')
-  expect(() => createInflightLimiter({ limit: {} as never })).toThrow('or adaptive(…) of @sluice/overload')
+  expect(() => createInflightLimiter({ limit: adaptive(), backend })).toThrow('none with an adaptive limit')
+  expect(() => createInflightLimiter({ limit: {} as never })).toThrow('limit: expected an integer from 1')
 })

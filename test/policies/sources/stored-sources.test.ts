@@ -121,7 +121,8 @@ describe('postgresSource', () => {
   test('works with a PGlite', async () => {
     const script = `
       const pool = new pglite.PGlite()
-      const source = policies.postgresSource(pool)
+      // a busy machine needs several seconds to start it
+      const source = policies.postgresSource(pool, { timeoutMs: '60s' })
       const document = ${JSON.stringify(documentOf(1))}
       console.log(await source.publish(document), (await source.read()) === document, await source.read())
       await pool.close()

@@ -112,7 +112,7 @@ export class InflightGate<Req, Res> {
     if (options.key !== undefined) keySourceOf(options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
     if (weight !== undefined && typeof weight !== 'function')
-      fittingWeight(weight, typeof limit === 'object' ? limit?.max : limit)
+      fittingWeight(weight, typeof limit === 'number' ? limit : undefined)
     if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
     const plan = compileHeaders({ headers })
     const refused = parseStatus(status)
@@ -126,6 +126,10 @@ export class InflightGate<Req, Res> {
       { name, limit, maxHoldMs, backend: stores, shared, clock, observers },
       routeScope,
     )
+    if (typeof limit !== 'number' && typeof weight === 'number' && weight > this.limiter.maxWeight) {
+      this.close()
+      fittingWeight(weight, this.limiter.maxWeight)
+    }
     this.shownNames = [this.limiter.name]
     this.report = new LimiterReport(this.limiter.observers, () => this.shownNames)
     this.#reportFallback = fallbackReporter(this.report)
@@ -243,7 +247,7 @@ function wholeProcess(view: RequestView): ResolvedKey {
 
 /** Throws `SLUICE_BAD_LIMIT` if the weight is invalid, or above the limit so that no request could ever pass. */
 function fittingWeight(weight: unknown, limit: number | undefined): void {
-  if (limit === undefined || !(checkedUnits(weight, 'weight') > limit)) return
+  if (!(checkedUnits(weight, 'weight') > (limit ?? Number.POSITIVE_INFINITY))) return
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
     `weight: expected at most ${limit} (the limit of the cap), received ${weight}`,

@@ -15,6 +15,7 @@ import type {
   Observer,
   Permit,
 } from '../contracts.ts'
+import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { Observers } from '../observers/observers.ts'
@@ -81,6 +82,7 @@ export interface LocalInflightLimiter extends InflightLimiter<Permit | undefined
 
 const OPTIONS = ['name', 'limit', 'maxHoldMs', 'backend', 'shared', 'clock', 'observers'] as const
 const WHOLE_PROCESS = ''
+const LOCAL = 'none with an adaptive limit, or one in this process, which learns from its own work'
 
 /** Creates a cap on concurrent work. Throws a `SluiceError` for invalid options. */
 export function createInflightLimiter(options: LocalInflightOptions): LocalInflightLimiter
@@ -114,8 +116,9 @@ export class BackedInflightLimiter implements InflightLimiter {
   ) {
     this.name = headerText(name, 'name')
     const owner = `cap '${this.name}'`
-    const adaptive = typeof limit === 'object' && limit !== null ? adaptiveLimit(limit, owner, backend) : undefined
+    const adaptive = isAdaptive(limit) ? limit : undefined
     const most = adaptive ? adaptive.max : checkedUnits(limit, `${owner}: limit`)
+    if (adaptive && backend && !backend.isLocal) throw badOption(`${owner}: backend`, backend, LOCAL)
     this.observers = new Observers(observers, () => [this.name])
     const time = clockOf(clock)
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
@@ -241,12 +244,10 @@ function isPermit(answer: Permit | Denial): answer is Permit {
   return typeof (answer as Permit | undefined | null)?.release === 'function'
 }
 
-function adaptiveLimit(limit: AdaptiveLimit, owner: string, backend: InflightBackend | undefined): AdaptiveLimit {
-  if (typeof limit.open !== 'function') {
-    const expected = 'an integer of at least 1, or adaptive(…) of @sluice/overload'
-    throw new SluiceError('SLUICE_BAD_LIMIT', `${owner}: limit: expected ${expected}, received ${shown(limit)}`)
+function isAdaptive(limit: unknown): limit is AdaptiveLimit {
+  try {
+    return typeof (limit as AdaptiveLimit | undefined)?.open === 'function'
+  } catch {
+    return false
   }
-  if (backend === undefined || backend.isLocal) return limit
-  const expected = 'none, or one in this process, because a process learns from its own work'
-  throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: backend: expected ${expected}, with an adaptive limit`)
 }
