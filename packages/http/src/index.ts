@@ -8,7 +8,12 @@ export type { DeniedRequest } from './denial/denied-request.ts'
 export { type DenialError, sendDenial, sendDenialBody } from './denial/send-denial.ts'
 export type { HttpExchange } from './exchange.ts'
 export { type CapCheck, InflightGate } from './gates/inflight-gate.ts'
-export type { ChangingPolicies, PolicyFollower, PreparedPolicies } from './gates/options/changing-policies.ts'
+export {
+  type ChangingPolicies,
+  type PolicyFollower,
+  type PreparedPolicies,
+  prepareAll,
+} from './gates/options/changing-policies.ts'
 export type { CostSource, SettleContext } from './gates/options/cost-source.ts'
 export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
 export type {

@@ -3,6 +3,7 @@ import {
   messageOf,
   type PolicyFollower,
   type PreparedPolicies,
+  prepareAll,
   type RequestPolicy,
   warn,
 } from '@sluice/http'
@@ -124,16 +125,15 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
   /** Gives the policies to all limiters, or to none if one of them cannot have them. */
   #apply(next: Compiled<Req, Res>): void {
     const previous = this.#current
-    const prepared: PreparedPolicies[] = []
     this.#current = next
+    let prepared: PreparedPolicies
     try {
-      for (const follower of this.#followers) prepared.push(follower.prepare())
+      prepared = prepareAll([...this.#followers].map((follower) => () => follower.prepare()))
     } catch (error) {
       this.#current = previous
-      for (const { discard } of prepared) discard()
       throw error
     }
-    for (const { commit } of prepared) commit()
+    prepared.commit()
     for (const follower of this.#followers) follower.report(this.#source.name)
   }
 

@@ -1,5 +1,5 @@
 import type { LimiterIdentity, Observers } from '@sluice/limiter-core/http'
-import type { ChangingPolicies, PreparedPolicies } from './options/changing-policies.ts'
+import { type ChangingPolicies, type PreparedPolicies, prepareAll } from './options/changing-policies.ts'
 
 /** Plans that a gate is prepared for. */
 interface Replaceable<Policies> {
@@ -74,24 +74,26 @@ export class PolicyChanges<Policies> {
     // a gate with the document of a gate above was prepared with that gate, which follows the document before it
     if (this.#isPrepared) return UNCHANGED
     const plans = gate.open(inherited)
-    const below: PreparedPolicies[] = []
-    const discard = (): void => {
+    this.#isPrepared = true
+    const close = (): void => {
       this.#isPrepared = false
-      for (const one of below) one.discard()
       plans.close()
     }
-    const commit = (): void => {
-      this.#isPrepared = false
-      gate.use(plans)
-      for (const one of below) one.commit()
-    }
-    this.#isPrepared = true
     try {
-      for (const prepare of this.#below) below.push(prepare(plans.policies))
+      const below = prepareAll([...this.#below].map((prepare) => () => prepare(plans.policies)))
+      const commit = (): void => {
+        this.#isPrepared = false
+        gate.use(plans)
+        below.commit()
+      }
+      const discard = (): void => {
+        below.discard()
+        close()
+      }
+      return { commit, discard }
     } catch (error) {
-      discard()
+      close()
       throw error
     }
-    return { commit, discard }
   }
 }

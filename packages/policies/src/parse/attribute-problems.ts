@@ -1,9 +1,10 @@
-import { type FileProblem, MAX_PROBLEMS } from '../document/file-problem.ts'
+import type { FileProblem } from '../document/file-problem.ts'
 import type { PolicyDocument, WrittenPolicy } from '../document/policy-document.ts'
 import { suggestion } from '../document/suggestion.ts'
 import { BUILT_IN_ATTRIBUTES, headerOf } from '../matching/attribute-source.ts'
 import { Condition, firstLineOf } from '../matching/condition.ts'
 import type { Path, PositionedDocument } from './positions.ts'
+import { ProblemList } from './problem-list.ts'
 
 /**
  * Returns the conditions of a document that are not valid, and the attributes that no request has. `registered`: names
@@ -15,14 +16,11 @@ export function attributeProblems(
   registered: readonly string[] | undefined,
 ): FileProblem[] {
   const known = registered && [...BUILT_IN_ATTRIBUTES, ...registered]
-  const problems: FileProblem[] = []
-  const report = (path: Path, message: string): void => {
-    if (problems.length < MAX_PROBLEMS) problems.push(document.problemAt(path, message))
-  }
+  const found = new ProblemList(document)
   const mustExist = (path: Path, name: string): void => {
-    if (headerOf(name) === '') report(path, "expected the name of a header after 'header:'")
-    if (!known || problems.length === MAX_PROBLEMS || known.includes(name) || headerOf(name) !== undefined) return
-    report(path, `no attribute is named '${name}'${suggestion(name, known)}`)
+    if (headerOf(name) === '') found.report(path, "expected the name of a header after 'header:'")
+    if (!known || found.isFull || known.includes(name) || headerOf(name) !== undefined) return
+    found.report(path, `no attribute is named '${name}'${suggestion(name, known)}`)
   }
   for (const [index, policy] of policies.entries()) {
     const at: Path = ['policies', index]
@@ -31,10 +29,10 @@ export function attributeProblems(
     try {
       for (const name of new Condition(policy.when).attributes) mustExist([...at, 'when'], name)
     } catch (error) {
-      report([...at, 'when'], firstLineOf(error))
+      found.report([...at, 'when'], firstLineOf(error))
     }
   }
-  return problems
+  return found.problems
 }
 
 /** Returns the attributes that a policy names outside of its condition, with their paths in the policy. */

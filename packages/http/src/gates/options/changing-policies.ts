@@ -26,6 +26,26 @@ export interface PreparedPolicies {
   readonly discard: () => void
 }
 
+/**
+ * Prepares several limiters: all of them, or none if one throws. Returns one object that commits or discards them all.
+ */
+export function prepareAll(prepares: Iterable<() => PreparedPolicies>): PreparedPolicies {
+  const prepared: PreparedPolicies[] = []
+  const discard = (): void => {
+    for (const one of prepared) one.discard()
+  }
+  const commit = (): void => {
+    for (const one of prepared) one.commit()
+  }
+  try {
+    for (const prepare of prepares) prepared.push(prepare())
+  } catch (error) {
+    discard()
+    throw error
+  }
+  return { commit, discard }
+}
+
 export function isChanging<Req, Res>(
   policies: readonly RequestPolicy<Req, Res>[] | ChangingPolicies<Req, Res>,
 ): policies is ChangingPolicies<Req, Res> {
