@@ -1,5 +1,6 @@
 import {
   type AcquireOptions,
+  type AdaptiveLimit,
   andThen,
   BackedInflightLimiter,
   capEntry,
@@ -12,6 +13,7 @@ import {
   type HeaderPlan,
   type HttpDenial,
   httpDenial,
+  isAdaptive,
   isPreflight,
   isPromise,
   keySourceOf,
@@ -111,8 +113,7 @@ export class InflightGate<Req, Res> {
     checkHooks(options, adapterOptions)
     if (options.key !== undefined) keySourceOf(options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
-    if (weight !== undefined && typeof weight !== 'function')
-      fittingWeight(weight, typeof limit === 'number' ? limit : undefined)
+    if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, largestOf(limit))
     if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
     const plan = compileHeaders({ headers })
     const refused = parseStatus(status)
@@ -126,10 +127,6 @@ export class InflightGate<Req, Res> {
       { name, limit, maxHoldMs, backend: stores, shared, clock, observers },
       routeScope,
     )
-    if (typeof limit !== 'number' && typeof weight === 'number' && weight > this.limiter.maxWeight) {
-      this.close()
-      fittingWeight(weight, this.limiter.maxWeight)
-    }
     this.shownNames = [this.limiter.name]
     this.report = new LimiterReport(this.limiter.observers, () => this.shownNames)
     this.#reportFallback = fallbackReporter(this.report)
@@ -245,9 +242,15 @@ function wholeProcess(view: RequestView): ResolvedKey {
   return isPreflight(view) ? preflightKey('') : ''
 }
 
+/** Returns the largest limit of a cap; infinity if it is invalid, which its limiter reports. */
+function largestOf(limit: number | AdaptiveLimit): number {
+  if (typeof limit === 'number') return limit
+  return isAdaptive(limit) ? limit.max : Number.POSITIVE_INFINITY
+}
+
 /** Throws `SLUICE_BAD_LIMIT` if the weight is invalid, or above the limit so that no request could ever pass. */
-function fittingWeight(weight: unknown, limit: number | undefined): void {
-  if (!(checkedUnits(weight, 'weight') > (limit ?? Number.POSITIVE_INFINITY))) return
+function fittingWeight(weight: unknown, limit: number): void {
+  if (!(checkedUnits(weight, 'weight') > limit)) return
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
     `weight: expected at most ${limit} (the limit of the cap), received ${weight}`,

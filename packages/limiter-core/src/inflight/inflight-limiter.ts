@@ -244,7 +244,7 @@ function isPermit(answer: Permit | Denial): answer is Permit {
   return typeof (answer as Permit | undefined | null)?.release === 'function'
 }
 
-function isAdaptive(limit: unknown): limit is AdaptiveLimit {
+export function isAdaptive(limit: unknown): limit is AdaptiveLimit {
   try {
     return typeof (limit as AdaptiveLimit | undefined)?.open === 'function'
   } catch {
