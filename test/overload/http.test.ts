@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { inflightLimit as expressLimit } from '@sluice/express'
 import { inflightLimit as fetchLimit } from '@sluice/fetch'
@@ -7,20 +7,17 @@ import { inflightLimit } from '@sluice/node-http'
 import { adaptive, createPrioritizer } from '@sluice/overload'
 import { until } from '@sluice/testkit'
 import express from 'express'
+import { close, listen, type Running } from './listening.ts'
 
-const closers: (() => void)[] = []
-afterEach(() => {
-  for (const close of closers.splice(0)) close()
+const running: Running[] = []
+afterEach(async () => {
+  for (const one of running.splice(0)) await close(one)
 })
 
 async function listening(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closers.push(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}`
+  const started = await listen(listener)
+  running.push(started)
+  return started.url
 }
 
 /** Answers the oldest request that waits for an answer. */

@@ -1,26 +1,7 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { adaptiveThrottle, throttled } from '@sluice/overload'
 import { FakeClock, until } from '@sluice/testkit'
-
-interface Running {
-  readonly server: Server
-  readonly url: string
-}
-
-async function listen(handler: RequestListener): Promise<Running> {
-  const server = createServer(handler).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
-}
-
-async function close({ server }: Running): Promise<void> {
-  server.closeAllConnections()
-  server.close()
-  await once(server, 'close')
-}
+import { close, listen, type Running } from '../listening.ts'
 
 let upstream: Running
 let other: Running
