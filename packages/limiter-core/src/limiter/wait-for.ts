@@ -38,11 +38,12 @@ export async function waitFor(
     const decision = await limiter.take(key, cost)
     if (decision.allowed || clock.now() + decision.retryAfterMs > endsAt) return decision
     signal?.throwIfAborted()
-    await passing(decision.retryAfterMs, clock, signal)
+    await pause(decision.retryAfterMs, clock, signal)
   }
 }
 
-function passing(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+/** Resolves after `ms` milliseconds. Rejects with the reason of `signal` if it is aborted in the meantime. */
+export function pause(ms: number, clock: Clock, signal?: AbortSignal | null): Promise<void> {
   return new Promise((resolve, reject) => {
     const due = (): void => {
       signal?.removeEventListener('abort', aborted)

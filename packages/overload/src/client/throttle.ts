@@ -1,4 +1,5 @@
-import { KEEP_ALIVE, messageOf, warnOnce } from '@sluice/limiter-core/backend'
+import { messageOf, pause, warnOnce } from '@sluice/limiter-core/backend'
+import { RecentMap } from '../recent-map.ts'
 import type { ThrottleRules } from './throttle-options.ts'
 import { type Reply, Upstream } from './upstream.ts'
 
@@ -25,16 +26,16 @@ export interface Call<T> {
 /** Sends as many calls to each upstream as it is likely to accept. */
 export class Throttle {
   readonly #rules: ThrottleRules
-  // in the order of their last use
-  readonly #upstreams = new Map<string, Upstream>()
+  readonly #upstreams: RecentMap<Upstream>
 
   constructor(rules: ThrottleRules) {
     this.#rules = rules
+    this.#upstreams = new RecentMap(rules.maxUpstreams)
   }
 
   /** Sends a call, and sends it again if the upstream is overloaded. Rejects with a `ThrottledError` if it is not sent. */
   async run<T>(call: Call<T>): Promise<T> {
-    const upstream = this.#upstream(call.key)
+    const upstream = this.#upstreams.use(call.key, () => new Upstream(this.#rules))
     const refusal = upstream.admit()
     if (refusal) throw refusal
     upstream.retries.deposit()
@@ -46,50 +47,15 @@ export class Throttle {
       const delayMs = this.#delayMs(reply.waitMs, sent)
       const isSoon = delayMs <= this.#rules.maxRetryDelayMs
       if (!isSoon || !upstream.retries.withdraw()) return result(outcome)
-      await this.#pause(delayMs, call.signal)
+      await pause(delayMs, this.#rules.clock, call.signal)
       if (upstream.admit()) return result(outcome)
       if ('value' in outcome) call.discard?.(outcome.value)
-    }
-  }
-
-  #upstream(key: string): Upstream {
-    let upstream = this.#upstreams.get(key)
-    if (upstream) {
-      this.#upstreams.delete(key)
-    } else {
-      upstream = new Upstream(this.#rules)
-      if (this.#upstreams.size >= this.#rules.maxUpstreams) this.#forgetOldest()
-    }
-    this.#upstreams.set(key, upstream)
-    return upstream
-  }
-
-  #forgetOldest(): void {
-    for (const key of this.#upstreams.keys()) {
-      this.#upstreams.delete(key)
-      return
     }
   }
 
   #delayMs(waitMs: number, sent: number): number {
     const backoffMs = FIRST_BACKOFF_MS * 2 ** (sent - 1)
     return Math.ceil(waitMs + this.#rules.random() * Math.max(backoffMs, waitMs * JITTER))
-  }
-
-  /** Rejects with the reason of `signal` if it is aborted in the meantime. */
-  #pause(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const abort = (): void => {
-        cancel()
-        reject(signal?.reason)
-      }
-      const resume = (): void => {
-        signal?.removeEventListener('abort', abort)
-        resolve()
-      }
-      const cancel = this.#rules.clock.after(ms, resume, KEEP_ALIVE)
-      signal?.addEventListener('abort', abort, { once: true })
-    })
   }
 }
 

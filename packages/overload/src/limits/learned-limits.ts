@@ -1,4 +1,5 @@
 import type { Clock, LearnedLimits, WorkSample } from '@sluice/limiter-core'
+import { RecentMap } from '../recent-map.ts'
 import { LearnedLimit, type LimitBounds } from './learned-limit.ts'
 import type { LimitAlgorithm } from './limit-algorithm.ts'
 
@@ -12,37 +13,21 @@ interface LearnedLimitsOptions {
 /** The limits of the keys of one cap. Keys that have completed no work need no memory. */
 export class LearnedLimitsByKey implements LearnedLimits {
   readonly #options: LearnedLimitsOptions
-  // in the order of their last samples
-  readonly #limits = new Map<string, LearnedLimit>()
+  readonly #limits: RecentMap<LearnedLimit>
 
   constructor(options: LearnedLimitsOptions) {
     this.#options = options
+    this.#limits = new RecentMap(options.maxKeys)
   }
 
   limitOf(key: string): number {
-    return this.#limits.get(key)?.current ?? this.#options.bounds.initial
+    return this.#limits.peek(key)?.current ?? this.#options.bounds.initial
   }
 
   sample(key: string, sample: WorkSample): void {
-    const { bounds, createAlgorithm, clock, maxKeys } = this.#options
+    if (sample.outcome !== 'success' && !this.#limits.peek(key)) return
+    const { bounds, createAlgorithm, clock } = this.#options
     const now = clock.now()
-    let limit = this.#limits.get(key)
-    if (!limit) {
-      if (sample.outcome !== 'success') return
-      limit = new LearnedLimit(createAlgorithm(), bounds, now)
-      if (this.#limits.size >= maxKeys) this.#forgetOldest()
-      this.#limits.set(key, limit)
-    } else if (this.#limits.size > 1) {
-      this.#limits.delete(key)
-      this.#limits.set(key, limit)
-    }
-    limit.sample(sample, now)
-  }
-
-  #forgetOldest(): void {
-    for (const key of this.#limits.keys()) {
-      this.#limits.delete(key)
-      return
-    }
+    this.#limits.use(key, () => new LearnedLimit(createAlgorithm(), bounds, now)).sample(sample, now)
   }
 }

@@ -9,6 +9,13 @@ const [DECAY, DECAY_MS] = [0.97, 100]
 const MEMORY_BYTES = 1 << 20
 /** More milliseconds than a client can use in a window. */
 const LARGEST = 1e9
+const POLICY = {
+  name: 'usage',
+  limit: LARGEST,
+  window: WINDOW_MS,
+  algorithm: 'sliding-window',
+  slices: SLICES,
+} as const
 /** Weight of one piece of work in the mean duration. */
 const SMOOTHING = 0.05
 
@@ -19,26 +26,14 @@ const SMOOTHING = 0.05
  */
 export class ClientUsage {
   readonly #clock: Clock
-  readonly #used: Limiter<Decision>
+  /** Opened for the first client, because most caps do not have clients. */
+  #opened: Limiter<Decision> | undefined
   #meanMs = 0
   #largest = 0
   #decayAt: number
 
   constructor(clock: Clock) {
     this.#clock = clock
-    const policy = {
-      name: 'usage',
-      limit: LARGEST,
-      window: WINDOW_MS,
-      algorithm: 'sliding-window',
-      slices: SLICES,
-    } as const
-    this.#used = createLimiter({
-      ...policy,
-      backend: memoryBackend({ maxBytes: MEMORY_BYTES, clock }),
-      clock,
-      observers: [],
-    })
     this.#decayAt = clock.now() + DECAY_MS
   }
 
@@ -64,7 +59,18 @@ export class ClientUsage {
   }
 
   close(): void {
-    this.#used.close()
+    this.#opened?.close()
+  }
+
+  get #used(): Limiter<Decision> {
+    const clock = this.#clock
+    this.#opened ??= createLimiter({
+      ...POLICY,
+      backend: memoryBackend({ maxBytes: MEMORY_BYTES, clock }),
+      clock,
+      observers: [],
+    })
+    return this.#opened
   }
 
   #add(client: string, ms: number): void {

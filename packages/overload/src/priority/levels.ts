@@ -10,8 +10,9 @@ export const COHORTS = 128
 export const LEVELS: number = PRIORITIES.length * COHORTS
 
 const FIRST_LEVEL: ReadonlyMap<Priority, number> = new Map(PRIORITIES.map((name, index) => [name, index * COHORTS]))
+const NORMAL = PRIORITIES.indexOf('normal') * COHORTS
 
 /** Returns the level of a priority. `cohort` is an integer from 0 to `COHORTS` - 1. An unknown priority is `normal`. */
 export function levelOf(priority: Priority | undefined, cohort: number): number {
-  return (FIRST_LEVEL.get(priority ?? 'normal') ?? 2 * COHORTS) + cohort
+  return (priority === undefined ? NORMAL : (FIRST_LEVEL.get(priority) ?? NORMAL)) + cohort
 }

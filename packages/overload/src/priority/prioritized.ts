@@ -16,7 +16,7 @@ export interface QueueOptions {
 export interface PrioritizedInflightOptions {
   /** Default: work does not wait, and `acquire` is synchronous. */
   readonly queue?: QueueOptions | undefined
-  /** From `createPrioritizer`, if several caps protect the same resource. Default: a threshold of its own. */
+  /** From `createPrioritizer`, if several caps protect the same resource. Default: a new threshold. */
   readonly prioritizer?: Prioritizer | undefined
   readonly clock?: Clock | undefined
 }

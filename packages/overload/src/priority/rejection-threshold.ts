@@ -55,8 +55,8 @@ export class RejectionThreshold {
   refuses(level: number, now: number): boolean {
     if (now >= this.#nextAt) this.#calculate(now)
     this.#recent[level] = (this.#recent[level] as number) + 1
-    if (level > this.#level || this.#passing >= 1) return level < this.#level
-    if (level < this.#level) return true
+    if (level !== this.#level) return level < this.#level
+    if (this.#passing >= 1) return false
     // the requests that pass are evenly distributed over those that do not
     this.#due += this.#passing
     if (this.#due < 1) return true

@@ -69,7 +69,7 @@ export async function runOverload(options: OverloadRunOptions): Promise<Overload
   const sources = options.sources.map((source): SourceResult => {
     const result: SourceResult = { arrived: 0, admitted: 0, completed: 0, refused: 0, latencies: [] }
     const { key, priority, client, weight } = source
-    const asked = { priority, client, ...(weight === undefined ? {} : { weight }) }
+    const asked = { priority, client, weight }
     const next = (): void => {
       const gapMs = (-Math.log(1 - random.next()) * 1_000) / source.rate(clock.now() - startMs)
       clock.after(gapMs, arrive)

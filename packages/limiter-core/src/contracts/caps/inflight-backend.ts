@@ -23,7 +23,7 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined
   /** Default: `normal`. Only backends of `@sluice/overload` use it, and `client`. */
   readonly priority?: Priority | undefined
-  /** The client that asked for the work. Among work of equal priority, that of the client with the most recent usage is refused first. */
+  /** The client that asked. Among work of equal priority, that of the client with the most recent usage is refused first. */
   readonly client?: string | undefined
   /** The cap that requests the permit. A backend that serves several caps counts each by its name and its limit. */
   readonly cap?: Cap | undefined

@@ -1,0 +1,35 @@
+/** Values by key for a bounded number of keys. The key that was used the longest time ago is forgotten first. */
+export class RecentMap<T> {
+  readonly #maxKeys: number
+  // in the order of their last use
+  readonly #values = new Map<string, T>()
+
+  /** `maxKeys` is at least 1. */
+  constructor(maxKeys: number) {
+    this.#maxKeys = maxKeys
+  }
+
+  /** Returns the value of a key; undefined if it is not known. Reading does not count as a use. */
+  peek(key: string): T | undefined {
+    return this.#values.get(key)
+  }
+
+  /** Returns the value of a key, created if it is not known. */
+  use(key: string, create: () => T): T {
+    const known = this.#values.get(key)
+    // the order of one key needs no change
+    if (known !== undefined && this.#values.size === 1) return known
+    const value = known ?? create()
+    if (known !== undefined) this.#values.delete(key)
+    else if (this.#values.size >= this.#maxKeys) this.#forgetOldest()
+    this.#values.set(key, value)
+    return value
+  }
+
+  #forgetOldest(): void {
+    for (const key of this.#values.keys()) {
+      this.#values.delete(key)
+      return
+    }
+  }
+}
