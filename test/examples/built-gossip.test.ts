@@ -10,7 +10,7 @@ const main = join(root, 'examples/gossip/dist/index.js')
 test('five processes share a limit and a sketch without a server', async () => {
   if (!existsSync(main)) throw new Error('examples/gossip is not built: npx turbo run build')
   const env = { ...process.env, NODE_OPTIONS: '' }
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [main], { env, timeout: 60_000 })
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [main], { env, timeout: 110_000 })
   const rows = [
     ...stdout.matchAll(
       /^process \d {3}admitted here (\d+) {3}left of the limit 0 {3}calls of all 400 {3}visitors of all (\d+)$/gm,

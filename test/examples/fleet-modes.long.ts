@@ -8,5 +8,5 @@ test.each([
 ])(
   'the fleet keeps the promise of its mode %s while Redis is killed and restarted',
   (mode, source) => keepsItsPromise(mode, source),
-  90_000,
+  120_000,
 )

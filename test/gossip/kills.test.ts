@@ -73,7 +73,7 @@ test('kill -9 loses no units that two replicas had', async () => {
       const values = await Promise.all(replicas.map((replica) => replica.call('value', 'a')))
       return values.every((value) => value === values[0] && Number(value) >= held && Number(value) <= sent)
     },
-    { what: 'all acknowledged units in all replicas', timeoutMs: 10_000 },
+    { what: 'all acknowledged units in all replicas', timeoutMs: 60_000 },
   )
   process.stdout.write(`4 kills: ${held} of ${sent} units were acknowledged, and none of these is lost\n`)
 })

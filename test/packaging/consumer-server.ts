@@ -22,7 +22,7 @@ export async function askConsumer(
   requests: number,
   env: NodeJS.ProcessEnv = {},
 ): Promise<Served> {
-  const child = spawn(process.execPath, [script], { cwd, env: { ...ownEnvironment(), ...env }, timeout: 30_000 })
+  const child = spawn(process.execPath, [script], { cwd, env: { ...ownEnvironment(), ...env }, timeout: 110_000 })
   const ended = once(child, 'close')
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -204,7 +204,7 @@ describe('a failure', () => {
   }
 
   test('before a connection exists has certainly not counted', async () => {
-    const busy = server.pool({ max: 1, connectionTimeoutMillis: 50 })
+    const busy = server.pool({ max: 1, connectionTimeoutMillis: 2_000 })
     const client = await busy.connect()
     expect(await failureOn(busy)).toMatchObject({ code: 'CONNECTION', mayHaveCounted: false })
     client.release()

@@ -3,7 +3,7 @@ import { systemClock } from '@sluice/limiter-core/backend'
 /** Polls until the condition holds. Rejects with `what` if it never holds. */
 export async function eventually(
   ask: () => Promise<boolean>,
-  { timeoutMs = 20_000, what }: { timeoutMs?: number; what: string },
+  { timeoutMs = 60_000, what }: { timeoutMs?: number; what: string },
 ): Promise<void> {
   const deadlineAt = systemClock.now() + timeoutMs
   while (!(await ask())) {

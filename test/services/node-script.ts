@@ -23,7 +23,7 @@ export interface EndedScript {
 export function endOf(
   format: Format,
   { modules, script }: { modules: Readonly<Record<string, string>>; script: string },
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<EndedScript> {
   const args = format === 'cjs' ? ['-r', HOOK] : ['--import', REGISTER, '--input-type=module']
   const imports = Object.entries(modules).map(([name, from]) =>

@@ -9,7 +9,7 @@ import { eventually } from '../../services/eventually.ts'
 import { memoryFolder } from '../../services/memory-folder.ts'
 import { NaiveList, randomAddress, randomRange } from './naive-list.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(120_000)
 
 let folder = ''
 let path = ''

@@ -123,7 +123,7 @@ async function arrives(reader: Reader, text: string, clock: FakeClock): Promise<
       clock.advance(60)
       return reader.valid === text
     },
-    { what: JSON.stringify(text.slice(0, 20)), timeoutMs: 10_000 },
+    { what: JSON.stringify(text.slice(0, 20)), timeoutMs: 60_000 },
   )
 }
 

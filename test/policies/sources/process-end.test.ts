@@ -9,7 +9,7 @@ import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { DocumentServer } from './document-server.ts'
 import { documentOf } from './source-contract.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(120_000)
 
 const folder = memoryFolder('sluice-end-')
 const server = new DocumentServer()

@@ -12,7 +12,7 @@ import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { DocumentServer } from './document-server.ts'
 import { type SourceStage, sourceContract } from './source-contract.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(120_000)
 
 describe('fileSource', () => {
   sourceContract(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { postgresSource, redisSource, type WritablePolicySource } from '@sluice/policies'
 import { FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
@@ -7,8 +7,6 @@ import { endOf } from '../../services/node-script.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { documentOf } from './source-contract.ts'
-
-jest.setTimeout(60_000)
 
 let redis: RedisServer
 let postgres: PostgresServer
@@ -128,7 +126,11 @@ describe('postgresSource', () => {
       await pool.close()
     `
     const modules = { policies: '@sluice/policies', pglite: '@electric-sql/pglite' }
-    expect(await endOf('esm', { modules, script })).toEqual({ code: 0, stdout: '1 true undefined\n', stderr: '' })
+    expect(await endOf('esm', { modules, script }, 100_000)).toEqual({
+      code: 0,
+      stdout: '1 true undefined\n',
+      stderr: '',
+    })
   })
 
   test.each(['', 'Policies', 'a.b.c', 'x"; drop table y', `t${'x'.repeat(63)}`])('refuses the table %p', (table) => {

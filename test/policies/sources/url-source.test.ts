@@ -5,7 +5,7 @@ import { FakeClock } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
 import { DocumentServer, etagOf } from './document-server.ts'
 
-jest.setTimeout(30_000)
+jest.setTimeout(120_000)
 
 let server: DocumentServer
 let other: DocumentServer

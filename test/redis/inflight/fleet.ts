@@ -57,7 +57,7 @@ export class Fleet {
 export async function eventually<T>(
   read: () => T | Promise<T>,
   expected: T,
-  { timeoutMs = 15_000 }: { timeoutMs?: number } = {},
+  { timeoutMs = 60_000 }: { timeoutMs?: number } = {},
 ): Promise<void> {
   const deadlineAt = systemClock.now() + timeoutMs
   let last = await read()
