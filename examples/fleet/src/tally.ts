@@ -19,7 +19,8 @@ export class Tally {
   readonly #windowMs: number
   readonly #admitted: Admitted[] = []
   #sent = 0
-  #failed = 0
+  /** Numbers of failed requests by reason. */
+  readonly #failed = new Map<string, number>()
   #second: Second = emptySecond()
   /** Times before and after the restart of Redis, between which it was empty. */
   #restart: { readonly from: number; readonly to: number } | undefined
@@ -31,7 +32,8 @@ export class Tally {
 
   /** Sends the requests due after `elapsedMs`, without waiting for earlier ones. */
   due(elapsedMs: number, aSecond: number, ask: (request: number) => Promise<void>): void {
-    for (; this.#sent < (elapsedMs * aSecond) / 1_000; this.#sent++) ask(this.#sent).catch(() => this.#failed++)
+    for (; this.#sent < (elapsedMs * aSecond) / 1_000; this.#sent++)
+      ask(this.#sent).catch((error) => this.#failedFor(error.cause?.code ?? error.message))
   }
 
   /** `sentAt` and `endedAt`: when the request was sent, and when its response arrived. */
@@ -39,7 +41,7 @@ export class Tally {
     const { sources } = this.#second
     this.#second.slowestMs = Math.max(this.#second.slowestMs, endedAt - sentAt)
     if (status === 429) this.#second.denied++
-    else if (status !== 200) this.#failed++
+    else if (status !== 200) this.#failedFor(`status ${status}`)
     else {
       this.#admitted.push({ sentAt, endedAt })
       sources.set(source, (sources.get(source) ?? 0) + 1)
@@ -69,16 +71,20 @@ export class Tally {
 
   kept({ always, aroundRestart }: Promised): boolean {
     const { undisturbed, most } = this.#most()
-    return this.#failed === 0 && undisturbed <= always && most <= aroundRestart
+    return this.#failed.size === 0 && undisturbed <= always && most <= aroundRestart
   }
 
   verdict({ always, aroundRestart }: Promised): string {
     const { undisturbed, most } = this.#most()
     return [
-      `Failed requests: ${this.#failed}.`,
+      `Failed requests: ${[...this.#failed].map(([reason, count]) => `${count} (${reason})`).join(', ') || 0}.`,
       `Most admitted in a window without a restart of Redis, divided by the limit: ${undisturbed.toFixed(3)} (promised: ${always}).`,
       `Most admitted in any window of ${this.#windowMs / 1_000} s, divided by the limit: ${most.toFixed(3)} (promised: ${aroundRestart}).`,
     ].join('\n')
+  }
+
+  #failedFor(reason: string): void {
+    this.#failed.set(reason, (this.#failed.get(reason) ?? 0) + 1)
   }
 
   /**

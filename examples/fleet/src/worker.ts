@@ -34,5 +34,7 @@ app.get('/', (req, res) => {
 const server = app.listen(0, '127.0.0.1', () => {
   process.send?.((server.address() as AddressInfo).port)
 })
+// on a busy machine, a process that pauses for 5 s would close connections before it reads the requests on them
+server.keepAliveTimeout = 60_000
 // the example has ended
 process.on('disconnect', () => process.exit(0))
