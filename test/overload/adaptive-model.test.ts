@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import { createInflightLimiter } from '@sluice/limiter-core'
 import { type AdaptiveOptions, adaptive, type LimitAlgorithmName } from '@sluice/overload'
 import {
+  BIMODAL,
+  DRIFTING,
   eachSeed,
-  FakeClock,
+  type OverloadModel,
   type OverloadResult,
-  type OverloadRunOptions,
+  playModel,
   quantileOf,
-  runOverload,
   type SeededRandom,
 } from '@sluice/testkit'
 
@@ -15,18 +15,18 @@ const WORKERS = 12
 const [SECOND, MINUTE] = [1_000, 60_000]
 const ALGORITHMS: readonly LimitAlgorithmName[] = ['throughput', 'gradient', 'vegas', 'aimd']
 
-interface Model extends Pick<OverloadRunOptions, 'serviceMs' | 'durationMs'> {
-  readonly perSecond: number
-  readonly workers?: number
+const EXPONENTIAL: OverloadModel = {
+  perSecond: 300,
+  serviceMs: (_at, random) => -120 * Math.log(1 - random.next()),
+  durationMs: 2 * MINUTE,
+}
+
+interface Model extends OverloadModel {
   readonly limit?: number | AdaptiveOptions
 }
 
-async function play(random: SeededRandom, { perSecond, workers = WORKERS, limit = {}, ...rest }: Model) {
-  const clock = new FakeClock()
-  const options = typeof limit === 'number' ? limit : adaptive({ min: 2, max: 150, ...limit })
-  const cap = createInflightLimiter({ limit: options, clock })
-  const sources = [{ rate: () => perSecond }]
-  return runOverload({ clock, random, cap, workers, sources, ...rest })
+async function play(random: SeededRandom, { limit = {}, ...model }: Model) {
+  return playModel(random, model, typeof limit === 'number' ? limit : adaptive({ min: 2, max: 150, ...limit }))
 }
 
 const share = (done: number, possible: number): number => done / possible
@@ -101,19 +101,17 @@ describe('the default algorithm', () => {
 
   test('follows a service time that doubles in half an hour', () =>
     eachSeed(1, async (random) => {
-      const serviceMs = (at: number): number => 50 * (1 + at / (30 * MINUTE))
-      const run = await play(random, { perSecond: 500, serviceMs, durationMs: 30 * MINUTE })
+      const run = await play(random, DRIFTING)
       const possible = (WORKERS / 0.05) * (30 * 60) * Math.LN2
       expect(share(run.sources[0].completed, possible)).toBeGreaterThan(0.95)
       expect(quantileOf(run.limits, 0.95)).toBeLessThanOrEqual(2 * WORKERS)
     }))
 
   test.each([
-    ['of two very different durations', (random: SeededRandom) => (random.next() < 0.9 ? 5 : 500), 400],
-    ['of exponential durations', (random: SeededRandom) => -120 * Math.log(1 - random.next()), 300],
-  ] as const)('completes at least 90 %% of what the best fixed cap does, with work %s', (_, serviceOf, perSecond) =>
+    ['of two very different durations', BIMODAL],
+    ['of exponential durations', EXPONENTIAL],
+  ])('completes at least 90 %% of what the best fixed cap does, with work %s', (_, model) =>
     eachSeed(2, async (random, seed) => {
-      const model = { perSecond, serviceMs: (_at: number, r: SeededRandom) => serviceOf(r), durationMs: 2 * MINUTE }
       const fixed: number[] = []
       for (const limit of [12, 16, 24, 48]) fixed.push((await play(random, { ...model, limit })).sources[0].completed)
       const learned = (await play(random, model)).sources[0].completed

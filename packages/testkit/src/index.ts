@@ -51,6 +51,7 @@ export { type FleetNode, type Network, SyncedFleet, type SyncedFleetOptions } fr
 export { FrontCounters } from './front-counters.ts'
 export { ReferenceBackend } from './models/reference-backend.ts'
 export { type ReferenceModel, referenceModel } from './models/reference-model.ts'
+export { BIMODAL, DRIFTING, type OverloadModel, playModel } from './overload/overload-model.ts'
 export {
   type LoadSource,
   type OverloadResult,
