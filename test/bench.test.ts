@@ -40,6 +40,7 @@ describe('the benchmarks', () => {
       'objects',
       'insight',
       'replay',
+      'overload',
     ])
     for (const table of Object.values(results).flat()) {
       expect({ title: table.title, rows: table.rows.length }).not.toEqual({ title: table.title, rows: 0 })

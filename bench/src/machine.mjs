@@ -10,6 +10,7 @@ const measured = [
   '@sluice/redis',
   '@sluice/sketches',
   '@sluice/insight',
+  '@sluice/overload',
   'express',
   'koa',
   'fastify',
@@ -26,6 +27,9 @@ const measured = [
   'hyperloglog-lite',
   'tdigest',
   '@datadog/sketches-js',
+  '@fastify/under-pressure',
+  'overload-protection',
+  'toobusy-js',
 ]
 
 export function describeMachine() {

@@ -20,6 +20,7 @@ const benches = {
   objects: () => import('./durable-objects.mjs'),
   insight: () => import('./insight.mjs'),
   replay: () => import('./replay.mjs'),
+  overload: () => import('./overload/overload.mjs'),
 }
 const names = Object.keys(benches)
 const usage = `npm run bench -- [${names.join('] [')}] [options]
@@ -31,6 +32,9 @@ const usage = `npm run bench -- [${names.join('] [')}] [options]
   --rounds <n>    (3)
   --ms <n>        CPU bench of a decision: milliseconds per cell (1000)
   --seconds <n>   HTTP, Redis: seconds per contender and round, in turns of one (5)
+  --quick         overload: a quarter of all durations
+  --scenario <text>  overload: scenarios whose name contains the text
+  --lanes <n>     overload: contenders that run side by side if their work needs no CPU (1)
   --quiet         no progress lines`
 
 const { values, positionals } = parseArgs({
@@ -39,9 +43,12 @@ const { values, positionals } = parseArgs({
     write: { type: 'boolean', default: false },
     smoke: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
     quiet: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
     only: { type: 'string' },
+    scenario: { type: 'string' },
+    lanes: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '3' },
     ms: { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '5' },
@@ -62,10 +69,14 @@ function positive(option) {
 async function main() {
   const unknown = positionals.find((name) => !Object.hasOwn(benches, name))
   if (unknown !== undefined) refuse(`there is no bench "${unknown}"`)
-  if (values.write && (values.smoke || values.only !== undefined)) refuse('--write keeps whole runs only')
+  const isPart = values.only !== undefined || values.scenario !== undefined
+  if (values.write && (values.smoke || isPart)) refuse('--write keeps whole runs only')
   const options = {
     smoke: values.smoke,
     only: values.only,
+    quick: values.quick,
+    scenario: values.scenario,
+    lanes: positive('lanes'),
     rounds: positive('rounds'),
     cellMs: positive('ms'),
     seconds: positive('seconds'),

@@ -59,9 +59,14 @@ const foot = `
 
 export function saveResult(bench, tables) {
   const date = new Date().toISOString().slice(0, 10)
-  const result = { date, machine: describeMachine(), versions: describeVersions(), tables }
+  const plainTables = tables.map(({ curves, ...table }) => table)
+  const result = { date, machine: describeMachine(), versions: describeVersions(), tables: plainTables }
   mkdirSync(new URL('.', resultFile(bench)), { recursive: true })
   writeFileSync(resultFile(bench), `${JSON.stringify(result, undefined, 1)}\n`)
+  const curves = tables.flatMap((table) => table.curves ?? [])
+  // a line for each curve
+  const lines = curves.map((curve) => JSON.stringify(curve)).join(',\n')
+  if (curves.length > 0) writeFileSync(resultFile(`${bench}-curves`), `[\n${lines}\n]\n`)
 }
 
 export function writeReadme(benches) {
