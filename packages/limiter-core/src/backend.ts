@@ -36,7 +36,7 @@ export { Breaker, type BreakerOptions, type BreakerState } from './failover/heal
 export { Deadlines } from './failover/health/deadlines.ts'
 export { FailureLog } from './failover/health/failure-log.ts'
 export { Health } from './failover/health/health.ts'
-export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-denial.ts'
+export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-answers.ts'
 export type { MaxHoldTimer } from './inflight/max-hold-timer.ts'
 export { MaxHoldTimers } from './inflight/max-hold-timers.ts'
 export { MemoryInflight } from './inflight/memory-inflight.ts'

@@ -30,7 +30,7 @@ export { compilePartitionKey, type PartitionKeyOptions } from './http/headers/pa
 export { PROBLEM_MEDIA_TYPE, problemBody } from './http/headers/problem.ts'
 export { hostOf, isLocalRequest } from './http/request/local-request.ts'
 export { hasUnreadBody } from './http/request/unread-body.ts'
-export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-denial.ts'
+export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-answers.ts'
 export type { ControlledCap } from './inflight/controlled-cap.ts'
 export { BackedInflightLimiter, isAdaptive } from './inflight/inflight-limiter.ts'
 export { type Address, parseAddress, withoutPort, writeIPv6 } from './keys/address.ts'

@@ -197,7 +197,9 @@ export class InflightGate<Req, Res> {
   ): MaybePromise<CapCheck | undefined> {
     if (key === EXEMPT) return undefined
     if (typeof key !== 'string') return this.#refused(this.#never)
-    const requested: AcquireOptions = signal ? { weight, signal, ...rank } : { weight, ...rank }
+    const requested: AcquireOptions = signal
+      ? { weight, signal, mayWait: !this.#isShadow, ...rank }
+      : { weight, ...rank }
     const options = this.limiter.observers.any ? { ...requested, request: new ViewedRequest(view) } : requested
     try {
       const held = this.limiter.acquire(key, options)
@@ -229,8 +231,12 @@ export class InflightGate<Req, Res> {
     return { denial: httpDenial(this.#status, [name], retryAfterMs), entry: capEntry(this.#headers, name, limit) }
   }
 
+  get #isShadow(): boolean {
+    return (this.limiter.controlled?.mode ?? this.mode) === 'shadow'
+  }
+
   #refused(denied: CapCheck): CapCheck | undefined {
-    return (this.limiter.controlled?.mode ?? this.mode) === 'shadow' ? undefined : denied
+    return this.#isShadow ? undefined : denied
   }
 
   readonly #backendFailed = (error: unknown): undefined => {

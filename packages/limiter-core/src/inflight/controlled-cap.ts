@@ -3,7 +3,7 @@ import { SluiceError } from '../errors/errors.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
 import { mostPermissive } from '../policy/mode.ts'
 import { checkedUnits } from '../policy/policy.ts'
-import { FULL, WEIGHT_EXCEEDS_LIMIT } from './cap-denial.ts'
+import { FULL, WEIGHT_EXCEEDS_LIMIT } from './cap-answers.ts'
 
 /** A cap under the controls of one or more operators. */
 export class ControlledCap {

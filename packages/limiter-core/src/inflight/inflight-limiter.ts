@@ -18,17 +18,16 @@ import type {
 import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
+import { claimName } from '../names/name-claims.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionalBoolean, optionalWith, optionsOf } from '../options/options.ts'
 import { DEFAULT_NAMES } from '../policy/default-names.ts'
 import { checkedUnits, headerText } from '../policy/policy.ts'
 import { clockOf } from '../time/clock.ts'
 import { type Duration, parseTimerMs } from '../time/duration.ts'
-import { claimCap } from './cap-claim.ts'
-import { FULL, WEIGHT_EXCEEDS_LIMIT } from './cap-denial.ts'
+import { FULL, UNCOUNTED_PERMIT, WEIGHT_EXCEEDS_LIMIT } from './cap-answers.ts'
 import { ControlledCap } from './controlled-cap.ts'
 import { MemoryInflight } from './memory-inflight.ts'
-import { UNCOUNTED_PERMIT } from './uncounted-permit.ts'
 import { WatchedPermit } from './watched-permit.ts'
 
 export interface InflightLimiterOptions {
@@ -133,9 +132,11 @@ export class BackedInflightLimiter implements InflightLimiter {
     this.#clock = time
     this.#isOwn = backend === undefined
     this.#learned = adaptive?.open(time)
-    this.#cap = { name: this.name, place, limit: most, maxHoldMs: heldMs }
+    this.#cap = { name: this.name, place, limit: most, limitOf: (key) => this.limitOf(key), maxHoldMs: heldMs }
     this.#observed = { name: this.name, limit: this.limit }
-    this.#unclaim = backend ? claimCap(backend, this.#cap, isShared) : () => {}
+    const id = JSON.stringify([place, this.name])
+    const claim = { name: this.name, owner, remedy: 'a name', id, data: JSON.stringify(this.#cap), limiter: this.#cap }
+    this.#unclaim = backend ? claimName(backend, { ...claim, shared: isShared }) : () => {}
     this.#backend =
       backend ??
       new MemoryInflight({
@@ -208,10 +209,11 @@ export class BackedInflightLimiter implements InflightLimiter {
     if (this.#isOwn && !this.controlled && !this.#learned) return options
     const limit = this.limitOf(key)
     const cap = limit === this.#cap.limit ? this.#cap : { ...this.#cap, limit }
-    if (!options) return { cap }
+    // nothing is denied in shadow mode, so nothing waits
+    const mayWait = this.controlled?.mode === 'shadow' ? false : options?.mayWait
     // a literal, because a spread takes as long as the rest of a call
-    const { weight, signal, priority, client, request } = options
-    return { weight, signal, priority, client, request, cap }
+    const { weight, signal, priority, client, request } = options ?? {}
+    return { weight, signal, priority, client, mayWait, request, cap }
   }
 
   #answered(key: string, answer: Permit | Denial, options: AcquireOptions | undefined): Permit | undefined {

@@ -1,5 +1,5 @@
 import type { AcquireOptions, Clock, Denial, InflightBackend, Permit } from '../contracts.ts'
-import { FULL, WEIGHT_EXCEEDS_LIMIT } from './cap-denial.ts'
+import { FULL, WEIGHT_EXCEEDS_LIMIT } from './cap-answers.ts'
 import { MaxHoldTimer } from './max-hold-timer.ts'
 import { HeldPermit, type PermitOwner } from './permit.ts'
 

@@ -41,7 +41,7 @@ export class ClientUsage {
   cohortOf(client: string): number {
     const now = this.#clock.now()
     if (now >= this.#decayAt) {
-      this.#largest *= DECAY
+      this.#largest *= DECAY ** (1 + (now - this.#decayAt) / DECAY_MS)
       this.#decayAt = now + DECAY_MS
     }
     const usedMs = LARGEST - this.#used.peek(client).verdicts[0].remaining
@@ -54,12 +54,16 @@ export class ClientUsage {
   }
 
   ended(client: string, heldMs: number): void {
-    this.#add(client, heldMs - this.#meanMs)
-    this.#meanMs += (heldMs - this.#meanMs) * SMOOTHING
+    // a clock that was set back does not show how long the work took
+    if (!(heldMs >= 0)) return
+    const usedMs = Math.min(heldMs, LARGEST)
+    this.#add(client, usedMs - this.#meanMs)
+    this.#meanMs += (usedMs - this.#meanMs) * SMOOTHING
   }
 
   close(): void {
     this.#opened?.close()
+    this.#opened = undefined
   }
 
   get #used(): Limiter<Decision> {

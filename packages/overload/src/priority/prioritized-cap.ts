@@ -1,5 +1,5 @@
-import type { AcquireOptions, Clock, Denial, MaybePromise, Permit } from '@sluice/limiter-core'
-import { FULL, MemoryInflight, WatchedPermit } from '@sluice/limiter-core/backend'
+import type { AcquireOptions, Cap, Clock, Denial, MaybePromise, Permit } from '@sluice/limiter-core'
+import { FULL, MemoryInflight, WatchedPermit, WEIGHT_EXCEEDS_LIMIT } from '@sluice/limiter-core/backend'
 import type { ClientUsage } from './client-usage.ts'
 import { COHORTS, levelOf } from './levels.ts'
 import type { RejectionThreshold } from './rejection-threshold.ts'
@@ -22,8 +22,8 @@ interface Request {
 
 interface Room {
   readonly waiting: WaitingRoom
-  /** Limit of the key, as of its last request. */
-  limit: number
+  /** The cap of the last request. */
+  cap: Cap | undefined
 }
 
 /** Part of a limit that stays free for each higher priority under overload, if nothing can wait. */
@@ -40,6 +40,7 @@ export class PrioritizedCap {
   readonly #usage: ClientUsage
   // of the keys for which requests wait
   readonly #rooms = new Map<string, Room>()
+  #isClosed = false
 
   constructor({ clock, threshold, usage, queue, maxHoldMs }: PrioritizedCapOptions) {
     this.#clock = clock
@@ -61,44 +62,49 @@ export class PrioritizedCap {
     return this.#permits.count(key)
   }
 
+  /** Refuses all that wait. From then on, nothing waits. */
   close(): void {
+    this.#isClosed = true
     for (const { waiting } of this.#rooms.values()) waiting.close()
     this.#rooms.clear()
     this.#permits.close()
   }
 
   acquire(key: string, options: AcquireOptions): MaybePromise<Permit | Denial> {
-    const { weight = 1, signal, client, priority } = options
+    const { weight = 1, signal, client, priority, cap } = options
     if (signal?.aborted) return FULL
+    const limit = limitOf(cap, key)
+    if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
     const level = levelOf(priority, client === undefined ? COHORTS - 1 : this.#usage.cohortOf(client))
     const isRefused = this.#threshold.refuses(level, this.#clock.now())
-    const limit = options.cap?.limit ?? Number.MAX_SAFE_INTEGER
-    const room = this.#roomOf(key, limit)
+    const room = this.#roomOf(key, cap)
     const isNext = !room || room.waiting.level < level
     if (isNext && this.#fits(key, level, weight, limit, isRefused)) return this.#hold(key, options)
     if (isRefused) return FULL
-    if (this.#queue) return this.#wait(room ?? this.#openRoom(key, limit, this.#queue), { key, level, weight, options })
+    const queue = this.#isClosed || options.mayWait === false ? undefined : this.#queue
+    if (queue) return this.#wait(room ?? this.#openRoom(key, cap, queue), { key, level, weight, options })
     this.#threshold.full()
     return FULL
   }
 
   #fits(key: string, level: number, weight: number, limit: number, isRefused: boolean): boolean {
     const held = this.#permits.count(key)
-    if (held === 0) return weight <= limit
+    if (held === 0) return true
     const classes = this.#queue && !isRefused ? 0 : this.#threshold.classesAbove(level)
     return held + weight + Math.ceil(limit * (RESERVED * classes + (isRefused ? SPARE : 0))) <= limit
   }
 
-  #roomOf(key: string, limit: number): Room | undefined {
+  #roomOf(key: string, cap: Cap | undefined): Room | undefined {
     const room = this.#rooms.get(key)
-    if (!room || room.limit === limit) return room
-    room.limit = limit
+    if (!room) return undefined
+    room.cap = cap
+    // the limit may have grown
     this.#admitWaiting(key)
     return this.#rooms.get(key)
   }
 
-  #openRoom(key: string, limit: number, queue: WaitingRoomOptions): Room {
-    const room = { limit, waiting: new WaitingRoom(queue, this.#clock) }
+  #openRoom(key: string, cap: Cap | undefined, queue: WaitingRoomOptions): Room {
+    const room = { cap, waiting: new WaitingRoom(queue, this.#clock) }
     this.#rooms.set(key, room)
     return room
   }
@@ -131,17 +137,23 @@ export class PrioritizedCap {
     const room = this.#rooms.get(key)
     if (!room) return
     for (;;) {
-      const waiter = room.waiting.next(room.limit - this.#permits.count(key))
+      const limit = limitOf(room.cap, key)
+      const waiter = room.waiting.next(limit - this.#permits.count(key), limit)
       if (!waiter) return
       waiter.admit()
     }
   }
 
   #hold(key: string, options: AcquireOptions): Permit | Denial {
-    const permit = this.#permits.acquire(key, options)
-    const { client } = options
+    const { weight, signal, client } = options
+    // without the cap, whose limit may have changed since the request arrived
+    const permit = this.#permits.acquire(key, { weight, signal })
     if (client === undefined || 'allowed' in permit) return permit
     this.#usage.began(client)
     return new WatchedPermit(permit, this.#clock, (heldMs) => this.#usage.ended(client, heldMs))
   }
+}
+
+function limitOf(cap: Cap | undefined, key: string): number {
+  return cap?.limitOf?.(key) ?? cap?.limit ?? Number.MAX_SAFE_INTEGER
 }

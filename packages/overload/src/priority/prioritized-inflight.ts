@@ -20,6 +20,7 @@ export class PrioritizedInflight implements InflightBackend {
   // almost always there is one cap
   #lastCap: Cap | undefined
   #last: PrioritizedCap | undefined
+  #isClosed = false
 
   constructor(parts: PriorityParts) {
     this.#parts = parts
@@ -35,6 +36,7 @@ export class PrioritizedInflight implements InflightBackend {
   }
 
   close(): void {
+    this.#isClosed = true
     for (const cap of this.#caps.values()) cap.close()
     this.#usage.close()
   }
@@ -45,6 +47,7 @@ export class PrioritizedInflight implements InflightBackend {
     const known = this.#caps.get(id)
     const found = known ?? new PrioritizedCap({ ...this.#parts, usage: this.#usage, maxHoldMs: cap?.maxHoldMs })
     if (!known) this.#caps.set(id, found)
+    if (this.#isClosed) found.close()
     this.#lastCap = cap
     this.#last = found
     return found

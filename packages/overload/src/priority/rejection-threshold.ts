@@ -54,6 +54,7 @@ export class RejectionThreshold {
   /** Counts a request and returns whether it is refused. */
   refuses(level: number, now: number): boolean {
     if (now >= this.#nextAt) this.#calculate(now)
+    else if (now < this.#startedAt) this.#startInterval(now)
     this.#recent[level] = (this.#recent[level] as number) + 1
     if (level !== this.#level) return level < this.#level
     if (this.#passing >= 1) return false
@@ -87,6 +88,10 @@ export class RejectionThreshold {
     this.#cutAt(this.#admittedPerMs * this.#recentMs)
     this.#forget(MEMORY ** (elapsedMs / INTERVAL_MS))
     this.#wasFull = false
+    this.#startInterval(now)
+  }
+
+  #startInterval(now: number): void {
     this.#startedAt = now
     this.#nextAt = now + INTERVAL_MS
   }

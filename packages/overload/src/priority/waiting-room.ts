@@ -13,6 +13,8 @@ export interface Waiter {
 interface Entry {
   readonly waiter: Waiter
   readonly since: number
+  /** Position in the order of arrival. */
+  readonly arrival: number
 }
 
 export interface WaitingRoomOptions {
@@ -33,7 +35,8 @@ export class WaitingRoom {
   readonly #options: WaitingRoomOptions
   readonly #clock: Clock
   // sorted by level, then by arrival
-  readonly #entries: Entry[] = []
+  #entries: Entry[] = []
+  #arrivals = 0
   #busySince = 0
   #cancelSweep: (() => void) | undefined
 
@@ -50,23 +53,29 @@ export class WaitingRoom {
   add(waiter: Waiter): () => void {
     const now = this.#clock.now()
     if (this.#entries.length === 0) this.#busySince = now
-    const entry = { waiter, since: now }
+    const entry = { waiter, since: now, arrival: this.#arrivals++ }
     this.#entries.splice(this.#endOf(waiter.level), 0, entry)
     if (this.#entries.length > this.#options.max) this.#refuse(this.#leastImportant(now))
     this.#sweepLater()
     return () => this.#remove(entry)
   }
 
-  /** Returns the waiter that is next, if its weight is at most `free`, and removes it. */
-  next(free: number): Waiter | undefined {
-    const last = this.#entries.at(-1)
-    if (!last) return undefined
-    const { level } = last.waiter
-    const index = this.#isStanding(this.#clock.now()) ? this.#entries.length - 1 : this.#endOf(level - 1)
-    const entry = this.#entries[index] as Entry
-    if (entry.waiter.weight > free) return undefined
-    this.#entries.splice(index, 1)
-    return entry.waiter
+  /**
+   * Returns the waiter that is next, if its weight is at most `free`, and removes it. Refuses waiters whose weight has
+   * become larger than `limit`, which would stop those after them.
+   */
+  next(free: number, limit: number): Waiter | undefined {
+    for (let entry = this.#first(); entry; entry = this.#first()) {
+      const { waiter } = entry
+      if (waiter.weight > limit) {
+        this.#refuse(entry)
+        continue
+      }
+      if (waiter.weight > free) return undefined
+      this.#remove(entry)
+      return waiter
+    }
+    return undefined
   }
 
   /** Level of the waiter that is next; -1 if the room is empty. */
@@ -76,8 +85,15 @@ export class WaitingRoom {
 
   /** Refuses all waiters. */
   close(): void {
-    this.#cancelSweep?.()
-    for (const { waiter } of this.#entries.splice(0)) waiter.refuse()
+    const refused = this.#entries.splice(0)
+    this.#stopIfEmpty()
+    for (const { waiter } of refused) waiter.refuse()
+  }
+
+  #first(): Entry | undefined {
+    const last = this.#entries.at(-1)
+    if (!last || this.#isStanding(this.#clock.now())) return last
+    return this.#entries[this.#endOf(last.waiter.level - 1)]
   }
 
   #isStanding(now: number): boolean {
@@ -100,16 +116,31 @@ export class WaitingRoom {
   }
 
   #remove(entry: Entry): void {
-    const index = this.#entries.indexOf(entry)
-    if (index >= 0) this.#entries.splice(index, 1)
+    const { level } = entry.waiter
+    const index = this.#countWhile(
+      (other) => other.waiter.level < level || (other.waiter.level === level && other.arrival < entry.arrival),
+    )
+    if (this.#entries[index] === entry) this.#entries.splice(index, 1)
+    this.#stopIfEmpty()
+  }
+
+  #stopIfEmpty(): void {
+    if (this.#entries.length > 0) return
+    this.#cancelSweep?.()
+    this.#cancelSweep = undefined
   }
 
   /** Returns the index after the last waiter of `level`. */
   #endOf(level: number): number {
+    return this.#countWhile(({ waiter }) => waiter.level <= level)
+  }
+
+  /** Returns the number of entries before the first one that is not `before`, which holds for none after it. */
+  #countWhile(before: (entry: Entry) => boolean): number {
     let [low, high] = [0, this.#entries.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((this.#entries[middle] as Entry).waiter.level <= level) low = middle + 1
+      if (before(this.#entries[middle] as Entry)) low = middle + 1
       else high = middle
     }
     return low
@@ -119,7 +150,8 @@ export class WaitingRoom {
     if (this.#cancelSweep || this.#entries.length === 0) return
     const now = this.#clock.now()
     const oldest = this.#entries.reduce((least, { since }) => Math.min(least, since), now)
-    const leftMs = Math.max(1, oldest + this.#patienceMs(now) - now)
+    const patienceMs = this.#patienceMs(now)
+    const leftMs = Math.max(1, Math.min(patienceMs, oldest + patienceMs - now))
     this.#cancelSweep = this.#clock.after(leftMs, () => this.#sweep(), { keepAlive: true })
   }
 
@@ -127,7 +159,11 @@ export class WaitingRoom {
     this.#cancelSweep = undefined
     const now = this.#clock.now()
     const patienceMs = this.#patienceMs(now)
-    for (const entry of this.#entries.filter(({ since }) => now - since >= patienceMs)) this.#refuse(entry)
+    // a clock that was set back does not show how long they have waited
+    const isDue = ({ since }: Entry): boolean => now < since || now - since >= patienceMs
+    const due = this.#entries.filter(isDue)
+    this.#entries = this.#entries.filter((entry) => !isDue(entry))
+    for (const { waiter } of due) waiter.refuse()
     this.#sweepLater()
   }
 }

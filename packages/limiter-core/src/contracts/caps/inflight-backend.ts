@@ -9,6 +9,8 @@ export interface Cap {
   readonly place?: string | undefined
   /** Places per key, an integer of at least 1. */
   readonly limit: number
+  /** Returns the places of a key that apply now, which may change while work waits. Default: always `limit`. */
+  readonly limitOf?: ((key: string) => number) | undefined
   /** Milliseconds after which a permit is revoked, from 1 to 2^31 - 1. Default: never. */
   readonly maxHoldMs?: number | undefined
 }
@@ -25,6 +27,8 @@ export interface AcquireOptions {
   readonly priority?: Priority | undefined
   /** The client that asked. Among work of equal priority, that of the client with the most recent usage is refused first. */
   readonly client?: string | undefined
+  /** Whether the work may wait for a place, if the backend lets work wait. Default: true. */
+  readonly mayWait?: boolean | undefined
   /** The cap that requests the permit. A backend that serves several caps counts each by its name and its limit. */
   readonly cap?: Cap | undefined
   /** The request, for observers. */
