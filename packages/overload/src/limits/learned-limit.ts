@@ -3,6 +3,8 @@ import type { LimitAlgorithm } from './limit-algorithm.ts'
 import { WindowBuilder } from './sample-window.ts'
 
 const LEAST_SAMPLES = 10
+/** The resolution of clocks: work that takes no time at all would make the quotients of durations undefined. */
+const SHORTEST_MS = 0.001
 
 export interface LimitBounds {
   readonly min: number
@@ -31,7 +33,10 @@ export class LearnedLimit {
     if (outcome !== 'success') return
     // began under a larger limit, so it shows what that one caused
     if (inflight > this.current) return
-    const window = this.#window.add(heldMs, inflight, now)
+    // a clock that was set back does not show how long the work took
+    if (!(heldMs >= 0 && heldMs <= Number.MAX_SAFE_INTEGER)) return
+    if (now < this.#window.startedAt) this.#window = this.#newWindow(now)
+    const window = this.#window.add(Math.max(SHORTEST_MS, heldMs), inflight, now)
     if (!window) return
     const { min, max } = this.#bounds
     const next = this.#algorithm.next(this.#exact, window)

@@ -24,10 +24,12 @@ const [SHORTEST, LONGEST] = [2, 30]
 const ERROR_OF_RANGE = 0.93
 const GROWTH = 1.5
 
-/** Collects samples until they show enough. */
+/** Collects samples until they show enough. Durations are above 0. */
 export class WindowBuilder {
-  readonly #startedAt: number
+  readonly startedAt: number
+  /** The last `MOST_SAMPLES` durations at most. */
   readonly #durations: number[] = []
+  #count = 0
   #needed: number
   #durationSum = 0
   #inflightSum = 0
@@ -36,16 +38,17 @@ export class WindowBuilder {
   /** `leastSamples` is at least 1. */
   constructor(leastSamples: number, now: number) {
     this.#needed = Math.min(leastSamples, MOST_SAMPLES)
-    this.#startedAt = now
+    this.startedAt = now
   }
 
   /** Adds a sample. Returns the window when it is complete. */
   add(durationMs: number, inflight: number, now: number): SampleWindow | undefined {
-    const count = this.#durations.push(durationMs)
+    this.#durations[this.#count % MOST_SAMPLES] = durationMs
+    const count = ++this.#count
     this.#durationSum += durationMs
     this.#inflightSum += inflight
     if (inflight > this.#maxInflight) this.#maxInflight = inflight
-    const lengthMs = now - this.#startedAt
+    const lengthMs = now - this.startedAt
     const meanMs = this.#durationSum / count
     if (count < this.#needed || lengthMs < SHORTEST * meanMs) return undefined
     const window = this.#summary(count, meanMs, lengthMs)
@@ -57,13 +60,13 @@ export class WindowBuilder {
 
   #summary(count: number, meanMs: number, lengthMs: number): SampleWindow {
     const sorted = Float64Array.from(this.#durations).sort()
-    const at = (share: number): number => sorted[Math.min(count - 1, Math.floor(count * share))] as number
+    const at = (share: number): number => sorted[Math.floor(sorted.length * share)] as number
     return {
       count,
       lengthMs,
       meanMs,
       medianMs: at(0.5),
-      medianErrorMs: (ERROR_OF_RANGE * (at(0.75) - at(0.25))) / Math.sqrt(count),
+      medianErrorMs: (ERROR_OF_RANGE * (at(0.75) - at(0.25))) / Math.sqrt(sorted.length),
       meanInflight: this.#inflightSum / count,
       maxInflight: this.#maxInflight,
     }
