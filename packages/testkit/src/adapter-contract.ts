@@ -10,12 +10,14 @@ import { keyDenials } from './adapter/key-denials.ts'
 import { mergedHeaders } from './adapter/merged-headers.ts'
 import { modes } from './adapter/modes.ts'
 import { preflights } from './adapter/preflights.ts'
+import { priorities } from './adapter/priorities.ts'
 import { requestLimits } from './adapter/request-limits.ts'
 import { requestWords } from './adapter/request-words.ts'
 import { slowDown } from './adapter/slow-down.ts'
 import type { Feature, MakeApp } from './adapter/stage/app-description.ts'
 import { Stage } from './adapter/stage/stage.ts'
 import { trustedProxies } from './adapter/trusted-proxies.ts'
+import { waiting } from './adapter/waiting.ts'
 import type { TestRunner } from './suite-runner.ts'
 
 export interface AdapterContractOptions {
@@ -50,6 +52,8 @@ export function adapterContract(
     requestWords,
     backends,
     slowDown,
+    priorities,
+    waiting,
   ]) {
     theme(staged, stage)
   }

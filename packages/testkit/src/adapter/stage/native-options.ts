@@ -8,7 +8,19 @@ export interface HookBridge<Req, Res> {
 
 type Hook = (...args: unknown[]) => unknown
 
-const OF_REQUEST = ['key', 'cost', 'reserve', 'skip', 'plan', 'weight', 'message', 'limit', 'window']
+const OF_REQUEST = [
+  'key',
+  'cost',
+  'reserve',
+  'skip',
+  'plan',
+  'weight',
+  'message',
+  'limit',
+  'window',
+  'priority',
+  'fairBy',
+]
 const OF_BOTH = ['settle', 'denied']
 const NESTED = ['cost', 'policies', 'plans']
 
