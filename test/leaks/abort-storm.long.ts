@@ -1,0 +1,8 @@
+import { test } from '@jest/globals'
+import { expectNothingLeft, STORMS } from './storms/storm.ts'
+
+test.each(STORMS)(
+  '%s over HTTP/%d: 200,000 requests that were left alone leave nothing behind',
+  (framework, version) => expectNothingLeft(framework, version, 200_000),
+  1_200_000,
+)
