@@ -5,6 +5,7 @@ export {
   type UpstreamResponse,
 } from './client/adaptive-throttle.ts'
 export { byUpstream, type UpstreamParts } from './client/by-upstream.ts'
+export type { ThrottleStats, UpstreamStats } from './client/throttle.ts'
 export type { ThrottleOptions } from './client/throttle-options.ts'
 export { type ThrottledOptions, throttled } from './client/throttled.ts'
 export { ThrottledError } from './client/throttled-error.ts'

@@ -26,6 +26,10 @@ export class RecentMap<T> {
     return value
   }
 
+  [Symbol.iterator](): IterableIterator<[key: string, value: T]> {
+    return this.#values.entries()
+  }
+
   #forgetOldest(): void {
     for (const key of this.#values.keys()) {
       this.#values.delete(key)

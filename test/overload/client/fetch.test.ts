@@ -149,6 +149,37 @@ describe('retries of adaptiveThrottle', () => {
     expect(new Set(seen.map((each) => JSON.stringify(each))).size).toBe(1)
   })
 
+  test.each([
+    ['in an object', { headers: { 'Idempotency-Key': '"8e03978e"' } }],
+    ['in a list', { headers: [['idempotency-key', 'a']] as [string, string][] }],
+    ['in Headers', { headers: new Headers({ 'idempotency-key': 'a' }) }],
+  ])('repeat POST with an Idempotency-Key %s', async (_where, init) => {
+    const fetch = adaptiveThrottle(globalThis.fetch, { clock })
+    failing(503, 1)
+    expect((await played(fetch(upstream.url, { method: 'POST', body: 'a', ...init }))).status).toBe(200)
+    failing(503, 1)
+    expect((await played(fetch(new Request(upstream.url, { method: 'POST', ...init })))).status).toBe(200)
+    failing(503, 1)
+    expect(
+      (
+        await fetch(upstream.url, {
+          method: 'POST',
+          body: new Blob(['a']).stream(),
+          duplex: 'half',
+          ...init,
+        } as RequestInit)
+      ).status,
+    ).toBe(503)
+    // the headers of the second argument replace those of the request
+    failing(503, 1)
+    expect((await fetch(new Request(upstream.url, { method: 'POST', ...init }), { headers: {} })).status).toBe(503)
+  })
+
+  test('leave invalid headers to fetch', async () => {
+    const fetch = adaptiveThrottle(globalThis.fetch, { clock })
+    await expect(played(fetch(upstream.url, { method: 'POST', headers: { 'a b': 'c' } }))).rejects.toThrow(/a b/)
+  })
+
   test('do not repeat POST, streams and requests with a body', async () => {
     const fetch = adaptiveThrottle(globalThis.fetch, { clock })
     failing(503, 10)
@@ -225,6 +256,36 @@ describe('retries of adaptiveThrottle', () => {
     const fetch = adaptiveThrottle(globalThis.fetch, { clock, retryBudget: 0 })
     failing(503, 1)
     expect((await fetch(upstream.url)).status).toBe(503)
+  })
+})
+
+describe('stats', () => {
+  test('counts what was sent, sent again and not sent, by upstream', async () => {
+    const fetch = adaptiveThrottle(globalThis.fetch, { clock, random: () => 0, maxUpstreams: 2 })
+    expect(fetch.stats()).toEqual(new Map())
+    failing(503, 1)
+    await played(fetch(upstream.url))
+    headers = { 'retry-after': '60' }
+    failing(429, 1)
+    await fetch(upstream.url)
+    await expect(fetch(upstream.url)).rejects.toThrow('SLUICE_THROTTLED')
+    await fetch(other.url)
+    expect(fetch.stats()).toEqual(
+      new Map([
+        [new URL(upstream.url).origin, { sent: 3, retried: 1, throttled: 1 }],
+        [new URL(other.url).origin, { sent: 1, retried: 0, throttled: 0 }],
+      ]),
+    )
+    await fetch('data:,a')
+    expect([...fetch.stats().keys()]).toEqual([new URL(other.url).origin, 'null'])
+  })
+
+  test('is a copy, and belongs to throttled functions, too', async () => {
+    const query = throttled(async () => 'rows', { clock })
+    await query()
+    const before = query.stats()
+    await query()
+    expect([before.get('')?.sent, query.stats().get('')?.sent]).toEqual([1, 2])
   })
 })
 

@@ -95,6 +95,48 @@ describe('RateLimit', () => {
   })
 })
 
+describe('the fields from before RateLimit', () => {
+  const epochS = Date.UTC(2026, 0, 1) / 1_000
+  test.each([
+    ['0', '5', 5_000],
+    ['0', '2.5', 2_500],
+    ['00', ' 5 ', 5_000],
+    ['0', `${epochS + 7}`, 7_000],
+    ['0', `${(epochS + 7) * 1_000}`, 7_000],
+    ['0', `${epochS - 7}`, 0],
+    ['0', '0', 0],
+    // bounded by maxRetryAfterMs
+    ['0', '999999999', MAX_MS],
+    ['0', '999999999999999', MAX_MS],
+    ['1', '5', 0],
+    // malformed
+    ['-0', '5', 0],
+    ['0, 0', '5', 0],
+    ['', '5', 0],
+    ['0', '', 0],
+    ['0', '-5', 0],
+    ['0', '1e9', 0],
+    ['0', '6m0s', 0],
+    ['0', '9999999999999999', 0],
+  ])('remaining %s and reset %s', async (remaining, reset, ms) => {
+    for (const prefix of ['ratelimit', 'X-RateLimit']) {
+      const headers = { [`${prefix}-remaining`]: remaining, [`${prefix}-reset`]: reset }
+      expect(await blockedMs(headers, 200)).toBe(ms)
+      expect(await blockedMs(headers, 429)).toBe(ms)
+    }
+  })
+
+  test('are used only without Retry-After and RateLimit, and those without X- first', async () => {
+    const old = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '50' }
+    expect(await blockedMs({ ...old, 'retry-after': '5' })).toBe(5_000)
+    expect(await blockedMs({ ...old, ratelimit: '"a";r=0;t=9' })).toBe(9_000)
+    expect(await blockedMs({ ...old, ratelimit: '"a";r=4;t=9' })).toBe(0)
+    expect(await blockedMs({ ...old, 'ratelimit-remaining': '0', 'ratelimit-reset': '8' })).toBe(8_000)
+    expect(await blockedMs({ ...old, 'ratelimit-remaining': '1', 'ratelimit-reset': '8' })).toBe(0)
+    expect(await blockedMs({ 'x-ratelimit-remaining': '0' })).toBe(0)
+  })
+})
+
 test('random fields never throw, and never block for longer than maxRetryAfterMs', async () => {
   const parts = [
     '"a"',

@@ -1,14 +1,13 @@
 import { integerFrom, kindOf, optionalFunction, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
-import { exhaustedMs } from './rate-limit-field.ts'
-import { retryAfterMs } from './retry-after.ts'
-import { type Outcome, safely, Throttle } from './throttle.ts'
+import { askedWaitMs, type ResponseFields } from './asked-wait.ts'
+import { type Outcome, safely, Throttle, type ThrottleStats } from './throttle.ts'
 import { THROTTLE_OPTIONS, type ThrottleOptions, throttleRules } from './throttle-options.ts'
 import type { Reply } from './upstream.ts'
 
 /** The parts of a response that `adaptiveThrottle` reads. */
 export interface UpstreamResponse {
   readonly status: number
-  readonly headers: { get(name: string): string | null }
+  readonly headers: ResponseFields
 }
 
 /** `fetch`, or a function with its arguments, such as the one of undici. */
@@ -22,8 +21,8 @@ export interface AdaptiveThrottleOptions<F extends FetchLike = typeof fetch> ext
    */
   readonly key?: ((...request: Parameters<F>) => string) | undefined
   /**
-   * How often one request may be sent again, an integer from 0 to 10. Only requests with an idempotent method and a
-   * body that is not a stream are sent again. Default: 2.
+   * How often one request may be sent again, an integer from 0 to 10. Only requests with an idempotent method or the
+   * header `Idempotency-Key`, and a body that is not a stream, are sent again. Default: 2.
    */
   readonly retries?: number | undefined
 }
@@ -36,16 +35,21 @@ const OVERLOADED = new Set([429, 503])
 interface Init {
   readonly method?: string
   readonly body?: unknown
+  readonly headers?: RequestInit['headers']
   readonly signal?: AbortSignal | null
 }
 
 /**
  * Returns a `fetch` that sends as many requests to each upstream as it is likely to accept, and sends none while the
- * upstream asks for none by `Retry-After` or `RateLimit`. A response with the status 429 or 503, a network error and a
- * timeout mean that a request was not accepted. Requests that are not sent reject with the code `SLUICE_THROTTLED`.
+ * upstream asks for none by `Retry-After`, `RateLimit` or one of the older fields of rate limits. A response with the
+ * status 429 or 503, a network error and a timeout mean that a request was not accepted. Requests that are not sent
+ * reject with the code `SLUICE_THROTTLED`. The result also has a method `stats`, which counts requests by upstream.
  * Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION`.
  */
-export function adaptiveThrottle<F extends FetchLike>(fetch: F, options: AdaptiveThrottleOptions<F> = {}): F {
+export function adaptiveThrottle<F extends FetchLike>(
+  fetch: F,
+  options: AdaptiveThrottleOptions<F> = {},
+): F & ThrottleStats {
   const owner = 'adaptiveThrottle'
   if (typeof fetch !== 'function') {
     throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected a function such as fetch, received ${kindOf(fetch)}`)
@@ -56,7 +60,8 @@ export function adaptiveThrottle<F extends FetchLike>(fetch: F, options: Adaptiv
   const rules = throttleRules(owner, options)
   const throttle = new Throttle(rules)
   const send = fetch as unknown as (...request: readonly unknown[]) => Promise<UpstreamResponse>
-  const throttled = (...request: readonly unknown[]): Promise<UpstreamResponse> => {
+  // async, so that an invalid request rejects, as it does with fetch
+  const throttled = async (...request: readonly unknown[]): Promise<UpstreamResponse> => {
     const [input, init] = request as readonly [input: unknown, init?: Init | null]
     const signal = init?.signal ?? partOf(input).signal
     const origin = originOf(input)
@@ -69,7 +74,7 @@ export function adaptiveThrottle<F extends FetchLike>(fetch: F, options: Adaptiv
       discard: cancelBody,
     })
   }
-  return throttled as unknown as F
+  return Object.assign(throttled as unknown as F, { stats: () => throttle.stats() })
 }
 
 /** The properties of a `Request`, or none of a URL. */
@@ -86,7 +91,18 @@ function isRepeatable(input: unknown, init: Init | null | undefined): boolean {
   const method = init?.method ?? partOf(input).method ?? 'GET'
   // the body of a Request is a stream
   const isConsumed = partOf(input).body instanceof ReadableStream
-  return IDEMPOTENT.has(String(method).toUpperCase()) && !isConsumed && isReusable(init?.body)
+  if (isConsumed || !isReusable(init?.body)) return false
+  return IDEMPOTENT.has(String(method).toUpperCase()) || hasIdempotencyKey(init?.headers ?? partOf(input).headers)
+}
+
+/** Whether the upstream can recognise a repeated request (draft-ietf-httpapi-idempotency-key-header). */
+function hasIdempotencyKey(headers: Init['headers']): boolean {
+  try {
+    return new Headers(headers).has('idempotency-key')
+  } catch {
+    // fetch reports invalid headers
+    return false
+  }
 }
 
 function isReusable(body: unknown): boolean {
@@ -99,10 +115,7 @@ function replyOf(outcome: Outcome<UpstreamResponse>, signal: Init['signal'], wal
   if ('error' in outcome) return { kind: isAbort(outcome.error, signal) ? 'unknown' : 'overloaded', waitMs: 0 }
   const { status, headers } = outcome.value
   const isOverloaded = OVERLOADED.has(status)
-  const after = isOverloaded ? retryAfterMs(headers.get('retry-after') ?? '', wallMs) : undefined
-  // Retry-After is for this client, and takes precedence
-  const waitMs = after ?? exhaustedMs(headers.get('ratelimit') ?? '')
-  return { kind: isOverloaded ? 'overloaded' : 'accepted', waitMs }
+  return { kind: isOverloaded ? 'overloaded' : 'accepted', waitMs: askedWaitMs(headers, isOverloaded, wallMs) }
 }
 
 /** Whether the caller no longer wanted the response. A timeout means that the upstream was too slow. */
@@ -113,6 +126,8 @@ function isAbort(error: unknown, signal: Init['signal']): boolean {
 
 /** Frees the connection of a response that the caller does not receive. */
 function cancelBody(response: UpstreamResponse): void {
-  const { body } = response as { readonly body?: { cancel?(): Promise<void> } | null }
-  body?.cancel?.().catch(() => {})
+  const { body } = response as { readonly body?: { cancel?(): unknown } | null }
+  Promise.resolve()
+    .then(() => body?.cancel?.())
+    .catch(() => {})
 }

@@ -23,8 +23,24 @@ export interface Call<T> {
   discard?(value: T): void
 }
 
+/** Number of calls of an upstream since it was last forgotten, see the option `maxUpstreams`. */
+export interface UpstreamStats {
+  /** Calls that were sent, including those that were sent again. */
+  readonly sent: number
+  /** Calls that were sent again. */
+  readonly retried: number
+  /** Calls that were not sent, and rejected with the code `SLUICE_THROTTLED`. */
+  readonly throttled: number
+}
+
+/** Method of functions that `adaptiveThrottle` and `throttled` return. */
+export interface ThrottleStats {
+  /** Returns counts by the name of the upstream, for metrics. */
+  stats(): ReadonlyMap<string, UpstreamStats>
+}
+
 /** Sends as many calls to each upstream as it is likely to accept. */
-export class Throttle {
+export class Throttle implements ThrottleStats {
   readonly #rules: ThrottleRules
   readonly #upstreams: RecentMap<Upstream>
 
@@ -33,13 +49,21 @@ export class Throttle {
     this.#upstreams = new RecentMap(rules.maxUpstreams)
   }
 
+  stats(): ReadonlyMap<string, UpstreamStats> {
+    return new Map([...this.#upstreams].map(([key, { stats }]) => [key, { ...stats }]))
+  }
+
   /** Sends a call, and sends it again if the upstream is overloaded. Rejects with a `ThrottledError` if it is not sent. */
   async run<T>(call: Call<T>): Promise<T> {
     const upstream = this.#upstreams.use(call.key, () => new Upstream(this.#rules))
     const refusal = upstream.admit()
-    if (refusal) throw refusal
+    if (refusal) {
+      upstream.stats.throttled++
+      throw refusal
+    }
     upstream.retries.deposit()
     for (let sent = 1; ; sent++) {
+      upstream.stats.sent++
       const outcome = await outcomeOf(call)
       const reply = call.assess(outcome)
       upstream.learn(reply)
@@ -47,9 +71,15 @@ export class Throttle {
       const delayMs = this.#delayMs(reply.waitMs, sent)
       const isSoon = delayMs <= this.#rules.maxRetryDelayMs
       if (!isSoon || !upstream.retries.withdraw()) return result(outcome)
-      await pause(delayMs, this.#rules.clock, call.signal)
+      try {
+        await pause(delayMs, this.#rules.clock, call.signal)
+      } catch (error) {
+        discard(call, outcome)
+        throw error
+      }
       if (upstream.admit()) return result(outcome)
-      if ('value' in outcome) call.discard?.(outcome.value)
+      discard(call, outcome)
+      upstream.stats.retried++
     }
   }
 
@@ -65,6 +95,10 @@ async function outcomeOf<T>(call: Call<T>): Promise<Outcome<T>> {
   } catch (error) {
     return { error }
   }
+}
+
+function discard<T>(call: Call<T>, outcome: Outcome<T>): void {
+  if ('value' in outcome) call.discard?.(outcome.value)
 }
 
 function result<T>(outcome: Outcome<T>): T {

@@ -1,5 +1,5 @@
 import { integerFrom, kindOf, optionalFunction, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
-import { type Outcome, safely, Throttle } from './throttle.ts'
+import { type Outcome, safely, Throttle, type ThrottleStats } from './throttle.ts'
 import { THROTTLE_OPTIONS, type ThrottleOptions, throttleRules } from './throttle-options.ts'
 import type { Reply } from './upstream.ts'
 
@@ -19,12 +19,13 @@ const OPTIONS = [...THROTTLE_OPTIONS, 'key', 'isOverload', 'retryAfterMs', 'retr
 
 /**
  * Returns a function that calls `call` as often as its upstream is likely to accept, such as a query or a gRPC call.
- * Calls that are not made reject with the code `SLUICE_THROTTLED`. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION`.
+ * Calls that are not made reject with the code `SLUICE_THROTTLED`. The result also has a method `stats`, which counts
+ * calls by upstream. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION`.
  */
 export function throttled<Args extends readonly unknown[], Result>(
   call: (...args: Args) => Promise<Result>,
   options: ThrottledOptions<Args, Result> = {},
-): (...args: Args) => Promise<Result> {
+): ((...args: Args) => Promise<Result>) & ThrottleStats {
   const owner = 'throttled'
   if (typeof call !== 'function') {
     throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected an async function, received ${kindOf(call)}`)
@@ -40,14 +41,15 @@ export function throttled<Args extends readonly unknown[], Result>(
     const overloaded = isOverload
       ? safely(`${owner}: isOverload`, () => isOverload(error, value), byDefault)
       : byDefault
-    const wait = retryAfterMs && safely(`${owner}: retryAfterMs`, () => retryAfterMs(error, value), undefined)
-    return { kind: overloaded ? 'overloaded' : 'accepted', waitMs: Math.max(0, Number(wait) || 0) }
+    const wait = retryAfterMs && safely(`${owner}: retryAfterMs`, () => Number(retryAfterMs(error, value)), 0)
+    return { kind: overloaded ? 'overloaded' : 'accepted', waitMs: Math.max(0, wait || 0) }
   }
-  return (...args) =>
+  const limited = (...args: Args): Promise<Result> =>
     throttle.run({
       key: key ? safely(`${owner}: key`, () => String(key(...args)), '') : '',
       retries: mostRetries,
       send: () => call(...args),
       assess,
     })
+  return Object.assign(limited, { stats: () => throttle.stats() })
 }

@@ -17,6 +17,7 @@ export interface Reply {
 /** What a client has learned of one upstream. */
 export class Upstream {
   readonly retries: RetryBudget
+  readonly stats = { sent: 0, retried: 0, throttled: 0 }
   readonly #rules: ThrottleRules
   readonly #history: RequestHistory
   #blockedUntilMs = Number.NEGATIVE_INFINITY
