@@ -38,7 +38,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/policies': 44,
   // without its dependencies; each command loads its own part
   '@sluice/cli': 40,
-  '@sluice/testkit': 55,
+  '@sluice/testkit': 59,
 }
 
 const folder = memoryFolder('sluice-exports-')

@@ -35,6 +35,6 @@ export class Turns {
 }
 
 /** A request with a name, a priority and a client. */
-export function named(name: string, priority = 'normal', client = name): Asked {
+export function named(name: string, priority = 'normal', client: string = name): Asked {
   return { headers: { 'x-name': name, 'x-priority': priority, 'x-client': client } }
 }
