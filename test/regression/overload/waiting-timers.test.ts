@@ -59,3 +59,19 @@ test('requests wait no longer than maxWaitMs if the clock is set back', async ()
   clock.advance(100)
   expect([await waiting, clock.pending]).toEqual([undefined, 0])
 })
+
+// regression: a request that got the place of a revoked permit started one more timer, each of which started others
+test('revoked permits whose places are taken at once leave one timer', async () => {
+  const clock = new FakeClock()
+  const backend = prioritizedInflight({ queue: { max: 100, maxWaitMs: '1h' }, clock })
+  const cap = createInflightLimiter({ limit: 2, maxHoldMs: 100, backend, clock })
+  for (let request = 0; request < 40; request++) cap.acquire()
+  for (let round = 0; round < 10; round++) {
+    clock.advance(100)
+    await undefined
+    // of the queue, and of the permits
+    expect([clock.pending, cap.count()]).toEqual([2, 2])
+  }
+  backend.close?.()
+  expect(clock.pending).toBe(0)
+})

@@ -33,6 +33,8 @@ export class MaxHoldTimer {
   }
 
   #sweepAfter(ms: number): void {
+    // a sweep that revokes permits can start a timer for those that take their places
+    this.#cancelSweep?.()
     this.#cancelSweep = this.#clock.after(ms, () => this.#sweep())
   }
 
