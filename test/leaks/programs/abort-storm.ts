@@ -1,8 +1,8 @@
 // Clients that leave at every stage of a request, in front of a cap with every option. Prints what they left behind.
-// Arguments: framework, version of HTTP, number of requests without a response.
+// Arguments: framework, version of HTTP, number of requests without a response, seed.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { baseSeed, seededRandom, until } from '@sluice/testkit'
+import { seededRandom, until } from '@sluice/testkit'
 import { http1Storm } from '../storms/http1-storm.ts'
 import { http2Storm } from '../storms/http2-storm.ts'
 import { StormServer } from '../storms/storm-server.ts'
@@ -18,8 +18,8 @@ function usedMiB(): number {
   return (heapUsed + external) / MIB
 }
 
-async function main(framework: string, version: string, aborts: number): Promise<void> {
-  const random = seededRandom(baseSeed())
+async function main(framework: string, version: string, aborts: number, seed: number): Promise<void> {
+  const random = seededRandom(seed)
   const isHttp2 = version === '2'
   const storm = isHttp2 ? http2Storm : http1Storm
   const target = new StormServer(framework, isHttp2, random)
@@ -63,8 +63,8 @@ async function main(framework: string, version: string, aborts: number): Promise
   process.stdout.write(JSON.stringify({ lost: acquired - released, failures, admitsItsLimit, figures }))
 }
 
-const [framework, version, aborts] = process.argv.slice(-3)
-main(framework, version, Number(aborts)).catch((error) => {
+const [framework, version, aborts, seed] = process.argv.slice(-4)
+main(framework, version, Number(aborts), Number(seed)).catch((error) => {
   process.stderr.write(`${error.stack}\n`)
   process.exit(1)
 })

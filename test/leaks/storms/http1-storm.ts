@@ -55,7 +55,10 @@ function requests(random: SeededRandom): string[] {
 
 const moments: readonly ((socket: Socket, random: SeededRandom) => unknown)[] = [
   () => {},
-  (_socket, random) => turns(random.whole(6)),
+  // the server needs some turns to accept a connection and to read from it
+  (_socket, random) => turns(4 + random.whole(8)),
+  (_socket, random) => turns(4 + random.whole(8)),
+  (_socket, random) => turns(4 + random.whole(20)),
   (_socket, random) => turns(random.whole(20)),
   // byte by byte
   async (socket, random) => {

@@ -18,7 +18,7 @@ export async function http2Storm(port: number, random: SeededRandom): Promise<nu
   const ended = new Set<ClientHttp2Stream>()
   const streams = Array.from({ length: 1 + random.whole(MOST_STREAMS) }, () => open(session, random))
   for (const stream of streams) stream.on('end', () => ended.add(stream))
-  await turns(random.whole(random.pick([1, 3, 16])))
+  await turns(random.whole(random.pick([1, 8, 16])))
   const answered = ended.size
   for (const stream of streams) {
     if (random.whole(3) > 0) stream.close(random.pick(CODES))

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals'
+import { baseSeed } from '@sluice/testkit'
 import { runProgram } from '../program.ts'
 
 interface StormReport {
@@ -15,9 +16,14 @@ export const STORMS: readonly (readonly [framework: string, version: 1 | 2])[] =
 ]
 
 /** Plays a storm in a process of its own and expects that it leaves nothing behind. */
-export async function expectNothingLeft(framework: string, version: number, aborts: number): Promise<void> {
-  const report = (await runProgram('abort-storm', framework, `${version}`, `${aborts}`)) as StormReport
-  process.stdout.write(`${framework} over HTTP/${version}: ${JSON.stringify(report.figures)}\n`)
+export async function expectNothingLeft(
+  framework: string,
+  version: number,
+  aborts: number,
+  seed: number = baseSeed(),
+): Promise<void> {
+  const report = (await runProgram('abort-storm', framework, `${version}`, `${aborts}`, `${seed}`)) as StormReport
+  process.stdout.write(`${framework} over HTTP/${version}, seed ${seed}: ${JSON.stringify(report.figures)}\n`)
   expect(report).toEqual({ lost: 0, failures: 0, admitsItsLimit: true, figures: expect.anything() })
   expect(report.figures.left).toBeGreaterThanOrEqual(aborts)
   expect(report.figures.grownMiB).toBeLessThan(8)
