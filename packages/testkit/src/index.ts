@@ -51,6 +51,8 @@ export { type FleetNode, type Network, SyncedFleet, type SyncedFleetOptions } fr
 export { FrontCounters } from './front-counters.ts'
 export { ReferenceBackend } from './models/reference-backend.ts'
 export { type ReferenceModel, referenceModel } from './models/reference-model.ts'
+export { EventLoopModel } from './overload/event-loop-model.ts'
+export { type EventLoopRunOptions, type LoopRequest, type LoopSource, runEventLoop } from './overload/event-loop-run.ts'
 export { BIMODAL, DRIFTING, type OverloadModel, playModel } from './overload/overload-model.ts'
 export {
   type LoadSource,

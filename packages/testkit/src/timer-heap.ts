@@ -19,6 +19,11 @@ export class TimerHeap {
     return this.#heap.length - this.#cancelled
   }
 
+  /** Time of the first timer, which may have been cancelled; infinity if there is none. */
+  get firstMs(): number {
+    return this.#heap[0]?.dueMs ?? Number.POSITIVE_INFINITY
+  }
+
   add(dueMs: number, run: () => void): Timer {
     const timer = { dueMs, order: this.#orders++, run, isCancelled: false }
     this.#heap.push(timer)
