@@ -11,8 +11,8 @@ import * as words from '@sluice/node-http/shared'
 
 /** Exports that are created separately for each framework. */
 const LIMITERS = [
-  ...['createSluice', 'explainClient', 'inflightLimit', 'rateLimit', 'slowDown'],
-  ...['InflightLimit', 'RateLimit', 'SlowDown'],
+  ...['createSluice', 'explainClient', 'inflightLimit', 'rateLimit', 'shed', 'slowDown'],
+  ...['InflightLimit', 'RateLimit', 'Shed', 'SlowDown'],
 ] as const
 
 const OF_NEST = ['SkipLimits', 'SluiceDenied', 'SluiceFilter', 'SluiceGuard', 'SluiceInterceptor', 'SluiceModule']
@@ -41,7 +41,7 @@ describe.each([
   ['hono', hono as Readonly<Record<string, unknown>>, []],
 ])('@sluice/%s', (_name, exported, ofTheAdapter) => {
   test('exports the names common to all servers, its limiters, and its own names', () => {
-    const limiters = ['createSluice', 'explainClient', 'inflightLimit', 'rateLimit', 'slowDown']
+    const limiters = ['createSluice', 'explainClient', 'inflightLimit', 'rateLimit', 'shed', 'slowDown']
     const expected = [...Object.keys(sharedByAll), ...limiters, ...ofTheAdapter]
     expect(Object.keys(exported).sort()).toEqual(expected.sort())
     for (const [name, value] of Object.entries(sharedByAll))

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { inflightLimit, type RequestSluice, rateLimit, slowDown } from '@sluice/express'
+import { inflightLimit, type RequestSluice, rateLimit, shed, slowDown } from '@sluice/express'
 import { type AppDescription, type LimiterSpec, nativeOptions, onceEach } from '@sluice/testkit'
 import type { RequestHandler } from 'express'
 import { bridge, send } from './connect-bridge.ts'
@@ -32,7 +32,7 @@ export function expressApp<App extends ExpressLike>(app: App, description: AppDe
   return app
 }
 
-const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown }
+const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown, shed }
 
 function built({ kind, options }: LimiterSpec): RequestHandler {
   return makers[kind](nativeOptions(options, bridge))

@@ -4,6 +4,7 @@ import {
   inflightLimit,
   type RequestSluice,
   rateLimit,
+  shed,
   slowDown,
   sluice,
 } from '@sluice/fastify'
@@ -108,7 +109,7 @@ function takeAnyBody(app: FastifyInstance): void {
   })
 }
 
-const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown }
+const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown, shed }
 
 function built({ kind, options }: LimiterSpec): ReturnType<typeof rateLimit> {
   return makers[kind](nativeOptions(options, bridge)) as ReturnType<typeof rateLimit>

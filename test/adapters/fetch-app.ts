@@ -1,11 +1,11 @@
-import { type FetchMiddleware, inflightLimit, rateLimit, slowDown, sluiceOf } from '@sluice/fetch'
+import { type FetchMiddleware, inflightLimit, rateLimit, shed, slowDown, sluiceOf } from '@sluice/fetch'
 import { type AppDescription, type Handler, type LimiterSpec, nativeOptions, onceEach } from '@sluice/testkit'
 import { bridge, responseOf } from './fetch-bridge.ts'
 
 /** A handler of Web-standard requests. `info` is what the server passes beside the request. */
 export type FetchHandler = (request: Request, info?: unknown) => Response | Promise<Response>
 
-const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown }
+const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown, shed }
 
 function built({ kind, options }: LimiterSpec): FetchMiddleware {
   return makers[kind](nativeOptions(options, bridge))

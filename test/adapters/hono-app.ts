@@ -1,5 +1,5 @@
 import type { FetchReply } from '@sluice/fetch'
-import { inflightLimit, rateLimit, slowDown } from '@sluice/hono'
+import { inflightLimit, rateLimit, shed, slowDown } from '@sluice/hono'
 import { type AppDescription, type HookBridge, type LimiterSpec, nativeOptions, onceEach } from '@sluice/testkit'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { bridge as fetchBridge, replyBridge, responseOf } from './fetch-bridge.ts'
@@ -9,7 +9,7 @@ const bridge: HookBridge<Context, FetchReply> = {
   response: replyBridge,
 }
 
-const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown }
+const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown, shed }
 
 function built({ kind, options }: LimiterSpec): MiddlewareHandler {
   return makers[kind](nativeOptions(options, bridge))

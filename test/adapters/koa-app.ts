@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { inflightLimit, rateLimit, slowDown } from '@sluice/koa'
+import { inflightLimit, rateLimit, shed, slowDown } from '@sluice/koa'
 import {
   type AppDescription,
   type HookBridge,
@@ -57,7 +57,7 @@ export function koaApp(app: Koa, description: AppDescription): RequestListener {
   return app.callback()
 }
 
-const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown }
+const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown, shed }
 
 function built({ kind, options }: LimiterSpec): Middleware {
   return makers[kind](nativeOptions(options, bridge))

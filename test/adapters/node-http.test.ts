@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { describe, test } from '@jest/globals'
-import { type ConnectHandler, inflightLimit, rateLimit, slowDown } from '@sluice/node-http'
+import { type ConnectHandler, inflightLimit, rateLimit, shed, slowDown } from '@sluice/node-http'
 import {
   type AppDescription,
   adapterContract,
@@ -14,7 +14,7 @@ import { running } from './running-app.ts'
 
 type NodeHandler = ConnectHandler<IncomingMessage, ServerResponse>
 
-const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown }
+const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown, shed }
 
 function built({ kind, options }: LimiterSpec) {
   return makers[kind](nativeOptions(options, bridge))

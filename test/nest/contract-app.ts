@@ -11,7 +11,17 @@ import {
   UseGuards,
   UseInterceptors,
 } from '@nestjs/common'
-import { InflightLimit, inflightLimit, RateLimit, rateLimit, SlowDown, SluiceModule, slowDown } from '@sluice/nest'
+import {
+  InflightLimit,
+  inflightLimit,
+  RateLimit,
+  rateLimit,
+  Shed,
+  SlowDown,
+  SluiceModule,
+  shed,
+  slowDown,
+} from '@sluice/nest'
 import {
   type AppDescription,
   type LimiterSpec,
@@ -22,9 +32,9 @@ import {
 } from '@sluice/testkit'
 import { bridge, dressed, nestApp, type Platform } from './nest-app.ts'
 
-const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown }
-const decorators = { rate: RateLimit, cap: InflightLimit, slow: SlowDown }
-const words = { rate: 'rateLimit', cap: 'inflightLimit', slow: 'slowDown' } as const
+const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown, shed }
+const decorators = { rate: RateLimit, cap: InflightLimit, slow: SlowDown, shed: Shed }
+const words = { rate: 'rateLimit', cap: 'inflightLimit', slow: 'slowDown', shed: 'shed' } as const
 
 type Enhancer = CanActivate & NestInterceptor
 

@@ -1,5 +1,5 @@
 import { All, Controller, Req, Res, type Type } from '@nestjs/common'
-import { InflightLimit, RateLimit, SkipLimits, SlowDown, SluiceModule } from '@sluice/nest'
+import { InflightLimit, RateLimit, Shed, SkipLimits, SlowDown, SluiceModule } from '@sluice/nest'
 import {
   type Handler,
   type LayeredDescription,
@@ -18,8 +18,9 @@ export function layeredApp(platform: Platform, { app, routes, group }: LayeredDe
 }
 
 function decoratorsOf(layer: LayerSpec = {}): ((target: object, name?: string, of?: PropertyDescriptor) => void)[] {
-  const { rateLimit, slowDown, inflightLimit, skipLimits } = nativeLayer<LayerSpec, never, never>(layer, bridge)
+  const { shed, rateLimit, slowDown, inflightLimit, skipLimits } = nativeLayer<LayerSpec, never, never>(layer, bridge)
   return [
+    ...(shed === undefined ? [] : [Shed(shed)]),
     ...(rateLimit === undefined ? [] : [RateLimit(rateLimit)]),
     ...(slowDown === undefined ? [] : [SlowDown(slowDown)]),
     ...(inflightLimit === undefined ? [] : [InflightLimit(inflightLimit)]),

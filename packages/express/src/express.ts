@@ -70,6 +70,9 @@ export const inflightLimit: ExpressLimiters['inflightLimit'] = limiters.inflight
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: ExpressLimiters['slowDown'] = limiters.slowDown
 
+/** Refuses requests while the process is overloaded, least important first: `shed({ priority })`. Mount it first. */
+export const shed: ExpressLimiters['shed'] = limiters.shed
+
 /** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: ExpressLimiters['createSluice'] = limiters.createSluice
 
@@ -84,6 +87,9 @@ export const InflightLimit: ExpressLimiters['InflightLimit'] = limiters.Inflight
  * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
  */
 export const SlowDown: ExpressLimiters['SlowDown'] = limiters.SlowDown
+
+/** Decorator that refuses requests to a method while the process is overloaded: `@Shed({ priority })`. */
+export const Shed: ExpressLimiters['Shed'] = limiters.Shed
 
 /**
  * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in

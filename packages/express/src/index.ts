@@ -10,6 +10,8 @@ export {
   inflightLimit,
   RateLimit,
   rateLimit,
+  Shed,
   SlowDown,
+  shed,
   slowDown,
 } from './express.ts'

@@ -42,6 +42,9 @@ export const inflightLimit: FastifyLimiters['inflightLimit'] = limiters.inflight
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: FastifyLimiters['slowDown'] = limiters.slowDown
 
+/** Refuses requests while the process is overloaded, least important first: `shed({ priority })`. Mount it first. */
+export const shed: FastifyLimiters['shed'] = limiters.shed
+
 /** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: FastifyLimiters['createSluice'] = limiters.createSluice
 
@@ -56,6 +59,9 @@ export const InflightLimit: FastifyLimiters['InflightLimit'] = limiters.Inflight
  * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
  */
 export const SlowDown: FastifyLimiters['SlowDown'] = limiters.SlowDown
+
+/** Decorator that refuses requests to a method while the process is overloaded: `@Shed({ priority })`. */
+export const Shed: FastifyLimiters['Shed'] = limiters.Shed
 
 /**
  * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in

@@ -8,7 +8,9 @@ export {
   inflightLimit,
   RateLimit,
   rateLimit,
+  Shed,
   SlowDown,
+  shed,
   slowDown,
 } from './fastify.ts'
 export type { FastifyHook } from './fastify-mount.ts'

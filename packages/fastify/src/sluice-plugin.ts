@@ -64,7 +64,7 @@ const HOME = Symbol.for('sluice.fastify@1')
 
 type Home = FastifyInstance & { [HOME]?: Registration }
 
-const ROUTE = ['rateLimit', 'slowDown', 'inflightLimit', 'skipLimits', 'phase'] as const
+const ROUTE = ['shed', 'rateLimit', 'slowDown', 'inflightLimit', 'skipLimits', 'phase'] as const
 const APPLICATION = [...ROUTE, ...SLUICE_OPTIONS] as const
 
 /**
@@ -113,8 +113,8 @@ function rootLayer(app: Home, options: FastifySluiceOptions): Layer {
   }
   roots.set(app.server, [...others, app])
   const root: Layer = LimitLayer.root(FASTIFY_OPTIONS, compileSharedOptions(options))
-  const { rateLimit, slowDown, inflightLimit, skipLimits } = options
-  const layer = root.extend({ rateLimit, slowDown, inflightLimit, skipLimits }, 'default')
+  const { shed, rateLimit, slowDown, inflightLimit, skipLimits } = options
+  const layer = root.extend({ shed, rateLimit, slowDown, inflightLimit, skipLimits }, 'default')
   closeWith(app, root)
   addHooks(app)
   warnAboutFastifyOption(app)
@@ -132,9 +132,10 @@ function closeWith(app: Home, layer: Layer): void {
 }
 
 function childLayer(app: Home, above: Registration, options: FastifySluiceOptions): Layer {
-  const { rateLimit, slowDown, inflightLimit, skipLimits } = options
+  const { shed, rateLimit, slowDown, inflightLimit, skipLimits } = options
   const { withBackend, withObservers } = compileSharedOptions(options)
   const own = {
+    shed: shed && withObservers(shed),
     rateLimit: rateLimit && withBackend(rateLimit),
     slowDown: slowDown && withBackend(slowDown),
     inflightLimit: inflightLimit && withObservers(inflightLimit),

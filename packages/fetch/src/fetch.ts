@@ -109,6 +109,8 @@ export const rateLimit: FetchLimiters['rateLimit'] = limiters.rateLimit
 export const inflightLimit: FetchLimiters['inflightLimit'] = limiters.inflightLimit
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: FetchLimiters['slowDown'] = limiters.slowDown
+/** Refuses requests while the process is overloaded, least important first: `shed({ priority })`. Use it first. */
+export const shed: FetchLimiters['shed'] = limiters.shed
 /** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: FetchLimiters['createSluice'] = limiters.createSluice
 

@@ -9,6 +9,7 @@ export {
   type FetchRateLimitOptions,
   inflightLimit,
   rateLimit,
+  shed,
   slowDown,
   sluiceOf,
 } from './fetch.ts'

@@ -77,6 +77,8 @@ export const rateLimit: HonoLimiters['rateLimit'] = limiters.rateLimit
 export const inflightLimit: HonoLimiters['inflightLimit'] = limiters.inflightLimit
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: HonoLimiters['slowDown'] = limiters.slowDown
+/** Refuses requests while the process is overloaded, least important first: `shed({ priority })`. Use it first. */
+export const shed: HonoLimiters['shed'] = limiters.shed
 /** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: HonoLimiters['createSluice'] = limiters.createSluice
 

@@ -10,5 +10,6 @@ export {
   rateLimit,
   type SluiceEnv,
   type SluiceVariables,
+  shed,
   slowDown,
 } from './hono.ts'

@@ -28,6 +28,8 @@ export type { GateOverrides, RateCheck } from './gates/rate-check.ts'
 export { RateGate } from './gates/rate-gate.ts'
 export { type RateLayer, scopeOfPart } from './gates/rate-layers.ts'
 export type { RequestSluice } from './gates/request-sluice.ts'
+export { type ShedCheck, ShedGate } from './gates/shed/shed-gate.ts'
+export type { ShedOptions } from './gates/shed/shed-options.ts'
 export { type SlowCheck, SlowDownGate } from './gates/slow-down/slow-down-gate.ts'
 export type { SlowDownOptions } from './gates/slow-down/slow-down-options.ts'
 export { releasePermit } from './lifecycle/release-permit.ts'
@@ -40,9 +42,11 @@ export {
   type InflightHandle,
   isDeniedRequest,
   type RateHandle,
+  type ShedHandle,
   type SlowDownHandle,
 } from './limits/http-limit.ts'
 export { HttpRateLimit } from './limits/http-rate-limit.ts'
+export { HttpShed } from './limits/http-shed.ts'
 export { HttpSlowDown } from './limits/http-slow-down.ts'
 export { InHandlerDetector } from './limits/in-handler-detector.ts'
 export {

@@ -14,5 +14,6 @@ export type {
 } from './gates/options/rate-limit-options.ts'
 export type { RequestPolicy } from './gates/options/request-policy.ts'
 export type { RequestSluice } from './gates/request-sluice.ts'
+export type { ShedOptions } from './gates/shed/shed-options.ts'
 export type { SlowDownOptions } from './gates/slow-down/slow-down-options.ts'
-export type { InflightHandle, RateHandle, SlowDownHandle } from './limits/http-limit.ts'
+export type { InflightHandle, RateHandle, ShedHandle, SlowDownHandle } from './limits/http-limit.ts'

@@ -9,7 +9,9 @@ export {
   type KoaRateLimitOptions,
   RateLimit,
   rateLimit,
+  Shed,
   SlowDown,
   type SluiceState,
+  shed,
   slowDown,
 } from './koa.ts'

@@ -66,6 +66,8 @@ export const rateLimit: KoaLimiters['rateLimit'] = limiters.rateLimit
 export const inflightLimit: KoaLimiters['inflightLimit'] = limiters.inflightLimit
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: KoaLimiters['slowDown'] = limiters.slowDown
+/** Refuses requests while the process is overloaded, least important first: `shed({ priority })`. Mount it first. */
+export const shed: KoaLimiters['shed'] = limiters.shed
 /** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: KoaLimiters['createSluice'] = limiters.createSluice
 /** Decorator that limits the request rate of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
@@ -77,6 +79,8 @@ export const InflightLimit: KoaLimiters['InflightLimit'] = limiters.InflightLimi
  * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
  */
 export const SlowDown: KoaLimiters['SlowDown'] = limiters.SlowDown
+/** Decorator that refuses requests to a method while the process is overloaded: `@Shed({ priority })`. */
+export const Shed: KoaLimiters['Shed'] = limiters.Shed
 
 /**
  * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in

@@ -72,7 +72,7 @@ export {
 export type { BanInput } from './policy/ban-options.ts'
 export { DEFAULT_NAMES } from './policy/default-names.ts'
 export { type Mode, modeOf, parseMode } from './policy/mode.ts'
-export { checkedUnits, LARGEST_HEADER_INTEGER, type PolicyInput } from './policy/policy.ts'
+export { checkedUnits, headerText, LARGEST_HEADER_INTEGER, type PolicyInput } from './policy/policy.ts'
 export { inThisContext } from './process/async-context.ts'
 export {
   type CollapsedClients,

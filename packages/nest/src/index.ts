@@ -1,5 +1,5 @@
 export * from '@sluice/node-http/shared'
-export { InflightLimit, type LimitDecorator, RateLimit, SkipLimits, SlowDown } from './limit-decorators.ts'
+export { InflightLimit, type LimitDecorator, RateLimit, Shed, SkipLimits, SlowDown } from './limit-decorators.ts'
 export type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 export {
   createSluice,
@@ -8,9 +8,11 @@ export {
   type NestInflightLimitOptions,
   type NestLimiterFactories,
   type NestRateLimitOptions,
+  type NestShedOptions,
   type NestSlowDownOptions,
   type NestSluice,
   rateLimit,
+  shed,
   slowDown,
 } from './nest-limiters.ts'
 export { type DeniedExtensions, SluiceDenied } from './sluice-denied.ts'

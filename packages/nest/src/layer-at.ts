@@ -29,7 +29,7 @@ export function layerAt(
   }
 }
 
-const KINDS = ['rateLimit', 'slowDown', 'inflightLimit'] as const
+const KINDS = ['shed', 'rateLimit', 'slowDown', 'inflightLimit'] as const
 
 function isLimit(word: NestLayer): boolean {
   return KINDS.some((kind) => word[kind])

@@ -6,7 +6,7 @@ import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 export type NestLayer = LayerOptions<PlatformRequest, PlatformResponse>
 
 /** Options of a limit; `false` removes the inherited limits. */
-type OptionsOf<Word extends 'rateLimit' | 'slowDown' | 'inflightLimit'> = Exclude<NestLayer[Word], undefined>
+type OptionsOf<Word extends 'shed' | 'rateLimit' | 'slowDown' | 'inflightLimit'> = Exclude<NestLayer[Word], undefined>
 
 /** Content of one decorator: options, or `policy`, the name of a policy of the module. */
 export type DeclaredLimits = NestLayer & { readonly policy?: string }
@@ -43,6 +43,11 @@ export function InflightLimit(limit: OptionsOf<'inflightLimit'>): LimitDecorator
 /** Delays frequent requests of a client. `false` removes the inherited slow-downs. */
 export function SlowDown(limit: OptionsOf<'slowDown'>): LimitDecorator {
   return decoratorAdding('SlowDown', { slowDown: checked('SlowDown', limit) })
+}
+
+/** Refuses requests while the process is overloaded: `@Shed({ priority })`. `false` removes inherited load shedding. */
+export function Shed(shed: OptionsOf<'shed'>): LimitDecorator {
+  return decoratorAdding('Shed', { shed: checked('Shed', shed) })
 }
 
 /** Removes inherited limits: `@SkipLimits('burst')` the policies and caps with these names, `@SkipLimits()` all. */

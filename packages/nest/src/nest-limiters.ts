@@ -14,6 +14,8 @@ import {
   nodeSource,
   type RateHandle,
   type RateLimitOptions,
+  type ShedHandle,
+  type ShedOptions,
   type SlowDownHandle,
   type SlowDownOptions,
   type Sluice,
@@ -27,6 +29,7 @@ import { endWith, runWithin } from './sluice-interceptor.ts'
 
 export type NestRateLimitOptions = RateLimitOptions<PlatformRequest, PlatformResponse>
 export type NestInflightLimitOptions = InflightLimitOptions<PlatformRequest, PlatformResponse>
+export type NestShedOptions = ShedOptions<PlatformRequest, PlatformResponse>
 export type NestSlowDownOptions = SlowDownOptions<PlatformRequest, PlatformResponse>
 
 /** Functions that create single limits, for `@UseGuards` and `@UseInterceptors`. */
@@ -34,6 +37,7 @@ export interface NestLimiterFactories {
   rateLimit(options: NestRateLimitOptions): CanActivate & RateHandle
   inflightLimit(options: NestInflightLimitOptions): NestInterceptor & InflightHandle
   slowDown(options: NestSlowDownOptions): CanActivate & SlowDownHandle
+  shed(options?: NestShedOptions): CanActivate & ShedHandle
 }
 
 export type NestSluice<B extends Backend> = NestLimiterFactories &
@@ -76,6 +80,9 @@ export const inflightLimit: NestLimiters['inflightLimit'] = limiters.inflightLim
  * `@UseGuards(slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' }))`.
  */
 export const slowDown: NestLimiters['slowDown'] = limiters.slowDown
+
+/** Guard that refuses requests while the process is overloaded, without the module: `@UseGuards(shed())`. */
+export const shed: NestLimiters['shed'] = limiters.shed
 
 /** Creates the functions above with a shared backend, clock and observers. */
 export const createSluice: NestLimiters['createSluice'] = limiters.createSluice

@@ -21,7 +21,7 @@ type Words = readonly DeclaredLimits[]
 
 /** Limits of one handler. */
 export interface HandlerLimits {
-  /** Rate limits and slow-downs, checked by the guard. */
+  /** Load shedding, rate limits and slow-downs, checked by the guard. */
   readonly rates: Limits
   /** Caps, checked by the interceptor. */
   readonly caps: Limits
@@ -105,7 +105,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   }
 
   #add(options: SluiceModuleOptions): void {
-    const { rateLimit, slowDown, inflightLimit } = options
+    const { shed, rateLimit, slowDown, inflightLimit } = options
     this.#policies.add(options)
     // a later import inherits the limits of the earlier ones
     const above =
@@ -113,7 +113,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
         ? this.#all
         : LimitLayer.root<PlatformRequest, PlatformResponse>([], compileSharedOptions(options))
     const routeScope = this.#tops.length > 0 ? `module ${this.#tops.length + 1}` : ''
-    this.#all = above.extend({ rateLimit, slowDown, inflightLimit }, routeScope)
+    this.#all = above.extend({ shed, rateLimit, slowDown, inflightLimit }, routeScope)
     this.#tops.push(this.#all)
   }
 

@@ -8,8 +8,8 @@ import { RouteLimits } from './route-limits.ts'
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 
 /**
- * Checks the rates and slow-downs of a handler. Runs for every route unless the module has `bind: false`. If it is
- * bound twice, a request is still counted once.
+ * Checks the load shedding, the rates and the slow-downs of a handler. Runs for every route unless the module has
+ * `bind: false`. If it is bound twice, a request is still counted once.
  */
 export class SluiceGuard implements CanActivate {
   readonly #limits: RouteLimits

@@ -5,6 +5,7 @@ import {
   kindOf,
   optionsOf,
   type RateLimitOptions,
+  type ShedOptions,
   SLUICE_OPTIONS,
   type SlowDownOptions,
   SluiceError,
@@ -19,6 +20,8 @@ type Policies = Extract<PoliciesOptions<PlatformRequest, PlatformResponse>['poli
 export interface SluiceModuleOptions extends SluiceOptions<Backend> {
   /** Policies for `@RateLimit('name')`, which count nothing otherwise. All decorators with one name share its count. */
   readonly policies?: Policies | undefined
+  /** Load shedding for all routes. It comes before all other limits. */
+  readonly shed?: ShedOptions<PlatformRequest, PlatformResponse> | undefined
   /** Rate limit of all routes together. */
   readonly rateLimit?: RateLimitOptions<PlatformRequest, PlatformResponse> | undefined
   /** Slow-down of all routes together. */
@@ -46,7 +49,7 @@ export interface SluiceModuleAsyncOptions extends SluiceModulePlacement, Pick<Mo
   readonly useFactory: (...injected: any[]) => SluiceModuleOptions | Promise<SluiceModuleOptions>
 }
 
-const OPTIONS = ['policies', 'rateLimit', 'slowDown', 'inflightLimit', ...SLUICE_OPTIONS] as const
+const OPTIONS = ['policies', 'shed', 'rateLimit', 'slowDown', 'inflightLimit', ...SLUICE_OPTIONS] as const
 
 /** Validates the options of the module and returns them. Throws `SLUICE_BAD_OPTION`. */
 export function moduleOptions(options: SluiceModuleOptions): SluiceModuleOptions {

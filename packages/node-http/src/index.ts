@@ -8,7 +8,9 @@ export {
   inflightLimit,
   RateLimit,
   rateLimit,
+  Shed,
   SlowDown,
+  shed,
   slowDown,
 } from './node-http.ts'
 export * from './shared-exports.ts'

@@ -34,6 +34,9 @@ export const inflightLimit: NodeLimiters['inflightLimit'] = limiters.inflightLim
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: NodeLimiters['slowDown'] = limiters.slowDown
 
+/** Refuses requests while the process is overloaded, least important first: `shed({ priority })`. Mount it first. */
+export const shed: NodeLimiters['shed'] = limiters.shed
+
 /** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: NodeLimiters['createSluice'] = limiters.createSluice
 
@@ -48,6 +51,9 @@ export const InflightLimit: NodeLimiters['InflightLimit'] = limiters.InflightLim
  * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
  */
 export const SlowDown: NodeLimiters['SlowDown'] = limiters.SlowDown
+
+/** Decorator that refuses requests to a method while the process is overloaded: `@Shed({ priority })`. */
+export const Shed: NodeLimiters['Shed'] = limiters.Shed
 
 /**
  * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in

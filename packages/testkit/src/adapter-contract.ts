@@ -13,6 +13,7 @@ import { preflights } from './adapter/preflights.ts'
 import { priorities } from './adapter/priorities.ts'
 import { requestLimits } from './adapter/request-limits.ts'
 import { requestWords } from './adapter/request-words.ts'
+import { shed } from './adapter/shed.ts'
 import { slowDown } from './adapter/slow-down.ts'
 import type { Feature, MakeApp } from './adapter/stage/app-description.ts'
 import { Stage } from './adapter/stage/stage.ts'
@@ -54,6 +55,7 @@ export function adapterContract(
     slowDown,
     priorities,
     waiting,
+    shed,
   ]) {
     theme(staged, stage)
   }

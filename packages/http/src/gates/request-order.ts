@@ -2,21 +2,17 @@ import {
   andThen,
   badOption,
   type InflightBackend,
-  isHeaderName,
   keySourceOf,
   type LimiterReport,
   type MaybePromise,
-  oneOf,
-  optionsOf,
   type Priority,
   type ReportFallback,
   type RequestView,
-  reportUnlessPreflight,
   requestKey,
 } from '@sluice/limiter-core/http'
-import { PRIORITIES, prioritizedInflight } from '@sluice/overload/http'
-import { runHook } from './options/hook.ts'
+import { prioritizedInflight } from '@sluice/overload/http'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
+import { checkPriorityOption, priorityOf } from './options/request-priority.ts'
 
 /** What decides the order of a request. */
 export interface Rank {
@@ -45,7 +41,7 @@ export class RequestOrder<Req> {
         'none with priority, fairBy, queue or prioritizer, which this process decides',
       )
     }
-    if (priority !== undefined && typeof priority !== 'function') headerOf(priority)
+    checkPriorityOption(priority)
     if (fairBy !== undefined) keySourceOf(fairBy)
     return new RequestOrder(options, prioritizedInflight({ queue, prioritizer, clock }))
   }
@@ -56,29 +52,11 @@ export class RequestOrder<Req> {
   }
 
   rankOf(view: RequestView<Req>, report: LimiterReport, reportFallback: ReportFallback): MaybePromise<Rank> {
-    const { fairBy } = this.#options
-    return andThen(this.#priorityOf(view, report), (priority) => {
+    const { priority: option, fairBy } = this.#options
+    return andThen(priorityOf(option, view, report), (priority) => {
       if (!fairBy) return { priority, client: undefined }
       const client = requestKey(fairBy, view, reportFallback)
       return andThen(client, (key) => ({ priority, client: typeof key === 'string' ? key : undefined }))
     })
   }
-
-  #priorityOf(view: RequestView<Req>, report: LimiterReport): MaybePromise<Priority | undefined> {
-    const { priority } = this.#options
-    if (priority === undefined) return undefined
-    if (typeof priority !== 'function') return knownPriority(view.header(priority.header))
-    const accept = (value: Priority): Priority => oneOf('priority', value, PRIORITIES)
-    return runHook('priority', () => priority(view.raw), accept, 'normal', reportUnlessPreflight(view, report))
-  }
-}
-
-/** A client may send any text; an unknown priority is `normal`. */
-function knownPriority(text: string | undefined): Priority | undefined {
-  return PRIORITIES.find((name) => name === text)
-}
-
-function headerOf(priority: unknown): void {
-  const { header } = optionsOf('priority', priority as { header: string }, ['header'])
-  if (!isHeaderName(header)) throw badOption('priority.header', header, 'the name of a header')
 }

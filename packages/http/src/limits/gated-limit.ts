@@ -11,7 +11,7 @@ import type { HttpExchange } from '../exchange.ts'
 import type { Admission, HttpLimit } from './http-limit.ts'
 import { InHandlerDetector } from './in-handler-detector.ts'
 
-/** Framework-independent part of a limit: a rate gate, a slow-down gate or an in-flight gate. */
+/** Framework-independent part of a limit: a rate gate, a slow-down gate, an in-flight gate or a shed gate. */
 interface RequestGate<Req, Check> {
   readonly options: { readonly trust?: ProxyTrustOption | undefined }
   readonly report: LimiterReport

@@ -1,5 +1,6 @@
 import type { InflightLimiter, Limiter } from '@sluice/limiter-core'
 import type { LimiterReport, MaybePromise } from '@sluice/limiter-core/http'
+import type { Shedder } from '@sluice/overload/http'
 import type { DeniedRequest } from '../denial/denied-request.ts'
 import type { HttpExchange } from '../exchange.ts'
 
@@ -10,7 +11,7 @@ import type { HttpExchange } from '../exchange.ts'
  */
 export type Admission<Req, Res> = 'passed' | 'held' | 'gone' | DeniedRequest<Req, Res>
 
-/** A limit as adapters use it: a rate limit, a slow-down or a cap on concurrent requests. */
+/** A limit as adapters use it: a rate limit, a slow-down, a cap on concurrent requests or load shedding. */
 export interface HttpLimit<Req, Res> {
   readonly holdUntil?: 'response' | 'handler' | undefined
   readonly report: LimiterReport
@@ -43,6 +44,14 @@ export interface SlowDownHandle {
   /** Returns the number of requests that are being delayed. */
   waiting(): number
   /** Releases all delayed requests at once, and delays no further ones. */
+  close(): void
+}
+
+/** Members of load shedding in every framework. */
+export interface ShedHandle {
+  /** The underlying shedder, to read its pressure or to shed work other than requests. */
+  readonly shedder: Shedder
+  /** Stops the timers. No request is refused from now on. */
   close(): void
 }
 

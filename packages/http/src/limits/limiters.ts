@@ -15,10 +15,12 @@ import {
 import { TrustedProxies } from '../client/trusted-proxies.ts'
 import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
 import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
+import type { ShedOptions } from '../gates/shed/shed-options.ts'
 import type { SlowDownOptions } from '../gates/slow-down/slow-down-options.ts'
 import { HttpInflightLimit } from './http-inflight-limit.ts'
-import type { HttpLimit, InflightHandle, RateHandle, SlowDownHandle } from './http-limit.ts'
+import type { HttpLimit, InflightHandle, RateHandle, ShedHandle, SlowDownHandle } from './http-limit.ts'
 import { HttpRateLimit } from './http-rate-limit.ts'
+import { HttpShed } from './http-shed.ts'
 import { HttpSlowDown } from './http-slow-down.ts'
 
 /** Options that all limiters of an application share. */
@@ -36,6 +38,7 @@ export interface LimiterFactories<Req, Res, Mounted, Extra = unknown> {
   rateLimit<Plan extends string = string>(options: RateLimitOptions<Req, Res, Plan> & Extra): Mounted & RateHandle
   inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): Mounted & InflightHandle
   slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowDownHandle
+  shed(options?: ShedOptions<Req, Res> & Extra): Mounted & ShedHandle
 }
 
 /**
@@ -80,6 +83,10 @@ export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
       const limiter = slow.gate.rate.limiter()
       return Object.assign(mount(slow), { limiter, waiting: () => slow.waiting, close: () => slow.close() })
     },
+    shed: (options) => {
+      const shed = HttpShed.of<Req, Res>(options, adapterOptions)
+      return Object.assign(mount(shed), { shedder: shed.gate.shedder, close: () => shed.close() })
+    },
   }
   return { ...makers, createSluice: (shared) => sluiceOf(makers, shared) }
 }
@@ -93,8 +100,8 @@ export interface SharedOptions {
   /** Adds all shared options, for rate limits and slow-downs. */
   withBackend<T extends Watchable>(options: T): T
   /**
-   * Adds the shared clock, trusted proxies and observers, for caps: the shared backend does not count concurrent
-   * requests.
+   * Adds the shared clock, trusted proxies and observers, for caps and load shedding: the shared backend does
+   * not count for them.
    */
   withObservers<T extends Watchable>(options: T): T
 }
@@ -143,6 +150,7 @@ function sluiceOf<Req, Res, Mounted, Extra, B extends Backend>(
     rateLimit: (options) => makers.rateLimit(withBackend(options)),
     inflightLimit: (options) => makers.inflightLimit(withObservers(options)),
     slowDown: (options) => makers.slowDown(withBackend(options)),
+    shed: (options) => makers.shed(withObservers(options ?? ({} as NonNullable<typeof options>))),
     limiter: (options) =>
       createLimiter(withBackend(options)) as unknown as B extends Backend<Answer> ? Limiter<Decision> : Limiter,
   }

@@ -1,9 +1,9 @@
 import { SluiceError } from '@sluice/limiter-core'
 
-const MAKERS = ['rateLimit', 'inflightLimit', 'slowDown'] as const
+const MAKERS = ['rateLimit', 'inflightLimit', 'slowDown', 'shed'] as const
 
 /**
- * Makes `rateLimit`, `inflightLimit` and `slowDown` throw if they are mounted without being called: with
+ * Makes `rateLimit`, `inflightLimit`, `slowDown` and `shed` throw if they are mounted without being called: with
  * `app.use(rateLimit)`, every request would receive a 500. `property` is a property that the framework reads from each
  * mounted function. Returns `makers`.
  */

@@ -15,6 +15,7 @@ export type ObserverEvent =
   | 'breaker'
   | 'sync'
   | 'slowed'
+  | 'shed'
   | 'saturated'
   | 'quota'
   | 'policies'

@@ -4,10 +4,9 @@ export const DEFAULT_NAMES = {
   slowDown: 'slow-down',
   inflightLimit: 'inflight',
   limitConnections: 'connections',
+  shed: 'shed',
 } as const
 
-const ALL: readonly string[] = Object.values(DEFAULT_NAMES)
-
 export function isDefaultName(name: string): boolean {
-  return ALL.includes(name)
+  return Object.values<string>(DEFAULT_NAMES).includes(name)
 }

@@ -1,4 +1,4 @@
-import type { LimiterFactories, Limiters, RateLimitOptions, Sluice, SluiceOptions } from '@sluice/http'
+import type { LimiterFactories, Limiters, RateLimitOptions, ShedOptions, Sluice, SluiceOptions } from '@sluice/http'
 import { type Answer, type Backend, kindOf, SluiceError } from '@sluice/limiter-core/http'
 import { type LimitDecorator, limitDecorator } from './limit-decorator.ts'
 import type { Wrapping } from './limited-method.ts'
@@ -18,6 +18,8 @@ interface LimitDecorators<Args extends readonly unknown[], Req, Res, Mounted, Ex
   InflightLimit(cap: Given<LimiterFactories<Req, Res, Mounted, Extra>['inflightLimit']>): LimitDecorator<Args>
   /** Delays frequent requests: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
   SlowDown(slow: Given<LimiterFactories<Req, Res, Mounted, Extra>['slowDown']>): LimitDecorator<Args>
+  /** Refuses requests while the process is overloaded, the least important first: `@Shed({ priority })`. */
+  Shed(shed: NonNullable<Given<LimiterFactories<Req, Res, Mounted, Extra>['shed']>>): LimitDecorator<Args>
 }
 
 /** Functions that the package of a framework exports, including decorators. */
@@ -52,11 +54,13 @@ function decoratorsOf<Args extends readonly unknown[], Req, Res, Mounted extends
   rateLimit,
   inflightLimit,
   slowDown,
+  shed,
 }: LimiterFactories<Req, Res, Mounted, Extra>): LimitDecorators<Args, Req, Res, Mounted, Extra> {
   return {
     RateLimit: maker('RateLimit', (options: RateLimitOptions<Req, Res> & Extra) => rateLimit(options)),
     InflightLimit: maker('InflightLimit', inflightLimit),
     SlowDown: maker('SlowDown', slowDown),
+    Shed: maker('Shed', (options: ShedOptions<Req, Res> & Extra) => shed(options)),
   }
 }
 

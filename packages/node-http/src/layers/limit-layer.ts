@@ -3,12 +3,15 @@ import {
   compileSharedOptions,
   HttpInflightLimit,
   HttpRateLimit,
+  HttpShed,
   HttpSlowDown,
   InflightGate,
   type InflightLimitOptions,
   RateGate,
   type RateLimitOptions,
   type SharedOptions,
+  ShedGate,
+  type ShedOptions,
   SlowDownGate,
   type SlowDownOptions,
   scopeOfPart,
@@ -21,6 +24,7 @@ import { kindOf, SluiceError } from '@sluice/limiter-core/http'
  */
 export interface LayerOptions<Req, Res, Extra = unknown> {
   readonly rateLimit?: (RateLimitOptions<Req, Res> & Extra) | false | undefined
+  readonly shed?: (ShedOptions<Req, Res> & Extra) | false | undefined
   readonly slowDown?: (SlowDownOptions<Req, Res> & Extra) | false | undefined
   readonly inflightLimit?: (InflightLimitOptions<Req, Res> & Extra) | false | undefined
   /** Names of inherited policies and caps that do not apply here; true for all of them. */
@@ -34,10 +38,11 @@ export interface LayerOptions<Req, Res, Extra = unknown> {
  */
 export class LimitLayer<Req, Res> {
   /**
-   * Rates come first, then slow-downs, so that denied requests are not delayed. Caps come last, so that delayed
-   * requests hold no permits.
+   * Load shedding comes first, so that a refused request costs no units. Then rates, then slow-downs, so that denied
+   * requests are not delayed. Caps come last, so that delayed requests hold no permits.
    */
   readonly limits: readonly HttpLimit<Req, Res>[]
+  readonly #sheds: readonly HttpShed<Req, Res>[]
   readonly #rate: HttpRateLimit<Req, Res> | undefined
   readonly #slows: readonly HttpSlowDown<Req, Res>[]
   readonly #caps: readonly HttpInflightLimit<Req, Res>[]
@@ -51,17 +56,18 @@ export class LimitLayer<Req, Res> {
     shared: SharedOptions = compileSharedOptions({}),
   ): LimitLayer<Req, Res> {
     const inherited = { adapterOptions, shared }
-    return new LimitLayer<Req, Res>({ rate: undefined, slows: [], caps: [] }, new Set(), inherited)
+    return new LimitLayer<Req, Res>({ sheds: [], rate: undefined, slows: [], caps: [] }, new Set(), inherited)
   }
 
   private constructor(parts: Parts<Req, Res>, opened: Closables, inherited: Inherited) {
-    const { rate, slows, caps } = parts
+    const { sheds, rate, slows, caps } = parts
+    this.#sheds = sheds
     this.#rate = rate
     this.#slows = slows
     this.#caps = caps
     this.#opened = opened
     this.#inherited = inherited
-    this.limits = [...(rate ? [rate] : []), ...slows, ...caps]
+    this.limits = [...sheds, ...(rate ? [rate] : []), ...slows, ...caps]
   }
 
   get rates(): readonly HttpLimit<Req, Res>[] {
@@ -87,6 +93,7 @@ export class LimitLayer<Req, Res> {
     const part = { routeScope, above, opened }
     try {
       const parts = {
+        sheds: this.#shedsBelow(options.shed, skips, part),
         rate: this.#rateBelow(options.rateLimit, skips, part),
         slows: this.#slowsBelow(options.slowDown, skips, part),
         caps: this.#capsBelow(options.inflightLimit, skips, part),
@@ -108,6 +115,22 @@ export class LimitLayer<Req, Res> {
   /** Releases all delayed requests of this layer and its inner layers, and delays no further ones. */
   releaseDelayed(): void {
     for (const one of this.#opened) one.releaseDelayed?.()
+  }
+
+  #shedsBelow(
+    options: LayerOptions<Req, Res>['shed'],
+    skips: Skips,
+    { above, opened }: Part<Req, Res>,
+  ): readonly HttpShed<Req, Res>[] {
+    const left = options === false ? [] : this.#sheds.filter(({ gate }) => !skipped(skips, gate.name))
+    if (!options) return left
+    const [first] = above.#sheds
+    const { adapterOptions, shared } = this.#inherited
+    const gate = first
+      ? first.gate.below(options)
+      : new ShedGate<Req, Res>(shared.withObservers(options), adapterOptions)
+    const made = added(new HttpShed(gate), opened)
+    return [...left.filter((shed) => shed.gate.name !== made.gate.name), made]
   }
 
   #rateBelow(
@@ -168,6 +191,7 @@ export class LimitLayer<Req, Res> {
 }
 
 interface Parts<Req, Res> {
+  readonly sheds: readonly HttpShed<Req, Res>[]
   readonly rate: HttpRateLimit<Req, Res> | undefined
   readonly slows: readonly HttpSlowDown<Req, Res>[]
   readonly caps: readonly HttpInflightLimit<Req, Res>[]

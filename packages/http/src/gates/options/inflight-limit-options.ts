@@ -7,17 +7,12 @@ import type {
   KeySource,
   Mode,
   Observer,
-  Priority,
   ProxyTrustOption,
   RequestHook,
 } from '@sluice/limiter-core/http'
 import type { Prioritizer, QueueOptions } from '@sluice/overload/http'
 import type { DenialMessage, DeniedHook } from './rate-limit-options.ts'
-
-/** The header that names the priority of a request. */
-interface PriorityHeader {
-  readonly header: string
-}
+import type { PriorityOption } from './request-priority.ts'
 
 /** Options of `inflightLimit`. */
 export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick<HeaderOptions, 'headers'> {
@@ -42,7 +37,7 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick
    * first. Default, also for an unknown name in the header: `normal`. A header that clients can set must be removed by
    * a proxy.
    */
-  readonly priority?: RequestHook<[req: Req], Priority> | PriorityHeader | undefined
+  readonly priority?: PriorityOption<Req> | undefined
   /**
    * Names the client of a request. Among requests of equal priority, those of the clients with the most recent usage,
    * in service time, are refused first. Default: all are equal.

@@ -1,9 +1,17 @@
 import type { MaybePromise } from '@sluice/limiter-core'
-import type { CapOptions, Handler, RateOptions, RunningApp, SlowOptions } from '../stage/app-description.ts'
+import type {
+  CapOptions,
+  Handler,
+  RateOptions,
+  RunningApp,
+  ShedderOptions,
+  SlowOptions,
+} from '../stage/app-description.ts'
 import { type HookBridge, nativeOptions } from '../stage/native-options.ts'
 
 /** The limits of one layer of an application. */
 export interface LayerSpec {
+  readonly shed?: ShedderOptions | false
   readonly rateLimit?: RateOptions | false
   readonly slowDown?: SlowOptions | false
   readonly inflightLimit?: CapOptions | false

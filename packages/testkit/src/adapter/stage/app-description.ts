@@ -1,4 +1,4 @@
-import type { InflightLimitOptions, RateLimitOptions, RequestSluice, SlowDownOptions } from '@sluice/http'
+import type { InflightLimitOptions, RateLimitOptions, RequestSluice, ShedOptions, SlowDownOptions } from '@sluice/http'
 import type { MaybePromise } from '@sluice/limiter-core'
 
 /** A request as the hooks and handlers of the contract see it, independent of the framework. */
@@ -36,11 +36,14 @@ export type CapOptions = InflightLimitOptions<HookRequest, HookResponse>
 
 export type SlowOptions = SlowDownOptions<HookRequest, HookResponse>
 
+export type ShedderOptions = ShedOptions<HookRequest, HookResponse>
+
 /** A limiter to create, one per spec: a spec that is used twice is one limiter that is met twice. */
 export type LimiterSpec =
   | { readonly kind: 'rate'; readonly options: RateOptions }
   | { readonly kind: 'cap'; readonly options: CapOptions }
   | { readonly kind: 'slow'; readonly options: SlowOptions }
+  | { readonly kind: 'shed'; readonly options: ShedderOptions }
 
 /** A route for every method at its path. */
 export interface Route {
@@ -89,4 +92,8 @@ export function cap(options: CapOptions): LimiterSpec {
 
 export function slow(options: SlowOptions): LimiterSpec {
   return { kind: 'slow', options }
+}
+
+export function shedder(options: ShedderOptions): LimiterSpec {
+  return { kind: 'shed', options }
 }
