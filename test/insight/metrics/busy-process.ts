@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { createCounters } from '@sluice/counters'
-import { inflightLimit, rateLimit, slowDown } from '@sluice/express'
+import { inflightLimit, rateLimit, shed, slowDown } from '@sluice/express'
 import { PlainCounter } from '@sluice/fleet/backend'
 import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/fleet/sync'
 import { createInsight, type Insight, metricsHandler } from '@sluice/insight'
@@ -47,13 +47,27 @@ export class BusyProcess {
     app.get('/some', inflightLimit({ name: 'some', limit: 9, observers }), (_req, res) => res.end())
     const slow = slowDown({ name: 'slow', after: 1, window: '1h', delayMs: 1, maxDelayMs: 1, observers })
     app.get('/slow', slow, (_req, res) => res.end())
+    const ill = shed({ name: 'ill', eventLoopDelayMs: false, health: () => false, clock, observers })
+    app.get('/ill', ill, (_req, res) => res.end())
     const odd = rateLimit({ name: 'odd', limit: 9, window: '1h', key: () => undefined, cost: failingCost, observers })
     app.get('/odd', odd, (_req, res) => res.end())
     const server = createServer(app)
-    for (const path of ['/rated/1', '/rated/2', '/rated/3', '/none', '/some', '/slow', '/slow', '/slow', '/odd']) {
+    for (const path of [
+      '/rated/1',
+      '/rated/2',
+      '/rated/3',
+      '/none',
+      '/some',
+      '/slow',
+      '/slow',
+      '/slow',
+      '/ill',
+      '/odd',
+    ]) {
       await request(server).get(path)
     }
     return new BusyProcess(insight, server, async () => {
+      ill.close()
       limiter.close()
       await synced.close()
       await counters.close()

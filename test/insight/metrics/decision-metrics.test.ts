@@ -144,6 +144,7 @@ test('events with invalid data do not make it throw, since it would be detached'
     'breaker',
     'sync',
     'slowed',
+    'shed',
     'saturated',
     'quota',
   ] as const
