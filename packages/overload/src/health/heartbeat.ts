@@ -1,4 +1,5 @@
 import type { Clock } from '@sluice/limiter-core'
+import { afterThisTurn, systemClock } from '@sluice/limiter-core/backend'
 
 /** Milliseconds between two beats of an event loop without delay. */
 const BEAT_MS = 5
@@ -16,6 +17,9 @@ export interface HeartbeatListener {
  * A short timer that shows how long callbacks wait for the event loop. A beat that is overdue shows the delay at once,
  * in the middle of the turn that causes it: a histogram that is sampled shows it when the turn is over. It beats only
  * while there are requests, and keeps no process alive.
+ *
+ * There is at most one beat in a turn. Node.js runs timers that become due while other timers run in the same turn, so a
+ * timer alone would not show that requests wait for a turn full of timers.
  */
 export class Heartbeat {
   readonly #clock: Clock
@@ -24,6 +28,7 @@ export class Heartbeat {
   #lastAt = 0
   #dueAt = Number.POSITIVE_INFINITY
   #idleBeats = 0
+  #isResting = true
   #isClosed = false
 
   constructor(clock: Clock, listener: HeartbeatListener) {
@@ -34,7 +39,7 @@ export class Heartbeat {
   /** Records a request. Returns whether it ends a rest. */
   request(now: number): boolean {
     this.#idleBeats = 0
-    if (this.#cancel !== undefined || this.#isClosed) return false
+    if (!this.#isResting || this.#isClosed) return false
     this.#next(now)
     return true
   }
@@ -52,7 +57,15 @@ export class Heartbeat {
   #next(now: number): void {
     this.#lastAt = now
     this.#dueAt = now + BEAT_MS
-    this.#cancel = this.#clock.after(BEAT_MS, this.#beat)
+    this.#isResting = false
+    if (this.#clock === systemClock) afterThisTurn(this.#arm)
+    else this.#arm()
+  }
+
+  readonly #arm = (): void => {
+    if (this.#isClosed || this.#isResting) return
+    const leftMs = Math.max(0, this.#dueAt - this.#clock.now())
+    this.#cancel = this.#clock.after(leftMs, this.#beat)
   }
 
   readonly #beat = (): void => {
@@ -71,7 +84,7 @@ export class Heartbeat {
 
   #stop(): void {
     this.#cancel?.()
-    this.#cancel = undefined
+    this.#isResting = true
     this.#dueAt = Number.POSITIVE_INFINITY
   }
 }
