@@ -23,7 +23,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/koa': 3,
   '@sluice/fastify': 5,
   '@sluice/nest': 10,
-  '@sluice/overload': 14,
+  '@sluice/overload': 17,
   '@sluice/sketches': 62,
   '@sluice/fleet': 36,
   // four entries, of which a process loads one or two
@@ -38,7 +38,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/policies': 44,
   // without its dependencies; each command loads its own part
   '@sluice/cli': 40,
-  '@sluice/testkit': 59,
+  '@sluice/testkit': 62,
 }
 
 const folder = memoryFolder('sluice-exports-')

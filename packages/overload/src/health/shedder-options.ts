@@ -34,14 +34,14 @@ export interface ShedderOptions extends ShedSignals {
   readonly random?: (() => number) | undefined
 }
 
-export const SHED_SIGNALS = [
+export const SHED_SIGNALS: readonly (keyof ShedSignals)[] = [
   'eventLoopDelayMs',
   'eventLoopUtilization',
   'heapUsed',
   'rss',
   'health',
   'healthEveryMs',
-] as const satisfies readonly (keyof ShedSignals)[]
+]
 
 /** Checked options. */
 export interface ShedderRules {
