@@ -13,6 +13,10 @@ export interface CapHandle {
   readonly name: string
   /** Places per key, as configured. */
   readonly limit: number
+  /** Whether permits are stored in this process, so that every process has its own places. */
+  readonly isLocal: boolean
+  /** Returns the number of requests, of all keys, that wait for a place. */
+  waiting(): number
   /** Like `ObservedLimiter.control`. Throws `SLUICE_BAD_LIMIT` and changes nothing if the cap cannot have the limit. */
   control(controls: CapControls | undefined, owner?: object): void
 }

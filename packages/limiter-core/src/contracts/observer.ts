@@ -1,7 +1,9 @@
 import type { CapHandle } from './cap-controls.ts'
 import type { Decision } from './decisions/decision.ts'
 import type { Policy } from './decisions/policy.ts'
+import type { DenialReason } from './denial-reason.ts'
 import type { ObservedLimiter } from './observed-limiter.ts'
+import type { Priority } from './priority.ts'
 import type { RequestView } from './request-view.ts'
 
 /** Names of the events that are reported by `Observer.event`. */
@@ -39,6 +41,10 @@ export interface ObservedCap {
   readonly limit: number
   /** The request that acquired the permit; undefined when the permit is released. */
   readonly request?: ObservedRequest | undefined
+  /** Priority of the request; undefined if it has none, and when the permit is released. */
+  readonly priority?: Priority | undefined
+  /** Why the permit was denied; undefined if it was not. */
+  readonly reason?: DenialReason | undefined
 }
 
 /**

@@ -19,16 +19,8 @@ class FixedRule implements FailureRule {
   }
 
   takeOne({ counter }: FailoverCharge, now: number): Decision {
-    return new SourcedDecision(
-      this.source,
-      counter.compiled.policy,
-      this.#remaining,
-      this.#retryAfterMs,
-      0,
-      now,
-      undefined,
-      false,
-    )
+    const { policy } = counter.compiled
+    return new SourcedDecision(this.source, policy, this.#remaining, this.#retryAfterMs, 0, now, undefined, false)
   }
 
   take(charges: readonly FailoverCharge[], now: number): Answer {
@@ -36,12 +28,8 @@ class FixedRule implements FailureRule {
   }
 
   peek(charges: readonly FailoverCharge[], now: number): Answer {
-    return {
-      verdicts: charges.map((charge) => this.#verdict(charge)),
-      takenAt: now,
-      counted: false,
-      source: this.source,
-    }
+    const verdicts = charges.map((charge) => this.#verdict(charge))
+    return { verdicts, takenAt: now, counted: false, source: this.source }
   }
 
   adjust(charges: readonly FailoverCharge[], _takenAt: number, now: number): Answer {

@@ -35,7 +35,7 @@ export class ControlledCap {
   denialOf(key: string, weight: number): Denial | undefined {
     if (weight > Math.max(this.#configured.limit, this.cap.limit)) return WEIGHT_EXCEEDS_LIMIT
     const blockedMs = Math.max(...this.#controls.map((one) => one.blockedMs(clientKeyOf(key))))
-    if (blockedMs > 0) return { allowed: false, retryAfterMs: Math.ceil(blockedMs) }
+    if (blockedMs > 0) return { allowed: false, retryAfterMs: Math.ceil(blockedMs), reason: 'blocked' }
     // it fits again when the control ends
     return weight > this.cap.limit ? FULL : undefined
   }

@@ -8,6 +8,7 @@ import type {
   CapHandle,
   Clock,
   Denial,
+  DenialReason,
   InflightBackend,
   LearnedLimits,
   MaybePromise,
@@ -103,7 +104,6 @@ export class BackedInflightLimiter implements InflightLimiter {
   readonly #cap: Cap
   /** The limits of the keys, if they are learned; the limit of `#cap` is then the largest. */
   readonly #learned: LearnedLimits | undefined
-  #observed: ObservedCap
   readonly #unclaim: () => void
   readonly #handle: CapHandle
   #controls: ReadonlyMap<object, CapControls> = new Map()
@@ -123,17 +123,14 @@ export class BackedInflightLimiter implements InflightLimiter {
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
     const heldMs = maxHoldMs === undefined ? undefined : parseTimerMs(maxHoldMs, `${owner}: maxHoldMs`)
     if (backend?.limit !== undefined && backend.limit !== most) {
-      throw new SluiceError(
-        'SLUICE_BAD_LIMIT',
-        `${owner}: limit: expected ${shown(backend.limit)}, the limit of its backend, received ${most}`,
-      )
+      const expected = `${shown(backend.limit)}, the limit of its backend`
+      throw new SluiceError('SLUICE_BAD_LIMIT', `${owner}: limit: expected ${expected}, received ${most}`)
     }
     const isShared = optionalBoolean('shared', shared)
     this.#clock = time
     this.#isOwn = backend === undefined
     this.#learned = adaptive?.open(time)
     this.#cap = { name: this.name, place, limit: most, limitOf: (key) => this.limitOf(key), maxHoldMs: heldMs }
-    this.#observed = { name: this.name, limit: this.limit }
     const id = JSON.stringify([place, this.name])
     const claim = { name: this.name, owner, remedy: 'a name', id, data: JSON.stringify(this.#cap), limiter: this.#cap }
     this.#unclaim = backend ? claimName(backend, { ...claim, shared: isShared }) : () => {}
@@ -143,11 +140,13 @@ export class BackedInflightLimiter implements InflightLimiter {
         limit: most,
         clock: time,
         maxHoldMs: heldMs,
-        released: (key, ms) => this.observers.permitReleased(key, ms, this.#observedCap(key)),
+        released: (key, ms) => this.#released(key, ms),
       })
     this.#handle = {
       name: this.name,
       limit: this.limit,
+      isLocal: this.#backend.isLocal === true,
+      waiting: () => this.#backend.waiting?.(this.#cap) ?? 0,
       control: (controls, owner = this) => this.#control(controls, owner),
     }
     this.observers.capOpened(this.#handle)
@@ -195,7 +194,6 @@ export class BackedInflightLimiter implements InflightLimiter {
     const all = [...byOwner.values()]
     this.controlled = all[0] && new ControlledCap(this.#cap, all, this.#backend.limit !== undefined)
     this.#controls = byOwner
-    this.#observed = { name: this.name, limit: this.limit }
   }
 
   #denialOf(key: string, weight: number): Denial | undefined {
@@ -223,7 +221,8 @@ export class BackedInflightLimiter implements InflightLimiter {
       return this.#learned || (any && !this.#isOwn) ? this.#watched(key, answer) : answer
     }
     if (answer?.allowed !== false) throw new MalformedAnswer('answer', answer, 'a permit or a denial')
-    if (any) this.observers.capDenied(key, this.#observedCap(key, options))
+    const reason = answer.reason ?? (answer.retryAfterMs === Number.POSITIVE_INFINITY ? 'weight' : 'full')
+    if (any) this.observers.capDenied(key, this.#observedCap(key, options, reason))
     return undefined
   }
 
@@ -231,13 +230,16 @@ export class BackedInflightLimiter implements InflightLimiter {
     const inflight = this.#learned ? Number(this.count(key)) : 0
     return new WatchedPermit(permit, this.#clock, (heldMs, outcome) => {
       this.#learned?.sample(key, { heldMs, inflight, outcome })
-      if (!this.#isOwn) this.observers.permitReleased(key, heldMs, this.#observedCap(key))
+      if (!this.#isOwn) this.#released(key, heldMs)
     })
   }
 
-  #observedCap(key: string, options?: AcquireOptions): ObservedCap {
-    const observed = this.#learned ? { name: this.name, limit: this.limitOf(key) } : this.#observed
-    return options?.request ? { ...observed, request: options.request } : observed
+  #released(key: string, heldMs: number): void {
+    if (this.observers.any) this.observers.permitReleased(key, heldMs, this.#observedCap(key))
+  }
+
+  #observedCap(key: string, { request, priority }: AcquireOptions = {}, reason?: DenialReason): ObservedCap {
+    return { name: this.name, limit: this.limitOf(key), request, priority, reason }
   }
 }
 

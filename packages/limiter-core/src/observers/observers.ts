@@ -50,10 +50,8 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
   /** `names` returns the names of the limits for warnings. Default: none. Throws `SLUICE_BAD_OPTION`. */
   constructor(observers: readonly Observer[] = [], names: () => readonly string[] = () => []) {
     if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
-      throw new SluiceError(
-        'SLUICE_BAD_OPTION',
-        `observers: expected an array of observers, received ${kindOf(observers)}`,
-      )
+      const message = `observers: expected an array of observers, received ${kindOf(observers)}`
+      throw new SluiceError('SLUICE_BAD_OPTION', message)
     }
     for (const [index, one] of observers.entries()) checkHooks(`observers[${index}]`, one)
     this.#watchBy(observers)

@@ -12,10 +12,8 @@ export function optionsOf<T extends object>(owner: string, options: T, known: re
     throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected an object of options, received ${kindOf(options)}`)
   }
   if (isRequest(options)) {
-    throw new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `${owner}: expected options, as in app.use(${owner}({ … })), received a request`,
-    )
+    const expected = `options, as in app.use(${owner}({ … }))`
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected ${expected}, received a request`)
   }
   for (const name of Object.keys(options)) {
     if (known.includes(name as keyof T & string)) continue

@@ -1,4 +1,4 @@
-import type { AcquireOptions, Cap, Clock, Denial, MaybePromise, Permit } from '@sluice/limiter-core'
+import type { AcquireOptions, Cap, Clock, Denial, DenialReason, MaybePromise, Permit } from '@sluice/limiter-core'
 import { FULL, MemoryInflight, WatchedPermit, WEIGHT_EXCEEDS_LIMIT } from '@sluice/limiter-core/backend'
 import type { ClientUsage } from './client-usage.ts'
 import { COHORTS, levelOf } from './levels.ts'
@@ -62,6 +62,13 @@ export class PrioritizedCap {
     return this.#permits.count(key)
   }
 
+  /** Number of requests that wait. */
+  get waiting(): number {
+    let sum = 0
+    for (const { waiting } of this.#rooms.values()) sum += waiting.size
+    return sum
+  }
+
   /** Refuses all that wait. From then on, nothing waits. */
   close(): void {
     this.#isClosed = true
@@ -72,7 +79,7 @@ export class PrioritizedCap {
 
   acquire(key: string, options: AcquireOptions): MaybePromise<Permit | Denial> {
     const { weight = 1, signal, client, priority, cap } = options
-    if (signal?.aborted) return FULL
+    if (signal?.aborted) return denialOf('left')
     const limit = limitOf(cap, key)
     if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
     const level = levelOf(priority, client === undefined ? COHORTS - 1 : this.#usage.cohortOf(client))
@@ -80,7 +87,7 @@ export class PrioritizedCap {
     const room = this.#roomOf(key, cap)
     const isNext = !room || room.waiting.level < level
     if (isNext && this.#fits(key, level, weight, limit, isRefused)) return this.#hold(key, options)
-    if (isRefused) return FULL
+    if (isRefused) return denialOf('priority')
     const queue = this.#isClosed || options.mayWait === false ? undefined : this.#queue
     if (queue) return this.#wait(room ?? this.#openRoom(key, cap, queue), { key, level, weight, options })
     this.#threshold.full()
@@ -115,7 +122,7 @@ export class PrioritizedCap {
       let remove = (): void => {}
       const leave = (): void => {
         remove()
-        end(FULL)
+        end(denialOf('left'))
         // a lighter one may fit where this one did not
         this.#admitWaiting(key)
       }
@@ -124,9 +131,9 @@ export class PrioritizedCap {
         if (room.waiting.size === 0 && this.#rooms.get(key) === room) this.#rooms.delete(key)
         resolve(answer)
       }
-      const refuse = (): void => {
+      const refuse = (reason: DenialReason): void => {
         this.#threshold.full()
-        end(FULL)
+        end(denialOf(reason))
       }
       signal?.addEventListener('abort', leave, { once: true })
       remove = room.waiting.add({ level, weight, admit: () => end(this.#hold(key, options)), refuse })
@@ -156,4 +163,8 @@ export class PrioritizedCap {
 
 function limitOf(cap: Cap | undefined, key: string): number {
   return cap?.limitOf?.(key) ?? cap?.limit ?? Number.MAX_SAFE_INTEGER
+}
+
+function denialOf(reason: DenialReason): Denial {
+  return { ...FULL, reason }
 }

@@ -35,6 +35,10 @@ export class PrioritizedInflight implements InflightBackend {
     return this.#of(cap).count(key)
   }
 
+  waiting(cap?: Cap): number {
+    return this.#of(cap).waiting
+  }
+
   close(): void {
     this.#isClosed = true
     for (const cap of this.#caps.values()) cap.close()

@@ -6,8 +6,8 @@ export interface Waiter {
   readonly weight: number
   /** Called once, when a place is free. */
   admit(): void
-  /** Called once instead, when the waiter must give up. */
-  refuse(): void
+  /** Called once instead, when the waiter must give up: because the room is full, or because it waited too long. */
+  refuse(reason: 'queue-full' | 'timeout' | 'weight'): void
 }
 
 interface Entry {
@@ -55,7 +55,7 @@ export class WaitingRoom {
     if (this.#entries.length === 0) this.#busySince = now
     const entry = { waiter, since: now, arrival: this.#arrivals++ }
     this.#entries.splice(this.#endOf(waiter.level), 0, entry)
-    if (this.#entries.length > this.#options.max) this.#refuse(this.#leastImportant(now))
+    if (this.#entries.length > this.#options.max) this.#refuse(this.#leastImportant(now), 'queue-full')
     this.#sweepLater()
     return () => this.#remove(entry)
   }
@@ -68,7 +68,7 @@ export class WaitingRoom {
     for (let entry = this.#first(); entry; entry = this.#first()) {
       const { waiter } = entry
       if (waiter.weight > limit) {
-        this.#refuse(entry)
+        this.#refuse(entry, 'weight')
         continue
       }
       if (waiter.weight > free) return undefined
@@ -87,7 +87,7 @@ export class WaitingRoom {
   close(): void {
     const refused = this.#entries.splice(0)
     this.#stopIfEmpty()
-    for (const { waiter } of refused) waiter.refuse()
+    for (const { waiter } of refused) waiter.refuse('timeout')
   }
 
   #first(): Entry | undefined {
@@ -110,9 +110,9 @@ export class WaitingRoom {
     return this.#entries[this.#endOf(first.waiter.level) - 1] as Entry
   }
 
-  #refuse(entry: Entry): void {
+  #refuse(entry: Entry, reason: 'queue-full' | 'timeout' | 'weight'): void {
     this.#remove(entry)
-    entry.waiter.refuse()
+    entry.waiter.refuse(reason)
   }
 
   #remove(entry: Entry): void {
@@ -163,7 +163,7 @@ export class WaitingRoom {
     const isDue = ({ since }: Entry): boolean => now < since || now - since >= patienceMs
     const due = this.#entries.filter(isDue)
     this.#entries = this.#entries.filter((entry) => !isDue(entry))
-    for (const { waiter } of due) waiter.refuse()
+    for (const { waiter } of due) waiter.refuse('timeout')
     this.#sweepLater()
   }
 }

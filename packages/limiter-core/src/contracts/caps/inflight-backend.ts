@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { ObservedRequest } from '../observer.ts'
+import type { Priority } from '../priority.ts'
 import type { Denial, Permit } from './permit.ts'
 
 /** A named limit on concurrent work: at most `limit` places per key. */
@@ -14,9 +15,6 @@ export interface Cap {
   /** Milliseconds after which a permit is revoked, from 1 to 2^31 - 1. Default: never. */
   readonly maxHoldMs?: number | undefined
 }
-
-/** Importance of work. Under overload, the least important work is refused first. */
-export type Priority = 'critical' | 'high' | 'normal' | 'low' | 'sheddable'
 
 export interface AcquireOptions {
   /** Number of places that the work takes, an integer of at least 1. Above the limit it never fits. Default: 1. */
@@ -50,5 +48,7 @@ export interface InflightBackend {
   acquire(key: string, options?: AcquireOptions): MaybePromise<Permit | Denial>
   /** Returns the number of places held for `key` under `cap`, as far as this backend knows. */
   count?(key: string, cap?: Cap): MaybePromise<number>
+  /** Returns the number of requests, of all keys, that wait for a place of `cap`. Default: 0. */
+  waiting?(cap?: Cap): number
   close?(): MaybePromise<void>
 }

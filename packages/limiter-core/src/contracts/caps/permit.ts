@@ -1,3 +1,5 @@
+import type { DenialReason } from '../denial-reason.ts'
+
 /** How the work ended: `dropped` if the client disconnected or the work failed. */
 export type PermitOutcome = 'success' | 'dropped'
 
@@ -17,4 +19,6 @@ export interface Denial {
    * known. Infinity if the weight exceeds the limit.
    */
   readonly retryAfterMs: number
+  /** Default: `weight` if `retryAfterMs` is Infinity, otherwise `full`. */
+  readonly reason?: DenialReason | undefined
 }

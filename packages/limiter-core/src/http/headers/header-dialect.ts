@@ -31,10 +31,8 @@ export function compileHeaders(options: HeaderOptions): HeaderPlan {
   const { headers = 'draft', headersOn = 'all' } = options
   const dialects = headers === 'none' ? [] : Array.isArray(headers) ? headers : [headers]
   if (Array.isArray(headers) && headers.length === 0) {
-    throw new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `headers: expected 'none' or at least one of 'draft' and 'legacy', received ${kindOf(headers)}`,
-    )
+    const expected = "'none' or at least one of 'draft' and 'legacy'"
+    throw new SluiceError('SLUICE_BAD_OPTION', `headers: expected ${expected}, received ${kindOf(headers)}`)
   }
   for (const dialect of dialects)
     oneOf('headers', dialect, ['draft', 'legacy', ...(dialect === headers ? ['none'] : [])])

@@ -19,10 +19,8 @@ export function compilePartitionKey(options: PartitionKeyOptions | undefined): (
   if (options === undefined) return undefined
   const { secret } = optionsOf('partitionKey', options, ['secret'])
   if (typeof secret !== 'string' || secret === '') {
-    throw new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `partitionKey.secret: expected a non-empty string, received ${kindOf(secret)}`,
-    )
+    const message = `partitionKey.secret: expected a non-empty string, received ${kindOf(secret)}`
+    throw new SluiceError('SLUICE_BAD_OPTION', message)
   }
   return (key) => `;pk=:${btoa(String.fromCharCode(...hmacSha256(secret, key).subarray(0, HMAC_BYTES)))}:`
 }
