@@ -71,9 +71,9 @@ api              1,000 requests / 1 min        340         5         0  203.0.11
 search (shadow)  30 units / 1 s                 56         0         8  acme… 41 %
 login            5 requests / 15 min           3.2       0.1         0  eve@… 100 %
 
-CAP      IN FLIGHT  LIMIT  PEAK  DENIED
-reports         17     20    20      31
-uploads          6     50    14       0
+CAP      IN FLIGHT  LIMIT  WAITING  PEAK  HOLD P50  HOLD P99  DENIED  DENIED/S BY PRIORITY
+reports         17     20        3    20    840 ms     9.1 s      31  sheddable 2.5
+uploads          6     50        0    14    120 ms    640 ms       0  –
 
 BACKEND  STATE  FOR  LAST ERROR
 redis    ok     2 h  –
@@ -121,7 +121,13 @@ bob@…              login                  4
           topDenied: [key],
         },
       ],
-      caps: [{ name: HOSTILE, limit: 1, held: 1, peak: 1, denied: 0, holdMs: { p50: 1, p90: 1, p99: 1 } }],
+      caps: [{ ...new WatchedFleet().snapshot().caps[0], name: HOSTILE }],
+      sheds: [
+        {
+          ...{ policy: HOSTILE, shadow: 0, pressure: 0.8, signal: HOSTILE },
+          byPriority: [{ priority: 'low', shed: 12, perSecond: 3 }],
+        },
+      ],
       backends: [{ name: HOSTILE, state: 'open', sinceMs: 1, lastError: HOSTILE }],
     })
     const { stdout } = await sluice(['watch', '--once', ...(format === 'JSON' ? ['--json'] : []), served.url])

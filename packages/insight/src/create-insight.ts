@@ -70,6 +70,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
   const sourceMetrics = () => sourceSnapshots([...attached.ofSources(), ...fleet.nonZeroMetrics()])
   const onSync = (data: Readonly<Record<string, unknown>>): void => insight.event('sync', data)
   const unread = new UnreadMessages((topic) => fleet.event('sync', { topic, unread: 1 }))
+  const caps = new WatchedCaps()
   const live = new LiveSummaries({
     clock,
     names,
@@ -80,12 +81,12 @@ export function createInsight(options: InsightOptions = {}): Insight {
     unique,
     unread,
     sources: sourceMetrics,
+    waiting: () => caps.waiting(),
     onSync,
   })
   const { store } = options.control ?? {}
   const failed = (cause: string | false): void => onSync({ topic: `${topic}${CONTROL_TOPIC}`, failed: cause })
   const limiters = new WatchedLimiters()
-  const caps = new WatchedCaps()
   const bounds = new ControlBounds(options.control ?? {})
   const applied = new AppliedControls({ limiters, caps, bounds, now: () => clock.wall() })
   const control = new OperatorControl({
@@ -113,7 +114,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
     denialsOf: (key) => live.denialsOf(key),
   })
   const insight = new Insight({
-    parts: [...metricParts(attached, fleet), live, denials, limiters, caps, control],
+    parts: [...metricParts(attached, fleet, caps), live, denials, limiters, caps, control],
     live,
     explanations,
     control,

@@ -13,9 +13,18 @@ export type { ExpectedDecision, Explanation, PolicyExplanation } from './explain
 export type { ExplainOptions, Insight } from './insight.ts'
 export type { BanSnapshot } from './live/report/ban-snapshot.ts'
 export type {
+  CapPrioritySnapshot,
+  CapReasonSnapshot,
+  CapSnapshot,
+  CapTimelineSnapshot,
+  PercentilesSnapshot,
+  ShedPrioritySnapshot,
+  ShedSnapshot,
+  TimelineSnapshot,
+} from './live/report/cap-snapshot.ts'
+export type {
   BackendSnapshot,
   CapSeriesSnapshot,
-  CapSnapshot,
   DenialSnapshot,
   EventSnapshot,
   HistorySnapshot,
@@ -24,7 +33,6 @@ export type {
   MovedUnitsSnapshot,
   NearestSnapshot,
   OutcomesSnapshot,
-  PercentilesSnapshot,
   PolicySeriesSnapshot,
   PolicySnapshot,
   ProcessSnapshot,

@@ -118,8 +118,11 @@ describe('caps, routes, backends and events', () => {
       name: 'jobs',
       limit: 2,
       held: 0,
+      waiting: 0,
       peak: 2,
       denied: 1,
+      byPriority: [{ priority: 'normal', admitted: 2, denied: 1, perSecond: expect.anything() }],
+      byReason: [{ reason: 'full', denied: 1 }],
       holdMs: { p50: 100, p90: 100, p99: 100 },
     })
     expect(insight.snapshot().history.caps).toEqual([{ cap: 'jobs', values: [2] }])

@@ -64,9 +64,22 @@ describe('the first screen', () => {
     ['nothing', { policies: [], ratePerSecond: { now: 0, lastHour: 0 }, caps: [] }, 'idle', 'Idle: no decisions'],
     [
       'a cap',
-      { caps: [{ name: 'reports', limit: 20, held: 20, peak: 20, denied: 3, holdMs: { p50: 1, p90: 1, p99: null } }] },
+      { caps: [{ ...new WatchedFleet().snapshot().caps[0], held: 20 }] },
       'warning',
       'Cap reports is full: 20 of 20 in flight',
+    ],
+    [
+      'a policy that sheds',
+      {
+        sheds: [
+          {
+            ...{ policy: 'api', shadow: 0, pressure: 0.8, signal: 'eventLoopDelay' },
+            byPriority: [{ priority: 'low', shed: 40, perSecond: 12 }],
+          },
+        ],
+      },
+      'warning',
+      'Policy api sheds requests: 12/s, pressure 80\u00a0% by eventLoopDelay',
     ],
   ] as const)('shows the problem: %s', async (_, changes, state, text) => {
     const { page, faults } = await session.shown(new WatchedFleet(changes))
@@ -87,6 +100,7 @@ describe('the address of the page', () => {
     )
     expect(await textOf(page, '#view')).toContain('it would have denied 9,120 more')
     for (const [link, heading] of [
+      ['Caps', 'All caps'],
       ['Processes', 'All processes'],
       ['Events', 'Events'],
       ['Policies', 'All policies'],

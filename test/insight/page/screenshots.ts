@@ -10,6 +10,7 @@ const SHOTS = [
   { name: 'overview-dark', hash: '#/', colorScheme: 'dark', width: 1_440 },
   { name: 'overview-phone', hash: '#/', colorScheme: 'light', width: 390 },
   { name: 'policy-light', hash: '#/policies/api?span=day', colorScheme: 'light', width: 1_440 },
+  { name: 'cap-light', hash: '#/caps/reports', colorScheme: 'light', width: 1_440 },
   { name: 'key-light', hash: '#/keys/id/203.0.113.x', colorScheme: 'light', width: 1_440 },
   { name: 'key-phone', hash: '#/keys/id/203.0.113.x', colorScheme: 'dark', width: 390 },
   { name: 'changes-light', hash: '#/changes', colorScheme: 'light', width: 1_440 },
@@ -33,7 +34,7 @@ export async function takeScreenshots(folder: string = join(root, 'docs/images')
       await insight.control({ action: 'block', key: '198.51.100.x', by: 'bob', reason: 'scraping' })
     }
     await opened.goto(`${served.url}${hash}`)
-    await opened.locator('#chart canvas, #view table').first().waitFor()
+    await opened.locator('#chart canvas, #view table, #view .plot').first().waitFor()
     await opened.screenshot({ path: join(folder, `insight-${name}.png`), fullPage: true })
   }
   await browser.close()

@@ -98,9 +98,25 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
     deniedShare: 0.012,
     policies: policiesOf(extra),
     caps: [
-      { name: 'reports', limit: 20, held: 17, peak: 20, denied: 31, holdMs: { p50: 840, p90: 2_300, p99: 9_100 } },
-      { name: 'uploads', limit: 50, held: 6, peak: 14, denied: 0, holdMs: { p50: 120, p90: 300, p99: 640 } },
+      {
+        ...{ name: 'reports', limit: 20, held: 17, waiting: 3, peak: 20, denied: 31 },
+        byPriority: [
+          { priority: 'critical', admitted: 1_204, denied: 0, perSecond: { admitted: 4, denied: 0 } },
+          { priority: 'sheddable', admitted: 310, denied: 31, perSecond: { admitted: 0.5, denied: 2.5 } },
+        ],
+        byReason: [
+          { reason: 'priority', denied: 24 },
+          { reason: 'timeout', denied: 7 },
+        ],
+        holdMs: { p50: 840, p90: 2_300, p99: 9_100 },
+      },
+      {
+        ...{ name: 'uploads', limit: 50, held: 6, waiting: 0, peak: 14, denied: 0, byReason: [] },
+        byPriority: [{ priority: 'normal', admitted: 9_410, denied: 0, perSecond: { admitted: 12, denied: 0 } }],
+        holdMs: { p50: 120, p90: 300, p99: 640 },
+      },
     ],
+    sheds: [],
     routes: [
       { route: '/search', method: 'GET', p50: 38, p90: 122, p99: 840, perSecond: 96 },
       { route: '/orders/:id', method: 'GET', p50: 4.2, p90: 9, p99: 31, perSecond: 210 },
@@ -119,6 +135,7 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
       ],
       caps: [held('reports', 20, 14), held('uploads', 50, 5)],
     },
+    timeline: timelineAt(at),
     bans: [{ id: 'scraper-9', key: 'scraper-9', policy: 'api', endsAt: at + 600_000, level: 1 }],
     events: [
       { at: at - 90_000, name: 'backend-recovered', text: 'redis answers again' },
@@ -127,6 +144,37 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
     controls: [],
     sources: sourcesOf(),
     unreadMessages: 0,
+  }
+}
+
+/** A cap whose limit falls while the service is slow, two minutes ago, and one that is never full. */
+function timelineAt(at: number): InsightSnapshot['timeline'] {
+  const [stepMs, steps] = [2_000, 150]
+  const series = (
+    cap: string,
+    measure: InsightSnapshot['timeline']['series'][number]['measure'],
+    calm: number,
+    slow: number,
+  ) => {
+    const values = Array.from({ length: steps }, (_, step) => {
+      const value = step >= 60 && step < 110 ? slow : calm
+      return Math.round(value * (1 + 0.15 * Math.sin(step)))
+    })
+    return { cap, measure, ...(measure === 'denied' && { priority: 'sheddable' as const }), values }
+  }
+  return {
+    startAt: (Math.floor(at / stepMs) - steps + 1) * stepMs,
+    stepMs,
+    series: [
+      series('reports', 'limit', 20, 9),
+      series('reports', 'held', 12, 9),
+      series('reports', 'waiting', 0, 6),
+      series('reports', 'p50', 120, 800),
+      series('reports', 'p99', 310, 2_100),
+      series('reports', 'denied', 0, 20),
+      series('uploads', 'limit', 50, 50),
+      series('uploads', 'held', 6, 6),
+    ],
   }
 }
 

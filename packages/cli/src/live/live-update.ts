@@ -8,6 +8,8 @@ export interface LiveUpdate {
   readonly deniedShare: number
   readonly policies: readonly LivePolicy[]
   readonly caps: readonly LiveCap[]
+  /** Absent in updates of older releases. */
+  readonly sheds?: readonly LiveShed[]
   readonly backends: readonly LiveBackend[]
   readonly controls: readonly unknown[]
 }
@@ -37,6 +39,17 @@ export interface LiveCap {
   readonly held: number
   readonly peak: number
   readonly denied: number
+  readonly holdMs: { readonly p50: number | null; readonly p99: number | null }
+  /** Absent, like `byPriority`, in updates of older releases. */
+  readonly waiting?: number
+  readonly byPriority?: readonly { readonly priority: string; readonly perSecond: { readonly denied: number } }[]
+}
+
+export interface LiveShed {
+  readonly policy: string
+  readonly byPriority: readonly { readonly priority: string; readonly perSecond: number; readonly shed: number }[]
+  readonly pressure: number | null
+  readonly signal: string | null
 }
 
 export interface LiveBackend {
@@ -51,6 +64,7 @@ type Shape = (value: unknown) => boolean
 
 const text: Shape = (value) => typeof value === 'string'
 const number: Shape = (value) => typeof value === 'number'
+const numberOrNull: Shape = (value) => value === null || number(value)
 const textOrNull: Shape = (value) => value === null || typeof value === 'string'
 const any: Shape = () => true
 const optional =
@@ -77,11 +91,22 @@ const policy = fields({
   topAllowed: list(key),
   topDenied: list(key),
 })
+const cap = fields({
+  ...{ name: text, limit: number, held: number, peak: number, denied: number },
+  holdMs: fields({ p50: numberOrNull, p99: numberOrNull }),
+  waiting: optional(number),
+  byPriority: optional(list(fields({ priority: text, perSecond: fields({ denied: number }) }))),
+})
+const shed = fields({
+  ...{ policy: text, pressure: numberOrNull, signal: textOrNull },
+  byPriority: list(fields({ priority: text, perSecond: number, shed: number })),
+})
 const update = fields({
   ...{ at: number, deniedShare: number, isWholeFleet: any, processes: list(any), controls: list(any) },
   ratePerSecond: fields({ now: number }),
   policies: list(policy),
-  caps: list(fields({ name: text, limit: number, held: number, peak: number, denied: number })),
+  caps: list(cap),
+  sheds: optional(list(shed)),
   backends: list(fields({ name: text, state: text, sinceMs: number, lastError: textOrNull })),
 })
 

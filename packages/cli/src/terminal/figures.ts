@@ -28,6 +28,12 @@ export function duration(ms: number): string {
   return ms < 2 * DAY ? `${whole.format(ms / HOUR)} h` : `${whole.format(ms / DAY)} d`
 }
 
+/** Formats a time in ms: `4.2 ms`, `840 ms`, `9.1 s`; `–` if it is null. */
+export function milliseconds(ms: number | null): string {
+  if (ms === null) return '–'
+  return ms < SECOND ? `${(ms < 10 ? tenths : whole).format(ms)} ms` : duration(ms)
+}
+
 /** Formats the length of a window: `1 s`, `15 min`, `1 d`. */
 export function windowText(ms: number): string {
   const units = [

@@ -1,6 +1,6 @@
 import { createColors } from 'picocolors'
-import type { LiveBackend, LiveCap, LiveKey, LivePolicy, LiveUpdate } from '../live/live-update.ts'
-import { count, duration, percent, rate, windowText } from '../terminal/figures.ts'
+import type { LiveBackend, LiveCap, LiveKey, LivePolicy, LiveShed, LiveUpdate } from '../live/live-update.ts'
+import { count, duration, milliseconds, percent, rate, windowText } from '../terminal/figures.ts'
 import { cellText, safeText } from '../terminal/safe-text.ts'
 import { tableLines } from '../terminal/text-table.ts'
 
@@ -18,15 +18,16 @@ const NEARLY_USED = 0.9
 
 type Colors = ReturnType<typeof createColors>
 
-/** Returns an update as lines of text: a status, then policies, caps, backends and keys. */
+/** Returns an update as lines of text: a status, then policies, caps, shed requests, backends and keys. */
 export function updateLines(update: LiveUpdate, { address, isColored, lost }: UpdateTextOptions): string[] {
   const colors = createColors(isColored)
-  const { policies, caps, backends } = update
+  const { policies, caps, sheds = [], backends } = update
   return [
     statusLine(update, address, lost, colors),
     '',
     ...(policies.length === 0 ? ['No policies are observed.'] : policyLines(policies, colors)),
     ...(caps.length === 0 ? [] : ['', ...capLines(caps, colors)]),
+    ...(sheds.length === 0 ? [] : ['', ...shedLines(sheds, colors)]),
     ...(backends.length === 0 ? [] : ['', ...backendLines(backends, colors)]),
     ...keyLines('MOST DENIED KEYS', policies, ({ topDenied }) => topDenied),
     ...keyLines('MOST ALLOWED KEYS', policies, ({ topAllowed }) => topAllowed),
@@ -79,13 +80,35 @@ function ratesOf({ perSecond: { allowed, denied, shadowDenied } }: LivePolicy): 
 }
 
 function capLines(caps: readonly LiveCap[], { yellow }: Colors): string[] {
-  const numbers = ['IN FLIGHT', 'LIMIT', 'PEAK', 'DENIED'].map((label) => ({ label, isNumber: true }))
-  const rows = caps.map(({ name, held, limit, peak, denied }) => [
+  const labels = ['IN FLIGHT', 'LIMIT', 'WAITING', 'PEAK', 'HOLD P50', 'HOLD P99', 'DENIED']
+  const numbers = labels.map((label) => ({ label, isNumber: true }))
+  const rows = caps.map(({ name, held, limit, waiting = 0, peak, holdMs, denied, byPriority = [] }) => [
     cellText(name),
     held >= limit ? yellow(count(held)) : count(held),
-    ...[limit, peak, denied].map(count),
+    ...[limit, waiting, peak].map(count),
+    ...[holdMs.p50, holdMs.p99].map(milliseconds),
+    count(denied),
+    classesText(byPriority.map(({ priority, perSecond }) => [priority, perSecond.denied])),
   ])
-  return tableLines([{ label: 'CAP' }, ...numbers], rows)
+  return tableLines([{ label: 'CAP' }, ...numbers, { label: 'DENIED/S BY PRIORITY' }], rows)
+}
+
+function shedLines(sheds: readonly LiveShed[], { yellow }: Colors): string[] {
+  const rows = sheds.map(({ policy, pressure, signal, byPriority }) => [
+    cellText(policy),
+    pressure === null ? '–' : yellow(percent(pressure)),
+    signal === null ? '–' : cellText(signal),
+    count(byPriority.reduce((sum, { shed }) => sum + shed, 0)),
+    classesText(byPriority.map(({ priority, perSecond }) => [priority, perSecond])),
+  ])
+  const columns = [{ label: 'SHED BY' }, { label: 'PRESSURE', isNumber: true }, { label: 'SIGNAL' }]
+  return tableLines([...columns, { label: 'SHED', isNumber: true }, { label: 'SHED/S BY PRIORITY' }], rows)
+}
+
+/** Formats rates by priority: `low 12, sheddable 40`. */
+function classesText(rates: readonly (readonly [priority: string, perSecond: number])[]): string {
+  const occurring = rates.filter(([, perSecond]) => perSecond > 0)
+  return occurring.map(([priority, perSecond]) => `${cellText(priority)} ${rate(perSecond)}`).join(', ') || '–'
 }
 
 function backendLines(backends: readonly LiveBackend[], { green, red }: Colors): string[] {

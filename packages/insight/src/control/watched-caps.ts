@@ -25,6 +25,13 @@ export class WatchedCaps implements InsightPart {
     return [...this.#caps].some((cap) => cap.name === name)
   }
 
+  /** Returns the number of requests that wait, by the names of the caps. */
+  waiting(): Map<string, number> {
+    const byName = new Map<string, number>()
+    for (const cap of this.#caps) byName.set(cap.name, (byName.get(cap.name) ?? 0) + cap.waiting())
+    return byName
+  }
+
   /** Applies changes to all caps. Returns the reasons why limits could not be applied, by cap. */
   applyToAll(changes: ReadonlyMap<string, CapControls>): Map<string, string> {
     return new Map([...this.#caps].flatMap((cap) => [...this.apply(cap, changes)]))

@@ -1,5 +1,6 @@
 import { settledWithin } from '@sluice/fleet/backend'
 import {
+  type CapHandle,
   type Channel,
   type Clock,
   type Decision,
@@ -40,6 +41,8 @@ export interface LiveOptions {
   readonly unread: UnreadMessages
   /** Returns the metrics of the sources attached in this process. */
   readonly sources: () => readonly SourceSnapshot[]
+  /** Returns the number of requests that wait in this process, by cap. */
+  readonly waiting: () => ReadonlyMap<string, number>
   /** Called with `sync` event data about the store of unique keys. */
   readonly onSync: (data: Readonly<Record<string, unknown>>) => void
 }
@@ -67,12 +70,12 @@ export class LiveSummaries implements Observer {
 
   constructor(options: LiveOptions) {
     this.#options = options
-    const { clock, names, denials, secret, channel, topic, unique } = options
+    const { clock, names, denials, secret, channel, topic, unique, waiting } = options
     const shared = channel !== undefined
     const seed = sketchSeed(secret, shared ? topic : undefined)
     const uniques = new UniqueSummary(unique, seed, clock.wall())
     this.#days = daysOf(options, seed, uniques)
-    this.#process = new ProcessSummary({ clock, names, uniques, denials })
+    this.#process = new ProcessSummary({ clock, names, uniques, denials, waiting })
     this.#fleet = new FleetSummary({ clock, self: this.#process.facts.id, isWholeFleet: shared, uniques })
     this.#unsubscribe = channel?.subscribe(topic, (bytes) => this.#receive(bytes)) ?? (() => {})
     this.#stop = repeatEvery(clock, REPORT_MS, () => void this.#report())
@@ -84,6 +87,10 @@ export class LiveSummaries implements Observer {
 
   charged(_key: string, units: number, policy: Policy): void {
     this.#process.charged(units, policy)
+  }
+
+  capOpened(cap: CapHandle): void {
+    this.#process.capOpened(cap)
   }
 
   permitAcquired(key: string, cap: ObservedCap): void {

@@ -1,3 +1,4 @@
+import type { WatchedCaps } from '../control/watched-caps.ts'
 import type { InsightPart } from '../insight-part.ts'
 import { BackendMetrics } from './backend-metrics.ts'
 import { BanMetrics } from './ban-metrics.ts'
@@ -10,7 +11,7 @@ import { RequestMetrics } from './request-metrics.ts'
 import type { SourceMetrics } from './source-metrics.ts'
 
 /** Creates the parts of an insight that provide metrics, including the attached sources. */
-export function metricParts(sources: SourceMetrics, fleet: FleetMetrics): readonly InsightPart[] {
+export function metricParts(sources: SourceMetrics, fleet: FleetMetrics, caps: WatchedCaps): readonly InsightPart[] {
   const ofEvents = [new BackendMetrics(), new RequestMetrics(), new MemoryMetrics(), new BanMetrics(), fleet]
-  return [new DecisionMetrics(), new InflightMetrics(), new DeduplicatedEvents(ofEvents), sources]
+  return [new DecisionMetrics(), new InflightMetrics(() => caps.waiting()), new DeduplicatedEvents(ofEvents), sources]
 }

@@ -26,6 +26,12 @@ const NAMED: Readonly<Record<string, OtelName>> = {
     scale: SECONDS_PER_MS,
     kind: 'counter',
   },
+  sluice_inflight_waiting: {
+    name: 'sluice.rate_limiting.queued_requests',
+    unit: '{request}',
+    scale: 1,
+    kind: 'upDownCounter',
+  },
   sluice_slow_down_delay_ms: {
     name: 'sluice.rate_limiting.request.time_in_queue',
     unit: 's',

@@ -1,7 +1,8 @@
+import type { TimelineSnapshot } from '../live/report/cap-snapshot.ts'
 import type { HistorySnapshot } from '../live/report/snapshot.ts'
 
 /** Maximum number of series. */
-const MOST = { series: 200, caps: 20 }
+const MOST = { series: 200, caps: 20, timeline: 200 }
 /** Step of the 24-hour history. With 96 steps, including the current one, all other steps are complete. */
 const DAY_STEP_MS = 15 * 60_000
 const DAY_STEPS = 96
@@ -40,6 +41,14 @@ export function dayOf(history: HistorySnapshot, steps: number = DAY_STEPS): Hist
     series: whole.series.map((one) => ({ ...one, values: coarse(one.values, (sum, value) => sum + value) })),
     caps: whole.caps.map((one) => ({ ...one, values: coarse(one.values, Math.max) })),
   }
+}
+
+/** Returns the last `steps` steps of a timeline, for a bounded number of series. Default: all steps. */
+export function lastOfTimeline({ startAt, stepMs, series }: TimelineSnapshot, steps?: number): TimelineSnapshot {
+  const length = Math.max(0, ...series.map(({ values }) => values.length))
+  const skipped = Math.max(0, length - (steps ?? length))
+  const shown = series.slice(0, MOST.timeline).map((each) => ({ ...each, values: each.values.slice(skipped) }))
+  return { startAt: startAt + skipped * stepMs, stepMs, series: shown }
 }
 
 function lengthOf({ series, caps }: Pick<HistorySnapshot, 'series' | 'caps'>): number {

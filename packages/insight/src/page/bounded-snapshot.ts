@@ -1,15 +1,17 @@
 import { boundedText, MAX_TEXT_LENGTH } from '../bounded-text.ts'
 import type { InsightSnapshot, UniqueDaySnapshot } from '../live/report/snapshot.ts'
 import { boundedSources } from '../live/source-snapshots.ts'
-import { dayOf, lastSteps } from './bounded-history.ts'
+import { dayOf, lastOfTimeline, lastSteps } from './bounded-history.ts'
 import type { PageUpdate } from './page-update.ts'
 
 /** Maximum number of entries per list in an update. */
-const MOST = { policies: 50, rows: 100, topKeys: 10, controls: 20, days: 31 }
+const MOST = { policies: 50, caps: 20, rows: 100, topKeys: 10, controls: 20, days: 31 }
 /** 60 minutes and the current one. */
 const HOUR_STEPS = 61
 /** Number of steps repeated by each update, because a viewer may have seen an incomplete one. */
 const LAST_STEPS = 3
+/** Steps of the timeline in each update: more than a minute, the longest interval between updates. */
+const LAST_TIMELINE_STEPS = 32
 
 /** Serialises one update. Its size is bounded, however much is observed. `isWhole` includes the full history. */
 export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): string {
@@ -22,7 +24,8 @@ export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): strin
       topAllowed: policy.topAllowed.slice(0, MOST.topKeys),
       topDenied: policy.topDenied.slice(0, MOST.topKeys),
     })),
-    caps: snapshot.caps.slice(0, MOST.rows),
+    caps: snapshot.caps.slice(0, MOST.caps),
+    sheds: snapshot.sheds.slice(0, MOST.caps),
     routes: snapshot.routes.slice(0, MOST.rows),
     uniques: {
       hour: uniques.hour,
@@ -35,6 +38,7 @@ export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): strin
     controls: snapshot.controls.slice(0, MOST.controls),
     sources: boundedSources(snapshot.sources),
     history: lastSteps(snapshot.history, isWhole ? HOUR_STEPS : LAST_STEPS),
+    timeline: lastOfTimeline(snapshot.timeline, isWhole ? undefined : LAST_TIMELINE_STEPS),
     day: dayOf(snapshot.history, isWhole ? undefined : LAST_STEPS),
   }
   return JSON.stringify(bounded, (_name, value) => (isLong(value) ? boundedText(value) : value))

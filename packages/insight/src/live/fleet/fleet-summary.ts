@@ -1,15 +1,26 @@
 import type { Clock } from '@sluice/limiter-core'
 import { TDigest } from '@sluice/sketches'
 import { BoundedTable } from '../report/bounded-table.ts'
-import { MAX_CAPS, MAX_EVENTS, MAX_POLICIES, type ProcessReport, type ReportedNews } from '../report/process-report.ts'
+import type { TimelineSnapshot } from '../report/cap-snapshot.ts'
+import {
+  type CapReport,
+  MAX_CAPS,
+  MAX_EVENTS,
+  MAX_POLICIES,
+  MAX_SHEDS,
+  type ProcessReport,
+  type ReportedNews,
+} from '../report/process-report.ts'
 import { RouteTable } from '../report/route-table.ts'
 import type { BackendSnapshot, EventSnapshot, HistorySnapshot, LiveSnapshot } from '../report/snapshot.ts'
 import type { UniqueSummary } from '../uniques/unique-summary.ts'
+import { TIMELINE_STEP_MS, TIMELINE_STEPS } from './cap-timeline.ts'
 import { FleetBans } from './fleet-bans.ts'
 import { FleetCap } from './fleet-cap.ts'
 import { FleetPolicy, NOW_SECONDS, STEP_MS, STEPS } from './fleet-policy.ts'
 import { FleetRoute } from './fleet-route.ts'
-import { KnownProcesses } from './known-processes.ts'
+import { FleetShed } from './fleet-shed.ts'
+import { KnownProcesses, type ReportIncrease } from './known-processes.ts'
 
 export interface FleetSummaryOptions {
   readonly clock: Clock
@@ -28,6 +39,7 @@ export class FleetSummary {
   readonly #known: KnownProcesses
   readonly #policies = new BoundedTable(MAX_POLICIES, (name) => new FleetPolicy(name))
   readonly #caps = new BoundedTable(MAX_CAPS, (name) => new FleetCap(name))
+  readonly #sheds = new BoundedTable(MAX_SHEDS, (name) => new FleetShed(name))
   readonly #routes = new RouteTable((name) => new FleetRoute(name))
   readonly #startedAt: number
   /** Running bans of all processes. */
@@ -49,7 +61,7 @@ export class FleetSummary {
     for (const policy of report.policies) {
       this.#policies.of(policy.name).add(policy, growth.of(policy), growth.isRecent ? at : undefined)
     }
-    for (const { name } of report.caps) this.#caps.of(name)
+    this.#absorbOverload(report, growth, at)
     if (growth.hasNews) this.#absorbNews(report.news, at)
     if (report.uniques && report.process.id !== self) uniques.merge(report.uniques)
   }
@@ -58,12 +70,12 @@ export class FleetSummary {
   advance(): void {
     const { clock } = this.#options
     this.#known.dropSilent(clock.now())
-    const peaks = new Map<FleetCap, number>()
-    for (const { name, peak } of this.#known.reports().flatMap(({ caps }) => caps)) {
-      const cap = this.#caps.of(name)
-      peaks.set(cap, (peaks.get(cap) ?? 0) + peak)
+    const byCap = new Map<FleetCap, CapReport[]>()
+    for (const report of this.#known.reports().flatMap(({ caps }) => caps)) {
+      const cap = this.#caps.of(report.name)
+      byCap.set(cap, [...(byCap.get(cap) ?? []), report])
     }
-    for (const [cap, peak] of peaks) cap.raise(peak, clock.wall())
+    for (const [cap, reports] of byCap) cap.advance(reports, clock.wall())
   }
 
   /** Returns the snapshot without the metrics of attached sources and the number of unread messages. */
@@ -82,15 +94,33 @@ export class FleetSummary {
         const known = reports.flatMap(({ policies }) => policies.filter(({ name }) => name === policy.name))
         return policy.snapshot(at, seconds, known)
       }),
-      caps: sorted(this.#caps).map((cap) => cap.snapshot(at, this.#reportsOf(cap, reports))),
+      caps: sorted(this.#caps).map((cap) => cap.snapshot(at, seconds, this.#reportsOf(cap, reports))),
+      sheds: sorted(this.#sheds).map((shed) => {
+        const known = reports.flatMap(({ sheds = [] }) => sheds.filter(({ name }) => name === shed.name))
+        return shed.snapshot(at, seconds, known)
+      }),
       routes: [...this.#routes.values()]
         .map((route) => route.snapshot(at, seconds))
         .sort((a, b) => b.perSecond - a.perSecond),
       uniques: uniques.snapshot(),
       backends: worst(reports.flatMap(({ backends }) => backends)),
       history: this.#history(at),
+      timeline: this.#timeline(at),
       bans: this.bans.snapshot(at),
       events: this.#events,
+    }
+  }
+
+  #absorbOverload({ caps, sheds = [] }: ProcessReport, growth: ReportIncrease, at: number): void {
+    for (const { name, byPriority } of caps) {
+      const cap = this.#caps.of(name)
+      const grown = byPriority && growth.ofCounts(`cap ${name}`, byPriority)
+      if (grown && growth.isRecent) cap.add(grown, at)
+    }
+    for (const { name, byPriority } of sheds) {
+      const shed = this.#sheds.of(name)
+      const grown = growth.ofCounts(`shed ${name}`, byPriority)
+      if (growth.isRecent) shed.add(grown, at)
     }
   }
 
@@ -101,7 +131,7 @@ export class FleetSummary {
     for (const { cap, durations } of holds) this.#caps.of(cap).held(digestOf(durations), at)
   }
 
-  #reportsOf({ name }: FleetCap, reports: readonly ProcessReport[]): ProcessReport['caps'][number][] {
+  #reportsOf({ name }: FleetCap, reports: readonly ProcessReport[]): CapReport[] {
     return reports.flatMap(({ caps }) => caps.filter((cap) => cap.name === name))
   }
 
@@ -122,11 +152,23 @@ export class FleetSummary {
     return { ratePerSecond, deniedShare: all === 0 ? 0 : denied / all }
   }
 
+  #timeline(at: number): TimelineSnapshot {
+    const { startAt, steps } = this.#since(at, TIMELINE_STEP_MS, TIMELINE_STEPS)
+    const series = sorted(this.#caps).flatMap((cap) => cap.timeline(steps, at))
+    return { startAt, stepMs: TIMELINE_STEP_MS, series }
+  }
+
+  /** Returns the steps from the start of this process, at most the last `most`. */
+  #since(at: number, stepMs: number, most: number): { readonly startAt: number; readonly steps: number } {
+    const step = Math.floor(at / stepMs)
+    const steps = Math.min(most, Math.max(1, step - Math.floor(this.#startedAt / stepMs) + 1))
+    return { startAt: (step - steps + 1) * stepMs, steps }
+  }
+
   #history(at: number): HistorySnapshot {
-    const step = Math.floor(at / STEP_MS)
-    const steps = Math.min(STEPS, Math.max(1, step - Math.floor(this.#startedAt / STEP_MS) + 1))
+    const { startAt, steps } = this.#since(at, STEP_MS, STEPS)
     return {
-      startAt: (step - steps + 1) * STEP_MS,
+      startAt,
       stepMs: STEP_MS,
       series: sorted(this.#policies).flatMap((policy) => policy.series(steps, at)),
       caps: sorted(this.#caps).map((cap) => cap.series(steps, at)),

@@ -1,4 +1,11 @@
-import { MAX_POLICIES, MAX_PROCESSES, type PolicyReport, type ProcessReport } from '../report/process-report.ts'
+import {
+  MAX_CAPS,
+  MAX_POLICIES,
+  MAX_PROCESSES,
+  MAX_SHEDS,
+  type PolicyReport,
+  type ProcessReport,
+} from '../report/process-report.ts'
 import type { ProcessSnapshot } from '../report/snapshot.ts'
 
 /** A process without a report for this long is considered gone. */
@@ -14,6 +21,8 @@ export interface ReportIncrease {
   /** False if the process ran before this one received its first report: the time of its decisions is unknown. */
   readonly isRecent: boolean
   of(policy: PolicyReport): PolicyGrowth
+  /** Returns the increase of further counts, which have this name in the process. */
+  ofCounts(name: string, counts: readonly number[]): readonly number[]
 }
 
 /** Increase of each outcome count (in the order of `OUTCOMES`) and of charged and refunded units. */
@@ -26,6 +35,7 @@ interface KnownProcess {
   /** Last report; undefined if the process is gone. Its counts are kept in case it returns. */
   report: ProcessReport | undefined
   readonly counts: Map<string, PolicyCounts>
+  readonly others: Map<string, readonly number[]>
   number: number
   lastAt: number
   lastWall: number
@@ -56,6 +66,7 @@ export class KnownProcesses {
       hasNews,
       isRecent: before !== undefined || id === this.#self || report.uptimeMs < FRESH_MS,
       of: (policy) => grown(known.counts, policy),
+      ofCounts: (name, counts) => grownCounts(known.others, name, counts),
     }
   }
 
@@ -91,7 +102,7 @@ export class KnownProcesses {
 
   #added(id: string): KnownProcess {
     if (this.#known.size >= MAX_PROCESSES) this.#dropSilent()
-    const known = { report: undefined, counts: new Map(), number: -1, lastAt: 0, lastWall: 0 }
+    const known = { report: undefined, counts: new Map(), others: new Map(), number: -1, lastAt: 0, lastWall: 0 }
     this.#known.set(id, known)
     return known
   }
@@ -114,6 +125,17 @@ function grown(known: Map<string, PolicyCounts>, { name, counts, units }: Policy
   const before = known.get(name) ?? NONE
   known.set(name, { counts, units })
   return { counts: added(before.counts, counts), units: added(before.units ?? NONE.units, units ?? NONE.units) }
+}
+
+function grownCounts(
+  known: Map<string, readonly number[]>,
+  name: string,
+  counts: readonly number[],
+): readonly number[] {
+  const before = known.get(name)
+  if (!before && known.size >= MAX_CAPS + MAX_SHEDS) return counts.map(() => 0)
+  known.set(name, counts)
+  return before ? added(before, counts) : counts
 }
 
 function added(before: readonly number[], now: readonly number[]): number[] {

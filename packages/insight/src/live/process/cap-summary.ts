@@ -1,5 +1,7 @@
+import type { ObservedCap } from '@sluice/limiter-core'
 import type { TDigest } from '@sluice/sketches'
 import { boundedText } from '../../bounded-text.ts'
+import { DENIAL_REASONS, PRIORITIES, priorityOf, reasonOf } from '../../priorities.ts'
 import type { CapReport } from '../report/process-report.ts'
 import { newDigest } from '../report/recent-digest.ts'
 
@@ -8,35 +10,55 @@ export class CapSummary {
   readonly name: string
   /** Hold times in ms since the last report. */
   readonly holds: TDigest = newDigest()
+  readonly #admitted = PRIORITIES.map(() => 0)
+  readonly #denied = PRIORITIES.map(() => 0)
+  readonly #reasons = DENIAL_REASONS.map(() => 0)
   #limit = 0
+  #isLocal = false
   #held = 0
   #peak = 0
-  #denied = 0
 
   constructor(name: string) {
     this.name = boundedText(name)
   }
 
-  acquired(limit: number): void {
+  opened(limit: number, isLocal: boolean): void {
+    this.#limit = limit
+    this.#isLocal = isLocal
+  }
+
+  acquired({ limit, priority }: ObservedCap): void {
     this.#limit = limit
     this.#held++
     if (this.#held > this.#peak) this.#peak = this.#held
+    this.#admitted[PRIORITIES.indexOf(priorityOf(priority))]++
   }
 
-  released(limit: number, heldMs: number): void {
+  released({ limit }: ObservedCap, heldMs: number): void {
     this.#limit = limit
     // the permit may have been acquired before the insight was attached
     if (this.#held > 0) this.#held--
     if (Number.isFinite(heldMs) && heldMs >= 0) this.holds.add(heldMs)
   }
 
-  denied(limit: number): void {
+  denied({ limit, priority, reason }: ObservedCap): void {
     this.#limit = limit
-    this.#denied++
+    this.#denied[PRIORITIES.indexOf(priorityOf(priority))]++
+    this.#reasons[DENIAL_REASONS.indexOf(reasonOf(reason))]++
   }
 
-  report(): CapReport {
-    return { name: this.name, limit: this.#limit, held: this.#held, peak: this.#peak, denied: this.#denied }
+  report(waiting: number): CapReport {
+    return {
+      name: this.name,
+      limit: this.#limit,
+      isLocal: this.#isLocal,
+      held: this.#held,
+      peak: this.#peak,
+      waiting,
+      denied: this.#denied.reduce((sum, count) => sum + count, 0),
+      byPriority: [...this.#admitted, ...this.#denied],
+      byReason: [...this.#reasons],
+    }
   }
 
   /** Starts a new peak after a report. */

@@ -4,7 +4,7 @@ import { MAX_REPORTED_EVENTS } from '../report/process-report.ts'
 import type { EventSnapshot } from '../report/snapshot.ts'
 
 // these events occur on nearly every request
-const TOO_FREQUENT: readonly ObserverEvent[] = ['slowed', 'evicted', 'tail', 'lateCharge']
+const TOO_FREQUENT: readonly ObserverEvent[] = ['slowed', 'evicted', 'tail', 'lateCharge', 'shed']
 const MAX_FIELDS = 8
 
 /** Events since the last report: the first 10. */

@@ -1,16 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Clock, Decision, ObservedCap, ObservedRequest, ObserverEvent, Policy } from '@sluice/limiter-core'
+import type {
+  CapHandle,
+  Clock,
+  Decision,
+  ObservedCap,
+  ObservedRequest,
+  ObserverEvent,
+  Policy,
+} from '@sluice/limiter-core'
 import type { TDigest } from '@sluice/sketches'
 import { boundedText } from '../../bounded-text.ts'
 import { isCountedByBackend } from '../../is-counted.ts'
 import { BoundedTable } from '../report/bounded-table.ts'
 import {
+  type CapReport,
   type HoldReport,
   MAX_CAPS,
   MAX_POLICIES,
   MAX_RANKED_POLICIES,
   MAX_REPORTED_ROUTES,
+  MAX_SHEDS,
   type PolicyReport,
   type ProcessFacts,
   type ProcessReport,
@@ -31,12 +41,15 @@ import type { RecentDenials } from './recent-denials.ts'
 import { RequestSample } from './request-sample.ts'
 import { ResponseEnds } from './response-ends.ts'
 import { RouteSummary } from './route-summary.ts'
+import { ShedSummary } from './shed-summary.ts'
 
 export interface ProcessSummaryOptions {
   readonly clock: Clock
   readonly names: KeyNames
   readonly uniques: UniqueSummary
   readonly denials: RecentDenials
+  /** Returns the number of requests that wait, by cap. */
+  readonly waiting: () => ReadonlyMap<string, number>
 }
 
 /** Collects the statistics of this process and creates its reports. */
@@ -46,8 +59,10 @@ export class ProcessSummary {
   readonly #names: KeyNames
   readonly #uniques: UniqueSummary
   readonly #denials: RecentDenials
+  readonly #waiting: () => ReadonlyMap<string, number>
   readonly #policies = new BoundedTable(MAX_POLICIES, (name) => new PolicySummary(name))
   readonly #caps = new BoundedTable(MAX_CAPS, (name) => new CapSummary(name))
+  readonly #sheds = new BoundedTable(MAX_SHEDS, (name) => new ShedSummary(name))
   readonly #routes = new RouteTable((name) => new RouteSummary(name))
   readonly #backends = new BackendStates()
   readonly #events = new EventLog()
@@ -60,11 +75,12 @@ export class ProcessSummary {
   #reportedAt: number
   #reportedRoutes = 0
 
-  constructor({ clock, names, uniques, denials }: ProcessSummaryOptions) {
+  constructor({ clock, names, uniques, denials, waiting }: ProcessSummaryOptions) {
     this.#clock = clock
     this.#names = names
     this.#uniques = uniques
     this.#denials = denials
+    this.#waiting = waiting
     this.#startedAt = clock.now()
     this.#reportedAt = this.#startedAt
     const id = randomBytes(12).toString('base64url')
@@ -89,20 +105,25 @@ export class ProcessSummary {
     this.#policies.of(name).charged(units)
   }
 
-  permitAcquired(_key: string, { name, limit }: ObservedCap): void {
-    this.#caps.of(name).acquired(limit)
+  capOpened({ name, limit, isLocal }: CapHandle): void {
+    this.#caps.of(name).opened(limit, isLocal)
   }
 
-  permitReleased(_key: string, heldMs: number, { name, limit }: ObservedCap): void {
-    this.#caps.of(name).released(limit, heldMs)
+  permitAcquired(_key: string, cap: ObservedCap): void {
+    this.#caps.of(cap.name).acquired(cap)
   }
 
-  capDenied(_key: string, { name, limit }: ObservedCap): void {
-    this.#caps.of(name).denied(limit)
+  permitReleased(_key: string, heldMs: number, cap: ObservedCap): void {
+    this.#caps.of(cap.name).released(cap, heldMs)
+  }
+
+  capDenied(_key: string, cap: ObservedCap): void {
+    this.#caps.of(cap.name).denied(cap)
   }
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
     this.#backends.event(name, data, this.#clock.now())
+    if (name === 'shed') this.#sheds.of(String(data.policy)).shed(data)
     if (name === 'ban') this.#bans.add(data, this.#clock.wall(), this.#names)
     this.#events.add(name, data, this.#clock.wall(), this.#names.shown)
   }
@@ -120,7 +141,8 @@ export class ProcessSummary {
       memoryBytes: process.memoryUsage.rss(),
       lagMs: this.#lagMs,
       policies: this.#policyReports(),
-      caps: [...this.#caps.values()].map((cap) => cap.report()),
+      caps: this.#capReports(),
+      sheds: [...this.#sheds.values()].map((shed) => shed.report()),
       backends: this.#backends.report(now),
       news: { routes: [], holds: [], events: [] },
     }
@@ -132,6 +154,7 @@ export class ProcessSummary {
     this.#measureLag()
     const report = { ...this.current(), uniques: this.#uniques.report(), news: this.#news() }
     for (const cap of this.#caps.values()) cap.resetPeak()
+    for (const shed of this.#sheds.values()) shed.advance()
     this.#sample.advance()
     this.#ends.forget()
     return report
@@ -171,6 +194,15 @@ export class ProcessSummary {
   #policyReports(): PolicyReport[] {
     const byUse = [...this.#policies.values()].sort((a, b) => b.decisions - a.decisions)
     return byUse.map((policy, rank) => policy.report(this.#names, rank < MAX_RANKED_POLICIES))
+  }
+
+  #capReports(): CapReport[] {
+    const waiting = new Map<CapSummary, number>()
+    for (const [name, number] of this.#waiting()) {
+      const cap = this.#caps.of(name)
+      waiting.set(cap, (waiting.get(cap) ?? 0) + number)
+    }
+    return [...this.#caps.values()].map((cap) => cap.report(waiting.get(cap) ?? 0))
   }
 
   #news(): ReportedNews {

@@ -18,6 +18,8 @@ export const MAX_POLICIES = 50
 /** Maximum number of policies per report with top keys: the policies with the most decisions. */
 export const MAX_RANKED_POLICIES = 16
 export const MAX_CAPS = 20
+/** Maximum number of policies that shed requests. */
+export const MAX_SHEDS = 20
 /** Maximum number of routes. All further routes share one additional entry. */
 export const MAX_ROUTES = 200
 /** Maximum number of routes per report, of those with new data. The others are included in later reports. */
@@ -58,6 +60,8 @@ export interface ProcessReport {
   readonly lagMs?: number | undefined
   readonly policies: readonly PolicyReport[]
   readonly caps: readonly CapReport[]
+  /** Undefined in reports of older releases. */
+  readonly sheds?: readonly ShedReport[] | undefined
   readonly backends: readonly BackendSnapshot[]
   readonly uniques?: UniquesReport | undefined
   readonly news: ReportedNews
@@ -81,10 +85,29 @@ export interface PolicyReport {
 export interface CapReport {
   readonly name: string
   readonly limit: number
+  /** Whether the process has its own places. Undefined, like the other optional fields, in reports of older releases. */
+  readonly isLocal?: boolean | undefined
   readonly held: number
   /** Highest number of held permits since the previous report. */
   readonly peak: number
+  readonly waiting?: number | undefined
   readonly denied: number
+  /** Admitted permits in the order of `PRIORITIES`, then denied ones. */
+  readonly byPriority?: readonly number[] | undefined
+  /** Denied permits in the order of `DENIAL_REASONS`. */
+  readonly byReason?: readonly number[] | undefined
+}
+
+/** Requests that a policy of the process has shed. */
+export interface ShedReport {
+  readonly name: string
+  /** In the order of `PRIORITIES`. */
+  readonly byPriority: readonly number[]
+  /** Requests that would have been shed if the policy were not in shadow mode. */
+  readonly shadow: number
+  /** Highest pressure of about the last second, and its signal; undefined if nothing was shed. */
+  readonly pressure?: number | undefined
+  readonly signal?: string | undefined
 }
 
 export interface UniquesReport {

@@ -1,5 +1,5 @@
 import { TDigest } from '@sluice/sketches'
-import type { PercentilesSnapshot } from './snapshot.ts'
+import type { PercentilesSnapshot } from './cap-snapshot.ts'
 
 /** Recent values are those of the current five-minute step and the one before. */
 export const RECENT_STEP_MS = 300_000

@@ -1,5 +1,6 @@
 import { read } from '@sluice/fleet/backend'
 import { boundedText } from '../../bounded-text.ts'
+import { DENIAL_REASONS, PRIORITIES } from '../../priorities.ts'
 import {
   type BanReport,
   type CapReport,
@@ -13,12 +14,14 @@ import {
   MAX_REPORTED_DENIALS,
   MAX_REPORTED_EVENTS,
   MAX_REPORTED_ROUTES,
+  MAX_SHEDS,
   type PolicyReport,
   type ProcessFacts,
   type ProcessReport,
   type ReportedNews,
   type RouteReport,
   type RouteUniquesReport,
+  type ShedReport,
   type UniquesReport,
 } from './process-report.ts'
 import type { BackendSnapshot, DenialSnapshot, EventSnapshot, NearestSnapshot } from './snapshot.ts'
@@ -30,6 +33,9 @@ const { amount, fields, firstOf, oneOf, optional, tuple } = read
 const sketch = read.string
 const text = (value: unknown): string => boundedText(read.string(value))
 const isTrue = (value: unknown): boolean => value === true
+const counts = (length: number): read.Reader<readonly number[]> =>
+  tuple<readonly number[]>(...Array.from({ length }, () => amount))
+const share = (value: unknown): number => Math.min(1, amount(value))
 
 const facts = fields<ProcessFacts>({ id: text, host: text, pid: amount, version: text, startedAt: amount })
 const calendar = fields<NonNullable<PolicyReport['calendar']>>({
@@ -41,7 +47,7 @@ const calendar = fields<NonNullable<PolicyReport['calendar']>>({
 const nearest = fields<NearestSnapshot>({
   id: optional(text),
   key: text,
-  usedShare: (value) => Math.min(1, amount(value)),
+  usedShare: share,
 })
 const topKeys = fields<TopKeyList>({
   floor: amount,
@@ -60,7 +66,24 @@ const policy = fields<PolicyReport>({
   topAllowed: optional(topKeys),
   topDenied: optional(topKeys),
 })
-const cap = fields<CapReport>({ name: text, limit: amount, held: amount, peak: amount, denied: amount })
+const cap = fields<CapReport>({
+  name: text,
+  limit: amount,
+  isLocal: isTrue,
+  held: amount,
+  peak: amount,
+  waiting: optional(amount),
+  denied: amount,
+  byPriority: optional(counts(2 * PRIORITIES.length)),
+  byReason: optional(counts(DENIAL_REASONS.length)),
+})
+const shed = fields<ShedReport>({
+  name: text,
+  byPriority: counts(PRIORITIES.length),
+  shadow: amount,
+  pressure: optional(share),
+  signal: optional(text),
+})
 const backend = fields<BackendSnapshot>({
   name: text,
   state: oneOf('ok', 'failing', 'open'),
@@ -105,6 +128,7 @@ export const readReport: read.Reader<ProcessReport> = fields<ProcessReport>({
   lagMs: optional(amount),
   policies: firstOf(MAX_POLICIES, policy),
   caps: firstOf(MAX_CAPS, cap),
+  sheds: optional(firstOf(MAX_SHEDS, shed)),
   backends: firstOf(MAX_BACKENDS, backend),
   uniques: optional(uniques),
   news,

@@ -1,6 +1,7 @@
 import type { MetricLabels, PolicyCalendar } from '@sluice/limiter-core'
 import type { ControlEntry } from '../../control/control.ts'
 import type { BanSnapshot } from './ban-snapshot.ts'
+import type { CapSnapshot, PercentilesSnapshot, ShedSnapshot, TimelineSnapshot } from './cap-snapshot.ts'
 
 /**
  * Current and recent statistics of limits as plain JSON. Times are ms since 1970, by the clock of the process that
@@ -24,6 +25,8 @@ export interface InsightSnapshot {
   readonly policies: readonly PolicySnapshot[]
   /** Sorted by name. At most 20; caps beyond that are combined as `other`. */
   readonly caps: readonly CapSnapshot[]
+  /** Policies that shed requests, sorted by name. At most 20; policies beyond that are combined as `other`. */
+  readonly sheds: readonly ShedSnapshot[]
   /** Sorted by `perSecond`, descending. At most 200; routes beyond that are combined as `other`. */
   readonly routes: readonly RouteSnapshot[]
   readonly uniques: UniquesSnapshot
@@ -31,6 +34,7 @@ export interface InsightSnapshot {
   /** Present if this process counts many clients as one, because a proxy is not trusted. */
   readonly collapsed?: CollapsedSnapshot | undefined
   readonly history: HistorySnapshot
+  readonly timeline: TimelineSnapshot
   /** Running bans, at most 100, the latest first. A ban that clients extend by further requests may end later. */
   readonly bans: readonly BanSnapshot[]
   /** The last 100 events, newest first. */
@@ -144,26 +148,6 @@ export interface TopKeySnapshot {
   readonly key: string
   readonly count: number
   readonly error: number
-}
-
-export interface CapSnapshot {
-  readonly name: string
-  readonly limit: number
-  /** Permits held over all keys and processes. May exceed `limit`, which applies to each key. */
-  readonly held: number
-  /** Highest sum of `held` in the current and the previous minute. */
-  readonly peak: number
-  /** Denied permits, over the same time as `total` of a policy. */
-  readonly denied: number
-  /** Hold times of permits released in the last 5 to 10 minutes. */
-  readonly holdMs: PercentilesSnapshot
-}
-
-/** Percentiles in ms; null if nothing was measured. */
-export interface PercentilesSnapshot {
-  readonly p50: number | null
-  readonly p90: number | null
-  readonly p99: number | null
 }
 
 /**

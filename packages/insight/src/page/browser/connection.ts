@@ -1,6 +1,7 @@
 import type { PageUpdate } from '../page-update.ts'
 import { after, now } from './dom/browser-clock.ts'
 import { DAY_STEPS, mergedHistory } from './dom/history.ts'
+import { mergedTimeline } from './dom/timeline.ts'
 
 /** `forbidden`: the server responds, but no longer allows access. */
 export type ConnectionState = 'connecting' | 'live' | 'disconnected' | 'forbidden'
@@ -43,6 +44,7 @@ export class Connection {
     this.#snapshot = {
       ...update,
       history: mergedHistory(this.#snapshot?.history, update.history),
+      timeline: mergedTimeline(this.#snapshot?.timeline, update.timeline),
       day: mergedHistory(this.#snapshot?.day, update.day, DAY_STEPS),
     }
     this.#lastAt = now()

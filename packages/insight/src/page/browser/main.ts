@@ -7,6 +7,7 @@ import { duration } from './dom/format.ts'
 import { KeyLookup } from './dom/key-lookup.ts'
 import { Operator } from './operator.ts'
 import { summaryOf } from './summary.ts'
+import { capsView, capView } from './views/cap-view.ts'
 import { changesView } from './views/changes-view.ts'
 import { eventsView } from './views/event-view.ts'
 import { keysView, keyView } from './views/key-view.ts'
@@ -62,6 +63,10 @@ function viewOf(snapshot: PageUpdate): readonly HTMLElement[] {
       return policyView(snapshot, place, operator.canAct)
     case 'policies':
       return policiesView(snapshot)
+    case 'cap':
+      return capView(snapshot, place.cap)
+    case 'caps':
+      return capsView(snapshot)
     case 'sources':
       return sourcesView(snapshot)
     case 'processes':
@@ -121,7 +126,8 @@ function renderConnection(): void {
 }
 
 function markPage({ view: name }: PageLocation): void {
-  const current = name === 'policy' ? 'policies' : name === 'key' ? 'keys' : name
+  const lists: Readonly<Record<string, string>> = { policy: 'policies', cap: 'caps', key: 'keys' }
+  const current = lists[name] ?? name
   for (const link of byId('pages').querySelectorAll('a')) {
     if (placeOf(link.hash).view === current) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
@@ -141,5 +147,7 @@ function moved(): void {
 }
 
 function isSameView(one: PageLocation, other: PageLocation): boolean {
-  return one.view === other.view && (one.view !== 'policy' || other.view !== 'policy' || one.policy === other.policy)
+  if (one.view === 'policy' && other.view === 'policy') return one.policy === other.policy
+  if (one.view === 'cap' && other.view === 'cap') return one.cap === other.cap
+  return one.view === other.view
 }

@@ -1,3 +1,4 @@
+import type { ShedSnapshot } from '../../live/report/cap-snapshot.ts'
 import type { BackendSnapshot, InsightSnapshot, PolicySnapshot } from '../../live/report/snapshot.ts'
 import { count, duration, percent, rate } from './dom/format.ts'
 
@@ -18,6 +19,7 @@ export function summaryOf(snapshot: InsightSnapshot): Summary {
     backendTrouble(snapshot) ??
     uncountedTrouble(snapshot) ??
     collapsedClients(snapshot) ??
+    shedding(snapshot) ??
     fullCap(snapshot) ??
     denials(snapshot) ??
     calm(snapshot)
@@ -58,6 +60,18 @@ function collapsedClients({ collapsed }: InsightSnapshot): Summary | undefined {
     verdict: 'Many clients are counted as one',
     figures: `: a counted address is probably your proxy, since \u2068${reason}\u2069; if so, set \u2068trust: ${trust}\u2069`,
   }
+}
+
+function shedding({ sheds }: InsightSnapshot): Summary | undefined {
+  const [worst] = sheds.filter(({ pressure }) => pressure !== null).toSorted((a, b) => shedRate(b) - shedRate(a))
+  if (worst === undefined || shedRate(worst) === 0) return undefined
+  const figures = `: ${rate(shedRate(worst))}, pressure ${percent(worst.pressure ?? 0)} by \u2068${worst.signal}\u2069`
+  return { state: 'warning', verdict: `Policy \u2068${worst.policy}\u2069 sheds requests`, figures }
+}
+
+/** Returns the requests per second that a policy sheds. */
+function shedRate({ byPriority }: ShedSnapshot): number {
+  return byPriority.reduce((sum, { perSecond }) => sum + perSecond, 0)
 }
 
 function fullCap({ caps }: InsightSnapshot): Summary | undefined {

@@ -3,15 +3,16 @@ export type Span = 'hour' | 'day'
 
 /** View and parameters encoded in the address of the page. */
 export type PageLocation = { readonly span: Span } & (
-  | { readonly view: 'overview' | 'policies' | 'keys' | 'sources' | 'processes' | 'changes' | 'events' }
+  | { readonly view: 'overview' | 'policies' | 'caps' | 'keys' | 'sources' | 'processes' | 'changes' | 'events' }
   | { readonly view: 'policy'; readonly policy: string }
+  | { readonly view: 'cap'; readonly cap: string }
   | { readonly view: 'key'; readonly key: KeyName; readonly cost: number }
 )
 
 /** A key, or its id in a snapshot. */
 export type KeyName = { readonly key: string } | { readonly id: string }
 
-const LISTS = ['policies', 'keys', 'sources', 'processes', 'changes', 'events'] as const
+const LISTS = ['policies', 'caps', 'keys', 'sources', 'processes', 'changes', 'events'] as const
 
 export function placeOf(hash: string): PageLocation {
   const [path, query] = hash.split('?')
@@ -20,6 +21,7 @@ export function placeOf(hash: string): PageLocation {
   const span = asked.get('span') === 'day' ? 'day' : 'hour'
   const name = decoded(rest.join('/'))
   if (first === 'policies' && name !== '') return { view: 'policy', policy: name, span }
+  if (first === 'caps' && name !== '') return { view: 'cap', cap: name, span }
   const key = first === 'keys' ? keyOf(rest) : undefined
   if (key !== undefined) return { view: 'key', key, cost: Number(asked.get('cost') ?? 1), span }
   return { view: LISTS.find((list) => list === first) ?? 'overview', span }
@@ -33,6 +35,10 @@ export function spanAddress(span: Span, policy?: string): string {
 
 export function policyAddress(name: string): string {
   return `#/policies/${encodeURIComponent(wellFormed(name))}`
+}
+
+export function capAddress(name: string): string {
+  return `#/caps/${encodeURIComponent(wellFormed(name))}`
 }
 
 export function keyAddress(name: KeyName, cost = 1): string {

@@ -1,14 +1,15 @@
-import type { CapSnapshot, HistorySnapshot, InsightSnapshot, RouteSnapshot } from '../../../live/report/snapshot.ts'
+import type { InsightSnapshot, RouteSnapshot } from '../../../live/report/snapshot.ts'
 import type { PageUpdate } from '../../page-update.ts'
 import type { Span } from '../dom/address.ts'
-import { bar, element, untrustedText } from '../dom/elements.ts'
+import { element, untrustedText } from '../dom/elements.ts'
 import { count, duration, milliseconds, percent, rate } from '../dom/format.ts'
+import { capsTable } from './cap-table.ts'
 import { controlsTable } from './changes-view.ts'
 import { keyLink } from './key-view.ts'
 import { policyLink, processes } from './policy-text.ts'
 import { countText, policiesTable } from './policy-view.ts'
 import { processesTable } from './process-view.ts'
-import { sparkline } from './sparkline.ts'
+import { shedTable } from './shed-table.ts'
 import { section, table } from './table.ts'
 import { trafficPanel } from './traffic-panel.ts'
 import { uniqueDays } from './unique-days-view.ts'
@@ -18,7 +19,7 @@ const STATES = { ok: '✓ OK', failing: '! failing', open: '✕ circuit open' } 
 
 /** The overview, most urgent parts first. */
 export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement[] {
-  const { policies, caps, routes, backends, processes: all, history, day, controls, uniques, bans } = snapshot
+  const { policies, sheds, routes, backends, processes: all, controls, uniques, bans } = snapshot
   return [
     tiles(snapshot),
     ...(controls.length > 0 ? [section('Active changes', controlsTable(controls, false))] : []),
@@ -27,7 +28,8 @@ export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement
     element(
       'div',
       { class: 'columns' },
-      section('In-flight requests', capsTable(caps, span === 'day' ? day : history, span)),
+      section('In-flight requests', capsTable(snapshot, span, MAX_ROWS)),
+      ...(sheds.length > 0 ? [section('Shed requests', shedTable(sheds))] : []),
       ...(bans.length > 0 ? [section('Banned keys', bansTable(snapshot))] : []),
       section('Most denied keys', topKeysTable(snapshot, 'topDenied')),
       section('Most allowed keys', topKeysTable(snapshot, 'topAllowed')),
@@ -49,26 +51,6 @@ function tiles({ ratePerSecond, deniedShare, uniques }: InsightSnapshot): HTMLEl
   ]
   const made = entries.map(([label, value]) => element('div', {}, element('dt', {}, label), element('dd', {}, value)))
   return element('dl', { class: 'tiles' }, ...made)
-}
-
-function capsTable(caps: readonly CapSnapshot[], history: HistorySnapshot, span: Span): HTMLElement {
-  const used = (held: number, limit: number) =>
-    element('span', { class: 'used' }, bar(held / limit), `${count(held)} of ${count(limit)}`)
-  const curve = (name: string, limit: number) =>
-    sparkline(history.caps.find(({ cap }) => cap === name)?.values ?? [], limit)
-  const fullestFirst = caps.toSorted((a, b) => b.held / b.limit - a.held / a.limit)
-  const rows = fullestFirst
-    .slice(0, MAX_ROWS)
-    .map(({ name, limit, held, peak, denied, holdMs }) => [
-      untrustedText(name),
-      element('div', {}, used(held, limit), curve(name, limit)),
-      count(peak),
-      count(denied),
-      milliseconds(holdMs.p99),
-    ])
-  const past = { label: `In flight, ${span === 'day' ? 'last 24 hours' : 'last hour'}` }
-  const numbers = ['Max', 'Denied', 'Hold p99'].map((label) => ({ label, isNumber: true }))
-  return table('In-flight requests', [{ label: 'Cap' }, past, ...numbers], rows, 'No caps are observed.')
 }
 
 function topKeysTable({ policies }: InsightSnapshot, list: 'topDenied' | 'topAllowed'): HTMLElement {
