@@ -12,11 +12,11 @@ export class ExampleProcess {
   output = ''
 
   /** `name`: name of the example's folder. */
-  constructor(name: string, env: Readonly<Record<string, string>>) {
+  constructor(name: string, env: Readonly<Record<string, string>>, args: readonly string[] = []) {
     const main = join(root, 'examples', name, 'dist/index.js')
     if (!existsSync(main)) throw new Error(`examples/${name} is not built: npx turbo run build`)
     const { POSTGRES_URL: _theirs, REDIS_URL: _too, ...others } = process.env
-    this.#child = spawn(process.execPath, [main], { env: { ...others, NODE_OPTIONS: '', PORT: '0', ...env } })
+    this.#child = spawn(process.execPath, [main, ...args], { env: { ...others, NODE_OPTIONS: '', PORT: '0', ...env } })
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.output += text
