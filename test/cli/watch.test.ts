@@ -72,7 +72,7 @@ search (shadow)  30 units / 1 s                 56         0         8  acme… 
 login            5 requests / 15 min           3.2       0.1         0  eve@… 100 %
 
 CAP      IN FLIGHT  LIMIT  WAITING  PEAK  HOLD P50  HOLD P99  DENIED  DENIED/S BY PRIORITY
-reports         17     20        3    20    840 ms     9.1 s      31  sheddable 2.5
+reports         17     20        3    20    840 ms     9.1 s      31  sheddable 0.5
 uploads          6     50        0    14    120 ms    640 ms       0  –
 
 BACKEND  STATE  FOR  LAST ERROR

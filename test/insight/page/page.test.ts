@@ -12,6 +12,8 @@ const token = 'a-token-of-enough-characters'
 const session = new BrowserSession()
 const { closing } = session
 
+const busyCaps = new WatchedFleet().snapshot().caps.slice(1)
+
 describe('the first screen', () => {
   test('shows a summary and the last hour, and both follow the load', async () => {
     const fleet = new WatchedFleet()
@@ -63,10 +65,29 @@ describe('the first screen', () => {
     ],
     ['nothing', { policies: [], ratePerSecond: { now: 0, lastHour: 0 }, caps: [] }, 'idle', 'Idle: no decisions'],
     [
+      'nothing, and caps in use',
+      { policies: [], ratePerSecond: { now: 0, lastHour: 0 }, caps: busyCaps },
+      'good',
+      'Healthy: caps admit 12/s',
+    ],
+    [
       'a cap',
       { caps: [{ ...new WatchedFleet().snapshot().caps[0], held: 20 }] },
       'warning',
       'Cap reports is full: 20 of 20 in flight',
+    ],
+    [
+      'denials of a cap',
+      {
+        caps: [
+          {
+            ...new WatchedFleet().snapshot().caps[0],
+            byPriority: [{ priority: 'low', admitted: 9, denied: 9, perSecond: { admitted: 3, denied: 1 } }],
+          },
+        ],
+      },
+      'warning',
+      'Cap reports denies many requests: 25\u00a0% of requests, 1/s',
     ],
     [
       'a policy that sheds',

@@ -102,7 +102,7 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
         ...{ name: 'reports', limit: 20, held: 17, waiting: 3, peak: 20, denied: 31 },
         byPriority: [
           { priority: 'critical', admitted: 1_204, denied: 0, perSecond: { admitted: 4, denied: 0 } },
-          { priority: 'sheddable', admitted: 310, denied: 31, perSecond: { admitted: 0.5, denied: 2.5 } },
+          { priority: 'sheddable', admitted: 310, denied: 31, perSecond: { admitted: 5, denied: 0.5 } },
         ],
         byReason: [
           { reason: 'priority', denied: 24 },

@@ -1,4 +1,4 @@
-import type { ShedSnapshot } from '../../live/report/cap-snapshot.ts'
+import type { CapSnapshot, ShedSnapshot } from '../../live/report/cap-snapshot.ts'
 import type { BackendSnapshot, InsightSnapshot, PolicySnapshot } from '../../live/report/snapshot.ts'
 import { count, duration, percent, rate } from './dom/format.ts'
 
@@ -22,6 +22,7 @@ export function summaryOf(snapshot: InsightSnapshot): Summary {
     shedding(snapshot) ??
     fullCap(snapshot) ??
     denials(snapshot) ??
+    capDenials(snapshot) ??
     calm(snapshot)
   )
 }
@@ -98,8 +99,30 @@ function deniedShareOf({ perSecond: { allowed, denied } }: PolicySnapshot): numb
   return denied === 0 ? 0 : denied / (allowed + denied)
 }
 
-function calm({ ratePerSecond, deniedShare, controls }: InsightSnapshot): Summary {
+function capDenials({ caps }: InsightSnapshot): Summary | undefined {
+  const shares = caps.map((cap) => {
+    const { admitted, denied } = permitRates([cap])
+    return { cap, denied, share: denied === 0 ? 0 : denied / (admitted + denied) }
+  })
+  const [worst] = shares.filter(({ share }) => share >= MANY_DENIED).toSorted((a, b) => b.share - a.share)
+  if (worst === undefined) return undefined
+  const figures = `: ${percent(worst.share)} of requests, ${rate(worst.denied)}`
+  return { state: 'warning', verdict: `Cap \u2068${worst.cap.name}\u2069 denies many requests`, figures }
+}
+
+/** Returns the permits per second of the last 10 s. */
+function permitRates(caps: readonly CapSnapshot[]): { readonly admitted: number; readonly denied: number } {
+  const rates = caps.flatMap(({ byPriority }) => byPriority.map(({ perSecond }) => perSecond))
+  const sum = (of: 'admitted' | 'denied'): number => rates.reduce((total, each) => total + each[of], 0)
+  return { admitted: sum('admitted'), denied: sum('denied') }
+}
+
+function calm({ ratePerSecond, deniedShare, controls, caps }: InsightSnapshot): Summary {
   const changes = controls.length === 0 ? '' : `; ${changesText(controls.length)}`
+  const { admitted } = permitRates(caps)
+  if (ratePerSecond.now === 0 && admitted > 0) {
+    return { state: 'good', verdict: 'Healthy', figures: `: caps admit ${rate(admitted)}${changes}` }
+  }
   if (ratePerSecond.now === 0) {
     return { state: 'idle', verdict: 'Idle', figures: `: no decisions in the last 10 s${changes}` }
   }

@@ -56,6 +56,7 @@ function charts({ timeline }: InsightSnapshot, name: string): HTMLElement[] {
     return { label, style: measure, values: series.find((each) => each.measure === measure)?.values ?? [] }
   }
   const seconds = timeline.stepMs / 1_000
+  const spanMs = timeline.stepMs * Math.max(0, ...series.map(({ values }) => values.length))
   const denied = PRIORITIES.map((priority) => {
     const values = series.find((each) => each.priority === priority)?.values ?? []
     return { label: priority, style: priority, values: values.map((value) => (value ?? 0) / seconds) }
@@ -63,9 +64,12 @@ function charts({ timeline }: InsightSnapshot, name: string): HTMLElement[] {
   const places = [line('limit', 'Limit'), line('held', 'In flight'), line('waiting', 'Waiting')]
   const latency = [line('p50', 'p50'), line('p99', 'p99')]
   return [
-    section('Limit and in-flight requests', lineChart('Requests', places, count)),
-    section('Latency of permits', lineChart('Latency', latency, milliseconds)),
-    section('Denied permits by priority, per second', lineChart('Denied permits per second', denied, rate)),
+    section('Limit and in-flight requests', lineChart({ label: 'Requests', spanMs, text: count }, places)),
+    section('Latency of permits', lineChart({ label: 'Latency', spanMs, text: milliseconds }, latency)),
+    section(
+      'Denied permits by priority, per second',
+      lineChart({ label: 'Denied permits per second', spanMs, text: rate }, denied),
+    ),
   ]
 }
 
@@ -78,7 +82,7 @@ function prioritiesTable({ byPriority }: CapSnapshot): HTMLElement {
     count(denied),
     percent(denied / (admitted + denied)),
   ])
-  const labels = ['Admitted, last 10 s', 'Denied, last 10 s', 'Admitted', 'Denied', 'Share denied']
+  const labels = ['Admitted/s', 'Denied/s', 'Admitted', 'Denied', 'Share denied']
   const numbers = labels.map((label) => ({ label, isNumber: true }))
   return table('Permits by priority', [{ label: 'Priority' }, ...numbers], rows, 'No permit was requested yet.')
 }

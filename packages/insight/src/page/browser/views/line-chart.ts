@@ -1,4 +1,5 @@
 import { element } from '../dom/elements.ts'
+import { duration } from '../dom/format.ts'
 
 const [WIDTH, HEIGHT] = [600, 120]
 const NAMESPACE = 'http://www.w3.org/2000/svg'
@@ -11,8 +12,15 @@ export interface ChartLine {
   readonly values: readonly (number | null)[]
 }
 
+export interface LineChartOptions {
+  readonly label: string
+  /** Time that the lines cover, in ms. */
+  readonly spanMs: number
+  readonly text: (value: number) => string
+}
+
 /** Returns a chart of lines from 0 to their highest value, with a legend of the latest, lowest and highest values. */
-export function lineChart(label: string, lines: readonly ChartLine[], text: (value: number) => string): HTMLElement {
+export function lineChart({ label, spanMs, text }: LineChartOptions, lines: readonly ChartLine[]): HTMLElement {
   const shown = lines.filter(({ values }) => values.some((value) => value !== null))
   if (shown.length === 0) return element('p', { class: 'empty' }, 'Nothing in the last 5 minutes.')
   const top = Math.max(1, ...shown.flatMap(({ values }) => values.map((value) => value ?? 0)))
@@ -28,7 +36,7 @@ export function lineChart(label: string, lines: readonly ChartLine[], text: (val
     element(
       'div',
       { class: 'axis quiet' },
-      element('span', {}, '5 min ago'),
+      element('span', {}, `${duration(spanMs)} ago`),
       `top: ${text(top)}`,
       element('span', {}, 'now'),
     ),
