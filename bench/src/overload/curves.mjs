@@ -1,6 +1,6 @@
 import { bucketsOf } from './timeline.mjs'
 
-const points = 120
+const points = 100
 
 /** Returns what a picture of a run shows: `{ scenario, contender, atS, limit, held, goodput, p99 }`. */
 export function curveOf(contender, { record, samples, scenario }) {

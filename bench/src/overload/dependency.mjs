@@ -1,7 +1,7 @@
 import { startPostgres } from '../postgres-server.mjs'
-import { boundRow } from '../target.mjs'
 import { curveOf } from './curves.mjs'
 import { successShare, warmupOf } from './judge.mjs'
+import { judgedRow, shownName } from './judged-row.mjs'
 import { runServer } from './server-run.mjs'
 import { totalsOf } from './timeline.mjs'
 
@@ -12,7 +12,7 @@ const judged = ['one adaptive cap with priorities', 'an adaptive cap per route']
 const [slow, fast] = [0, 1]
 
 /** A database that needs 10 ms, then 2 s, then 10 ms. `scale` shortens the times. */
-export async function runDependency({ scale, seed, progress }) {
+export async function runDependency({ scale, seed, progress, giveUpMs }) {
   const ms = (seconds) => Math.max(300, seconds * 1_000 * scale)
   const [before, during, after] = [ms(20), ms(40), ms(20)]
   const scenario = {
@@ -23,7 +23,7 @@ export async function runDependency({ scale, seed, progress }) {
       { name: '/db', path: '/db', headers: {}, rate: [[0, 100]] },
       { name: '/fast', path: '/fast', headers: {}, rate: [[0, 200]] },
     ],
-    giveUpMs: 5_000,
+    giveUpMs,
   }
   const queryMs = [
     [0, 10],
@@ -67,7 +67,7 @@ function tableOf(scenario, runs, windows, { version }) {
       const { fromMs, toMs } = windows.slow
       const during = totalsOf(run.record, { ...windows.slow, source: slow })
       return [
-        run.isValid ? name : `${name} (INVALID: sent late)`,
+        shownName(name, run),
         answeredPercent(run, fast, windows.slow),
         totalsOf(run.record, { ...windows.slow, source: fast }).p99,
         (answeredPercent(run, fast, { fromMs: warmupOf(scenario.durationMs), toMs: fromMs }) +
@@ -88,8 +88,9 @@ function tableOf(scenario, runs, windows, { version }) {
 
 function targetsOf(runs, windows) {
   return judged.map((name) =>
-    boundRow(
+    judgedRow(
       `slow dependency: ${name}: /fast, answered % while the database is slow`,
+      runs[name].isValid,
       answeredPercent(runs[name], fast, windows.slow),
       { atLeast: 99 },
     ),

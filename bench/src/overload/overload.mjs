@@ -1,9 +1,10 @@
-import { boundColumns, boundRow } from '../target.mjs'
+import { boundColumns } from '../target.mjs'
 import { published, sluice } from './contender-names.mjs'
 import { costTables } from './cost.mjs'
 import { curveOf } from './curves.mjs'
 import { runDependency } from './dependency.mjs'
 import { bestFixedCap } from './fixed-cap.mjs'
+import { judgedRow, shownName } from './judged-row.mjs'
 import { modelTables } from './models.mjs'
 import { scenarios } from './scenarios.mjs'
 import { measureCapacity, runServer } from './server-run.mjs'
@@ -12,16 +13,14 @@ const serverCell = new URL('./server/server-cell.mjs', import.meta.url)
 const seed = 1
 const quickScale = 0.25
 const smokeScale = 0.004
-/** Contenders of a light scenario that run side by side by default. */
-const defaultLanes = 1
-
+const smokeGiveUpMs = 500
 /** `quick`: a quarter of all durations. `lanes`: contenders whose work needs no CPU that run side by side. */
 export async function run({
   smoke = false,
   quick = false,
   only = '',
   scenario: wanted = '',
-  lanes = defaultLanes,
+  lanes = 1,
   progress = () => {},
 } = {}) {
   const scale = smoke ? smokeScale : quick ? quickScale : 1
@@ -36,42 +35,40 @@ export async function run({
     tables.push(made.table)
     targets.push(...made.targets)
   }
+  const giveUpMs = smoke ? smokeGiveUpMs : undefined
   const others = [
-    ['slow dependency', () => runDependency({ scale, seed, progress })],
+    ['slow dependency', () => runDependency({ scale, seed, giveUpMs, progress })],
     ['models', () => modelTables({ smoke, progress })],
     ['cost', () => costTables({ smoke, progress })],
   ]
-  for (const [name, make] of others) {
-    if (!name.includes(wanted) || only !== '') continue
+  // these have no contenders to choose from
+  for (const [, make] of others.filter(([name]) => only === '' && name.includes(wanted))) {
     const made = await make()
     tables.push(...made.tables)
     targets.push(...made.targets)
   }
-  if (targets.length === 0) return tables
-  const target = {
-    title: 'Overload targets',
-    columns: boundColumns,
-    rows: targets,
-    notes: [
-      'Requirements of each scenario. Goodput: answered with 2xx within a second of the time when the request was due.',
-      ...(quick
-        ? ['With `--quick`: all scenarios except those on virtual time have a quarter of their duration.']
-        : []),
-    ],
-  }
-  return [...tables, target]
+  return targets.length > 0 ? [...tables, targetTable(targets, quick)] : tables
+}
+
+function targetTable(rows, quick) {
+  const notes = [
+    'Requirements of each scenario. Goodput: answered with 2xx within a second of the time when the request was due.',
+  ]
+  if (quick) notes.push('With `--quick`: a quarter of all durations, except on virtual time.')
+  return { title: 'Overload targets', columns: boundColumns, rows, notes }
 }
 
 /** Measures the capacity of CPU work, and finds the best fixed cap. */
 async function prepared(scenario, smoke) {
-  const ready = scenario.service.cpuMs === undefined ? scenario : await withCapacity(scenario, smoke)
+  const measured = scenario.service.cpuMs === undefined ? scenario : await withCapacity(scenario, smoke)
+  const ready = smoke ? { ...measured, giveUpMs: smokeGiveUpMs } : measured
   if (!ready.contenders.includes('fixed cap')) return ready
   return { ...ready, settings: { ...ready.settings, fixedCap: await bestFixedCap(ready) } }
 }
 
-/** A smoke run starts every contender once, and the first and the last one of the other scenarios. */
+/** A smoke run starts every contender once, and one contender of the other scenarios. */
 function contendersOf({ name, contenders }, smoke) {
-  return smoke && name !== 'comparison' ? [contenders[0], contenders.at(-1)] : contenders
+  return smoke && name !== 'comparison' ? [contenders.at(-1)] : contenders
 }
 
 async function withCapacity(scenario, smoke) {
@@ -103,7 +100,7 @@ function tableOf(scenario, names, runs, lanes) {
     rows: names.map((name) => {
       const run = runs[name]
       return [
-        run.isValid ? name : `${name} (INVALID: sent late)`,
+        shownName(name, run),
         ...columns.map(([, figure]) => figure(run)),
         refusedPercent(run),
         run.cpuPercent,
@@ -134,8 +131,9 @@ function targetsOf({ name: scenario, verdict }, names, runs) {
     .filter((name) => sluice.includes(name))
     .flatMap((name) =>
       verdict.targets.map(([what, figure, bound]) => {
-        const label = `${scenario}: ${name}: ${what}`
-        return boundRow(runs[name].isValid ? label : `${label} (INVALID: sent late)`, figure(runs[name], rivals), bound)
+        const needed = verdict.needsRivals ? [runs[name], ...rivals] : [runs[name]]
+        const isValid = needed.every((run) => run.isValid)
+        return judgedRow(`${scenario}: ${name}: ${what}`, isValid, figure(runs[name], rivals), bound)
       }),
     )
 }

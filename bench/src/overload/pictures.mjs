@@ -66,7 +66,11 @@ function draw(name, title, lines) {
     ),
   })
   // alternative text for screen readers
-  const svg = chart.renderToSVGString().replace('>', `><title>${title}</title>`)
+  const svg = chart
+    .renderToSVGString()
+    .replace('>', `><title>${title}</title>`)
+    // for interactive pictures only
+    .replaceAll(/ (?:pointer-events|class|xml:space)="[^"]*"/g, '')
   writeFileSync(new URL(name, images), `${svg}\n`)
   chart.dispose()
 }

@@ -25,7 +25,5 @@ test('refusals are counted by priority and signal, and the pressure ends with th
 })
 
 function text(metrics: RequestMetrics): string[] {
-  return prometheusText(metrics)
-    .trim()
-    .split('\n')
+  return prometheusText(metrics).trim().split('\n')
 }
