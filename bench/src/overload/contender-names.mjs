@@ -4,3 +4,5 @@ export const peers = ['@fastify/under-pressure', 'overload-protection', 'toobusy
 /** Known algorithms behind the adapter of Sluice. */
 export const published = ['gradient', 'vegas', 'aimd']
 export const sluice = ['sluice', 'sluice, queue']
+/** For servers whose own work occupies the event loop. */
+export const shedding = 'sluice, shed'

@@ -1,5 +1,5 @@
 import { boundColumns } from '../target.mjs'
-import { published, sluice } from './contender-names.mjs'
+import { published, shedding, sluice } from './contender-names.mjs'
 import { costTables } from './cost.mjs'
 import { curveOf } from './curves.mjs'
 import { runDependency } from './dependency.mjs'
@@ -128,7 +128,7 @@ function refusedPercent({ record }) {
 function targetsOf({ name: scenario, verdict }, names, runs) {
   const rivals = names.filter((name) => published.includes(name)).map((name) => runs[name])
   return names
-    .filter((name) => sluice.includes(name))
+    .filter((name) => name === shedding || sluice.includes(name))
     .flatMap((name) =>
       verdict.targets.map(([what, figure, bound]) => {
         const needed = verdict.needsRivals ? [runs[name], ...rivals] : [runs[name]]

@@ -1,4 +1,4 @@
-import { peers, published, sluice } from './contender-names.mjs'
+import { peers, published, shedding, sluice } from './contender-names.mjs'
 import { byStage, comparison, noisy, runaway, spike } from './verdicts.mjs'
 
 const workers = 12
@@ -95,7 +95,7 @@ function spikes(ms) {
     return {
       name: `spike of ${factor}`,
       title: `Spike: ${factor} times the capacity of a handler with 5 ms of CPU`,
-      contenders: ['no limiter', 'fixed cap', ...peers, 'gradient', ...sluice],
+      contenders: ['no limiter', 'fixed cap', ...peers, 'gradient', ...sluice, shedding],
       durationMs: before + during + after,
       service: { cpuMs: 5 },
       sources: [

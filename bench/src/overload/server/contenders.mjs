@@ -2,7 +2,7 @@
 // process loads only the peer that it runs, because some of them watch the event loop as soon as they are loaded.
 import { createServer } from 'node:http'
 import { byHeader } from '@sluice/limiter-core'
-import { inflightLimit } from '@sluice/node-http'
+import { inflightLimit, shed } from '@sluice/node-http'
 import { adaptive } from '@sluice/overload'
 
 const backlog = 4_096
@@ -20,6 +20,7 @@ const contenders = {
   aimd: (handle, options) => openAlgorithm('aimd', handle, options),
   sluice: (handle, options) => openCap(sluiceOptions(options), handle, options.watch),
   'sluice, queue': (handle, options) => openCap(queuedOptions(options), handle, options.watch),
+  'sluice, shed': (handle, options) => openShed(options, handle),
 }
 
 /** Starts the server of a contender and returns its port. `watch` receives the limit whenever it is used. */
@@ -27,9 +28,13 @@ export async function openContender(name, handle, options) {
   return contenders[name](handle, options)
 }
 
-/** Options as in the documentation. Load shedding by the health of the process joins here: `shed`. */
-function sluiceOptions({ byPriority }) {
-  return { limit: adaptive(), ...(byPriority && { priority: { header: 'x-priority' } }) }
+/** Options as in the documentation. */
+function sluiceOptions(options) {
+  return { limit: adaptive(), ...priorityOf(options) }
+}
+
+function priorityOf({ byPriority }) {
+  return byPriority && { priority: { header: 'x-priority' } }
 }
 
 function queuedOptions({ byPriority, byClient, maxWaitMs }) {
@@ -56,6 +61,10 @@ function openCap(options, handle, watch) {
 function openPlain(guard, handle) {
   const server = createServer({ keepAliveTimeout: keepAliveMs }, (req, res) => guard(req, res, () => handle(req, res)))
   return listening(server)
+}
+
+function openShed(options, handle) {
+  return openPlain(shed({ ...priorityOf(options) }), handle)
 }
 
 function listening(server) {
