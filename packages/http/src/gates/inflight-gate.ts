@@ -143,6 +143,10 @@ export class InflightGate<Req, Res> {
     return new InflightGate(withInherited(options, shared), this.#adapterOptions, routeScope)
   }
 
+  get name(): string {
+    return this.limiter.name
+  }
+
   /** Whether requests may wait for a place. */
   get waits(): boolean {
     return this.#order?.waits ?? false

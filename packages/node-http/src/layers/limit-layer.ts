@@ -122,15 +122,12 @@ export class LimitLayer<Req, Res> {
     skips: Skips,
     { above, opened }: Part<Req, Res>,
   ): readonly HttpShed<Req, Res>[] {
-    const left = options === false ? [] : this.#sheds.filter(({ gate }) => !skipped(skips, gate.name))
-    if (!options) return left
-    const [first] = above.#sheds
     const { adapterOptions, shared } = this.#inherited
-    const gate = first
-      ? first.gate.below(options)
-      : new ShedGate<Req, Res>(shared.withObservers(options), adapterOptions)
-    const made = added(new HttpShed(gate), opened)
-    return [...left.filter((shed) => shed.gate.name !== made.gate.name), made]
+    return withOwn(this.#sheds, options, skips, (own) => {
+      const [first] = above.#sheds
+      const gate = first ? first.gate.below(own) : new ShedGate<Req, Res>(shared.withObservers(own), adapterOptions)
+      return added(new HttpShed(gate), opened)
+    })
   }
 
   #rateBelow(
@@ -158,19 +155,14 @@ export class LimitLayer<Req, Res> {
     skips: Skips,
     { routeScope, above, opened }: Part<Req, Res>,
   ): readonly HttpSlowDown<Req, Res>[] {
-    const left = options === false ? [] : this.#slows.filter(({ gate }) => !skipped(skips, gate.name))
-    if (!options) return left
-    const [first] = above.#slows
     const { adapterOptions, shared } = this.#inherited
-    const gate = first
-      ? first.gate.below(options, routeScope)
-      : new SlowDownGate<Req, Res>(
-          shared.withBackend(options),
-          adapterOptions,
-          scopeOfPart(undefined, options, routeScope),
-        )
-    const made = added(new HttpSlowDown(gate), opened)
-    return [...left.filter((slow) => slow.gate.name !== made.gate.name), made]
+    return withOwn(this.#slows, options, skips, (own) => {
+      const [first] = above.#slows
+      const gate = first
+        ? first.gate.below(own, routeScope)
+        : new SlowDownGate<Req, Res>(shared.withBackend(own), adapterOptions, scopeOfPart(undefined, own, routeScope))
+      return added(new HttpSlowDown(gate), opened)
+    })
   }
 
   #capsBelow(
@@ -178,15 +170,14 @@ export class LimitLayer<Req, Res> {
     skips: Skips,
     { routeScope, above, opened }: Part<Req, Res>,
   ): readonly HttpInflightLimit<Req, Res>[] {
-    const left = options === false ? [] : this.#caps.filter(({ gate }) => !skipped(skips, gate.limiter.name))
-    if (!options) return left
-    const [first] = above.#caps
     const { adapterOptions, shared } = this.#inherited
-    const gate = first
-      ? first.gate.below(options, routeScope)
-      : new InflightGate<Req, Res>(shared.withObservers(options), adapterOptions, routeScope)
-    const made = added(new HttpInflightLimit(gate), opened)
-    return [...left.filter((cap) => cap.gate.limiter.name !== made.gate.limiter.name), made]
+    return withOwn(this.#caps, options, skips, (own) => {
+      const [first] = above.#caps
+      const gate = first
+        ? first.gate.below(own, routeScope)
+        : new InflightGate<Req, Res>(shared.withObservers(own), adapterOptions, routeScope)
+      return added(new HttpInflightLimit(gate), opened)
+    })
   }
 }
 
@@ -222,8 +213,18 @@ function skipsOf(skipLimits: unknown): Skips {
   throw new SluiceError('SLUICE_BAD_OPTION', message)
 }
 
-function skipped(skips: Skips, name: string): boolean {
-  return skips === true || skips.includes(name)
+/** Returns the limits of one kind of a part: those that it inherits and does not skip, and its own one. */
+function withOwn<Limit extends { readonly gate: { readonly name: string } }, Options>(
+  inherited: readonly Limit[],
+  options: Options | false | undefined,
+  skips: Skips,
+  create: (options: Options) => Limit,
+): readonly Limit[] {
+  const isSkipped = ({ gate }: Limit): boolean => skips === true || skips.includes(gate.name)
+  const left = options === false ? [] : inherited.filter((limit) => !isSkipped(limit))
+  if (!options) return left
+  const own = create(options)
+  return [...left.filter(({ gate }) => gate.name !== own.gate.name), own]
 }
 
 function added<T extends { close(): void }>(limit: T, opened: Closables): T {
