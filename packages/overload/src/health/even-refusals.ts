@@ -1,4 +1,4 @@
-import { RANK_COUNT } from './priority-ramps.ts'
+import { RANK_COUNT } from '../priority/levels.ts'
 
 /**
  * Decides which requests of a rank are refused, so that their share is the given probability over few requests. A

@@ -1,5 +1,6 @@
-import { pressureThatRefuses, RANK_COUNT } from './priority-ramps.ts'
-import type { SignalRange } from './signal-range.ts'
+import { pressureThatRefuses } from './priority-ramps.ts'
+import { RecentRequests } from './recent-requests.ts'
+import { positionIn, type SignalRange } from './signal-range.ts'
 
 /** Milliseconds over which arrivals are averaged. */
 const ARRIVALS_MS = 150
@@ -31,9 +32,8 @@ const [MOST_PASSING, LEAST_PASSING] = [1.2, 0.2]
  */
 export class LoopPressure {
   readonly #range: SignalRange
-  /** Requests by rank. */
-  readonly #asked = new Float64Array(RANK_COUNT)
-  #askedTotal = 0
+  readonly #asked = new RecentRequests()
+  /** Milliseconds that `#asked` stands for. */
   #askedMs = 0
   #admittedSinceBeat = 0
   #admitted = 0
@@ -51,8 +51,7 @@ export class LoopPressure {
   }
 
   count(rank: number, isAdmitted: boolean): void {
-    this.#asked[rank] = (this.#asked[rank] as number) + 1
-    this.#askedTotal++
+    this.#asked.count(rank)
     if (isAdmitted) this.#admittedSinceBeat++
   }
 
@@ -66,15 +65,13 @@ export class LoopPressure {
     this.#askedMs += elapsedMs
     this.#byLoad = this.#calmMs < CALM_MS ? this.#pressureByLoad() : 0
     const remaining = Math.exp(-elapsedMs / ARRIVALS_MS)
-    for (let rank = 0; rank < RANK_COUNT; rank++) this.#asked[rank] = (this.#asked[rank] as number) * remaining
-    this.#askedTotal *= remaining
+    this.#asked.fade(remaining)
     this.#askedMs *= remaining
   }
 
   /** Forgets the load when there are no requests any longer. */
   rest(): void {
-    this.#asked.fill(0)
-    this.#askedTotal = 0
+    this.#asked.clear()
     this.#askedMs = 0
     this.#admittedSinceBeat = 0
     this.#lateInARow = 0
@@ -85,9 +82,7 @@ export class LoopPressure {
   /** Returns the pressure when the present beat is late by `overdueMs`. */
   at(overdueMs: number): number {
     if (this.#lateInARow === 0) return this.#byLoad
-    const { from, to } = this.#scaled()
-    if (overdueMs <= from) return this.#byLoad
-    return Math.max(this.#byLoad, Math.min(1, Math.sqrt((overdueMs - from) / (to - from))))
+    return Math.max(this.#byLoad, Math.sqrt(positionIn(this.#scaled(), overdueMs)))
   }
 
   #measure(lateMs: number, elapsedMs: number, workMs: number | undefined): void {
@@ -107,7 +102,7 @@ export class LoopPressure {
     const capacity = Math.max(LEAST_CAPACITY, (this.#growth * this.#admitted) / this.#workMs)
     const passing = MOST_PASSING - (MOST_PASSING - 1) * (this.#lateMs / from)
     const passed = capacity * Math.max(LEAST_PASSING, passing) * this.#askedMs
-    const pressure = pressureThatRefuses(this.#askedTotal - passed, this.#asked)
+    const pressure = pressureThatRefuses(this.#asked.total - passed, this.#asked.byRank)
     return this.#lateMs < from + (to - from) * CRITICAL_FROM ? Math.min(MOST_BY_LOAD, pressure) : pressure
   }
 

@@ -2,7 +2,7 @@ import { HealthCheck } from './health-check.ts'
 import { HeldPressure } from './held-pressure.ts'
 import { meterOf, type RuntimeMeters, utilizationSince } from './runtime-meters.ts'
 import type { ShedderRules } from './shedder-options.ts'
-import { pressureOf } from './signal-range.ts'
+import { positionIn } from './signal-range.ts'
 import { UtilizationPressure } from './utilization-pressure.ts'
 
 /** Name of the signal that causes a pressure. */
@@ -38,11 +38,11 @@ export class ProcessSignals {
     }
     if (heapUsed) {
       const meter = meterOf(meters, 'heapUsed', 'heapUsed')
-      add('heapUsed', () => pressureOf(meter(), heapUsed))
+      add('heapUsed', () => positionIn(heapUsed, meter()))
     }
     if (rss) {
       const meter = meterOf(meters, 'rss', 'rss')
-      add('rss', () => pressureOf(meter(), rss))
+      add('rss', () => positionIn(rss, meter()))
     }
     if (health) {
       const check = new HealthCheck(health, healthEveryMs)

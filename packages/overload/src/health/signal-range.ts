@@ -32,8 +32,8 @@ export function rangeOf(
   return { from, to: end }
 }
 
-/** Returns the pressure of a value, from 0 to 1. */
-export function pressureOf(value: number, { from, to }: SignalRange): number {
+/** Returns the position of a value, such as its pressure: from 0, up to `from`, to 1, from `to` on. */
+export function positionIn({ from, to }: SignalRange, value: number): number {
   return Math.max(0, Math.min(1, (value - from) / (to - from)))
 }
 

@@ -1,4 +1,5 @@
-import { pressureThatRefuses, RANK_COUNT } from './priority-ramps.ts'
+import { pressureThatRefuses } from './priority-ramps.ts'
+import { RecentRequests } from './recent-requests.ts'
 import type { SignalRange } from './signal-range.ts'
 
 /** Utilization from which it is not known how much work is waiting. */
@@ -17,7 +18,7 @@ const MEMORY = 0.7
  */
 export class UtilizationPressure {
   readonly #range: SignalRange
-  readonly #asked = new Float64Array(RANK_COUNT)
+  readonly #asked = new RecentRequests()
   #share = 1
 
   constructor(range: SignalRange) {
@@ -25,12 +26,12 @@ export class UtilizationPressure {
   }
 
   count(rank: number): void {
-    this.#asked[rank] = (this.#asked[rank] as number) + 1
+    this.#asked.count(rank)
   }
 
   rest(): void {
     this.#share = 1
-    this.#asked.fill(0)
+    this.#asked.clear()
   }
 
   /** Returns the pressure after a sample. `utilization` is from 0 to 1. */
@@ -39,9 +40,8 @@ export class UtilizationPressure {
     const aim = (from + to) / 2
     const factor = utilization >= SATURATED ? BACKOFF : Math.min(GROWTH, aim / Math.max(utilization, 0.01))
     this.#share = Math.max(LEAST_SHARE, Math.min(1, this.#share * factor))
-    const total = this.#asked.reduce((sum, count) => sum + count, 0)
-    const pressure = pressureThatRefuses(total * (1 - this.#share), this.#asked)
-    for (let rank = 0; rank < RANK_COUNT; rank++) this.#asked[rank] = (this.#asked[rank] as number) * MEMORY
+    const pressure = pressureThatRefuses(this.#asked.total * (1 - this.#share), this.#asked.byRank)
+    this.#asked.fade(MEMORY)
     return pressure
   }
 }

@@ -6,7 +6,7 @@ export interface Waiter {
   readonly weight: number
   /** Called once, when a place is free. */
   admit(): void
-  /** Called once instead, when the waiter must give up: because the room is full, or because it waited too long. */
+  /** Called once instead: the room is full, the waiter has waited too long, or its weight exceeds the limit. */
   refuse(reason: 'queue-full' | 'timeout' | 'weight'): void
 }
 
