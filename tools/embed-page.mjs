@@ -11,7 +11,7 @@ import { root } from './root-command.mjs'
 const { resolve } = createRequire(join(root, 'packages/insight/package.json'))
 const folder = join(root, 'packages/insight/src/page')
 // modules that the server shares with the page
-const SHARED = ['duration-text.ts', 'number-text.ts']
+const SHARED = ['duration-text.ts', 'number-text.ts', 'priorities.ts']
 const chart = dirname(resolve('uplot'))
 const TYPES = { '.ts': 'text/javascript', '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html' }
 

@@ -14,12 +14,25 @@ export const DENIAL_REASONS: readonly DenialReason[] = [
   'weight',
 ]
 
-/** Returns the priority of a request. It is `normal` if the request has none, or one that does not exist. */
-export function priorityOf(priority: unknown): Priority {
-  return PRIORITIES.find((known) => known === priority) ?? 'normal'
+const NORMAL = PRIORITIES.indexOf('normal')
+
+/** Returns the index in `PRIORITIES` of a priority: that of `normal` for none, and for one that does not exist. */
+export function indexOfPriority(priority: unknown): number {
+  const index = PRIORITIES.indexOf(priority as Priority)
+  return index < 0 ? NORMAL : index
 }
 
-/** Returns the reason of a denial. It is `full` if the backend states none, or one that does not exist. */
+/** Returns the index in `DENIAL_REASONS` of a reason: that of `full` for none, and for one that does not exist. */
+export function indexOfReason(reason: unknown): number {
+  return Math.max(0, DENIAL_REASONS.indexOf(reason as DenialReason))
+}
+
+/** Returns the priority of a request, see `indexOfPriority`. */
+export function priorityOf(priority: unknown): Priority {
+  return PRIORITIES[indexOfPriority(priority)]
+}
+
+/** Returns the reason of a denial, see `indexOfReason`. */
 export function reasonOf(reason: unknown): DenialReason {
-  return DENIAL_REASONS.find((known) => known === reason) ?? 'full'
+  return DENIAL_REASONS[indexOfReason(reason)]
 }

@@ -1,7 +1,7 @@
 import type { ObservedCap } from '@sluice/limiter-core'
 import type { TDigest } from '@sluice/sketches'
 import { boundedText } from '../../bounded-text.ts'
-import { DENIAL_REASONS, PRIORITIES, priorityOf, reasonOf } from '../../priorities.ts'
+import { DENIAL_REASONS, indexOfPriority, indexOfReason, PRIORITIES } from '../../priorities.ts'
 import type { CapReport } from '../report/process-report.ts'
 import { newDigest } from '../report/recent-digest.ts'
 
@@ -31,7 +31,7 @@ export class CapSummary {
     this.#limit = limit
     this.#held++
     if (this.#held > this.#peak) this.#peak = this.#held
-    this.#admitted[PRIORITIES.indexOf(priorityOf(priority))]++
+    this.#admitted[indexOfPriority(priority)]++
   }
 
   released({ limit }: ObservedCap, heldMs: number): void {
@@ -43,8 +43,8 @@ export class CapSummary {
 
   denied({ limit, priority, reason }: ObservedCap): void {
     this.#limit = limit
-    this.#denied[PRIORITIES.indexOf(priorityOf(priority))]++
-    this.#reasons[DENIAL_REASONS.indexOf(reasonOf(reason))]++
+    this.#denied[indexOfPriority(priority)]++
+    this.#reasons[indexOfReason(reason)]++
   }
 
   report(waiting: number): CapReport {

@@ -1,5 +1,5 @@
 import { boundedText } from '../../bounded-text.ts'
-import { PRIORITIES, priorityOf } from '../../priorities.ts'
+import { indexOfPriority, PRIORITIES } from '../../priorities.ts'
 import type { ShedReport } from '../report/process-report.ts'
 
 /** Highest pressure at a request that was shed, and the signal that it comes from. */
@@ -23,7 +23,7 @@ export class ShedSummary {
   /** Adds the data of a `shed` event. */
   shed({ priority, pressure, signal, shadow }: Readonly<Record<string, unknown>>): void {
     if (shadow === true) this.#shadow++
-    else this.#shed[PRIORITIES.indexOf(priorityOf(priority))]++
+    else this.#shed[indexOfPriority(priority)]++
     if (typeof pressure !== 'number' || !(pressure >= (this.#highest?.pressure ?? 0))) return
     this.#highest = { pressure: Math.min(1, pressure), signal: boundedText(String(signal)) }
   }

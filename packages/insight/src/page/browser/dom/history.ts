@@ -1,4 +1,5 @@
 import type { HistorySnapshot, SnapshotOutcome } from '../../../live/report/snapshot.ts'
+import { shiftOf } from './step-shift.ts'
 
 /** Steps per hour (60 and the current one), and per day in quarter hours (including the current one). */
 const HOUR_STEPS = 61
@@ -13,10 +14,9 @@ export function mergedHistory(
   update: HistorySnapshot,
   most: number = HOUR_STEPS,
 ): HistorySnapshot {
-  const shift = shown === undefined ? -1 : (update.startAt - shown.startAt) / update.stepMs
-  // the server has restarted, or updates were missed
-  const isOther = shown === undefined || shown.stepMs !== update.stepMs || !Number.isInteger(shift) || shift < 0
-  if (isOther || shift > lengthOf(shown)) return update
+  if (shown === undefined) return update
+  const shift = shiftOf(shown, update, lengthOf(shown))
+  if (shift === undefined) return update
   const series = update.series.map((each) =>
     appended(
       shown.series.find(({ policy, outcome }) => policy === each.policy && outcome === each.outcome),

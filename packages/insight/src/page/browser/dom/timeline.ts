@@ -1,4 +1,5 @@
 import type { CapTimelineSnapshot, TimelineSnapshot } from '../../../live/report/cap-snapshot.ts'
+import { shiftOf } from './step-shift.ts'
 
 /** Five minutes in steps of 2 s. */
 const STEPS = 150
@@ -8,10 +9,9 @@ const STEPS = 150
  * measure that did not occur in the last steps is not in the update, and keeps its earlier values.
  */
 export function mergedTimeline(shown: TimelineSnapshot | undefined, update: TimelineSnapshot): TimelineSnapshot {
-  const shift = shown === undefined ? -1 : (update.startAt - shown.startAt) / update.stepMs
-  // the server has restarted, or updates were missed
-  const isOther = shown === undefined || shown.stepMs !== update.stepMs || !Number.isInteger(shift) || shift < 0
-  if (isOther || shift > lengthOf(shown)) return update
+  if (shown === undefined) return update
+  const shift = shiftOf(shown, update, lengthOf(shown))
+  if (shift === undefined) return update
   const length = shift + lengthOf(update)
   const skipped = Math.max(0, length - STEPS)
   const known = [...update.series, ...shown.series.filter((one) => !update.series.some((each) => isSame(one, each)))]

@@ -1,5 +1,6 @@
 import type { CapSnapshot, CapTimelineSnapshot } from '../../../live/report/cap-snapshot.ts'
 import type { InsightSnapshot } from '../../../live/report/snapshot.ts'
+import { PRIORITIES } from '../../../priorities.ts'
 import type { PageUpdate } from '../../page-update.ts'
 import { wellFormed } from '../dom/address.ts'
 import { element, untrustedText } from '../dom/elements.ts'
@@ -9,7 +10,6 @@ import { controlsTable } from './changes-view.ts'
 import { type ChartLine, lineChart } from './line-chart.ts'
 import { section, table } from './table.ts'
 
-const PRIORITIES = ['critical', 'high', 'normal', 'low', 'sheddable'] as const
 const REASONS: Readonly<Record<string, string>> = {
   full: 'No free place',
   priority: 'Places needed for more important requests',
