@@ -15,14 +15,9 @@ export {
   prepareAll,
 } from './gates/options/changing-policies.ts'
 export type { CostSource, SettleContext } from './gates/options/cost-source.ts'
+export type { DenialBody, DenialMessage, DeniedContext, DeniedHook } from './gates/options/gate-options.ts'
 export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
-export type {
-  DenialBody,
-  DenialMessage,
-  DeniedContext,
-  DeniedHook,
-  RateLimitOptions,
-} from './gates/options/rate-limit-options.ts'
+export type { RateLimitOptions } from './gates/options/rate-limit-options.ts'
 export type { RequestPolicy } from './gates/options/request-policy.ts'
 export type { GateOverrides, RateCheck } from './gates/rate-check.ts'
 export { RateGate } from './gates/rate-gate.ts'

@@ -2,10 +2,9 @@
 export * from '@sluice/limiter-core'
 export type { ClientExplanation, ExplainClientOptions } from './client/explain-client.ts'
 export type { CostSource, CountOnly, ReservedCost, SettleContext } from './gates/options/cost-source.ts'
+export type { DeniedContext, DeniedHook } from './gates/options/gate-options.ts'
 export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
 export type {
-  DeniedContext,
-  DeniedHook,
   OnePolicyOptions,
   PlansOptions,
   PoliciesOptions,

@@ -1,6 +1,6 @@
 import { type HttpDenial, isPromise, type MaybePromise } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
-import type { DenialBody, DenialMessage } from '../gates/options/rate-limit-options.ts'
+import type { DenialBody, DenialMessage } from '../gates/options/gate-options.ts'
 import type { DeniedRequest } from './denied-request.ts'
 
 /** Sends a denial with the body of the option `message`, or with the default body if its function fails. */

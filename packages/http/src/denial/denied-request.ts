@@ -1,5 +1,6 @@
 import type { HeaderLine, LimiterReport } from '@sluice/limiter-core/http'
-import type { DeniedContext, RateLimitOptions } from '../gates/options/rate-limit-options.ts'
+import type { DeniedContext } from '../gates/options/gate-options.ts'
+import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
 
 /** Options of a limiter that decide how its denials are answered. */
 interface AnswerOptions<Req, Res> extends Pick<RateLimitOptions<Req, Res>, 'denied' | 'message'> {

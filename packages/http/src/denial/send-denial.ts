@@ -1,6 +1,6 @@
 import { type HeaderLine, isPromise, type MaybePromise, SluiceError, violatedNames } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
-import type { DeniedContext, DeniedHook } from '../gates/options/rate-limit-options.ts'
+import type { DeniedContext, DeniedHook } from '../gates/options/gate-options.ts'
 import { sendMessage } from './denial-message.ts'
 import { writeDenialHead } from './denial-writer.ts'
 import type { DeniedRequest } from './denied-request.ts'

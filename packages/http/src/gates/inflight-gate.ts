@@ -35,7 +35,7 @@ import {
   WEIGHT_EXCEEDS_LIMIT,
   withInherited,
 } from '@sluice/limiter-core/http'
-import { runHook } from './options/hook.ts'
+import { isSkipped, runHook } from './options/hook.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
 import { checkHooks, parseStatus } from './options/request-rules.ts'
 import { type Rank, RequestOrder } from './request-order.ts'
@@ -162,8 +162,7 @@ export class InflightGate<Req, Res> {
     if (this.mode === 'off') return undefined
     const { skip } = this.options
     if (!skip) return this.#checkKey(view, signal)
-    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, reportUnlessPreflight(view, this.report))
-    return andThen(skipped, (yes) => (yes ? undefined : this.#checkKey(view, signal)))
+    return andThen(isSkipped(skip, view, this.report), (yes) => (yes ? undefined : this.#checkKey(view, signal)))
   }
 
   #checkKey(view: RequestView<Req>, signal: AbortSignal | undefined): MaybePromise<CapCheck | undefined> {

@@ -8,8 +8,9 @@ import {
   SluiceError,
   shown,
 } from '@sluice/limiter-core/http'
+import type { SkipHook } from './options/gate-options.ts'
 import { runHook } from './options/hook.ts'
-import type { PlansOptions, RateLimitOptions, SkipHook } from './options/rate-limit-options.ts'
+import type { PlansOptions, RateLimitOptions } from './options/rate-limit-options.ts'
 import type { PlanGate } from './plan-gate.ts'
 import type { PlannedRequest } from './plan-inputs.ts'
 import type { RatePlan, RatePlans } from './rate-plans.ts'

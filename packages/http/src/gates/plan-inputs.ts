@@ -10,8 +10,8 @@ import {
   requestKey,
   wholeCostOfRequest,
 } from '@sluice/limiter-core/http'
+import type { SkipHook } from './options/gate-options.ts'
 import { runHook } from './options/hook.ts'
-import type { SkipHook } from './options/rate-limit-options.ts'
 import type { RequestLimit } from './options/request-limits.ts'
 import type { PlanGate } from './plan-gate.ts'
 

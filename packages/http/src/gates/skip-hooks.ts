@@ -1,13 +1,6 @@
-import {
-  allOf,
-  andThen,
-  type LimiterReport,
-  type MaybePromise,
-  type RequestView,
-  reportUnlessPreflight,
-} from '@sluice/limiter-core/http'
-import { runHook } from './options/hook.ts'
-import type { SkipHook } from './options/rate-limit-options.ts'
+import { allOf, andThen, type LimiterReport, type MaybePromise, type RequestView } from '@sluice/limiter-core/http'
+import type { SkipHook } from './options/gate-options.ts'
+import { isSkipped } from './options/hook.ts'
 import type { RatePlan } from './rate-plans.ts'
 
 /**
@@ -31,10 +24,9 @@ export class SkipHooks<Req> {
 
   /** Calls the hooks and returns the ones that skip the request, or undefined if every policy is skipped. */
   evaluate(view: RequestView<Req>, report: LimiterReport): MaybePromise<readonly SkipHook<Req>[] | undefined> {
-    const hookReport = reportUnlessPreflight(view, report)
-    const results = this.#hooks.map((hook) => runHook('skip', () => hook(view.raw), Boolean, false, hookReport))
-    return andThen(allOf(results), (isSkipped) => {
-      const skipping = this.#hooks.filter((_, index) => isSkipped[index])
+    const results = this.#hooks.map((hook) => isSkipped(hook, view, report))
+    return andThen(allOf(results), (skips) => {
+      const skipping = this.#hooks.filter((_, index) => skips[index])
       return this.#coverAll && skipping.length === this.#hooks.length ? undefined : skipping
     })
   }

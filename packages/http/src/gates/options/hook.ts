@@ -1,4 +1,11 @@
-import { isPromise, type LimiterReport, type MaybePromise } from '@sluice/limiter-core/http'
+import {
+  isPromise,
+  type LimiterReport,
+  type MaybePromise,
+  type RequestView,
+  reportUnlessPreflight,
+} from '@sluice/limiter-core/http'
+import type { SkipHook } from './gate-options.ts'
 
 /**
  * Runs a user-provided function on a request. If it throws, rejects, or returns a value for which `accept` throws, the
@@ -22,4 +29,13 @@ export function runHook<T, U>(
   } catch (error) {
     return failed(error)
   }
+}
+
+/** Returns whether a `skip` hook skips a request. A hook that fails skips none, and is reported. */
+export function isSkipped<Req>(
+  skip: SkipHook<Req>,
+  view: RequestView<Req>,
+  report: LimiterReport,
+): MaybePromise<boolean> {
+  return runHook('skip', () => skip(view.raw), Boolean, false, reportUnlessPreflight(view, report))
 }

@@ -1,21 +1,19 @@
 import type {
   AdaptiveLimit,
-  Clock,
   Duration,
   HeaderOptions,
   InflightBackend,
   KeySource,
-  Mode,
-  Observer,
-  ProxyTrustOption,
   RequestHook,
 } from '@sluice/limiter-core/http'
 import type { Prioritizer, QueueOptions } from '@sluice/overload/http'
-import type { DenialMessage, DeniedHook } from './rate-limit-options.ts'
+import type { GateOptions } from './gate-options.ts'
 import type { PriorityOption } from './request-priority.ts'
 
 /** Options of `inflightLimit`. */
-export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick<HeaderOptions, 'headers'> {
+export interface InflightLimitOptions<Req = unknown, Res = unknown>
+  extends GateOptions<Req, Res>,
+    Pick<HeaderOptions, 'headers'> {
   /**
    * Maximum number of requests in progress for each key: an integer of at least 1, or `adaptive(…)` of
    * `@sluice/overload`, which follows the service.
@@ -59,13 +57,4 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick
   readonly backend?: InflightBackend | undefined
   /** Whether sharing permits with other caps of this name on the same backend is intended. Default: false. */
   readonly shared?: boolean | undefined
-  /** Proxies in front of the application, see `rateLimit`. Default: the framework's setting. */
-  readonly trust?: ProxyTrustOption | undefined
-  readonly skip?: RequestHook<[req: Req], boolean> | undefined
-  readonly mode?: Mode | undefined
-  /** Body of a denial, see `rateLimit`. Default: a problem document. */
-  readonly message?: DenialMessage<Req> | undefined
-  readonly denied?: DeniedHook<Req, Res> | undefined
-  readonly observers?: readonly Observer[] | undefined
-  readonly clock?: Clock | undefined
 }

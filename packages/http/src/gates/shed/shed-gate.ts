@@ -14,11 +14,10 @@ import {
   type Priority,
   parseMode,
   type RequestView,
-  reportUnlessPreflight,
   withInherited,
 } from '@sluice/limiter-core/http'
 import { HealthShedder, SHED_SIGNALS, shedderRules } from '@sluice/overload/http'
-import { runHook } from '../options/hook.ts'
+import { isSkipped } from '../options/hook.ts'
 import { checkPriorityOption, priorityOf } from '../options/request-priority.ts'
 import { checkHooks, parseStatus } from '../options/request-rules.ts'
 import type { ShedOptions } from './shed-options.ts'
@@ -102,8 +101,7 @@ export class ShedGate<Req, Res> {
     if (this.mode === 'off') return undefined
     const { skip } = this.options
     if (!skip) return this.#checkPriority(view)
-    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, reportUnlessPreflight(view, this.report))
-    return andThen(skipped, (yes) => (yes ? undefined : this.#checkPriority(view)))
+    return andThen(isSkipped(skip, view, this.report), (yes) => (yes ? undefined : this.#checkPriority(view)))
   }
 
   #checkPriority(view: RequestView<Req>): MaybePromise<ShedCheck | undefined> {

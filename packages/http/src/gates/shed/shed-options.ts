@@ -1,10 +1,9 @@
-import type { Clock, Mode, Observer, ProxyTrustOption, RequestHook } from '@sluice/limiter-core/http'
 import type { ShedSignals } from '@sluice/overload/http'
-import type { DenialMessage, DeniedHook } from '../options/rate-limit-options.ts'
+import type { GateOptions } from '../options/gate-options.ts'
 import type { PriorityOption } from '../options/request-priority.ts'
 
 /** Options of `shed`. */
-export interface ShedOptions<Req = unknown, Res = unknown> extends ShedSignals {
+export interface ShedOptions<Req = unknown, Res = unknown> extends GateOptions<Req, Res>, ShedSignals {
   /** Name in denials and metrics. Default: `shed`. */
   readonly name?: string | undefined
   /**
@@ -14,15 +13,4 @@ export interface ShedOptions<Req = unknown, Res = unknown> extends ShedSignals {
   readonly priority?: PriorityOption<Req> | undefined
   /** Status of a refusal, from 400 to 599. Default: 503. */
   readonly status?: number | undefined
-  /** Proxies in front of the application, see `rateLimit`. Default: the framework's setting. */
-  readonly trust?: ProxyTrustOption | undefined
-  /** Returns true for requests that are neither counted nor refused, such as health checks. */
-  readonly skip?: RequestHook<[req: Req], boolean> | undefined
-  /** `shadow` only reports what would be refused. Default: `enforce`. */
-  readonly mode?: Mode | undefined
-  /** Body of a refusal, see `rateLimit`. Default: a problem document. */
-  readonly message?: DenialMessage<Req> | undefined
-  readonly denied?: DeniedHook<Req, Res> | undefined
-  readonly observers?: readonly Observer[] | undefined
-  readonly clock?: Clock | undefined
 }
