@@ -16,20 +16,11 @@ export function scenarios(scale) {
 }
 
 function staged(ms) {
-  const [first, second, third] = [ms(60), ms(120), ms(60)]
   return {
     name: 'staged',
     title: 'Staged: 100 requests per second, 50 ms of work, then 150, then 50',
-    isLight: true,
     contenders: ['no limiter', 'fixed cap', ...peers, 'gradient', 'vegas', ...sluice],
-    durationMs: first + second + third,
-    service: service([
-      [0, 50],
-      [first, 150],
-      [first + second, 50],
-    ]),
-    sources: [sourceOf('all', 100)],
-    settings: { timeoutMs: 300, maxWaitMs: 500 },
+    ...slowMiddle([ms(60), ms(120), ms(60)]),
     verdict: byStage,
   }
 }
@@ -65,12 +56,19 @@ function runaways(ms) {
 }
 
 function compared(ms) {
-  const [first, second, third] = [ms(20), ms(40), ms(20)]
   return {
     name: 'comparison',
     title: 'Comparison: 100 requests per second, 50, 150 and 50 ms of work for 20, 40 and 20 s',
-    isLight: true,
     contenders: ['no limiter', 'fixed cap', ...peers, ...published, ...sluice],
+    ...slowMiddle([ms(20), ms(40), ms(20)]),
+    verdict: comparison,
+  }
+}
+
+/** 100 requests per second, whose work takes three times as long in the second of three stages. */
+function slowMiddle([first, second, third]) {
+  return {
+    isLight: true,
     durationMs: first + second + third,
     service: service([
       [0, 50],
@@ -79,7 +77,6 @@ function compared(ms) {
     ]),
     sources: [sourceOf('all', 100)],
     settings: { timeoutMs: 300, maxWaitMs: 500 },
-    verdict: comparison,
   }
 }
 
