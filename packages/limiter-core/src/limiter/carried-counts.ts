@@ -2,17 +2,7 @@ import { drainPerMs } from '../algorithms/policy-forms.ts'
 import { retentionMs } from '../algorithms/retention-ms.ts'
 import { sharesCells } from '../backend/stored-name.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
-import type {
-  Answer,
-  Charge,
-  Clock,
-  CompiledPolicy,
-  CountedKey,
-  MaybePromise,
-  Moment,
-  PriorUsage,
-} from '../contracts.ts'
-import { FailoverCounter } from '../failover/failover-counter.ts'
+import type { Answer, Charge, Clock, CompiledPolicy, MaybePromise, Moment, PriorUsage } from '../contracts.ts'
 import { LARGEST_HEADER_INTEGER } from '../policy/policy.ts'
 import { clockOf } from '../time/clock.ts'
 import { chargeOf } from './charges.ts'
@@ -210,27 +200,37 @@ interface CarriedUsage {
   readonly isCounted: boolean
 }
 
-function usageOf({ open, limit }: Predecessor, key: string, moment: Moment | undefined): MaybePromise<CarriedUsage> {
+function usageOf(predecessor: Predecessor, key: string, moment: Moment | undefined): MaybePromise<CarriedUsage> {
+  const { open, limit } = predecessor
+  // a process returns the units that it has leased if it reads a key by another limit
+  return andThen(usageBy(open, open.policy.limit, key, moment), ({ isExhausted, ...usage }) =>
+    isExhausted && limit > open.policy.limit ? usageBy(open, limit, key, moment) : usage,
+  )
+}
+
+/** Reads the usage of a key by a limit. Usage beyond the limit is not included. */
+function usageBy(
+  open: OpenPolicy,
+  limit: number,
+  key: string,
+  moment: Moment | undefined,
+): MaybePromise<CarriedUsage & { readonly isExhausted: boolean }> {
   const charge = { key, counter: open.counters.of(limit) ?? open.counter, cost: 0 }
   return andThen(open.backend.peekAll([charge], moment), ({ verdicts: [verdict], counted }: Answer) => {
     const { remaining, resetAfterMs } = verdict
-    const used = charge.counter.compiled.capacity - remaining - heldUnits(open, charge)
-    return { used: Math.max(0, used), resetAfterMs, isCounted: counted }
+    const used = charge.counter.compiled.capacity - remaining
+    return { used, resetAfterMs, isCounted: counted, isExhausted: remaining === 0 }
   })
-}
-
-/** Returns the units that this process has leased and not used. They return to the key without a take. */
-function heldUnits({ home }: OpenPolicy, { key, counter }: CountedKey): number {
-  const opened = counter instanceof FailoverCounter ? counter.remote : counter
-  const held = home.heldOf?.({ key, counter: opened }) ?? []
-  return held.reduce((sum, { units }) => sum + units, 0)
 }
 
 /** Returns the largest limit by which the cells of a policy can be read: a smaller one hides usage beyond it. */
 function widestLimit({ policy, counter, counters }: OpenPolicy): number {
   // a bucket drains at a rate that depends on the limit
   if (drainPerMs(policy) > 0 || counter.compiled.variants) return policy.limit
-  const limit = policy.algorithm === 'sliding-log' ? (counter.compiled.room ?? policy.limit) : LARGEST_HEADER_INTEGER
+  // the product of a limit and its window must be exact
+  const exact = Math.floor(Number.MAX_SAFE_INTEGER / policy.windowMs)
+  const largest = Math.max(policy.limit, Math.min(LARGEST_HEADER_INTEGER, exact))
+  const limit = policy.algorithm === 'sliding-log' ? (counter.compiled.room ?? policy.limit) : largest
   try {
     counters.prepare(limit)
     return limit
