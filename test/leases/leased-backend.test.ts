@@ -28,12 +28,15 @@ describe.each([
 
   afterAll(() => client.disconnect())
 
-  backendContract({ describe, test }, (clock) =>
-    leasedBackend(client, {
-      prefix: `contract-${prefixes++}`,
-      fraction: 0.005,
-      clock,
-      serverTime: () => (clock as FakeClock).now(),
-    }),
+  backendContract(
+    { describe, test },
+    (clock) =>
+      leasedBackend(client, {
+        prefix: `contract-${prefixes++}`,
+        fraction: 0.005,
+        clock,
+        serverTime: () => (clock as FakeClock).now(),
+      }),
+    { keepsHolds: true },
   )
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
+import type { Backend, Clock } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
 import { backendContract } from '@sluice/testkit'
 import type { Pool } from 'pg'
@@ -16,8 +17,9 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe('postgresBackend on a server', () => {
-  backendContract({ describe, test }, async (clock) => {
+  const makeBackend = async (clock: Clock): Promise<Backend> => {
     await pool.query('truncate sluice.limits')
     return postgresBackend(pool, { serverTime: () => clock.now(), clock })
-  })
+  }
+  backendContract({ describe, test }, makeBackend, { keepsHolds: true })
 })

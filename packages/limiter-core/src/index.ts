@@ -26,7 +26,8 @@ export {
   byRoute,
   type LabelledKeySource,
 } from './keys/sources.ts'
-export type { Costs, Keys } from './limiter/charges.ts'
+export type { Keys } from './limiter/charges.ts'
+export type { Costs } from './limiter/costs/costs-by-policy.ts'
 export {
   createLimiter,
   type LimiterOptions,
@@ -34,6 +35,7 @@ export {
   type SyncLimiterOptions,
   type SyncOnePolicyLimiterOptions,
 } from './limiter/create-limiter.ts'
+export type { Hold, HoldOf, HoldOptions } from './limiter/holds/hold.ts'
 export type { Limiter, Outcome } from './limiter/limiter.ts'
 export { type WaitOptions, waitFor } from './limiter/wait-for.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'

@@ -40,6 +40,7 @@ export interface ExactBackendDeps {
 /** Backend returned by `postgresBackend`. */
 export class ExactBackend implements PostgresBackend {
   readonly name = 'postgres'
+  readonly keepsHolds = true
   readonly algorithms: readonly AlgorithmName[] = ALGORITHMS
   readonly identity: object
   readonly #sql: SqlRunner

@@ -1,4 +1,5 @@
 import { PGlite } from '@electric-sql/pglite'
+import type { Backend, Clock } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
 import { backendContract, type TestRunner } from '@sluice/testkit'
 
@@ -15,10 +16,11 @@ export async function contract(
     describe: (_name, define) => define(),
     test: (name, run) => claims.push([name, run]),
   }
-  backendContract(runner, async (clock) => {
+  const makeBackend = async (clock: Clock): Promise<Backend> => {
     await database.query('truncate sluice.limits')
     return postgresBackend(database, { serverTime: () => clock.now(), clock })
-  })
+  }
+  backendContract(runner, makeBackend, { keepsHolds: true })
   const results: (readonly [string, string | undefined])[] = []
   for (const [name, run] of claims) {
     try {

@@ -19,8 +19,10 @@ beforeAll(async () => {
 afterAll(() => cluster.stop())
 
 describe('redisBackend on a cluster', () => {
-  backendContract({ describe, test }, (clock) =>
-    redisBackend(client, { prefix: ownPrefix(), serverTime: () => clock.now(), clock }),
+  backendContract(
+    { describe, test },
+    (clock) => redisBackend(client, { prefix: ownPrefix(), serverTime: () => clock.now(), clock }),
+    { keepsHolds: true },
   )
 
   test('takes with keys in several slots admit exactly what the scarcest policy has, and charge nothing extra to the others', async () => {

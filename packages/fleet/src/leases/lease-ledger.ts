@@ -112,13 +112,15 @@ export const MAX_LEASED_KEY_LENGTH = 256
 
 /**
  * Whether keys of a policy are leased: `fraction` of the capacity must be at least 8 units, and the window at least
- * 800 ms. `sliding-log` is never leased, because it finds the take of a refund by its exact time.
+ * 800 ms. `sliding-log` is never leased, because it finds the take of a refund by its exact time, and policies with
+ * holds are not, because a crash must not charge the units that are held.
  */
 export function isLeased(compiled: CompiledPolicy, { fraction }: LeaseTerms): boolean {
   return (
     compiled.capacity * fraction >= MIN_LEASE_UNITS &&
     compiled.policy.windowMs >= MIN_LEASE_MS * LEASES_IN_WINDOW &&
-    !isLog(compiled)
+    !isLog(compiled) &&
+    !compiled.holds
   )
 }
 

@@ -74,6 +74,7 @@ export class LeasingBackend implements Backend {
   readonly name: string
   readonly identity: object | undefined
   readonly keepsCalendars: boolean | undefined
+  readonly keepsHolds: boolean | undefined
   /** Defined if `exact` defines it. */
   readonly passed?: NonNullable<Backend['passed']>
   readonly #exact: Backend
@@ -93,6 +94,7 @@ export class LeasingBackend implements Backend {
     this.#exact = exact
     this.identity = exact.identity
     this.keepsCalendars = keepsCalendars
+    this.keepsHolds = exact.keepsHolds
     if (exact.passed) this.passed = (charges, takenAt) => exact.passed?.(charges.map(asExact), takenAt)
     this.#ledger = ledger
     this.#terms = terms

@@ -31,6 +31,8 @@ export interface PlanGate<Req, Res> {
   readonly exempts: boolean
   /** Whether a policy settles its cost after the response, or needs the outcome of the response for its bans. */
   readonly settles: boolean
+  /** Whether the costs of the request are held until they are settled. */
+  readonly holds: boolean
 }
 
 /** An enforced policy with one limit for all keys, a fixed cost and no partition key. */
@@ -73,6 +75,7 @@ export function planGate<Req, Res>(
     hasLimits: active.some(({ limits }) => limits !== undefined),
     hasWindows: active.some(({ windows }) => windows !== undefined),
     exempts: active.some(({ overrides }) => overrides?.exemptsOthers),
+    holds: active.some(({ cost, policy }) => cost.settle !== undefined && policy.maxHoldMs !== undefined),
     settles: plan.some(({ cost, ban }) => cost.settle !== undefined || needsOutcome(ban?.terms)),
   }
 }
@@ -93,6 +96,6 @@ export function needsOutcome(terms: Pick<BanTerms, 'strikes' | 'forgives'> | und
 function soleOf<Req, Res>(plan: RatePlan<Req, Res>, costs: readonly number[]): SolePolicy<Req, Res> | undefined {
   const [one, ...others] = plan
   if (!one || others.length > 0 || one.mode !== 'enforce' || one.answer.partition) return undefined
-  if (one.overrides || one.limits || one.windows) return undefined
+  if (one.overrides || one.limits || one.windows || one.policy.maxHoldMs) return undefined
   return { key: one.key, cost: costs[0], costs, headers: one.answer.headers }
 }

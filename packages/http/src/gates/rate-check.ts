@@ -1,4 +1,4 @@
-import type { Decision, HeaderEntry, HttpDenial, Observers } from '@sluice/limiter-core/http'
+import type { Decision, HeaderEntry, HttpDenial, LimiterHold, Observers } from '@sluice/limiter-core/http'
 import type { RateLimitOptions } from './options/rate-limit-options.ts'
 import type { PlanGate } from './plan-gate.ts'
 import type { PolicyChanges } from './policy-changes.ts'
@@ -14,6 +14,8 @@ export interface RateCheck<Req, Res> {
   /** One cost per policy of the plan. */
   readonly costs: readonly number[]
   readonly decision: Decision
+  /** Holds the costs until they are settled, if a policy has `maxHoldMs`. */
+  readonly hold?: LimiterHold | undefined
   /** Set by a slow-down if the request exceeded the limit and was charged unconditionally. */
   readonly chargedBeyond?: boolean
   /** Header content, one entry per layer whose policies decided. */

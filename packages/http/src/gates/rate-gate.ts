@@ -6,6 +6,7 @@ import {
   EXEMPT,
   fallbackReporter,
   isPromise,
+  type LimiterHold,
   LimiterReport,
   type MaybePromise,
   type Moment,
@@ -173,11 +174,22 @@ export class RateGate<Req, Res> {
     }
     const counted: Counted<Req, Res> = { gate, answers, keys: answers?.counted ?? (keys as readonly string[]), costs }
     try {
+      if (gate.holds) return this.#hold(counted, moment, limits)
       const taken = gate.limiter.takeEach(counted.keys, costs, moment, limits)
       return isPromise(taken) ? this.#outcomeOf(counted, taken) : this.#outcome(counted, taken)
     } catch (error) {
       return this.#backendFailed(error)
     }
+  }
+
+  #hold(
+    counted: Counted<Req, Res>,
+    moment: Moment | undefined,
+    limits: readonly (number | undefined)[] | undefined,
+  ): Checked<Req, Res> {
+    const held = counted.gate.limiter.holdEach(counted.keys, counted.costs, moment, limits)
+    const outcome = (hold: LimiterHold): RateCheck<Req, Res> => ({ ...this.#outcome(counted, hold.decision), hold })
+    return isPromise(held) ? held.then(outcome).catch(this.#backendFailed) : outcome(held)
   }
 
   #outcomeOf(counted: Counted<Req, Res>, taken: Promise<Decision>): Checked<Req, Res> {

@@ -21,6 +21,12 @@ export interface RequestSluice {
   reset(policy?: string): MaybePromise<void>
   /** Sets the final cost of the request in one policy, or in all. Only the first call for each policy has an effect. */
   settle(actual: number, policy?: string): MaybePromise<void>
+  /**
+   * Reserves `units` more in one policy, or in all that hold the cost of the request (`maxHoldMs`), and holds the
+   * reservation for `maxHoldMs` from now. Returns whether the units fit; if not, end the response, and its cost is
+   * settled. Returns true if no policy holds the cost.
+   */
+  extend(units: number, policy?: string): MaybePromise<boolean>
   /** Holds the request's permits until `work` has settled, even if the response completes earlier. */
   holdUntil(work: PromiseLike<unknown>): void
 }

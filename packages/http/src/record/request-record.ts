@@ -1,4 +1,5 @@
 import {
+  allOf,
   andThen,
   type Decision,
   type HeaderEntry,
@@ -74,6 +75,12 @@ export abstract class RequestRecord implements RequestSluice {
     return this.#each('settle', policy, (taken, index) => settle(taken, index, actual))
   }
 
+  extend(units: number, policy?: string): MaybePromise<boolean> {
+    const held = this.#taken.filter(({ check }) => check.hold)
+    if (policy !== undefined && !held.some((taken) => holdsCost(taken, policy))) this.#notCounted('extend', policy)
+    return andThen(allOf(held.map((taken) => extend(taken, units, policy))), (all) => !all.includes(false))
+  }
+
   abstract holdUntil(work: PromiseLike<unknown>): void
 
   /**
@@ -129,9 +136,9 @@ export abstract class RequestRecord implements RequestSluice {
         const hook = cost.settle as
           | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
           | undefined
-        if (!hook || !(how.completed || cost.settleAlways)) return
         // the application has already settled the cost
         if (taken.settled?.has(nameOf(taken, index))) return
+        if (!hook || !(how.completed || cost.settleAlways)) return
         const settling = guarded('settle', taken.report, () =>
           andThen(hook(request, response, how), (actual) =>
             actual === undefined ? undefined : settle(taken, index, actual),
@@ -141,6 +148,7 @@ export abstract class RequestRecord implements RequestSluice {
       })
     }
     await Promise.all(pending)
+    await Promise.all(this.#taken.map(spendHeld))
   }
 
   #each(
@@ -208,10 +216,42 @@ function move({ check }: Taken, index: number, units: number): MaybePromise<unkn
 function settle(taken: Taken, index: number, actual: number): MaybePromise<unknown> {
   const name = nameOf(taken, index)
   if (taken.settled?.has(name) || !wasTaken(taken, index)) return undefined
-  const units = wholeCostOfRequest(actual) - taken.check.costs[index]
+  const final = wholeCostOfRequest(actual)
   taken.settled ??= new Set()
   taken.settled.add(name)
+  if (taken.check.hold) return taken.check.hold.settleOne(name, final)
+  const units = final - taken.check.costs[index]
   return units === 0 ? undefined : move(taken, index, units)
+}
+
+/** Whether the policy, or any policy, holds the cost of the request. */
+function holdsCost({ check: { gate, keys } }: Taken, policy: string): boolean {
+  return gate.plan.some((one, index) => one.policy.name === policy && one.policy.maxHoldMs && keys[index] !== undefined)
+}
+
+function extend({ check, report }: Taken, units: number, policy: string | undefined): MaybePromise<boolean> {
+  const wants = ({ policy: { name, maxHoldMs } }: AnyCheck['gate']['plan'][number]): boolean =>
+    policy === undefined ? maxHoldMs !== undefined : name === policy
+  const more = Object.fromEntries(check.gate.plan.map((one) => [one.policy.name, wants(one) ? units : 0]))
+  const failed = (error: unknown): boolean => {
+    report.hookFailed('extend', error, 'no more units are held')
+    return false
+  }
+  try {
+    const done = check.hold?.extend(more) ?? true
+    return isPromise(done) ? done.catch(failed) : done
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** Spends the units that are still held, which would return otherwise. */
+async function spendHeld(taken: Taken): Promise<void> {
+  const { hold, keys, costs } = taken.check
+  if (!hold) return
+  const spend = (index: number): MaybePromise<void> =>
+    guarded('settle', taken.report, () => settle(taken, index, costs[index]))
+  await Promise.all(keys.map((key, index) => (key === undefined ? undefined : spend(index))))
 }
 
 /** Whether the policy took units: none for a denied request, and for a shadow policy only if every policy allows. */

@@ -2,6 +2,7 @@ import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, Backend, Charge, MaybePromise, Moment } from '../contracts.ts'
 import { hasDenial } from '../decision/verdict.ts'
 import { checkedAnswer } from './checked-answer.ts'
+import { undoneCharge } from './plain-charge.ts'
 
 /** The charges of one request that are taken in one backend call. */
 export interface ChargePart {
@@ -88,7 +89,7 @@ function undo(
   if (back.length === 0) return answer
   const { now } = moment ?? {}
   const refund = (places: readonly number[], takenAt: number, uncounted: boolean): MaybePromise<Answer> => {
-    const refunds = places.map((at) => ({ ...part.charges[at], cost: -part.charges[at].cost }))
+    const refunds = places.map((at) => undoneCharge(part.charges[at], takenAt))
     return part.backend.adjustAll(refunds, takenAt, now === undefined ? { uncounted } : { now, uncounted })
   }
   const { takenAts } = answer

@@ -1,4 +1,5 @@
 import type { RequestBackend } from '../backend/grouped-backend.ts'
+import { undoneCharge } from '../backend/plain-charge.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, BackendVerdict, Charge, CountedKey, MaybePromise, Moment } from '../contracts.ts'
 import { ChargeVerdict, hasDenial } from '../decision/verdict.ts'
@@ -172,9 +173,9 @@ export class BanningBackend implements RequestBackend {
       const at = placeOf(answer, charge, index)
       if (at < 0 || charge.cost === 0 || (charge.advisory && !allFit) || !isRefunded(charge)) continue
       const uncounted = !(countedEach?.[at] ?? counted)
-      const refund = { ...charge, cost: -charge.cost }
       const when = now === undefined ? { uncounted } : { now, uncounted }
-      unawaited(this.#inner.adjustAll([refund], takenAts?.[at] ?? takenAt, when))
+      const chargedAt = takenAts?.[at] ?? takenAt
+      unawaited(this.#inner.adjustAll([undoneCharge(charge, chargedAt)], chargedAt, when))
     }
   }
 }

@@ -37,6 +37,11 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
    */
   readonly keepsCalendars?: boolean | undefined
   /**
+   * Whether the backend holds units of policies with `maxHoldMs`, which it then opens with `CompiledPolicy.holds`.
+   * Default: false, and this process returns held units that have not been settled in time.
+   */
+  readonly keepsHolds?: boolean | undefined
+  /**
    * Returns a counter for a policy. Called once per policy when a limiter is created. Throws a `SluiceError` if the
    * backend cannot count the policy. The limiter closes the counter when it is closed, or at once if the limiter cannot
    * be created.

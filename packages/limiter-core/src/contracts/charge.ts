@@ -1,4 +1,5 @@
 import type { CountedKey, Counter } from './counter.ts'
+import type { HoldChange } from './decisions/hold.ts'
 import type { PriorUsage } from './prior-usage.ts'
 
 /** Units to take from one key of one policy. The counter was opened by the backend that receives the charge. */
@@ -9,4 +10,9 @@ export interface Charge<C extends Counter = Counter> extends CountedKey<C> {
   readonly advisory?: boolean
   /** Usage of the key that the backend may have lost. `takeAll` and `adjustAll` restore it before they count. */
   readonly known?: PriorUsage | undefined
+  /**
+   * Makes a take hold the cost instead of spending it, and an adjustment settle held units: it releases them and spends
+   * the cost, without a check. A policy without holds spends and adjusts the difference. Default: an ordinary charge.
+   */
+  readonly hold?: HoldChange | undefined
 }

@@ -38,6 +38,7 @@ export class FailoverBackend implements Backend {
   readonly name: string
   readonly synchronous: boolean
   readonly keepsCalendars: boolean | undefined
+  readonly keepsHolds: boolean | undefined
   readonly #remote: Backend
   readonly #clock: Clock
   readonly #deadlineMs: number
@@ -55,6 +56,7 @@ export class FailoverBackend implements Backend {
     this.name = remote.name
     this.synchronous = remote.synchronous === true
     this.keepsCalendars = remote.keepsCalendars
+    this.keepsHolds = remote.keepsHolds
     this.#remote = remote
     this.#clock = clockOf(clock)
     this.#deadlineMs = rule.deadlineMs

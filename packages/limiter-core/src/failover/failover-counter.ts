@@ -67,6 +67,7 @@ export function remoteKey({ key, counter }: FailoverKey): CountedKey {
 }
 
 /** Returns a charge with the backend's counter. */
-export function remoteCharge({ key, counter, cost, advisory, known }: FailoverCharge): Charge {
-  return { key, counter: counter.remote, cost, advisory: advisory === true, known }
+export function remoteCharge({ key, counter, cost, advisory, known, hold }: FailoverCharge): Charge {
+  const charge = { key, counter: counter.remote, cost, advisory: advisory === true, known }
+  return hold === undefined ? charge : { ...charge, hold }
 }

@@ -1,3 +1,4 @@
+import { plainCharge } from '../backend/plain-charge.ts'
 import type { Answer, BackendVerdict, Decision } from '../contracts.ts'
 import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
@@ -58,7 +59,9 @@ export function takeReportedRefunds(charges: readonly FailoverCharge[]): readonl
 }
 
 /** Returns a charge with the counter of the mirror. */
-function mirroredOf({ key, counter, cost, advisory, known }: FailoverCharge, basis: Basis = 'counted'): MirrorCharge {
+function mirroredOf(charge: FailoverCharge, basis: Basis = 'counted'): MirrorCharge {
+  const { key, counter, advisory, known } = charge
+  const { cost } = plainCharge(charge)
   counter.mirror.compiled.basis = basis
   return { key, counter: counter.mirror, cost, advisory: advisory === true, known }
 }

@@ -4,9 +4,10 @@ import type { Answer, Charge, Clock, Decision, MaybePromise, Moment } from '../c
 import { RequestDecision } from '../decision/verdict.ts'
 import type { Observers } from '../observers/observers.ts'
 import { observeCharges } from './charge-observation.ts'
-import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
+import { chargeOf, chargesOf, type Keys } from './charges.ts'
 import type { ControlledPolicies } from './controlled-policies.ts'
-import { integerUnits } from './cost.ts'
+import { integerUnits } from './costs/cost.ts'
+import type { Costs } from './costs/costs-by-policy.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { Succession } from './succession.ts'
 import { limitOf, takenAtOf, wasCounted, wasExempt, wasOff } from './taken-charges.ts'
@@ -46,7 +47,16 @@ export class Adjustments {
   /** Adjusts all policies that had a part in the take. Returns undefined if there is none. */
   charge(key: Keys, units: Costs, taken: Decision | number | undefined): MaybePromise<Decision> | undefined {
     const charges = this.#chargesOf(key, units, taken)
-    if (!this.#backend || charges.length === 0) return undefined
+    return this.#backend && charges.length > 0 ? this.#adjustTake(charges, taken) : undefined
+  }
+
+  /** Adjusts charges of one take. `uncounted`: whether the failure rule decided it, so that the backend lacks it. */
+  adjust(charges: readonly Charge[], takenAt: number, uncounted: boolean): MaybePromise<Answer> {
+    const moment = this.#clock && { now: this.#clock.now() }
+    return this.#adjust(charges, takenAt, uncounted ? { ...moment, uncounted } : moment)
+  }
+
+  #adjustTake(charges: readonly Charge[], taken: Decision | number | undefined): MaybePromise<Decision> {
     if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
       const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
       return andThen(this.#adjust(charges, takenAt, this.#momentOf(taken)), (answer) => new RequestDecision(answer))

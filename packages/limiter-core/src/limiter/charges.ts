@@ -1,12 +1,11 @@
 import type { Charge, Counter } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
+import { type Costs, ownValue, unitsOf } from './costs/costs-by-policy.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** A key for all policies, or one per policy name. */
 export type Keys = string | Readonly<Record<string, string>>
-/** A cost for all policies, or one per policy name. */
-export type Costs = number | Readonly<Record<string, number>>
 
 /**
  * Returns one charge per policy, in the order of `policies`. `checkedUnits` validates and rounds a cost. Throws
@@ -24,9 +23,24 @@ export function chargesOf(
     if (typeof key !== 'string') {
       throw new SluiceError('SLUICE_BAD_KEY', `key for '${name}': expected a string, received ${kindOf(key)}`)
     }
-    const cost = wholeUnits(typeof costs === 'number' ? costs : ownValue(costs, name, 'SLUICE_BAD_COST', 'cost'))
+    const cost = unitsOf(costs, name, wholeUnits)
     return chargeOf(open, key, cost)
   })
+}
+
+/** Returns one charge per key. Policies whose key is undefined are skipped. `limits` replace those of the policies. */
+export function chargesOfEach(
+  policies: readonly OpenPolicy[],
+  keys: readonly (string | undefined)[],
+  costs: readonly number[],
+  limits: readonly (number | undefined)[] | undefined,
+): Charge[] {
+  const charges: Charge[] = []
+  for (let index = 0; index < policies.length; index++) {
+    const key = keys[index]
+    if (key !== undefined) charges.push(chargeOf(policies[index], key, costs[index], limits?.[index]))
+  }
+  return charges
 }
 
 /**
@@ -41,15 +55,4 @@ export function chargeOf(open: OpenPolicy, key: string, cost: number, limit?: nu
 
 function counterOf({ counter, counters }: OpenPolicy, limit: number | undefined): Counter {
   return limit === undefined ? counter : (counters.of(limit) ?? counter)
-}
-
-function ownValue<T>(
-  values: Readonly<Record<string, T>>,
-  name: string,
-  code: 'SLUICE_BAD_KEY' | 'SLUICE_BAD_COST',
-  what: string,
-): T {
-  if (typeof values === 'object' && values !== null && Object.hasOwn(values, name)) return values[name]
-  const expected = `a ${what}, or an object with a ${what} for each policy, including '${name}'`
-  throw new SluiceError(code, `${what}: expected ${expected}, received ${kindOf(values)}`)
 }

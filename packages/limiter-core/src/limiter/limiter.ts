@@ -1,5 +1,7 @@
 import type { Decision, MaybePromise, Moment, Policy } from '../contracts.ts'
-import type { Costs, Keys } from './charges.ts'
+import type { Keys } from './charges.ts'
+import type { Costs } from './costs/costs-by-policy.ts'
+import type { HoldOf, HoldOptions } from './holds/hold.ts'
 
 /** How the work of an allowed take ended. */
 export type Outcome = 'success' | 'failure'
@@ -19,6 +21,14 @@ export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decisio
    * decision that the units belong to, or its `takenAt`. Default: now.
    */
   charge(key: Keys, units: Costs, taken?: Decision | number): D
+  /**
+   * Holds units of all policies, or of none of them, for work whose cost is not known yet. Policies with `maxHoldMs`
+   * count the units as used until the hold is settled, released or over; on backends with holds, such as memory, Redis
+   * and PostgreSQL, also if this process ends. Other policies are charged at once, and corrected when it is settled.
+   * Throws `SLUICE_BAD_KEY`, `SLUICE_BAD_COST`, `SLUICE_BAD_DURATION`, and `SLUICE_BAD_OPTION` if no policy has
+   * `maxHoldMs`.
+   */
+  hold(key: Keys, options: HoldOptions): HoldOf<D>
   /** Resets the key in every policy, and lifts its bans. */
   reset(key: Keys): MaybePromise<void>
   /**

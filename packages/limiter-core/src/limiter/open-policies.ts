@@ -103,13 +103,13 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       largestControlled(options.observers, policy.name),
       changedLimit(largest.get(policy.name) as number),
     ]
-    const variants = new PolicyVariants(policiesOfName, Math.max(...otherLimits))
     const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
     for (const [plan, others] of policies.entries()) {
       const index = others.findIndex(({ name }) => name === policy.name)
       if (index >= 0) requireSameBackend(policy, backend, plans[plan][index].backend ?? fallback)
     }
     requireCalendars(policy, backend)
+    const variants = new PolicyVariants(policiesOfName, Math.max(...otherLimits), backend.keepsHolds)
     const mode = modeOf(options.mode, input.mode)
     const name = countName(scopeOn(backend), policy, variants.layoutName + scaleOf(policy))
     const closes: (() => void)[] = []

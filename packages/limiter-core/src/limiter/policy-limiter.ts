@@ -18,11 +18,15 @@ import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import { compileFailover, type FailoverRule } from '../failover/failover-options.ts'
 import type { Observers } from '../observers/observers.ts'
 import { oneOf } from '../options/options.ts'
+import { clockOf } from '../time/clock.ts'
 import { Adjustments } from './adjustments.ts'
-import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
+import { chargeOf, chargesOf, chargesOfEach, type Keys } from './charges.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
-import { wholeCost } from './cost.ts'
+import { wholeCost } from './costs/cost.ts'
+import type { Costs } from './costs/costs-by-policy.ts'
 import { withFailover } from './failover-policies.ts'
+import type { HoldOptions } from './holds/hold.ts'
+import { holdMsOf, type LimiterHold, openHold } from './holds/open-hold.ts'
 import type { Limiter, Outcome } from './limiter.ts'
 import { LimiterHandle } from './limiter-handle.ts'
 import { mergeControls } from './merge-controls.ts'
@@ -112,12 +116,17 @@ export class PolicyLimiter implements Limiter {
     limits?: readonly (number | undefined)[],
   ): MaybePromise<Decision> {
     if (this.#sole && !limits) return this.take(keys[0] as string, costs[0], moment)
-    const charges: Charge[] = []
-    for (let index = 0; index < this.#open.length; index++) {
-      const key = keys[index]
-      if (key !== undefined) charges.push(chargeOf(this.#open[index], key, costs[index], limits?.[index]))
-    }
-    return this.#take(charges, moment)
+    return this.#take(chargesOfEach(this.#open, keys, costs, limits), moment)
+  }
+
+  /** Like `takeEach`, but holds the costs of policies with `maxHoldMs`. */
+  holdEach(
+    keys: readonly (string | undefined)[],
+    costs: readonly number[],
+    moment?: Moment,
+    limits?: readonly (number | undefined)[],
+  ): MaybePromise<LimiterHold> {
+    return this.#hold(chargesOfEach(this.#open, keys, costs, limits), holdMsOf({ reserve: 0 }, this.policies), moment)
   }
 
   /** Like `charge`, for one policy; `index` is its position among the policies that are not off. */
@@ -173,6 +182,17 @@ export class PolicyLimiter implements Limiter {
   charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
     const charged = this.#adjustments.charge(key, units, taken)
     return charged ?? this.#uncounted(typeof taken === 'object' ? taken.source : undefined)
+  }
+
+  hold(key: Keys, options: HoldOptions): MaybePromise<LimiterHold> {
+    const forMs = holdMsOf(options, this.policies)
+    return this.#hold(this.#charges(key, options.reserve), forMs)
+  }
+
+  #hold(charges: readonly Charge[], forMs: number, moment?: Moment): MaybePromise<LimiterHold> {
+    const take = (all: readonly Charge[], at?: Moment): MaybePromise<Decision> =>
+      all.length > 0 ? this.#take(all, at) : this.#uncounted()
+    return openHold({ clock: clockOf(this.#clock), take, adjustments: this.#adjustments }, charges, forMs, moment)
   }
 
   reset(key: Keys): MaybePromise<void> {

@@ -1,3 +1,4 @@
+import { plainCharge } from '../backend/plain-charge.ts'
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
 import { hasDenial } from '../decision/verdict.ts'
@@ -104,7 +105,9 @@ export class Succession {
     return places
   }
 
-  #repeat({ key, cost }: Charge, { open, carried }: Place): MaybePromise<void> {
+  #repeat(charge: Charge, { open, carried }: Place): MaybePromise<void> {
+    // held units were carried as used
+    const { key, cost } = plainCharge(charge)
     // the carried units have no time of their own
     const moment = this.#clock && { now: this.#clock.now() }
     const send = (): MaybePromise<Answer> =>

@@ -2,7 +2,8 @@ import type { Clock, Decision, MaybePromise } from '../contracts.ts'
 import { optionsOf } from '../options/options.ts'
 import { clockOf, KEEP_ALIVE } from '../time/clock.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
-import type { Costs, Keys } from './charges.ts'
+import type { Keys } from './charges.ts'
+import type { Costs } from './costs/costs-by-policy.ts'
 import type { Limiter } from './limiter.ts'
 
 export interface WaitOptions {

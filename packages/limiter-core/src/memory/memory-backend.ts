@@ -22,6 +22,7 @@ import { optionsOf } from '../options/options.ts'
 import { clockOf } from '../time/clock.ts'
 import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
 import { type CounterSlots, CountTable } from './count-table.ts'
+import { adjustedUnits, neededUnits, releaseUnits, takeUnits } from './held-charge.ts'
 import { MemoryCounter } from './memory-counter.ts'
 import type { SlotRef } from './shard.ts'
 
@@ -56,6 +57,7 @@ export class MemoryBackend implements Backend<Answer> {
   readonly name = 'memory'
   readonly synchronous = true
   readonly perProcess = true
+  readonly keepsHolds = true
   /** Source of all further answers. */
   source: AnswerSource
   readonly #clock: Clock
@@ -193,7 +195,7 @@ export class MemoryBackend implements Backend<Answer> {
       let slot = this.#table.find(slots, charge.key, now)
       if (charge.cost > 0) {
         slot = this.#table.ensureSlot(slots, slot, now)
-        slots.compiled.spend(slot.cells, slot.at, now, charge.cost)
+        takeUnits(charge, slots.compiled, slot, now)
       }
       return this.#marked(charge, slot, now, 0)
     })
@@ -204,20 +206,24 @@ export class MemoryBackend implements Backend<Answer> {
     return charges.map((charge) => {
       const slots = slotsOf(charge.counter)
       const slot = mayRecall ? this.#table.find(slots, charge.key, now) : this.#table.look(slots, charge.key, now)
-      const waitMs = slots.compiled.waitMs(slot.cells, slot.at, now, charge.cost)
+      const waitMs = slots.compiled.waitMs(slot.cells, slot.at, now, neededUnits(charge, slots.compiled, slot, now))
       return mayRecall ? this.#marked(charge, slot, now, waitMs) : this.#verdict(charge, slot, now, waitMs)
     })
   }
 
   #adjustOne(charge: Charge, takenAt: number, now: number): PolicyVerdict {
-    const { key, cost } = charge
+    const { key } = charge
     const table = this.#table
     const slots = slotsOf(charge.counter)
     const { compiled } = slots
+    const cost = adjustedUnits(charge, compiled)
     let slot = table.find(slots, key, now)
     // a refund to an evicted key has no effect: it must not create a key
     if (cost > 0) slot = table.ensureSlot(slots, slot, now)
-    const moved = cost === 0 || !table.isStored(slot) ? 0 : compiled.adjust(slot.cells, slot.at, now, cost, takenAt)
+    const isStored = table.isStored(slot)
+    if (isStored) releaseUnits(charge, compiled, slot, now)
+    const at = charge.hold && compiled.holds ? now : takenAt
+    const moved = cost === 0 || !isStored ? 0 : compiled.adjust(slot.cells, slot.at, now, cost, at)
     if (moved < cost) {
       this.#unreported.push(['lateCharge', { policy: compiled.policy.name, key, units: cost - moved }])
     }

@@ -62,6 +62,7 @@ export const POLICY_ONLY = [
   'overrides',
   'ban',
   'unit',
+  'maxHoldMs',
 ] as const
 
 /** Whether the value is a Node request or a Koa context, which a framework passes to a middleware. */

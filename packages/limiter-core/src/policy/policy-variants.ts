@@ -1,4 +1,5 @@
 import { CompiledVariants, cellsOf } from '../algorithms/compiled-variants.ts'
+import { HoldingPolicy, sliceMsOf } from '../algorithms/holding-policy.ts'
 import { algorithms } from '../algorithms/index.ts'
 import { alwaysFits, capacityOf, drainPerMs, formOf } from '../algorithms/policy-forms.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
@@ -17,13 +18,19 @@ export class PolicyVariants {
   /** The policies of each form. Sorted, so that the cell layout does not depend on the order of the plans. */
   readonly #forms: readonly (readonly Policy[])[]
   readonly #largestOverride: number
+  /** Longest hold of any plan; 0 if no units are held. */
+  readonly #maxHoldMs: number
 
-  /** `largestOverride` is the largest override limit of any plan, or 0. */
-  constructor(policies: readonly Policy[], largestOverride = 0) {
+  /**
+   * `largestOverride` is the largest override limit of any plan, or 0. `keepsHolds`: whether the backend holds units,
+   * see `Backend.keepsHolds`.
+   */
+  constructor(policies: readonly Policy[], largestOverride = 0, keepsHolds = false) {
     const byForm = new Map<string, Policy[]>()
     for (const policy of policies) byForm.set(formOf(policy), [...(byForm.get(formOf(policy)) ?? []), policy])
     this.#policies = policies
     this.#largestOverride = largestOverride
+    this.#maxHoldMs = keepsHolds ? Math.max(...policies.map(({ maxHoldMs = 0 }) => maxHoldMs)) : 0
     this.#forms = [...byForm.values()].sort(([a], [b]) => compared(a, b))
   }
 
@@ -32,6 +39,11 @@ export class PolicyVariants {
    * `SluiceError` if the algorithm cannot count the policy.
    */
   compile(policy: Policy, limit: number = policy.limit): CompiledPolicy {
+    const compiled = this.#compile(policy, limit)
+    return this.#maxHoldMs === 0 ? compiled : new HoldingPolicy(compiled, this.#maxHoldMs)
+  }
+
+  #compile(policy: Policy, limit: number): CompiledPolicy {
     const own = limit === policy.limit ? policy : { ...policy, limit }
     if (this.#forms.length === 1) return algorithms[own.algorithm].compile(own, this.#roomOf(own, this.#policies))
     const ceiling = Math.max(...this.#policies.map(capacityOf))
@@ -53,10 +65,11 @@ export class PolicyVariants {
     return Math.max(limit, largestOf(form), override < Number.POSITIVE_INFINITY ? override : LARGEST_LOG)
   }
 
-  /** Last part of the name of a count, which identifies the cell layout: `algorithm@version`, one per form. */
+  /** Last part of the name of a count, which identifies the cell layout: `algorithm@version`, one per form, and holds. */
   get layoutName(): string {
-    if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1)
-    return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+')
+    const holds = this.#maxHoldMs === 0 ? '' : `/holds${sliceMsOf(this.#maxHoldMs)}`
+    if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1) + holds
+    return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+') + holds
   }
 }
 

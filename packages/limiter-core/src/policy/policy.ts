@@ -5,7 +5,7 @@ import type { AlgorithmName, Backend, LimitOverrides, Policy, PolicyCalendar } f
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { optionalWith, optionsOf, POLICY_ONLY } from '../options/options.ts'
-import { type Duration, parseDuration } from '../time/duration.ts'
+import { type Duration, parseDuration, parseTimerMs } from '../time/duration.ts'
 import type { BanInput } from './ban-options.ts'
 import { DEFAULT_NAMES } from './default-names.ts'
 import { type Mode, parseMode } from './mode.ts'
@@ -41,6 +41,11 @@ export interface PolicyInput {
   readonly ban?: BanInput
   /** Name of the counted unit in headers and logs, 1 to 128 printable ASCII characters. Default: `requests`. */
   readonly unit?: string
+  /**
+   * Longest time for which `Limiter.hold` holds units of the policy, from 1 ms to 24 days: `'10m'`, or a number of
+   * milliseconds. It should be longer than the longest request. Default: units cannot be held.
+   */
+  readonly maxHoldMs?: Duration
   /** Default: the mode of the limiter. If both are set, the more permissive mode applies. */
   readonly mode?: Mode
   /** Backend that counts this policy. Default: the backend of the limiter. */
@@ -84,6 +89,7 @@ export function compilePolicy(
     ...(input.burst !== undefined && { burst: checkedUnits(input.burst, `${owner}: burst`) }),
     ...(input.slices !== undefined && { slices: input.slices }),
     ...(input.calendar !== undefined && { calendar: compileCalendar(owner, input.calendar, algorithm) }),
+    ...(input.maxHoldMs !== undefined && { maxHoldMs: parseTimerMs(input.maxHoldMs, `${owner}: maxHoldMs`) }),
     ...(input.unit !== undefined && { unit: headerText(input.unit, `${owner}: unit`) }),
   }
 }

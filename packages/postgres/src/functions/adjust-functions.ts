@@ -118,6 +118,7 @@ returns float8[] language plpgsql immutable as $$
 declare
   used float8;
   moved float8;
+  rest float8[];
 begin
   case p[1]
   when 1 then
@@ -149,6 +150,9 @@ begin
     if moved = 0 then return array[0, 0] || c; end if;
     c[1] := case when used + moved = 0 then 0 else now + used + moved end;
     return array[case when units > 0 then units else moved / p[5] end, 0] || c;
+  when 8 then
+    rest := ${schema}.limit1_adjust(p[4:], c[11:], now, units, taken_at);
+    return rest[1 : 2] || c[1 : 10] || rest[3 :];
   else
     return ${schema}.limit1_adjust_variants(p, c, now, units, taken_at);
   end case;

@@ -15,6 +15,7 @@ begin
   when 3 then return array_fill(0::float8, array[p[4]::int + 2]);
   when 5 then return '{0,0}';
   when 6 then return '{0}';
+  when 8 then return array_fill(0::float8, array[10]) || ${schema}.limit1_unused(p[4:]);
   else return '{}';
   end case;
 end
@@ -29,6 +30,7 @@ begin
   when 3 then return cardinality(c) = p[4] + 2;
   when 5 then return cardinality(c) = 2;
   when 6 then return cardinality(c) = 1;
+  when 8 then return cardinality(c) >= 10 and ${schema}.limit1_is_usable(p[4:], c[11:]);
   else return true;
   end case;
 end

@@ -1,5 +1,5 @@
 import { type FunctionNames, SIMULATED_EXTRA_MS, SLACK_MS } from './function-names.ts'
-import { requestBlock } from './request-block.ts'
+import { chargeSize, requestBlock } from './request-block.ts'
 
 /**
  * The function that decides all requests of one statement.
@@ -10,7 +10,7 @@ import { requestBlock } from './request-block.ts'
  * request: 0 (take), 1 (peek), 2 (adjust) or 3 (reset); the time of the take that is adjusted; the number of charges;
  * and for each charge: the number of its key, the number of its policy, its cost (of a reset the ms for which earlier
  * usage of the key may be reported), and 0 (enforced) or 1 (advisory), plus 2 if seven
- * numbers of prior usage follow, see \`knownNumbers\`.
+ * numbers of prior usage follow, see \`knownNumbers\`, plus 4 if three numbers of a hold follow, see \`holdNumbers\`.
  *
  * Returns 'late' and the time if the deadline has passed. Otherwise the time; the time before which counts may have
  * been lost; and for each charge, for an adjustment first the units that were applied, and always the remaining units,
@@ -49,6 +49,10 @@ declare
   p float8[];
   wait_ms float8;
   waits float8[];
+  needs float8[];
+  place int;
+  taken_at float8;
+  released float8;
   may_take boolean;
   all_fit boolean;
   is_partial boolean;
@@ -129,21 +133,18 @@ begin
             if not stored[k] then cells[k].c := ${schema}.limit1_unused(p); end if;
             usable[k] := ${schema}.limit1_is_usable(p, cells[k].c);
           end if;
-          if kind > 1 then
-            writes := writes or op = 0;
-            at := at + 7;
-          end if;
+          writes := writes or (op = 0 and kind % 4 > 1);
           if may_take and not writes and cost > 0 and kind = 0 then
             may_take := usable[k] and ${schema}.limit1_wait(p, cells[k].c, now, cost) = 0;
           end if;
-          at := at + 4;
+          at := at + ${chargeSize('kind')};
         end loop;
         if writes or may_take then
           any_needed := true;
           at := starts[request] + 3;
           for j in 1 .. charges loop
             needed[g[at]::int] := true;
-            at := at + (case when g[at + 3] > 1 then 11 else 4 end);
+            at := at + ${chargeSize('g[at + 3]::int')};
           end loop;
         end if;
       end loop;
@@ -159,13 +160,13 @@ begin
         at := at + 3;
         for j in 1 .. charges loop
           writes := writes or needed[g[at]::int];
-          at := at + (case when g[at + 3] > 1 then 11 else 4 end);
+          at := at + ${chargeSize('g[at + 3]::int')};
         end loop;
         if writes then
           at := starts[r] + 3;
           for j in 1 .. charges loop
             needed[g[at]::int] := true;
-            at := at + (case when g[at + 3] > 1 then 11 else 4 end);
+            at := at + ${chargeSize('g[at + 3]::int')};
           end loop;
           continue;
         end if;

@@ -47,6 +47,8 @@ begin
     return ${schema}.limit1_until(c[age + used::int] + p[3], now);
   when 7 then
     return ${schema}.limit1_wait_of_variants(p, c, now, cost);
+  when 8 then
+    return ${schema}.limit1_wait_of_holding(p, c, now, cost);
   else
     if ${schema}.limit1_fits(p, c, now, cost) then return 0; end if;
     if cost > p[2] then return 'Infinity'; end if;
@@ -95,6 +97,8 @@ begin
     return greatest(0, p[2] - ${schema}.limit1_sum_slices(${schema}.limit1_rolled_slices(p, c, now)));
   when 7 then
     return ${schema}.limit1_remaining_of_variants(p, c, now);
+  when 8 then
+    return greatest(0, ${schema}.limit1_remaining(p[4:], c[11:], now) - ${schema}.limit1_held(p, c, now));
   when 2 then
     c := ${schema}.limit1_roll(p[3], c, now);
     units := floor(p[2] - c[2] - ${schema}.limit1_unit_ms(p[3], c[1], c[3], c[4], now) / p[3]);
@@ -134,6 +138,8 @@ begin
     return greatest(0, c[1] - greatest(0, now - c[2]) * p[5]) / p[5];
   when 6 then
     return case when c[1] = 0 then 0 else greatest(0, c[1] - now) end;
+  when 8 then
+    return greatest(${schema}.limit1_reset_after(p[4:], c[11:], now), ${schema}.limit1_held_ms(p, c, now));
   else
     return ${schema}.limit1_reset_of_variants(p, c, now, false);
   end case;
@@ -144,6 +150,9 @@ create or replace function ${schema}.limit1_kept(p float8[], c float8[], now flo
 returns float8 language plpgsql immutable as $$
 begin
   if p[1] = 7 then return ${schema}.limit1_reset_of_variants(p, c, now, true); end if;
+  if p[1] = 8 then
+    return greatest(${schema}.limit1_kept(p[4:], c[11:], now), ${schema}.limit1_held_ms(p, c, now));
+  end if;
   return ${schema}.limit1_reset_after(p, c, now);
 end
 $$;

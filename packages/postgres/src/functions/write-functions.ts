@@ -38,6 +38,8 @@ begin
     c[2] := greatest(now, c[2]);
   when 6 then
     c[1] := greatest(now, c[1]) + cost * p[5];
+  when 8 then
+    return c[1 : 10] || ${schema}.limit1_spend(p[4:], c[11:], now, cost);
   else
     c := ${schema}.limit1_spend_in_variants(p, c, now, cost);
   end case;
@@ -79,6 +81,8 @@ begin
     last_at := case when known < p[2] then least(known * p[5], reset_ms) else reset_ms end;
     c[1] := case when last_at > 0 then now + last_at else 0 end;
     return c;
+  when 8 then
+    return array_fill(0::float8, array[10]) || ${schema}.limit1_adopt(p[4:], c[11:], now, known, reset_ms);
   else
     return ${schema}.limit1_adopt_in_variants(p, c, now, known, reset_ms);
   end case;

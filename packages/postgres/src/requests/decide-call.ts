@@ -1,4 +1,10 @@
-import type { CompiledPolicy, PriorUsage } from '@sluice/limiter-core/backend'
+import {
+  type Charge,
+  type CompiledPolicy,
+  type HoldChange,
+  type PriorUsage,
+  plainCharge,
+} from '@sluice/limiter-core/backend'
 import type { LimitRequest } from './limit-request.ts'
 import { policyNumbers } from './policy-numbers.ts'
 
@@ -11,8 +17,8 @@ export type ToServerTime = (processAt: number) => number
 
 /** Whether the request is a take of one enforced charge without prior usage. */
 export function isPlainTake({ operation, charges }: LimitRequest): boolean {
-  const [{ advisory, known }] = charges
-  return operation === 'take' && charges.length === 1 && !advisory && !known
+  const [{ advisory, known, hold }] = charges
+  return operation === 'take' && charges.length === 1 && !advisory && !known && !hold
 }
 
 /** Returns the arguments `of_key`, `p` and `cost` of the function `limit1_take`. */
@@ -31,11 +37,12 @@ export function decideArguments(
   for (const request of requests) {
     const { operation, charges, takenAt, requestedAt } = request
     numbers.push(OPERATIONS[operation], takenAt, charges.length)
-    for (const [index, charge] of charges.entries()) {
-      const known = operation === 'take' || operation === 'adjust' ? charge.known : undefined
+    for (const [index, given] of charges.entries()) {
+      const charge = given.counter.compiled.holds ? given : plainCharge(given)
+      const known = knownOf(operation, charge)
       const [key, policy] = [numberOf(keys, request.keys[index]), numberOf(policies, charge.counter.compiled)]
-      numbers.push(key, policy, charge.cost, kindOf(charge.advisory, known))
-      if (known) numbers.push(...knownNumbers(known, (ageMs) => toServerTime(requestedAt - ageMs)))
+      const usage = known ? knownNumbers(known, (ageMs) => toServerTime(requestedAt - ageMs)) : []
+      numbers.push(key, policy, charge.cost, kindOf(charge, known), ...usage, ...holdNumbers(charge.hold))
     }
   }
   const head = [...policies.keys()].flatMap((compiled) => {
@@ -45,9 +52,19 @@ export function decideArguments(
   return [[...keys.keys()], requests.map(({ id }) => id), `{${[policies.size, ...head, ...numbers].join(',')}}`]
 }
 
-/** Returns 0 (enforced) or 1 (advisory), plus 2 if prior usage follows. */
-function kindOf(advisory: boolean | undefined, known: PriorUsage | undefined): number {
-  return (advisory ? 1 : 0) + (known ? 2 : 0)
+/** Returns the prior usage that a request reports with a charge. */
+function knownOf(operation: LimitRequest['operation'], { known }: Charge): PriorUsage | undefined {
+  return operation === 'take' || operation === 'adjust' ? known : undefined
+}
+
+/** Returns 0 (enforced) or 1 (advisory), plus 2 if prior usage follows, plus 4 if a hold follows. */
+function kindOf({ advisory, hold }: Charge, known: PriorUsage | undefined): number {
+  return (advisory ? 1 : 0) + (known ? 2 : 0) + (hold ? 4 : 0)
+}
+
+/** Returns the three numbers of a hold: its duration, and the units and the end of the earlier hold that it replaces. */
+function holdNumbers(hold: HoldChange | undefined): readonly number[] {
+  return hold ? [hold.forMs, hold.from?.units ?? 0, hold.from?.endsAt ?? 0] : []
 }
 
 function numberOf<T>(numbers: Map<T, number>, value: T): number {

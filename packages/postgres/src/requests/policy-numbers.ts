@@ -10,7 +10,7 @@ export const ALGORITHMS: readonly AlgorithmName[] = [
 ]
 
 /** Numbers of the algorithms in SQL. */
-const KINDS = { fixed: 1, epochs: 2, slices: 3, log: 4, bucket: 5, gcra: 6, variants: 7 } as const
+const KINDS = { fixed: 1, epochs: 2, slices: 3, log: 4, bucket: 5, gcra: 6, variants: 7, holding: 8 } as const
 /** Numbers of the roles of variants in SQL. */
 const ROLES = { own: 0, larger: 1, charged: 2 } as const
 const EPSILON_MS = 0.001
@@ -28,15 +28,21 @@ const numbersByPolicy = new WeakMap<CompiledPolicy, readonly number[]>()
  * - gcra (6): kind, capacity, windowMs, limit, ms per unit, ms of a full burst.
  *
  * A policy with variants (7): kind, capacity, number of variants, and for each variant its role, perMs, ceiling and six
- * numbers.
+ * numbers. A policy with holds (8): kind, capacity, length of a slice in ms, and the numbers of the policy.
  */
 export function policyNumbers(compiled: CompiledPolicy): readonly number[] {
   let numbers = numbersByPolicy.get(compiled)
   if (!numbers) {
-    numbers = compiled.variants ? variantsNumbers(compiled) : plainNumbers(compiled, false)
+    numbers = numbersOf(compiled)
     numbersByPolicy.set(compiled, numbers)
   }
   return numbers
+}
+
+function numbersOf(compiled: CompiledPolicy): readonly number[] {
+  const { holds, variants, capacity } = compiled
+  if (holds) return [KINDS.holding, capacity, holds.sliceMs, ...policyNumbers(holds.inner)]
+  return variants ? variantsNumbers(compiled) : plainNumbers(compiled, false)
 }
 
 function variantsNumbers({ capacity, variants = [] }: CompiledPolicy): readonly number[] {

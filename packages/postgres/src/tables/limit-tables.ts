@@ -4,6 +4,7 @@ import { adjustFunctions } from '../functions/adjust-functions.ts'
 import { cellFunctions } from '../functions/cell-functions.ts'
 import { deadlineFunction } from '../functions/deadline-function.ts'
 import { decideFunction } from '../functions/decide-function.ts'
+import { holdFunctions } from '../functions/hold-functions.ts'
 import { knownFunctions } from '../functions/known-functions.ts'
 import { readFunctions } from '../functions/read-functions.ts'
 import { takeFunction } from '../functions/take-function.ts'
@@ -71,6 +72,7 @@ export class LimitTables {
       writeFunctions,
       adjustFunctions,
       variantFunctions,
+      holdFunctions,
       knownFunctions,
       deadlineFunction,
       takeFunction,

@@ -1,4 +1,4 @@
-import type { Charge, CompiledPolicy, Counter, Script } from '@sluice/limiter-core/backend'
+import { type Charge, type CompiledPolicy, type Counter, plainCharge, type Script } from '@sluice/limiter-core/backend'
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
 import { exactRestoringScript, exactScript, severalScript, soleScript } from '../lua/scripts.ts'
@@ -25,8 +25,8 @@ export const exactForm: CallBuilder = {
   },
 }
 
-function isPlainTake({ operation, names }: ScriptRequest): boolean {
-  if (operation !== 'take') return false
+function isPlainTake({ operation, names, charges }: ScriptRequest): boolean {
+  if (operation !== 'take' || charges.some(({ hold }) => hold !== undefined)) return false
   return names.length === 1 || new Set(names).size === names.length
 }
 
@@ -52,9 +52,10 @@ function soleCall(compiled: CompiledPolicy, cost: number, keys: readonly string[
   let sole = soles.get(compiled)
   if (!sole) {
     const [algorithm, ...constants] = policyArgs(compiled)
-    sole = compiled.variants
-      ? { script: severalScript([compiled]), constants: [algorithm, ...constants], ofSeveral: true }
-      : { script: soleScript(compiled), constants, ofSeveral: false }
+    sole =
+      compiled.variants || compiled.holds
+        ? { script: severalScript([compiled]), constants: [algorithm, ...constants], ofSeveral: true }
+        : { script: soleScript(compiled), constants, ofSeveral: false }
     soles.set(compiled, sole)
   }
   const args: Arg[] = [time, ...sole.constants]
@@ -121,16 +122,19 @@ function pushRun(
 
 function pushCharge(
   args: Arg[],
-  { counter: { compiled }, cost, advisory }: Charge,
+  charge: Charge,
   reported: ReportedUsage | undefined,
   policies: Map<CompiledPolicy, number>,
 ): void {
+  const { compiled } = charge.counter
+  const { cost, advisory, hold } = compiled.holds ? charge : plainCharge(charge)
   const met = policies.get(compiled)
   args.push(met ?? policies.size + 1)
   if (met === undefined) {
     policies.set(compiled, policies.size + 1)
     args.push(...policyArgs(compiled))
   }
-  args.push(cost, (advisory ? 1 : 0) + (reported ? 2 : 0))
+  args.push(cost, (advisory ? 1 : 0) + (reported ? 2 : 0) + (hold ? 4 : 0))
   if (reported) args.push(...reportArgs(reported))
+  if (hold) args.push(hold.forMs, hold.from?.units ?? 0, hold.from?.endsAt ?? 0)
 }

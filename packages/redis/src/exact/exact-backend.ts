@@ -49,6 +49,7 @@ interface RequestTimes {
 /** Backend returned by `redisBackend`. */
 export class ExactBackend implements Backend<Promise<Answer>> {
   readonly name = 'redis'
+  readonly keepsHolds = true
   readonly identity: object
   readonly #clock: Clock
   readonly #runner: ScriptRunner
@@ -202,8 +203,8 @@ export class ExactBackend implements Backend<Promise<Answer>> {
 }
 
 /** Whether a take of this charge has the same answer as a take of a counter. */
-function isPlain({ advisory, known }: Charge): boolean {
-  return !advisory && !known
+function isPlain({ advisory, known, hold }: Charge): boolean {
+  return !advisory && !known && !hold
 }
 
 /** Returns a decision as the answer to its only charge. */

@@ -239,5 +239,5 @@ function mindsServer(request: ScriptRequest): boolean {
 }
 
 function isRefund({ operation, charges }: ScriptRequest): boolean {
-  return operation === 'adjust' && charges.some(({ cost }) => cost < 0)
+  return operation === 'adjust' && charges.some(({ cost, hold }) => cost < 0 || hold !== undefined)
 }

@@ -66,5 +66,6 @@ export function isSameRequest(a: RequestCharges, b: RequestCharges): boolean {
 }
 
 function chargesAlike(a: Charge, b: Charge): boolean {
+  if (a.hold || b.hold) return false
   return a.counter === b.counter && a.cost === b.cost && a.advisory === b.advisory
 }

@@ -14,8 +14,11 @@ export type LuaAlgorithm =
   | 'token-bucket'
   | 'gcra'
 
+/** An algorithm, or a policy that is made of others. */
+export type LuaConstructor = LuaAlgorithm | 'variants' | 'holding'
+
 /** Algorithm and constants of a policy, in the order in which the Lua code reads them. */
-type PolicyArgs = readonly [LuaAlgorithm | 'variants', ...string[]]
+type PolicyArgs = readonly [LuaConstructor, ...string[]]
 
 /** Lua names of the constants of each algorithm, in the order of `policyArgs`. */
 export const constantNames: Readonly<Record<LuaAlgorithm, readonly string[]>> = {
@@ -34,21 +37,28 @@ const argsByPolicy = new WeakMap<CompiledPolicy, PolicyArgs>()
 export function policyArgs(compiled: CompiledPolicy): PolicyArgs {
   let args = argsByPolicy.get(compiled)
   if (!args) {
-    args = compiled.variants ? variantsArgs(compiled.variants) : plainArgs(compiled, false)
+    args = argsOf(compiled)
     argsByPolicy.set(compiled, args)
   }
   return args
 }
 
 /** Returns the algorithms that a script needs for a policy and its variants. */
-export function algorithmsOf(compiled: CompiledPolicy): readonly (LuaAlgorithm | 'variants')[] {
+export function algorithmsOf(compiled: CompiledPolicy): readonly LuaConstructor[] {
   const [name] = policyArgs(compiled)
+  if (compiled.holds) return [name, ...algorithmsOf(compiled.holds.inner)]
   return [name, ...(compiled.variants ?? []).flatMap((variant) => algorithmsOf(variant.compiled))]
 }
 
-/** Returns the algorithm of a policy without variants. */
+/** Returns the algorithm of a policy without variants and holds. */
 export function algorithmOf(compiled: CompiledPolicy): LuaAlgorithm {
   return policyArgs(compiled)[0] as LuaAlgorithm
+}
+
+function argsOf(compiled: CompiledPolicy): PolicyArgs {
+  const { holds, variants } = compiled
+  if (holds) return ['holding', String(holds.sliceMs), ...policyArgs(holds.inner)]
+  return variants ? variantsArgs(variants) : plainArgs(compiled, false)
 }
 
 function variantsArgs(all: readonly PolicyVariant[]): PolicyArgs {

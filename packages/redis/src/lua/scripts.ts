@@ -1,7 +1,7 @@
 import { SETTLED_MS } from '@sluice/fleet/leases'
 import { type CompiledPolicy, IDEMPOTENT_MS, type Script } from '@sluice/limiter-core/backend'
 import * as lua from './generated.ts'
-import { algorithmOf, algorithmsOf, constantNames, type LuaAlgorithm } from './policy-args.ts'
+import { algorithmOf, algorithmsOf, constantNames, type LuaAlgorithm, type LuaConstructor } from './policy-args.ts'
 import { ALWAYS } from './reported-usage.ts'
 
 // All scripts of the package. Each is the concatenation of the listed .lua files, in that order.
@@ -124,8 +124,9 @@ function soleBehind(driverName: string, refusal: readonly string[], compiled: Co
 }
 
 /** Returns Lua code of a function that creates a compiled policy from the next arguments. */
-function makerOf(name: LuaAlgorithm | 'variants'): string {
+function makerOf(name: LuaConstructor): string {
   const head = `algorithms['${name}'] = function()`
+  if (name === 'holding') return textOf(head, lua.holding, lua.numbersOf, lua.holdingStep, 'end')
   if (name === 'variants') return textOf(head, lua.variants, lua.numbersOf, lua.variantsStep, 'end')
   const constants = constantNames[name]
   const args = locals(

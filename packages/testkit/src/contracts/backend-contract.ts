@@ -6,11 +6,13 @@ import {
   type MaybePromise,
 } from '@sluice/limiter-core/backend'
 import { FakeClock } from '../fake-clock.ts'
-import { eachSeed } from '../seeded-random.ts'
+import { eachSeed, type SeededRandom } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
 import { availableClaims } from './available-claims.ts'
 import { type BackendBench, backendClaims, policyBeside, START_MS } from './backend-claims.ts'
 import { equalsReference } from './backend-history.ts'
+import { holdsLikePlainCells } from './holds/held-cells.ts'
+import { holdClaims, keptHoldClaims } from './holds/hold-claims.ts'
 import { peekClaims } from './peek-claims.ts'
 import { planClaims } from './plan-claims.ts'
 
@@ -28,13 +30,15 @@ export interface BackendContractOptions {
   readonly algorithms?: readonly AlgorithmName[]
   /** All its policies have one window. */
   readonly oneWindow?: boolean
+  /** Whether it keeps holds of units, see `Backend.keepsHolds`. Default: false. */
+  readonly keepsHolds?: boolean
   /** Claims that it does not keep, by their names, and why. */
   readonly except?: Readonly<Record<string, string>>
 }
 
 const RUNS = 12
 const allAlgorithms = Object.keys(algorithms) as AlgorithmName[]
-const claims = { ...backendClaims, ...availableClaims, ...peekClaims, ...planClaims }
+const claims = { ...backendClaims, ...availableClaims, ...peekClaims, ...planClaims, ...holdClaims }
 
 /**
  * The contract of every backend, synchronous or not. Runs with the test functions of your test runner, against
@@ -43,7 +47,13 @@ const claims = { ...backendClaims, ...availableClaims, ...peekClaims, ...planCla
 export function backendContract(
   { describe, test }: TestRunner,
   makeBackend: MakeBackend,
-  { ownModels = false, algorithms: kept = allAlgorithms, oneWindow = false, except = {} }: BackendContractOptions = {},
+  {
+    ownModels = false,
+    algorithms: kept = allAlgorithms,
+    oneWindow = false,
+    keepsHolds = false,
+    except = {},
+  }: BackendContractOptions = {},
 ): void {
   for (const name of Object.keys(except)) {
     if (!Object.hasOwn(claims, name)) throw new RangeError(`except: there is no claim '${name}'`)
@@ -58,13 +68,22 @@ export function backendContract(
     }
   }
 
+  const all = keepsHolds ? { ...claims, ...keptHoldClaims } : claims
+  const claimed = Object.entries(all).filter(([name]) => !Object.hasOwn(except, name))
+  const heldLikePlainCells =
+    (name: AlgorithmName) =>
+    (random: SeededRandom): Promise<void> =>
+      onBench((bench) => holdsLikePlainCells(name, bench, random))
+
   describe('fulfils the backend contract', () => {
     for (const name of ownModels ? [] : kept) {
       test(`decides like the reference models: ${name}, several policies and keys, with advisory policies`, () =>
         eachSeed(RUNS, (random) => onBench(({ backend, clock }) => equalsReference(name, backend, clock, random))))
     }
-    for (const [name, run] of Object.entries(claims)) {
-      if (!Object.hasOwn(except, name)) test(name, () => onBench(run))
+    const holding = keepsHolds ? kept : []
+    for (const name of holding) {
+      test(`holds units like plain cells: ${name}`, () => eachSeed(RUNS, heldLikePlainCells(name)))
     }
+    for (const [name, run] of claimed) test(name, () => onBench(run))
   })
 }

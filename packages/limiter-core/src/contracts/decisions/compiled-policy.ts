@@ -1,3 +1,4 @@
+import type { Held } from './hold.ts'
 import type { AlgorithmName, Policy } from './policy.ts'
 
 /** Compiles policies of one algorithm. */
@@ -61,6 +62,24 @@ export interface CompiledPolicy {
   readonly variants?: readonly PolicyVariant[] | undefined
   /** Returns the milliseconds until the cells hold nothing. Default: `resetAfterMs`; differs only with `variants`. */
   keptMs?(cells: Float64Array, at: number, now: number): number
+  /** Holds of the policy; undefined if units cannot be held. All other methods count held units as used. */
+  readonly holds?: PolicyHolds | undefined
+}
+
+/** Holds units of a key for work whose cost is not known yet. Changes the cells of the policy that has the holds. */
+export interface PolicyHolds {
+  /** The policy without the cells of holds, which come last. */
+  readonly inner: CompiledPolicy
+  /** Units that are held together end together, at a multiple of this many milliseconds. */
+  readonly sliceMs: number
+  /** Returns the time at which units end that are held now: at least `forMs` from now, and at most `sliceMs` later. */
+  endsAt(now: number, forMs: number): number
+  /** Returns how many units of an earlier hold are still held. */
+  heldOf(cells: Float64Array, at: number, now: number, held: Held): number
+  /** Holds units. The caller has checked that they fit. */
+  hold(cells: Float64Array, at: number, now: number, held: Held): void
+  /** Returns held units to the key. Units whose time has passed have returned already. */
+  release(cells: Float64Array, at: number, now: number, held: Held): void
 }
 
 /** A cell layout of a policy that has different forms in different plans. */

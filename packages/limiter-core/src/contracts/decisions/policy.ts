@@ -15,6 +15,8 @@ export interface Policy {
   readonly slices?: number
   /** Name of the counted unit in headers and logs. Default: `requests`. */
   readonly unit?: string
+  /** Longest time in milliseconds for which units are held, an integer from 1 to 2^31 - 1. Default: no holds. */
+  readonly maxHoldMs?: number
   /**
    * Calendar of the windows, on backends that support calendars. `windowMs` is the nominal length, used while the
    * backend is unavailable.

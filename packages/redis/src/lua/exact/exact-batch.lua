@@ -5,7 +5,8 @@
 --   number of requests; operation ('take', 'peek' or 'adjust'); for an adjustment takenAt and the idempotency id;
 --   number of charges per request; then for each charge:
 --     number of the policy, and on its first use its algorithm and constants; cost;
---     kind: 0 enforced or 1 advisory, plus 2 if prior usage follows, as `readKnown` reads it
+--     kind: 0 enforced or 1 advisory, plus 2 if prior usage follows, as `readKnown` reads it, plus 4 if a hold follows:
+--     the ms for which a take holds the cost, and the units and the end of an earlier hold that it replaces
 --
 -- Returns one string of numbers, separated by spaces: the time; then for each charge, for an adjustment first the units
 -- that were applied (now or by an earlier call with the same id), and always the remaining units, the wait in ms (-1:
@@ -21,10 +22,11 @@ local function readCharges(count)
     local charge = { step = steps[n], cost = number() }
     local kind = number()
     charge.advisory = kind % 2 == 1
-    if kind > 1 then
+    if kind % 4 > 1 then
       charge.known = readKnown()
       hasKnown = true
     end
+    if kind > 3 then charge.hold = { forMs = number(), units = number(), endsAt = number() } end
     charges[j] = charge
   end
   return hasKnown
@@ -88,12 +90,18 @@ local function restoreKnown(takenAt, id, count)
   end
 end
 
+-- returns the units that must be free for a take: not those that an earlier hold of the same work still holds
+local function neededOf(charge, c)
+  local cost, hold = charge.cost, charge.hold
+  return hold and max(0, cost - charge.step.heldOf(c, now, hold.units, hold.endsAt)) or cost
+end
+
 -- reads the verdicts of advisory charges that are not taken, before enforced charges of the same keys are taken
 local function readUnspent(count)
   for j = 1, count do
     local charge = charges[j]
     if charge.advisory then
-      local left, reset, grows = charge.step.numbersOf(cells[KEYS[first + j]], now, charge.cost, waits[j])
+      local left, reset, grows = charge.step.numbersOf(cells[KEYS[first + j]], now, needs[j], waits[j])
       unspent[j] = numbersText(left, waits[j], reset, grows)
     end
   end
@@ -112,7 +120,8 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
         message = broken[key]
         break
       end
-      local wait = takenAt and 0 or step.waitMs(c, now, charge.cost)
+      needs[j] = takenAt and charge.cost or neededOf(charge, c)
+      local wait = takenAt and 0 or step.waitMs(c, now, needs[j])
       if wait > 0 then
         allFit = false
         mayTake = mayTake and charge.advisory
@@ -127,14 +136,17 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
       if isPartial then readUnspent(count) end
       for j = 1, count do
         local charge = charges[j]
-        local step, cost, key = charge.step, charge.cost, KEYS[first + j]
+        local step, cost, key, hold = charge.step, charge.cost, KEYS[first + j], charge.hold
         local c = cells[key]
         if takenAt then
           local ownId = idOf(j, id)
-          local moved, changed = cost == 0 and 0 or tonumber(doneBefore(key, ownId)), false
+          local moved, changed = cost == 0 and not hold and 0 or tonumber(doneBefore(key, ownId)), false
           if not moved then
-            local before = cost < 0 and (step.keptMs or step.resetAfterMs)(c, now)
-            moved, changed = step.adjust(c, now, cost, takenAt)
+            local before = (hold or cost < 0) and (step.keptMs or step.resetAfterMs)(c, now)
+            if hold then
+              changed = step.release(c, now, hold.units, hold.endsAt) > 0
+              moved = cost == 0 and 0 or step.adjust(c, now, cost, now)
+            else moved, changed = step.adjust(c, now, cost, takenAt) end
             if moved ~= 0 or changed then
               written[key] = step
               if before then gaveBack(key, before) end
@@ -144,14 +156,17 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
           size = size + 1
           out[size] = format('%.17g', moved)
         elseif mayTake and cost > 0 and (allFit or not charge.advisory) then
-          step.spend(c, now, cost)
+          if hold then
+            step.release(c, now, hold.units, hold.endsAt)
+            step.hold(c, now, cost, hold.forMs)
+          else step.spend(c, now, cost) end
           written[key] = step
         end
         size = size + 1
         if isPartial and charge.advisory then
           out[size] = unspent[j]
         else
-          local left, reset, grows = step.numbersOf(c, now, cost, waits[j])
+          local left, reset, grows = step.numbersOf(c, now, needs[j], waits[j])
           out[size] = numbersText(left, waits[j], reset, grows)
         end
       end
@@ -172,7 +187,8 @@ while at < #ARGV do
   local count = number()
   local hasKnown = readCharges(count)
   local charge = charges[1]
-  if operation == 'take' and count == 1 and not charge.advisory and not charge.known then
+  local isPlain = not charge.advisory and not charge.known and not charge.hold
+  if operation == 'take' and count == 1 and isPlain then
     takePlainly(decisions, charge.step, charge.cost)
   else
     resets = {}

@@ -1,5 +1,5 @@
-import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
+import { SluiceError } from '../../errors/errors.ts'
+import { shown } from '../../errors/shown.ts'
 
 /**
  * Converts a cost to an integer; fractions are rounded up. Throws `SLUICE_BAD_COST` for NaN, Infinity, negative

@@ -1,0 +1,159 @@
+import { allOf, andThen } from '../../contracts/maybe-promise.ts'
+import type { Answer, Charge, Clock, Decision, MaybePromise, Moment, Policy } from '../../contracts.ts'
+import { RequestDecision } from '../../decision/verdict.ts'
+import { badOption } from '../../errors/bad-option.ts'
+import { SluiceError } from '../../errors/errors.ts'
+import { optionsOf } from '../../options/options.ts'
+import { parseTimerMs } from '../../time/duration.ts'
+import { wholeCost } from '../costs/cost.ts'
+import { type Costs, unitsOf } from '../costs/costs-by-policy.ts'
+import { HeldPolicy, type SettlingCharge } from './held-policy.ts'
+import type { Hold, HoldOptions } from './hold.ts'
+
+/** The methods of a limiter that holds use. */
+export interface HoldingLimiter {
+  readonly clock: Clock
+  take(charges: readonly Charge[], moment?: Moment): MaybePromise<Decision>
+  readonly adjustments: {
+    adjust(charges: readonly Charge[], takenAt: number, uncounted: boolean): MaybePromise<Answer>
+  }
+}
+
+/** Returns the longest time of a hold under policies. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
+export function holdMsOf(options: HoldOptions, policies: readonly Policy[]): number {
+  optionsOf('hold', options, ['reserve', 'maxMs'])
+  const longest = Math.min(...policies.map(({ maxHoldMs = Number.POSITIVE_INFINITY }) => maxHoldMs))
+  if (longest === Number.POSITIVE_INFINITY) {
+    const example = "{ limit: 100, window: '1m', maxHoldMs: '10m' }"
+    throw new SluiceError('SLUICE_BAD_OPTION', `hold: expected a policy with maxHoldMs, such as ${example}`)
+  }
+  if (options.maxMs === undefined) return longest
+  const maxMs = parseTimerMs(options.maxMs, 'hold: maxMs')
+  if (maxMs <= longest) return maxMs
+  throw badOption('hold: maxMs', options.maxMs, `at most ${longest} ms, the maxHoldMs of the policies`)
+}
+
+/** Takes the units of a hold. `charges`: one for each policy that the key is subject to. */
+export function openHold(
+  limiter: HoldingLimiter,
+  charges: readonly Charge[],
+  forMs: number,
+  moment?: Moment,
+): MaybePromise<LimiterHold> {
+  const policies = charges.map((charge) => new HeldPolicy(charge, forMs))
+  const taken = limiter.take(
+    policies.map((policy, index) => policy.more(charges[index].cost)),
+    moment,
+  )
+  return andThen(taken, (decision) => {
+    for (const [index, { cost }] of charges.entries()) if (decision.allowed) policies[index].record(cost, decision)
+    return new LimiterHold(limiter, policies, forMs, decision)
+  })
+}
+
+/** A hold of a limiter. Its calls follow each other, so that a stream that ends cannot lose an extension. */
+export class LimiterHold implements Hold {
+  readonly allowed: boolean
+  decision: Decision
+  readonly #limiter: HoldingLimiter
+  readonly #policies: readonly HeldPolicy[]
+  readonly #forMs: number
+  #isOpen: boolean
+  #before: MaybePromise<unknown>
+  #stopTimer: (() => void) | undefined
+
+  constructor(limiter: HoldingLimiter, policies: readonly HeldPolicy[], forMs: number, decision: Decision) {
+    this.allowed = decision.allowed
+    this.decision = decision
+    this.#limiter = limiter
+    this.#policies = policies
+    this.#forMs = forMs
+    this.#isOpen = decision.allowed
+    this.#startTimer()
+  }
+
+  extend(units: Costs): MaybePromise<boolean> {
+    const wanted = this.#policies.map(({ policy }) => unitsOf(units, policy, wholeCost))
+    return this.#afterOthers(() => {
+      if (!this.#isOpen) return false
+      const open = this.#policies.flatMap((policy, index) => (policy.isSettled ? [] : { policy, units: wanted[index] }))
+      return andThen(this.#limiter.take(open.map(({ policy, units }) => policy.more(units))), (decision) => {
+        this.decision = decision
+        if (!decision.allowed) return false
+        for (const { policy, units } of open) policy.record(units, decision)
+        this.#startTimer()
+        return true
+      })
+    })
+  }
+
+  settle(actual: Costs): MaybePromise<Decision> {
+    return this.#settle(this.#policies.map(({ policy }) => unitsOf(actual, policy, wholeCost)))
+  }
+
+  /** Like `settle`, for one policy. The others stay open. */
+  settleOne(name: string, actual: number): MaybePromise<Decision> {
+    const units = wholeCost(actual)
+    return this.#settle(this.#policies.map(({ policy }) => (policy === name ? units : undefined)))
+  }
+
+  release(): MaybePromise<Decision> {
+    return this.settle(0)
+  }
+
+  /** Settles the policies with a number of units, which is undefined for the others. */
+  #settle(spent: readonly (number | undefined)[]): MaybePromise<Decision> {
+    return this.#afterOthers(() => {
+      if (!this.#isOpen) return this.decision
+      const settling = this.#policies.flatMap((policy, index) => {
+        const units = spent[index]
+        return units === undefined ? [] : policy.settle(units)
+      })
+      this.#isOpen = this.#policies.some(({ isSettled }) => !isSettled)
+      if (!this.#isOpen) this.#stopTimer?.()
+      return this.#adjust(settling)
+    })
+  }
+
+  /** Runs a call after those that have not been answered yet. */
+  #afterOthers<T>(run: () => MaybePromise<T>): MaybePromise<T> {
+    const result = andThen(this.#before, run)
+    this.#before = andThen(result, () => undefined)
+    return result
+  }
+
+  /** Returns units that were only taken when the time of the hold is over. */
+  #startTimer(): void {
+    this.#stopTimer?.()
+    if (!this.#isOpen || !this.#policies.some(({ mustReturn }) => mustReturn)) return
+    this.#stopTimer = this.#limiter.clock.after(this.#forMs, () => {
+      this.#afterOthers(() => this.#adjust(this.#policies.flatMap((policy) => policy.giveBack())))
+    })
+  }
+
+  #adjust(settling: readonly SettlingCharge[]): MaybePromise<Decision> {
+    if (settling.length === 0) return this.decision
+    const answers = groupsOf(settling).map((group) =>
+      this.#limiter.adjustments.adjust(
+        group.map(({ charge }) => charge),
+        group[0].takenAt,
+        group[0].uncounted,
+      ),
+    )
+    return andThen(allOf(answers), (all) => {
+      this.decision = new RequestDecision({ ...all[0], verdicts: all.flatMap(({ verdicts }) => verdicts) })
+      return this.decision
+    })
+  }
+}
+
+/** Returns charges that can be adjusted in one call. */
+function groupsOf(settling: readonly SettlingCharge[]): readonly SettlingCharge[][] {
+  const groups: SettlingCharge[][] = []
+  for (const one of settling) {
+    const group = groups.find(([{ takenAt, uncounted }]) => takenAt === one.takenAt && uncounted === one.uncounted)
+    if (group) group.push(one)
+    else groups.push([one])
+  }
+  return groups
+}

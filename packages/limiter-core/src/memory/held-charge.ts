@@ -1,0 +1,35 @@
+import type { Charge, CompiledPolicy } from '../contracts.ts'
+import type { SlotRef } from './shard.ts'
+
+/** Returns the units that must be free for a take: not those that an earlier hold of the same work still holds. */
+export function neededUnits(
+  { cost, hold }: Charge,
+  { holds }: CompiledPolicy,
+  { cells, at }: SlotRef,
+  now: number,
+): number {
+  if (!hold?.from) return cost
+  return Math.max(0, cost - (holds ? holds.heldOf(cells, at, now, hold.from) : hold.from.units))
+}
+
+/** Spends or holds the cost of a take. The caller has checked that it fits. */
+export function takeUnits(charge: Charge, compiled: CompiledPolicy, slot: SlotRef, now: number): void {
+  const { cost, hold } = charge
+  const { cells, at } = slot
+  const { holds } = compiled
+  if (!hold || !holds) compiled.spend(cells, at, now, neededUnits(charge, compiled, slot, now))
+  else {
+    releaseUnits(charge, compiled, slot, now)
+    holds.hold(cells, at, now, { units: cost, endsAt: holds.endsAt(now, hold.forMs) })
+  }
+}
+
+/** Returns the units by which an adjustment changes what its key has used. */
+export function adjustedUnits({ cost, hold }: Charge, { holds }: CompiledPolicy): number {
+  return hold && !holds ? cost - (hold.from?.units ?? 0) : cost
+}
+
+/** Releases the units of the earlier hold that a charge replaces. */
+export function releaseUnits({ hold }: Charge, { holds }: CompiledPolicy, { cells, at }: SlotRef, now: number): void {
+  if (hold?.from) holds?.release(cells, at, now, hold.from)
+}
