@@ -25,6 +25,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/nest': 10,
   '@sluice/overload': 17,
   '@sluice/sketches': 62,
+  '@sluice/budgets': 4,
   '@sluice/fleet': 36,
   // four entries, of which a process loads one or two
   '@sluice/counters': 66,
