@@ -60,6 +60,8 @@ class Site {
   }
 
   async pass(ms: number): Promise<void> {
+    // nothing happens while no process runs
+    if (open.length === 0) return this.clock.advance(ms)
     for (let passed = 0; passed < ms; passed += 1_000) {
       this.clock.advance(Math.min(1_000, ms - passed))
       for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => afterThisTurn(resolve))
