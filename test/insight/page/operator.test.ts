@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { createInsight, type Dashboard, dashboard, type Insight } from '@sluice/insight'
 import {
   createInflightLimiter,
@@ -29,6 +29,11 @@ beforeAll(async () => {
   cap = createInflightLimiter({ name: 'uploads', limit: 1, observers: [insight] })
   page = dashboard({ insight, token, updateMs: 250 })
   served = await listening(page)
+})
+
+// a page that stays open redraws with each update
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
 })
 
 afterAll(async () => {
