@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import * as jest from '@jest/globals'
 import { MemoryLedger } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
@@ -9,6 +7,8 @@ import { redisRecords } from '@sluice/redis'
 import { Cluster } from 'ioredis'
 import { ownRedis } from '../redis/channel/own-redis.ts'
 import { startNode } from '../services/child-node.ts'
+import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../services/embedded-template.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
 import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
 import { recordSuite } from './record-suite.ts'
@@ -75,8 +75,11 @@ describe('records in a Redis Cluster', () => {
 })
 
 test('records in an embedded ledger pass the suite, and outlast the process', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-records-'))
-  const start = () => startNode<typeof import('./children/embedded-records.ts')>('records/children/embedded-records.ts')
+  const folder = memoryFolder('sluice-records-')
+  copyEmbeddedTemplate(folder)
+  const options = { nodeArgs: EMBEDDED_ARGS }
+  const start = () =>
+    startNode<typeof import('./children/embedded-records.ts')>('records/children/embedded-records.ts', options)
   const first = start()
   const failures = await first.call('suite', folder)
   await first.stop()

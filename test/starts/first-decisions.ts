@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startNode } from '../services/child-node.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
 import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 import type { FirstDecision, StoreName } from './children/starting.ts'
@@ -24,7 +23,7 @@ export function firstDecisions({ starts, enough }: { readonly starts: number; re
   describe('the first decision of a process', () => {
     let redis: RedisServer
     let postgres: PostgresServer
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-starts-'))
+    const folder = memoryFolder('sluice-starts-')
 
     beforeAll(async () => {
       redis = await startRedis()

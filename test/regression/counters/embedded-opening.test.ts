@@ -1,15 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type ChildNode, startNode } from '../../services/child-node.ts'
+import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../../services/embedded-template.ts'
+import { memoryFolder } from '../../services/memory-folder.ts'
 
 let folder: string
 let child: ChildNode<typeof import('../../counters/children/opening.ts')>
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-opening-'))
-  child = startNode('counters/children/opening.ts')
+  folder = memoryFolder('sluice-opening-')
+  copyEmbeddedTemplate(folder)
+  child = startNode('counters/children/opening.ts', { nodeArgs: EMBEDDED_ARGS })
 })
 
 afterEach(async () => {
