@@ -22,7 +22,6 @@ export class GossipFleet {
   readonly #network: Required<GossipNetwork>
   /** Network side of each node. Messages between different sides are lost. */
   readonly #sides = new Map<string, number>()
-  readonly #peers = new Map<string, GossipPeer>()
   readonly #killed = new Set<string>()
 
   constructor(random: SeededRandom, { loss = 0, doubles = 0, delayMs = 0 }: GossipNetwork = {}) {
@@ -32,16 +31,12 @@ export class GossipFleet {
 
   start(): GossipNode {
     const node = createGossip({
-      peers: () => [...this.#peers.values()].filter(({ name }) => name !== node.replica),
+      peers: () => this.#peersOf(node),
       clock: this.clock,
       tickMs: TICK_MS,
       random: () => this.#random.whole(2 ** 30) / 2 ** 30,
     })
     this.nodes.push(node)
-    this.#peers.set(
-      node.replica,
-      this.#peerOf(node, () => node.replica),
-    )
     return node
   }
 
@@ -53,7 +48,6 @@ export class GossipFleet {
 
   /** Closes gracefully. */
   leave(node: GossipNode): void {
-    this.#peers.delete(node.replica)
     this.nodes.splice(this.nodes.indexOf(node), 1)
     void node.close()
   }
@@ -96,20 +90,20 @@ export class GossipFleet {
     await closed
   }
 
-  #peerOf(node: GossipNode, to: () => string): GossipPeer {
-    return {
-      name: node.replica,
-      exchange: async (message) => {
-        await this.#travel()
-        const from = JSON.parse(Buffer.from(message).toString()).from as string
-        if (this.#isCut(from, to())) return never()
-        const answer = node.answer(message)
-        if (this.#chance(this.#network.doubles)) node.answer(message)
-        await this.#travel()
-        this.bytes += message.length + answer.length
-        return this.#isCut(from, to()) ? never() : answer
-      },
-    }
+  /** The other running nodes, as `from` reaches them. */
+  #peersOf(from: GossipNode): GossipPeer[] {
+    const others = this.nodes.filter((node) => node !== from)
+    return others.map((to) => ({ name: to.replica, exchange: (message) => this.#exchange(from, to, message) }))
+  }
+
+  async #exchange(from: GossipNode, to: GossipNode, message: Uint8Array): Promise<Uint8Array> {
+    await this.#travel()
+    if (this.#isCut(from.replica, to.replica)) return never()
+    const answer = to.answer(message)
+    if (this.#chance(this.#network.doubles)) to.answer(message)
+    await this.#travel()
+    this.bytes += message.length + answer.length
+    return this.#isCut(from.replica, to.replica) ? never() : answer
   }
 
   /** Rejects like a broken connection if the message is lost. */
