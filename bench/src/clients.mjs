@@ -27,14 +27,16 @@ export async function run({ smoke = false, rounds = 3, only = '', seconds = 5, p
   }
 }
 
-/** The bare script and the limit of one client, each in a process of its own, take turns. */
+/** The bare script and the limit of one client take turns, each in a process of its own except in a smoke run. */
 async function turnsOf(client, redis, { smoke, turns, seed }) {
   await redis.empty()
   const names = [bareOn(client), limitOn(client)]
   const contenders = names.map((name) => clientContenders.find((contender) => contender.name === name))
   const opened = []
-  for (const contender of contenders) opened.push(await openRedisSites([contender], redis, seed))
-  const [bare, limit] = opened.map(({ sites }) => sites[0])
+  for (const together of smoke ? [contenders] : contenders.map((contender) => [contender])) {
+    opened.push(await openRedisSites(together, redis, seed))
+  }
+  const [bare, limit] = opened.flatMap(({ sites }) => sites)
   const taken = []
   for (let turn = 0; turn < turns; turn++) {
     for (const concurrency of concurrencies) {

@@ -8,7 +8,8 @@ const slice = { concurrency: 1, amount: 500 }
 
 /**
  * One caller at a time: short slices of each exact limit and of the smallest script that enforces one take turns, each
- * in a process of its own. Returns for each name `{ perSecond, floorPerSecond, ratio }` with the quartiles over all pairs.
+ * in a process of its own except in a smoke run. Returns for each name `{ perSecond, floorPerSecond, ratio }` with the
+ * quartiles over all pairs.
  */
 export async function measurePairs(chosen, redis, { smoke, rounds, progress }) {
   const pairs = {}
@@ -31,9 +32,12 @@ export async function measurePairs(chosen, redis, { smoke, rounds, progress }) {
 
 async function pairsOf(contender, floor, redis, round, smoke) {
   await redis.empty()
-  const opened = [await openRedisSites([contender], redis, 1 + round), await openRedisSites([floor], redis, 1 + round)]
+  const opened = []
+  for (const together of smoke ? [[contender, floor]] : [[contender], [floor]]) {
+    opened.push(await openRedisSites(together, redis, 1 + round))
+  }
   try {
-    const [own, base] = opened.map(({ sites }) => sites[0])
+    const [own, base] = opened.flatMap(({ sites }) => sites)
     const extent = smoke ? { concurrency: 1, amount: 2 } : slice
     for (const site of [own, base]) await site.warmUp({ ...extent, amount: 4 * extent.amount })
     const taken = []
