@@ -17,7 +17,7 @@ import { type RedisServer, startRedis } from './services/redis-server.ts'
 const run = promisify(execFile)
 const blocks = writeBlocks()
 const runner = join(root, 'test/docs/run-block.mjs')
-const PAGES_PER_PROCESS = 12
+const PAGES_PER_PROCESS = 24
 
 /** Names of pages that run in one process, joined by commas. */
 function groupsOf(names: readonly string[]): string[] {
