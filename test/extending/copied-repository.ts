@@ -2,7 +2,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -10,10 +9,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { type Outcome, run } from '../packaging/command.ts'
 import { readManifest, root } from '../repository.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
 import type { Edit, Extension } from './extension.ts'
 
 const COPIED = ['packages', 'test', 'tools', 'docs']
@@ -24,7 +23,7 @@ const TIMEOUT_MS = 240_000
 
 /** A temporary copy of the sources, in which `@sluice/*` resolves to the packages of the copy. */
 export class CopiedRepository {
-  readonly folder: string = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-extended-')))
+  readonly folder: string = realpathSync(memoryFolder('sluice-extended-'))
 
   constructor() {
     for (const name of COPIED) this.#copy(name)
@@ -71,7 +70,7 @@ export class CopiedRepository {
   async filesWithTypeErrors(files: readonly string[]): Promise<string[]> {
     const config = { extends: './tsconfig.json', include: files }
     writeFileSync(join(this.folder, 'tsconfig.extended.json'), JSON.stringify(config))
-    const args = ['-p', 'tsconfig.extended.json', '--pretty', 'false']
+    const args = ['-p', 'tsconfig.extended.json', '--pretty', 'false', '--singleThreaded']
     const { code, output } = await this.node('node_modules/typescript/bin/tsc', ...args)
     const paths = [...output.matchAll(/^(\S+)\(\d+,\d+\): error/gm)].map(([, path]) => path)
     if (code !== 0 && paths.length === 0) throw new Error(output)
