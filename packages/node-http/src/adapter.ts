@@ -14,8 +14,6 @@ export {
 } from './exchange/proxy-trust.ts'
 export { ReplyExchange } from './exchange/reply-exchange.ts'
 export { type RouteConfig, routeConfigOf, routePattern } from './exchange/route-config.ts'
-export { errorAt } from './layers/error-at.ts'
-export { type LayerOptions, LimitLayer } from './layers/limit-layer.ts'
 export { type RouteInfo, RouteLayers } from './layers/route-layers.ts'
 export { RouteScopeNames } from './layers/route-scope-names.ts'
 export { RequestLifecycle } from './lifecycle/request-lifecycle.ts'

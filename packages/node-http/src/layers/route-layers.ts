@@ -1,7 +1,5 @@
-import { InHandlerDetector } from '@sluice/http'
+import { errorAt, InHandlerDetector, type LayerOptions, type LimitLayer } from '@sluice/http'
 import { type SluiceError, warnOnce } from '@sluice/limiter-core/http'
-import { errorAt } from './error-at.ts'
-import type { LayerOptions, LimitLayer } from './limit-layer.ts'
 import type { RouteScopeNames } from './route-scope-names.ts'
 
 /** A route as its framework describes it. `url` is missing if no route matched. */

@@ -1,22 +1,19 @@
-import type { HttpLimit } from '@sluice/http'
-import {
-  compileSharedOptions,
-  HttpInflightLimit,
-  HttpRateLimit,
-  HttpShed,
-  HttpSlowDown,
-  InflightGate,
-  type InflightLimitOptions,
-  RateGate,
-  type RateLimitOptions,
-  type SharedOptions,
-  ShedGate,
-  type ShedOptions,
-  SlowDownGate,
-  type SlowDownOptions,
-  scopeOfPart,
-} from '@sluice/http'
 import { kindOf, SluiceError } from '@sluice/limiter-core/http'
+import { InflightGate } from '../gates/inflight-gate.ts'
+import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
+import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
+import { RateGate } from '../gates/rate-gate.ts'
+import { scopeOfPart } from '../gates/rate-layers.ts'
+import { ShedGate } from '../gates/shed/shed-gate.ts'
+import type { ShedOptions } from '../gates/shed/shed-options.ts'
+import { SlowDownGate } from '../gates/slow-down/slow-down-gate.ts'
+import type { SlowDownOptions } from '../gates/slow-down/slow-down-options.ts'
+import { HttpInflightLimit } from '../limits/http-inflight-limit.ts'
+import type { HttpLimit } from '../limits/http-limit.ts'
+import { HttpRateLimit } from '../limits/http-rate-limit.ts'
+import { HttpShed } from '../limits/http-shed.ts'
+import { HttpSlowDown } from '../limits/http-slow-down.ts'
+import { compileSharedOptions, type SharedOptions } from '../limits/limiters.ts'
 
 /**
  * Limits that one part of an application declares: the application, a class or a route. `false` removes the limits of
@@ -74,7 +71,7 @@ export class LimitLayer<Req, Res> {
     return this.limits.filter((limit) => !(limit instanceof HttpInflightLimit))
   }
 
-  get caps(): readonly HttpLimit<Req, Res>[] {
+  get caps(): readonly HttpInflightLimit<Req, Res>[] {
     return this.#caps
   }
 
