@@ -13,6 +13,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/http': ['@sluice/limiter-core', '@sluice/overload'],
   '@sluice/node-http': ['@sluice/http', '@sluice/limiter-core', 'on-finished'],
   '@sluice/fetch': ['@sluice/http'],
+  '@sluice/mcp': ['@sluice/http'],
   '@sluice/hono': ['@sluice/fetch', '@sluice/http'],
   '@sluice/express': ['@sluice/node-http'],
   '@sluice/koa': ['@sluice/node-http'],
@@ -61,7 +62,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 
 // installed by the user: Sluice must not add a second copy of one of these to an application
 const broughtByTheUser =
-  /^(express|koa|fastify|hono|@nestjs\/.*|(io)?redis|@redis\/.*|pg|postgres|@electric-sql\/pglite|mysql2?|mongodb)$/
+  /^(express|koa|fastify|hono|@modelcontextprotocol\/.*|@nestjs\/.*|(io)?redis|@redis\/.*|pg|postgres|@electric-sql\/pglite|mysql2?|mongodb)$/
 
 const clockReads = /\b(setTimeout|setInterval|setImmediate|hrtime|(Date|performance)\.now)\b|\bnew Date\(\)/
 

@@ -18,6 +18,7 @@ import {
 import { HashRing } from '@sluice/fleet/backend'
 import { createGossip, gossipBackend } from '@sluice/gossip'
 import { createKeyedHash } from '@sluice/keyed-hash'
+import { limitTools } from '@sluice/mcp'
 import { CounterMetric, HistogramMetric } from '@sluice/metrics'
 import {
   checkPolicies,
@@ -116,6 +117,16 @@ export const badOptions: readonly BadOption[] = [
   ],
   ['limits with a short secret', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { secret: 'short' })],
   ['limits in PostgreSQL in empty batches', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { maxBatch: 0 })],
+  ['limits of tools without limits', 'SLUICE_BAD_OPTION', () => limitTools({})],
+  ['limits of tools in no object', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: [] })],
+  ['a tool with an unknown limit', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: { a: policy } })],
+  ['a tool with a limit of 0', 'SLUICE_BAD_LIMIT', () => limitTools({ tools: { a: { inflightLimit: { limit: 0 } } } })],
+  [
+    'tools with headers',
+    'SLUICE_BAD_OPTION',
+    () => (limitTools as Untyped)({ rateLimit: { ...policy, headers: 'draft' } }),
+  ],
+  ['a server of no SDK', 'SLUICE_BAD_OPTION', () => limitTools({ rateLimit: policy }).apply({} as never)],
   ['a limit in quotes', 'SLUICE_BAD_LIMIT', () => one({ limit: '100' })],
   ['a limit of 0', 'SLUICE_BAD_LIMIT', () => one({ limit: 0 })],
   ['an unknown failure rule', 'SLUICE_BAD_OPTION', () => one({ onBackendError: 'open' })],

@@ -18,6 +18,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/http': 30,
   '@sluice/node-http': 21,
   '@sluice/fetch': 5,
+  '@sluice/mcp': 5,
   '@sluice/hono': 3,
   '@sluice/express': 2,
   '@sluice/koa': 3,

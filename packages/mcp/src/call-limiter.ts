@@ -1,0 +1,114 @@
+import {
+  type Admission,
+  admitAll,
+  type DeniedRequest,
+  isDeniedRequest,
+  type LimitLayer,
+  sendDenial,
+  violatedNames,
+} from '@sluice/http'
+import { CallExchange, type CallReply, type CallResult } from './call-exchange.ts'
+import { CallLife } from './call-life.ts'
+import { type CallDenial, capText, rateText, subjectOf } from './denial.ts'
+import { callOf, type McpCall, type PrincipalHook, type RawExtra, type RawRequest } from './mcp-call.ts'
+
+export type CallLayer = LimitLayer<McpCall, CallReply>
+
+/** The limits of a call. */
+export interface CallTarget {
+  readonly layer: CallLayer
+  /** Name of the tool or method, if the options list it. */
+  readonly route: string | undefined
+}
+
+/** How calls are limited and denied. */
+interface CallRules {
+  readonly principal: PrincipalHook | undefined
+  /** Whether a denied tool call receives a JSON-RPC error instead of a result. */
+  readonly protocolErrors: boolean
+}
+
+const RESULT = 200
+const ERROR = 500
+
+/** Checks the limits of calls in front of their handlers, and answers the calls that they deny. */
+export class CallLimiter {
+  readonly #rules: CallRules
+
+  constructor(rules: CallRules) {
+    this.#rules = rules
+  }
+
+  /** Returns the result of `run` or, for a denied call, the result that describes the denial. */
+  async answer(
+    request: RawRequest,
+    extra: RawExtra,
+    { layer, route }: CallTarget,
+    run: () => unknown,
+  ): Promise<CallResult> {
+    const { limits } = layer
+    const call = callOf(request, extra, this.#rules.principal, limits[0].report)
+    const exchange = new CallExchange(call, CallLife.of(extra), route)
+    const admission: Admission<McpCall, CallReply> = await admitAll(limits, exchange)
+    if (isDeniedRequest(admission)) return this.#denied(exchange, admission, layer)
+    // the SDK sends nothing to a client that has cancelled its request
+    if (admission === 'gone') throw new Error('the call was cancelled')
+    const result = finished(exchange, run)
+    if (admission === 'held' && limits.some(({ holdUntil }) => holdUntil === 'handler')) exchange.life.holdUntil(result)
+    return result
+  }
+
+  async #denied(
+    exchange: CallExchange,
+    refusal: DeniedRequest<McpCall, CallReply>,
+    layer: CallLayer,
+  ): Promise<CallResult> {
+    await sendDenial(exchange, refusal)
+    const { denial } = refusal
+    exchange.life.finish(denial.status)
+    if (exchange.returned) return exchange.returned
+    const { text, data } = described(exchange, refusal, layer)
+    if (this.#rules.protocolErrors || exchange.raw.tool === '') {
+      throw Object.assign(new Error(text), { code: denial.status, data })
+    }
+    return { content: [{ type: 'text', text }], isError: true, _meta: { ...data } }
+  }
+}
+
+/** Runs a handler, and ends the call when the handler has settled. */
+async function finished({ life, res }: CallExchange, run: () => unknown): Promise<CallResult> {
+  try {
+    const result = (await run()) as CallResult
+    res.result = result
+    life.finish(result?.isError === true ? ERROR : RESULT)
+    return result
+  } catch (error) {
+    life.finish(ERROR)
+    throw error
+  }
+}
+
+function described(
+  { raw, sent }: CallExchange,
+  { denial, decision }: DeniedRequest<McpCall, CallReply>,
+  layer: CallLayer,
+): { readonly text: string; readonly data: CallDenial } {
+  const waitMs = decision?.retryAfterMs ?? (denial.retryAfterSeconds ?? Number.POSITIVE_INFINITY) * 1_000
+  const wait = Number.isFinite(waitMs) ? { retryAfterMs: waitMs } : {}
+  // the option `message` has replaced the body
+  const own = sent && sent !== denial ? sent.body : undefined
+  if (decision) {
+    const { policy, remaining } = decision.binding
+    const data = {
+      policy: policy.name,
+      limit: policy.limit,
+      remaining: Number.isFinite(remaining) ? remaining : 0,
+      ...wait,
+    }
+    return { text: own ?? rateText(subjectOf(raw), policy, waitMs), data }
+  }
+  const [policy] = violatedNames(denial)
+  const limit = layer.caps.find(({ gate }) => gate.name === policy)?.gate.limiter.limit
+  const data: CallDenial = { policy, ...(limit !== undefined && { limit }), remaining: 0, ...wait }
+  return { text: own ?? capText(subjectOf(raw), data, waitMs), data }
+}
