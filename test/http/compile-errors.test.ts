@@ -38,6 +38,8 @@ const badLimits: readonly (readonly [code: string, options: unknown])[] = [
   ['SLUICE_BAD_OPTION', { ...one, headers: 'all' }],
   ['SLUICE_BAD_OPTION', { ...one, headers: [] }],
   ['SLUICE_BAD_OPTION', { ...one, headers: ['draft', 'none'] }],
+  ['SLUICE_BAD_OPTION', { ...one, headers: 'azure' }],
+  ['SLUICE_BAD_OPTION', { ...one, headers: ['openai', 'OpenAI'] }],
   ['SLUICE_BAD_OPTION', { ...one, headers: 'legacy', legacy: { reset: 'ms' } }],
   ['SLUICE_BAD_OPTION', { ...one, legacy: 'delta' }],
   ['SLUICE_BAD_OPTION', { ...one, headersOn: 'errors' }],

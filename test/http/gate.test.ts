@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
+import { capEntry } from '@sluice/http'
 import { ChargeVerdict, compilePolicy, type PolicyVerdict } from '@sluice/limiter-core/backend'
-import { capEntry, compileHeaders, httpDenial, violatedPolicies } from '@sluice/limiter-core/http'
+import { compileHeaders, httpDenial, violatedPolicies } from '@sluice/limiter-core/http'
 import { decisionOf, entryOf, linesOf, WALL_MS } from './header-fields.ts'
 
 const wide = compilePolicy({ name: 'wide', limit: 100, window: '1h' })
@@ -104,6 +105,7 @@ describe('a denial', () => {
     expect(httpDenial(429, ['default'], 4_001)).toEqual({
       status: 429,
       retryAfterSeconds: 5,
+      retryAfterMs: 4_001,
       contentType: 'application/problem+json',
       body: expect.stringMatching(/^.{143}$/),
     })

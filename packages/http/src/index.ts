@@ -6,7 +6,9 @@ export { type ClientExplanation, type ExplainClientOptions, explainSource } from
 export { writeDenialHead } from './denial/denial-writer.ts'
 export type { DeniedRequest } from './denial/denied-request.ts'
 export { type DenialError, sendDenial, sendDenialBody } from './denial/send-denial.ts'
+export { violatedNames } from './denial/violated-names.ts'
 export type { HttpExchange } from './exchange.ts'
+export { capEntry } from './gates/cap-entry.ts'
 export { type CapCheck, InflightGate } from './gates/inflight-gate.ts'
 export {
   type ChangingPolicies,
@@ -57,4 +59,5 @@ export {
   type SluiceOptions,
 } from './limits/limiters.ts'
 export { rejectUncalled } from './limits/reject-uncalled.ts'
+export { VENDOR_FIELDS, vendorLines } from './record/vendor-lines.ts'
 export { routeMethod } from './route-method.ts'

@@ -4,16 +4,15 @@ export { LARGEST_LOG } from './algorithms/sliding-log.ts'
 export { allOf, andThen, isPromise } from './contracts/maybe-promise.ts'
 export type { RequestHook } from './contracts/request-hook.ts'
 export type * from './contracts.ts'
-export { ChargeVerdict, hasDenial, RequestDecision } from './decision/verdict.ts'
+export { binds, ChargeVerdict, hasDenial, RequestDecision } from './decision/verdict.ts'
 export { badOption } from './errors/bad-option.ts'
 export { messageOf, type SluiceCode, SluiceError } from './errors/errors.ts'
 export { kindOf, shown } from './errors/shown.ts'
 export { warn, warnOnce } from './errors/warn-once.ts'
 export { compileFailover, type FailoverOptions, type FailoverRule } from './failover/failover-options.ts'
 export { Deadlines } from './failover/health/deadlines.ts'
-export { stringItem } from './http/headers/fields.ts'
+export { ROUNDING_ERROR_MS, stringItem, wholeSeconds } from './http/headers/fields.ts'
 export {
-  capEntry,
   type HeaderEntry,
   type HeaderLine,
   type HttpDenial,
@@ -22,7 +21,6 @@ export {
   policyItems,
   rateEntry,
   soleEntry,
-  violatedNames,
   violatedPolicies,
 } from './http/headers/gate.ts'
 export { compileHeaders, type HeaderOptions, type HeaderPlan } from './http/headers/header-dialect.ts'

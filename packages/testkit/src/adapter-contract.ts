@@ -18,6 +18,7 @@ import { slowDown } from './adapter/slow-down.ts'
 import type { Feature, MakeApp } from './adapter/stage/app-description.ts'
 import { Stage } from './adapter/stage/stage.ts'
 import { trustedProxies } from './adapter/trusted-proxies.ts'
+import { vendorHeaders } from './adapter/vendor-headers.ts'
 import { waiting } from './adapter/waiting.ts'
 import type { TestRunner } from './suite-runner.ts'
 
@@ -44,6 +45,7 @@ export function adapterContract(
     goldens,
     preflights,
     mergedHeaders,
+    vendorHeaders,
     answers,
     hooks,
     exemptions,

@@ -1,5 +1,6 @@
 import type { HeaderLine, HttpDenial } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
+import { VENDOR_FIELDS } from '../record/vendor-lines.ts'
 
 /** Exchange of any framework. */
 type AnyExchange = HttpExchange<unknown, unknown>
@@ -22,6 +23,7 @@ const HEADERS_OF_REGULAR_RESPONSE: ReadonlySet<string> = new Set([
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
+  ...VENDOR_FIELDS,
 ])
 
 /** Writes header lines. If the request has an Origin, it also exposes them to cross-origin pages. */

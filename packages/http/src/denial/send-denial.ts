@@ -1,9 +1,10 @@
-import { type HeaderLine, isPromise, type MaybePromise, SluiceError, violatedNames } from '@sluice/limiter-core/http'
+import { type HeaderLine, isPromise, type MaybePromise, SluiceError } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
 import type { DeniedContext, DeniedHook } from '../gates/options/gate-options.ts'
 import { sendMessage } from './denial-message.ts'
 import { writeDenialHead } from './denial-writer.ts'
 import type { DeniedRequest } from './denied-request.ts'
+import { violatedNames } from './violated-names.ts'
 
 /** Error that the error handling of a framework receives for a denial, in the shape of http-errors. */
 export interface DenialError extends SluiceError {

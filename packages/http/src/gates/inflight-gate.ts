@@ -3,7 +3,6 @@ import {
   type AdaptiveLimit,
   andThen,
   BackedInflightLimiter,
-  capEntry,
   checkedUnits,
   compileHeaders,
   EXEMPT,
@@ -35,6 +34,7 @@ import {
   WEIGHT_EXCEEDS_LIMIT,
   withInherited,
 } from '@sluice/limiter-core/http'
+import { capEntry } from './cap-entry.ts'
 import { isSkipped, runHook } from './options/hook.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
 import { checkHooks, parseStatus } from './options/request-rules.ts'

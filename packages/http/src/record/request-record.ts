@@ -18,6 +18,7 @@ import { needsOutcome } from '../gates/plan-gate.ts'
 import type { RateCheck } from '../gates/rate-check.ts'
 import type { RequestSluice } from '../gates/request-sluice.ts'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
+import { vendorLines } from './vendor-lines.ts'
 
 /** A check of any framework. Its hooks are only called with the request and response of that framework. */
 type AnyCheck = RateCheck<never, never>
@@ -119,7 +120,9 @@ export abstract class RequestRecord implements RequestSluice {
   headersFor(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
     const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
     this.#entries = [...this.#entries, ...entries]
-    return { denial, lines: headerLines(this.#entries, wallMs) }
+    const lines = headerLines(this.#entries, wallMs)
+    lines.push(...vendorLines(this.#entries, denial, wallMs))
+    return { denial, lines }
   }
 
   /**

@@ -85,7 +85,7 @@ export function hasDenial(verdicts: readonly Pick<PolicyVerdict, 'allowed' | 'sh
  * Whether `a` is reported to the client rather than `b`: enforced before shadow, denied before allowed, then the longer
  * wait, then the smaller remaining part of the limit.
  */
-function binds(a: PolicyVerdict, b: PolicyVerdict): boolean {
+export function binds(a: PolicyVerdict, b: PolicyVerdict): boolean {
   if (a.shadow !== b.shadow) return b.shadow
   if (a.allowed !== b.allowed) return b.allowed
   if (a.retryAfterMs !== b.retryAfterMs) return a.retryAfterMs > b.retryAfterMs

@@ -6,7 +6,7 @@ export function stringItem(text: string): string {
 }
 
 // subtracting the start of a window from its end may leave 60,000.000000001 ms of a minute
-const ROUNDING_ERROR_MS = 1e-3
+export const ROUNDING_ERROR_MS = 1e-3
 
 /**
  * Rounds milliseconds up to whole seconds, so that a client never retries too early. Only reset times have fractions of

@@ -1,5 +1,5 @@
 import type { Decision, Policy, PolicyVerdict } from '../../contracts.ts'
-import { policyItem, rateItem, stringItem, wholeSeconds } from './fields.ts'
+import { policyItem, rateItem, wholeSeconds } from './fields.ts'
 import type { HeaderPlan } from './header-dialect.ts'
 import { PROBLEM_MEDIA_TYPE, problemBody, problemFor } from './problem.ts'
 
@@ -15,6 +15,8 @@ export interface HeaderEntry {
   readonly rateItems: string
   /** Verdict for the legacy headers, which describe only one policy; undefined if there are no legacy headers. */
   readonly binding: PolicyVerdict | undefined
+  /** Verdicts of all policies for the headers of vendors; empty if there are no such headers. */
+  readonly verdicts: readonly PolicyVerdict[]
 }
 
 /** Response that is sent instead of the application's. */
@@ -22,6 +24,8 @@ export interface HttpDenial {
   readonly status: number
   /** Value of `Retry-After`. Undefined if the request can never pass. */
   readonly retryAfterSeconds: number | undefined
+  /** Exact wait in milliseconds. Infinity if the request can never pass. */
+  readonly retryAfterMs: number
   readonly contentType: string
   readonly body: string
 }
@@ -47,31 +51,21 @@ export function rateEntry(
   }
   const binding = plan.legacy ? decision.binding : undefined
   const shown = binding && !binding.shadow && binding.remaining < UNKNOWN_REMAINING ? binding : undefined
-  return { plan, allowed: decision.allowed, policyItems, rateItems, binding: shown }
+  const verdicts = plan.vendors.length > 0 ? decision.verdicts : []
+  return { plan, allowed: decision.allowed, policyItems, rateItems, binding: shown, verdicts }
 }
 
 /** Same as `rateEntry`, for a limiter with a single enforced policy. */
 export function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): HeaderEntry {
   const counted = verdict.remaining < UNKNOWN_REMAINING
   const binding = counted && plan.legacy ? verdict : undefined
-  return { plan, allowed: verdict.allowed, policyItems, rateItems: counted ? rateItem(verdict) : '', binding }
+  const verdicts = plan.vendors.length > 0 ? [verdict] : []
+  return { plan, allowed: verdict.allowed, policyItems, rateItems: counted ? rateItem(verdict) : '', binding, verdicts }
 }
 
 /** Returns the items of `RateLimit-Policy`. They are the same for every request unless a partition key is shown. */
 export function policyItems(policies: readonly Policy[], partitionOf?: (policy: Policy) => string): string {
   return policies.map((policy) => policyItem(policy, partitionOf?.(policy))).join(', ')
-}
-
-/** Returns the header content of a full cap: its limit and 0 remaining. The time of the next release is unknown. */
-export function capEntry(plan: HeaderPlan, name: string, limit: number): HeaderEntry {
-  const item = stringItem(name)
-  return {
-    plan,
-    allowed: false,
-    policyItems: `${item};q=${limit};qu="concurrent-requests"`,
-    rateItems: `${item};r=0`,
-    binding: undefined,
-  }
 }
 
 /**
@@ -109,6 +103,7 @@ export function httpDenial(status: number, violated: readonly string[], retryAft
   return {
     status,
     retryAfterSeconds: Number.isFinite(retryAfterMs) ? Math.max(1, wholeSeconds(retryAfterMs)) : undefined,
+    retryAfterMs,
     contentType: PROBLEM_MEDIA_TYPE,
     body: problemBody(problemFor(status), violated, status),
   }
@@ -119,11 +114,6 @@ export function violatedPolicies(decision: Decision): string[] {
   const names: string[] = []
   for (const verdict of decision.verdicts) if (!verdict.allowed && !verdict.shadow) names.push(verdict.policy.name)
   return names
-}
-
-/** Returns the names of the violated policies as the body of the denial lists them. */
-export function violatedNames({ body }: HttpDenial): readonly string[] {
-  return (JSON.parse(body) as { readonly 'violated-policies': readonly string[] })['violated-policies']
 }
 
 function joined(items: readonly string[]): string {

@@ -25,6 +25,7 @@ export function layerAnswers({ describe, test }: TestRunner, stage: LayeredStage
     test('for denials only leave the headers of the application unchanged', () =>
       shown(stage, { headersOn: 'denied' }, ['app']))
     test('add a partition key only to its own policy', () => partitioned(stage))
+    test('write the fields of a vendor only for its own policy', () => ofVendor(stage))
   })
   describe('a route whose backend fails', () => {
     test('is denied if the application has the rule deny, whatever the rule of the route', () =>
@@ -82,6 +83,19 @@ async function partitioned(stage: LayeredStage): Promise<void> {
   const { headers } = await site.ask({ path: '/own' })
   assert.match(headers.ratelimit ?? '', /^"app";r=2;t=60, "own";r=1;t=60;pk=:.+:$/)
   assert.match(headers['ratelimit-policy'] ?? '', /^"app";q=3;w=60, "own";q=2;w=60;pk=:.+:$/)
+}
+
+async function ofVendor(stage: LayeredStage): Promise<void> {
+  const site = await serve(stage, { limit: 2 }, { headers: 'openai', limit: 5, window: '30s' })
+  const { headers } = await site.ask({ path: '/own' })
+  assert.equal(headers.ratelimit, '"app";r=1;t=60, "own";r=4;t=30')
+  assert.equal(headers['x-ratelimit-remaining-requests'], '4')
+  await site.ask({ path: '/own' })
+  // denied by the application, which has no such fields
+  const denied = await site.ask({ path: '/own' })
+  assert.equal(denied.status, 429)
+  assert.equal(denied.headers['retry-after'], '60')
+  assert.equal(denied.headers['x-ratelimit-remaining-requests'], undefined)
 }
 
 /** Statuses of the route, and then of another one. */
