@@ -43,7 +43,7 @@ export class ClientUsage {
     if (now >= this.#decayAt) {
       this.#largest *= DECAY ** (1 + (now - this.#decayAt) / DECAY_MS)
       this.#decayAt = now + DECAY_MS
-    }
+    } else if (now < this.#decayAt - DECAY_MS) this.#decayAt = now + DECAY_MS
     const usedMs = LARGEST - this.#used.peek(client).verdicts[0].remaining
     if (usedMs > this.#largest) this.#largest = usedMs
     return this.#largest === 0 ? COHORTS - 1 : Math.round((1 - usedMs / this.#largest) * (COHORTS - 1))

@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals'
+import { type Clock, createInflightLimiter } from '@sluice/limiter-core'
+import { createPrioritizer, prioritizedInflight } from '@sluice/overload'
+import { FakeClock } from '@sluice/testkit'
+
+const AHEAD_MS = 3_600_000
+
+/** A clock that is an hour ahead until it is set back. */
+class SteppedClock implements Clock {
+  readonly #time = new FakeClock()
+  #aheadMs = AHEAD_MS
+
+  now(): number {
+    return this.#time.now() + this.#aheadMs
+  }
+
+  wall(): number {
+    return this.#time.wall()
+  }
+
+  after(ms: number, run: () => void): () => void {
+    return this.#time.after(ms, run)
+  }
+
+  advance(ms: number): void {
+    this.#time.advance(ms)
+  }
+
+  setBack(): void {
+    this.#aheadMs = 0
+  }
+}
+
+function fairCap() {
+  const clock = new SteppedClock()
+  const backend = prioritizedInflight({ queue: { max: 1, maxWaitMs: '1h' }, clock })
+  const cap = createInflightLimiter({ limit: 1, backend, clock })
+  const use = async (client: string, ms: number): Promise<void> => {
+    const permit = await cap.acquire('', { client })
+    clock.advance(ms)
+    permit?.release()
+  }
+  /** Returns which of two clients is refused if there is a place for one of them in the queue. */
+  const refused = async (first: string, second: string): Promise<string> => {
+    await cap.acquire('', { client: 'holder' })
+    const asked = [first, second].map(async (client) => {
+      await cap.acquire('', { client })
+      return client
+    })
+    return Promise.race(asked)
+  }
+  return { clock, cap, use, refused }
+}
+
+// regression: the negative duration of work during which the clock was set back made the mean duration negative, so the
+// next work, however short, counted as much more than it had taken
+test('the client with the most service time is refused first although the clock was set back during work', async () => {
+  const { clock, cap, use, refused } = fairCap()
+  const permit = await cap.acquire('', { client: 'stepped' })
+  clock.setBack()
+  permit?.release()
+  await use('light', 100)
+  await use('heavy', 5_000)
+  expect(await refused('heavy', 'light')).toBe('heavy')
+})
+
+// regression: the largest usage was not forgotten until the clock had caught up, so all other clients looked alike
+test('a very heavy client is forgotten although the clock was set back', async () => {
+  const { clock, use, refused } = fairCap()
+  await use('enormous', 100_000_000)
+  await use('enormous', 0)
+  clock.setBack()
+  await use('other', 60_000)
+  clock.advance(60_000)
+  await use('heavy', 5_000)
+  expect(await refused('heavy', 'light')).toBe('heavy')
+})
+
+// regression: the threshold was not calculated until the clock had caught up
+test('the least important requests are refused at once although the clock was set back', () => {
+  const clock = new SteppedClock()
+  const prioritizer = createPrioritizer({ clock })
+  const cap = createInflightLimiter({ limit: 2, backend: prioritizedInflight({ prioritizer, clock }), clock })
+  clock.setBack()
+  for (let request = 0; request < 200; request++) {
+    cap.acquire('', { priority: request % 2 === 0 ? 'high' : 'sheddable' })
+    clock.advance(10)
+  }
+  expect(prioritizer.level).toBeGreaterThan(0)
+})
