@@ -3,7 +3,7 @@ import { badOption } from '@sluice/limiter-core/backend'
 const DECIMAL = /^(\d{1,12})(?:\.(\d{1,6}))?$/
 
 /** Millionths of a currency unit in one unit. */
-export const MICROS = 1_000_000n
+const MICROS = 1_000_000n
 
 /**
  * Converts a decimal number such as `'2.50'` to millionths, without a floating-point number. Throws `SLUICE_BAD_OPTION`
