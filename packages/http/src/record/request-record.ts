@@ -121,7 +121,10 @@ export abstract class RequestRecord implements RequestSluice {
     const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
     this.#entries = [...this.#entries, ...entries]
     const lines = headerLines(this.#entries, wallMs)
-    lines.push(...vendorLines(this.#entries, denial, wallMs))
+    // most responses have no fields of vendors
+    for (const { plan } of this.#entries) {
+      if (plan.vendors.length > 0) return { denial, lines: [...lines, ...vendorLines(this.#entries, denial, wallMs)] }
+    }
     return { denial, lines }
   }
 
