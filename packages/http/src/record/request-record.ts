@@ -142,9 +142,9 @@ export abstract class RequestRecord implements RequestSluice {
         const hook = cost.settle as
           | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
           | undefined
+        if (!hook || !(how.completed || cost.settleAlways)) return
         // the application has already settled the cost
         if (taken.settled?.has(nameOf(taken, index))) return
-        if (!hook || !(how.completed || cost.settleAlways)) return
         const settling = guarded('settle', taken.report, () =>
           andThen(hook(request, response, how), (actual) =>
             actual === undefined ? undefined : settle(taken, index, actual),
@@ -230,7 +230,7 @@ function settle(taken: Taken, index: number, actual: number): MaybePromise<unkno
   return units === 0 ? undefined : move(taken, index, units)
 }
 
-/** Whether the policy, or any policy, holds the cost of the request. */
+/** Whether the policy holds the cost of the request. */
 function holdsCost({ check: { gate, keys } }: Taken, policy: string): boolean {
   return gate.plan.some((one, index) => one.policy.name === policy && one.policy.maxHoldMs && keys[index] !== undefined)
 }

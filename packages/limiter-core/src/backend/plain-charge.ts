@@ -11,10 +11,8 @@ export function plainCharge(charge: Charge): Charge {
 export function undoneCharge(charge: Charge, takenAt: number): Charge {
   const { cost, hold, counter } = charge
   const { holds } = counter.compiled
-  if (!hold) return { ...charge, cost: -cost }
-  const units = cost - (hold.from?.units ?? 0)
-  if (!holds) return { ...plainCharge(charge), cost: -units }
+  if (!hold || !holds) return { ...charge, cost: -cost }
   // an earlier hold that the take extended stays, until the later time
-  const from = { units, endsAt: holds.endsAt(takenAt, hold.forMs) }
+  const from = { units: cost - (hold.from?.units ?? 0), endsAt: holds.endsAt(takenAt, hold.forMs) }
   return { ...charge, cost: 0, hold: { ...hold, from } }
 }

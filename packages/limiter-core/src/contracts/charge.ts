@@ -12,7 +12,7 @@ export interface Charge<C extends Counter = Counter> extends CountedKey<C> {
   readonly known?: PriorUsage | undefined
   /**
    * Makes a take hold the cost instead of spending it, and an adjustment settle held units: it releases them and spends
-   * the cost, without a check. A policy without holds spends and adjusts the difference. Default: an ordinary charge.
+   * the cost, without a check. Only for policies with `CompiledPolicy.holds`. Default: an ordinary charge.
    */
   readonly hold?: HoldChange | undefined
 }

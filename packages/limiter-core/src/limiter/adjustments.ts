@@ -1,6 +1,7 @@
 import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, Decision, MaybePromise, Moment } from '../contracts.ts'
+import { limitOf, takenAtOf, wasCounted, wasExempt, wasOff } from '../decision/taken-charges.ts'
 import { RequestDecision } from '../decision/verdict.ts'
 import type { Observers } from '../observers/observers.ts'
 import { observeCharges } from './charge-observation.ts'
@@ -10,7 +11,6 @@ import { integerUnits } from './costs/cost.ts'
 import type { Costs } from './costs/costs-by-policy.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { Succession } from './succession.ts'
-import { limitOf, takenAtOf, wasCounted, wasExempt, wasOff } from './taken-charges.ts'
 
 /** The parts of a limiter that its adjustments use. */
 interface AdjustedLimiter {

@@ -14,6 +14,7 @@ import type {
   ObservedRequest,
   Policy,
 } from '../contracts.ts'
+import { EXEMPTED, OFF } from '../decision/taken-charges.ts'
 import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import { compileFailover, type FailoverRule } from '../failover/failover-options.ts'
 import type { Observers } from '../observers/observers.ts'
@@ -26,13 +27,12 @@ import { wholeCost } from './costs/cost.ts'
 import type { Costs } from './costs/costs-by-policy.ts'
 import { withFailover } from './failover-policies.ts'
 import type { HoldOptions } from './holds/hold.ts'
-import { holdMsOf, type LimiterHold, openHold } from './holds/open-hold.ts'
+import { holdMsOf, type LimiterHold, longestHoldMs, openHold } from './holds/open-hold.ts'
 import type { Limiter, Outcome } from './limiter.ts'
 import { LimiterHandle } from './limiter-handle.ts'
 import { mergeControls } from './merge-controls.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { Succession } from './succession.ts'
-import { EXEMPTED, OFF } from './taken-charges.ts'
 
 /** A limiter over opened policies: turns keys and costs into charges, and the backend's answer into a decision. */
 export class PolicyLimiter implements Limiter {
@@ -126,7 +126,7 @@ export class PolicyLimiter implements Limiter {
     moment?: Moment,
     limits?: readonly (number | undefined)[],
   ): MaybePromise<LimiterHold> {
-    return this.#hold(chargesOfEach(this.#open, keys, costs, limits), holdMsOf({ reserve: 0 }, this.policies), moment)
+    return this.#hold(chargesOfEach(this.#open, keys, costs, limits), longestHoldMs(this.policies), moment)
   }
 
   /** Like `charge`, for one policy; `index` is its position among the policies that are not off. */

@@ -8,8 +8,7 @@ export function neededUnits(
   { cells, at }: SlotRef,
   now: number,
 ): number {
-  if (!hold?.from) return cost
-  return Math.max(0, cost - (holds ? holds.heldOf(cells, at, now, hold.from) : hold.from.units))
+  return hold?.from && holds ? Math.max(0, cost - holds.heldOf(cells, at, now, hold.from)) : cost
 }
 
 /** Spends or holds the cost of a take. The caller has checked that it fits. */
@@ -17,16 +16,9 @@ export function takeUnits(charge: Charge, compiled: CompiledPolicy, slot: SlotRe
   const { cost, hold } = charge
   const { cells, at } = slot
   const { holds } = compiled
-  if (!hold || !holds) compiled.spend(cells, at, now, neededUnits(charge, compiled, slot, now))
-  else {
-    releaseUnits(charge, compiled, slot, now)
-    holds.hold(cells, at, now, { units: cost, endsAt: holds.endsAt(now, hold.forMs) })
-  }
-}
-
-/** Returns the units by which an adjustment changes what its key has used. */
-export function adjustedUnits({ cost, hold }: Charge, { holds }: CompiledPolicy): number {
-  return hold && !holds ? cost - (hold.from?.units ?? 0) : cost
+  releaseUnits(charge, compiled, slot, now)
+  if (hold && holds) holds.hold(cells, at, now, { units: cost, endsAt: holds.endsAt(now, hold.forMs) })
+  else compiled.spend(cells, at, now, cost)
 }
 
 /** Releases the units of the earlier hold that a charge replaces. */

@@ -22,7 +22,7 @@ import { optionsOf } from '../options/options.ts'
 import { clockOf } from '../time/clock.ts'
 import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
 import { type CounterSlots, CountTable } from './count-table.ts'
-import { adjustedUnits, neededUnits, releaseUnits, takeUnits } from './held-charge.ts'
+import { neededUnits, releaseUnits, takeUnits } from './held-charge.ts'
 import { MemoryCounter } from './memory-counter.ts'
 import type { SlotRef } from './shard.ts'
 
@@ -212,17 +212,16 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   #adjustOne(charge: Charge, takenAt: number, now: number): PolicyVerdict {
-    const { key } = charge
+    const { key, cost, hold } = charge
     const table = this.#table
     const slots = slotsOf(charge.counter)
     const { compiled } = slots
-    const cost = adjustedUnits(charge, compiled)
     let slot = table.find(slots, key, now)
     // a refund to an evicted key has no effect: it must not create a key
     if (cost > 0) slot = table.ensureSlot(slots, slot, now)
     const isStored = table.isStored(slot)
     if (isStored) releaseUnits(charge, compiled, slot, now)
-    const at = charge.hold && compiled.holds ? now : takenAt
+    const at = hold ? now : takenAt
     const moved = cost === 0 || !isStored ? 0 : compiled.adjust(slot.cells, slot.at, now, cost, at)
     if (moved < cost) {
       this.#unreported.push(['lateCharge', { policy: compiled.policy.name, key, units: cost - moved }])

@@ -1,10 +1,4 @@
-import {
-  type Charge,
-  type CompiledPolicy,
-  type HoldChange,
-  type PriorUsage,
-  plainCharge,
-} from '@sluice/limiter-core/backend'
+import type { Charge, CompiledPolicy, HoldChange, PriorUsage } from '@sluice/limiter-core/backend'
 import type { LimitRequest } from './limit-request.ts'
 import { policyNumbers } from './policy-numbers.ts'
 
@@ -37,8 +31,7 @@ export function decideArguments(
   for (const request of requests) {
     const { operation, charges, takenAt, requestedAt } = request
     numbers.push(OPERATIONS[operation], takenAt, charges.length)
-    for (const [index, given] of charges.entries()) {
-      const charge = given.counter.compiled.holds ? given : plainCharge(given)
+    for (const [index, charge] of charges.entries()) {
       const known = knownOf(operation, charge)
       const [key, policy] = [numberOf(keys, request.keys[index]), numberOf(policies, charge.counter.compiled)]
       const usage = known ? knownNumbers(known, (ageMs) => toServerTime(requestedAt - ageMs)) : []

@@ -1,4 +1,4 @@
-import { type Charge, type CompiledPolicy, type Counter, plainCharge, type Script } from '@sluice/limiter-core/backend'
+import type { Charge, CompiledPolicy, Counter, Script } from '@sluice/limiter-core/backend'
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
 import { exactRestoringScript, exactScript, severalScript, soleScript } from '../lua/scripts.ts'
@@ -127,7 +127,7 @@ function pushCharge(
   policies: Map<CompiledPolicy, number>,
 ): void {
   const { compiled } = charge.counter
-  const { cost, advisory, hold } = compiled.holds ? charge : plainCharge(charge)
+  const { cost, advisory, hold } = charge
   const met = policies.get(compiled)
   args.push(met ?? policies.size + 1)
   if (met === undefined) {

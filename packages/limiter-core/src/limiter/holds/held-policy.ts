@@ -1,4 +1,5 @@
 import type { Charge, Decision, Held } from '../../contracts.ts'
+import { hasVerdict, takenAtOf, wasCounted } from '../../decision/taken-charges.ts'
 
 /** Units of one policy that were taken, and not held: they are refunded later. */
 interface TakenUnits {
@@ -15,9 +16,12 @@ export interface SettlingCharge {
   readonly uncounted: boolean
 }
 
+/** Units that are spent now, and belong to no take. */
+const NOW = { takenAt: Number.POSITIVE_INFINITY, uncounted: false }
+
 /**
- * The units of a hold under one policy. A backend that holds units returns them when their time is over. Units that were only taken,
- * because the backend has no holds or because the failure rule decided, must be returned by this process.
+ * The units of a hold under one policy. A backend that holds units returns them when their time is over. Units that were
+ * only taken, because the backend has no holds or because the failure rule decided, must be returned by this process.
  */
 export class HeldPolicy {
   readonly #charge: Charge
@@ -44,7 +48,7 @@ export class HeldPolicy {
 
   /** Returns the charge that holds `units` more. */
   more(units: number): Charge {
-    const charge = { ...this.#charge, cost: units + this.#returned }
+    const charge = this.#of(units + this.#returned)
     if (!charge.counter.compiled.holds) return charge
     const hold = { from: this.#held, forMs: this.#forMs }
     return { ...charge, cost: charge.cost + (this.#held?.units ?? 0), hold }
@@ -52,16 +56,15 @@ export class HeldPolicy {
 
   /** Records that the charge of `more` units was taken. */
   record(more: number, decision: Decision): void {
-    const { verdicts, takenAts, countedEach } = decision
-    const at = verdicts.findIndex(({ policy }) => policy.name === this.policy)
-    const isTaken = at >= 0 && (!this.#charge.advisory || verdicts.every(({ allowed }) => allowed))
-    if (!isTaken) return
+    const charge = this.#charge
+    const isTaken = !charge.advisory || decision.verdicts.every(({ allowed }) => allowed)
+    if (!isTaken || !hasVerdict(decision, charge)) return
     const units = more + this.#returned
     this.#returned = 0
-    const takenAt = takenAts?.[at] ?? decision.takenAt
-    const counted = countedEach?.[at] ?? decision.counted
-    const { holds } = this.#charge.counter.compiled
-    if (!holds || !counted) this.#taken.push({ units, takenAt, uncounted: !counted })
+    const takenAt = takenAtOf(decision, charge)
+    const uncounted = !wasCounted(decision, charge)
+    const { holds } = charge.counter.compiled
+    if (!holds || uncounted) this.#taken.push({ units, takenAt, uncounted })
     else this.#held = { units: units + (this.#held?.units ?? 0), endsAt: holds.endsAt(takenAt, this.#forMs) }
   }
 
@@ -73,21 +76,18 @@ export class HeldPolicy {
   settle(actual: number): readonly SettlingCharge[] {
     if (this.#isSettled) return []
     this.#isSettled = true
-    const { key, counter, advisory = false } = this.#charge
-    const charge = { key, counter, advisory }
     const settling: SettlingCharge[] = []
     let spent = actual
     if (this.#held) {
       const hold = { from: this.#held, forMs: this.#forMs }
-      settling.push({ charge: { ...charge, cost: spent, hold }, takenAt: Number.POSITIVE_INFINITY, uncounted: false })
+      settling.push({ charge: { ...this.#of(spent), hold }, ...NOW })
       spent = 0
     }
     for (const { units, ...take } of this.#taken) {
-      settling.push({ charge: { ...charge, cost: spent - units }, ...take })
+      settling.push({ charge: this.#of(spent - units), ...take })
       spent = 0
     }
-    if (spent > 0)
-      settling.push({ charge: { ...charge, cost: spent }, takenAt: Number.POSITIVE_INFINITY, uncounted: false })
+    if (spent > 0) settling.push({ charge: this.#of(spent), ...NOW })
     this.#held = undefined
     this.#taken = []
     return settling
@@ -95,13 +95,13 @@ export class HeldPolicy {
 
   /** Returns the charges that return the units that were only taken. */
   giveBack(): readonly SettlingCharge[] {
-    const { key, counter, advisory = false } = this.#charge
     this.#returned = this.#taken.reduce((sum, { units }) => sum + units, this.#returned)
-    const back = this.#taken.map(({ units, ...take }) => ({
-      charge: { key, counter, advisory, cost: -units },
-      ...take,
-    }))
+    const back = this.#taken.map(({ units, ...take }) => ({ charge: this.#of(-units), ...take }))
     this.#taken = []
     return back
+  }
+
+  #of(cost: number): Charge {
+    return { ...this.#charge, cost }
   }
 }

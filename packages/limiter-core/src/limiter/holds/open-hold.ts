@@ -1,3 +1,4 @@
+import { mergedAnswer } from '../../backend/charge-parts.ts'
 import { allOf, andThen } from '../../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, Decision, MaybePromise, Moment, Policy } from '../../contracts.ts'
 import { RequestDecision } from '../../decision/verdict.ts'
@@ -19,14 +20,18 @@ export interface HoldingLimiter {
   }
 }
 
-/** Returns the longest time of a hold under policies. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
+/** Returns the smallest `maxHoldMs` of policies. Throws `SLUICE_BAD_OPTION` if there is none. */
+export function longestHoldMs(policies: readonly Policy[]): number {
+  const longest = Math.min(...policies.map(({ maxHoldMs = Number.POSITIVE_INFINITY }) => maxHoldMs))
+  if (longest < Number.POSITIVE_INFINITY) return longest
+  const example = "{ limit: 100, window: '1m', maxHoldMs: '10m' }"
+  throw new SluiceError('SLUICE_BAD_OPTION', `hold: expected a policy with maxHoldMs, such as ${example}`)
+}
+
+/** Returns the time of a hold under policies. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
 export function holdMsOf(options: HoldOptions, policies: readonly Policy[]): number {
   optionsOf('hold', options, ['reserve', 'maxMs'])
-  const longest = Math.min(...policies.map(({ maxHoldMs = Number.POSITIVE_INFINITY }) => maxHoldMs))
-  if (longest === Number.POSITIVE_INFINITY) {
-    const example = "{ limit: 100, window: '1m', maxHoldMs: '10m' }"
-    throw new SluiceError('SLUICE_BAD_OPTION', `hold: expected a policy with maxHoldMs, such as ${example}`)
-  }
+  const longest = longestHoldMs(policies)
   if (options.maxMs === undefined) return longest
   const maxMs = parseTimerMs(options.maxMs, 'hold: maxMs')
   if (maxMs <= longest) return maxMs
@@ -133,27 +138,29 @@ export class LimiterHold implements Hold {
 
   #adjust(settling: readonly SettlingCharge[]): MaybePromise<Decision> {
     if (settling.length === 0) return this.decision
-    const answers = groupsOf(settling).map((group) =>
-      this.#limiter.adjustments.adjust(
-        group.map(({ charge }) => charge),
-        group[0].takenAt,
-        group[0].uncounted,
-      ),
-    )
+    const groups = groupsOf(settling)
+    const answers = groups.map(({ indexes, takenAt, uncounted }) => {
+      const charges = indexes.map((index) => settling[index].charge)
+      return this.#limiter.adjustments.adjust(charges, takenAt, uncounted)
+    })
     return andThen(allOf(answers), (all) => {
-      this.decision = new RequestDecision({ ...all[0], verdicts: all.flatMap(({ verdicts }) => verdicts) })
+      this.decision = new RequestDecision(all.length === 1 ? all[0] : mergedAnswer(groups, all))
       return this.decision
     })
   }
 }
 
-/** Returns charges that can be adjusted in one call. */
-function groupsOf(settling: readonly SettlingCharge[]): readonly SettlingCharge[][] {
-  const groups: SettlingCharge[][] = []
-  for (const one of settling) {
-    const group = groups.find(([{ takenAt, uncounted }]) => takenAt === one.takenAt && uncounted === one.uncounted)
-    if (group) group.push(one)
-    else groups.push([one])
+/** Charges that can be adjusted in one call, by their indexes. */
+interface Group extends Pick<SettlingCharge, 'takenAt' | 'uncounted'> {
+  readonly indexes: number[]
+}
+
+function groupsOf(settling: readonly SettlingCharge[]): readonly Group[] {
+  const groups: Group[] = []
+  for (const [index, { takenAt, uncounted }] of settling.entries()) {
+    const group = groups.find((one) => one.takenAt === takenAt && one.uncounted === uncounted)
+    if (group) group.indexes.push(index)
+    else groups.push({ takenAt, uncounted, indexes: [index] })
   }
   return groups
 }

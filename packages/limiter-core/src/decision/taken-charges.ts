@@ -39,6 +39,11 @@ export function limitOf(taken: Decision, charge: Charge): number | undefined {
   return wasCounted(taken, charge) ? taken.verdicts[placeIn(taken.verdicts, charge)]?.policy.limit : undefined
 }
 
+/** Whether the decision has a verdict of the policy of a charge. */
+export function hasVerdict({ verdicts }: Decision, charge: Charge): boolean {
+  return placeIn(verdicts, charge) >= 0
+}
+
 /** Compares policy names, because the policy objects differ if the override of the key has changed. */
 function placeIn(verdicts: Decision['verdicts'], { counter }: Charge): number {
   return verdicts.findIndex(({ policy }) => policy.name === counter.compiled.policy.name)
