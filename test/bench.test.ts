@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const parts = [
   ['decisions', 'earlier', 'memory', 'http', 'hash'],
   ['redis', 'clients', 'leases', 'synced'],
-  ['sketches', 'floods', 'counters', 'quotas', 'postgres'],
+  ['sketches', 'floods', 'counters', 'quotas', 'postgres', 'holds'],
   ['objects', 'insight', 'replay', 'overload'],
 ] as const
 

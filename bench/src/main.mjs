@@ -17,6 +17,7 @@ const benches = {
   counters: () => import('./counters.mjs'),
   quotas: () => import('./quotas.mjs'),
   postgres: () => import('./postgres.mjs'),
+  holds: () => import('./holds/holds.mjs'),
   objects: () => import('./durable-objects.mjs'),
   insight: () => import('./insight.mjs'),
   replay: () => import('./replay.mjs'),

@@ -105,6 +105,10 @@ export class HoldingPolicy implements CompiledPolicy, PolicyHolds {
   hold(cells: Float64Array, at: number, now: number, { units, endsAt }: Held): void {
     if (units === 0) return
     const end = at + this.#end
+    if (cells[end] === endsAt && cells[end + 1] > 0) {
+      cells[end + 1] += units
+      return
+    }
     if (this.#heldMs(cells, at, now) === 0) cells.fill(0, end, at + this.cells)
     if (cells[end] === 0) cells[end] = endsAt
     const later = Math.round((endsAt - cells[end]) / this.sliceMs)

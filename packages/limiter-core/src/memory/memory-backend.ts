@@ -184,8 +184,22 @@ export class MemoryBackend implements Backend<Answer> {
     this.#table.mark(slots, slot, now, compiled.remaining(cells, at, now), compiled.resetAfterMs(cells, at, now))
   }
 
+  /** Takes one charge, as `#takeEach` does. */
+  #takeSole(charge: Charge, now: number): PolicyVerdict {
+    const slots = slotsOf(charge.counter)
+    const { compiled } = slots
+    let slot = this.#table.find(slots, charge.key, now)
+    const waitMs = compiled.waitMs(slot.cells, slot.at, now, neededUnits(charge, compiled, slot, now))
+    if (waitMs === 0 && charge.cost > 0) {
+      slot = this.#table.ensureSlot(slots, slot, now)
+      takeUnits(charge, compiled, slot, now)
+    }
+    return this.#marked(charge, slot, now, waitMs)
+  }
+
   // keys are looked up again for spending, because an insert may move or evict a key that was found before
   #takeEach(charges: readonly Charge[], now: number): PolicyVerdict[] {
+    if (charges.length === 1) return [this.#takeSole(charges[0], now)]
     const verdicts = this.#readEach(charges, now, true)
     if (hasDenial(verdicts)) return verdicts
     const spendAdvisory = verdicts.every((verdict) => verdict.allowed)

@@ -1,4 +1,4 @@
-import type { Charge, Decision, Held } from '../../contracts.ts'
+import type { Charge, Decision, Held, HoldChange } from '../../contracts.ts'
 import { hasVerdict, takenAtOf, wasCounted } from '../../decision/taken-charges.ts'
 
 /** Units of one policy that were taken, and not held: they are refunded later. */
@@ -16,8 +16,12 @@ export interface SettlingCharge {
   readonly uncounted: boolean
 }
 
-/** Units that are spent now, and belong to no take. */
-const NOW = { takenAt: Number.POSITIVE_INFINITY, uncounted: false }
+const NONE: readonly [] = []
+
+/** Returns a charge that spends units now, and belongs to no take. */
+function now(charge: Charge): SettlingCharge {
+  return { charge, takenAt: Number.POSITIVE_INFINITY, uncounted: false }
+}
 
 /**
  * The units of a hold under one policy. A backend that holds units returns them when their time is over. Units that were
@@ -28,7 +32,7 @@ export class HeldPolicy {
   readonly #forMs: number
   #held: Held | undefined
   #isSettled = false
-  #taken: TakenUnits[] = []
+  #taken: readonly TakenUnits[] = NONE
   /** Units that this process has returned because the hold was over; an extension takes them again. */
   #returned = 0
 
@@ -48,10 +52,9 @@ export class HeldPolicy {
 
   /** Returns the charge that holds `units` more. */
   more(units: number): Charge {
-    const charge = this.#of(units + this.#returned)
-    if (!charge.counter.compiled.holds) return charge
-    const hold = { from: this.#held, forMs: this.#forMs }
-    return { ...charge, cost: charge.cost + (this.#held?.units ?? 0), hold }
+    const cost = units + this.#returned
+    if (!this.#charge.counter.compiled.holds) return this.#of(cost)
+    return this.#of(cost + (this.#held?.units ?? 0), { from: this.#held, forMs: this.#forMs })
   }
 
   /** Records that the charge of `more` units was taken. */
@@ -64,7 +67,7 @@ export class HeldPolicy {
     const takenAt = takenAtOf(decision, charge)
     const uncounted = !wasCounted(decision, charge)
     const { holds } = charge.counter.compiled
-    if (!holds || uncounted) this.#taken.push({ units, takenAt, uncounted })
+    if (!holds || uncounted) this.#taken = [...this.#taken, { units, takenAt, uncounted }]
     else this.#held = { units: units + (this.#held?.units ?? 0), endsAt: holds.endsAt(takenAt, this.#forMs) }
   }
 
@@ -74,22 +77,21 @@ export class HeldPolicy {
 
   /** Returns the charges that spend `actual` units and return the rest; none after the first call. */
   settle(actual: number): readonly SettlingCharge[] {
-    if (this.#isSettled) return []
+    if (this.#isSettled) return NONE
     this.#isSettled = true
     const settling: SettlingCharge[] = []
     let spent = actual
     if (this.#held) {
-      const hold = { from: this.#held, forMs: this.#forMs }
-      settling.push({ charge: { ...this.#of(spent), hold }, ...NOW })
+      settling.push(now(this.#of(spent, { from: this.#held, forMs: this.#forMs })))
       spent = 0
     }
     for (const { units, ...take } of this.#taken) {
       settling.push({ charge: this.#of(spent - units), ...take })
       spent = 0
     }
-    if (spent > 0) settling.push({ charge: this.#of(spent), ...NOW })
+    if (spent > 0) settling.push(now(this.#of(spent)))
     this.#held = undefined
-    this.#taken = []
+    this.#taken = NONE
     return settling
   }
 
@@ -97,11 +99,13 @@ export class HeldPolicy {
   giveBack(): readonly SettlingCharge[] {
     this.#returned = this.#taken.reduce((sum, { units }) => sum + units, this.#returned)
     const back = this.#taken.map(({ units, ...take }) => ({ charge: this.#of(-units), ...take }))
-    this.#taken = []
+    this.#taken = NONE
     return back
   }
 
-  #of(cost: number): Charge {
-    return { ...this.#charge, cost }
+  // names each property: a copy with `...` costs several times as much
+  #of(cost: number, hold?: HoldChange): Charge {
+    const { key, counter, advisory } = this.#charge
+    return { key, counter, cost, advisory: advisory === true, hold }
   }
 }

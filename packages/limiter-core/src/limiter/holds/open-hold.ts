@@ -1,5 +1,5 @@
 import { mergedAnswer } from '../../backend/charge-parts.ts'
-import { allOf, andThen } from '../../contracts/maybe-promise.ts'
+import { allOf, andThen, isPromise } from '../../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, Decision, MaybePromise, Moment, Policy } from '../../contracts.ts'
 import { RequestDecision } from '../../decision/verdict.ts'
 import { badOption } from '../../errors/bad-option.ts'
@@ -22,7 +22,8 @@ export interface HoldingLimiter {
 
 /** Returns the smallest `maxHoldMs` of policies. Throws `SLUICE_BAD_OPTION` if there is none. */
 export function longestHoldMs(policies: readonly Policy[]): number {
-  const longest = Math.min(...policies.map(({ maxHoldMs = Number.POSITIVE_INFINITY }) => maxHoldMs))
+  let longest = Number.POSITIVE_INFINITY
+  for (const { maxHoldMs } of policies) if (maxHoldMs !== undefined && maxHoldMs < longest) longest = maxHoldMs
   if (longest < Number.POSITIVE_INFINITY) return longest
   const example = "{ limit: 100, window: '1m', maxHoldMs: '10m' }"
   throw new SluiceError('SLUICE_BAD_OPTION', `hold: expected a policy with maxHoldMs, such as ${example}`)
@@ -110,11 +111,13 @@ export class LimiterHold implements Hold {
   #settle(spent: readonly (number | undefined)[]): MaybePromise<Decision> {
     return this.#afterOthers(() => {
       if (!this.#isOpen) return this.decision
-      const settling = this.#policies.flatMap((policy, index) => {
+      const settling: SettlingCharge[] = []
+      this.#isOpen = false
+      for (const [index, policy] of this.#policies.entries()) {
         const units = spent[index]
-        return units === undefined ? [] : policy.settle(units)
-      })
-      this.#isOpen = this.#policies.some(({ isSettled }) => !isSettled)
+        if (units !== undefined) settling.push(...policy.settle(units))
+        if (!policy.isSettled) this.#isOpen = true
+      }
       if (!this.#isOpen) this.#stopTimer?.()
       return this.#adjust(settling)
     })
@@ -123,7 +126,7 @@ export class LimiterHold implements Hold {
   /** Runs a call after those that have not been answered yet. */
   #afterOthers<T>(run: () => MaybePromise<T>): MaybePromise<T> {
     const result = andThen(this.#before, run)
-    this.#before = andThen(result, () => undefined)
+    this.#before = isPromise(result) ? result.then(() => undefined) : undefined
     return result
   }
 
@@ -138,6 +141,13 @@ export class LimiterHold implements Hold {
 
   #adjust(settling: readonly SettlingCharge[]): MaybePromise<Decision> {
     if (settling.length === 0) return this.decision
+    if (settling.length === 1) {
+      const [{ charge, takenAt, uncounted }] = settling
+      return andThen(this.#limiter.adjustments.adjust([charge], takenAt, uncounted), (answer) => {
+        this.decision = new RequestDecision(answer)
+        return this.decision
+      })
+    }
     const groups = groupsOf(settling)
     const answers = groups.map(({ indexes, takenAt, uncounted }) => {
       const charges = indexes.map((index) => settling[index].charge)

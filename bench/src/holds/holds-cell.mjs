@@ -1,0 +1,79 @@
+// A hold and its settlement beside a take and its correction on one backend, in turns, in a separate process.
+import { createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { postgresBackend } from '@sluice/postgres'
+import { leasedBackend, redisBackend, syncedBackend } from '@sluice/redis'
+import pg from 'pg'
+import { childOptions, finishChild } from '../child.mjs'
+import { connect } from '../redis-client.mjs'
+
+const { kind, redisPort, postgresUrl, turns, calls } = childOptions()
+const RESERVED = 10
+const SPENT = 7
+
+const backends = {
+  memory: () => memoryBackend(),
+  redis: async () => redisBackend(await connect(redisPort)),
+  leased: async () => leasedBackend(await connect(redisPort)),
+  synced: async () => syncedBackend(await connect(redisPort)),
+  postgres: async () => {
+    const backend = postgresBackend(new pg.Pool({ connectionString: postgresUrl, max: 1 }))
+    await backend.migrate()
+    return backend
+  },
+}
+const backend = await backends[kind]()
+const shared = { limit: 900_000_000, window: '1h', algorithm: 'fixed-window', backend, deadlineMs: 20_000 }
+const taking = createLimiter({ name: 'taking', ...shared })
+const holding = createLimiter({ name: 'holding', ...shared, maxHoldMs: '10m' })
+const ways = { take: backend.synchronous ? takeAtOnce : takeLater, hold: backend.synchronous ? holdAtOnce : holdLater }
+
+// compiles the measured code
+for (const way of Object.values(ways)) await timed(way)
+const tookUs = { take: [], hold: [] }
+for (let turn = 0; turn < turns; turn++) {
+  const order = turn % 2 === 0 ? ['take', 'hold'] : ['hold', 'take']
+  for (const way of order) tookUs[way].push(await timed(ways[way]))
+}
+finishChild(tookUs)
+
+async function timed(way) {
+  const from = performance.now()
+  await way()
+  return ((performance.now() - from) * 1_000) / calls
+}
+
+function takeAtOnce() {
+  for (let call = 0; call < calls; call++) {
+    const taken = taking.take('client', RESERVED)
+    taking.charge('client', SPENT - RESERVED, taken)
+    prove(taken)
+  }
+}
+
+function holdAtOnce() {
+  for (let call = 0; call < calls; call++) {
+    const hold = holding.hold('client', { reserve: RESERVED })
+    hold.settle(SPENT)
+    prove(hold.decision)
+  }
+}
+
+async function takeLater() {
+  for (let call = 0; call < calls; call++) {
+    const taken = await taking.take('client', RESERVED)
+    await taking.charge('client', SPENT - RESERVED, taken)
+    prove(taken)
+  }
+}
+
+async function holdLater() {
+  for (let call = 0; call < calls; call++) {
+    const hold = await holding.hold('client', { reserve: RESERVED })
+    await hold.settle(SPENT)
+    prove(hold.decision)
+  }
+}
+
+function prove({ allowed, counted }) {
+  if (!allowed || !counted) throw new Error(`${kind} did not count a take far under its limit`)
+}
