@@ -265,10 +265,11 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   }
 }
 
-function localCharge(charge: SyncedCharge): Charge {
-  const { known } = charge
+// names each property: a copy with `...` costs several times as much
+function localCharge({ key, counter, cost, advisory, known, hold }: SyncedCharge): Charge {
   // restored without being reported as units of this process
-  return { ...charge, counter: charge.counter.local, known: known?.ageMs === undefined ? undefined : known }
+  const restored = known?.ageMs === undefined ? undefined : known
+  return { key, counter: counter.local, cost, advisory: advisory === true, known: restored, hold }
 }
 
 function localKey({ key, counter }: SyncedCharge): CountedKey {
