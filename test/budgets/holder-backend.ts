@@ -1,0 +1,39 @@
+import type { Backend, Clock } from '@sluice/limiter-core'
+import { postgresBackend } from '@sluice/postgres'
+import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
+import pg from 'pg'
+
+/** A server that counts holds, and the policy of these holds; can be sent to another process. */
+export interface HolderBackend {
+  readonly kind: 'redis' | 'leased' | 'postgres'
+  readonly redisPort: number
+  readonly postgresUrl: string
+  readonly policy: {
+    readonly name: string
+    readonly limit: number
+    readonly window: string
+    readonly maxHoldMs: string
+  }
+}
+
+export interface OpenedBackend {
+  readonly backend: Backend
+  close(): Promise<unknown>
+}
+
+/** `clock` is the time of the server, too. */
+export async function openBackend(options: HolderBackend, clock: Clock): Promise<OpenedBackend> {
+  const { kind, redisPort, postgresUrl } = options
+  const timed = { clock, serverTime: () => clock.now() }
+  if (kind === 'postgres') {
+    const pool = new pg.Pool({ connectionString: postgresUrl })
+    const backend = postgresBackend(pool, timed)
+    await backend.migrate()
+    return { backend, close: () => pool.end() }
+  }
+  const client = createRedis({ port: redisPort })
+  return {
+    backend: kind === 'redis' ? redisBackend(client, timed) : leasedBackend(client, timed),
+    close: () => client.quit(),
+  }
+}
