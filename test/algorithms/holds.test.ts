@@ -9,7 +9,7 @@ const names = Object.keys(algorithms) as AlgorithmName[]
 /** A policy with holds, its cells, and a model of them: the cells of the policy alone, and a list of holds. */
 function bench(algorithm: AlgorithmName) {
   const inner = algorithms[algorithm].compile({ name: 'p', algorithm, limit: 20, windowMs: 7_000 })
-  const policy = new HoldingPolicy(inner, MAX_HOLD_MS)
+  const policy = new HoldingPolicy(inner, SLICE_MS)
   const cells = new Float64Array(policy.cells)
   const used = new Float64Array(inner.cells)
   const held: Held[] = []

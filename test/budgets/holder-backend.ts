@@ -1,4 +1,4 @@
-import type { Backend, Clock } from '@sluice/limiter-core'
+import type { Backend, Clock, PolicyInput } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import pg from 'pg'
@@ -8,12 +8,7 @@ export interface HolderBackend {
   readonly kind: 'redis' | 'leased' | 'postgres'
   readonly redisPort: number
   readonly postgresUrl: string
-  readonly policy: {
-    readonly name: string
-    readonly limit: number
-    readonly window: string
-    readonly maxHoldMs: string
-  }
+  readonly policy: PolicyInput
 }
 
 export interface OpenedBackend {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createLimiter } from '@sluice/limiter-core'
+import { createLimiter, type PolicyInput } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { startNode } from '../services/child-node.ts'
 import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
@@ -19,9 +19,9 @@ afterAll(() => Promise.all([redis.stop(), postgres.stop()]))
 
 describe.each(['redis', 'leased', 'postgres'] as const)('a process that is killed while it holds units: %s', (kind) => {
   test('keeps a budget no longer than its holds', async () => {
-    const policy = { name: `killed-${kind}`, limit: 100, window: '1h', maxHoldMs: '80s' }
+    const policy: PolicyInput = { name: `killed-${kind}`, limit: 100, window: '1h', maxHoldMs: '80s' }
     const options: HolderBackend = { kind, redisPort: redis.port, postgresUrl: postgres.url, policy }
-    const clock = new FakeClock(Date.now())
+    const clock = new FakeClock({ nowMs: Date.now() })
     const holder = startNode<typeof import('./children/holder.ts')>('budgets/children/holder.ts')
     expect(await holder.call('hold', options, clock.now(), 20)).toBe(100)
     await holder.stop()

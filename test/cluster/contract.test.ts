@@ -11,10 +11,13 @@ function charge(backend: Backend, cost = 1): Charge {
   return { key: 'a', counter: openedCounter(backend, 'cluster', policy), cost }
 }
 
-describe('a process without workers', () => backendContract({ describe, test }, (clock) => clusterBackend({ clock })))
+describe('a process without workers', () =>
+  backendContract({ describe, test }, (clock) => clusterBackend({ clock }), { keepsHolds: true }))
 
 describe('a worker with limits too small to lease', () =>
-  backendContract({ describe, test }, (clock) => new PairedPrimary(exactly, clock as FakeClock).worker()))
+  backendContract({ describe, test }, (clock) => new PairedPrimary(exactly, clock as FakeClock).worker(), {
+    keepsHolds: true,
+  }))
 
 describe('a worker', () => {
   const bench = (): { clock: FakeClock; primary: PairedPrimary; worker: Backend } => {

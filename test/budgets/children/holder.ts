@@ -4,7 +4,7 @@ import { type HolderBackend, openBackend } from '../holder-backend.ts'
 
 /** Holds units at a time, many times for one key, and never settles them. Returns how many were held. */
 export async function hold(options: HolderBackend, now: number, reserve: number): Promise<number> {
-  const clock = new FakeClock(now)
+  const clock = new FakeClock({ nowMs: now })
   const { backend } = await openBackend(options, clock)
   const limiter = createLimiter({ policies: [options.policy], backend, clock, deadlineMs: 20_000 })
   let held = 0

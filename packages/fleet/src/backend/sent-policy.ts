@@ -2,6 +2,7 @@ import {
   algorithms,
   type CompiledPolicy,
   CompiledVariants,
+  HoldingPolicy,
   type Policy,
   type PolicyVariant,
 } from '@sluice/limiter-core/backend'
@@ -13,6 +14,8 @@ export interface SentPolicy {
   readonly room?: number | undefined
   /** Set for a policy with several variants. */
   readonly variants?: readonly SentVariant[] | undefined
+  /** `sliceMs` of a policy whose units can be held. */
+  readonly holdSliceMs?: number | undefined
 }
 
 interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
@@ -21,18 +24,24 @@ interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
 }
 
 /** Returns a compiled policy as data. */
-export function sentPolicyOf({ policy, room, variants }: CompiledPolicy): SentPolicy {
-  if (!variants) return { policy, room }
+export function sentPolicyOf({ policy, room, variants, holds }: CompiledPolicy): SentPolicy {
+  const held = holds && { holdSliceMs: holds.sliceMs }
+  if (!variants) return { policy, room, ...held }
   const sent = variants.map(({ compiled, ...variant }) => ({
     ...variant,
     policy: compiled.policy,
     room: compiled.room,
   }))
-  return { policy, variants: sent }
+  return { policy, variants: sent, ...held }
 }
 
 /** Compiles a received policy. Throws if the policy is invalid. */
-export function compiledOf({ policy, room, variants }: SentPolicy): CompiledPolicy {
+export function compiledOf({ holdSliceMs, ...sent }: SentPolicy): CompiledPolicy {
+  const plain = plainPolicyOf(sent)
+  return holdSliceMs === undefined ? plain : new HoldingPolicy(plain, holdSliceMs)
+}
+
+function plainPolicyOf({ policy, room, variants }: SentPolicy): CompiledPolicy {
   if (!variants) return algorithms[policy.algorithm].compile(policy, room)
   return new CompiledVariants(
     variants.map(({ policy: own, room: most, ...variant }) => {

@@ -81,6 +81,7 @@ function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: 
   return markInfallible({
     name: 'cluster',
     synchronous: true,
+    keepsHolds: true,
     open: (compiled, name) => ledger.open(compiled, name),
     takeAll: (charges, moment) => ledger.takeAll(charges, moment),
     peekAll: (charges, moment) => ledger.peekAll(charges, moment),

@@ -53,6 +53,7 @@ const MAX_LINE = 2 ** 48 - 1
 /** The counts of the primary as seen from a worker. Calls of one turn of the event loop are sent in one message. */
 export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
   readonly name = 'cluster'
+  readonly keepsHolds = true
   /** Unique in this process. */
   readonly #line: number = randomInt(MAX_LINE)
   readonly #port: Port

@@ -31,7 +31,8 @@ export class HoldingPolicy implements CompiledPolicy, PolicyHolds {
   /** Index of the cell with the end of the last slice. */
   readonly #end: number
 
-  constructor(inner: CompiledPolicy, maxHoldMs: number) {
+  /** `sliceMs`: see `sliceMsOf`. */
+  constructor(inner: CompiledPolicy, sliceMs: number) {
     this.policy = inner.policy
     this.version = inner.version
     this.cells = inner.cells + 1 + SLOTS
@@ -40,7 +41,7 @@ export class HoldingPolicy implements CompiledPolicy, PolicyHolds {
     this.capacity = inner.capacity
     this.variants = inner.variants
     this.inner = inner
-    this.sliceMs = sliceMsOf(maxHoldMs)
+    this.sliceMs = sliceMs
     this.#end = inner.cells
   }
 

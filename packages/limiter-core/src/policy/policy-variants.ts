@@ -40,7 +40,7 @@ export class PolicyVariants {
    */
   compile(policy: Policy, limit: number = policy.limit): CompiledPolicy {
     const compiled = this.#compile(policy, limit)
-    return this.#maxHoldMs === 0 ? compiled : new HoldingPolicy(compiled, this.#maxHoldMs)
+    return this.#maxHoldMs === 0 ? compiled : new HoldingPolicy(compiled, sliceMsOf(this.#maxHoldMs))
   }
 
   #compile(policy: Policy, limit: number): CompiledPolicy {
