@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { type CapHandle, createInflightLimiter, type Permit } from '@sluice/limiter-core'
-import { prioritizedInflight } from '@sluice/overload'
+import { adaptive, prioritizedInflight } from '@sluice/overload'
 import { FakeClock } from '@sluice/testkit'
 
 function capOf(limit: number) {
@@ -16,7 +16,8 @@ function capOf(limit: number) {
     return permit
   }
   const change = (to: number): void => handles[0].control({ limit: to, blockedMs: () => 0 })
-  return { ask, answers, change, cap, clock }
+  const restore = (): void => handles[0].control(undefined)
+  return { ask, answers, change, restore, cap, clock }
 }
 
 async function settled(): Promise<void> {
@@ -34,6 +35,41 @@ describe('requests that wait while the limit changes', () => {
     ask('d')
     await settled()
     expect(answers.sort()).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  // regression: a limit that had grown reached them only with the next request or release
+  test('are admitted at once when it has grown', async () => {
+    const { ask, answers, change, restore, cap } = capOf(4)
+    change(1)
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) ask(name)
+    await settled()
+    expect(answers).toEqual(['a'])
+    change(3)
+    await settled()
+    expect(answers).toEqual(['a', 'b', 'c'])
+    restore()
+    await settled()
+    expect([answers, cap.count()]).toEqual([['a', 'b', 'c', 'd'], 4])
+  })
+
+  test('are admitted at once when an adaptive limit has grown', async () => {
+    const clock = new FakeClock()
+    const backend = prioritizedInflight({ queue: { max: 100, maxWaitMs: '10s' }, clock })
+    const limit = adaptive({ min: 1, max: 9, initial: 1, algorithm: 'aimd', timeout: '1s' })
+    const cap = createInflightLimiter({ limit, backend, clock })
+    const held: Permit[] = []
+    for (let request = 0; request < 60; request++) {
+      Promise.resolve(cap.acquire()).then((permit) => permit && held.push(permit))
+    }
+    await settled()
+    for (let release = 0; release < 40; release++) {
+      clock.advance(10)
+      held.shift()?.release()
+      await settled()
+      expect(cap.count()).toBe(cap.limit)
+    }
+    expect(cap.limit).toBeGreaterThan(2)
+    backend.close?.()
   })
 
   // regression: the lower limit applied from the next request on, so releases admitted others above it

@@ -15,6 +15,7 @@ import type {
   ObservedCap,
   Observer,
   Permit,
+  WorkSample,
 } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
@@ -194,6 +195,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     const all = [...byOwner.values()]
     this.controlled = all[0] && new ControlledCap(this.#cap, all, this.#backend.limit !== undefined)
     this.#controls = byOwner
+    this.#backend.admitWaiting?.(this.#cap)
   }
 
   #denialOf(key: string, weight: number): Denial | undefined {
@@ -229,9 +231,16 @@ export class BackedInflightLimiter implements InflightLimiter {
   #watched(key: string, permit: Permit): Permit {
     const inflight = this.#learned ? Number(this.count(key)) : 0
     return new WatchedPermit(permit, this.#clock, (heldMs, outcome) => {
-      this.#learned?.sample(key, { heldMs, inflight, outcome })
+      this.#learn(key, { heldMs, inflight, outcome })
       if (!this.#isOwn) this.#released(key, heldMs)
     })
+  }
+
+  #learn(key: string, sample: WorkSample): void {
+    if (!this.#learned) return
+    const before = this.limitOf(key)
+    this.#learned.sample(key, sample)
+    if (this.limitOf(key) > before) this.#backend.admitWaiting?.(this.#cap, key)
   }
 
   #released(key: string, heldMs: number): void {

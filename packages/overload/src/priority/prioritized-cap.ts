@@ -69,6 +69,11 @@ export class PrioritizedCap {
     return sum
   }
 
+  /** Admits what waits and fits now. Default: for all keys. */
+  admitWaiting(key?: string): void {
+    for (const one of key === undefined ? this.#rooms.keys() : [key]) this.#admitWaiting(one)
+  }
+
   /** Refuses all that wait. From then on, nothing waits. */
   close(): void {
     this.#isClosed = true

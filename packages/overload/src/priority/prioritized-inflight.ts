@@ -39,6 +39,10 @@ export class PrioritizedInflight implements InflightBackend {
     return this.#of(cap).waiting
   }
 
+  admitWaiting(cap: Cap, key?: string): void {
+    this.#of(cap).admitWaiting(key)
+  }
+
   close(): void {
     this.#isClosed = true
     for (const cap of this.#caps.values()) cap.close()

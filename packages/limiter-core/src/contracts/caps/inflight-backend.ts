@@ -50,5 +50,7 @@ export interface InflightBackend {
   count?(key: string, cap?: Cap): MaybePromise<number>
   /** Returns the number of requests, of all keys, that wait for a place of `cap`. Default: 0. */
   waiting?(cap?: Cap): number
+  /** Called when the limit of `cap` has changed: admits work that waits and fits now. Default key: all keys. */
+  admitWaiting?(cap: Cap, key?: string): void
   close?(): MaybePromise<void>
 }
