@@ -85,8 +85,8 @@ describe.each([
 
   test('forgets a waiting request whose client has left', async () => {
     const handler = new Handler()
-    const denied: string[] = []
-    const observers = [{ capDenied: (key: string) => void denied.push(key) }]
+    const answers: string[] = []
+    const observers = [{ capDenied: () => void answers.push('denied'), capLeft: () => void answers.push('left') }]
     const url = await serve(handler, { ...OPTIONS, queue: { max: 1, maxWaitMs: '20s' }, observers })
     const first = ask(url, 'first', 'normal')
     await until(() => handler.admitted.length === 1)
@@ -95,7 +95,8 @@ describe.each([
     const refused = await ask(url, 'refused', 'low')
     left.abort()
     expect([refused, await gone]).toEqual([503, 0])
-    await until(() => denied.length === 2)
+    await until(() => answers.length === 2)
+    expect(answers).toEqual(['denied', 'left'])
     handler.finish()
     expect(await first).toBe(200)
     const last = ask(url, 'last', 'normal')

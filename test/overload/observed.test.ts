@@ -13,6 +13,7 @@ import { FakeClock } from '@sluice/testkit'
 class Record implements Observer {
   readonly admitted: ObservedCap[] = []
   readonly denied: ObservedCap[] = []
+  readonly left: ObservedCap[] = []
   handle: CapHandle | undefined
 
   capOpened(cap: CapHandle): void {
@@ -25,6 +26,10 @@ class Record implements Observer {
 
   capDenied(_key: string, cap: ObservedCap): void {
     this.denied.push(cap)
+  }
+
+  capLeft(_key: string, cap: ObservedCap): void {
+    this.left.push(cap)
   }
 
   get reasons(): unknown[] {
@@ -54,9 +59,18 @@ test('observers receive the priority of a request, why it was denied, and how ma
   clock.advance(100)
   await settled()
   expect(record.handle?.waiting()).toBe(0)
-  expect(record.reasons).toEqual(['low queue-full', 'critical left', 'normal timeout'])
+  expect(record.reasons).toEqual(['low queue-full', 'normal timeout'])
+  expect(record.left).toEqual([{ name: 'jobs', limit: 1, priority: 'critical' }])
   held?.release()
   expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined])
+})
+
+test('a client that has left before its request waits is not denied either', async () => {
+  const [clock, record] = [new FakeClock(), new Record()]
+  const backend = prioritizedInflight({ queue: { max: 2, maxWaitMs: 100 }, clock })
+  const cap = createInflightLimiter({ limit: 1, backend, clock, observers: [record] })
+  expect(await cap.acquire('', { signal: AbortSignal.abort() })).toBeUndefined()
+  expect([record.denied.length, record.left.length, cap.count()]).toEqual([0, 1, 0])
 })
 
 test('requests that give way to more important ones are denied for their priority', async () => {

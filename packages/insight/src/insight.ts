@@ -72,6 +72,10 @@ export class Insight implements Observer, MetricSource {
     for (const part of this.#parts) part.capDenied?.(key, cap)
   }
 
+  capLeft(key: string, cap: ObservedCap): void {
+    for (const part of this.#parts) part.capLeft?.(key, cap)
+  }
+
   backendAnswered(backend: string, tookMs: number): void {
     for (const part of this.#parts) part.backendAnswered?.(backend, tookMs)
   }

@@ -9,7 +9,6 @@ export const DENIAL_REASONS: readonly DenialReason[] = [
   'priority',
   'queue-full',
   'timeout',
-  'left',
   'blocked',
   'weight',
 ]

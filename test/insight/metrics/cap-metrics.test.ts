@@ -32,6 +32,22 @@ test('permits are counted by priority, denials by priority and reason, and reque
   await insight.close()
 })
 
+test('clients that leave while their requests wait are counted apart from denials', async () => {
+  const [clock, insight, left] = [new FakeClock(), createInsight(), new AbortController()]
+  const backend = prioritizedInflight({ queue: { max: 2, maxWaitMs: 100 }, clock })
+  const cap = createInflightLimiter({ name: 'shop', limit: 1, backend, clock, observers: [insight] })
+  const held = await cap.acquire()
+  const waiting = cap.acquire('', { priority: 'low', signal: left.signal })
+  left.abort()
+  expect(await waiting).toBeUndefined()
+  const text = prometheusText(insight)
+  expect(seriesValue(text, 'sluice_inflight_left_total', { cap: 'shop', priority: 'low' })).toBe(1)
+  expect(seriesValue(text, 'sluice_inflight_denied_total', { cap: 'shop' })).toBe(0)
+  expect(text).not.toMatch('sluice_inflight_denied_by_priority_total{')
+  held?.release()
+  await insight.close()
+})
+
 test('the limit of an adaptive cap is known before its first request, and follows the service', async () => {
   const [clock, insight] = [new FakeClock(), createInsight()]
   const limit = adaptive({ min: 1, max: 100, initial: 8, algorithm: 'aimd', timeout: 50 })

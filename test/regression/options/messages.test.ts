@@ -83,7 +83,7 @@ describe('the error message for a mistake has a hint', () => {
       'an observer without methods',
       () => limit({ ...policy, observers: [{ onDecided() {} }] }),
       'observers[0]: expected an observer with at least one of the methods decided, charged, permitAcquired, ' +
-        'permitReleased, capDenied, backendAnswered, limiterOpened, limiterClosed, capOpened, capClosed, event, received an object',
+        'permitReleased, capDenied, capLeft, backendAnswered, limiterOpened, limiterClosed, capOpened, capClosed, event, received an object',
     ],
     [
       'an observer of a cap without methods',

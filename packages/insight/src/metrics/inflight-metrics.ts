@@ -15,7 +15,7 @@ interface CapSeries {
   readonly holdMs: HistogramSeries
 }
 
-/** Metrics of the caps of this process: limits, held and denied permits, waiting requests, and hold times. */
+/** Metrics of the caps of this process: limits, held and denied permits, requests that wait or whose clients left, and hold times. */
 export class InflightMetrics implements InsightPart {
   readonly #held = new GaugeMetric({
     name: 'sluice_inflight_held',
@@ -48,6 +48,11 @@ export class InflightMetrics implements InsightPart {
     help: 'Permits denied, by priority of the request and reason.',
     labels: ['cap', 'priority', 'reason'],
     maxSeries: BOUNDED_BY_LABELS,
+  })
+  readonly #left = new CounterMetric({
+    name: 'sluice_inflight_left_total',
+    help: 'Requests whose client left before they received a permit or a denial, by priority.',
+    labels: ['cap', 'priority'],
   })
   readonly #holdMs = new HistogramMetric({
     name: 'sluice_inflight_hold_ms',
@@ -91,6 +96,10 @@ export class InflightMetrics implements InsightPart {
     this.#denied.add(1, label, route === '' ? route : this.#routes.of(route))
   }
 
+  capLeft(_key: string, cap: ObservedCap): void {
+    this.#left.add(1, this.#of(cap.name).label, priorityOf(cap.priority))
+  }
+
   *metrics(): Iterable<Metric> {
     yield* this.#held.metrics()
     yield* this.#limit.metrics()
@@ -99,6 +108,7 @@ export class InflightMetrics implements InsightPart {
     yield* this.#acquired.metrics()
     yield* this.#denied.metrics()
     yield* this.#deniedByPriority.metrics()
+    yield* this.#left.metrics()
     yield* this.#holdMs.metrics()
   }
 
@@ -121,9 +131,10 @@ export class InflightMetrics implements InsightPart {
       waiting: this.#waiting.labels(cap),
       holdMs: this.#holdMs.labels(cap),
     }
-    // Prometheus sees the first permit and the first denial as an increase from 0
+    // Prometheus sees the first permit, the first denial and the first client that leaves as an increase from 0
     this.#acquired.labels(cap, 'normal')
     this.#denied.labels(cap, '')
+    this.#left.labels(cap, 'normal')
     this.#caps.set(cap, series)
     return series
   }

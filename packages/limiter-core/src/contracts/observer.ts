@@ -69,6 +69,8 @@ export interface Observer {
   permitReleased?(key: string, heldMs: number, cap: ObservedCap): void
   /** Called when a cap has denied a permit. */
   capDenied?(key: string, cap: ObservedCap): void
+  /** Called instead of `capDenied` if the signal of an acquire was aborted first, because the client has left. */
+  capLeft?(key: string, cap: ObservedCap): void
   /**
    * Called when a backend answered asynchronously, `tookMs` milliseconds after the call. Not called for synchronous
    * answers; failures are reported by `event`.

@@ -223,9 +223,14 @@ export class BackedInflightLimiter implements InflightLimiter {
       return this.#learned || (any && !this.#isOwn) ? this.#watched(key, answer) : answer
     }
     if (answer?.allowed !== false) throw new MalformedAnswer('answer', answer, 'a permit or a denial')
-    const reason = answer.reason ?? (answer.retryAfterMs === Number.POSITIVE_INFINITY ? 'weight' : 'full')
-    if (any) this.observers.capDenied(key, this.#observedCap(key, options, reason))
+    if (any) this.#reportDenial(key, answer, options)
     return undefined
+  }
+
+  #reportDenial(key: string, { reason, retryAfterMs }: Denial, options: AcquireOptions | undefined): void {
+    const known = reason ?? (retryAfterMs === Number.POSITIVE_INFINITY ? 'weight' : 'full')
+    if (options?.signal?.aborted) this.observers.capLeft(key, this.#observedCap(key, options))
+    else this.observers.capDenied(key, this.#observedCap(key, options, known))
   }
 
   #watched(key: string, permit: Permit): Permit {

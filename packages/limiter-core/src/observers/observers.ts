@@ -30,6 +30,7 @@ const HOOKS = [
   'permitAcquired',
   'permitReleased',
   'capDenied',
+  'capLeft',
   'backendAnswered',
   'limiterOpened',
   'limiterClosed',
@@ -88,6 +89,10 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
 
   capDenied(key: string, cap: ObservedCap): void {
     this.#notify((observer) => observer.capDenied?.(key, cap))
+  }
+
+  capLeft(key: string, cap: ObservedCap): void {
+    this.#notify((observer) => observer.capLeft?.(key, cap))
   }
 
   backendAnswered(backend: string, tookMs: number): void {

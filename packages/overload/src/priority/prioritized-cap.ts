@@ -84,7 +84,7 @@ export class PrioritizedCap {
 
   acquire(key: string, options: AcquireOptions): MaybePromise<Permit | Denial> {
     const { weight = 1, signal, client, priority, cap } = options
-    if (signal?.aborted) return denialOf('left')
+    if (signal?.aborted) return FULL
     const limit = limitOf(cap, key)
     if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
     const level = levelOf(priority, client === undefined ? COHORTS - 1 : this.#usage.cohortOf(client))
@@ -127,7 +127,7 @@ export class PrioritizedCap {
       let remove = (): void => {}
       const leave = (): void => {
         remove()
-        end(denialOf('left'))
+        end(FULL)
         // a lighter one may fit where this one did not
         this.#admitWaiting(key)
       }

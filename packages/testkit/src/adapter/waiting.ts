@@ -39,7 +39,11 @@ async function left(stage: Stage): Promise<void> {
   assert.deepEqual([(await holder.answer).status, (await here.answer).status], [200, 200])
   assert.deepEqual(turns.admitted, ['holder', 'here'])
   await until(() => watcher.held === 0, { what: 'held places to come back' })
-  assert.deepEqual([watcher.acquired, watcher.denied, stage.clock.pending], [2, 1, 0])
+  const { acquired, denied, left } = watcher
+  assert.deepEqual(
+    { acquired, denied, left, pending: stage.clock.pending },
+    { acquired: 2, denied: 0, left: 1, pending: 0 },
+  )
 }
 
 async function overdue(stage: Stage): Promise<void> {

@@ -93,9 +93,11 @@ const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
     await counts(limiter, 'a', 1)
   },
 
-  'holds no permit for work that was aborted before it began': async ({ limiter }) => {
+  'holds no permit for work that was aborted before it began, and does not report it as denied': async (bench) => {
+    const { limiter, events } = bench
     assert.equal(await limiter.acquire('a', { signal: AbortSignal.abort() }), undefined)
     await counts(limiter, 'a', 0)
+    assert.deepEqual(events, ['left a'])
   },
 
   'reports permits, how long they were held, and denials to observers': async ({ limiter, clock, events }) => {
@@ -175,5 +177,6 @@ function recorder(events: string[]): Observer {
     permitAcquired: (key) => events.push(`acquired ${key}`),
     permitReleased: (key, heldMs) => events.push(`released ${key} ${heldMs}`),
     capDenied: (key) => events.push(`denied ${key}`),
+    capLeft: (key) => events.push(`left ${key}`),
   }
 }

@@ -16,6 +16,8 @@ export class Watcher implements Observer {
   acquired = 0
   released = 0
   denied = 0
+  /** Clients that left before they received a permit or a denial. */
+  left = 0
   /** The largest and the smallest number of permits held at once; never below zero. */
   mostHeld = 0
   fewestHeld = 0
@@ -43,6 +45,10 @@ export class Watcher implements Observer {
   capDenied(_key?: string, cap?: ObservedCap): void {
     this.requests.push(watched(cap?.request))
     this.denied++
+  }
+
+  capLeft(): void {
+    this.left++
   }
 
   event(name: string, data: Readonly<Record<string, unknown>>): void {

@@ -15,7 +15,6 @@ const REASONS: Readonly<Record<string, string>> = {
   priority: 'Places needed for more important requests',
   'queue-full': 'No place in the queue',
   timeout: 'Waited too long',
-  left: 'Client disconnected while it waited',
   blocked: 'Key blocked by an operator',
   weight: 'Weight above the limit',
 }
