@@ -28,6 +28,7 @@ const refused: readonly (readonly [string, string, () => unknown])[] = [
   ['limitUpgrade with a bare policy', 'SLUICE_BAD_OPTION', () => upgrade(policy)],
   ['limitUpgrade with a rate of 0', 'SLUICE_BAD_LIMIT', () => upgrade({ rateLimit: { limit: 0, window: '1m' } })],
   ['limitUpgrade with a rate that is false', 'SLUICE_BAD_OPTION', () => upgrade({ rateLimit: false })],
+  ['limitUpgrade with a shed option that is unknown', 'SLUICE_BAD_OPTION', () => upgrade({ shed: { limit: 3 } })],
   ['limitUpgrade with a cap that is null', 'SLUICE_BAD_OPTION', () => upgrade({ inflightLimit: null })],
   ['limitUpgrade with an empty array of caps', 'SLUICE_BAD_OPTION', () => upgrade({ inflightLimit: [] })],
   ['limitUpgrade with two caps of one name', 'SLUICE_BAD_OPTION', () => upgrade({ inflightLimit: [cap, cap] })],

@@ -110,6 +110,34 @@ describe('a denied upgrade', () => {
   })
 })
 
+describe('load shedding of upgrades', () => {
+  test('refuses the least important before the other limits, which neither count nor hold them', async () => {
+    const watcher = new Watcher()
+    await siteOf({
+      shed: { eventLoopDelayMs: false, health: () => 0.4, priority: { header: 'x-priority' } },
+      rateLimit: { limit: 5, window: '1m', observers: [watcher] },
+      inflightLimit: { limit: 1 },
+    })
+    const refused = parsed(await site.answer())
+    expect(refused.status).toBe('HTTP/1.1 503 Service Unavailable')
+    expect(refused.body).toMatch('"violated-policies":["shed"]')
+    expect(refused.headers).toMatchObject({ 'Retry-After': expect.stringMatching(/^[1-5]$/), Connection: 'close' })
+    expect([watcher.decisions.length, site.watcher.acquired, site.limit.shedder?.pressure]).toEqual([0, 0, 0.6])
+    await site.open(handshake({ 'X-Priority': 'critical' }))
+    expect([watcher.decisions.length, site.watcher.acquired]).toEqual([1, 1])
+  })
+
+  test('works without other limits, and stops when it is closed', async () => {
+    const clock = new FakeClock()
+    await siteOf({ shed: { eventLoopDelayMs: false, health: () => false, clock } })
+    expect(await site.answer()).toMatch(/^HTTP\/1.1 503/)
+    expect(clock.pending).toBe(1)
+    site.limit.close()
+    await site.open()
+    expect(clock.pending).toBe(0)
+  })
+})
+
 describe('admitted upgrades', () => {
   test('reach the listener with the bytes that followed the handshake', async () => {
     await siteOf({ rateLimit: once1m, inflightLimit: { limit: 1 } })

@@ -67,11 +67,11 @@ export class UpgradeSite {
   }
 
   private constructor(
-    { rateLimit, inflightLimit }: UpgradeLimitOptions,
+    { shed, rateLimit, inflightLimit }: UpgradeLimitOptions,
     { tls = false, upgrade = echo, request = (_req, res) => res.end() }: UpgradeSiteOptions,
   ) {
     const caps = inflightLimit && [inflightLimit].flat().map((cap) => ({ observers: [this.watcher], ...cap }))
-    this.limit = limitUpgrade({ rateLimit, inflightLimit: caps }, (req, socket, head) => {
+    this.limit = limitUpgrade({ shed, rateLimit, inflightLimit: caps }, (req, socket, head) => {
       this.upgraded.push(req)
       return upgrade(req, socket, head)
     })

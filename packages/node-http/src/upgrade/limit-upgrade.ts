@@ -5,9 +5,12 @@ import {
   admitAll,
   HttpInflightLimit,
   HttpRateLimit,
+  HttpShed,
   InflightGate,
   type InflightLimitOptions,
   type RateLimitOptions,
+  type ShedHandle,
+  type ShedOptions,
 } from '@sluice/http'
 import type { InflightLimiter, Limiter } from '@sluice/limiter-core'
 import { isPromise, kindOf, optionsOf, SluiceError } from '@sluice/limiter-core/http'
@@ -23,6 +26,8 @@ export type SocketCapOptions = Omit<InflightLimitOptions<IncomingMessage, Server
 
 /** Options of `limitUpgrade`; at least one is required. */
 export interface UpgradeLimitOptions {
+  /** Refuses upgrades while the process is overloaded, before the other limits. */
+  readonly shed?: ShedOptions<IncomingMessage, ServerResponse> | undefined
   /** Limits upgrades per window. Default key: the client address. */
   readonly rateLimit?: RateLimitOptions<IncomingMessage, ServerResponse> | undefined
   /** Caps open sockets. Several caps, such as one in total and one per client, need different names. */
@@ -36,6 +41,8 @@ export interface UpgradeLimit {
   readonly limiter: Limiter | undefined
   /** The caps, in the order of the options: to count open sockets. */
   readonly caps: readonly InflightLimiter[]
+  /** The shedder, to read its pressure. Undefined without `shed`. */
+  readonly shedder: ShedHandle['shedder'] | undefined
   close(): void
 }
 
@@ -48,18 +55,20 @@ type Limits = HttpLimit<IncomingMessage, ServerResponse>[]
  * for invalid options.
  */
 export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeListener): UpgradeLimit {
-  const { rateLimit, inflightLimit } = optionsOf('limitUpgrade', options, ['rateLimit', 'inflightLimit'])
+  const { shed, rateLimit, inflightLimit } = optionsOf('limitUpgrade', options, ['shed', 'rateLimit', 'inflightLimit'])
   if (upgrade !== undefined && typeof upgrade !== 'function') throw bad('upgrade', kindOf(upgrade), 'a function')
-  if (rateLimit === undefined && inflightLimit === undefined) {
-    throw bad('options', 'neither', 'rateLimit, inflightLimit or both')
+  if (shed === undefined && rateLimit === undefined && inflightLimit === undefined) {
+    throw bad('options', 'none of them', 'at least one of shed, rateLimit and inflightLimit')
   }
+  const sheds = shed === undefined ? [] : [HttpShed.of<IncomingMessage, ServerResponse>(shed)]
   const rates = rateLimit === undefined ? [] : [HttpRateLimit.of<IncomingMessage, ServerResponse>(rateLimit)]
   const caps = capsOf(inflightLimit)
-  const limits: Limits = [...rates, ...caps]
+  const limits: Limits = [...sheds, ...rates, ...caps]
   const check: UpgradeCheck = (exchange) => admitAll(limits, exchange)
   return Object.assign(upgrade ? inFrontOf(upgrade, check) : besideOtherListeners(check), {
     limiter: rates[0]?.gate.limiter(),
     caps: caps.map(({ gate }) => gate.limiter),
+    shedder: sheds[0]?.gate.shedder,
     close: () => {
       for (const limit of limits) limit.close()
     },
