@@ -26,6 +26,7 @@ export {
 export { compileHeaders, type HeaderOptions, type HeaderPlan } from './http/headers/header-dialect.ts'
 export { compilePartitionKey, type PartitionKeyOptions } from './http/headers/partition-key.ts'
 export { PROBLEM_MEDIA_TYPE, problemBody } from './http/headers/problem.ts'
+export { retryAfterMs } from './http/headers/retry-after.ts'
 export { hostOf, isLocalRequest } from './http/request/local-request.ts'
 export { hasUnreadBody } from './http/request/unread-body.ts'
 export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-answers.ts'

@@ -128,6 +128,23 @@ describe('a counter client', () => {
     await limiter.close()
   })
 
+  test('waits until the date of Retry-After', async () => {
+    const clock = new FakeClock()
+    let isFirst = true
+    const { url } = await startSite((_req, res) => {
+      if (!isFirst) return false
+      isFirst = false
+      res.writeHead(503, { 'retry-after': new Date(clock.wall() + 4_000).toUTCString() }).end()
+      return true
+    })
+    const waiting = counterClient({ url, clock }).read('a')
+    await eventually(async () => clock.pending === 2, { what: 'the pause of a client' })
+    clock.advance(3_999)
+    expect(clock.pending).toBe(2)
+    clock.advance(1)
+    expect((await waiting).value).toBe(0)
+  })
+
   test('fails after its deadline if the service does not answer', async () => {
     const clock = new FakeClock()
     let asked = false

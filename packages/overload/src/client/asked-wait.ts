@@ -1,5 +1,5 @@
+import { retryAfterMs } from '@sluice/limiter-core/http'
 import { exhaustedMs } from './rate-limit-field.ts'
-import { retryAfterMs } from './retry-after.ts'
 
 /** The fields of a response. */
 export interface ResponseFields {

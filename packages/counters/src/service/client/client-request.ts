@@ -1,4 +1,5 @@
 import { afterThisTurn, type Clock, SluiceError } from '@sluice/limiter-core/backend'
+import { retryAfterMs } from '@sluice/limiter-core/http'
 import { responseError } from './response-error.ts'
 
 /** Call of a client, which may be sent several times. */
@@ -57,14 +58,15 @@ export class ClientCalls {
   }
 
   async #attempt(request: ClientRequest, signal: AbortSignal): Promise<Attempt | Error> {
-    const { base, fetch } = this.#options
+    const { base, fetch, clock } = this.#options
     const { method, path, headers, body } = request
     try {
       // the token is for this service only, so redirects are errors
       const init: RequestInit = { method, headers, redirect: 'error', signal }
       const response = await fetch(`${base}${path}`, body === undefined ? init : { ...init, body })
       const text = await response.text()
-      return { status: response.status, text, retryAfterMs: secondsOf(response.headers.get('retry-after')) }
+      const retryAfter = response.headers.get('retry-after') ?? ''
+      return { status: response.status, text, retryAfterMs: retryAfterMs(retryAfter, clock.wall()) }
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))
     }
@@ -95,9 +97,4 @@ function pause(clock: Clock, ms: number): Promise<void> {
     if (ms <= 0) afterThisTurn(resolve)
     else clock.after(ms, resolve, { keepAlive: true })
   })
-}
-
-/** Returns a `Retry-After` in seconds as ms; dates are ignored. */
-function secondsOf(value: string | null): number | undefined {
-  return value !== null && /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : undefined
 }
