@@ -26,11 +26,15 @@ interface Run {
   readonly measures?: boolean
 }
 
-/** Half of the capacity for two seconds, then `load` times the capacity. */
-function play(random: SeededRandom, { load, mix, waits = false, measures = true }: Run): LoopRequest[] {
-  const model = new EventLoopModel()
+function shedderOf(model: EventLoopModel, random: SeededRandom, measures = true): HealthShedder {
   const meters = measures ? { loopTimes: () => ({ active: model.workedMs, idle: model.now() - model.workedMs }) } : {}
-  const shedder = new HealthShedder(shedderRules({ clock: model, random: () => random.next() }), meters)
+  return new HealthShedder(shedderRules({ clock: model, random: () => random.next() }), meters)
+}
+
+/** Half of the capacity for two seconds, then `load` times the capacity. */
+function play(random: SeededRandom, { load, mix, waits = false, measures }: Run): LoopRequest[] {
+  const model = new EventLoopModel()
+  const shedder = shedderOf(model, random, measures)
   const requests = runEventLoop({
     model,
     random,
@@ -105,6 +109,42 @@ test.each(RUNS)('critical requests pass and the work goes on under overload: %j'
       expect(goodput(requests, atMs, atMs + 500)).toBeGreaterThan(0.75)
     }
   }),
+)
+
+test.each([{ measures: true }, { measures: false }])(
+  'CORS preflights, which pass without being counted, do not change who is refused: %j',
+  ({ measures }) =>
+    eachSeed(2, (random) => {
+      const model = new EventLoopModel()
+      const shedder = shedderOf(model, random, measures)
+      const rate = (share: number) => (atMs: number) => (atMs < CALM_MS ? 0.5 : 10) * CAPACITY * share
+      let workMs = SERVICE_MS
+      // the source of critical requests sends a preflight for each other request
+      const all = runEventLoop({
+        model,
+        random,
+        durationMs: END_MS,
+        workMs: () => workMs,
+        refusalMs: REFUSAL_MS,
+        sources: [
+          { priority: 'critical', rate: rate(1) },
+          { priority: 'normal', rate: rate(0.1) },
+          { priority: 'low', rate: rate(0.9) },
+        ],
+        admits: (priority) => {
+          const isPreflight = priority === 'critical'
+          workMs = isPreflight ? REFUSAL_MS : SERVICE_MS
+          return isPreflight || shedder.admits(priority)
+        },
+      })
+      shedder.close()
+      const requests = all.filter(({ priority }) => priority !== 'critical')
+      // preflights and refusals take 8 % each
+      expect(goodput(requests, SETTLED_MS, END_MS)).toBeGreaterThan(0.8)
+      expect(admitted(requests, 'normal')).toBeGreaterThan(0.75)
+      expect(admitted(requests, 'low')).toBeLessThan(0.02)
+      expect(quantileOf(latencies(requests), 0.99)).toBeLessThan(15 * SERVICE_MS)
+    }),
 )
 
 test('requests of one priority are refused as they exceed the capacity, and the others wait a short time', () =>

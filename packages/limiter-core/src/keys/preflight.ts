@@ -5,7 +5,7 @@ const PREFLIGHT = '\0preflight:'
 
 /**
  * Whether the request looks like a CORS preflight. Clients can forge all three conditions, and a handler that ignores
- * the method serves such a request like any other, so preflights must not be exempt.
+ * the method serves such a request like any other, so preflights must not be exempt from limits.
  */
 export function isPreflight(view: RequestView): boolean {
   return (

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Priority } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
+import { PREFLIGHT } from './preflights.ts'
 import { cap, rate, type ShedderOptions, shedder } from './stage/app-description.ts'
 import { type Asked, own } from './stage/client.ts'
 import { type Stage, statuses } from './stage/stage.ts'
@@ -20,6 +21,7 @@ export function shed({ describe, test }: TestRunner, stage: Stage): void {
     test('takes an unknown priority and one whose function fails as normal', () => unknown(stage))
     test('in shadow refuses nothing, and reports what it would refuse', () => shadow(stage))
     test('neither refuses nor counts skipped requests', () => skipped(stage))
+    test('neither refuses nor counts CORS preflights', () => preflights(stage))
     test('lets the application answer', () => answered(stage))
     test('charges no units and holds no permits for a refused request, which has one response', () => one(stage))
     test('refuses nothing again when the process has recovered', () => recovered(stage))
@@ -120,6 +122,23 @@ async function skipped(stage: Stage): Promise<void> {
   const site = await stage.behind([process.limit(stage, { skip: (req) => req.header('x-probe') === 'yes' })])
   assert.deepEqual(await statuses(site, 1, { headers: { 'x-probe': 'yes' } }), [200])
   assert.deepEqual(await statuses(site, 1), [503])
+}
+
+async function preflights(stage: Stage): Promise<void> {
+  const process = new Process()
+  process.health = 0
+  const failing = (): never => {
+    throw new Error('no priority')
+  }
+  const site = await stage.behind([process.limit(stage, { priority: failing })])
+  assert.deepEqual(await statuses(site, 3, PREFLIGHT), [200, 200, 200])
+  // neither refusals nor functions that fail because a preflight has no credentials are reported
+  assert.deepEqual([process.watcher.events, stage.warnings.codes, stage.clock.pending], [[], [], 0])
+  const { origin, ...method } = PREFLIGHT.headers
+  for (const headers of [{}, { origin }, method]) {
+    assert.deepEqual(await statuses(site, 1, { method: 'OPTIONS', headers }), [503])
+  }
+  assert.deepEqual(await statuses(site, 1, { ...PREFLIGHT, method: 'POST' }), [503])
 }
 
 async function answered(stage: Stage): Promise<void> {

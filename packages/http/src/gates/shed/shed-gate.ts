@@ -4,6 +4,7 @@ import {
   type HttpDenial,
   headerText,
   httpDenial,
+  isPreflight,
   isPromise,
   LimiterReport,
   type MaybePromise,
@@ -98,7 +99,8 @@ export class ShedGate<Req, Res> {
 
   /** Returns undefined if the request may pass. */
   check(view: RequestView<Req>): MaybePromise<ShedCheck | undefined> {
-    if (this.mode === 'off') return undefined
+    // a preflight costs as little as its refusal, which a browser would report as a CORS failure instead of a 503
+    if (this.mode === 'off' || isPreflight(view)) return undefined
     const { skip } = this.options
     if (!skip) return this.#checkPriority(view)
     return andThen(isSkipped(skip, view, this.report), (yes) => (yes ? undefined : this.#checkPriority(view)))
