@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { type Clock, createInflightLimiter } from '@sluice/limiter-core'
 import { createPrioritizer, prioritizedInflight } from '@sluice/overload'
 import { FakeClock } from '@sluice/testkit'
+import { FairCap } from './fair-cap.ts'
 
 const AHEAD_MS = 3_600_000
 
@@ -31,49 +32,30 @@ class SteppedClock implements Clock {
   }
 }
 
-function fairCap() {
-  const clock = new SteppedClock()
-  const backend = prioritizedInflight({ queue: { max: 1, maxWaitMs: '1h' }, clock })
-  const cap = createInflightLimiter({ limit: 1, backend, clock })
-  const use = async (client: string, ms: number): Promise<void> => {
-    const permit = await cap.acquire('', { client })
-    clock.advance(ms)
-    permit?.release()
-  }
-  /** Returns which of two clients is refused if there is a place for one of them in the queue. */
-  const refused = async (first: string, second: string): Promise<string> => {
-    await cap.acquire('', { client: 'holder' })
-    const asked = [first, second].map(async (client) => {
-      await cap.acquire('', { client })
-      return client
-    })
-    return Promise.race(asked)
-  }
-  return { clock, cap, use, refused }
-}
-
 // regression: the negative duration of work during which the clock was set back made the mean duration negative, so the
 // next work, however short, counted as much more than it had taken
 test('the client with the most service time is refused first although the clock was set back during work', async () => {
-  const { clock, cap, use, refused } = fairCap()
-  const permit = await cap.acquire('', { client: 'stepped' })
+  const clock = new SteppedClock()
+  const fair = new FairCap(clock)
+  const permit = await fair.cap.acquire('', { client: 'stepped' })
   clock.setBack()
   permit?.release()
-  await use('light', 100)
-  await use('heavy', 5_000)
-  expect(await refused('heavy', 'light')).toBe('heavy')
+  await fair.use('light', 100)
+  await fair.use('heavy', 5_000)
+  expect(await fair.refused('heavy', 'light')).toBe('heavy')
 })
 
 // regression: the largest usage was not forgotten until the clock had caught up, so all other clients looked alike
 test('a very heavy client is forgotten although the clock was set back', async () => {
-  const { clock, use, refused } = fairCap()
-  await use('enormous', 100_000_000)
-  await use('enormous', 0)
+  const clock = new SteppedClock()
+  const fair = new FairCap(clock)
+  await fair.use('enormous', 100_000_000)
+  await fair.use('enormous', 0)
   clock.setBack()
-  await use('other', 60_000)
+  await fair.use('other', 60_000)
   clock.advance(60_000)
-  await use('heavy', 5_000)
-  expect(await refused('heavy', 'light')).toBe('heavy')
+  await fair.use('heavy', 5_000)
+  expect(await fair.refused('heavy', 'light')).toBe('heavy')
 })
 
 // regression: the threshold was not calculated until the clock had caught up
