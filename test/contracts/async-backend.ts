@@ -8,6 +8,7 @@ import { type FakeClock, FrontCounters } from '@sluice/testkit'
 export class PromisedBackend implements Backend<Promise<Answer>> {
   readonly name = 'promised'
   readonly keepsHolds = true
+  readonly booksTurns = true
   readonly calls: string[] = []
   /** If set, every call rejects with this error and counts nothing. */
   failure: Error | undefined

@@ -1,5 +1,6 @@
 // Entry point for authors of backends, which store counts or permits.
 export { availableAfterMs } from './algorithms/available-after-ms.ts'
+export { BookingPolicy } from './algorithms/booking-policy.ts'
 export { CompiledVariants } from './algorithms/compiled-variants.ts'
 export { HoldingPolicy } from './algorithms/holding-policy.ts'
 export { algorithms } from './algorithms/index.ts'

@@ -112,15 +112,17 @@ export const MAX_LEASED_KEY_LENGTH = 256
 
 /**
  * Whether keys of a policy are leased: `fraction` of the capacity must be at least 8 units, and the window at least
- * 800 ms. `sliding-log` is never leased, because it finds the take of a refund by its exact time, and policies with
- * holds are not, because a crash must not charge the units that are held.
+ * 800 ms. `sliding-log` is never leased, because it finds the take of a refund by its exact time. Policies with
+ * holds are not, because a crash must not charge the units that are held, and policies that book turns are not, because
+ * all processes share one queue.
  */
 export function isLeased(compiled: CompiledPolicy, { fraction }: LeaseTerms): boolean {
   return (
     compiled.capacity * fraction >= MIN_LEASE_UNITS &&
     compiled.policy.windowMs >= MIN_LEASE_MS * LEASES_IN_WINDOW &&
     !isLog(compiled) &&
-    !compiled.holds
+    !compiled.holds &&
+    !compiled.bookings
   )
 }
 

@@ -75,6 +75,7 @@ export class LeasingBackend implements Backend {
   readonly identity: object | undefined
   readonly keepsCalendars: boolean | undefined
   readonly keepsHolds: boolean | undefined
+  readonly booksTurns: boolean | undefined
   /** Defined if `exact` defines it. */
   readonly passed?: NonNullable<Backend['passed']>
   readonly #exact: Backend
@@ -95,6 +96,7 @@ export class LeasingBackend implements Backend {
     this.identity = exact.identity
     this.keepsCalendars = keepsCalendars
     this.keepsHolds = exact.keepsHolds
+    this.booksTurns = exact.booksTurns
     if (exact.passed) this.passed = (charges, takenAt) => exact.passed?.(charges.map(asExact), takenAt)
     this.#ledger = ledger
     this.#terms = terms

@@ -50,6 +50,6 @@ function mostAtOnce(policy: Policy): number {
 }
 
 /** Returns the maximum number of milliseconds for which a unit counts after it was taken. */
-function reachMs({ algorithm, windowMs, slices = 1 }: Policy): number {
+export function reachMs({ algorithm, windowMs, slices = 1 }: Policy): number {
   return algorithm === 'sliding-window' ? windowMs * (1 + 1 / slices) : windowMs
 }

@@ -42,6 +42,11 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
    */
   readonly keepsHolds?: boolean | undefined
   /**
+   * Whether the backend books turns of policies with `retry: 'booked'`, by `CompiledPolicy.bookings`: for each enforced
+   * charge that causes a denial. Default: false, and a limiter throws `SLUICE_BAD_OPTION` for such a policy.
+   */
+  readonly booksTurns?: boolean | undefined
+  /**
    * Returns a counter for a policy. Called once per policy when a limiter is created. Throws a `SluiceError` if the
    * backend cannot count the policy. The limiter closes the counter when it is closed, or at once if the limiter cannot
    * be created.

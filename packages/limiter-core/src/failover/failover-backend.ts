@@ -39,6 +39,7 @@ export class FailoverBackend implements Backend {
   readonly synchronous: boolean
   readonly keepsCalendars: boolean | undefined
   readonly keepsHolds: boolean | undefined
+  readonly booksTurns: boolean | undefined
   readonly #remote: Backend
   readonly #clock: Clock
   readonly #deadlineMs: number
@@ -57,6 +58,7 @@ export class FailoverBackend implements Backend {
     this.synchronous = remote.synchronous === true
     this.keepsCalendars = remote.keepsCalendars
     this.keepsHolds = remote.keepsHolds
+    this.booksTurns = remote.booksTurns
     this.#remote = remote
     this.#clock = clockOf(clock)
     this.#deadlineMs = rule.deadlineMs

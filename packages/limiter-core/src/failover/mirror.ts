@@ -51,7 +51,7 @@ export class Mirror {
 
   /** Opens a counter for a policy. `share`: part of the limit that this process admits; above 0, at most 1. */
   open(compiled: CompiledPolicy, name: string, share: number): MirrorCounter {
-    const mirrored = new MirrorPolicy(compiled, share, this.#usesPassed)
+    const mirrored = new MirrorPolicy(compiled.bookings?.inner ?? compiled, share, this.#usesPassed)
     this.#longestMs = Math.max(this.#longestMs, mirrored.forgetsMs)
     return this.#memory.open(mirrored, name)
   }

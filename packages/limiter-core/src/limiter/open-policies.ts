@@ -3,6 +3,7 @@ import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import { bansByPolicy } from '../ban/bans-by-policy.ts'
 import { openBan } from '../ban/open-ban.ts'
 import type { AlgorithmName, Backend, Clock, Observer, Policy } from '../contracts.ts'
+import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { claimCount, countName, defaultBackend, newPrivateScope, parseScope } from '../names/scope.ts'
@@ -109,6 +110,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       if (index >= 0) requireSameBackend(policy, backend, plans[plan][index].backend ?? fallback)
     }
     requireCalendars(policy, backend)
+    requireTurns(policy, policiesOfName, backend)
     const variants = new PolicyVariants(policiesOfName, Math.max(...otherLimits), backend.keepsHolds)
     const mode = modeOf(options.mode, input.mode)
     const name = countName(scopeOn(backend), policy, variants.layoutName + scaleOf(policy))
@@ -226,6 +228,18 @@ function requireCalendars({ name, calendar }: Policy, backend: Backend): void {
     'SLUICE_BAD_POLICY',
     `policy '${name}': calendar: expected a quota backend, ` +
       `received backend ${shown(backend.name, 'name')}, which does not support calendars`,
+  )
+}
+
+/** Throws if denied callers of a policy cannot book turns on its backend, or under some of its plans. */
+function requireTurns({ name, retry }: Policy, ofName: readonly Policy[], backend: Backend): void {
+  const option = `policy '${name}': retry`
+  if (ofName.some((other) => other.retry !== retry)) throw badOption(option, retry, 'the same value in all plans')
+  if (retry === undefined || backend.booksTurns === true) return
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `${option}: expected a backend that books turns, such as memoryBackend() or redisBackend(client), ` +
+      `received backend ${shown(backend.name, 'name')}`,
   )
 }
 

@@ -43,7 +43,7 @@ export interface CounterSlots {
   readonly high: number
   /** 255ths of the capacity in one unit. */
   readonly fractionOfUnit: number
-  /** `keptMs` of a policy with several variants; undefined for other policies. */
+  /** `keptMs` of a policy with several variants or with bookings; undefined for other policies. */
   readonly keptMs: CompiledPolicy['keptMs'] | undefined
   /** The variants of the policy, or the policy itself. */
   readonly forms: readonly PolicyVariant[]
@@ -98,7 +98,7 @@ export class CountTable {
       this.#arenas.set(compiled.cells, arena)
     }
     const tail = this.#tails.numberOf(name, high)
-    const keptMs = compiled.variants && compiled.keptMs?.bind(compiled)
+    const keptMs = (compiled.variants || compiled.bookings) && compiled.keptMs?.bind(compiled)
     return {
       compiled,
       shown: (compiled as TablePolicy).shown ?? compiled,

@@ -1,9 +1,11 @@
 import type { Charge, CompiledPolicy } from '../contracts.ts'
 import type { SlotRef } from './shard.ts'
 
+type Units = Pick<Charge, 'cost' | 'hold'>
+
 /** Returns the units that must be free for a take: not those that an earlier hold of the same work still holds. */
 export function neededUnits(
-  { cost, hold }: Charge,
+  { cost, hold }: Units,
   { holds }: CompiledPolicy,
   { cells, at }: SlotRef,
   now: number,
@@ -12,7 +14,7 @@ export function neededUnits(
 }
 
 /** Spends or holds the cost of a take. The caller has checked that it fits. */
-export function takeUnits(charge: Charge, compiled: CompiledPolicy, slot: SlotRef, now: number): void {
+export function takeUnits(charge: Units, compiled: CompiledPolicy, slot: SlotRef, now: number): void {
   const { cost, hold } = charge
   const { cells, at } = slot
   const { holds } = compiled
@@ -22,6 +24,11 @@ export function takeUnits(charge: Charge, compiled: CompiledPolicy, slot: SlotRe
 }
 
 /** Releases the units of the earlier hold that a charge replaces. */
-export function releaseUnits({ hold }: Charge, { holds }: CompiledPolicy, { cells, at }: SlotRef, now: number): void {
+export function releaseUnits(
+  { hold }: Pick<Charge, 'hold'>,
+  { holds }: CompiledPolicy,
+  { cells, at }: SlotRef,
+  now: number,
+): void {
   if (hold?.from) holds?.release(cells, at, now, hold.from)
 }

@@ -58,6 +58,7 @@ export class MemoryBackend implements Backend<Answer> {
   readonly synchronous = true
   readonly perProcess = true
   readonly keepsHolds = true
+  readonly booksTurns = true
   /** Source of all further answers. */
   source: AnswerSource
   readonly #clock: Clock
@@ -97,7 +98,7 @@ export class MemoryBackend implements Backend<Answer> {
     const { compiled } = slots
     let slot = table.find(slots, key, now)
     if (compiled.take && table.isStored(slot)) compiled.take(slot.cells, slot.at, now, cost, numbers)
-    else slot = this.#takeInSteps(slots, slot, now, cost)
+    else slot = this.#takeInSteps(slots, slot, now, { cost })
     const remaining = numbers[REMAINING]
     const resetAfterMs = numbers[RESET_AFTER]
     const waitMs = numbers[WAIT]
@@ -147,15 +148,24 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   /** Takes from a key that is not in the table, or by a policy without `take`. Returns the slot of the key. */
-  #takeInSteps(slots: CounterSlots, found: SlotRef, now: number, cost: number): SlotRef {
+  #takeInSteps(slots: CounterSlots, found: SlotRef, now: number, charge: Omit<Charge, 'key' | 'counter'>): SlotRef {
     const { compiled } = slots
-    const waitMs = compiled.waitMs(found.cells, found.at, now, cost)
+    const waitMs = compiled.waitMs(found.cells, found.at, now, neededUnits(charge, compiled, found, now))
     let slot = found
-    if (waitMs === 0 && cost > 0) {
+    if (waitMs === 0 && charge.cost > 0) {
       slot = this.#table.ensureSlot(slots, found, now)
-      compiled.spend(slot.cells, slot.at, now, cost)
-    }
+      takeUnits(charge, compiled, slot, now)
+    } else if (waitMs > 0 && !charge.advisory) slot = this.#book(slots, slot, now, charge.cost)
     this.#writeNumbers(slots, slot, now, waitMs)
+    return slot
+  }
+
+  /** Books the turn of a denied take, if its policy books turns. Returns the slot of the key. */
+  #book(slots: CounterSlots, found: SlotRef, now: number, cost: number): SlotRef {
+    const { bookings } = slots.compiled
+    if (!bookings) return found
+    const slot = this.#table.ensureSlot(slots, found, now)
+    bookings.book(slot.cells, slot.at, now, cost)
     return slot
   }
 
@@ -167,7 +177,9 @@ export class MemoryBackend implements Backend<Answer> {
     numbers[WAIT] = waitMs
     numbers[REMAINING] = remaining
     numbers[RESET_AFTER] = compiled.resetAfterMs(cells, at, now)
-    numbers[AVAILABLE_AFTER] = availableAfterMs(by, cells, at, now, remaining)
+    const growsMs = availableAfterMs(by, cells, at, now, remaining)
+    // the next turn is later than one that was just booked
+    numbers[AVAILABLE_AFTER] = compiled.bookings && waitMs > 0 ? Math.min(growsMs, waitMs) : growsMs
   }
 
   /** Restores usage that the caller knows and that this backend has lost. */
@@ -187,21 +199,16 @@ export class MemoryBackend implements Backend<Answer> {
   /** Takes one charge, as `#takeEach` does. */
   #takeSole(charge: Charge, now: number): PolicyVerdict {
     const slots = slotsOf(charge.counter)
-    const { compiled } = slots
-    let slot = this.#table.find(slots, charge.key, now)
-    const waitMs = compiled.waitMs(slot.cells, slot.at, now, neededUnits(charge, compiled, slot, now))
-    if (waitMs === 0 && charge.cost > 0) {
-      slot = this.#table.ensureSlot(slots, slot, now)
-      takeUnits(charge, compiled, slot, now)
-    }
-    return this.#marked(charge, slot, now, waitMs)
+    const slot = this.#takeInSteps(slots, this.#table.find(slots, charge.key, now), now, charge)
+    this.#table.mark(slots, slot, now, this.#numbers[REMAINING], this.#numbers[RESET_AFTER])
+    return this.#written(charge)
   }
 
   // keys are looked up again for spending, because an insert may move or evict a key that was found before
   #takeEach(charges: readonly Charge[], now: number): PolicyVerdict[] {
     if (charges.length === 1) return [this.#takeSole(charges[0], now)]
     const verdicts = this.#readEach(charges, now, true)
-    if (hasDenial(verdicts)) return verdicts
+    if (hasDenial(verdicts)) return this.#bookEach(charges, verdicts, now)
     const spendAdvisory = verdicts.every((verdict) => verdict.allowed)
     return charges.map((charge, index) => {
       if (charge.advisory && !spendAdvisory) return verdicts[index]
@@ -212,6 +219,16 @@ export class MemoryBackend implements Backend<Answer> {
         takeUnits(charge, slots.compiled, slot, now)
       }
       return this.#marked(charge, slot, now, 0)
+    })
+  }
+
+  #bookEach(charges: readonly Charge[], verdicts: PolicyVerdict[], now: number): PolicyVerdict[] {
+    return charges.map((charge, index) => {
+      const { allowed, shadow, retryAfterMs } = verdicts[index]
+      const slots = slotsOf(charge.counter)
+      if (allowed || shadow || !slots.compiled.bookings) return verdicts[index]
+      const slot = this.#book(slots, this.#table.find(slots, charge.key, now), now, charge.cost)
+      return this.#marked(charge, slot, now, retryAfterMs)
     })
   }
 
@@ -250,15 +267,19 @@ export class MemoryBackend implements Backend<Answer> {
     return verdict
   }
 
-  #verdict({ counter, advisory }: Charge, slot: SlotRef, now: number, waitMs: number): PolicyVerdict {
-    const slots = slotsOf(counter)
+  #verdict(charge: Charge, slot: SlotRef, now: number, waitMs: number): PolicyVerdict {
+    this.#writeNumbers(slotsOf(charge.counter), slot, now, waitMs)
+    return this.#written(charge)
+  }
+
+  /** Returns the verdict whose numbers were just written. */
+  #written({ counter, advisory }: Charge): PolicyVerdict {
     const numbers = this.#numbers
-    this.#writeNumbers(slots, slot, now, waitMs)
     return new ChargeVerdict(
-      slots.compiled.policy,
+      counter.compiled.policy,
       advisory === true,
       numbers[REMAINING],
-      waitMs,
+      numbers[WAIT],
       numbers[RESET_AFTER],
       numbers[AVAILABLE_AFTER],
     )

@@ -63,6 +63,7 @@ export const POLICY_ONLY = [
   'ban',
   'unit',
   'maxHoldMs',
+  'retry',
 ] as const
 
 /** Whether the value is a Node request or a Koa context, which a framework passes to a middleware. */

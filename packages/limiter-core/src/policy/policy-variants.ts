@@ -1,3 +1,4 @@
+import { BookingPolicy } from '../algorithms/booking-policy.ts'
 import { CompiledVariants, cellsOf } from '../algorithms/compiled-variants.ts'
 import { HoldingPolicy, sliceMsOf } from '../algorithms/holding-policy.ts'
 import { algorithms } from '../algorithms/index.ts'
@@ -40,6 +41,7 @@ export class PolicyVariants {
    */
   compile(policy: Policy, limit: number = policy.limit): CompiledPolicy {
     const compiled = this.#compile(policy, limit)
+    if (policy.retry === 'booked') return new BookingPolicy(compiled)
     return this.#maxHoldMs === 0 ? compiled : new HoldingPolicy(compiled, sliceMsOf(this.#maxHoldMs))
   }
 
@@ -65,11 +67,12 @@ export class PolicyVariants {
     return Math.max(limit, largestOf(form), override < Number.POSITIVE_INFINITY ? override : LARGEST_LOG)
   }
 
-  /** Last part of the name of a count, which identifies the cell layout: `algorithm@version`, one per form, and holds. */
+  /** Last part of the name of a count, which identifies the cell layout: `algorithm@version`, one per form, and holds or turns. */
   get layoutName(): string {
     const holds = this.#maxHoldMs === 0 ? '' : `/holds${sliceMsOf(this.#maxHoldMs)}`
-    if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1) + holds
-    return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+') + holds
+    const more = this.#policies[0].retry === 'booked' ? '/booked' : holds
+    if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1) + more
+    return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+') + more
   }
 }
 

@@ -2,9 +2,10 @@ import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
 import { algorithms } from '../algorithms/index.ts'
 import { DRAINING } from '../algorithms/policy-forms.ts'
 import type { AlgorithmName, Backend, LimitOverrides, Policy, PolicyCalendar } from '../contracts.ts'
+import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
-import { optionalWith, optionsOf, POLICY_ONLY } from '../options/options.ts'
+import { oneOf, optionalWith, optionsOf, POLICY_ONLY } from '../options/options.ts'
 import { type Duration, parseDuration, parseTimerMs } from '../time/duration.ts'
 import type { BanInput } from './ban-options.ts'
 import { DEFAULT_NAMES } from './default-names.ts'
@@ -46,6 +47,13 @@ export interface PolicyInput {
    * milliseconds. It should be longer than the longest request. Default: units cannot be held.
    */
   readonly maxHoldMs?: Duration
+  /**
+   * `'booked'`: each denied caller of a key books its own turn, and `retryAfterMs` is the time until that turn, in
+   * whole seconds. At most ten limits are booked for a key. Only on backends that book turns, such as memory and Redis,
+   * and not with `maxHoldMs`; the `local` failure rule books no turns. Default: `retryAfterMs` is the same for all
+   * callers of a key, the time until their take fits if no other caller comes first.
+   */
+  readonly retry?: 'booked'
   /** Default: the mode of the limiter. If both are set, the more permissive mode applies. */
   readonly mode?: Mode
   /** Backend that counts this policy. Default: the backend of the limiter. */
@@ -80,6 +88,7 @@ export function compilePolicy(
   if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
   optionalWith(`${owner}: overrides`, input.overrides, ['limitOf', 'register'], 'the result of limitOverrides({ … })')
   checkSupport(owner, 'burst', input.burst, DRAINING, algorithm)
+  checkRetry(owner, input)
   checkSupport(owner, 'slices', input.slices, ['sliding-window'], algorithm)
   return {
     name,
@@ -90,8 +99,16 @@ export function compilePolicy(
     ...(input.slices !== undefined && { slices: input.slices }),
     ...(input.calendar !== undefined && { calendar: compileCalendar(owner, input.calendar, algorithm) }),
     ...(input.maxHoldMs !== undefined && { maxHoldMs: parseTimerMs(input.maxHoldMs, `${owner}: maxHoldMs`) }),
+    ...(input.retry !== undefined && { retry: input.retry }),
     ...(input.unit !== undefined && { unit: headerText(input.unit, `${owner}: unit`) }),
   }
+}
+
+/** Throws `SLUICE_BAD_OPTION` for an unknown `retry`, and for turns of units that are held. */
+function checkRetry(owner: string, { retry, maxHoldMs }: PolicyInput): void {
+  if (retry === undefined) return
+  oneOf(`${owner}: retry`, retry, ['booked'])
+  if (maxHoldMs !== undefined) throw badOption(`${owner}: maxHoldMs`, maxHoldMs, "undefined with retry: 'booked'")
 }
 
 /** Returns the algorithm that the options `calendar` and `slices` require, if they are set. */

@@ -15,6 +15,8 @@ import { holdsLikePlainCells } from './holds/held-cells.ts'
 import { holdClaims, keptHoldClaims } from './holds/hold-claims.ts'
 import { peekClaims } from './peek-claims.ts'
 import { planClaims } from './plan-claims.ts'
+import { bookedLikePlainCells } from './turns/booked-cells.ts'
+import { turnClaims } from './turns/turn-claims.ts'
 
 /**
  * Creates an empty backend that reads the time only from `clock`, for backends with server time by their test option.
@@ -32,6 +34,8 @@ export interface BackendContractOptions {
   readonly oneWindow?: boolean
   /** Whether it keeps holds of units, see `Backend.keepsHolds`. Default: false. */
   readonly keepsHolds?: boolean
+  /** Whether it books turns, see `Backend.booksTurns`. Default: false. */
+  readonly booksTurns?: boolean
   /** Claims that it does not keep, by their names, and why. */
   readonly except?: Readonly<Record<string, string>>
 }
@@ -52,6 +56,7 @@ export function backendContract(
     algorithms: kept = allAlgorithms,
     oneWindow = false,
     keepsHolds = false,
+    booksTurns = false,
     except = {},
   }: BackendContractOptions = {},
 ): void {
@@ -68,21 +73,24 @@ export function backendContract(
     }
   }
 
-  const all = keepsHolds ? { ...claims, ...keptHoldClaims } : claims
+  const all = { ...claims, ...(keepsHolds && keptHoldClaims), ...(booksTurns && turnClaims) }
   const claimed = Object.entries(all).filter(([name]) => !Object.hasOwn(except, name))
-  const heldLikePlainCells =
-    (name: AlgorithmName) =>
+  const onBenches =
+    (name: AlgorithmName, run: typeof holdsLikePlainCells) =>
     (random: SeededRandom): Promise<void> =>
-      onBench((bench) => holdsLikePlainCells(name, bench, random))
+      onBench((bench) => run(name, bench, random))
+
+  const holding = (keepsHolds ? kept : []).map((name) => ['holds units', name, holdsLikePlainCells] as const)
+  const booking = (booksTurns ? kept : []).map((name) => ['books turns', name, bookedLikePlainCells] as const)
+  const histories = [...holding, ...booking]
 
   describe('fulfils the backend contract', () => {
     for (const name of ownModels ? [] : kept) {
       test(`decides like the reference models: ${name}, several policies and keys, with advisory policies`, () =>
         eachSeed(RUNS, (random) => onBench(({ backend, clock }) => equalsReference(name, backend, clock, random))))
     }
-    const holding = keepsHolds ? kept : []
-    for (const name of holding) {
-      test(`holds units like plain cells: ${name}`, () => eachSeed(RUNS, heldLikePlainCells(name)))
+    for (const [title, name, run] of histories) {
+      test(`${title} like plain cells: ${name}`, () => eachSeed(RUNS, onBenches(name, run)))
     }
     for (const [name, run] of claimed) test(name, () => onBench(run))
   })

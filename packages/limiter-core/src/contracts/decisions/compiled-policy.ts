@@ -60,10 +60,27 @@ export interface CompiledPolicy {
    * instead of calling the methods must read these too.
    */
   readonly variants?: readonly PolicyVariant[] | undefined
-  /** Returns the milliseconds until the cells hold nothing. Default: `resetAfterMs`; differs only with `variants`. */
+  /** Returns the milliseconds until the cells hold nothing. Default: `resetAfterMs`; differs only with `variants` and `bookings`. */
   keptMs?(cells: Float64Array, at: number, now: number): number
   /** Holds of the policy; undefined if units cannot be held. All other methods count held units as used. */
   readonly holds?: PolicyHolds | undefined
+  /** Booked turns of the policy; undefined if denied callers do not book. */
+  readonly bookings?: PolicyBookings | undefined
+}
+
+/** Books turns for denied takes. Changes the cells of the policy that has the bookings. */
+export interface PolicyBookings {
+  /** The policy without the cells of bookings, which come last. */
+  readonly inner: CompiledPolicy
+  /** Milliseconds between the turns of two units. */
+  readonly paceMs: number
+  /** Largest number of units that a key can book. */
+  readonly most: number
+  /**
+   * Books the turn that `waitMs` has returned for a take of `cost` units. Changes nothing if the take fits, never fits,
+   * or would exceed `most`.
+   */
+  book(cells: Float64Array, at: number, now: number, cost: number): void
 }
 
 /** Holds units of a key for work whose cost is not known yet. Changes the cells of the policy that has the holds. */

@@ -17,6 +17,8 @@ export interface Policy {
   readonly unit?: string
   /** Longest time in milliseconds for which units are held, an integer from 1 to 2^31 - 1. Default: no holds. */
   readonly maxHoldMs?: number
+  /** `booked`: each denied caller of a key books its own turn. Default: all callers wait until their take would fit. */
+  readonly retry?: 'booked'
   /**
    * Calendar of the windows, on backends that support calendars. `windowMs` is the nominal length, used while the
    * backend is unavailable.

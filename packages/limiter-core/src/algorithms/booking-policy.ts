@@ -1,0 +1,175 @@
+import type { CompiledPolicy, Policy, PolicyBookings, PolicyVariant } from '../contracts.ts'
+import { drainPerMs, reachMs } from './policy-forms.ts'
+import { retentionMs } from './retention-ms.ts'
+
+/** `Retry-After` has whole seconds, so clients return up to a second after their turn, and 100 ms of latency later. */
+const SPREAD_MS = 1_100
+/** How long a turn is kept for a client that is late: a second of rounding, and a second of latency. */
+const GRACE_MS = 2_000
+/** Number of limits of a key that can be booked. */
+const LONGEST_QUEUE = 10
+/** Tolerance for rounding errors in sums of doubles. */
+const ROUNDING_MS = 1
+
+/**
+ * A policy whose denied callers book a turn. Its cells are those of the policy, then [next turn, end of the queue,
+ * units booked]: a virtual queue in which each unit follows the previous one after `paceMs`. The policy still judges
+ * every take, so bookings never admit more than it does.
+ *
+ * Guarantee: the guarantee of the policy.
+ */
+export class BookingPolicy implements CompiledPolicy, PolicyBookings {
+  readonly policy: Policy
+  readonly version: number
+  readonly cells: number
+  readonly instants: readonly number[] | undefined
+  readonly room?: number
+  readonly capacity: number
+  readonly variants: readonly PolicyVariant[] | undefined
+  readonly inner: CompiledPolicy
+  readonly paceMs: number
+  readonly most: number
+  readonly bookings: PolicyBookings = this
+  /** Index of the cell with the next turn. */
+  readonly #next: number
+  /** Longest time from a booking to the end of the queue, for a key without debt. */
+  readonly #longestMs: number
+
+  constructor(inner: CompiledPolicy) {
+    this.policy = inner.policy
+    this.version = inner.version
+    this.cells = inner.cells + 3
+    this.instants = inner.instants && [...inner.instants, inner.cells, inner.cells + 1]
+    if (inner.room !== undefined) this.room = inner.room
+    this.capacity = inner.capacity
+    this.variants = inner.variants
+    this.inner = inner
+    this.paceMs = paceMsOf(inner.policy, inner.capacity)
+    this.most = LONGEST_QUEUE * Math.max(inner.policy.limit, inner.capacity)
+    this.#next = inner.cells
+    this.#longestMs = retentionMs(inner) + this.most * this.paceMs + SPREAD_MS
+  }
+
+  waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
+    if (cost === 0 || cost > this.capacity) return this.inner.waitMs(cells, at, now, cost)
+    const booked = this.#booked(cells, at, now)
+    if (this.#fits(cells, at, now, cost, booked)) return 0
+    return wholeSeconds(this.#turnMs(cells, at, now, cost, booked))
+  }
+
+  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    if (cost > 0) {
+      const booked = this.#lapse(cells, at, now)
+      if (booked > 0 && this.#isDue(cells, at, now)) {
+        const units = this.#turnsOf(cost)
+        cells[at + this.#next] += units * this.paceMs
+        cells[at + this.#next + 2] = Math.max(0, booked - units)
+      }
+    }
+    this.inner.spend(cells, at, now, cost)
+  }
+
+  book(cells: Float64Array, at: number, now: number, cost: number): void {
+    if (cost === 0 || cost > this.capacity) return
+    const booked = this.#lapse(cells, at, now)
+    const units = this.#turnsOf(cost)
+    if (booked + units > this.most || this.#fits(cells, at, now, cost, booked)) return
+    const turnMs = this.#turnMs(cells, at, now, cost, booked)
+    const next = at + this.#next
+    // no other caller may have the first turn before its caller returns
+    const turn = now + (booked === 0 ? wholeSeconds(turnMs) : turnMs)
+    if (booked === 0) cells[next] = turn
+    cells[next + 1] = turn + units * this.paceMs
+    cells[next + 2] = booked + units
+  }
+
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    return this.inner.adjust(cells, at, now, units, takenAt)
+  }
+
+  remaining(cells: Float64Array, at: number, now: number): number {
+    const left = this.inner.remaining(cells, at, now)
+    const booked = this.#booked(cells, at, now)
+    return booked === 0 || this.#isDue(cells, at, now) ? left : Math.max(0, left - Math.ceil(booked))
+  }
+
+  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+    return this.inner.resetAfterMs(cells, at, now)
+  }
+
+  keptMs(cells: Float64Array, at: number, now: number): number {
+    const { keptMs = this.inner.resetAfterMs } = this.inner
+    const usedMs = keptMs.call(this.inner, cells, at, now)
+    if (this.#booked(cells, at, now) === 0) return usedMs
+    return Math.max(usedMs, cells[at + this.#next + 1] + GRACE_MS - now)
+  }
+
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    this.inner.adopt(cells, at, now, used, resetAfterMs)
+    cells.fill(0, at + this.#next, at + this.cells)
+  }
+
+  /** Whether a take fits: at a turn, or because the policy has room for it beside all booked units. */
+  #fits(cells: Float64Array, at: number, now: number, cost: number, booked: number): boolean {
+    const { inner, capacity } = this
+    const mayTake = booked === 0 || this.#isDue(cells, at, now)
+    if (mayTake && inner.waitMs(cells, at, now, cost) === 0) return true
+    const needed = Math.ceil(booked) + cost
+    return booked > 0 && needed <= capacity && inner.waitMs(cells, at, now, needed) === 0
+  }
+
+  /** Returns the milliseconds until the turn of a take that does not fit: behind the queue, and when there is room. */
+  #turnMs(cells: Float64Array, at: number, now: number, cost: number, booked: number): number {
+    const roomMs = this.inner.waitMs(cells, at, now, Math.min(this.capacity, Math.ceil(booked) + cost))
+    return booked === 0 ? roomMs : Math.max(roomMs, cells[at + this.#next + 1] - now)
+  }
+
+  #isDue(cells: Float64Array, at: number, now: number): boolean {
+    return now >= cells[at + this.#next] - ROUNDING_MS
+  }
+
+  /** Returns the units whose turns are not over. */
+  #booked(cells: Float64Array, at: number, now: number): number {
+    const next = at + this.#next
+    const booked = cells[next + 2]
+    // most keys have no queue
+    if (booked === 0) return 0
+    const queuedMs = cells[next + 1] - Math.max(cells[next], now - GRACE_MS)
+    // a longer queue is left over from before the clock was set back
+    const longestMs = this.#longestMs + this.inner.resetAfterMs(cells, at, now)
+    if (queuedMs <= ROUNDING_MS || cells[next + 1] - now > longestMs) return 0
+    return Math.min(booked, queuedMs / this.paceMs)
+  }
+
+  /** Removes turns that are over from the queue. Returns the units that are left. */
+  #lapse(cells: Float64Array, at: number, now: number): number {
+    const booked = this.#booked(cells, at, now)
+    const next = at + this.#next
+    cells[next] = Math.max(cells[next], now - GRACE_MS)
+    cells[next + 2] = booked
+    return booked
+  }
+
+  /** Returns the turns that a cost occupies, so that equal costs which do not divide the capacity fit one after another. */
+  #turnsOf(cost: number): number {
+    return Math.ceil(this.capacity / Math.max(1, Math.floor(this.capacity / cost)))
+  }
+}
+
+/**
+ * Returns the milliseconds between units, so that the policy admits all units that return up to `SPREAD_MS` after their
+ * turns.
+ */
+function paceMsOf(policy: Policy, capacity: number): number {
+  const { algorithm, limit, windowMs, slices = 1 } = policy
+  const perMs = drainPerMs(policy)
+  if (perMs > 0) return Math.max(1 / perMs, (1 / perMs + SPREAD_MS) / capacity)
+  const paceMs = (reachMs(policy) + SPREAD_MS) / limit
+  // a weighted epoch counts a unit less, the later it is in the next one
+  const isWeighted = algorithm === 'sliding-window' && slices === 1 && limit > 1
+  return isWeighted ? Math.min(paceMs, (windowMs + SPREAD_MS) / (limit - 1)) : paceMs
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000)) * 1_000
+}
