@@ -37,6 +37,6 @@ describe.each([
         clock,
         serverTime: () => (clock as FakeClock).now(),
       }),
-    { keepsHolds: true },
+    { keepsHolds: true, booksTurns: true },
   )
 })

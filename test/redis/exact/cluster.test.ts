@@ -22,7 +22,7 @@ describe('redisBackend on a cluster', () => {
   backendContract(
     { describe, test },
     (clock) => redisBackend(client, { prefix: ownPrefix(), serverTime: () => clock.now(), clock }),
-    { keepsHolds: true },
+    { keepsHolds: true, booksTurns: true },
   )
 
   test('takes with keys in several slots admit exactly what the scarcest policy has, and charge nothing extra to the others', async () => {

@@ -28,7 +28,7 @@ describe.each(singleServerClients)('redisBackend over %s', (_, connect) => {
 
   afterAll(() => connected.close())
 
-  backendContract({ describe, test }, (clock) => made(connected.client, clock), { keepsHolds: true })
+  backendContract({ describe, test }, (clock) => made(connected.client, clock), { keepsHolds: true, booksTurns: true })
 })
 
 describe('redisBackend over another client', () => {
@@ -41,5 +41,5 @@ describe('redisBackend over another client', () => {
 
   afterAll(() => runner.close())
 
-  backendContract({ describe, test }, (clock) => made(runner, clock), { keepsHolds: true })
+  backendContract({ describe, test }, (clock) => made(runner, clock), { keepsHolds: true, booksTurns: true })
 })

@@ -48,7 +48,10 @@ describe.each(singleServerClients)('redisBackend with native commands over %s', 
     })
   }
 
-  backendContract({ describe, test }, (ofTest) => made(connected.client, ofTest), { keepsHolds: true })
+  backendContract({ describe, test }, (ofTest) => made(connected.client, ofTest), {
+    keepsHolds: true,
+    booksTurns: true,
+  })
 
   test('the contract has used the command', () => {
     assert.ok(proxy.received > 100, `${proxy.received} commands`)

@@ -29,11 +29,10 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
   readonly inner: CompiledPolicy
   readonly paceMs: number
   readonly most: number
+  readonly longestMs: number
   readonly bookings: PolicyBookings = this
   /** Index of the cell with the next turn. */
   readonly #next: number
-  /** Longest time from a booking to the end of the queue, for a key without debt. */
-  readonly #longestMs: number
 
   constructor(inner: CompiledPolicy) {
     this.policy = inner.policy
@@ -47,7 +46,7 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     this.paceMs = paceMsOf(inner.policy, inner.capacity)
     this.most = LONGEST_QUEUE * Math.max(inner.policy.limit, inner.capacity)
     this.#next = inner.cells
-    this.#longestMs = retentionMs(inner) + this.most * this.paceMs + SPREAD_MS
+    this.longestMs = retentionMs(inner) + this.most * this.paceMs + SPREAD_MS
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
@@ -136,7 +135,7 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     if (booked === 0) return 0
     const queuedMs = cells[next + 1] - Math.max(cells[next], now - GRACE_MS)
     // a longer queue is left over from before the clock was set back
-    const longestMs = this.#longestMs + this.inner.resetAfterMs(cells, at, now)
+    const longestMs = this.longestMs + this.inner.resetAfterMs(cells, at, now)
     if (queuedMs <= ROUNDING_MS || cells[next + 1] - now > longestMs) return 0
     return Math.min(booked, queuedMs / this.paceMs)
   }

@@ -31,8 +31,10 @@ function isPlainTake({ operation, names, charges }: ScriptRequest): boolean {
 }
 
 function callOfOne({ charges, names }: ScriptRequest, time: TimeArg): ScriptCall {
-  // a single charge behaves the same whether or not it is advisory
-  if (charges.length === 1) return soleCall(charges[0].counter.compiled, charges[0].cost, names, time)
+  const [{ counter: first, cost: firstCost, advisory: isAdvisory }] = charges
+  // a single charge behaves the same whether or not it is advisory, except that only an enforced one books a turn
+  const isSole = charges.length === 1 && !(isAdvisory && first.compiled.bookings)
+  if (isSole) return soleCall(first.compiled, firstCost, names, time)
   const args: Arg[] = [time]
   for (const { counter, cost, advisory } of charges) args.push(...policyArgs(counter.compiled), cost, advisory ? 1 : 0)
   return { script: severalScript(charges.map(({ counter }) => counter.compiled)), keys: names, args }
@@ -53,7 +55,7 @@ function soleCall(compiled: CompiledPolicy, cost: number, keys: readonly string[
   if (!sole) {
     const [algorithm, ...constants] = policyArgs(compiled)
     sole =
-      compiled.variants || compiled.holds
+      compiled.variants || compiled.holds || compiled.bookings
         ? { script: severalScript([compiled]), constants: [algorithm, ...constants], ofSeveral: true }
         : { script: soleScript(compiled), constants, ofSeveral: false }
     soles.set(compiled, sole)

@@ -50,6 +50,7 @@ interface RequestTimes {
 export class ExactBackend implements Backend<Promise<Answer>> {
   readonly name = 'redis'
   readonly keepsHolds = true
+  readonly booksTurns = true
   readonly identity: object
   readonly #clock: Clock
   readonly #runner: ScriptRunner

@@ -15,9 +15,9 @@ const known = new WeakSet<CompiledPolicy>()
  * different algorithms.
  */
 export function nativePolicy(compiled: CompiledPolicy): CompiledPolicy | undefined {
-  const { policy, variants, holds, capacity } = compiled
+  const { policy, variants, holds, bookings, capacity } = compiled
   const { algorithm, windowMs } = policy
-  if (variants || holds || algorithm !== 'fixed-window' || capacity >= MAX_LIMIT) return undefined
+  if (variants || holds || bookings || algorithm !== 'fixed-window' || capacity >= MAX_LIMIT) return undefined
   if (!Number.isInteger(windowMs) || windowMs < MIN_WINDOW_MS) return undefined
   let native = natives.get(compiled)
   if (!native) {

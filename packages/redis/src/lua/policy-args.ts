@@ -15,7 +15,7 @@ export type LuaAlgorithm =
   | 'gcra'
 
 /** An algorithm, or a policy that is made of others. */
-export type LuaConstructor = LuaAlgorithm | 'variants' | 'holding'
+export type LuaConstructor = LuaAlgorithm | 'variants' | 'holding' | 'booking'
 
 /** Algorithm and constants of a policy, in the order in which the Lua code reads them. */
 type PolicyArgs = readonly [LuaConstructor, ...string[]]
@@ -46,18 +46,23 @@ export function policyArgs(compiled: CompiledPolicy): PolicyArgs {
 /** Returns the algorithms that a script needs for a policy and its variants. */
 export function algorithmsOf(compiled: CompiledPolicy): readonly LuaConstructor[] {
   const [name] = policyArgs(compiled)
-  if (compiled.holds) return [name, ...algorithmsOf(compiled.holds.inner)]
+  const { inner } = compiled.holds ?? compiled.bookings ?? {}
+  if (inner) return [name, ...algorithmsOf(inner)]
   return [name, ...(compiled.variants ?? []).flatMap((variant) => algorithmsOf(variant.compiled))]
 }
 
-/** Returns the algorithm of a policy without variants and holds. */
+/** Returns the algorithm of a policy without variants, holds and bookings. */
 export function algorithmOf(compiled: CompiledPolicy): LuaAlgorithm {
   return policyArgs(compiled)[0] as LuaAlgorithm
 }
 
 function argsOf(compiled: CompiledPolicy): PolicyArgs {
-  const { holds, variants } = compiled
+  const { holds, bookings, variants } = compiled
   if (holds) return ['holding', String(holds.sliceMs), ...policyArgs(holds.inner)]
+  if (bookings) {
+    const { most, paceMs, longestMs, inner } = bookings
+    return ['booking', String(most), String(paceMs), String(longestMs), ...policyArgs(inner)]
+  }
   return variants ? variantsArgs(variants) : plainArgs(compiled, false)
 }
 

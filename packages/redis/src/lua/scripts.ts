@@ -127,6 +127,7 @@ function soleBehind(driverName: string, refusal: readonly string[], compiled: Co
 function makerOf(name: LuaConstructor): string {
   const head = `algorithms['${name}'] = function()`
   if (name === 'holding') return textOf(head, lua.holding, lua.numbersOf, lua.holdingStep, 'end')
+  if (name === 'booking') return textOf(head, lua.booking, lua.numbersOf, lua.bookingStep, 'end')
   if (name === 'variants') return textOf(head, lua.variants, lua.numbersOf, lua.variantsStep, 'end')
   const constants = constantNames[name]
   const args = locals(

@@ -76,6 +76,8 @@ export interface PolicyBookings {
   readonly paceMs: number
   /** Largest number of units that a key can book. */
   readonly most: number
+  /** Longest time in milliseconds from a booking to the end of the queue, for a key without debt. */
+  readonly longestMs: number
   /**
    * Books the turn that `waitMs` has returned for a take of `cost` units. Changes nothing if the take fits, never fits,
    * or would exceed `most`.

@@ -59,7 +59,7 @@ local function takePlainly(decisions, step, cost)
       if spends then
         spend(c, now, cost)
         written[key] = step
-      end
+      elseif wait > 0 and step.book and step.book(c, now, cost) then written[key] = step end
       local left, reset, grows = numbersOf(c, now, cost, wait)
       if spends then resets[key] = reset end
       out[size] = numbersText(left, wait, reset, grows)
@@ -132,7 +132,7 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
       size = size + 1
       out[size] = '!' .. message
     else
-      local isPartial = mayTake and not allFit
+      local isPartial, vetoed = mayTake and not allFit, operation == 'take' and not mayTake
       if isPartial then readUnspent(count) end
       for j = 1, count do
         local charge = charges[j]
@@ -160,6 +160,8 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
             step.release(c, now, hold.units, hold.endsAt)
             step.hold(c, now, cost, hold.forMs)
           else step.spend(c, now, cost) end
+          written[key] = step
+        elseif vetoed and waits[j] > 0 and not charge.advisory and step.book and step.book(c, now, cost) then
           written[key] = step
         end
         size = size + 1

@@ -23,9 +23,10 @@ local out = { stamp }
 for j = 1, #KEYS do
   local step, c = steps[j], cells[j]
   local takes = not vetoed and (allFit or not advisory[j]) and costs[j] > 0
+  local books = waits[j] > 0 and not advisory[j] and step.book and step.book(c, now, costs[j])
   if takes then step.spend(c, now, costs[j]) end
   local left, reset, grows = step.numbersOf(c, now, costs[j], waits[j])
-  if takes then store(KEYS[j], c, step.layout, step.keptMs and step.keptMs(c, now) or reset) end
+  if takes or books then store(KEYS[j], c, step.layout, step.keptMs and step.keptMs(c, now) or reset) end
   out[j + 1] = format('%d %d %.17g %d', left, waitOf(waits[j]), reset, waitOf(grows))
 end
 return table.concat(out, ' ')
