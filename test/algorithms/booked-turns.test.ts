@@ -113,6 +113,21 @@ test.each(cases)('a client that hammers books a bounded queue of its own key: $n
   expect(shareOf(beside)).toBe(1)
 })
 
+// each admitted client is a newcomer again, and newcomers take turns that are due
+test.each(cases)('most clients that ask again and again pass on their first return: $name in $window', (one) => {
+  const random = seededRandom(1)
+  const { policy, windowMs, most } = one
+  const all = clients(100, () => ({
+    startMs: random.next() * windowMs,
+    asksAgainMs: () => 2 * random.next() * windowMs,
+  }))
+  const outcome = serve(booked(policy), all, 20 * windowMs)
+  expect(mostIn(outcome.admitted, windowMs)).toBeLessThanOrEqual(most)
+  const inTurns = shareOf(outcome)
+  expect(inTurns).toBeGreaterThanOrEqual(windowMs === 1_000 ? 0.25 : 0.88)
+  expect(inTurns).toBeGreaterThan(1.5 * shareOf(serve(policy, all, 5 * windowMs)))
+})
+
 test.each(cases)('clients with equal costs pass on their first return: $name in $window', (one) => {
   if ((one.policy.burst ?? LIMIT) < 3) return
   expect(shares(one, () => ({ cost: 3 }), 25)).toBeGreaterThanOrEqual(drains(one.policy) ? 0.94 : 0.99)

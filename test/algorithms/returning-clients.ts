@@ -36,11 +36,12 @@ export function serve(policy: OwnPolicy, clients: readonly Client[], untilMs = N
   const clock = new FakeClock({ nowMs: 1_000 })
   const limiter = createLimiter({ policies: [policy], clock })
   const startMs = clock.now()
-  const due: { at: number; order: number; client: Client; attempts: number }[] = []
-  let order = 0
+  const due: { at: number; client: Client; attempts: number }[] = []
   const add = (at: number, client: Client, attempts: number): void => {
-    due.push({ at: at + (client.latencyMs?.() ?? 0), order: order++, client, attempts })
-    due.sort((a, b) => a.at - b.at || a.order - b.order)
+    const arrives = at + (client.latencyMs?.() ?? 0)
+    // requests of one instant keep their order
+    const before = due.findLastIndex((other) => other.at <= arrives)
+    due.splice(before + 1, 0, { at: arrives, client, attempts })
   }
   for (const client of clients) add(startMs + client.startMs, client, 0)
   const admitted: number[] = []

@@ -31,6 +31,7 @@ export interface Heard {
 export class FlakyBackend implements Backend {
   readonly name = 'flaky'
   readonly keepsHolds = true
+  readonly booksTurns = true
   readonly heard: Heard[] = []
   readonly opened: Counter[] = []
   condition: Condition = 'well'

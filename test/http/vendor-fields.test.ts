@@ -51,6 +51,13 @@ describe('the reset of the dialect openai', () => {
   })
 })
 
+test('a booked turn after the end of all usage is the reset', () => {
+  const booked = compilePolicy({ name: 'plain', limit: 10, window: '1m', retry: 'booked' })
+  expect(fieldsOf(OPENAI, new ChargeVerdict(booked, false, 0, 90_000, 60_000))).toMatchObject({
+    'x-ratelimit-reset-requests': '1m30s',
+  })
+})
+
 describe('the reset of the dialect anthropic', () => {
   test.each([
     [0, '2026-01-01T00:00:00Z'],

@@ -3,6 +3,7 @@ import { createLimiter, limitOverrides, type PolicyInput, waitFor } from '@sluic
 import { openPolicies } from '@sluice/limiter-core/http'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { FakeClock } from '@sluice/testkit'
+import { PromisedBackend } from '../contracts/async-backend.ts'
 
 const BOOKED = { limit: 10, window: '1m', retry: 'booked' } as const
 
@@ -80,4 +81,23 @@ test('turns keep their key in memory until they are over', () => {
   expect([limiter.take('a').allowed, limiter.take('a').allowed]).toEqual([true, false])
   clock.advance(300_000)
   for (let times = 0; times < 10; times++) expect(limiter.take('a').allowed).toBe(true)
+})
+
+test('the local rule starts from the usage of a key, and books no turns', async () => {
+  const clock = new FakeClock({ nowMs: 1_000 })
+  const backend = new PromisedBackend(clock)
+  const policies = [{ ...BOOKED, algorithm: 'gcra', burst: 2 } as const]
+  const limiter = createLimiter({ policies, backend, clock })
+  const waits: number[] = []
+  for (let times = 0; times < 20; times++) waits.push((await limiter.take('a')).retryAfterMs)
+  expect(waits.at(-1)).toBe(108_000)
+  backend.failure = new Error('down')
+  clock.advance(500)
+  const denied = [await limiter.take('a'), await limiter.take('a')]
+  expect(denied).toMatchObject([{ source: 'local' }, { source: 'local' }])
+  expect(denied.map(({ retryAfterMs }) => retryAfterMs)).toEqual([5_500, 5_500])
+  // two units drain in 12 seconds, and the queue of two minutes is no debt
+  clock.advance(11_500)
+  expect([await limiter.take('a'), await limiter.take('a')].map(({ allowed }) => allowed)).toEqual([true, true])
+  await limiter.close()
 })

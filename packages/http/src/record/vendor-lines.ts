@@ -91,7 +91,9 @@ function fieldsOf(vendor: Vendor, entries: readonly HeaderEntry[], wallMs: () =>
     const limit: HeaderLine = [nameOf(kind, 'limit'), String(policy.limit)]
     // a request that can never pass finds no units, however many are left
     if (retryAfterMs === Number.POSITIVE_INFINITY) return [limit, [nameOf(kind, 'remaining'), '0']]
-    return [limit, [nameOf(kind, 'remaining'), String(remaining)], [nameOf(kind, 'reset'), reset(resetAfterMs, wallMs)]]
+    // a booked turn may be later than the end of all usage
+    const afterMs = policy.retry === 'booked' ? Math.max(resetAfterMs, retryAfterMs) : resetAfterMs
+    return [limit, [nameOf(kind, 'remaining'), String(remaining)], [nameOf(kind, 'reset'), reset(afterMs, wallMs)]]
   })
 }
 
