@@ -23,7 +23,7 @@ import { clockOf } from '../time/clock.ts'
 import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
 import { type CounterSlots, CountTable } from './count-table.ts'
 import { neededUnits, releaseUnits, takeUnits } from './held-charge.ts'
-import { MemoryCounter } from './memory-counter.ts'
+import { MemoryCounter, slotsOf } from './memory-counter.ts'
 import type { SlotRef } from './shard.ts'
 
 export interface MemoryBackendOptions {
@@ -65,8 +65,7 @@ export class MemoryBackend implements Backend<Answer> {
   readonly #table: CountTable
   readonly #numbers = new Float64Array(NUMBERS)
   readonly #observers = new Observers()
-  // events are reported after an answer is complete: an observer may take, which must not happen during a change of the
-  // table
+  // reported after an answer is complete: an observer may take, which must not happen during a change of the table
   readonly #unreported: Parameters<Observers['event']>[] = []
 
   constructor(maxBytes: number, clock: Clock, source: AnswerSource = FROM_MEMORY) {
@@ -162,10 +161,9 @@ export class MemoryBackend implements Backend<Answer> {
 
   /** Books the turn of a denied take, if its policy books turns. Returns the slot of the key. */
   #book(slots: CounterSlots, found: SlotRef, now: number, cost: number): SlotRef {
-    const { bookings } = slots.compiled
-    if (!bookings) return found
+    if (!slots.compiled.bookings) return found
     const slot = this.#table.ensureSlot(slots, found, now)
-    bookings.book(slot.cells, slot.at, now, cost)
+    slots.compiled.bookings.book(slot.cells, slot.at, now, cost)
     return slot
   }
 
@@ -299,8 +297,4 @@ export class MemoryBackend implements Backend<Answer> {
   #report(): void {
     for (const event of this.#unreported.splice(0)) this.#observers.event(...event)
   }
-}
-
-function slotsOf(counter: CountedKey['counter']): CounterSlots {
-  return (counter as MemoryCounter).slots
 }

@@ -1,4 +1,4 @@
-import type { Answer, CompiledPolicy, Counter, Moment } from '../contracts.ts'
+import type { Answer, CompiledPolicy, CountedKey, Counter, Moment } from '../contracts.ts'
 import type { SoleDecision } from '../decision/sole-decision.ts'
 import type { CounterSlots } from './count-table.ts'
 
@@ -24,4 +24,9 @@ export class MemoryCounter<P extends CompiledPolicy = CompiledPolicy> implements
   take(key: string, cost: number, moment?: Moment): SoleDecision {
     return this.#backend.takeOne(this, key, cost, moment)
   }
+}
+
+/** Returns the cells of a counter that `MemoryBackend` opened. */
+export function slotsOf(counter: CountedKey['counter']): CounterSlots {
+  return (counter as MemoryCounter).slots
 }
