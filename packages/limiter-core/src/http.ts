@@ -39,10 +39,12 @@ export { clientKey } from './keys/client-key.ts'
 export { joinedKey } from './keys/joined-key.ts'
 export { keySourceOf } from './keys/key-option.ts'
 export {
+  type AddressDoubt,
   ANONYMOUS,
   DENY,
   EXEMPT,
   type KeySource,
+  NO_ADDRESS,
   type ReportFallback,
   type ResolvedKey,
   requestKey,
@@ -50,7 +52,6 @@ export {
 } from './keys/key-source.ts'
 export { isPreflight, preflightKey, reportUnlessPreflight } from './keys/preflight.ts'
 export type * from './keys/proxy-trust.ts'
-export { fallbackReporter } from './keys/report-fallback.ts'
 export { byIp, isHeaderName, labelOf } from './keys/sources.ts'
 export { wholeCost, wholeCostOfRequest } from './limiter/costs/cost.ts'
 export type { LimiterHold } from './limiter/holds/open-hold.ts'

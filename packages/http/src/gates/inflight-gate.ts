@@ -7,7 +7,6 @@ import {
   compileHeaders,
   EXEMPT,
   FULL,
-  fallbackReporter,
   type HeaderEntry,
   type HeaderPlan,
   type HttpDenial,
@@ -38,6 +37,7 @@ import { capEntry } from './cap-entry.ts'
 import { isSkipped, runHook } from './options/hook.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
 import { checkHooks, parseStatus } from './options/request-rules.ts'
+import { fallbackReporter } from './report-fallback.ts'
 import { type Rank, RequestOrder } from './request-order.ts'
 import { ViewedRequest } from './viewed-request.ts'
 

@@ -4,7 +4,6 @@ import {
   compileFailover,
   type Decision,
   EXEMPT,
-  fallbackReporter,
   isPromise,
   type LimiterHold,
   LimiterReport,
@@ -30,6 +29,7 @@ import type { GateOverrides, RateCheck } from './rate-check.ts'
 import { rateDenial, rateEntries } from './rate-entries.ts'
 import { layeredGate, type RateLayer } from './rate-layers.ts'
 import { changingPoliciesOf, compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
+import { fallbackReporter } from './report-fallback.ts'
 import { ResolvedKeys } from './resolved-keys.ts'
 import { compileResponse, type ResponseSettings } from './response-settings.ts'
 import { ViewedRequest } from './viewed-request.ts'

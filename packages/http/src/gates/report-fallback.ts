@@ -1,6 +1,11 @@
-import { messageOf, type SluiceCode } from '../errors/errors.ts'
-import type { LimiterReport } from '../observers/limiter-report.ts'
-import { type AddressDoubt, NO_ADDRESS, type ReportFallback } from './key-source.ts'
+import {
+  type AddressDoubt,
+  type LimiterReport,
+  messageOf,
+  NO_ADDRESS,
+  type ReportFallback,
+  type SluiceCode,
+} from '@sluice/limiter-core/http'
 
 const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message: string]>> = {
   'no-address': [
