@@ -6,7 +6,7 @@ import { postgresLedger } from '@sluice/counters/postgres'
 import { createGossip, type GossipPeer, gossipCounters } from '@sluice/gossip'
 import { type Counters, createLimiter } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
-import { createQuotas, quota } from '@sluice/quotas'
+import { createQuotas, quota, waterfall } from '@sluice/quotas'
 import { FolderLock } from '../../packages/counters/src/postgres/folder-lock.ts'
 import type { RuntimeCode } from './runtime-codes.ts'
 
@@ -41,6 +41,7 @@ export const counterCodes: readonly RuntimeCode[] = [
   ['SLUICE_GOSSIP_UNAVAILABLE', () => gossips(() => new Promise(() => {}))],
   ['SLUICE_SKETCH_MISMATCH', () => rejected(countsOtherwise)],
   ['SLUICE_NO_RESERVATION', () => rejected(postsNothing)],
+  ['SLUICE_UNKNOWN_TAKE', () => rejected(refundsNothing)],
   ['SLUICE_FOLDER_IN_USE', () => rejected(opensTwice, createCounters({ ledger: new MemoryLedger(systemClock) }))],
 ]
 
@@ -86,6 +87,12 @@ async function postsNothing(): Promise<void> {
     limiter.close()
     return quotas.close()
   })
+}
+
+async function refundsNothing(): Promise<void> {
+  const quotas = createQuotas(new MemoryLedger(systemClock))
+  const plan = waterfall([quota({ limit: 10, per: 'day', backend: quotas })])
+  await plan.refund('acme', 1, 'unknown').finally(() => quotas.close())
 }
 
 async function fills(counters: Counters): Promise<void> {

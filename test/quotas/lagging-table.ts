@@ -24,9 +24,9 @@ export class BehindTable {
   }
 
   get table(): QuotaTable {
-    const follow = async (changes: Parameters<QuotaTable['commit']>[0]): ReturnType<QuotaTable['commit']> => {
-      if (this.#active === this.#first && this.#isFollowed) await this.#copy.commit(changes)
-      return this.#active.commit(changes)
+    const follow = async (...asked: Parameters<QuotaTable['commit']>): ReturnType<QuotaTable['commit']> => {
+      if (this.#active === this.#first && this.#isFollowed) await this.#copy.commit(...asked)
+      return this.#active.commit(...asked)
     }
     return new Proxy(this.#first as QuotaTable, {
       get: (_, name: keyof QuotaTable) =>

@@ -9,3 +9,15 @@ export type { RefundOptions, ReserveOptions, TopUpOptions } from './quota-option
 export type { QuotaUsage, UsageOptions } from './quota-reports.ts'
 export type { QuotaReservation } from './quota-reservations.ts'
 export type { Quotas } from './quotas.ts'
+export { type WaterfallOptions, waterfall } from './waterfall/create-waterfall.ts'
+export { type Credits, type CreditsOptions, credits } from './waterfall/credits.ts'
+export type { WaterfallInput } from './waterfall/open-parts.ts'
+export type {
+  Waterfall,
+  WaterfallDecision,
+  WaterfallPart,
+  WaterfallRefund,
+  WaterfallRefundOptions,
+  WaterfallTake,
+  WaterfallTakeOptions,
+} from './waterfall/waterfall.ts'

@@ -1,14 +1,18 @@
 import type { AccountId } from '@sluice/counters/backend'
 import { PlainCounter } from '@sluice/fleet/backend'
-import type { Answer, Backend, CompiledPolicy, CountedKey, PolicyCalendar } from '@sluice/limiter-core/backend'
+import type { Answer, Backend, CompiledPolicy, CountedKey } from '@sluice/limiter-core/backend'
 import type { QuotaTerms } from './account/quota-account.ts'
 import { CalendarPeriods } from './calendar/calendar-periods.ts'
+import { EndlessPeriod } from './calendar/endless-period.ts'
 import { storedKey } from './stored-key.ts'
 
-/** The quota of one plan, opened under a counter name. */
+/**
+ * The quota of one plan, opened under a counter name. A policy without a calendar is a balance that only top-ups fill,
+ * and its limit is ignored.
+ */
 export class QuotaCounter extends PlainCounter<Promise<Answer>> {
   readonly terms: QuotaTerms
-  /** Units included in each period. */
+  /** Units included in each period; 0 for a balance. */
   readonly limit: number
   readonly #closed: () => void
 
@@ -19,9 +23,10 @@ export class QuotaCounter extends PlainCounter<Promise<Answer>> {
     closed: () => void,
   ) {
     super(backend, compiled, name)
-    const calendar = compiled.policy.calendar as PolicyCalendar
-    this.terms = { periods: new CalendarPeriods(calendar), carryOver: calendar.carryOver ?? 0 }
-    this.limit = compiled.policy.limit
+    const { calendar, limit } = compiled.policy
+    const periods = calendar ? new CalendarPeriods(calendar) : new EndlessPeriod()
+    this.terms = { periods, carryOver: calendar?.carryOver ?? 0 }
+    this.limit = calendar ? limit : 0
     this.#closed = closed
   }
 

@@ -10,6 +10,7 @@ import {
   type Observers,
   optionsOf,
 } from '@sluice/limiter-core/backend'
+import { AccountGroups } from './account/account-groups.ts'
 import type { ReservationEnd } from './account/account-reservations.ts'
 import { AccountStore } from './account/account-store.ts'
 import { AccountWrites } from './account/account-writes.ts'
@@ -37,6 +38,8 @@ import {
 } from './quota-options.ts'
 import { QuotaReports, type QuotaUsage, type UsageOptions, usageOptions } from './quota-reports.ts'
 import { type QuotaReservation, QuotaReservations } from './quota-reservations.ts'
+import { openParts, type WaterfallInput } from './waterfall/open-parts.ts'
+import { Waterfall } from './waterfall/waterfall.ts'
 
 const CLOSE_MS = 1_000
 
@@ -52,6 +55,7 @@ export interface QuotasDeps {
 interface QuotaParts extends QuotasDeps {
   readonly time: DatabaseTime
   readonly store: AccountStore
+  readonly groups: AccountGroups
   readonly counts: OpenQuotas
   readonly owed: OwedUnits
   readonly notices: QuotaNotices
@@ -62,6 +66,7 @@ interface QuotaParts extends QuotasDeps {
  */
 export class Quotas extends LeasingBackend implements MetricSource {
   readonly #parts: QuotaParts
+  readonly #exact: ExactQuotas
   readonly #credits: QuotaCredits
   readonly #reservations: QuotaReservations
   readonly #reports: QuotaReports
@@ -75,6 +80,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const exact = new ExactQuotas({ name, store, clock, time, owed, opened: (counter) => counts.add(counter) })
     super({ name, exact, ledger: new QuotaLedger(store, terms), terms, keepsCalendars: true, clock })
     this.#parts = parts
+    this.#exact = exact
     this.#credits = new QuotaCredits(store, table)
     this.#reservations = new QuotaReservations(store, table)
     this.#reports = new QuotaReports(table)
@@ -131,6 +137,13 @@ export class Quotas extends LeasingBackend implements MetricSource {
     return this.#reservations.end(this.#counterOf('void', options, []), key, tokenOf('void', id), 0)
   }
 
+  /** Opens a waterfall over checked parts; see `waterfall`. */
+  openWaterfall(parts: readonly WaterfallInput[], scope: string): Waterfall {
+    const { counts, groups } = this.#parts
+    const opened = openParts(parts, scope, { exact: this.#exact, opened: (counter) => counts.add(counter) })
+    return new Waterfall(opened, groups)
+  }
+
   /** Returns the usage of a key by hour, day, week or month. */
   async usage(key: string, options: UsageOptions): Promise<readonly QuotaUsage[]> {
     const checked = usageOptions('usage', options)
@@ -168,6 +181,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
   /** Resolves when no database call is under way. */
   async idle(): Promise<void> {
     await this.#maintenance.idle()
+    await this.#parts.groups.idle()
     await this.#parts.store.idle()
   }
 
@@ -201,6 +215,7 @@ function partsOf(deps: QuotasDeps): QuotaParts {
   const time = new DatabaseTime(clock)
   const onNotices = (written: readonly StoredNotice[]): void => void notices.deliver(written)
   const store = new AccountStore(new AccountWrites({ table, time, onNotices }))
+  const groups = new AccountGroups({ table, time, waitMs, onNotices })
   const onLost = (units: number): void => observers.event('quota', { lost: units })
-  return { ...deps, table, time, counts, notices, store, owed: new OwedUnits({ store, clock, onLost }) }
+  return { ...deps, table, time, counts, notices, store, groups, owed: new OwedUnits({ store, clock, onLost }) }
 }

@@ -44,9 +44,10 @@ export class MemoryQuotaTable implements QuotaTable {
     return { now: this.#now(), accounts: ids.flatMap((id) => this.#rows.get(accountPlace(id)) ?? []) }
   }
 
-  async commit(changes: readonly AccountChange[]): ReturnType<QuotaTable['commit']> {
+  async commit(changes: readonly AccountChange[], together = false): ReturnType<QuotaTable['commit']> {
     const now = this.#now()
-    const written = changes.map((change) => this.#isCurrent(change, now))
+    const current = changes.map((change) => this.#isCurrent(change, now))
+    const written = together && current.includes(false) ? current.map(() => false) : current
     for (const [index, change] of changes.entries()) if (written[index]) this.#write(change, now)
     return { now, written }
   }

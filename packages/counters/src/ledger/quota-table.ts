@@ -11,9 +11,13 @@ export interface QuotaTable {
   read(ids: readonly AccountId[]): Promise<{ readonly now: number; readonly accounts: readonly StoredAccount[] }>
   /**
    * Writes each change if its account still has the version and state that the change is based on, its token is unused,
-   * and the database's clock is within the change's time range. Other changes are not written.
+   * and the database's clock is within the change's time range. Other changes are not written. With `together`, either
+   * all changes are written or none. Default: false.
    */
-  commit(changes: readonly AccountChange[]): Promise<{ readonly now: number; readonly written: readonly boolean[] }>
+  commit(
+    changes: readonly AccountChange[],
+    together?: boolean,
+  ): Promise<{ readonly now: number; readonly written: readonly boolean[] }>
   /** Returns the entry that used a token of an account; undefined if the token is unused. */
   usedToken(id: AccountId, token: string): Promise<StoredEntry | undefined>
   /** Returns at most `limit` accounts of these names with a period, lease or reservation that ended before now. */
@@ -109,7 +113,7 @@ export interface QuotaEntry {
   readonly kind: QuotaEntryKind
   /** Makes the entry count once; null for entries that no caller requested. */
   readonly token: string | null
-  /** Id of the lease or reservation; null otherwise. */
+  /** Id of the lease or reservation, or the answer of a take or refund of a waterfall; null otherwise. */
   readonly ref: string | null
   /** Positive if charged or bought, negative if given back. */
   readonly units: number
@@ -120,7 +124,7 @@ export interface QuotaEntry {
 /**
  * `top-up`: bought. `refund`: given back by an operator. `stranded`: charged for a lease that ended without a report.
  * `reported`: corrects `stranded` after a late report. `credit`: stranded units given back by an operator. `reserved`,
- * then `posted`, `voided` or `expired`: a reservation.
+ * then `posted`, `voided` or `expired`: a reservation. `taken`, then `returned`: a take of a waterfall and its refunds.
  */
 type QuotaEntryKind =
   | 'top-up'
@@ -132,6 +136,8 @@ type QuotaEntryKind =
   | 'posted'
   | 'voided'
   | 'expired'
+  | 'taken'
+  | 'returned'
 
 /** Units used in one hour. */
 export interface UsageLine {

@@ -7,6 +7,8 @@ import type { CounterTables } from './counter-tables.ts'
 export interface QuotaStatements {
   readonly read: string
   readonly commit: string
+  /** Takes the parameters of `commit`. Fails with `PARTLY_WRITTEN` if another process created one of the accounts. */
+  readonly commitTogether: string
   readonly usedToken: string
   readonly due: string
   readonly usage: string
@@ -16,6 +18,8 @@ export interface QuotaStatements {
   readonly delivered: string
 }
 
+/** SQLSTATE of `commitTogether` if only some of the changes could be written: a division by zero. */
+export const PARTLY_WRITTEN = '22012'
 const ENTRY = 'number, name, key, kind, token, ref, units, period, extract(epoch from at) * 1000 as at'
 
 export function quotaStatements(tables: CounterTables): QuotaStatements {
@@ -26,6 +30,7 @@ select clock.now, a.name, a.key, a.version, a.state from clock
 left join (${quotaAccounts} a join unnest($1::text[], $2::text[]) as given (name, key)
   on a.name = given.name and a.key = given.key) on true`,
     commit: commitStatement(tables),
+    commitTogether: togetherStatement(tables),
     usedToken: `select ${ENTRY} from ${quotaEntries} where name = $1 and key = $2 and token = $3`,
     due: `with clock as (${clockOf('$3')})
 select a.name, a.key from ${quotaAccounts} a, clock
@@ -59,20 +64,64 @@ returning n.name, n.key, n.period, n.threshold, n.used, n.included, n.id`,
  * the previous state. The rows that belong to an account begin with its number, from 1: entries $10 to $15, usage $16
  * to $20, notices $21 to $26. $27 is the time.
  */
-function commitStatement({ quotaAccounts, quotaEntries, quotaUsage, quotaNotices }: CounterTables): string {
+function commitStatement(tables: CounterTables): string {
+  const { quotaAccounts } = tables
   return `with clock as (${clockOf('$27')}), given as (
-  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[], $6::float8[], $7::float8[], $8::text[], $9::text[])
-  with ordinality as g (name, key, version, state, starts, ends, due, token, based_on, at)
+${GIVEN}
 ), fresh as (
   select g.* from given g, clock where clock.now >= g.starts and clock.now < g.ends
   and (g.version = 1 or exists (
     select 1 from ${quotaAccounts} a where a.name = g.name and a.key = g.key and a.version = g.version - 1
     and encode(sha256(convert_to(a.state, 'UTF8')), 'hex') = g.based_on))
-  and (g.token is null or not exists (
-    select 1 from ${quotaEntries} e where e.name = g.name and e.key = g.key and e.token = g.token))
-), moved as (
+  and ${unusedToken(tables)}
+), ${writesOf(tables, 'fresh')}
+select clock.now, array(select at::int from written) as written from clock`
+}
+
+/**
+ * Writes changes of accounts like `commitStatement`, but either all or none. If all accounts exist, their rows are locked,
+ * in the order of their keys, before they are compared. New accounts cannot be locked, so they are created in that
+ * order; if another process changes one of the accounts meanwhile, the division by zero undoes the statement.
+ */
+function togetherStatement(tables: CounterTables): string {
+  const { quotaAccounts } = tables
+  const stored = `select a.name, a.key, a.version, a.state from ${quotaAccounts} a
+  join given g on a.name = g.name and a.key = g.key`
+  return `with clock as (${clockOf('$27')}), given as (
+${GIVEN}
+), locked as (
+  ${stored} where not exists (select 1 from given where version = 1)
+  order by a.name collate "C", a.key collate "C" for update of a
+), known as (
+  select * from locked
+  union all ${stored} where exists (select 1 from given where version = 1)
+), fresh as (
+  select g.* from given g left join known k on k.name = g.name and k.key = g.key cross join clock
+  where clock.now >= g.starts and clock.now < g.ends and coalesce(k.version, 0) = g.version - 1
+  and encode(sha256(convert_to(k.state, 'UTF8')), 'hex') is not distinct from g.based_on
+  and ${unusedToken(tables)}
+), complete as (
+  select * from fresh where (select count(*) from fresh) = (select count(*) from given)
+), ${writesOf(tables, 'complete')}
+select clock.now, array(select at::int from written) as written,
+  1 / (case when (select count(*) from written) in (0, (select count(*) from given)) then 1 else 0 end) as together
+from clock`
+}
+
+const GIVEN = `  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[], $6::float8[], $7::float8[], $8::text[], $9::text[])
+  with ordinality as g (name, key, version, state, starts, ends, due, token, based_on, at)`
+
+/** Returns the condition that the token of a change is unused. */
+function unusedToken({ quotaEntries }: CounterTables): string {
+  return `(g.token is null or not exists (
+    select 1 from ${quotaEntries} e where e.name = g.name and e.key = g.key and e.token = g.token))`
+}
+
+/** Returns the part of a statement that writes the changes in the table `changes`, whose numbers `written` contains. */
+function writesOf({ quotaAccounts, quotaEntries, quotaUsage, quotaNotices }: CounterTables, changes: string): string {
+  return `moved as (
   insert into ${quotaAccounts} as a (name, key, version, state, due_at, updated_at)
-  select name, key, version, state, to_timestamp(due / 1000), now() from fresh order by name collate "C", key collate "C"
+  select name, key, version, state, to_timestamp(due / 1000), now() from ${changes} order by name collate "C", key collate "C"
   on conflict (name, key) do update set
     version = excluded.version, state = excluded.state, due_at = excluded.due_at, updated_at = excluded.updated_at
   where a.version = excluded.version - 1
@@ -100,8 +149,7 @@ function commitStatement({ quotaAccounts, quotaEntries, quotaUsage, quotaNotices
     as n (at, period, threshold, used, included, id)
   join written w on w.at = n.at, clock
   on conflict (name, key, period, threshold) do nothing
-)
-select clock.now, array(select at::int from written) as written from clock`
+)`
 }
 
 function clockOf(time: string): string {

@@ -11,7 +11,7 @@ import type {
   StrandedUnits,
   UsageQuery,
 } from '../ledger/quota-table.ts'
-import type { QuotaStatements } from './quota-statements.ts'
+import { PARTLY_WRITTEN, type QuotaStatements } from './quota-statements.ts'
 
 type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
 
@@ -48,11 +48,11 @@ export class SqlQuotaTable implements QuotaTable {
     return { now: Number(rows[0].now), accounts }
   }
 
-  async commit(changes: readonly AccountChange[]): ReturnType<QuotaTable['commit']> {
+  async commit(changes: readonly AccountChange[], together = false): ReturnType<QuotaTable['commit']> {
     const values = [...accountColumns(changes), ...journalColumns(changes), this.#time()]
-    const [row] = (await this.#query(this.#statements.commit, values)) as readonly CommitRow[]
-    const written = new Set(row.written.map(Number))
-    return { now: Number(row.now), written: changes.map((_, index) => written.has(index + 1)) }
+    const { now, written } = await (together ? this.#commitTogether(values) : this.#commit('commit', values))
+    const numbers = new Set(written.map(Number))
+    return { now: Number(now), written: changes.map((_, index) => numbers.has(index + 1)) }
   }
 
   async usedToken({ name, key }: AccountId, token: string): Promise<StoredEntry | undefined> {
@@ -97,6 +97,20 @@ export class SqlQuotaTable implements QuotaTable {
 
   async delivered(ids: readonly string[]): Promise<void> {
     await this.#query(this.#statements.delivered, [ids])
+  }
+
+  async #commit(statement: 'commit' | 'commitTogether', values: unknown[]): Promise<CommitRow> {
+    const [row] = (await this.#query(this.#statements[statement], values)) as readonly CommitRow[]
+    return row
+  }
+
+  async #commitTogether(values: unknown[]): Promise<CommitRow> {
+    try {
+      return await this.#commit('commitTogether', values)
+    } catch (error) {
+      if ((error as { readonly code?: unknown } | null)?.code !== PARTLY_WRITTEN) throw error
+      return { ...(await this.read([])), written: [] }
+    }
   }
 }
 

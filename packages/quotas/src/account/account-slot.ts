@@ -1,9 +1,8 @@
-import { type AccountChange, type AccountId, type StoredAccount, stateHash } from '@sluice/counters/backend'
-import { settleLeases } from './account-leases.ts'
-import { expireReservations } from './account-reservations.ts'
+import type { AccountChange, AccountId, StoredAccount } from '@sluice/counters/backend'
+import { accountChange, settledAccount } from './account-change.ts'
 import type { PendingChange } from './pending-change.ts'
-import { QuotaAccount, type QuotaTerms } from './quota-account.ts'
-import { emptyState, parseState, type QuotaState, serializeState } from './quota-state.ts'
+import type { QuotaTerms } from './quota-account.ts'
+import { emptyState, parseState, serializeState } from './quota-state.ts'
 import { type Recovery, recoveryOf } from './recovered-state.ts'
 import { UnconfirmedWrites } from './unconfirmed-writes.ts'
 import { WriteTurns } from './write-turns.ts'
@@ -16,8 +15,6 @@ interface Known {
   /** The stored text, which may differ from `text`; undefined if the account is not stored. */
   readonly stored: string | undefined
 }
-
-const HOUR_MS = 3_600_000
 
 /** The process that changes an account. */
 export interface AccountOwner {
@@ -116,7 +113,7 @@ export class AccountSlot {
     this.#sent = changes
     const state = parseState(known.text)
     const before = usageOf(state)
-    const account = this.#account(state, now)
+    const account = settledAccount(state, this.terms, now, this.#opening)
     this.#recovery?.apply(account)
     for (const change of changes) change.apply(account)
     // a write with unknown outcome cannot be applied later once this write has taken its version
@@ -126,7 +123,8 @@ export class AccountSlot {
     stampWriter({ before, state, journal: account.journal }, { writer: this.#writer, seq: this.#sentSeq, at: now })
     this.#sentText = serializeState(state)
     this.#turns.composed(state.writers, now)
-    return this.#changeOf(account, known, changes[0]?.token)
+    const text = this.#sentText
+    return accountChange({ id: this.id, terms: this.terms, known, account, text, token: changes[0]?.token })
   }
 
   /** Called when the write was applied. */
@@ -182,13 +180,6 @@ export class AccountSlot {
     return this.#waiting.splice(0, at < 0 ? this.#waiting.length : Math.max(1, at))
   }
 
-  #account(state: QuotaState, now: number): QuotaAccount {
-    const account = new QuotaAccount(state, this.terms, now, this.#opening)
-    settleLeases(account)
-    expireReservations(account)
-    return account
-  }
-
   #unchanged(): undefined {
     if (this.#isFresh) this.#finish()
     else this.#readAgain()
@@ -204,29 +195,4 @@ export class AccountSlot {
       change.settled?.(true)
     }
   }
-
-  #changeOf(account: QuotaAccount, known: Known, token: string | undefined): AccountChange {
-    const { journal, dueAt } = account
-    const { periods } = this.terms
-    const hour = periods.hourAt(account.now)
-    const notices = journal.notices.map((notice) => ({ ...notice, ...this.id, id: noticeId(this.id, notice) }))
-    return {
-      ...this.id,
-      version: known.version + 1,
-      basedOn: known.stored && stateHash(known.stored),
-      state: this.#sentText,
-      // usage must be written in the hour and the period to which it was charged
-      from: hour,
-      until: Math.min(hour + HOUR_MS, periods.at(account.now).endsAt),
-      dueAt,
-      token,
-      entries: journal.entries,
-      usage: journal.usage,
-      notices,
-    }
-  }
-}
-
-function noticeId({ name, key }: AccountId, { period, threshold }: { period: string; threshold: number }): string {
-  return `${name}/${period}/${threshold}/${key}`
 }

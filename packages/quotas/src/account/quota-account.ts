@@ -10,7 +10,7 @@ const THRESHOLDS = [80, 100] as const
 
 /** Rules for the periods of an account, the same for all keys of a quota. */
 export interface QuotaTerms {
-  readonly periods: CalendarPeriods
+  readonly periods: Pick<CalendarPeriods, 'at' | 'before' | 'hourAt' | 'warmUp'>
   /** Maximum number of unused units carried over to the next period. */
   readonly carryOver: number
 }
@@ -234,6 +234,8 @@ export class QuotaAccount {
   #notice(period: PeriodState): void {
     const all = included(period)
     const used = period.used + period.stranded
+    // a balance that only top-ups fill includes no units
+    if (all === 0) return
     for (const threshold of THRESHOLDS) {
       if (threshold <= period.noticed || used * 100 < all * threshold) continue
       period.noticed = threshold

@@ -17,7 +17,7 @@ export class TimedQuotaTable implements QuotaTable {
   }
 
   readonly read: QuotaTable['read'] = (ids) => this.#call(() => this.#table.read(ids))
-  readonly commit: QuotaTable['commit'] = (changes) => this.#call(() => this.#table.commit(changes))
+  readonly commit: QuotaTable['commit'] = (...asked) => this.#call(() => this.#table.commit(...asked))
   readonly usedToken: QuotaTable['usedToken'] = (id, token) => this.#call(() => this.#table.usedToken(id, token))
   readonly due: QuotaTable['due'] = (names, limit) => this.#call(() => this.#table.due(names, limit))
   readonly usage: QuotaTable['usage'] = (query) => this.#call(() => this.#table.usage(query))

@@ -1,0 +1,50 @@
+import { SluiceError } from '@sluice/limiter-core/backend'
+
+/** What a take took from one part. */
+interface TakenPart {
+  readonly name: string
+  readonly units: number
+  /** Label of the period to which the units are charged. */
+  readonly period: string
+}
+
+/** A take as its entry stores it. */
+export interface TakeRecord {
+  readonly units: number
+  readonly remaining: number
+  readonly takenAt: number
+  readonly parts: readonly TakenPart[]
+}
+
+/** A refund as its entry stores it. */
+export interface RefundRecord {
+  /** Idempotency key of the refund. */
+  readonly id: string
+  /** Units to give back. The parts may have accepted fewer. */
+  readonly units: number
+  readonly parts: readonly Omit<TakenPart, 'period'>[]
+}
+
+/** Version of the format of both records. */
+const VERSION = 1
+
+/** Returns the token of the entry of a take. */
+export function takeToken(id: string): string {
+  return `take:${id}`
+}
+
+/** Returns the token of the entry of a refund of a take, whose refunds are numbered from 0. */
+export function refundToken(id: string, number: number): string {
+  return `return:${number}:${id}`
+}
+
+export function recordText(record: TakeRecord | RefundRecord): string {
+  return JSON.stringify({ v: VERSION, ...record })
+}
+
+/** Parses a stored record. Throws `SLUICE_COUNTER_TABLES` if a later release wrote it. */
+export function recordOf<T extends TakeRecord | RefundRecord>(text: string | null): T {
+  const { v, ...record } = JSON.parse(text ?? '{}') as T & { readonly v?: number }
+  if (v === VERSION) return record as unknown as T
+  throw new SluiceError('SLUICE_COUNTER_TABLES', `waterfall entry: expected version ${VERSION}, received version ${v}`)
+}
