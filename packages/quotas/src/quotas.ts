@@ -193,8 +193,9 @@ export class Quotas extends LeasingBackend implements MetricSource {
   override async close(): Promise<void> {
     this.#maintenance.stop()
     await super.close()
-    const { owed, clock, notices, store } = this.#parts
-    const settled = Promise.all([owed.drained().then(() => notices.idle()), this.#maintenance.idle()])
+    const { owed, clock, notices, groups, store } = this.#parts
+    const drained = owed.drained().then(() => notices.idle())
+    const settled = Promise.all([drained, groups.idle(), this.#maintenance.idle()])
     await settledWithin(settled, CLOSE_MS, clock)
     notices.close()
     owed.stop()

@@ -129,6 +129,13 @@ describe('a waterfall', () => {
     await expect(other.take('a', 1)).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
   })
 
+  test('completes takes under way before its quotas are closed', async () => {
+    const plan = waterfall([included()])
+    const taken = plan.take('a', 3)
+    await quotas.close()
+    expect((await taken).allowed).toBe(true)
+  })
+
   test('reports credits in balances and usage, without notices of included units', async () => {
     const notices: unknown[] = []
     const own = createQuotas(ledger, { clock, onUsed: (notice) => void notices.push(notice) })
