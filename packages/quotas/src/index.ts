@@ -14,10 +14,14 @@ export { type Credits, type CreditsOptions, credits } from './waterfall/credits.
 export type { WaterfallInput } from './waterfall/open-parts.ts'
 export type {
   Waterfall,
+  WaterfallRefundOptions,
+  WaterfallReserveOptions,
+  WaterfallTakeOptions,
+} from './waterfall/waterfall.ts'
+export type {
   WaterfallDecision,
   WaterfallPart,
   WaterfallRefund,
-  WaterfallRefundOptions,
+  WaterfallReservation,
   WaterfallTake,
-  WaterfallTakeOptions,
-} from './waterfall/waterfall.ts'
+} from './waterfall/waterfall-answers.ts'

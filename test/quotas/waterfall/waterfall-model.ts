@@ -9,6 +9,15 @@ interface Taken extends WaterfallPart {
   readonly label: number
 }
 
+interface ModelHold {
+  readonly units: number
+  readonly answer: object
+  /** Reserved units of parts, in the order of the waterfall. */
+  readonly parts: readonly Taken[]
+  readonly endsAt: number
+  isSettled: boolean
+}
+
 interface ModelTake {
   readonly answer: WaterfallDecision
   readonly parts: readonly Taken[]
@@ -22,6 +31,7 @@ class ModelPart {
   readonly #per: 'day' | 'month' | 'always'
   readonly #used = new Map<number, number>()
   bought = 0
+  readonly holds: { readonly label: number; readonly units: number; readonly hold: ModelHold }[] = []
   /** Units charged and not given back, in all periods. */
   charged = 0
 
@@ -47,7 +57,10 @@ class ModelPart {
   }
 
   free(now: number): number {
-    return this.limit + this.bought - this.usedAt(now)
+    const label = this.labelAt(now)
+    const live = this.holds.filter((one) => one.label === label && !one.hold.isSettled && one.hold.endsAt > now)
+    const reserved = live.reduce((sum, { units }) => sum + units, 0)
+    return Math.max(0, this.limit + this.bought - this.usedAt(now) - reserved)
   }
 
   /** Units that can be taken at `at` if nothing is taken from `now` until then. */
@@ -79,6 +92,7 @@ class ModelPart {
 export class WaterfallModel {
   readonly parts: readonly ModelPart[]
   readonly #takes = new Map<string, ModelTake>()
+  readonly #holds = new Map<string, ModelHold>()
   readonly #topUps = new Set<string>()
 
   constructor(included: number, overage: number) {
@@ -93,15 +107,60 @@ export class WaterfallModel {
     const earlier = this.#takes.get(token)
     if (earlier) return earlier.answer
     const decision = this.peek(now, units)
-    if (!decision.allowed) return decision
-    const last = this.parts.findIndex(({ name }) => name === decision.parts.at(-1)?.name)
-    const parts = this.parts.slice(0, last + 1).map((part) => {
+    return decision.allowed ? this.#charge(now, decision, token) : decision
+  }
+
+  reserve(now: number, units: number, token: string, ttlMs: number): object {
+    const earlier = this.#holds.get(token)
+    if (earlier) return earlier.answer
+    const decision = this.peek(now, units)
+    if (!decision.allowed) return { ...decision, endsAt: now }
+    const parts = this.#written(decision.parts, 0).map((part) => ({
+      ...part.charge(now, 0),
+      units: decision.parts.find(({ name }) => name === part.name)?.units ?? 0,
+    }))
+    const endsAt = now + ttlMs
+    const answer = { ...decision, remaining: decision.remaining - units, endsAt }
+    const hold = { units, answer, parts, endsAt, isSettled: false }
+    for (const { name, label, units: own } of parts) {
+      this.parts.find((part) => part.name === name)?.holds.push({ label, units: own, hold })
+    }
+    this.#holds.set(token, hold)
+    return answer
+  }
+
+  /** Returns the answer of a settlement, or the code of its error. */
+  settle(now: number, units: number, token: string): WaterfallDecision | string {
+    const earlier = this.#takes.get(token)?.answer
+    if (earlier) return earlier.units === units ? earlier : 'SLUICE_TOKEN_REUSED'
+    const hold = this.#holds.get(token)
+    if (!hold) return 'SLUICE_NO_RESERVATION'
+    const isLive = hold.endsAt > now
+    hold.isSettled = true
+    let left = units
+    const parts = this.parts.flatMap((part, index) => {
+      const own = index === this.parts.length - 1 ? left : Math.min(left, part.free(now))
+      left -= own
+      return own > 0 ? [{ name: part.name, units: own }] : []
+    })
+    const decision = { allowed: true, units, parts, remaining: 0, retryAfterMs: 0, takenAt: now }
+    return this.#charge(now, decision, token, isLive ? hold.parts.findLastIndex((part) => part.units > 0) + 1 : 1)
+  }
+
+  /** Charges a decision to the parts up to the last part with units, and to at least the first `least` parts. */
+  #charge(now: number, decision: WaterfallDecision, token: string, least = 1): WaterfallDecision {
+    const parts = this.#written(decision.parts, least).map((part) => {
       const taken = decision.parts.find(({ name }) => name === part.name)
       return part.charge(now, taken?.units ?? 0)
     })
     const answer = { ...decision, remaining: this.#free(now) }
     this.#takes.set(token, { answer, parts, refunds: [] })
     return answer
+  }
+
+  #written(parts: readonly WaterfallPart[], least: number): readonly ModelPart[] {
+    const last = this.parts.findIndex(({ name }) => name === parts.at(-1)?.name)
+    return this.parts.slice(0, Math.max(least, last + 1))
   }
 
   peek(now: number, units: number): WaterfallDecision {

@@ -226,6 +226,70 @@ export function waterfallSuite(
     })
   })
 
+  describe('a reservation', () => {
+    test('counts as taken until it is settled with the units that were used', async () => {
+      const all = await fleet()
+      const one = all.join()
+      await all.topUp(one, 'a', 100)
+      const reserved = await one.plan.reserve('a', 900, { ttlMs: '10m', idempotencyKey: 'job 1' })
+      expect(reserved).toMatchObject({ allowed: true, remaining: 400, endsAt: all.clock.wall() + 600_000 })
+      expect(reserved.parts.map(({ units }) => units)).toEqual([700, 100, 100])
+      expect(await one.plan.take('a', 401)).toMatchObject({ allowed: false, remaining: 400 })
+      const settled = await all.join().plan.settle('a', 750, reserved)
+      expect(settled).toMatchObject({ allowed: true, units: 750, remaining: 550, idempotencyKey: 'job 1' })
+      expect(await all.used(one, 'a')).toEqual([700, 50, 0])
+      expect((await one.plan.refund('a', 60, settled)).parts.map(({ units }) => units)).toEqual([50, 10])
+      await one.quotas.close()
+    })
+
+    test('that does not fit is denied, and returns its units when it expires', async () => {
+      const all = await fleet()
+      const one = all.join()
+      expect(await one.plan.reserve('a', 1_201)).toMatchObject({ allowed: false, parts: [], remaining: 1_200 })
+      expect((await one.plan.reserve('a', 1_000, { ttlMs: '1s' })).allowed).toBe(true)
+      expect((await one.plan.peek('a')).remaining).toBe(200)
+      all.clock.stepWall(1_000)
+      expect((await one.plan.peek('a')).remaining).toBe(1_200)
+      await one.quotas.close()
+    })
+
+    test('can be settled with nothing, with more than the cap, and after it expired', async () => {
+      const all = await fleet()
+      const one = all.join()
+      const reserve = (id: string) => one.plan.reserve('a', 300, { ttlMs: '1s', idempotencyKey: id })
+      expect(await one.plan.settle('a', 0, await reserve('nothing'))).toMatchObject({ parts: [], remaining: 1_200 })
+      const late = await reserve('late')
+      all.clock.stepWall(1_000)
+      expect((await one.plan.settle('a', 10, late)).parts).toEqual([{ name: 'included', units: 10 }])
+      const more = await one.plan.settle('a', 1_300, await reserve('more'))
+      expect(more.parts.map(({ units }) => units)).toEqual([690, 610])
+      expect(more.remaining).toBe(0)
+      expect(await one.quotas.balance('a', all.named('overage'))).toMatchObject({ used: 610, left: -110 })
+      await one.quotas.close()
+    })
+
+    test('is made and settled once, by whichever process', async () => {
+      const all = await fleet()
+      const [one, other] = [all.join(), all.join()]
+      const both = [one, other, one, other]
+      const id = 'job 1'
+      const made = await Promise.all(both.map(({ plan }) => plan.reserve('a', 100, { idempotencyKey: id })))
+      for (const each of made) expect(each).toEqual(made[0])
+      expect((await one.plan.peek('a')).remaining).toBe(1_100)
+      const settled = await Promise.all(both.map(({ plan }) => plan.settle('a', 80, id)))
+      for (const each of settled) expect(each).toEqual(settled[0])
+      expect(await all.used(one, 'a')).toEqual([80, 0, 0])
+      await expect(one.plan.settle('a', 81, id)).rejects.toMatchObject({ code: 'SLUICE_TOKEN_REUSED' })
+      await expect(one.plan.reserve('a', 81, { idempotencyKey: id })).rejects.toMatchObject({
+        code: 'SLUICE_TOKEN_REUSED',
+      })
+      await expect(one.plan.settle('b', 80, id)).rejects.toMatchObject({ code: 'SLUICE_NO_RESERVATION' })
+      await expect(one.plan.settle('a', -1, id)).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
+      await expect(one.plan.reserve('a', 0)).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
+      for (const { quotas } of [one, other]) await quotas.close()
+    })
+  })
+
   describe('a refund', () => {
     test('gives units back in reverse order, once', async () => {
       const all = await fleet()

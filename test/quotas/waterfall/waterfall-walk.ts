@@ -33,6 +33,7 @@ export class WaterfallWalk {
   readonly #models = new Map<string, WaterfallModel>()
   /** Tokens of takes, with their keys and units. */
   readonly #takes: { readonly key: string; readonly token: string; readonly units: number }[] = []
+  readonly #holds: { readonly key: string; readonly token: string; readonly units: number }[] = []
   #quotas: Quotas | undefined
   #waterfall: Waterfall | undefined
   #failing: 'before' | 'after' | undefined
@@ -86,10 +87,12 @@ export class WaterfallWalk {
     if (random.next() < this.#options.crashes) await this.#open()
     if (random.whole(4) === 0) this.#clock.stepWall(random.pick([1, HOUR_MS, 7 * HOUR_MS, 24 * HOUR_MS, 200 * HOUR_MS]))
     const key = random.pick(KEYS)
-    const act = random.whole(10)
+    const act = random.whole(14)
     if (act < 4) await this.#take(key)
     else if (act < 7) await this.#refund()
     else if (act < 8) await this.#topUp(key)
+    else if (act < 10) await this.#reserve(key)
+    else if (act < 12) await this.#settle(key)
     else await this.#peek(key)
   }
 
@@ -102,6 +105,30 @@ export class WaterfallWalk {
     const expected = this.#model(one.key).take(this.#clock.wall(), one.units, one.token)
     await this.#same({ ...expected, idempotencyKey: one.token }, () =>
       (this.#waterfall as Waterfall).take(one.key, one.units, { idempotencyKey: one.token }),
+    )
+  }
+
+  async #reserve(key: string): Promise<void> {
+    const random = this.#random
+    const earlier = random.whole(5) === 0 ? random.pick(this.#holds) : undefined
+    const one = earlier ?? { key, token: `hold ${++this.#made}`, units: 1 + random.whole(80) }
+    if (!earlier) this.#holds.push(one)
+    const ttlMs = random.pick([1_000, HOUR_MS, 24 * HOUR_MS])
+    const expected = this.#model(one.key).reserve(this.#clock.wall(), one.units, one.token, ttlMs)
+    await this.#same({ ...expected, idempotencyKey: one.token }, () =>
+      (this.#waterfall as Waterfall).reserve(one.key, one.units, { idempotencyKey: one.token, ttlMs }),
+    )
+  }
+
+  async #settle(key: string): Promise<void> {
+    const random = this.#random
+    const one = random.pick([...this.#holds.slice(-4), { key, token: 'unknown', units: 1 }])
+    const units = random.pick([0, one.units, 1 + random.whole(120)])
+    const expected = this.#model(one.key).settle(this.#clock.wall(), units, one.token)
+    const isAnswer = typeof expected !== 'string'
+    if (isAnswer && units > 0) this.#takes.push({ key: one.key, token: one.token, units })
+    await this.#same(isAnswer ? { ...expected, idempotencyKey: one.token } : expected, () =>
+      (this.#waterfall as Waterfall).settle(one.key, units, one.token),
     )
   }
 

@@ -4,6 +4,7 @@ import { postgresLedger } from '@sluice/counters/postgres'
 import { createLimiter } from '@sluice/limiter-core'
 import { createQuotas, quota, waterfall } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
+import type { Pool } from 'pg'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { waterfallSuite } from './waterfall-suite.ts'
 
@@ -16,16 +17,18 @@ describe('waterfalls in memory', () => {
 
 describe('waterfalls in PostgreSQL', () => {
   let postgres: PostgresServer
+  let pool: Pool
   let scopes = 0
 
   beforeAll(async () => {
     postgres = await startPostgres({ fsync: false })
-    await postgresLedger(postgres.pool()).migrate()
+    pool = postgres.pool({ max: 8 })
+    await postgresLedger(pool).migrate()
   })
   afterAll(() => postgres.stop())
 
   waterfallSuite({ describe, expect, test }, async () => ({
-    ledger: postgresLedger(postgres.pool({ max: 4 })),
+    ledger: postgresLedger(pool),
     scope: `scope-${++scopes}`,
   }))
 

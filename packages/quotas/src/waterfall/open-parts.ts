@@ -9,7 +9,8 @@ import {
   PolicyVariants,
   SluiceError,
 } from '@sluice/limiter-core/backend'
-import { QuotaCounter } from '../quota-counter.ts'
+import type { GroupMember } from '../account/account-groups.ts'
+import { accountOf, QuotaCounter } from '../quota-counter.ts'
 import { type Credits, policyOfCredits } from './credits.ts'
 
 /** Maximum number of parts of a waterfall. */
@@ -69,6 +70,11 @@ export function openParts(parts: readonly WaterfallInput[], scope: string, backe
     closed = backend.opened(counter)
     return { name: policy.name, counter, limitOf: () => 0 }
   })
+}
+
+/** Returns the account of a key under a part. */
+export function memberOf({ counter }: OpenPart, key: string): GroupMember {
+  return { id: accountOf({ key, counter }), terms: counter.terms }
 }
 
 function checkedPart(given: unknown): WaterfallInput {

@@ -1,4 +1,5 @@
 import { SluiceError } from '@sluice/limiter-core/backend'
+import type { WaterfallReservation } from './waterfall-answers.ts'
 
 /** What a take took from one part. */
 interface TakenPart {
@@ -25,7 +26,10 @@ export interface RefundRecord {
   readonly parts: readonly Omit<TakenPart, 'period'>[]
 }
 
-/** Version of the format of both records. */
+/** A reservation as its entry stores it. */
+export type HoldRecord = Omit<WaterfallReservation, 'idempotencyKey'>
+
+/** Version of the format of the records. */
 const VERSION = 1
 
 /** Returns the token of the entry of a take. */
@@ -38,13 +42,31 @@ export function refundToken(id: string, number: number): string {
   return `return:${number}:${id}`
 }
 
-export function recordText(record: TakeRecord | RefundRecord): string {
+/** Returns the token of the entry of a reservation. */
+export function holdToken(id: string): string {
+  return `hold:${id}`
+}
+
+/** Returns the id of a reservation in the accounts. Ids of other reservations contain no backslash. */
+export function heldId(id: string): string {
+  return `\\${id}`
+}
+
+export function recordText(record: TakeRecord | RefundRecord | HoldRecord): string {
   return JSON.stringify({ v: VERSION, ...record })
 }
 
 /** Parses a stored record. Throws `SLUICE_COUNTER_TABLES` if a later release wrote it. */
-export function recordOf<T extends TakeRecord | RefundRecord>(text: string | null): T {
+export function recordOf<T extends TakeRecord | RefundRecord | HoldRecord>(text: string | null): T {
   const { v, ...record } = JSON.parse(text ?? '{}') as T & { readonly v?: number }
   if (v === VERSION) return record as unknown as T
   throw new SluiceError('SLUICE_COUNTER_TABLES', `waterfall entry: expected version ${VERSION}, received version ${v}`)
+}
+
+/** Returns the error of a call whose idempotency key was used with other units. */
+export function otherUnits(owner: string, expected: number, received: number): SluiceError {
+  return new SluiceError(
+    'SLUICE_TOKEN_REUSED',
+    `${owner}: units: expected ${expected}, as in the first call with this idempotency key, received ${received}`,
+  )
 }
