@@ -39,6 +39,9 @@ export interface WaterfallRefund {
 
 /** Answer of `reserve` of a waterfall. */
 export interface WaterfallReservation extends WaterfallTake {
-  /** When the reservation expires and its units return, in epoch ms of the database's clock. */
+  /**
+   * When the reservation expires and its units return, in epoch ms of the database's clock. Equal to `takenAt` if
+   * denied.
+   */
   readonly endsAt: number
 }

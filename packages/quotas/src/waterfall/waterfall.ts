@@ -24,7 +24,10 @@ export interface WaterfallTakeOptions {
 }
 
 export interface WaterfallReserveOptions {
-  /** Makes the reservation count once, ever, and identifies it. 1 to 256 characters. Default: a random key. */
+  /**
+   * Makes the reservation count once, ever, and identifies it; not the key of a take. 1 to 256 characters. Default: a
+   * random key.
+   */
   readonly idempotencyKey?: string | undefined
   /** Time after which the reservation expires unless it is settled, 1 s to 7 days. Default: 1 minute. */
   readonly ttlMs?: Duration | undefined
