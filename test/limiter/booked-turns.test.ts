@@ -96,7 +96,7 @@ test('the local rule starts from the usage of a key, and books no turns', async 
   const denied = [await limiter.take('a'), await limiter.take('a')]
   expect(denied).toMatchObject([{ source: 'local' }, { source: 'local' }])
   expect(denied.map(({ retryAfterMs }) => retryAfterMs)).toEqual([5_500, 5_500])
-  // two units drain in 12 seconds, and the queue of two minutes is no debt
+  // two units drain in 12 seconds, and the queue of two minutes is not a debt
   clock.advance(11_500)
   expect([await limiter.take('a'), await limiter.take('a')].map(({ allowed }) => allowed)).toEqual([true, true])
   await limiter.close()

@@ -177,7 +177,7 @@ export class MemoryBackend implements Backend<Answer> {
     numbers[RESET_AFTER] = compiled.resetAfterMs(cells, at, now)
     const growsMs = availableAfterMs(by, cells, at, now, remaining)
     // the next turn is later than one that was just booked
-    numbers[AVAILABLE_AFTER] = compiled.bookings && waitMs > 0 ? Math.min(growsMs, waitMs) : growsMs
+    numbers[AVAILABLE_AFTER] = waitMs > 0 && compiled.bookings ? Math.min(growsMs, waitMs) : growsMs
   }
 
   /** Restores usage that the caller knows and that this backend has lost. */
