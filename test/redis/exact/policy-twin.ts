@@ -4,6 +4,7 @@ import {
   algorithms,
   availableAfterMs,
   type Backend,
+  BookingPolicy,
   type Charge,
   type CompiledPolicy,
   drainPerMs,
@@ -34,7 +35,8 @@ export class PolicyTwin {
     this.#policy = policy
     // the same count under another limit
     const other: Policy = { ...policy, limit: Math.ceil(policy.limit / 2) }
-    this.#policies = [policy, other].map((one) => algorithms[policy.algorithm].compile(one, policy.limit))
+    const compiled = [policy, other].map((one) => algorithms[policy.algorithm].compile(one, policy.limit))
+    this.#policies = policy.retry === 'booked' ? compiled.map((one) => new BookingPolicy(one)) : compiled
     this.#cells = new Float64Array(this.#policies[0].cells)
   }
 
@@ -67,7 +69,8 @@ export class PolicyTwin {
   /** Throws unless `stored` has the same cells. */
   check(stored: Buffer | null): void {
     const cells = [...this.#cells]
-    const held = this.#policy.algorithm === 'sliding-log' ? cells.slice(1, 1 + cells[0]) : cells
+    const queue = this.#policy.retry === 'booked' ? cells.slice(-3) : []
+    const held = this.#policy.algorithm === 'sliding-log' ? [...cells.slice(1, 1 + cells[0]), ...queue] : cells
     const doubles = Array.from(
       { length: (stored?.length ?? 0) / 8 },
       (_, index) => stored?.readDoubleLE(index * 8) ?? 0,
@@ -124,6 +127,7 @@ export class PolicyTwin {
       compiled.spend(cells, 0, now, cost)
       this.#lastTakeAt = now
     }
+    if (waitMs > 0 && deed.kind === 'take') compiled.bookings?.book(cells, 0, now, cost)
     return this.#verdict(compiled, now, waitMs)
   }
 
@@ -131,7 +135,8 @@ export class PolicyTwin {
     const cells = this.#cells
     const remaining = compiled.remaining(cells, 0, now)
     const growsMs = availableAfterMs(compiled, cells, 0, now, remaining)
-    return [remaining, waitMs, compiled.resetAfterMs(cells, 0, now), growsMs]
+    const earliestMs = waitMs > 0 && compiled.bookings ? Math.min(waitMs, growsMs) : growsMs
+    return [remaining, waitMs, compiled.resetAfterMs(cells, 0, now), earliestMs]
   }
 }
 

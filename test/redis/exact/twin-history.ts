@@ -8,13 +8,15 @@ import { PolicyTwin } from './policy-twin.ts'
 // a window that no double divides exactly into thirds and sixtieths, a day, and the window of the contract tests
 const WINDOWS_MS = [60_000, 1_007, 86_400_000]
 
-const policies: readonly Policy[] = (Object.keys(algorithms) as AlgorithmName[]).flatMap((name) =>
+const plain: readonly Policy[] = (Object.keys(algorithms) as AlgorithmName[]).flatMap((name) =>
   WINDOWS_MS.flatMap((windowMs) =>
     contractPolicies(name)
       .map((policy) => ({ ...policy, windowMs }))
       .filter(({ limit }) => name !== 'gcra' || limit <= windowMs),
   ),
 )
+
+const policies: readonly Policy[] = [...plain, ...plain.map((policy) => ({ ...policy, retry: 'booked' as const }))]
 
 /**
  * Takes at least `policies` random policies of all algorithms in this process and in Redis, and throws at the first
