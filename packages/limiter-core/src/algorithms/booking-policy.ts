@@ -77,8 +77,10 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     const next = at + this.#next
     // no other caller may have the first turn before its caller returns
     const turn = now + (booked === 0 ? wholeSeconds(turnMs) : turnMs)
+    const end = turn + units * this.paceMs
+    if (this.#isLeftOver(cells, at, now, end)) return
     if (booked === 0) cells[next] = turn
-    cells[next + 1] = turn + units * this.paceMs
+    cells[next + 1] = end
     cells[next + 2] = booked + units
   }
 
@@ -134,10 +136,13 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     // most keys have no queue
     if (booked === 0) return 0
     const queuedMs = cells[next + 1] - Math.max(cells[next], now - GRACE_MS)
-    // a longer queue is left over from before the clock was set back
-    const longestMs = this.longestMs + this.inner.resetAfterMs(cells, at, now)
-    if (queuedMs <= ROUNDING_MS || cells[next + 1] - now > longestMs) return 0
+    if (queuedMs <= ROUNDING_MS || this.#isLeftOver(cells, at, now, cells[next + 1])) return 0
     return Math.min(booked, queuedMs / this.paceMs)
+  }
+
+  /** Whether a queue with this end is so long that it is left over from before the clock was set back. */
+  #isLeftOver(cells: Float64Array, at: number, now: number, end: number): boolean {
+    return end - now > this.longestMs + this.inner.resetAfterMs(cells, at, now)
   }
 
   /** Removes turns that are over from the queue. Returns the units that are left. */

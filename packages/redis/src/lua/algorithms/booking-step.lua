@@ -29,8 +29,10 @@ return {
     if units + turns > most or fitsBeside(used, queue, now, cost, units) then return true end
     local afterMs = turnMs(used, queue, now, cost, units)
     local turn = now + (units == 0 and wholeSeconds(afterMs) or afterMs)
+    local ends = turn + turns * paceMs
+    if isLeftOver(used, now, ends) then return true end
     if units == 0 then queue[1] = turn end
-    queue[2], queue[3] = turn + turns * paceMs, units + turns
+    queue[2], queue[3] = ends, units + turns
     join(c)
     return true
   end,

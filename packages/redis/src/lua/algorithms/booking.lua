@@ -28,11 +28,14 @@ end
 
 local function wholeSeconds(ms) return max(1, ceil(ms / 1000)) * 1000 end
 
+-- whether a queue with this end is so long that it is left over from before the clock was set back
+local function isLeftOver(used, now, ends) return ends - now > longestMs + inner.resetAfterMs(used, now) end
+
 -- units whose turns are not over
 local function booked(used, queue, now)
   if queue[3] == 0 then return 0 end
   local queuedMs = queue[2] - max(queue[1], now - GRACE_MS)
-  if queuedMs <= ROUNDING_MS or queue[2] - now > longestMs + inner.resetAfterMs(used, now) then return 0 end
+  if queuedMs <= ROUNDING_MS or isLeftOver(used, now, queue[2]) then return 0 end
   return min(queue[3], queuedMs / paceMs)
 end
 

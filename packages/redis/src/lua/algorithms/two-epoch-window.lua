@@ -75,6 +75,8 @@ local function spend(c, now, cost)
 end
 
 local function remainingRolled(start, current, previous, last, now)
+  -- the time of the last unit of an unused key means nothing, and may be far ahead of a clock that was set back
+  if current == 0 and previous == 0 then return capacity end
   -- cells that this algorithm has not written: the search below might not end
   if not (current >= 0 and previous > -huge and previous < huge and last <= start + windowMs) then return 0 end
   local carried = unitMsOf(start, previous, last, now)
