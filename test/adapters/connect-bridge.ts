@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
 import type { HookBridge, Reply } from '@sluice/testkit'
 
 /** Adapts requests and responses of `node:http`, and of frameworks built on it, to the contract. */
@@ -18,8 +19,9 @@ export const bridge: HookBridge<IncomingMessage, ServerResponse> = {
   }),
 }
 
-export function send(res: ServerResponse, { status, headers = {}, body = '' }: Reply): void {
+export function send(res: ServerResponse, { status, headers = {}, body = '', parts }: Reply): void {
   if (status !== undefined) res.statusCode = status
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-  res.end(body)
+  if (parts) pipeline(Readable.from(parts), res, () => {})
+  else res.end(body)
 }

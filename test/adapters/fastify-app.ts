@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import {
   type FastifyRouteLimits,
   inflightLimit,
@@ -39,9 +40,9 @@ const bridge: HookBridge<FastifyRequest, FastifyReply> = {
   }),
 }
 
-function send(reply: FastifyReply, { status, headers = {}, body = '' }: Reply): FastifyReply {
+function send(reply: FastifyReply, { status, headers = {}, body = '', parts }: Reply): FastifyReply {
   if (status !== undefined) reply.code(status)
-  return reply.headers(headers).send(body)
+  return reply.headers(headers).send(parts ? Readable.from(parts) : body)
 }
 
 async function listening(app: FastifyInstance): Promise<RunningApp> {

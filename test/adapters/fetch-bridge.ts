@@ -19,6 +19,21 @@ export function replyBridge(reply: FetchReply): HookResponse {
   }
 }
 
-export function responseOf({ status = 200, headers = {}, body = '' }: Reply): Response {
-  return new Response(body, { status, headers })
+/** Returns a stream that reads a part when its reader asks for one. */
+export function streamOf(parts: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const iterator = parts[Symbol.asyncIterator]()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next()
+        if (done) controller.close()
+        else controller.enqueue(Buffer.from(value))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+export function responseOf({ status = 200, headers = {}, body = '', parts }: Reply): Response {
+  return new Response(parts ? streamOf(parts) : body, { status, headers })
 }

@@ -2,7 +2,7 @@ import type { FetchReply } from '@sluice/fetch'
 import { inflightLimit, rateLimit, shed, slowDown } from '@sluice/hono'
 import { type AppDescription, type HookBridge, type LimiterSpec, nativeOptions, onceEach } from '@sluice/testkit'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { bridge as fetchBridge, replyBridge, responseOf } from './fetch-bridge.ts'
+import { bridge as fetchBridge, replyBridge, responseOf, streamOf } from './fetch-bridge.ts'
 
 const bridge: HookBridge<Context, FetchReply> = {
   request: (c) => fetchBridge.request(c.req.raw),
@@ -33,11 +33,12 @@ export function honoApp({ headers = {}, limits, routes, builtPerRequest }: AppDe
         status = 200,
         headers: more = {},
         body = '',
+        parts,
       } = await handler({
         request: bridge.request(c),
         sluice: c.var.sluice,
       })
-      return c.newResponse(body, { status: status as 200, headers: more })
+      return c.newResponse(parts ? streamOf(parts) : body, { status: status as 200, headers: more })
     })
   }
   app.onError((error) => responseOf({ status: 500, body: String(error) }))

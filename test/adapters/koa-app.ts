@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { Readable } from 'node:stream'
 import { inflightLimit, rateLimit, shed, slowDown } from '@sluice/koa'
 import {
   type AppDescription,
@@ -24,10 +25,10 @@ const bridge: HookBridge<Context, Koa.Response> = {
   }),
 }
 
-function send(response: Koa.Response, { status, headers = {}, body = '' }: Reply): void {
+function send(response: Koa.Response, { status, headers = {}, body = '', parts }: Reply): void {
   if (status !== undefined) response.status = status
   response.set(headers as Record<string, string>)
-  response.body = body
+  response.body = parts ? Readable.from(parts) : body
 }
 
 /** Builds the contract's application on an empty Koa application. */

@@ -55,6 +55,8 @@ const overridden = limitOverrides as Untyped
 const policy = { limit: 100, window: '1m' } as const
 const one = (options: object): unknown => rate({ ...policy, ...options })
 const none = (): number => 0
+const held = { maxHoldMs: '1m' } as const
+const streamed = { reserve: 1, extend: 'stream' } as const
 const objects = new InProcessObjects()
 const sql = { query: () => new Promise<never>(() => {}) }
 const hot = (options: object): unknown => redisCounters(runner, { ledger: postgresLedger(sql), ...options })
@@ -211,6 +213,11 @@ export const badOptions: readonly BadOption[] = [
     'SLUICE_BAD_OPTION',
     () => one({ countOnly: 'failures', cost: { reserve: 1, settle: none } }),
   ],
+  ['extend without maxHoldMs', 'SLUICE_BAD_OPTION', () => one({ cost: { reserve: 1, extend: 'stream' } })],
+  ['an unknown extend', 'SLUICE_BAD_OPTION', () => one({ cost: { reserve: 1, settle: none, extend: 'always' } })],
+  ['extendBy without extend', 'SLUICE_BAD_OPTION', () => one({ cost: { reserve: 1, settle: none, extendBy: 5 } })],
+  ['an unknown onExhausted', 'SLUICE_BAD_OPTION', () => one({ ...held, cost: { ...streamed, onExhausted: 'stop' } })],
+  ['an extendBy of 0', 'SLUICE_BAD_OPTION', () => one({ ...held, cost: { ...streamed, extendBy: 0 } })],
   ['an unknown settleOn', 'SLUICE_BAD_OPTION', () => one({ cost: { reserve: 1, settle: none, settleOn: 'end' } })],
   ['no options', 'SLUICE_BAD_OPTION', () => rate()],
   ['an option of another limiter', 'SLUICE_BAD_OPTION', () => one({ max: 100 })],

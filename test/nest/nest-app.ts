@@ -1,7 +1,8 @@
 import 'reflect-metadata'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common'
-import { Module } from '@nestjs/common'
+import { Module, StreamableFile } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
@@ -52,7 +53,7 @@ interface CommonResponse {
   readonly statusCode: number
   status(code: number): unknown
   header(name: string, value: string): unknown
-  send(body: string): unknown
+  send(body: unknown): unknown
 }
 
 /** Adapts requests and responses of both platforms to the contract. */
@@ -68,8 +69,11 @@ export const bridge: HookBridge<{ method: string; headers: Record<string, string
 }
 
 /** Sets the status and headers of a reply, and returns its body. */
-export function dressed(res: CommonResponse, { status, headers = {}, body = '' }: Reply): string {
+export function dressed(
+  res: CommonResponse,
+  { status, headers = {}, body = '', parts }: Reply,
+): string | StreamableFile {
   if (status !== undefined) res.status(status)
   for (const [name, value] of Object.entries(headers)) res.header(name, value)
-  return body
+  return parts ? new StreamableFile(Readable.from(parts)) : body
 }

@@ -119,6 +119,10 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
     if (returned instanceof Response) this.denied = withHeaders(returned, this.res.headers)
   }
 
+  cutOff(lastEvent: string): void {
+    this.life.cutOff(lastEvent)
+  }
+
   /** Adds the headers of this limit to a response of the application, or of an inner limit. */
   finish(response: Response): Response {
     this.res.response ??= response

@@ -1,5 +1,5 @@
 import { RequestLife, systemClock } from '@sluice/http'
-import { withTrackedBody } from './tracked-body.ts'
+import { type TrackedResponse, trackedResponse } from './tracked-body.ts'
 
 const lives = new WeakMap<object, FetchLife>()
 
@@ -16,6 +16,7 @@ export class FetchLife extends RequestLife {
   #listening = false
   #depth = 0
   #status: number | undefined
+  #tracked: TrackedResponse | undefined
   #forget: (() => void) | undefined
   #done: (() => void) | undefined
 
@@ -53,11 +54,16 @@ export class FetchLife extends RequestLife {
     const isWatched = this.#depth === 1 && this.#listening && !this.ended
     if (isWatched) this.#status = response.status
     // throws if it is not a response: then the work has failed
-    const left = isWatched
-      ? withTrackedBody(response, this.#request.method, (completed) => this.#end(completed))
-      : response
+    if (isWatched) {
+      this.#tracked = trackedResponse(response, this.#request.method, (completed) => this.#end(completed))
+    }
     this.#depth--
-    return left
+    return isWatched && this.#tracked ? this.#tracked.response : response
+  }
+
+  /** Ends the body of the response. Does nothing before the outermost limit has returned the response. */
+  cutOff(lastEvent: string): void {
+    this.#tracked?.cutOff(lastEvent)
   }
 
   /** Called if that work threw. */
@@ -82,6 +88,7 @@ export class FetchLife extends RequestLife {
   #end(completed: boolean): void {
     if (this.ended) return
     this.#forget?.()
+    this.#tracked = undefined
     this.endAs({ completed, durationMs: systemClock.now() - this.#startedAt, status: this.#status })
     this.settled.then(() => this.#done?.())
   }

@@ -30,4 +30,9 @@ export interface HttpExchange<Req, Res> extends RequestView<Req> {
   sendReturned(returned: unknown): void
   /** Aborts a response if it was partly sent, so that its reader notices that it is incomplete. */
   abort?(): void
+  /**
+   * Ends a response that has started before its handler does: an event stream with `lastEvent`, any other response like
+   * `abort`. Does nothing if the response has not started or has ended.
+   */
+  cutOff?(lastEvent: string): void
 }

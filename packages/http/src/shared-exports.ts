@@ -1,7 +1,7 @@
 // the exports that the packages of all frameworks have in common
 export * from '@sluice/limiter-core'
 export type { ClientExplanation, ExplainClientOptions } from './client/explain-client.ts'
-export type { CostSource, CountOnly, ReservedCost, SettleContext } from './gates/options/cost-source.ts'
+export type { CostSource, CountOnly, ReservedCost, SettleContext, StreamedCost } from './gates/options/cost-source.ts'
 export type { DeniedContext, DeniedHook } from './gates/options/gate-options.ts'
 export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
 export type {

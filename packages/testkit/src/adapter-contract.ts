@@ -1,7 +1,8 @@
 import { answers } from './adapter/answers.ts'
 import { backends } from './adapter/backends.ts'
 import { connections } from './adapter/connections.ts'
-import { costs } from './adapter/costs.ts'
+import { costs } from './adapter/costs/costs.ts'
+import { streamBudgets } from './adapter/costs/stream-budgets.ts'
 import { exemptions } from './adapter/exemptions.ts'
 import { goldens } from './adapter/goldens.ts'
 import { headers } from './adapter/headers.ts'
@@ -51,6 +52,7 @@ export function adapterContract(
     exemptions,
     keyDenials,
     costs,
+    streamBudgets,
     requestLimits,
     requestWords,
     backends,

@@ -4,6 +4,8 @@ import { ReserveClass, type ReserveStats } from './reserve-class.ts'
 /** How a request ended, as `cost.settle` receives it. */
 interface Ending {
   readonly completed: boolean
+  /** Units that the handler has reported with `req.sluice.used`. */
+  readonly used?: number | undefined
 }
 
 export interface LearnedReserveOptions<Req extends object, Res> {

@@ -33,6 +33,8 @@ export interface PlanGate<Req, Res> {
   readonly settles: boolean
   /** Whether the costs of the request are held until they are settled. */
   readonly holds: boolean
+  /** Whether a hold is extended while the response streams. */
+  readonly streams: boolean
 }
 
 /** An enforced policy with one limit for all keys, a fixed cost and no partition key. */
@@ -76,6 +78,7 @@ export function planGate<Req, Res>(
     hasWindows: active.some(({ windows }) => windows !== undefined),
     exempts: active.some(({ overrides }) => overrides?.exemptsOthers),
     holds: active.some(({ cost, policy }) => cost.settle !== undefined && policy.maxHoldMs !== undefined),
+    streams: active.some(({ cost }) => cost.stream !== undefined),
     settles: plan.some(({ cost, ban }) => cost.settle !== undefined || needsOutcome(ban?.terms)),
   }
 }

@@ -18,7 +18,7 @@ import {
   SluiceError,
 } from '@sluice/limiter-core/http'
 import { type ChangingPolicies, isChanging } from './options/changing-policies.ts'
-import { type CompiledCost, checkFits, compileCost, countedCost } from './options/cost-source.ts'
+import { type CompiledCost, checkFits, checkHolds, compileCost, countedCost } from './options/cost-source.ts'
 import type { SkipHook } from './options/gate-options.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions } from './options/rate-limit-options.ts'
 import { RequestLimits } from './options/request-limits.ts'
@@ -115,6 +115,7 @@ export function compilePlans<Req, Res>(
   ): PlanPolicy<Req, Res> => {
     const { limitOf, windowOf, ...rest } = source
     checkFits(rest.cost, open.counter.compiled)
+    checkHolds(rest.cost, open.counter.compiled)
     const limits = limitOf && new RequestLimits(limitOf, open.counters)
     const windows =
       windowOf &&

@@ -27,6 +27,16 @@ export interface RequestSluice {
    * settled. Returns true if no policy holds the cost.
    */
   extend(units: number, policy?: string): MaybePromise<boolean>
+  /**
+   * Reports that the response has used `units` more of one policy, or of all whose cost has `extend: 'stream'`. When the
+   * units that are held have been used, the next ones are held. Returns whether the response may continue: false if they
+   * do not fit and the response ends (`onExhausted: 'abort'`), and after the request has ended. A handler that awaits the
+   * result sends no more than one report beyond the limit; a handler that does not await it sends what it has used until
+   * the backend answers.
+   */
+  used(units: number, policy?: string): MaybePromise<boolean>
+  /** Aborted when the response ends because its units are used up (`extend: 'stream'`): cancel the work behind it. */
+  readonly exhausted: AbortSignal
   /** Holds the request's permits until `work` has settled, even if the response completes earlier. */
   holdUntil(work: PromiseLike<unknown>): void
 }

@@ -1,4 +1,4 @@
-import { clockOf } from '@sluice/limiter-core/http'
+import { type Clock, clockOf } from '@sluice/limiter-core/http'
 import { writeHeaderLines } from '../denial/denial-writer.ts'
 import type { HttpExchange } from '../exchange.ts'
 import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
@@ -9,12 +9,13 @@ import type { Admission } from './http-limit.ts'
 
 /** A limit on request rates. */
 export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, Res>, RateCheck<Req, Res>> {
+  readonly #clock: Clock
   readonly #wall: () => number
 
   constructor(gate: RateGate<Req, Res>) {
     super(gate, { off: gate.isOff })
-    const clock = clockOf(gate.options.clock)
-    this.#wall = () => clock.wall()
+    this.#clock = clockOf(gate.options.clock)
+    this.#wall = () => this.#clock.wall()
   }
 
   /** Creates a limit from the options of `rateLimit`; `adapterOptions` names the options that the adapter reads. */
@@ -36,6 +37,7 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     const { denial, lines } = life.headersFor(this.gate, check, this.#wall)
     if (denial) return { denial, decision, lines, answer, report: this.report }
     writeHeaderLines(exchange, lines)
+    if (check.gate.streams) life.extendWhileStreaming(this.#clock, (lastEvent) => exchange.cutOff?.(lastEvent))
     if (check.gate.settles) life.settleAtEnd(exchange.raw, exchange.res)
     return 'passed'
   }

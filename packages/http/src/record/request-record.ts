@@ -1,6 +1,7 @@
 import {
   allOf,
   andThen,
+  type Clock,
   type Decision,
   type HeaderEntry,
   type HeaderLine,
@@ -9,29 +10,26 @@ import {
   isPromise,
   type LimiterReport,
   type MaybePromise,
-  type Outcome,
   warnOnce,
-  wholeCostOfRequest,
 } from '@sluice/limiter-core/http'
-import { FAILED_FROM, type SettleContext } from '../gates/options/cost-source.ts'
-import { needsOutcome } from '../gates/plan-gate.ts'
-import type { RateCheck } from '../gates/rate-check.ts'
+import type { SettleContext } from '../gates/options/cost-source.ts'
 import type { RequestSluice } from '../gates/request-sluice.ts'
+import { exhaustedEvent } from './exhausted-event.ts'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
+import { StreamBudget } from './stream-budget.ts'
+import {
+  type AnyCheck,
+  extend,
+  guarded,
+  holdsCost,
+  move,
+  nameOf,
+  reportOutcome,
+  settle,
+  spendHeld,
+  type Taken,
+} from './taken.ts'
 import { vendorLines } from './vendor-lines.ts'
-
-/** A check of any framework. Its hooks are only called with the request and response of that framework. */
-type AnyCheck = RateCheck<never, never>
-
-/** A request that one limiter counted. */
-interface Taken {
-  readonly check: AnyCheck
-  readonly report: LimiterReport
-  /** Whether the decision is hidden from handlers, because it neither allows nor denies. */
-  readonly silent: boolean
-  /** Names of the policies whose final cost is known. */
-  settled?: Set<string>
-}
 
 /** Header lines and the denial that belongs to them. */
 interface ShownLines {
@@ -49,6 +47,7 @@ export abstract class RequestRecord implements RequestSluice {
   #met: readonly NamedLimiter[] = NONE
   /** Number of limiters, counted from the first, that may check the request again without a warning. */
   #expected = 0
+  #exhausted: AbortController | undefined
 
   get decisions(): readonly Decision[] {
     return this.#taken.filter(({ silent }) => !silent).map(({ check }) => check.decision)
@@ -80,6 +79,17 @@ export abstract class RequestRecord implements RequestSluice {
     const held = this.#taken.filter(({ check }) => check.hold)
     if (policy !== undefined && !held.some((taken) => holdsCost(taken, policy))) this.#notCounted('extend', policy)
     return andThen(allOf(held.map((taken) => extend(taken, units, policy))), (all) => !all.includes(false))
+  }
+
+  used(units: number, policy?: string): MaybePromise<boolean> {
+    const streams = this.#taken.flatMap(({ stream }) => stream ?? [])
+    if (policy !== undefined && !streams.some((stream) => stream.has(policy))) this.#notCounted('used', policy)
+    return andThen(allOf(streams.map((stream) => stream.add(units, policy))), (all) => !all.includes(false))
+  }
+
+  get exhausted(): AbortSignal {
+    this.#exhausted ??= new AbortController()
+    return this.#exhausted.signal
   }
 
   abstract holdUntil(work: PromiseLike<unknown>): void
@@ -116,6 +126,26 @@ export abstract class RequestRecord implements RequestSluice {
     this.#taken = [...this.#taken, { check, report, silent }]
   }
 
+  /**
+   * Extends the hold of the check that was recorded last while its response streams. `cutOff` ends the response when
+   * no more units fit.
+   */
+  extendWhileStreaming(clock: Clock, cutOff: (lastEvent: string) => void): void {
+    const taken = this.#taken[this.#taken.length - 1]
+    const { check, report } = taken
+    if (!check.hold) return
+    taken.stream = new StreamBudget(check.hold, check, {
+      report,
+      clock,
+      isSettled: (policy) => taken.settled?.has(policy) === true,
+      onExhausted: (policies) => {
+        this.#exhausted ??= new AbortController()
+        this.#exhausted.abort()
+        cutOff(exhaustedEvent(policies))
+      },
+    })
+  }
+
   /** Records the header content of a limiter, and returns the header lines of all limiters so far. */
   headersFor(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
     const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
@@ -135,6 +165,7 @@ export abstract class RequestRecord implements RequestSluice {
   async settleAll(request: unknown, response: unknown, how: SettleContext): Promise<void> {
     const pending: MaybePromise<void>[] = []
     for (const taken of this.#taken) {
+      taken.stream?.end()
       if (!taken.check.decision.allowed) continue
       pending.push(...reportOutcome(taken, how))
       taken.check.gate.plan.forEach(({ cost }, index) => {
@@ -145,8 +176,9 @@ export abstract class RequestRecord implements RequestSluice {
         if (!hook || !(how.completed || cost.settleAlways)) return
         // the application has already settled the cost
         if (taken.settled?.has(nameOf(taken, index))) return
+        const used = taken.stream?.usedOf(nameOf(taken, index))
         const settling = guarded('settle', taken.report, () =>
-          andThen(hook(request, response, how), (actual) =>
+          andThen(hook(request, response, { ...how, used }), (actual) =>
             actual === undefined ? undefined : settle(taken, index, actual),
           ),
         )
@@ -188,94 +220,6 @@ export abstract class RequestRecord implements RequestSluice {
     const nearest = this.#met.at(-1)
     if (nearest) nearest.report.warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
     else warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
-  }
-}
-
-/** Reports how a request ended to the policies of a limiter whose bans depend on it. */
-function reportOutcome({ check, report }: Taken, how: SettleContext): MaybePromise<void>[] {
-  const outcome = outcomeOf(how)
-  if (!outcome) return []
-  const { plan, limiter } = check.gate
-  return plan.flatMap(({ ban }, index) => {
-    const key = check.keys[index]
-    if (key === undefined || !needsOutcome(ban?.terms)) return []
-    return [guarded('report', report, () => limiter.reportOne(index, key, outcome))]
-  })
-}
-
-/** Returns how a request ended; undefined if it is not known. */
-function outcomeOf({ status, completed }: SettleContext): Outcome | undefined {
-  if (status === undefined) return undefined
-  if (status >= FAILED_FROM) return 'failure'
-  // the client of an incomplete response may have disconnected to hide a failure
-  return completed ? 'success' : undefined
-}
-
-function nameOf({ check }: Taken, index: number): string {
-  return check.gate.plan[index].policy.name
-}
-
-function move({ check }: Taken, index: number, units: number): MaybePromise<unknown> {
-  return check.gate.limiter.chargeOne(index, check.keys[index] as string, units, check.decision)
-}
-
-function settle(taken: Taken, index: number, actual: number): MaybePromise<unknown> {
-  const name = nameOf(taken, index)
-  if (taken.settled?.has(name) || !wasTaken(taken, index)) return undefined
-  const final = wholeCostOfRequest(actual)
-  taken.settled ??= new Set()
-  taken.settled.add(name)
-  if (taken.check.hold) return taken.check.hold.settleOne(name, final)
-  const units = final - taken.check.costs[index]
-  return units === 0 ? undefined : move(taken, index, units)
-}
-
-/** Whether the policy holds the cost of the request. */
-function holdsCost({ check: { gate, keys } }: Taken, policy: string): boolean {
-  return gate.plan.some((one, index) => one.policy.name === policy && one.policy.maxHoldMs && keys[index] !== undefined)
-}
-
-function extend({ check, report }: Taken, units: number, policy: string | undefined): MaybePromise<boolean> {
-  const wants = ({ policy: { name, maxHoldMs } }: AnyCheck['gate']['plan'][number]): boolean =>
-    policy === undefined ? maxHoldMs !== undefined : name === policy
-  const more = Object.fromEntries(check.gate.plan.map((one) => [one.policy.name, wants(one) ? units : 0]))
-  const failed = (error: unknown): boolean => {
-    report.hookFailed('extend', error, 'no more units are held')
-    return false
-  }
-  try {
-    const done = check.hold?.extend(more) ?? true
-    return isPromise(done) ? done.catch(failed) : done
-  } catch (error) {
-    return failed(error)
-  }
-}
-
-/** Spends the units that are still held, which would return otherwise. */
-async function spendHeld(taken: Taken): Promise<void> {
-  const { hold, keys, costs } = taken.check
-  if (!hold) return
-  const spend = (index: number): MaybePromise<void> =>
-    guarded('settle', taken.report, () => settle(taken, index, costs[index]))
-  await Promise.all(keys.map((key, index) => (key === undefined ? undefined : spend(index))))
-}
-
-/** Whether the policy took units: none for a denied request, and for a shadow policy only if every policy allows. */
-function wasTaken({ check: { decision, gate, chargedBeyond } }: Taken, index: number): boolean {
-  if (chargedBeyond) return true
-  if (!decision.allowed) return false
-  const { name } = gate.plan[index].policy
-  const isShadow = decision.verdicts.some(({ policy, shadow }) => shadow && policy.name === name)
-  return !isShadow || decision.verdicts.every((verdict) => verdict.allowed)
-}
-
-function guarded(what: string, report: LimiterReport, run: () => MaybePromise<unknown>): MaybePromise<void> {
-  const failed = (error: unknown): void => report.hookFailed(what, error, 'the units taken so far are kept')
-  try {
-    const done = run()
-    return isPromise(done) ? Promise.resolve(done).then(() => undefined, failed) : undefined
-  } catch (error) {
-    failed(error)
   }
 }
 

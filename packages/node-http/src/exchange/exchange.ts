@@ -115,6 +115,35 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
   abort(): void {
     if (this.outgoing.headersSent && !this.outgoing.writableEnded) abortResponse(this.incoming, this.outgoing)
   }
+
+  cutOff(lastEvent: string): void {
+    const { outgoing } = this
+    if (!outgoing.headersSent || outgoing.writableEnded) return
+    if (!isEventStream(outgoing)) {
+      this.abort()
+      return
+    }
+    // the empty line completes an event that the handler has started
+    outgoing.end(`\n\n${lastEvent}`)
+    // the handler may still write: HTTP/1 then emits an error, and HTTP/2 destroys the stream with the event
+    outgoing.on('error', () => {})
+    if (this.incoming.httpVersionMajor >= 2) outgoing.write = dropWrite
+  }
+}
+
+/** Whether the response has the type of server-sent events. Its head must have been sent. */
+function isEventStream(res: ServerResponse & { readonly _header?: string }): boolean {
+  const type = res.getHeader('content-type')
+  // Node keeps no headers of a response whose handler has passed all of them to `writeHead`
+  if (type === undefined) return /^content-type: *text\/event-stream/im.test(res._header ?? '')
+  return /^text\/event-stream/i.test(String(type))
+}
+
+/** Stands in for `write` of a response that has ended. */
+function dropWrite(...args: readonly unknown[]): boolean {
+  const done = args.at(-1)
+  if (typeof done === 'function') process.nextTick(done, new Error('the response has ended'))
+  return false
 }
 
 function hasLargeBody(req: IncomingMessage): boolean {

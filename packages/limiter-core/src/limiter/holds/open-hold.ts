@@ -61,9 +61,10 @@ export function openHold(
 export class LimiterHold implements Hold {
   readonly allowed: boolean
   decision: Decision
+  /** Milliseconds after which the units return unless the hold is extended or settled. */
+  readonly forMs: number
   readonly #limiter: HoldingLimiter
   readonly #policies: readonly HeldPolicy[]
-  readonly #forMs: number
   #isOpen: boolean
   #before: MaybePromise<unknown>
   #stopTimer: (() => void) | undefined
@@ -73,7 +74,7 @@ export class LimiterHold implements Hold {
     this.decision = decision
     this.#limiter = limiter
     this.#policies = policies
-    this.#forMs = forMs
+    this.forMs = forMs
     this.#isOpen = decision.allowed
     this.#startTimer()
   }
@@ -134,7 +135,7 @@ export class LimiterHold implements Hold {
   #startTimer(): void {
     this.#stopTimer?.()
     if (!this.#isOpen || !this.#policies.some(({ mustReturn }) => mustReturn)) return
-    this.#stopTimer = this.#limiter.clock.after(this.#forMs, () => {
+    this.#stopTimer = this.#limiter.clock.after(this.forMs, () => {
       this.#afterOthers(() => this.#adjust(this.#policies.flatMap((policy) => policy.giveBack())))
     })
   }

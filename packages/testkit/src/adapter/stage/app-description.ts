@@ -20,6 +20,8 @@ export interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** A body that is streamed, each part in a chunk of its own. */
+  readonly parts?: AsyncIterable<string>
 }
 
 /** The arguments of a handler. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { CostSource, CountOnly } from '@sluice/http/shared'
 import { memoryBackend } from '@sluice/limiter-core'
-import type { TestRunner } from '../suite-runner.ts'
+import type { TestRunner } from '../../suite-runner.ts'
 import {
   cap,
   type Handler,
@@ -9,10 +9,10 @@ import {
   type HookResponse,
   type LimiterSpec,
   rate,
-} from './stage/app-description.ts'
-import { Gate, type Site, type Stage, statuses } from './stage/stage.ts'
-import { until } from './stage/until.ts'
-import { Watcher } from './stage/watcher.ts'
+} from '../stage/app-description.ts'
+import { Gate, type Site, type Stage, statuses } from '../stage/stage.ts'
+import { until } from '../stage/until.ts'
+import { Watcher } from '../stage/watcher.ts'
 
 type Cost = CostSource<HookRequest, HookResponse>
 
