@@ -1,0 +1,219 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import OpenAI from 'openai'
+import { prices } from '../../examples/llm-gateway/src/meter.ts'
+import { Upstream } from '../../examples/llm-gateway/src/upstream.ts'
+import { root } from '../repository.ts'
+import { copyEmbeddedTemplate } from '../services/embedded-template.ts'
+import { eventually } from '../services/eventually.ts'
+import { memoryFolder } from '../services/memory-folder.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { ExampleProcess } from './example-process.ts'
+
+const BUDGET = '1.00'
+const ENOUGH = { REQUESTS_PER_MINUTE: '10000', TOKENS_PER_MINUTE: '1000000', BUDGET, MAX_HOLD_MS: '4000' }
+
+let postgres: PostgresServer
+let upstream: Upstream
+let server: Server
+let gateway: ExampleProcess | undefined
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+})
+afterAll(() => postgres.stop())
+beforeEach(async () => {
+  upstream = new Upstream()
+  server = createServer(upstream.app)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+})
+afterEach(async () => {
+  await gateway?.kill()
+  server.closeAllConnections()
+  server.close()
+  await postgres.pool().query('drop schema if exists sluice cascade')
+})
+
+async function started(env: Readonly<Record<string, string>>): Promise<string> {
+  const UPSTREAM_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  gateway = new ExampleProcess('llm-gateway', { DATABASE_URL: postgres.url, UPSTREAM_URL, ...env })
+  return gateway.url()
+}
+
+/** A customer of the gateway, with the client of OpenAI. */
+class Customer {
+  readonly client: OpenAI
+  readonly #model: string
+
+  constructor(url: string, apiKey: string, model = 'stub-small') {
+    this.client = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
+    this.#model = model
+  }
+
+  /** Asks for an answer at once. */
+  ask(prompt: string) {
+    return this.client.chat.completions.create({ model: this.#model, messages: [{ role: 'user', content: prompt }] })
+  }
+
+  /** Reads a streamed answer, up to `words` words, and then leaves. Returns the number of words. */
+  async read(prompt: string, words = Number.POSITIVE_INFINITY): Promise<number> {
+    const messages = [{ role: 'user', content: prompt }] as const
+    const stream = await this.client.chat.completions.create({
+      model: this.#model,
+      messages: [...messages],
+      stream: true,
+    })
+    let received = 0
+    for await (const { choices } of stream) {
+      if (choices[0]?.delta.content) received++
+      if (received === words) break
+    }
+    return received
+  }
+
+  async usage(): Promise<Readonly<Record<'requests' | 'tokens' | 'budget', { limit: number; remaining: number }>>> {
+    return this.client.get('/usage')
+  }
+
+  /** Returns what the customer has spent or reserved, in millionths of a dollar. */
+  async spent(): Promise<number> {
+    const { budget } = await this.usage()
+    return budget.limit - budget.remaining
+  }
+}
+
+/** Returns the price of the tokens that the upstream has delivered in `calls`. */
+function priceOf(calls: Upstream['calls']): number {
+  return calls.reduce((sum, { model, prompt, completion }) => {
+    return sum + prices.costOf(model, { input: prompt, output: completion })
+  }, 0)
+}
+
+const deliveredTo = (user: string): Upstream['calls'] => upstream.calls.filter((call) => call.user === user)
+
+/** Sends answered, streamed and cancelled calls, many at a time. */
+async function useIt(customer: Customer): Promise<void> {
+  const calls = Array.from({ length: 30 }, async (_, index) => {
+    const prompt = `question ${index}: answer in ${30 + 7 * index} words`
+    if (index % 3 === 0) expect((await customer.ask(prompt)).usage?.completion_tokens).toBe(30 + 7 * index)
+    else if (index % 3 === 1) expect(await customer.read(prompt)).toBe(30 + 7 * index)
+    else expect(await customer.read(`${prompt}, wait after ${index}`, index)).toBe(index)
+  })
+  await Promise.all(calls)
+}
+
+async function billedToTheToken(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  let url = await started({ ...ENOUGH, ...env })
+  const names = ['ada', 'bob']
+  let customers = [new Customer(url, 'sk-ada'), new Customer(url, 'sk-bob', 'stub-large')]
+  await Promise.all(customers.map(useIt))
+  const bills = names.map((name) => priceOf(deliveredTo(name)))
+  expect(bills[0]).toBeGreaterThan(10_000)
+  const areBilled = async (): Promise<boolean> =>
+    (await Promise.all(customers.map((customer) => customer.spent()))).every((spent, index) => spent === bills[index])
+  await eventually(areBilled, { what: `bills of ${bills}` })
+
+  // running calls hold more than the bill when the process is killed
+  const known = upstream.calls.length
+  const running = customers.flatMap((customer) =>
+    Array.from({ length: 5 }, () => customer.read('answer in 900 words, wait after 350').catch(() => 'killed')),
+  )
+  await eventually(async () => upstream.calls.slice(known).filter((call) => call.completion === 350).length === 10, {
+    what: 'ten running calls',
+  })
+  for (const [index, customer] of customers.entries()) {
+    // each of the calls holds what it has used, and more
+    const used = 5 * prices.costOf(['stub-small', 'stub-large'][index], { input: 7, output: 350 })
+    const holdsAll = async (): Promise<boolean> => (await customer.spent()) >= bills[index] + used
+    await eventually(holdsAll, { what: `reservations of ${used}` })
+  }
+  await gateway?.kill()
+  expect(await Promise.all(running)).toEqual(Array(10).fill('killed'))
+
+  url = await started({ ...ENOUGH, ...env })
+  customers = [new Customer(url, 'sk-ada'), new Customer(url, 'sk-bob', 'stub-large')]
+  // 4 s and an eighth of it after the last renewal
+  await eventually(areBilled, { what: `bills of ${bills} without reservations` })
+  await customers[0].read('answer in 20 words')
+  const next = priceOf(deliveredTo('ada').slice(-1))
+  await eventually(async () => (await customers[0].spent()) === bills[0] + next, { what: 'a bill after the restart' })
+  expect(await gateway?.end()).toBe(0)
+}
+
+test('bills every token that was delivered, also of cancelled calls, and a kill leaves no reservation in PostgreSQL', () =>
+  billedToTheToken())
+
+test('bills every token that was delivered, also of cancelled calls, and a kill leaves no reservation in a folder', async () => {
+  const folder = memoryFolder('sluice-example-')
+  try {
+    copyEmbeddedTemplate(folder)
+    await billedToTheToken({ DATABASE_URL: '', FOLDER: folder })
+  } finally {
+    await gateway?.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a stream ends with an error when the money is used up, and the next call is denied', async () => {
+  const url = await started({ ...ENOUGH, BUDGET: '0.003' })
+  const ada = new Customer(url, 'sk-ada')
+  const failure = await ada.read('answer in 2000 words').catch((error: unknown) => error)
+  expect(failure).toMatchObject({ code: 'budget_exhausted' })
+  // 4 millionths per word: the reservations of 100 words and the prompt, until the next does not fit
+  const isSettled = async (): Promise<boolean> => Math.abs((await ada.spent()) - priceOf(deliveredTo('ada'))) <= 40
+  await eventually(isSettled, { what: 'the bill' })
+  const denied = await ada.ask('answer in 2 words, with a long reservation').catch((error: unknown) => error)
+  expect(denied).toMatchObject({ status: 429, code: 'insufficient_quota' })
+  expect(await new Customer(url, 'sk-bob').read('answer in 2 words')).toBe(2)
+})
+
+test('limits requests, knows its customers, reports like OpenAI, and admits interactive calls before batch jobs', async () => {
+  const url = await started({ REQUESTS_PER_MINUTE: '12', INFLIGHT: '2' })
+  const stranger = await new Customer(url, 'sk-eve').ask('hello').catch((error: unknown) => error)
+  expect(stranger).toMatchObject({ status: 401 })
+  const ada = new Customer(url, 'sk-ada')
+  const asked = ada.client.chat.completions.create({ model: 'stub-small', messages: [{ role: 'user', content: 'Hi' }] })
+  const { response } = await asked.withResponse()
+  expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('11')
+  expect(response.headers.get('x-ratelimit-limit-tokens')).toBe('20000')
+
+  const order: string[] = []
+  const queued = ['batch', 'batch', 'batch', 'interactive'].map(async (priority, index) => {
+    const options = { headers: { 'x-priority': priority } }
+    await ada.client.chat.completions.create(
+      { model: 'stub-small', messages: [{ role: 'user', content: `call ${index}, answer in ${100 + index} words` }] },
+      options,
+    )
+    order.push(`${priority} ${index}`)
+  })
+  await Promise.all(queued)
+  expect(order.indexOf('interactive 3')).toBeLessThan(3)
+  for (let call = 0; call < 7; call++) await ada.ask('answer in 1 words')
+  expect(await ada.ask('answer in 1 words').catch((error: unknown) => error)).toMatchObject({
+    status: 429,
+    code: 'rate_limit_exceeded',
+  })
+  const page = await fetch(`${url}/limits/`)
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+})
+
+test('the code in its README runs', async () => {
+  const url = await started({})
+  const readme = readFileSync(join(root, 'examples/llm-gateway/README.md'), 'utf8')
+  const blocks = [...readme.matchAll(/^```(ts|sh client)\n([\s\S]*?)\n```$/gm)]
+  expect(blocks.map(([, language]) => language)).toEqual(['ts', 'sh client'])
+  for (const [, language, block] of blocks) {
+    const code = block.replaceAll('http://localhost:3000', url)
+    const file = join(root, '.artifacts', `llm-gateway.${language === 'ts' ? 'mjs' : 'sh'}`)
+    writeFileSync(file, code)
+    const command = language === 'ts' ? process.execPath : 'sh'
+    const { stdout, stderr } = await promisify(execFile)(command, [file], { cwd: root, timeout: 60_000 })
+    expect([stdout.length > 0, language === 'ts' ? stderr : '']).toEqual([true, ''])
+  }
+})
