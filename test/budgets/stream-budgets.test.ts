@@ -1,10 +1,12 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { connect, constants, createServer as createServer2 } from 'node:http2'
 import type { AddressInfo, Server } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { createLimiter, memoryBackend, type RequestSluice, rateLimit } from '@sluice/node-http'
+import { createLimiter, limitUpgrade, memoryBackend, type RequestSluice, rateLimit } from '@sluice/node-http'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { FakeClock, until, Warnings, Watcher } from '@sluice/testkit'
+import { WebSocket, WebSocketServer } from 'ws'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
 
 const open: Server[] = []
@@ -212,4 +214,39 @@ test('a manual extension counts, a settled policy is not extended, and invalid u
   expect(warnings.codes).toEqual(['SLUICE_HOOK_FAILED', 'SLUICE_UNKNOWN_POLICY'])
   expect((await fetch(url)).status).toBe(429)
   limit.close()
+})
+
+test('a socket reports what its messages use until it closes', async () => {
+  const backend = memoryBackend()
+  const { key, ...policy } = tokens
+  const limiter = createLimiter({ policies: [policy], backend, shared: true })
+  const sockets = new WebSocketServer({ noServer: true })
+  const upgrades = limitUpgrade(
+    { rateLimit: { ...policy, key, backend, shared: true, cost } },
+    (req: IncomingMessage, socket, head) => {
+      sockets.handleUpgrade(req, socket, head, (ws) => {
+        req.sluice?.exhausted.addEventListener('abort', () => ws.close(1013))
+        ws.on('message', () => req.sluice?.used(3))
+      })
+    },
+  )
+  const http = createServer().on('upgrade', upgrades)
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  open.push(http)
+  const socketTo = (): WebSocket => new WebSocket(`ws://127.0.0.1:${(http.address() as AddressInfo).port}/`)
+  const left = (): number => limiter.peek('a').binding.remaining
+
+  const short = socketTo()
+  short.once('open', () => short.send('a message'))
+  await until(() => left() === 6)
+  short.close()
+  await until(() => left() === 7)
+  const long = socketTo()
+  long.once('open', () => {
+    for (let message = 1; message <= 3; message++) long.send('a message')
+  })
+  const [code] = await once(long, 'close')
+  expect(code).toBe(1013)
+  await until(() => left() === 0)
+  upgrades.close()
 })
