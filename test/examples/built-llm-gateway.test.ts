@@ -17,7 +17,13 @@ import { type PostgresServer, startPostgres } from '../services/postgres-server.
 import { ExampleProcess } from './example-process.ts'
 
 const BUDGET = '1.00'
-const ENOUGH = { REQUESTS_PER_MINUTE: '10000', TOKENS_PER_MINUTE: '1000000', BUDGET, MAX_HOLD_MS: '4000' }
+const ENOUGH = {
+  REQUESTS_PER_MINUTE: '10000',
+  TOKENS_PER_MINUTE: '1000000',
+  BUDGET,
+  MAX_HOLD_MS: '4000',
+  INFLIGHT: '200',
+}
 
 let postgres: PostgresServer
 let upstream: Upstream

@@ -34,7 +34,7 @@ export function customerLimits(settings: LimitSettings, backend: PostgresBackend
     key: byPrincipal(customerOf),
     backend,
     // a call takes seconds: wait for a busy database rather than decide without it
-    deadlineMs: 2_000,
+    deadlineMs: 5_000,
     observers,
     headers: 'openai',
     message: (_req, { denial, decision }) => ({
@@ -80,7 +80,7 @@ export function upstreamCap(name: string, { inflight }: LimitSettings, observers
     limit: inflight,
     // a gateway that the internet can reach must derive it from the API key instead
     priority: (req) => (req.get('x-priority') === 'batch' ? 'low' : 'high'),
-    queue: { max: 2 * inflight, maxWaitMs: 2_000 },
+    queue: { max: 2 * inflight, maxWaitMs: 5_000 },
     headers: 'openai',
     observers,
   })
