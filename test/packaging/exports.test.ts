@@ -40,7 +40,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/policies': 44,
   // without its dependencies; each command loads its own part
   '@sluice/cli': 40,
-  '@sluice/testkit': 66,
+  '@sluice/testkit': 68,
 }
 
 const folder = memoryFolder('sluice-exports-')
