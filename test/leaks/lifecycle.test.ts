@@ -58,7 +58,7 @@ test('a permit taken after the end is released immediately', async () => {
     life = RequestLifecycle.of(req, res)
     res.end()
   })
-  life?.hold({ permit: inflight.acquire() as Permit, report })
+  life?.holdPermit({ permit: inflight.acquire() as Permit, report })
   expect(inflight.count()).toBe(0)
 })
 
@@ -74,7 +74,7 @@ test('a permit is held until all work that uses it is done, including work that 
   })
   const capped = await CappedServer.of(frameworks['node:http'], (req, res) => {
     const life = RequestLifecycle.of(req, res)
-    life.hold({ permit: inflight.acquire() as Permit, report })
+    life.holdPermit({ permit: inflight.acquire() as Permit, report })
     life.holdUntil(failing)
     life.holdUntil(finishing)
     res.end('ok')

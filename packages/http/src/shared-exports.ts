@@ -12,7 +12,7 @@ export type {
   SharedRateLimitOptions,
 } from './gates/options/rate-limit-options.ts'
 export type { RequestPolicy } from './gates/options/request-policy.ts'
-export type { RequestSluice } from './gates/request-sluice.ts'
+export type { RequestHold, RequestSluice } from './gates/request-sluice.ts'
 export type { ShedOptions } from './gates/shed/shed-options.ts'
 export type { SlowDownOptions } from './gates/slow-down/slow-down-options.ts'
 export type { InflightHandle, RateHandle, ShedHandle, SlowDownHandle } from './limits/http-limit.ts'

@@ -1,5 +1,15 @@
 import type { Decision, MaybePromise } from '@sluice/limiter-core/http'
 
+/** The units that are held for one request. Methods never throw and never reject. */
+export interface RequestHold {
+  /** Like `RequestSluice.extend`. */
+  extend(units: number, policy?: string): MaybePromise<boolean>
+  /** Spends `actual` units in one policy, or in all that hold the cost of the request, and returns the rest. Works once. */
+  settle(actual: number, policy?: string): MaybePromise<void>
+  /** Returns the units to one policy, or to all that hold the cost of the request. */
+  release(policy?: string): MaybePromise<void>
+}
+
 /**
  * The limits of one request, for its handlers: `req.sluice`, `ctx.state.sluice`, `request.sluice`.
  * Methods never throw and never reject. Failures are reported to observers and warned about once.
@@ -21,6 +31,8 @@ export interface RequestSluice {
   reset(policy?: string): MaybePromise<void>
   /** Sets the final cost of the request in one policy, or in all. Only the first call for each policy has an effect. */
   settle(actual: number, policy?: string): MaybePromise<void>
+  /** The units that are held for this request (`maxHoldMs`). Undefined if no policy holds its cost. */
+  readonly hold: RequestHold | undefined
   /**
    * Reserves `units` more in one policy, or in all that hold the cost of the request (`maxHoldMs`), and holds the
    * reservation for `maxHoldMs` from now. Returns whether the units fit; if not, end the response, and its cost is

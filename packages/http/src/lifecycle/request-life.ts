@@ -56,7 +56,7 @@ export abstract class RequestLife extends RequestRecord {
    * has released the permit, if the request has already ended or its client has left. `isPresent`: the caller has just
    * found that neither is the case.
    */
-  hold(held: HeldPermit, isPresent = false): boolean {
+  holdPermit(held: HeldPermit, isPresent = false): boolean {
     if (this.listen(isPresent)) {
       this.#permits.add(held)
       return true

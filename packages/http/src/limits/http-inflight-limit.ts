@@ -49,6 +49,6 @@ export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGa
       const { denial = check.denial, lines } = life.headersFor(this.gate, shown, systemClock.wall)
       return { denial, decision: undefined, lines, answer: this.gate.options, report: this.report }
     }
-    return life.hold(check, isSynchronous) ? 'held' : 'gone'
+    return life.holdPermit(check, isSynchronous) ? 'held' : 'gone'
   }
 }

@@ -13,7 +13,7 @@ import {
   warnOnce,
 } from '@sluice/limiter-core/http'
 import type { SettleContext } from '../gates/options/cost-source.ts'
-import type { RequestSluice } from '../gates/request-sluice.ts'
+import type { RequestHold, RequestSluice } from '../gates/request-sluice.ts'
 import { exhaustedEvent } from './exhausted-event.ts'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
 import { StreamBudget } from './stream-budget.ts'
@@ -79,6 +79,15 @@ export abstract class RequestRecord implements RequestSluice {
     const held = this.#taken.filter(({ check }) => check.hold)
     if (policy !== undefined && !held.some((taken) => holdsCost(taken, policy))) this.#notCounted('extend', policy)
     return andThen(allOf(held.map((taken) => extend(taken, units, policy))), (all) => !all.includes(false))
+  }
+
+  get hold(): RequestHold | undefined {
+    if (!this.#taken.some(({ check }) => check.hold)) return undefined
+    return {
+      extend: (units, policy) => this.extend(units, policy),
+      settle: (actual, policy) => this.#settleHeld(actual, policy),
+      release: (policy) => this.#settleHeld(0, policy),
+    }
   }
 
   used(units: number, policy?: string): MaybePromise<boolean> {
@@ -187,6 +196,14 @@ export abstract class RequestRecord implements RequestSluice {
     }
     await Promise.all(pending)
     await Promise.all(this.#taken.map(spendHeld))
+  }
+
+  #settleHeld(actual: number, policy: string | undefined): MaybePromise<void> {
+    const isHeld = policy === undefined || this.#taken.some((taken) => holdsCost(taken, policy))
+    if (!isHeld) return this.#notCounted('hold.settle', policy)
+    return this.#each('settle', policy, (taken, index) =>
+      holdsCost(taken, nameOf(taken, index)) ? settle(taken, index, actual) : undefined,
+    )
   }
 
   #each(
