@@ -22,8 +22,8 @@ export class OpenQuotas {
     const counters = this.#open.get(counter.name) ?? new Set()
     this.#open.set(counter.name, counters.add(counter))
     return () => {
-      counters.delete(counter)
-      if (counters.size === 0) this.#open.delete(counter.name)
+      // closed again, the counter must not remove later counters of its name
+      if (counters.delete(counter) && counters.size === 0) this.#open.delete(counter.name)
     }
   }
 
