@@ -54,8 +54,12 @@ export function reservedOf(units: number, { id, ttlMs: given = 60_000 }: Reserve
   return { units: unitsOf('reserve', units), ttlMs, id: id === undefined ? randomUUID() : tokenOf('reserve', id) }
 }
 
+export function isUnits(units: number): boolean {
+  return Number.isSafeInteger(units) && units >= 1
+}
+
 export function unitsOf(owner: string, units: number): number {
-  if (Number.isSafeInteger(units) && units >= 1) return units
+  if (isUnits(units)) return units
   throw badOption(`${owner}: units`, units, 'an integer from 1')
 }
 

@@ -65,7 +65,7 @@ class ModelPart {
 
   /** Units that can be taken at `at` if nothing is taken from `now` until then. */
   room(at: number, now: number): number {
-    return at >= this.endAt(now) ? this.limit : this.free(now)
+    return at >= this.endAt(now) ? this.limit : this.free(at)
   }
 
   /** Stores the period at `now`, and charges units to it. */
@@ -211,7 +211,9 @@ export class WaterfallModel {
   }
 
   #waitMs(now: number, units: number): number {
-    const ends = this.parts.map((part) => part.endAt(now)).sort((one, other) => one - other)
+    const held = [...this.#holds.values()].filter((hold) => !hold.isSettled && hold.endsAt > now)
+    const ends = [...this.parts.map((part) => part.endAt(now)), ...held.map((hold) => hold.endsAt)]
+    ends.sort((one, other) => one - other)
     const fits = ends.find((at) => this.parts.reduce((sum, part) => sum + part.room(at, now), 0) >= units)
     return fits === undefined ? Number.POSITIVE_INFINITY : fits - now
   }

@@ -113,7 +113,10 @@ export interface QuotaEntry {
   readonly kind: QuotaEntryKind
   /** Makes the entry count once; null for entries that no caller requested. */
   readonly token: string | null
-  /** Id of the lease or reservation, or the answer of a take or refund of a waterfall; null otherwise. */
+  /**
+   * Id of the lease or reservation; null otherwise. For a take or refund of a waterfall, its answer in the first part, and
+   * its token in the others.
+   */
   readonly ref: string | null
   /** Positive if charged or bought, negative if given back. */
   readonly units: number

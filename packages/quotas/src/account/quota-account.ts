@@ -1,4 +1,5 @@
 import type { CalendarPeriod, CalendarPeriods } from '../calendar/calendar-periods.ts'
+import { END_OF_TIME } from '../calendar/endless-period.ts'
 import { QuotaJournal } from './quota-journal.ts'
 import type { LeaseState, PeriodState, QuotaState, ReservationState } from './quota-state.ts'
 import { TopUps } from './top-ups.ts'
@@ -108,6 +109,16 @@ export class QuotaAccount {
     return Math.max(0, left - this.pendingIn(this.current))
   }
 
+  /** Number of units that are free at `at`, in the current period or after it, if no units are taken until then. */
+  freeAt(at: number): number {
+    const { current } = this
+    const left = includedLeft(current)
+    const pending = this.pendingIn(current, at)
+    const topUps = this.topUps.left(at)
+    if (current.endsAt > at) return Math.max(0, left + topUps - pending)
+    return current.limit + Math.min(this.#terms.carryOver, Math.max(0, left - pending)) + topUps
+  }
+
   /** All units of the key in the current period, spent or not. */
   get capacity(): number {
     return included(this.current) + this.current.toppedUp + this.topUps.left(this.now)
@@ -119,11 +130,12 @@ export class QuotaAccount {
     return this.current.limit + carried + this.topUps.left(this.now)
   }
 
-  /** Returns the units of a period that are on lease or reserved. */
-  pendingIn({ label }: PeriodState): number {
+  /** Returns the units of a period that are on lease, or reserved until after `at`. Default: now. */
+  pendingIn({ label }: PeriodState, at: number = this.now): number {
     const ofPeriod = ({ period }: { readonly period: string }): boolean => period === label
+    const reserved = this.reservations.filter(({ endsAt }) => endsAt > at)
     const sum = (all: readonly { readonly units: number }[]): number => all.reduce((units, one) => units + one.units, 0)
-    return sum(this.leases.filter(ofPeriod)) + sum(this.reservations.filter(ofPeriod))
+    return sum(this.leases.filter(ofPeriod)) + sum(reserved.filter(ofPeriod))
   }
 
   /** Spends units. Returns false and spends nothing if they do not fit. */
@@ -221,7 +233,8 @@ export class QuotaAccount {
       return drawn
     }
     const unneeded = Math.min(-change, Math.max(0, period.toppedUp - beyond))
-    const back = this.topUps.giveBack(unneeded, this.now)
+    // a period without an end would keep the units of expired top-ups forever
+    const back = this.topUps.giveBack(unneeded, period.endsAt === END_OF_TIME ? Number.NEGATIVE_INFINITY : this.now)
     period.toppedUp -= back
     return -back
   }

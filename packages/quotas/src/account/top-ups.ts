@@ -3,7 +3,8 @@ import type { TopUpState } from './quota-state.ts'
 
 /**
  * Maximum number of spent or expired top-ups that are kept, so that a refund can return units to the top-ups they came
- * from. Expired top-ups accept no units; units drawn from them remain charged to them in their period.
+ * from. Expired top-ups accept no units; units drawn from them remain charged to them in their period, unless it has no
+ * end.
  */
 const MAX_ENDED = 32
 

@@ -1,7 +1,7 @@
 import { endToken, reservedEntry } from '../account/account-reservations.ts'
 import type { QuotaAccount } from '../account/quota-account.ts'
 import type { OpenPart } from './open-parts.ts'
-import { recordText, type TakeRecord, takeToken } from './take-record.ts'
+import { partEntry, recordText, type TakeRecord, takeToken } from './take-record.ts'
 import { splitUnits, waitUntilFit } from './unit-split.ts'
 import type { WaterfallDecision, WaterfallPart } from './waterfall-answers.ts'
 
@@ -58,9 +58,9 @@ export class PartAccounts {
     const parts = taken.filter((part) => part.units > 0)
     const record: TakeRecord = { units: decision.units, remaining: this.free, takenAt: this.now, parts }
     for (const [index, part] of taken.entries()) {
-      const ref = index === 0 ? recordText(record) : null
       if (index > 0 && part.units === 0) continue
-      this.#accounts[index].journal.entries.push({ kind: 'taken', token, ref, units: part.units, period: part.period })
+      const entry = partEntry(index, token, recordText(record))
+      this.#accounts[index].journal.entries.push({ kind: 'taken', ...entry, units: part.units, period: part.period })
     }
     return (
       1 +

@@ -1,3 +1,4 @@
+import type { QuotaEntry } from '@sluice/counters/backend'
 import { SluiceError } from '@sluice/limiter-core/backend'
 import type { WaterfallReservation } from './waterfall-answers.ts'
 
@@ -47,9 +48,12 @@ export function holdToken(id: string): string {
   return `hold:${id}`
 }
 
-/** Returns the id of a reservation in the accounts. Ids of other reservations contain no backslash. */
-export function heldId(id: string): string {
-  return `\\${id}`
+/**
+ * Returns the id of a reservation in the accounts. It contains the count name of the first part, because waterfalls with
+ * other first parts may use the same id. Ids of other reservations contain no backslash.
+ */
+export function heldId(id: string, first: string): string {
+  return `\\${first}\\${id}`
 }
 
 export function recordText(record: TakeRecord | RefundRecord | HoldRecord): string {
@@ -69,4 +73,12 @@ export function otherUnits(owner: string, expected: number, received: number): S
     'SLUICE_TOKEN_REUSED',
     `${owner}: units: expected ${expected}, as in the first call with this idempotency key, received ${received}`,
   )
+}
+
+/**
+ * Returns the token and reference of an entry of a change of several parts. The first part stores the token and the
+ * record. The others refer to the token, which a waterfall that begins with them may use, too.
+ */
+export function partEntry(index: number, token: string, record: string): Pick<QuotaEntry, 'token' | 'ref'> {
+  return index === 0 ? { token, ref: record } : { token: null, ref: token }
 }

@@ -28,14 +28,15 @@ export function splitRefund(taken: readonly number[], before: number, units: num
 }
 
 /**
- * Returns the whole milliseconds until units fit if nothing else is taken: until the periods of enough parts have ended.
- * 0 if they fit now, Infinity if they never fit.
+ * Returns the whole milliseconds until units fit if nothing else is taken: until enough periods and reservations have
+ * ended. 0 if they fit now, Infinity if that never suffices.
  */
 export function waitUntilFit(accounts: readonly QuotaAccount[], units: number): number {
-  const roomAt = (at: number): number =>
-    accounts.reduce((sum, one) => sum + (one.current.endsAt <= at ? one.nextCapacity : one.free), 0)
+  const roomAt = (at: number): number => accounts.reduce((sum, one) => sum + one.freeAt(at), 0)
   const [{ now }] = accounts
-  const ends = accounts.map(({ current }) => current.endsAt).filter((end) => end < END_OF_TIME)
+  const ends = accounts
+    .flatMap(({ current, reservations }) => [current.endsAt, ...reservations.map(({ endsAt }) => endsAt)])
+    .filter((end) => end < END_OF_TIME)
   const fits = [now, ...ends.toSorted((one, other) => one - other)].find((at) => roomAt(at) >= units)
   return fits === undefined ? Number.POSITIVE_INFINITY : Math.ceil(fits - now)
 }

@@ -6,6 +6,7 @@ import { memberOf, type OpenPart } from './open-parts.ts'
 import { namedUnits } from './part-accounts.ts'
 import {
   otherUnits,
+  partEntry,
   type RefundRecord,
   recordOf,
   recordText,
@@ -52,6 +53,10 @@ export class WaterfallRefunds {
       before,
       refund.units,
     )
+    const absent = taken.parts.find(
+      ({ name }, index) => split[index] > 0 && !this.#parts.some((part) => part.name === name),
+    )
+    if (absent) throw absentPart(absent.name)
     // the first part stores the entry, even if it receives no units
     const [first, ...others] = this.#parts.map((part) => {
       const index = taken.parts.findIndex(({ name }) => name === part.name)
@@ -68,9 +73,9 @@ export class WaterfallRefunds {
         const names = targets.map(({ part }) => part)
         const record = { ...refund, parts: namedUnits(names, given).toReversed() }
         for (const [index, { period }] of targets.entries()) {
-          const ref = index === 0 ? recordText(record) : null
+          const entry = partEntry(index, token, recordText(record))
           const units = given[index] === 0 ? 0 : -given[index]
-          accounts[index].journal.entries.push({ kind: 'returned', token, ref, units, period })
+          accounts[index].journal.entries.push({ kind: 'returned', ...entry, units, period })
         }
         return { result: record, writes: targets.length }
       },
@@ -102,6 +107,13 @@ function returned(
 function repeatedRefund({ units: requested, parts }: RefundRecord, units: number): WaterfallRefund {
   if (requested !== units) throw otherUnits('refund', requested, units)
   return { units: parts.reduce((sum, part) => sum + part.units, 0), parts }
+}
+
+function absentPart(name: string): SluiceError {
+  return new SluiceError(
+    'SLUICE_UNKNOWN_TAKE',
+    `refund: expected a waterfall with the parts of the take, received one without '${name}'`,
+  )
 }
 
 function unknownTake(): SluiceError {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { type Duration, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
+import { badOption, type Duration, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { AccountGroups } from '../account/account-groups.ts'
+import { endToken } from '../account/account-reservations.ts'
 import { accountOf } from '../quota-counter.ts'
-import { reservedOf, tokenOf, unitsOf } from '../quota-options.ts'
+import { isUnits, reservedOf, tokenOf, unitsOf } from '../quota-options.ts'
 import { memberOf, type OpenPart } from './open-parts.ts'
 import { PartAccounts } from './part-accounts.ts'
 import {
@@ -74,7 +75,7 @@ export class Waterfall {
         const writes = opened.charge(decision, id)
         return { result: { ...decision, remaining: opened.free, idempotencyKey: id }, writes }
       },
-      used: ({ ref }) => repeatedTake(recordOf<TakeRecord>(ref), id, units),
+      used: ({ ref }) => repeatedTake('take', recordOf<TakeRecord>(ref), id, units),
     })
   }
 
@@ -100,18 +101,19 @@ export class Waterfall {
   async reserve(key: string, units: number, options: WaterfallReserveOptions = {}): Promise<WaterfallReservation> {
     const { idempotencyKey, ttlMs: given } = optionsOf('reserve', options, ['idempotencyKey', 'ttlMs'])
     const { id, ttlMs } = reservedOf(units, { id: idempotencyKey, ttlMs: given })
+    const held = this.#heldId(id)
     return this.#groups.change<WaterfallReservation>({
       members: this.#parts.map((part) => memberOf(part, key)),
       token: holdToken(id),
       apply: (accounts) => {
         const opened = new PartAccounts(this.#parts, accounts, key)
-        const standing = opened.reserved(heldId(id))
+        const standing = opened.reserved(held)
         const decision = { ...opened.decide(units), idempotencyKey: id }
         // restored by another process after a failover that lost the entry of the reservation
         if (standing) return { result: { ...decision, ...standing, allowed: true, retryAfterMs: 0 }, writes: 0 }
         const endsAt = Math.floor(opened.now + ttlMs)
         if (!decision.allowed) return { result: { ...decision, endsAt: opened.now }, writes: 0 }
-        const writes = opened.reserve(decision, heldId(id), endsAt)
+        const writes = opened.reserve(decision, held, endsAt)
         const result = { ...decision, remaining: opened.free, endsAt }
         const { idempotencyKey: _id, ...record } = result
         accounts[0].journal.entries.push({
@@ -143,29 +145,29 @@ export class Waterfall {
     reservation: string | Pick<WaterfallReservation, 'idempotencyKey'>,
   ): Promise<WaterfallTake> {
     const id = tokenOf('settle', typeof reservation === 'string' ? reservation : reservation?.idempotencyKey)
-    if (units !== 0) unitsOf('settle', units)
-    const first = accountOf({ key, counter: this.#parts[0].counter })
-    const isKnown = (await this.#groups.usedToken(first, holdToken(id))) !== undefined
+    if (units !== 0 && !isUnits(units)) throw badOption('settle: units', units, 'an integer from 0')
+    const isKnown = await this.#isReserved(key, id)
     return this.#groups.change<WaterfallTake>({
       members: this.#parts.map((part) => memberOf(part, key)),
       token: takeToken(id),
       apply: (accounts) => {
         const opened = new PartAccounts(this.#parts, accounts, key)
-        const released = opened.release(heldId(id), units > 0)
+        const released = opened.release(this.#heldId(id), units > 0)
         if (!isKnown && released === 0) throw unknownReservation()
         const decision = opened.decideBeyond(units)
         const writes = Math.max(released, opened.charge(decision, id))
         return { result: { ...decision, remaining: opened.free, idempotencyKey: id }, writes }
       },
-      used: ({ ref }) => repeatedTake(recordOf<TakeRecord>(ref), id, units),
+      used: ({ ref }) => repeatedTake('settle', recordOf<TakeRecord>(ref), id, units),
     })
   }
 
   /**
    * Gives back units of a take, to its last part first. Units return to the periods from which they were taken, and
-   * credits to their top-ups. `take` is the answer of `take`, or its idempotency key.
+   * credits to their top-ups, even if these have expired. `take` is the answer of `take`, or its idempotency key.
    *
-   * Rejects with `SLUICE_UNKNOWN_TAKE` if the key has no such take, `SLUICE_BAD_OPTION` unless `units` is an integer
+   * Rejects with `SLUICE_UNKNOWN_TAKE` if the key has no such take, or if this waterfall lacks a part that gave the units,
+   * `SLUICE_BAD_OPTION` unless `units` is an integer
    * from 1 to the units that are left of the take, and `SLUICE_TOKEN_REUSED` if the same refund was made with other
    * units.
    */
@@ -184,6 +186,19 @@ export class Waterfall {
   close(): void {
     for (const { counter } of this.#parts) counter.close()
   }
+
+  #heldId(id: string): string {
+    return heldId(id, this.#parts[0].counter.name)
+  }
+
+  /** Returns whether a reservation of an id was made, even if its units have been settled or have returned. */
+  async #isReserved(key: string, id: string): Promise<boolean> {
+    const accounts = this.#parts.map(({ counter }) => accountOf({ key, counter }))
+    if (await this.#groups.usedToken(accounts[0], holdToken(id))) return true
+    // a failover may have lost the entry of a reservation that another process restored
+    const ends = accounts.map((account) => this.#groups.usedToken(account, endToken(this.#heldId(id))))
+    return (await Promise.all(ends)).some((end) => end !== undefined)
+  }
 }
 
 function idOf(owner: string, options: WaterfallTakeOptions): string | undefined {
@@ -191,8 +206,8 @@ function idOf(owner: string, options: WaterfallTakeOptions): string | undefined 
   return idempotencyKey === undefined ? undefined : tokenOf(owner, idempotencyKey)
 }
 
-function repeatedTake({ parts, ...taken }: TakeRecord, id: string, units: number): WaterfallTake {
-  if (units !== taken.units) throw otherUnits('take', taken.units, units)
+function repeatedTake(owner: string, { parts, ...taken }: TakeRecord, id: string, units: number): WaterfallTake {
+  if (units !== taken.units) throw otherUnits(owner, taken.units, units)
   const plain = parts.map((part) => ({ name: part.name, units: part.units }))
   return { allowed: true, ...taken, parts: plain, retryAfterMs: 0, idempotencyKey: id }
 }
