@@ -122,6 +122,18 @@ test('a denied take does not wait for credits that expire before', async () => {
   expect((await plan.peek('key', 25)).retryAfterMs).toBe(0)
 })
 
+test('a denied take waits until reserved units are carried over', async () => {
+  clock.stepWall(27 * DAY_MS)
+  const plan = waterfall([quota({ name: 'c', limit: 10, per: 'month', backend: quotas, carryOver: 10 })])
+  await plan.reserve('key', 8, { ttlMs: 7 * DAY_MS })
+  expect((await plan.peek('key', 12)).retryAfterMs).toBe(2 * DAY_MS)
+  expect((await plan.peek('key', 15)).retryAfterMs).toBe(7 * DAY_MS)
+  clock.stepWall(7 * DAY_MS - 1)
+  expect((await plan.peek('key', 15)).allowed).toBe(false)
+  clock.stepWall(1)
+  expect((await plan.take('key', 15)).allowed).toBe(true)
+})
+
 test('a settlement is repeatable after a failover that lost all but the restored reservation', async () => {
   const servers = new BehindTable(new MemoryQuotaTable(() => clock.wall()), new MemoryQuotaTable(() => clock.wall()))
   const own = createQuotas(quotasOnly(servers.table), { clock })
