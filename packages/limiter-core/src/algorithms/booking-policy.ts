@@ -30,9 +30,8 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
   readonly paceMs: number
   readonly most: number
   readonly longestMs: number
+  readonly isWeighted: boolean
   readonly bookings: PolicyBookings = this
-  /** Index of the cell with the next turn. */
-  readonly #next: number
 
   constructor(inner: CompiledPolicy) {
     this.policy = inner.policy
@@ -43,9 +42,9 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     this.capacity = inner.capacity
     this.variants = inner.variants
     this.inner = inner
-    this.paceMs = paceMsOf(inner.policy, inner.capacity)
+    this.isWeighted = inner.policy.algorithm === 'sliding-window' && (inner.policy.slices ?? 1) === 1
+    this.paceMs = paceMsOf(inner.policy, inner.capacity, this.isWeighted)
     this.most = LONGEST_QUEUE * Math.max(inner.policy.limit, inner.capacity)
-    this.#next = inner.cells
     this.longestMs = retentionMs(inner) + this.most * this.paceMs + SPREAD_MS
   }
 
@@ -61,8 +60,8 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
       const booked = this.#lapse(cells, at, now)
       if (booked > 0 && this.#isDue(cells, at, now)) {
         const units = this.#turnsOf(cost)
-        cells[at + this.#next] += units * this.paceMs
-        cells[at + this.#next + 2] = Math.max(0, booked - units)
+        cells[at + this.inner.cells] += units * this.paceMs
+        cells[at + this.inner.cells + 2] = Math.max(0, booked - units)
       }
     }
     this.inner.spend(cells, at, now, cost)
@@ -74,7 +73,7 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     const units = this.#turnsOf(cost)
     if (booked + units > this.most || this.#fits(cells, at, now, cost, booked)) return
     const turnMs = this.#turnMs(cells, at, now, cost, booked)
-    const next = at + this.#next
+    const next = at + this.inner.cells
     // no other caller may have the first turn before its caller returns
     const turn = now + (booked === 0 ? wholeSeconds(turnMs) : turnMs)
     const end = turn + units * this.paceMs
@@ -99,15 +98,24 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
   }
 
   keptMs(cells: Float64Array, at: number, now: number): number {
-    const { keptMs = this.inner.resetAfterMs } = this.inner
-    const usedMs = keptMs.call(this.inner, cells, at, now)
-    if (this.#booked(cells, at, now) === 0) return usedMs
-    return Math.max(usedMs, cells[at + this.#next + 1] + GRACE_MS - now)
+    return this.#keptMs(cells, at, now, cells[at + this.inner.cells + 1])
+  }
+
+  untilNextMs(cells: Float64Array, at: number, now: number): number {
+    const next = at + this.inner.cells
+    return this.#keptMs(cells, at, now, Math.min(Math.max(cells[next], now), cells[next + 1]))
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.inner.adopt(cells, at, now, used, resetAfterMs)
-    cells.fill(0, at + this.#next, at + this.cells)
+    cells.fill(0, at + this.inner.cells, at + this.cells)
+  }
+
+  /** Returns the milliseconds until the cells of the policy hold nothing, and turns before `end` are over. */
+  #keptMs(cells: Float64Array, at: number, now: number, end: number): number {
+    const { keptMs = this.inner.resetAfterMs } = this.inner
+    const usedMs = keptMs.call(this.inner, cells, at, now)
+    return this.#booked(cells, at, now) === 0 ? usedMs : Math.max(usedMs, end + GRACE_MS - now)
   }
 
   /** Whether a take fits: at a turn, or because the policy has room for it beside all booked units. */
@@ -122,21 +130,22 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
   /** Returns the milliseconds until the turn of a take that does not fit: behind the queue, and when there is room. */
   #turnMs(cells: Float64Array, at: number, now: number, cost: number, booked: number): number {
     const roomMs = this.inner.waitMs(cells, at, now, Math.min(this.capacity, Math.ceil(booked) + cost))
-    return booked === 0 ? roomMs : Math.max(roomMs, cells[at + this.#next + 1] - now)
+    return booked === 0 ? roomMs : Math.max(roomMs, cells[at + this.inner.cells + 1] - now)
   }
 
   #isDue(cells: Float64Array, at: number, now: number): boolean {
-    return now >= cells[at + this.#next] - ROUNDING_MS
+    return now >= cells[at + this.inner.cells] - ROUNDING_MS
   }
 
   /** Returns the units whose turns are not over. */
   #booked(cells: Float64Array, at: number, now: number): number {
-    const next = at + this.#next
+    const next = at + this.inner.cells
     const booked = cells[next + 2]
-    // most keys have no queue
     if (booked === 0) return 0
     const queuedMs = cells[next + 1] - Math.max(cells[next], now - GRACE_MS)
-    if (queuedMs <= ROUNDING_MS || this.#isLeftOver(cells, at, now, cells[next + 1])) return 0
+    // a turn may be shorter than the tolerance
+    const isOver = queuedMs <= Math.min(ROUNDING_MS, this.paceMs / 2)
+    if (isOver || this.#isLeftOver(cells, at, now, cells[next + 1])) return 0
     return Math.min(booked, queuedMs / this.paceMs)
   }
 
@@ -148,7 +157,7 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
   /** Removes turns that are over from the queue. Returns the units that are left. */
   #lapse(cells: Float64Array, at: number, now: number): number {
     const booked = this.#booked(cells, at, now)
-    const next = at + this.#next
+    const next = at + this.inner.cells
     cells[next] = Math.max(cells[next], now - GRACE_MS)
     cells[next + 2] = booked
     return booked
@@ -156,7 +165,10 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
 
   /** Returns the turns that a cost occupies, so that equal costs which do not divide the capacity fit one after another. */
   #turnsOf(cost: number): number {
-    return Math.ceil(this.capacity / Math.max(1, Math.floor(this.capacity / cost)))
+    const { capacity, isWeighted } = this
+    const units = capacity / Math.max(1, Math.floor(capacity / cost))
+    // the pace allows for a weight of one unit, and a larger cost weighs more
+    return isWeighted && units < capacity ? Math.max(units, (cost * (capacity - 1)) / (capacity - cost)) : units
   }
 }
 
@@ -164,14 +176,12 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
  * Returns the milliseconds between units, so that the policy admits all units that return up to `SPREAD_MS` after their
  * turns.
  */
-function paceMsOf(policy: Policy, capacity: number): number {
-  const { algorithm, limit, windowMs, slices = 1 } = policy
+function paceMsOf(policy: Policy, capacity: number, isWeighted: boolean): number {
+  const { limit, windowMs } = policy
   const perMs = drainPerMs(policy)
   if (perMs > 0) return Math.max(1 / perMs, (1 / perMs + SPREAD_MS) / capacity)
   const paceMs = (reachMs(policy) + SPREAD_MS) / limit
-  // a weighted epoch counts a unit less, the later it is in the next one
-  const isWeighted = algorithm === 'sliding-window' && slices === 1 && limit > 1
-  return isWeighted ? Math.min(paceMs, (windowMs + SPREAD_MS) / (limit - 1)) : paceMs
+  return isWeighted && limit > 1 ? Math.min(paceMs, (windowMs + SPREAD_MS) / (limit - 1)) : paceMs
 }
 
 function wholeSeconds(ms: number): number {

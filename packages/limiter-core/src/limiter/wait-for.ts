@@ -18,8 +18,8 @@ export interface WaitOptions {
 
 /**
  * Takes `cost` units (default: 1) as soon as they fit. Resolves to an allowed decision, or to a denied one as soon as
- * the next attempt would be later than `maxWaitMs`. Callers do not queue, unless the
- * policy has `retry: 'booked'`: if another caller takes the units first, the wait continues.
+ * the next attempt would be later than `maxWaitMs`. If another caller takes the units first, the wait continues: callers
+ * do not queue, unless the policy has `retry: 'booked'`.
  */
 export async function waitFor(
   limiter: Pick<Limiter<MaybePromise<Decision>>, 'take'>,

@@ -32,6 +32,8 @@ export interface TablePolicy extends CompiledPolicy {
 /** Locates the slots of one counter: the arena for its number of cells, and a salt for the hash of the key. */
 export interface CounterSlots {
   readonly compiled: CompiledPolicy
+  /** The policy whose usage the tail remembers: `compiled` without booked turns. It uses the first cells of a key. */
+  readonly usage: CompiledPolicy
   /** The policy that decisions refer to; it uses the first cells of a key. */
   readonly shown: CompiledPolicy
   readonly arena: Arena
@@ -43,7 +45,7 @@ export interface CounterSlots {
   readonly high: number
   /** 255ths of the capacity in one unit. */
   readonly fractionOfUnit: number
-  /** `keptMs` of a policy with several variants or with bookings; undefined for other policies. */
+  /** `keptMs` of a policy with several variants, or `untilNextMs` of its bookings; undefined for other policies. */
   readonly keptMs: CompiledPolicy['keptMs'] | undefined
   /** The variants of the policy, or the policy itself. */
   readonly forms: readonly PolicyVariant[]
@@ -98,16 +100,19 @@ export class CountTable {
       this.#arenas.set(compiled.cells, arena)
     }
     const tail = this.#tails.numberOf(name, high)
-    const keptMs = (compiled.variants || compiled.bookings) && compiled.keptMs?.bind(compiled)
+    const { bookings } = compiled
+    // the tail would restore a key as used until its slot expires, so a slot does not wait for the whole queue
+    const keptMs = bookings ? bookings.untilNextMs.bind(bookings) : compiled.variants && compiled.keptMs?.bind(compiled)
     return {
       compiled,
+      usage: bookings?.inner ?? compiled,
       shown: (compiled as TablePolicy).shown ?? compiled,
       arena,
       low,
       high: withTail(high, tail),
       fractionOfUnit: FRACTION / compiled.capacity,
       keptMs,
-      forms: formsOf(compiled),
+      forms: formsOf(bookings?.inner ?? compiled),
     }
   }
 
@@ -138,7 +143,8 @@ export class CountTable {
   mark(slots: CounterSlots, slot: SlotRef, now: number, remaining: number, resetAfterMs: number): void {
     if (slot === this.#absent) return
     const { words } = slot
-    const used = slots.compiled.capacity - remaining
+    const { compiled, usage } = slots
+    const used = compiled.capacity - (usage === compiled ? remaining : usage.remaining(slot.cells, slot.at, now))
     if ((words[slot.expiry] & RECALLED) !== 0 && this.#markRecalled(slots, slot, now, used)) return
     const fraction = Math.ceil(used * slots.fractionOfUnit)
     words[slot.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)

@@ -69,7 +69,7 @@ export class Recall {
    * unused. The object is reused by the next call.
    */
   missing(counted: Counted, place: SlotRef, now: number, used: number): Lacked {
-    const { compiled } = counted
+    const compiled = counted.compiled.bookings?.inner ?? counted.compiled
     const remembered = this.unusedSlot(counted)
     this.write(counted, remembered, now)
     const left = compiled.remaining(remembered.cells, remembered.at, now)

@@ -60,8 +60,8 @@ function argsOf(compiled: CompiledPolicy): PolicyArgs {
   const { holds, bookings, variants } = compiled
   if (holds) return ['holding', String(holds.sliceMs), ...policyArgs(holds.inner)]
   if (bookings) {
-    const { most, paceMs, longestMs, inner } = bookings
-    return ['booking', String(most), String(paceMs), String(longestMs), ...policyArgs(inner)]
+    const { most, paceMs, longestMs, isWeighted, inner } = bookings
+    return ['booking', String(most), String(paceMs), String(longestMs), isWeighted ? '1' : '0', ...policyArgs(inner)]
   }
   return variants ? variantsArgs(variants) : plainArgs(compiled, false)
 }

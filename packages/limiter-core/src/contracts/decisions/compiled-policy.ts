@@ -78,11 +78,15 @@ export interface PolicyBookings {
   readonly most: number
   /** Longest time in milliseconds from a booking to the end of the queue, for a key without debt. */
   readonly longestMs: number
+  /** Whether a unit counts less, the later it is in the epoch that follows its own. */
+  readonly isWeighted: boolean
   /**
    * Books the turn that `waitMs` has returned for a take of `cost` units. Changes nothing if the take fits, never fits,
    * or would exceed `most`.
    */
   book(cells: Float64Array, at: number, now: number, cost: number): void
+  /** Returns the milliseconds until the usage of a key and its next turn are over: at most `keptMs`. */
+  untilNextMs(cells: Float64Array, at: number, now: number): number
 }
 
 /** Holds units of a key for work whose cost is not known yet. Changes the cells of the policy that has the holds. */

@@ -1,8 +1,8 @@
 -- `BookingPolicy` of limiter-core in Lua, with identical results. Reads the largest number of booked units, the ms
--- between turns, the longest queue in ms, and the algorithm and the constants of the policy. Cells: those of the policy,
--- then the next turn, the end of the queue, and the units booked.
+-- between turns, the longest queue in ms, 1 if epochs are weighted, and the algorithm and the constants of the
+-- policy. Cells: those of the policy, then the next turn, the end of the queue, and the units booked.
 
-local most, paceMs, longestMs, inner = number(), number(), number(), readStep()
+local most, paceMs, longestMs, isWeighted, inner = number(), number(), number(), number() == 1, readStep()
 local GRACE_MS, ROUNDING_MS = 2000, 1
 local size = inner.cells and inner.cells + 3
 local layout = size and '<' .. string.rep('d', size)
@@ -35,7 +35,8 @@ local function isLeftOver(used, now, ends) return ends - now > longestMs + inner
 local function booked(used, queue, now)
   if queue[3] == 0 then return 0 end
   local queuedMs = queue[2] - max(queue[1], now - GRACE_MS)
-  if queuedMs <= ROUNDING_MS or isLeftOver(used, now, queue[2]) then return 0 end
+  -- a turn may be shorter than the tolerance
+  if queuedMs <= min(ROUNDING_MS, paceMs / 2) or isLeftOver(used, now, queue[2]) then return 0 end
   return min(queue[3], queuedMs / paceMs)
 end
 
@@ -59,7 +60,10 @@ local function turnMs(used, queue, now, cost, units)
   return units == 0 and roomMs or max(roomMs, queue[2] - now)
 end
 
-local function turnsOf(cost) return ceil(capacity / max(1, floor(capacity / cost))) end
+local function turnsOf(cost)
+  local units = capacity / max(1, floor(capacity / cost))
+  return isWeighted and units < capacity and max(units, cost * (capacity - 1) / (capacity - cost)) or units
+end
 
 local function waitMs(c, now, cost)
   local used, queue = parts(c)
