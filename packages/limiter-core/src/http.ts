@@ -37,7 +37,6 @@ export { addressKey, compileAddressOptions } from './keys/address-key.ts'
 export { type AddressRange, isWithin, MAPPED_IPV4, rangeOf } from './keys/address-range.ts'
 export { clientKey } from './keys/client-key.ts'
 export { joinedKey } from './keys/joined-key.ts'
-export { keySourceOf } from './keys/key-option.ts'
 export {
   type AddressDoubt,
   ANONYMOUS,

@@ -14,7 +14,6 @@ import {
   isAdaptive,
   isPreflight,
   isPromise,
-  keySourceOf,
   LimiterReport,
   type MaybePromise,
   type Mode,
@@ -36,6 +35,7 @@ import {
 import { capEntry } from './cap-entry.ts'
 import { isSkipped, runHook } from './options/hook.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
+import { keySourceOf } from './options/key-option.ts'
 import { checkHooks, parseStatus } from './options/request-rules.ts'
 import { fallbackReporter } from './report-fallback.ts'
 import { type Rank, RequestOrder } from './request-order.ts'

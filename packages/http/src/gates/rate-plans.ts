@@ -3,7 +3,6 @@ import {
   type Duration,
   type FailoverRule,
   type KeySource,
-  keySourceOf,
   kindOf,
   LARGEST_HEADER_INTEGER,
   LARGEST_LOG,
@@ -20,6 +19,7 @@ import {
 import { type ChangingPolicies, isChanging } from './options/changing-policies.ts'
 import { type CompiledCost, checkFits, checkHolds, compileCost, countedCost } from './options/cost-source.ts'
 import type { SkipHook } from './options/gate-options.ts'
+import { keySourceOf } from './options/key-option.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions } from './options/rate-limit-options.ts'
 import { RequestLimits } from './options/request-limits.ts'
 import type { LimitHook, RequestPolicy, WindowHook } from './options/request-policy.ts'

@@ -2,7 +2,6 @@ import {
   andThen,
   badOption,
   type InflightBackend,
-  keySourceOf,
   type LimiterReport,
   type MaybePromise,
   type Priority,
@@ -12,6 +11,7 @@ import {
 } from '@sluice/limiter-core/http'
 import { prioritizedInflight } from '@sluice/overload/http'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
+import { keySourceOf } from './options/key-option.ts'
 import { checkPriorityOption, priorityOf } from './options/request-priority.ts'
 
 /** What decides the order of a request. */

@@ -1,7 +1,5 @@
-import { SluiceError } from '../errors/errors.ts'
-import { kindOf } from '../errors/shown.ts'
-import type { KeySource } from './key-source.ts'
-import { byAll, byHeader, byIp, byPrincipal, byRoute } from './sources.ts'
+import { byAll, byHeader, byPrincipal, byRoute } from '@sluice/limiter-core'
+import { byIp, type KeySource, kindOf, SluiceError } from '@sluice/limiter-core/http'
 
 const FACTORIES: readonly unknown[] = [byAll, byHeader, byIp, byPrincipal, byRoute]
 
