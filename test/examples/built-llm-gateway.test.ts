@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -214,9 +214,12 @@ test('the code in its README runs', async () => {
   const readme = readFileSync(join(root, 'examples/llm-gateway/README.md'), 'utf8')
   const blocks = [...readme.matchAll(/^```(ts|sh client)\n([\s\S]*?)\n```$/gm)]
   expect(blocks.map(([, language]) => language)).toEqual(['ts', 'sh client'])
+  // below the repository, where its packages are found
+  const folder = join(root, '.artifacts')
+  mkdirSync(folder, { recursive: true })
   for (const [, language, block] of blocks) {
     const code = block.replaceAll('http://localhost:3000', url)
-    const file = join(root, '.artifacts', `llm-gateway.${language === 'ts' ? 'mjs' : 'sh'}`)
+    const file = join(folder, `llm-gateway.${language === 'ts' ? 'mjs' : 'sh'}`)
     writeFileSync(file, code)
     const command = language === 'ts' ? process.execPath : 'sh'
     const { stdout, stderr } = await promisify(execFile)(command, [file], { cwd: root, timeout: 60_000 })

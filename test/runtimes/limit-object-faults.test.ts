@@ -94,12 +94,17 @@ test('clients that leave while the object hangs do not keep its decisions from c
 })
 
 test('expired counts are deleted by the alarm of the object, and the others stay', async () => {
-  await Promise.all(Array.from({ length: 200 }, (_, key) => ask(`/short?key=${key}`)))
-  await ask('/hour?key=a')
   const stored = (): Promise<{ names: string[]; alarm: number | null }> => ask('/entries')
-  // on a busy machine, the alarm has deleted the first of them already
-  expect((await stored()).names.length).toBeGreaterThan(2)
-  expect((await stored()).alarm).toBeGreaterThan(Date.now())
+  await ask('/hour?key=a')
+  const seen = await Promise.all(
+    Array.from({ length: 200 }, async (_, key) => {
+      await ask(`/short?key=${key}`)
+      // on a busy machine, the alarm deletes the first of them before the last one is stored
+      return key % 10 === 0 ? stored() : undefined
+    }),
+  )
+  expect(Math.max(...seen.map((one) => one?.names.length ?? 0))).toBeGreaterThan(2)
+  expect(seen.some((one) => one?.alarm)).toBe(true)
   await eventually(
     async () => {
       await ask('/ring')
