@@ -149,7 +149,8 @@ describe.each(makers)('%s', (_name, maker) => {
     const { ms } = await pending
     await server.restart()
     const healedMs = await healing(client)
-    expect(ms).toBeLessThan(200)
+    // includes the end of the server's process, which takes some hundred ms on a busy machine
+    expect(ms).toBeLessThan(1_000)
     expect(healedMs).toBeLessThan(1_000)
   })
 
