@@ -24,13 +24,15 @@ return {
   book = function(c, now, cost)
     local used, queue = parts(c)
     if cost == 0 or cost > capacity then return false end
+    local next, before = queue[1], queue[3]
     local units, turns = lapse(used, queue, now), turnsOf(cost)
+    local isChanged = queue[1] ~= next or queue[3] ~= before
     join(c)
-    if units + turns > most or fitsBeside(used, queue, now, cost, units) then return true end
+    if units + turns > most or fitsBeside(used, queue, now, cost, units) then return isChanged end
     local afterMs = turnMs(used, queue, now, cost, units)
     local turn = now + (units == 0 and wholeSeconds(afterMs) or afterMs)
     local ends = turn + turns * paceMs
-    if isLeftOver(used, now, ends) then return true end
+    if isLeftOver(used, now, ends) then return isChanged end
     if units == 0 then queue[1] = turn end
     queue[2], queue[3] = ends, units + turns
     join(c)
