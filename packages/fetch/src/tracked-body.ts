@@ -71,8 +71,7 @@ class TrackedBody {
     if (this.#isOver) return
     const isEventStream = lastEvent !== undefined
     if (isEventStream) {
-      // the empty line completes an event that the handler has started
-      this.#controller?.enqueue(new TextEncoder().encode(`\n\n${lastEvent}`))
+      this.#controller?.enqueue(new TextEncoder().encode(lastEvent))
       this.#controller?.close()
     } else {
       this.#controller?.error(new Error('the response was ended because a limit was reached'))

@@ -97,8 +97,7 @@ export abstract class RequestRecord implements RequestSluice {
   }
 
   get exhausted(): AbortSignal {
-    this.#exhausted ??= new AbortController()
-    return this.#exhausted.signal
+    return this.#exhaustion.signal
   }
 
   abstract holdUntil(work: PromiseLike<unknown>): void
@@ -148,8 +147,7 @@ export abstract class RequestRecord implements RequestSluice {
       clock,
       isSettled: (policy) => taken.settled?.has(policy) === true,
       onExhausted: (policies) => {
-        this.#exhausted ??= new AbortController()
-        this.#exhausted.abort()
+        this.#exhaustion.abort()
         cutOff(exhaustedEvent(policies))
       },
     })
@@ -196,6 +194,11 @@ export abstract class RequestRecord implements RequestSluice {
     }
     await Promise.all(pending)
     await Promise.all(this.#taken.map(spendHeld))
+  }
+
+  get #exhaustion(): AbortController {
+    this.#exhausted ??= new AbortController()
+    return this.#exhausted
   }
 
   #settleHeld(actual: number, policy: string | undefined): MaybePromise<void> {

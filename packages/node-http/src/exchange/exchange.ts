@@ -123,8 +123,7 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
       this.abort()
       return
     }
-    // the empty line completes an event that the handler has started
-    outgoing.end(`\n\n${lastEvent}`)
+    outgoing.end(lastEvent)
     // the handler may still write: HTTP/1 then emits an error, and HTTP/2 destroys the stream with the event
     outgoing.on('error', () => {})
     if (this.incoming.httpVersionMajor >= 2) outgoing.write = dropWrite
