@@ -16,9 +16,9 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe.each([
-  ['ioredis 6', Redis],
-  ['ioredis 5', Redis5 as unknown as typeof Redis],
-])('leasedBackend over %s with limits too small to lease', (_name, Client) => {
+  ['ioredis 6', Redis, {}],
+  ['ioredis 5', Redis5 as unknown as typeof Redis, { histories: 2 }],
+])('leasedBackend over %s with limits too small to lease', (_name, Client, histories) => {
   let client: Redis
 
   beforeAll(() => {
@@ -37,6 +37,6 @@ describe.each([
         clock,
         serverTime: () => (clock as FakeClock).now(),
       }),
-    { keepsHolds: true, booksTurns: true },
+    { keepsHolds: true, booksTurns: true, ...histories },
   )
 })

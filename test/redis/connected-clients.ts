@@ -47,3 +47,8 @@ export const singleServerClients: readonly [string, (port: number) => Promise<Co
   ['a pool of node-redis 5', (port) => nodeRedis(createClientPool5(urlOf(port), POOL))],
   ['valkey-glide', glide],
 ]
+
+/** Options of the contract for a client: the first one passes it whole, and the others with fewer random histories. */
+export function historiesOver(client: string): { readonly histories?: number } {
+  return client === singleServerClients[0][0] ? {} : { histories: 2 }
+}

@@ -3,9 +3,11 @@ import type { Backend, Clock, ScriptRunner } from '@sluice/limiter-core'
 import { type RedisClient, redisBackend } from '@sluice/redis'
 import { backendContract } from '@sluice/testkit'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { type Connected, singleServerClients } from '../connected-clients.ts'
+import { type Connected, historiesOver, singleServerClients } from '../connected-clients.ts'
 import { ownPrefix } from './own-prefix.ts'
 import { RawRunner } from './raw-runner.ts'
+
+const kept = { keepsHolds: true, booksTurns: true }
 
 let server: RedisServer
 
@@ -19,7 +21,7 @@ function made(client: RedisClient | ScriptRunner, clock: Clock): Backend {
   return redisBackend(client, { prefix: ownPrefix(), serverTime: () => clock.now(), clock })
 }
 
-describe.each(singleServerClients)('redisBackend over %s', (_, connect) => {
+describe.each(singleServerClients)('redisBackend over %s', (name, connect) => {
   let connected: Connected
 
   beforeAll(async () => {
@@ -28,7 +30,7 @@ describe.each(singleServerClients)('redisBackend over %s', (_, connect) => {
 
   afterAll(() => connected.close())
 
-  backendContract({ describe, test }, (clock) => made(connected.client, clock), { keepsHolds: true, booksTurns: true })
+  backendContract({ describe, test }, (clock) => made(connected.client, clock), { ...kept, ...historiesOver(name) })
 })
 
 describe('redisBackend over another client', () => {
@@ -41,5 +43,5 @@ describe('redisBackend over another client', () => {
 
   afterAll(() => runner.close())
 
-  backendContract({ describe, test }, (clock) => made(runner, clock), { keepsHolds: true, booksTurns: true })
+  backendContract({ describe, test }, (clock) => made(runner, clock), { ...kept, histories: 2 })
 })

@@ -5,7 +5,7 @@ import { type RedisClient, redisBackend } from '@sluice/redis'
 import { backendContract, type FakeClock } from '@sluice/testkit'
 import { type IncrexProxy, startIncrexProxy } from '../../services/increx-proxy.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { type Connected, singleServerClients } from '../connected-clients.ts'
+import { type Connected, historiesOver, singleServerClients } from '../connected-clients.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 
 let server: RedisServer
@@ -23,7 +23,7 @@ function inWholeMs(clock: FakeClock): FakeClock {
   return clock
 }
 
-describe.each(singleServerClients)('redisBackend with native commands over %s', (_, connect) => {
+describe.each(singleServerClients)('redisBackend with native commands over %s', (name, connect) => {
   let proxy: IncrexProxy
   let connected: Connected
   let clock: Clock | undefined
@@ -51,6 +51,7 @@ describe.each(singleServerClients)('redisBackend with native commands over %s', 
   backendContract({ describe, test }, (ofTest) => made(connected.client, ofTest), {
     keepsHolds: true,
     booksTurns: true,
+    ...historiesOver(name),
   })
 
   test('the contract has used the command', () => {
