@@ -7,9 +7,13 @@ import { reportOutcome, runSteps } from './run-steps.mjs'
 import { testSteps } from './test-steps.mjs'
 
 const minute = 60_000
+const long = process.argv.includes('--long')
+
+// the long run, and jest alone, use all seeds
+process.env.SLUICE_RUNS ??= long ? '1' : '0.4'
 
 const steps = [{ name: 'build', run: command('build', ['--output-logs=errors-only']) }, checkSteps, ...testSteps()]
-if (process.argv.includes('--long')) {
+if (long) {
   // a run without long files is valid: jest prints a message if it finds none
   const longOnly = ['--testMatch', '<rootDir>/test/**/*.long.ts', '--passWithNoTests']
   steps.push({ name: 'jest, long tests', run: () => runJest(longOnly, 120 * minute) })

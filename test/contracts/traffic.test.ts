@@ -1,5 +1,14 @@
-import { describe, expect, test } from '@jest/globals'
-import { burstGaps, eachSeed, poissonGaps, seededRandom, traffic, uniformKeys, zipfKeys } from '@sluice/testkit'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import {
+  burstGaps,
+  eachSeed,
+  numberOfRuns,
+  poissonGaps,
+  seededRandom,
+  traffic,
+  uniformKeys,
+  zipfKeys,
+} from '@sluice/testkit'
 
 const draws = 50_000
 const many = (draw: () => number) => Array.from({ length: draws }, draw)
@@ -23,7 +32,35 @@ describe('seededRandom', () => {
   })
 })
 
+const { SLUICE_RUNS } = process.env
+
+afterEach(() => setRuns(SLUICE_RUNS))
+
+function setRuns(factor: string | undefined): void {
+  if (factor === undefined) delete process.env.SLUICE_RUNS
+  else process.env.SLUICE_RUNS = factor
+}
+
+test('eachSeed runs as many seeds as SLUICE_RUNS says', async () => {
+  const seedsOf = async (factor: string | undefined): Promise<number> => {
+    let seeds = 0
+    setRuns(factor)
+    await eachSeed(5, () => void seeds++)
+    return seeds
+  }
+  expect(await seedsOf(undefined)).toBe(5)
+  expect(await seedsOf('0.5')).toBe(3)
+  expect(await seedsOf('0.01')).toBe(1)
+  expect(await seedsOf('2')).toBe(10)
+})
+
+test.each(['', '0', '-1', 'many', 'Infinity'])('SLUICE_RUNS must be a number above 0: %j', (factor) => {
+  setRuns(factor)
+  expect(() => numberOfRuns(3)).toThrow(RangeError)
+})
+
 test('eachSeed reports the seed that failed a claim', async () => {
+  setRuns(undefined)
   const seeds: number[] = []
   await eachSeed(3, (_, seed) => void seeds.push(seed))
   expect(seeds.map((seed) => seed - seeds[0])).toEqual([0, 1, 2])

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { baseSeed, seededRandom } from '@sluice/testkit'
+import { baseSeed, numberOfRuns, seededRandom } from '@sluice/testkit'
 import fc from 'fast-check'
 import { amountJson, amountOf } from '../../packages/gossip/src/counters/counter-amount.ts'
 import { EntryTable } from '../../packages/gossip/src/counters/entry-table.ts'
@@ -159,6 +159,6 @@ test('no units are lost or counted twice under losses, duplicates, reordering, p
   const seed = baseSeed()
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(), (steps, random) => played(steps, random)),
-    { seed, numRuns: Number(process.env.SLUICE_RUNS ?? 20), endOnFailure: true },
+    { seed, numRuns: numberOfRuns(20), endOnFailure: true },
   )
 }, 120_000)

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { baseSeed, seededRandom } from '@sluice/testkit'
+import { baseSeed, numberOfRuns, seededRandom } from '@sluice/testkit'
 import fc from 'fast-check'
 import { CountingFleet, type CountingReplica } from './counting-fleet.ts'
 
@@ -124,6 +124,6 @@ test('replicas that die in a partition, on either side, lose only the units that
   const seed = baseSeed()
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(), (steps, random) => played(steps, random)),
-    { seed, numRuns: Number(process.env.SLUICE_RUNS ?? 20), endOnFailure: true },
+    { seed, numRuns: numberOfRuns(20), endOnFailure: true },
   )
 }, 3_600_000)

@@ -12,8 +12,7 @@ import { emptyState, parseState, serializeState } from '../../packages/quotas/sr
 import { CalendarPeriods } from '../../packages/quotas/src/calendar/calendar-periods.ts'
 import { balanceOf } from '../../packages/quotas/src/quota-balance.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 40)
+const RUNS = 40
 const STEPS = 80
 const HOUR_MS = 3_600_000
 const LEASE_MS = 10_000

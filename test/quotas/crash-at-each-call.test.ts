@@ -7,8 +7,7 @@ import { MemoryQuotaTable } from '../../packages/counters/src/ledger/memory-quot
 import type { AccountChange, QuotaTable } from '../../packages/counters/src/ledger/quota-table.ts'
 import { type Death, MortalProcess, NAMES } from './mortal-process.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 2)
+const RUNS = 2
 const WALL_MS = Date.UTC(2026, 10, 2)
 const KEY = 'a'
 /** Part of the limit that one crash may cost. */

@@ -7,8 +7,7 @@ import { MemoryQuotaTable } from '../../packages/counters/src/ledger/memory-quot
 import { CounterFaults } from '../counters/fuzz/counter-faults.ts'
 import { FaultyQuotaTable, quotasOnly } from './faulty-quota-table.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 60)
+const RUNS = 60
 const STEPS = 200
 const WAIT_MS = 200
 const KEYS = ['a', 'b'] as const

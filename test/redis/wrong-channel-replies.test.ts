@@ -6,8 +6,7 @@ import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { turn, watchedRedis } from './watched-redis.ts'
 import { WrongRunner } from './wrong-runner.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 12)
+const RUNS = 12
 const TICK_MS = 100
 
 jest.setTimeout(300_000)

@@ -8,8 +8,7 @@ import { type RedisServer, startRedis } from '../services/redis-server.ts'
 import { ownPrefix } from './exact/own-prefix.ts'
 import { WrongRunner } from './wrong-runner.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 12)
+const RUNS = 12
 const CALLS = 60
 const DEADLINE_MS = 50
 const STEP_MS = 5

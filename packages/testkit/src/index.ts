@@ -64,6 +64,6 @@ export {
 } from './overload/overload-run.ts'
 export { WorkerModel } from './overload/worker-model.ts'
 export { overridesContract } from './overrides-contract.ts'
-export { baseSeed, eachSeed, type SeededRandom, seededRandom } from './seeded-random.ts'
+export { baseSeed, eachSeed, numberOfRuns, type SeededRandom, seededRandom } from './seeded-random.ts'
 export type { TestRunner } from './suite-runner.ts'
 export { type Arrival, burstGaps, type Draw, poissonGaps, traffic, uniformKeys, zipfKeys } from './traffic.ts'

@@ -32,7 +32,19 @@ export function baseSeed(): number {
 }
 
 /**
- * Runs `body` with `runs` consecutive seeds, starting at `baseSeed`. Errors contain the seed in their message:
+ * `runs` times `SLUICE_RUNS` of the environment, at least 1: 10 there searches ten times as long, 0.1 is a quick look.
+ * Throws `RangeError` if `SLUICE_RUNS` is not a number above 0.
+ */
+export function numberOfRuns(runs: number): number {
+  const given = process.env.SLUICE_RUNS
+  if (given === undefined) return runs
+  const factor = Number(given)
+  if (!(factor > 0 && factor < Infinity)) throw new RangeError(`SLUICE_RUNS must be a number above 0: ${given}`)
+  return Math.ceil(runs * factor)
+}
+
+/**
+ * Runs `body` with `numberOfRuns(runs)` consecutive seeds, starting at `baseSeed`. Errors contain the seed in their message:
  * `SLUICE_SEED=<seed>` starts there the next time.
  */
 export async function eachSeed(
@@ -40,7 +52,8 @@ export async function eachSeed(
   body: (random: SeededRandom, seed: number) => void | Promise<void>,
 ): Promise<void> {
   const first = baseSeed()
-  for (let seed = first; seed < first + runs; seed++) {
+  const last = first + numberOfRuns(runs) - 1
+  for (let seed = first; seed <= last; seed++) {
     try {
       await body(seededRandom(seed), seed)
     } catch (error) {

@@ -6,8 +6,7 @@ import { CounterFaults } from './counter-faults.ts'
 import { CounterHistory } from './counter-history.ts'
 import { HeldLedger } from './intercepted-ledger.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 40)
+const RUNS = 40
 const STEPS = 150
 const WAIT_MS = 200
 

@@ -10,8 +10,7 @@ import { CounterFaults } from './counter-faults.ts'
 import { CounterHistory } from './counter-history.ts'
 import { HeldLedger } from './intercepted-ledger.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 2)
+const RUNS = 2
 const ROUNDS = 3
 const STEPS = 60
 const WAIT_MS = 150

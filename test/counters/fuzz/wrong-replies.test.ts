@@ -7,8 +7,7 @@ import { eachSeed, FakeClock } from '@sluice/testkit'
 import { turn, watchedRedis } from '../../redis/watched-redis.ts'
 import { WrongRunner } from '../../redis/wrong-runner.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 12)
+const RUNS = 12
 const WAIT_MS = 1_000
 const STEP_MS = 100
 

@@ -7,8 +7,7 @@ import type { Pool } from 'pg'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { WaterfallWalk } from './waterfall-walk.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 40)
+const RUNS = 40
 
 describe('a waterfall equals its model at each of many random steps', () => {
   let postgres: PostgresServer
