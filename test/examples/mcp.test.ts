@@ -2,13 +2,15 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { FakeClock, until } from '@sluice/testkit'
 import { createCatalog } from '../../examples/mcp/src/catalog.ts'
 import { createHttpServer } from '../../examples/mcp/src/http.ts'
-import { call, connect, connectTo } from '../mcp/connected.ts'
+import { call } from '../mcp/connected.ts'
+import type { TestServer } from '../mcp/sdk.ts'
+import { sdk2, sdk2Latest } from '../mcp/sdk2.ts'
 
-describe('the example of MCP', () => {
+describe.each([sdk2, sdk2Latest])('the example of MCP with $name', (sdk) => {
+  const connect = (server: unknown) => sdk.connect(server as TestServer)
   let http: Server | undefined
 
   afterEach(async () => {
@@ -57,12 +59,9 @@ describe('the example of MCP', () => {
   test('limits each access token over HTTP', async () => {
     http = createHttpServer(createCatalog({ clock: new FakeClock() }))
     await once(http.listen(0, '127.0.0.1'), 'listening')
-    const url = new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`)
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
     expect((await fetch(url)).status).toBe(401)
-    const clientOf = (token: string) =>
-      connectTo(
-        new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
-      )
+    const clientOf = (token: string) => sdk.connectToUrl(url, { authorization: `Bearer ${token}` })
     const [anna, bert] = [await clientOf('anna-token'), await clientOf('bert-token')]
     for (let time = 0; time < 5; time++) await call(anna, 'search', { text: 'tea' })
     expect(await call(anna, 'search', { text: 'tea' })).toMatch(/^denied/)

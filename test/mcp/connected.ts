@@ -1,47 +1,60 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { type LimitToolsOptions, limitTools, type ToolLimits } from '@sluice/mcp'
+import { FakeClock } from '@sluice/testkit'
 import { z } from 'zod'
+import type { RegisteredTool, Sdk, TestClient, TestServer, ToolArgs } from './sdk.ts'
+import { sdk1 } from './sdk1.ts'
+import { sdk2, sdk2Latest } from './sdk2.ts'
 
-/** Returns a server without tools. */
-export function newServer(): McpServer {
-  return new McpServer({ name: 'test', version: '1.0.0' })
-}
+/** All tested versions of the SDK, with all tested versions of the protocol. */
+export const sdks: readonly Sdk[] = [sdk1, sdk2, sdk2Latest]
 
 /** Registers a tool that returns its text, and whose result has the number of words of the text in `_meta`. */
-export function addEcho(server: McpServer, name: string): ReturnType<McpServer['registerTool']> {
-  return server.registerTool(name, { inputSchema: { text: z.string().optional() } }, async ({ text = '' }) => ({
-    content: [{ type: 'text', text }],
-    _meta: { words: text.split(' ').length },
-  }))
+export function addEcho(server: TestServer, name: string): RegisteredTool {
+  return server.registerTool(
+    name,
+    { inputSchema: z.object({ text: z.string().optional() }) },
+    async ({ text = '' }) => ({
+      content: [{ type: 'text', text }],
+      _meta: { words: text.split(' ').length },
+    }),
+  )
 }
 
-/** Connects a client to a server in this process. */
-export async function connect(server: Pick<Server | McpServer, 'connect'>): Promise<Client> {
-  const [near, far] = InMemoryTransport.createLinkedPair()
-  await server.connect(far)
-  return connectTo(near)
+/** A client of a server with limits. */
+export interface Connected {
+  readonly client: TestClient
+  readonly server: TestServer
+  readonly clock: FakeClock
+  readonly limits: ToolLimits
 }
 
-export async function connectTo(transport: Transport): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1.0.0' })
-  await client.connect(transport)
-  return client
+/** Connects a client to a server with limits and the tools `search` and `read`. */
+export async function connectLimited(sdk: Sdk, options: LimitToolsOptions): Promise<Connected> {
+  const clock = new FakeClock()
+  const limits = limitTools({ clock, ...options })
+  const server = limits.apply(sdk.newServer())
+  for (const name of ['search', 'read']) addEcho(server, name)
+  return { client: await sdk.connect(server), server, clock, limits }
 }
 
-/** Calls a tool, and returns the text of its result, or `denied: <text>` if the result is an error. */
-export async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<string> {
-  const { content, isError } = (await client.callTool({ name, arguments: args })) as CallToolResult
-  const [first] = content
-  const text = first?.type === 'text' ? first.text : ''
-  return isError ? `denied: ${text}` : text
+/**
+ * Calls a tool, and returns the text of its result, or `denied: <text>` if the result is an error. A JSON-RPC error
+ * returns the text that version 1 of the SDK writes into a result.
+ */
+export async function call(client: TestClient, name: string, args: ToolArgs = {}): Promise<string> {
+  try {
+    const { content, isError } = await client.callTool(name, args)
+    const text = content[0]?.text ?? ''
+    return isError ? `denied: ${text}` : text
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message: string }
+    if (typeof code !== 'number') throw error
+    return `denied: MCP error ${code}: ${message.replace(`MCP error ${code}: `, '')}`
+  }
 }
 
 /** Calls a tool several times, one after the other. Returns the number of results that are no errors. */
-export async function allowed(client: Client, name: string, times: number): Promise<number> {
+export async function allowed(client: TestClient, name: string, times: number): Promise<number> {
   let count = 0
   for (let time = 0; time < times; time++) if (!(await call(client, name)).startsWith('denied')) count++
   return count

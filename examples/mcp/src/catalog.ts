@@ -1,4 +1,4 @@
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { McpServer } from '@modelcontextprotocol/server'
 import { type Clock, limitTools } from '@sluice/mcp'
 import { z } from 'zod'
 
@@ -40,15 +40,15 @@ export function createCatalog({ clock, report = async () => {} }: CatalogOptions
     const server = limits.apply(new McpServer({ name: 'catalog', version: '1.0.0' }))
     server.registerTool(
       'search',
-      { description: 'Finds goods whose name contains a text', inputSchema: { text: z.string() } },
+      { description: 'Finds goods whose name contains a text', inputSchema: z.object({ text: z.string() }) },
       async ({ text }) => asText(GOODS.filter((name) => name.includes(text)).join('\n')),
     )
     server.registerTool(
       'describe',
       {
         description: 'Describes goods in a number of words; a shorter description costs less',
-        inputSchema: { name: z.string(), words: z.number().int().min(1) },
-        outputSchema: { description: z.string(), words: z.number() },
+        inputSchema: z.object({ name: z.string(), words: z.number().int().min(1) }),
+        outputSchema: z.object({ description: z.string(), words: z.number() }),
       },
       async ({ name, words }) => {
         const written = Array.from({ length: Math.min(words, 100) }, () => name.split(' ')[0])

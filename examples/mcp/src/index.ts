@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { createCatalog } from './catalog.ts'
 import { createHttpServer } from './http.ts'
 
@@ -21,6 +21,6 @@ function serve(port: number): void {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  if (process.argv.includes('--stdio')) await createCatalog()().connect(new StdioServerTransport())
+  if (process.argv.includes('--stdio')) serveStdio(createCatalog())
   else serve(Number(process.env.PORT || 8086))
 }

@@ -12,7 +12,7 @@ interface HandlerRegistry {
 /** An `McpServer` or a `Server` of the SDK, version 1 or 2. */
 export type LimitableServer = HandlerRegistry | { readonly server: HandlerRegistry }
 
-type Handler = (request: RawRequest, extra: RawExtra, ...rest: unknown[]) => unknown
+type Handler = (received: unknown, extra: RawExtra, ...rest: unknown[]) => unknown
 type Register = (...args: unknown[]) => unknown
 
 /**
@@ -27,17 +27,21 @@ export function limitHandlers<Server extends LimitableServer>(
 ): Server {
   const registry = registryOf(server)
   for (const method of methods) requireNoHandler(registry, method)
-  const limited = (handler: Handler): Handler => {
-    return (request, extra, ...rest) => {
-      const target = targetOf(request)
-      const run = (): unknown => handler(request, extra, ...rest)
-      return target ? limiter.answer(request, extra, target, run) : run()
+  const limited = (handler: Handler, method: string | undefined): Handler => {
+    return (received, extra, ...rest) => {
+      const request = method === undefined ? received : { method, params: received as RawRequest['params'] }
+      const target = targetOf(request as RawRequest)
+      const run = (): unknown => handler(received, extra, ...rest)
+      return target ? limiter.answer(request as RawRequest, extra, target, run) : run()
     }
   }
   const register = registry.setRequestHandler as Register
   registry.setRequestHandler = function (this: unknown, ...args: unknown[]): unknown {
-    const handler = args.at(-1)
-    return register.apply(this, typeof handler === 'function' ? args.with(-1, limited(handler as Handler)) : args)
+    // version 2 also accepts (method, schemas, handler); that handler receives parameters instead of a request
+    const [place, method] = typeof args[1] === 'function' ? [1, undefined] : [2, String(args[0])]
+    const handler = args[place]
+    if (typeof handler !== 'function') return register.apply(this, args)
+    return register.apply(this, args.with(place, limited(handler as Handler, method)))
   }
   return server
 }

@@ -17,13 +17,16 @@ export interface McpRequest {
   readonly tool: string
   /** Arguments of the tool or prompt, as the client sent them: they have not been validated. */
   readonly args: Readonly<Record<string, unknown>>
-  /** All parameters of the request, such as `uri` of `resources/read`. */
+  /**
+   * All parameters of the request, such as `uri` of `resources/read`. If the handler has a schema for them (version 2 of
+   * the SDK), as the schema returns them.
+   */
   readonly params: Readonly<Record<string, unknown>>
   /** The access token. Undefined on stdio, and without authentication. */
   readonly authInfo: CallAuth | undefined
   /** Session of the transport. Undefined on stdio, and on HTTP without sessions. */
   readonly sessionId: string | undefined
-  /** Returns a header of the HTTP request that was sent exactly once; undefined on stdio. */
+  /** Returns a header of the HTTP request; undefined on stdio. The SDK joins a repeated header with commas. */
   header(name: string): string | undefined
 }
 

@@ -1,8 +1,8 @@
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { limitTools } from '@sluice/mcp'
+import { sdks } from '../connected.ts'
 
-// A server on stdio with a limited tool that returns the principal of the call.
+// A server on stdio with a limited tool that returns the principal of the call. The argument names the SDK.
+const sdk = sdks.find(({ name }) => name === process.argv[1]) ?? sdks[0]
 let principal = ''
 const limits = limitTools({
   rateLimit: {
@@ -14,6 +14,8 @@ const limits = limitTools({
     },
   },
 })
-const server = limits.apply(new McpServer({ name: 'stdio', version: '1.0.0' }))
-server.registerTool('whoami', {}, async () => ({ content: [{ type: 'text', text: principal }] }))
-void server.connect(new StdioServerTransport())
+sdk.serveStdio(() => {
+  const server = limits.apply(sdk.newServer())
+  server.registerTool('whoami', {}, async () => ({ content: [{ type: 'text', text: principal }] }))
+  return server
+})
