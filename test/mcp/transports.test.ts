@@ -17,6 +17,8 @@ afterEach(async () => {
 
 /** Ends the calls of the tool `slow`, in their order. */
 const running: (() => void)[] = []
+/** Number of responses that have been sent or whose client has disconnected. */
+let closed = 0
 /** Signals of the calls of the tool `slow`. */
 const signals: AbortSignal[] = []
 
@@ -59,6 +61,7 @@ describe.each(sdks)('$name', (sdk) => {
       const answer = async (req: IncomingMessage & { auth?: TestAuth }, res: ServerResponse): Promise<void> => {
         const [, token] = /^Bearer (\w+)$/.exec(req.headers.authorization ?? '') ?? []
         if (token) req.auth = { token, clientId: `app-${token}`, scopes: [], extra: { user: token.slice(0, 4) } }
+        res.once('close', () => closed++)
         await listener(req, res)
       }
       const http: Server = createServer((req, res) => void answer(req, res))
@@ -157,6 +160,23 @@ describe.each(sdks)('$name', (sdk) => {
       running[0]()
       await until(() => watcher.held === 0)
     })
+
+    if (sdk.sessions) {
+      test('a client that disconnects from a session keeps its permit until the tool has returned', async () => {
+        const watcher = new Watcher()
+        const url = await serve({ inflightLimit: { limit: 1, observers: [watcher] } }, true)
+        const client = await ask(url)
+        const failed = expect(client.callTool('slow')).rejects.toThrow()
+        await until(() => running.length === 1)
+        const before = closed
+        await client.close()
+        await failed
+        await until(() => closed > before)
+        expect([signals[0].aborted, watcher.held]).toEqual([false, 1])
+        running[0]()
+        await until(() => watcher.held === 0)
+      })
+    }
 
     test('a header of the HTTP request can be the key', async () => {
       const url = await serve({
