@@ -413,6 +413,14 @@ describe('a change of a document', () => {
     expect(algorithm[0]).toContain("algorithm of 'a' changes from sliding-log to sliding-window")
   })
 
+  test('is a hint if denied callers begin or stop to book turns', () => {
+    const policy = 'name: a, limit: 50, per: 1m'
+    const [begin] = change(policy, `${policy}, retry: booked`)
+    expect(begin).toContain("3:43 changed-count policies[0].retry: retry of 'a' changes from none to booked, which")
+    const [end] = change(`${policy}, retry: booked`, policy)
+    expect(end).toContain("policies[0].retry: retry of 'a' changes from booked to none, which starts a separate count")
+  })
+
   test('has no finding if all units remain in one count', () => {
     expect(change('name: a, limit: 50, per: 1m', 'name: a, limit: 60, per: 1m')).toEqual([])
     expect(change('name: b, limit: 50, per: 1m', 'name: a, limit: 60, per: 1h')).toEqual([])

@@ -13,6 +13,7 @@ policies:
     unit: ms
     limit: 60000
     per: 1m
+    retry: booked
     cost: { reserve: 20, settle: db_ms }
     ban: { after: 20, within: 1m, for: 10m, growth: 2, max: 1d, forget: 1w, strikes: failures, forgiveOn: success }
   - name: search
@@ -54,6 +55,7 @@ describe('parsePolicies', () => {
     expect(policies.map(({ name }) => name)).toEqual(['slides-enterprise', 'db-time', 'search'])
     expect(policies[1]).toMatchObject({
       match: { product: ['slides', 'docs'] },
+      retry: 'booked',
       cost: { reserve: 20, settle: 'db_ms' },
       ban: { after: 20, within: '1m', for: '10m', growth: 2, max: '1d', strikes: 'failures', forgiveOn: 'success' },
     })
@@ -102,6 +104,16 @@ describe('parsePolicies', () => {
       ],
     ],
     [
+      'a retry',
+      valid('limit: 1\n    retry: boked'),
+      ["6:12 policies[0].retry: expected booked, received 'boked', did you mean 'booked'?"],
+    ],
+    [
+      'a retry that is not a text',
+      valid('limit: 1\n    retry: true'),
+      ['6:12 policies[0].retry: expected booked, received true'],
+    ],
+    [
       'a duration',
       'version: 1\npolicies:\n  - { name: a, limit: 1, per: 60 }\n',
       ['3:31 policies[0].per: expected a duration such as 500ms, 10s, 1m, 1h, 1d or 1w, received 60'],
@@ -140,12 +152,12 @@ describe('parsePolicies', () => {
     [
       'an override of an unknown policy',
       `${VALID.replace('policy: search', 'policy: serch')}`,
-      ["25:15 overrides[0].policy: no policy is named 'serch', did you mean 'search'?"],
+      ["26:15 overrides[0].policy: no policy is named 'serch', did you mean 'search'?"],
     ],
     [
       'an unknown policy in replaces',
       VALID.replace('[db-time]', '[cpu]'),
-      ["23:16 policies[2].replaces[0]: no policy is named 'cpu'"],
+      ["24:16 policies[2].replaces[0]: no policy is named 'cpu'"],
     ],
   ])('reports %s with its place', (_what, text, expected) => {
     expect(told(text)).toEqual(expected)

@@ -150,7 +150,7 @@ export class ReplayedPolicies {
 }
 
 function policyInput({ written, largestLimit, overrides }: FilePolicy): PolicyInput {
-  const { name, per, algorithm, burst, slices, unit, mode } = written
+  const { name, per, algorithm, burst, slices, retry, unit, mode } = written
   return {
     name,
     limit: largestLimit,
@@ -158,6 +158,7 @@ function policyInput({ written, largestLimit, overrides }: FilePolicy): PolicyIn
     ...(algorithm && { algorithm }),
     ...(burst && { burst }),
     ...(slices && { slices }),
+    ...(retry && { retry }),
     ...(unit && { unit }),
     ...(mode && { mode }),
     ...(overrides && { overrides }),

@@ -32,6 +32,7 @@ function changeOf(old: CheckedPolicy, policy: CheckedPolicy): Change | undefined
     // a bucket counts units, whatever its window
     policy.algorithm === 'token-bucket' ? undefined : changeIn('per', both, ({ written }) => written.per),
     changeIn('slices', both, ({ written }) => String(written.slices ?? 1)),
+    changeIn('retry', both, ({ written }) => written.retry ?? 'none'),
     policy.algorithm === 'gcra' ? changeIn('limit', both, limitsText) : undefined,
   ]
   const change = changes.find((each) => each !== undefined)

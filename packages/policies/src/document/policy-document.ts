@@ -34,6 +34,8 @@ export interface WrittenPolicy {
   readonly burst?: number
   /** Slices of a `sliding-window`, from 1 to 60. Default: 1. */
   readonly slices?: number
+  /** `booked`: each denied caller of a key books its own turn. Default: all callers of a key receive the same time. */
+  readonly retry?: 'booked'
   /** Units of a request: fixed, or reserved and then settled by an attribute of the response. Default: 1. */
   readonly cost?: number | WrittenCost
   /** Blocks keys that are denied repeatedly, or whose requests fail repeatedly. Default: no bans. */

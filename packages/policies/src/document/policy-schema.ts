@@ -73,6 +73,7 @@ const policy = object(
     },
     burst: units,
     slices: { type: 'integer', minimum: 1, maximum: 60, expected: 'an integer from 1 to 60' },
+    retry: { enum: ['booked'], expected: 'booked' },
     cost: {
       anyOf: [units, object({ reserve: units, settle: name }, ['reserve', 'settle'])],
       expected: 'an integer from 1, or { reserve, settle }',

@@ -30,7 +30,7 @@ function requestPolicy<Req extends object, Res>(
   matches: RequestMatches<Req, Res>,
   report: LimiterReport,
 ): RequestPolicy<Req, Res> {
-  const { name, limit, per, unit, algorithm, burst, slices, mode, cost, ban } = written
+  const { name, limit, per, unit, algorithm, burst, slices, retry, mode, cost, ban } = written
   return {
     name,
     limit: typeof limit === 'number' ? limit : (request) => matches.limitOf(index, request),
@@ -40,6 +40,7 @@ function requestPolicy<Req extends object, Res>(
     ...(algorithm !== undefined && { algorithm }),
     ...(burst !== undefined && { burst }),
     ...(slices !== undefined && { slices }),
+    ...(retry !== undefined && { retry }),
     ...(mode !== undefined && { mode }),
     ...(overrides && { overrides }),
     // a document has durations as texts, which the limiter checks
