@@ -116,7 +116,7 @@ export class PolicyTwin {
     if (deed.kind === 'adjust') {
       const before = cells.slice()
       const moved = cost === 0 ? 0 : compiled.adjust(cells, 0, now, cost, Math.min(now, deed.takenAt))
-      const verdict = this.#verdict(compiled, now, 0)
+      const verdict = this.#verdict(compiled, now, 0, cost)
       // an operation without effect is not written
       if (moved === 0) cells.set(before)
       return verdict
@@ -128,11 +128,13 @@ export class PolicyTwin {
       this.#lastTakeAt = now
     }
     if (waitMs > 0 && deed.kind === 'take') compiled.bookings?.book(cells, 0, now, cost)
-    return this.#verdict(compiled, now, waitMs)
+    return this.#verdict(compiled, now, waitMs, cost)
   }
 
-  #verdict(compiled: CompiledPolicy, now: number, waitMs: number): number[] {
+  #verdict(counted: CompiledPolicy, now: number, waitMs: number, cost: number): number[] {
     const cells = this.#cells
+    // a charge of no units receives the usage without turns
+    const compiled = cost === 0 ? (counted.bookings?.inner ?? counted) : counted
     const remaining = compiled.remaining(cells, 0, now)
     const growsMs = availableAfterMs(compiled, cells, 0, now, remaining)
     const earliestMs = waitMs > 0 && compiled.bookings ? Math.min(waitMs, growsMs) : growsMs

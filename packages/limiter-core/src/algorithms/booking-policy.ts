@@ -45,7 +45,7 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     this.isWeighted = inner.policy.algorithm === 'sliding-window' && (inner.policy.slices ?? 1) === 1
     this.paceMs = paceMsOf(inner.policy, inner.capacity, this.isWeighted)
     this.most = LONGEST_QUEUE * Math.max(inner.policy.limit, inner.capacity)
-    this.longestMs = retentionMs(inner) + this.most * this.paceMs + SPREAD_MS
+    this.longestMs = retentionMs(inner) + SPREAD_MS
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
@@ -77,7 +77,7 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     // no other caller may have the first turn before its caller returns
     const turn = now + (booked === 0 ? wholeSeconds(turnMs) : turnMs)
     const end = turn + units * this.paceMs
-    if (this.#isLeftOver(cells, at, now, end)) return
+    if (this.#isLeftOver(cells, at, now, end, booked + units)) return
     if (booked === 0) cells[next] = turn
     cells[next + 1] = end
     cells[next + 2] = booked + units
@@ -108,7 +108,6 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.inner.adopt(cells, at, now, used, resetAfterMs)
-    cells.fill(0, at + this.inner.cells, at + this.cells)
   }
 
   /** Returns the milliseconds until the cells of the policy hold nothing, and turns before `end` are over. */
@@ -145,13 +144,13 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     const queuedMs = cells[next + 1] - Math.max(cells[next], now - GRACE_MS)
     // a turn may be shorter than the tolerance
     const isOver = queuedMs <= Math.min(ROUNDING_MS, this.paceMs / 2)
-    if (isOver || this.#isLeftOver(cells, at, now, cells[next + 1])) return 0
+    if (isOver || this.#isLeftOver(cells, at, now, cells[next + 1], booked)) return 0
     return Math.min(booked, queuedMs / this.paceMs)
   }
 
-  /** Whether a queue with this end is so long that it is left over from before the clock was set back. */
-  #isLeftOver(cells: Float64Array, at: number, now: number, end: number): boolean {
-    return end - now > this.longestMs + this.inner.resetAfterMs(cells, at, now)
+  /** Whether a queue ends later than its units explain: the clock was set back, or the limit was raised. */
+  #isLeftOver(cells: Float64Array, at: number, now: number, end: number, units: number): boolean {
+    return end - now > this.longestMs + units * this.paceMs + this.inner.resetAfterMs(cells, at, now)
   }
 
   /** Removes turns that are over from the queue. Returns the units that are left. */

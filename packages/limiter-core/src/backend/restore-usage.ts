@@ -2,7 +2,7 @@ import type { AdmittedUnits, CompiledPolicy, PriorUsage } from '../contracts.ts'
 
 /**
  * Restores usage that is missing in the cells of a key: first the usage that the backend had reported, if it exceeds
- * the current usage, then the units that a process admitted without the backend, up to the capacity.
+ * the current usage, then units that a process admitted without the backend, up to the capacity. Booked turns remain.
  */
 export function restoreUsage(
   compiled: CompiledPolicy,
@@ -20,7 +20,7 @@ export function restoreUsage(
   }
   if (!admitted) return
   const units = admittedUnits(admitted, usedUnits(compiled, cells, at, now))
-  const fitting = Math.min(units, compiled.remaining(cells, at, now))
+  const fitting = Math.min(units, compiled.capacity - usedUnits(compiled, cells, at, now))
   if (fitting > 0) raise(compiled, cells, at, now, fitting, resetAfterMs)
 }
 
@@ -58,5 +58,5 @@ function raise(
 }
 
 function usedUnits(compiled: CompiledPolicy, cells: Float64Array, at: number, now: number): number {
-  return compiled.capacity - compiled.remaining(cells, at, now)
+  return compiled.capacity - (compiled.bookings?.inner ?? compiled).remaining(cells, at, now)
 }

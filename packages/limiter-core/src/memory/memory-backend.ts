@@ -155,7 +155,7 @@ export class MemoryBackend implements Backend<Answer> {
       slot = this.#table.ensureSlot(slots, found, now)
       takeUnits(charge, compiled, slot, now)
     } else if (waitMs > 0 && !charge.advisory) slot = this.#book(slots, slot, now, charge.cost)
-    this.#writeNumbers(slots, slot, now, waitMs)
+    this.#writeNumbers(slots, slot, now, waitMs, charge.cost)
     return slot
   }
 
@@ -167,11 +167,12 @@ export class MemoryBackend implements Backend<Answer> {
     return slot
   }
 
-  /** Writes the numbers of a verdict to `#numbers`. */
-  #writeNumbers({ compiled, shown }: CounterSlots, { cells, at }: SlotRef, now: number, waitMs: number): void {
+  /** Writes the numbers of a verdict to `#numbers`. A charge of 0 units receives the usage without booked turns. */
+  #writeNumbers(slots: CounterSlots, { cells, at }: SlotRef, now: number, waitMs: number, cost: number): void {
     const numbers = this.#numbers
+    const compiled = cost === 0 ? slots.usage : slots.compiled
     const remaining = compiled.remaining(cells, at, now)
-    const by = this.source.counted ? shown : compiled
+    const by = this.source.counted && !slots.compiled.bookings ? slots.shown : compiled
     numbers[WAIT] = waitMs
     numbers[REMAINING] = remaining
     numbers[RESET_AFTER] = compiled.resetAfterMs(cells, at, now)
@@ -266,7 +267,7 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   #verdict(charge: Charge, slot: SlotRef, now: number, waitMs: number): PolicyVerdict {
-    this.#writeNumbers(slotsOf(charge.counter), slot, now, waitMs)
+    this.#writeNumbers(slotsOf(charge.counter), slot, now, waitMs, charge.cost)
     return this.#written(charge)
   }
 

@@ -79,7 +79,8 @@ local function storeMarks()
   end
 end
 
-local function usedUnits(step, c) return step.capacity - step.remaining(c, now) end
+local function leftOf(step, c) return (step.left or step.remaining)(c, now) end
+local function usedUnits(step, c) return step.capacity - leftOf(step, c) end
 
 local function raise(step, c, units, resetAfterMs)
   local used = usedUnits(step, c)
@@ -119,7 +120,7 @@ local function makeGood(key, step, c, known)
     end
   end
   local units = known.uncounted + max(0, min(known.unsure, known.upTo - usedUnits(step, c)))
-  units = min(units, step.remaining(c, now))
+  units = min(units, leftOf(step, c))
   if units > 0 and known.admittedAt > void then
     raise(step, c, units, known.resetAfterMs)
     changed = true

@@ -76,7 +76,7 @@ export interface PolicyBookings {
   readonly paceMs: number
   /** Largest number of units that a key can book. */
   readonly most: number
-  /** Longest time in milliseconds from a booking to the end of the queue, for a key without debt. */
+  /** Longest time in milliseconds until the end of a queue, beside `paceMs` for each unit, for a key without debt. */
   readonly longestMs: number
   /** Whether a unit counts less, the later it is in the epoch that follows its own. */
   readonly isWeighted: boolean

@@ -3,7 +3,11 @@
 return {
   capacity = capacity, cells = size, layout = layout, waitMs = waitMs, remaining = remaining,
   resetAfterMs = resetAfterMs,
+  -- remaining units of a caller with a turn
+  left = function(c, now) return inner.remaining((parts(c)), now) end,
   numbersOf = function(c, now, cost, wait)
+    -- usage without turns
+    if cost == 0 then return inner.numbersOf((parts(c)), now, cost, wait) end
     local left, reset, grows = numbersOf(c, now, cost, wait)
     -- the next turn is later than one that was just booked
     return left, reset, wait > 0 and min(grows, wait) or grows
@@ -32,7 +36,7 @@ return {
     local afterMs = turnMs(used, queue, now, cost, units)
     local turn = now + (units == 0 and wholeSeconds(afterMs) or afterMs)
     local ends = turn + turns * paceMs
-    if isLeftOver(used, now, ends) then return isChanged end
+    if isLeftOver(used, now, ends, units + turns) then return isChanged end
     if units == 0 then queue[1] = turn end
     queue[2], queue[3] = ends, units + turns
     join(c)
@@ -50,9 +54,7 @@ return {
     return max(usedMs, queue[2] + GRACE_MS - now)
   end,
   adopt = function(c, now, known, resetAfter)
-    local used, queue = parts(c)
-    inner.adopt(used, now, known, resetAfter)
-    for i = 1, 3 do queue[i] = 0 end
+    inner.adopt((parts(c)), now, known, resetAfter)
     join(c)
   end,
 }

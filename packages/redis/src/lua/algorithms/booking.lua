@@ -1,6 +1,6 @@
 -- `BookingPolicy` of limiter-core in Lua, with identical results. Reads the largest number of booked units, the ms
--- between turns, the longest queue in ms, 1 if epochs are weighted, and the algorithm and the constants of the
--- policy. Cells: those of the policy, then the next turn, the end of the queue, and the units booked.
+-- between turns, the longest queue in ms beside its units, 1 if epochs are weighted, and the algorithm and the constants
+-- of the policy. Cells: those of the policy, then the next turn, the end of the queue, and the units booked.
 
 local most, paceMs, longestMs, isWeighted, inner = number(), number(), number(), number() == 1, readStep()
 local GRACE_MS, ROUNDING_MS = 2000, 1
@@ -28,15 +28,17 @@ end
 
 local function wholeSeconds(ms) return max(1, ceil(ms / 1000)) * 1000 end
 
--- whether a queue with this end is so long that it is left over from before the clock was set back
-local function isLeftOver(used, now, ends) return ends - now > longestMs + inner.resetAfterMs(used, now) end
+-- whether a queue ends later than its units explain: the clock was set back, or the limit was raised
+local function isLeftOver(used, now, ends, units)
+  return ends - now > longestMs + units * paceMs + inner.resetAfterMs(used, now)
+end
 
 -- units whose turns are not over
 local function booked(used, queue, now)
   if queue[3] == 0 then return 0 end
   local queuedMs = queue[2] - max(queue[1], now - GRACE_MS)
   -- a turn may be shorter than the tolerance
-  if queuedMs <= min(ROUNDING_MS, paceMs / 2) or isLeftOver(used, now, queue[2]) then return 0 end
+  if queuedMs <= min(ROUNDING_MS, paceMs / 2) or isLeftOver(used, now, queue[2], queue[3]) then return 0 end
   return min(queue[3], queuedMs / paceMs)
 end
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createLimiter, type Decision, type Limiter, type Mode, type PolicyInput } from '@sluice/limiter-core'
+import { PolicyVariants } from '@sluice/limiter-core/backend'
 import type { HoldBench } from '../holds/hold-bench.ts'
 
 const LIMIT = 10
@@ -115,6 +116,32 @@ export const turnClaims: Readonly<Record<string, (bench: HoldBench) => Promise<v
     assert.deepEqual(waitsOf([await enforced.take('b', LIMIT + 1)]), [Number.POSITIVE_INFINITY])
     assert.ok((await takes(enforced, LIMIT, 'b')).every(({ allowed }) => allowed))
     await enforced.close()
+  },
+
+  'reports usage without turns for a charge of no units': async (bench) => {
+    const limiter = limiterOn(bench)
+    await takes(limiter, 3 * LIMIT)
+    // all usage has expired, and 20 turns are left, the first of which is due
+    bench.clock.advance(60_000)
+    await takes(limiter, 1)
+    const [usage, next] = [await limiter.peek('a', 0), await limiter.peek('a')]
+    assert.deepEqual([usage.binding.remaining, next.binding.remaining], [LIMIT - 1, 0])
+    await limiter.close()
+  },
+
+  'counts units that were admitted elsewhere beside booked turns, which remain': async ({ backend, clock }) => {
+    const policy = { name: 'turns', algorithm: 'sliding-log', limit: LIMIT, windowMs: 60_000, retry: 'booked' } as const
+    const counter = backend.open(new PolicyVariants([policy]).compile(policy), 'contract/admitted-turns')
+    const charge = { key: 'a', counter, cost: 1 }
+    for (let times = 0; times < 3 * LIMIT; times++) await backend.takeAll([charge])
+    clock.advance(60_000)
+    await backend.takeAll([charge])
+    const admitted = { uncounted: 4, unsure: 0, upTo: 0, ageMs: 1 }
+    const known = { used: 0, resetAfterMs: 60_000, admitted }
+    await backend.takeAll([{ ...charge, cost: 0, known }])
+    const read = async (cost: number): Promise<number> =>
+      (await backend.peekAll([{ ...charge, cost }])).verdicts[0].remaining
+    assert.deepEqual([await read(0), await read(1)], [LIMIT - 5, 0])
   },
 
   'books the turns of a policy that denies, beside policies that do not': async (bench) => {
