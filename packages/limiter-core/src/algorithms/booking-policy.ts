@@ -150,7 +150,8 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
 
   /** Whether a queue ends later than its units explain: the clock was set back, or the limit was raised. */
   #isLeftOver(cells: Float64Array, at: number, now: number, end: number, units: number): boolean {
-    return end - now > this.longestMs + units * this.paceMs + this.inner.resetAfterMs(cells, at, now)
+    const queuedMs = Math.min(units, this.most) * this.paceMs
+    return end - now > this.longestMs + queuedMs + this.inner.resetAfterMs(cells, at, now)
   }
 
   /** Removes turns that are over from the queue. Returns the units that are left. */

@@ -243,13 +243,12 @@ export class MemoryBackend implements Backend<Answer> {
 
   #adjustOne(charge: Charge, takenAt: number, now: number): PolicyVerdict {
     const { key, cost, hold } = charge
-    const table = this.#table
     const slots = slotsOf(charge.counter)
     const { compiled } = slots
-    let slot = table.find(slots, key, now)
+    let slot = this.#table.find(slots, key, now)
     // a refund to an evicted key has no effect: it must not create a key
-    if (cost > 0) slot = table.ensureSlot(slots, slot, now)
-    const isStored = table.isStored(slot)
+    if (cost > 0) slot = this.#table.ensureSlot(slots, slot, now)
+    const isStored = this.#table.isStored(slot)
     if (isStored) releaseUnits(charge, compiled, slot, now)
     const at = hold ? now : takenAt
     const moved = cost === 0 || !isStored ? 0 : compiled.adjust(slot.cells, slot.at, now, cost, at)

@@ -30,7 +30,7 @@ local function wholeSeconds(ms) return max(1, ceil(ms / 1000)) * 1000 end
 
 -- whether a queue ends later than its units explain: the clock was set back, or the limit was raised
 local function isLeftOver(used, now, ends, units)
-  return ends - now > longestMs + units * paceMs + inner.resetAfterMs(used, now)
+  return ends - now > longestMs + min(units, most) * paceMs + inner.resetAfterMs(used, now)
 end
 
 -- units whose turns are not over
