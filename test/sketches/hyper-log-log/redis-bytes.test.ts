@@ -51,7 +51,7 @@ describe('RedisHyperLogLog has the same bytes as real Redis', () => {
 
   test('after each step of histories that become dense, by their length or by a rank over 32', async () => {
     const forms = new Set<string>()
-    await eachSeed(10, async (random) => {
+    await eachSeed(25, async (random) => {
       forms.add(formOf(await run(random, 'twin', { key: anyKey, steps: 250 })))
     })
     expect(forms).toContain('dense')
