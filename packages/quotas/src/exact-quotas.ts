@@ -172,7 +172,9 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
 
   #adjust(requested: readonly Charge[], takenAt: number): Promise<Answer> {
     const adjust = ({ cost }: QuotaCharge, account: QuotaAccount): boolean => {
-      account.charge(account.periodAt(takenAt), cost, takenAt)
+      // a time in the future means now, and its hour is that of now
+      const at = Math.min(takenAt, account.now)
+      account.charge(account.periodAt(at), cost, at)
       return true
     }
     // a retry under the same idempotency key must not count twice

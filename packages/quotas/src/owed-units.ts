@@ -1,10 +1,10 @@
-import type { Charge, Clock } from '@sluice/limiter-core/backend'
+import type { Charge, Clock, CountedKey } from '@sluice/limiter-core/backend'
 import type { AccountStore } from './account/account-store.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
 
 /** Maximum number of sums, one for each key and hour; about 300 bytes each. */
 const MAX_KEPT = 100_000
-/** Maximum number of sums being charged at once, in one statement. */
+/** Maximum number of keys being charged at once, in one statement. */
 const MAX_AT_ONCE = 256
 const HOUR_MS = 3_600_000
 const RETRY_MS = 1_000
@@ -13,11 +13,14 @@ const DRAIN_MS = 50
 
 /** Units of one key that were allowed within an hour and are not charged yet. */
 interface OwedSum {
-  readonly key: string
-  readonly counter: QuotaCounter
   /** When the first of the units were allowed, in epoch ms of the database's clock. */
   readonly passedAt: number
   units: number
+}
+
+/** The sums of one key, in the order in which they are charged. */
+interface OwedKey extends CountedKey<QuotaCounter> {
+  readonly sums: readonly OwedSum[]
 }
 
 export interface OwedUnitsOptions {
@@ -29,11 +32,14 @@ export interface OwedUnitsOptions {
 
 /**
  * Units that were allowed while the database was unavailable. They are charged when it replies, even beyond the limit.
+ * A key has one write under way at a time: a refund that is written before its charge would find nothing to give back.
  */
 export class OwedUnits {
   readonly #options: OwedUnitsOptions
-  #kept = new Map<string, OwedSum>()
-  #underWay = 0
+  readonly #kept = new Map<string, OwedKey>()
+  /** Number of sums in `#kept`. */
+  #size = 0
+  readonly #underWay = new Set<string>()
   #isStopped = false
   #stopTimer: (() => void) | undefined
   #stopPause = (): void => {}
@@ -50,8 +56,8 @@ export class OwedUnits {
       this.#options.onLost(cost)
       return
     }
-    this.#put({ key, counter, passedAt, units: cost })
     this.units += cost
+    this.#put({ key, counter, sums: [{ passedAt, units: cost }] })
     this.#schedule(0)
   }
 
@@ -59,10 +65,9 @@ export class OwedUnits {
   flush(): void {
     this.#stopTimer?.()
     this.#stopTimer = undefined
-    const sums = [...this.#kept].slice(0, MAX_AT_ONCE - this.#underWay)
-    for (const [at, sum] of sums) {
-      this.#kept.delete(at)
-      this.#charge(sum)
+    for (const [at, owed] of this.#kept) {
+      if (this.#underWay.size === MAX_AT_ONCE) return
+      if (!this.#underWay.has(at)) this.#charge(at, owed)
     }
   }
 
@@ -73,7 +78,7 @@ export class OwedUnits {
       this.flush()
       store.settleUnconfirmedWrites()
       await store.idle()
-      if (this.#kept.size === 0 && this.#underWay === 0) return
+      if (this.#kept.size === 0 && this.#underWay.size === 0) return
       if (this.#isStopped) return
       await new Promise<void>((resolve) => {
         this.#stopPause = clock.after(DRAIN_MS, resolve)
@@ -89,41 +94,59 @@ export class OwedUnits {
     if (this.units !== 0) this.#options.onLost(this.units)
   }
 
-  #charge(sum: OwedSum): void {
-    const { counter, units, passedAt } = sum
-    this.#underWay++
-    this.#options.store.add(accountOf(sum), counter.terms, {
+  #charge(at: string, owed: OwedKey): void {
+    const { counter, sums } = owed
+    this.#kept.delete(at)
+    this.#size -= sums.length
+    this.#underWay.add(at)
+    this.#options.store.add(accountOf(owed), counter.terms, {
       apply: (account) => {
-        // charged before the current period is opened, because unused units of the earlier period may be carried over
-        const period = account.periodOf(passedAt, counter.limit)
-        account.open(counter.limit).charge(period, units, passedAt)
+        for (const { passedAt, units } of sums) {
+          // charged before the current period is opened, because unused units of the earlier period may be carried over
+          const period = account.periodOf(passedAt, counter.limit)
+          account.open(counter.limit).charge(period, units, passedAt)
+        }
       },
       done() {},
       failed() {},
-      settled: (stands) => this.#settled(sum, stands),
+      settled: (stands) => this.#settled(at, owed, stands),
     })
   }
 
-  #settled(sum: OwedSum, stands: boolean): void {
-    this.#underWay--
-    if (stands) this.units -= sum.units
-    else this.#put(sum)
+  #settled(at: string, owed: OwedKey, stands: boolean): void {
+    this.#underWay.delete(at)
+    if (stands) for (const { units } of owed.sums) this.units -= units
+    else this.#put(owed, true)
     if (this.#kept.size > 0) this.#schedule(stands ? 0 : RETRY_MS)
   }
 
-  #put(sum: OwedSum): void {
-    const at = `${Math.floor(sum.passedAt / HOUR_MS)} ${sum.counter.name.length} ${sum.counter.name} ${sum.key}`
-    const kept = this.#kept.get(at)
-    if (kept) kept.units += sum.units
-    else if (this.#kept.size < MAX_KEPT) this.#kept.set(at, { ...sum })
-    else {
-      this.units -= sum.units
-      this.#options.onLost(sum.units)
+  /** Keeps sums of a key: after the sums that are kept already, or before them if they were added earlier. */
+  #put({ key, counter, sums }: OwedKey, isEarlier = false): void {
+    const at = `${counter.name.length} ${counter.name} ${key}`
+    const kept = this.#kept.get(at)?.sums ?? []
+    this.#size -= kept.length
+    const all: OwedSum[] = []
+    for (const sum of isEarlier ? [...sums, ...kept] : [...kept, ...sums]) {
+      const same = all.find(({ passedAt }) => hourOf(passedAt) === hourOf(sum.passedAt))
+      if (same) same.units += sum.units
+      else if (this.#size + all.length < MAX_KEPT) all.push({ ...sum })
+      else this.#lose(sum.units)
     }
+    this.#size += all.length
+    if (all.length > 0) this.#kept.set(at, { key, counter, sums: all })
+  }
+
+  #lose(units: number): void {
+    this.units -= units
+    this.#options.onLost(units)
   }
 
   #schedule(delayMs: number): void {
     if (this.#isStopped) return
     this.#stopTimer ??= this.#options.clock.after(delayMs, () => this.flush())
   }
+}
+
+function hourOf(at: number): number {
+  return Math.floor(at / HOUR_MS)
 }
