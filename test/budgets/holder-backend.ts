@@ -1,11 +1,13 @@
+import { postgresLedger } from '@sluice/counters/postgres'
 import type { Backend, Clock, PolicyInput } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
+import { createQuotas } from '@sluice/quotas'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import pg from 'pg'
 
 /** A server that counts holds, and the policy of these holds; can be sent to another process. */
 export interface HolderBackend {
-  readonly kind: 'redis' | 'leased' | 'postgres'
+  readonly kind: 'redis' | 'leased' | 'postgres' | 'quotas'
   readonly redisPort: number
   readonly postgresUrl: string
   readonly policy: PolicyInput
@@ -25,6 +27,12 @@ export async function openBackend(options: HolderBackend, clock: Clock): Promise
     const backend = postgresBackend(pool, timed)
     await backend.migrate()
     return { backend, close: () => pool.end() }
+  }
+  if (kind === 'quotas') {
+    const pool = new pg.Pool({ connectionString: postgresUrl })
+    const ledger = postgresLedger(pool)
+    await ledger.migrate()
+    return { backend: createQuotas(ledger, timed), close: () => pool.end() }
   }
   const client = createRedis({ port: redisPort })
   return {

@@ -17,9 +17,11 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([redis.stop(), postgres.stop()]))
 
-describe.each(['redis', 'leased', 'postgres'] as const)('a process that is killed while it holds units: %s', (kind) => {
+const kinds = ['redis', 'leased', 'postgres', 'quotas'] as const
+describe.each(kinds)('a process that is killed while it holds units: %s', (kind) => {
   test('keeps a budget no longer than its holds', async () => {
-    const policy: PolicyInput = { name: `killed-${kind}`, limit: 100, window: '1h', maxHoldMs: '80s' }
+    const window: Partial<PolicyInput> = kind === 'quotas' ? { calendar: { per: 'month', timeZone: 'UTC' } } : {}
+    const policy: PolicyInput = { name: `killed-${kind}`, limit: 100, window: '1h', maxHoldMs: '80s', ...window }
     const options: HolderBackend = { kind, redisPort: redis.port, postgresUrl: postgres.url, policy }
     const clock = new FakeClock({ nowMs: Date.now() })
     const holder = startNode<typeof import('./children/holder.ts')>('budgets/children/holder.ts')
@@ -40,6 +42,7 @@ describe.each(['redis', 'leased', 'postgres'] as const)('a process that is kille
     await hold.settle(30)
     expect(await remaining()).toBe(70)
     await limiter.close()
+    await backend.close?.()
     await close()
   })
 })

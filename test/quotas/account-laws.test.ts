@@ -17,6 +17,8 @@ const STEPS = 80
 const HOUR_MS = 3_600_000
 const LEASE_MS = 10_000
 
+const HOLD_SLICE_MS = 5_000
+
 /** The lease of one process for a key: it spends granted units, loses answers, and pauses for a while. */
 interface Owner {
   readonly owner: number
@@ -67,7 +69,8 @@ class AccountLaws {
   #act(account: QuotaAccount, kind: number): number | undefined {
     const random = this.#random
     const units = 1 + random.whole(20)
-    if (kind < 20) return account.take(units) ? units : 0
+    if (kind < 15) return account.take(units) ? units : 0
+    if (kind < 30) return this.#hold(account, units)
     if (kind < 60) return this.#ask(account, random.pick(this.#owners))
     if (kind < 66) this.#topUp(account, units)
     else if (kind < 72) account.charge(account.periodAt(this.#now - random.whole(50) * HOUR_MS), units, this.#now)
@@ -80,6 +83,21 @@ class AccountLaws {
     } else if (kind < 94) this.#end(account, units)
     else this.#credit(account)
     return undefined
+  }
+
+  /** Holds units, or releases some that were held. Returns how many units are held more. */
+  #hold(account: QuotaAccount, units: number): number {
+    const [endsAt] = account.holds.endsAfter(this.#now)
+    if (endsAt !== undefined && this.#random.whole(2) === 0) {
+      const before = account.free
+      account.holds.release({ units, endsAt }, this.#now)
+      // units in debt are free only after the debt is paid
+      return before - account.free
+    }
+    if (units > account.free) return 0
+    const slices = Math.floor(this.#now / HOLD_SLICE_MS) + 1 + this.#random.whole(9)
+    account.holds.hold({ units, endsAt: slices * HOLD_SLICE_MS }, this.#now)
+    return units
   }
 
   #ask(account: QuotaAccount, owner: Owner): undefined {
@@ -131,8 +149,8 @@ class AccountLaws {
   }
 
   #check(account: QuotaAccount): void {
-    const { included, carried, toppedUp, topUpLeft, used, stranded, onLease, reserved, left } = balanceOf(account)
-    expect(included + carried + toppedUp + topUpLeft).toBe(used + stranded + onLease + reserved + left)
+    const { included, carried, toppedUp, topUpLeft, used, stranded, onLease, reserved, held, left } = balanceOf(account)
+    expect(included + carried + toppedUp + topUpLeft).toBe(used + stranded + onLease + reserved + held + left)
     expect(account.free).toBeGreaterThanOrEqual(Math.max(0, left))
     expect(toppedUp + topUpLeft).toBeLessThanOrEqual(this.#bought)
     expect(carried).toBeLessThanOrEqual(this.#terms.carryOver)

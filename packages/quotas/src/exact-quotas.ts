@@ -3,7 +3,6 @@ import {
   type Backend,
   type Charge,
   type ChargePart,
-  ChargeVerdict,
   type Clock,
   type CompiledPolicy,
   type CountedKey,
@@ -11,16 +10,22 @@ import {
   mergedAnswer,
   SluiceError,
   takeParts,
-  withFund,
 } from '@sluice/limiter-core/backend'
-import { fundOf } from './account/account-leases.ts'
 import type { AccountStore } from './account/account-store.ts'
 import type { DatabaseTime } from './account/database-time.ts'
 import type { QuotaAccount } from './account/quota-account.ts'
 import type { OwedUnits } from './owed-units.ts'
 import { accountOf, QuotaCounter } from './quota-counter.ts'
-
-type QuotaCharge = Charge<QuotaCounter>
+import {
+  adjustAccount,
+  fitsIn,
+  type QuotaCharge,
+  resetAccount,
+  type TakenHold,
+  takeFrom,
+  undoHold,
+  verdictOf,
+} from './quota-take.ts'
 
 export interface ExactQuotasOptions {
   readonly name: string
@@ -31,10 +36,14 @@ export interface ExactQuotasOptions {
   readonly opened: (counter: QuotaCounter) => () => void
 }
 
-/** Quotas that call the database for each charge: quotas too small to be leased, and adjustments of all quotas. */
+/**
+ * Quotas that call the database for each charge: quotas with holds, quotas too small to be leased, and adjustments of
+ * all quotas.
+ */
 export class ExactQuotas implements Backend<Promise<Answer>> {
   readonly name: string
   readonly keepsCalendars = true
+  readonly keepsHolds = true
   readonly algorithms = ['fixed-window'] as const
   readonly #options: ExactQuotasOptions
   /** Adjustments that are under way or were completed recently, by idempotency key. */
@@ -80,7 +89,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
   }
 
   peekAll(requested: readonly Charge[]): Promise<Answer> {
-    return this.#each(requested, (charge, account) => charge.cost <= account.free)
+    return this.#each(requested, (charge, account) => fitsIn(account, charge))
   }
 
   async adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
@@ -114,15 +123,21 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     const { store } = this.#options
     await Promise.all(
       keys.map((target) => {
-        const { limit, terms } = target.counter as QuotaCounter
-        return store.change(accountOf(target), terms, { apply: (account) => resetPeriod(account.open(limit)) })
+        const { key, counter } = target as CountedKey<QuotaCounter>
+        const { limit, terms } = counter
+        return store.change(accountOf({ key, counter }), terms, {
+          apply: (account) => resetAccount(account.open(limit)),
+        })
       }),
     )
   }
 
   passed(charges: readonly Charge[], takenAt: number): void {
     const { time, owed } = this.#options
-    for (const charge of charges) owed.add(charge as QuotaCharge, takenAt + time.offsetMs)
+    for (const { cost, hold, ...charge } of charges as readonly QuotaCharge[]) {
+      // units of an earlier hold are still held, so only those beyond them are owed
+      owed.add({ ...charge, cost: cost - (hold?.from?.units ?? 0) }, takenAt + time.offsetMs)
+    }
   }
 
   /** Always false: losses are detected and repaired for each key; see `recoveryOf`. */
@@ -137,18 +152,20 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
 
   #take(charge: QuotaCharge, moment: Moment | undefined): Promise<Answer> {
     const { store, clock } = this.#options
-    const { counter, cost } = charge
+    const { counter } = charge
     return new Promise((resolve, reject) => {
       let answer: Answer | undefined
       let isTaken = false
+      let taken: TakenHold | undefined
       let isRejected = false
       const late = (): boolean => moment?.deadlineAt !== undefined && clock.now() >= moment.deadlineAt
       store.add(accountOf(charge), counter.terms, {
         apply: (account) => {
           account.open(counter.limit)
           // the caller no longer waits, so nothing is spent
-          isTaken = !late() && account.take(cost)
-          answer = this.#answerOf([verdictOf(charge, account, isTaken)], account.now)
+          isTaken = !late() && fitsIn(account, charge)
+          taken = isTaken ? takeFrom(account, charge) : undefined
+          answer = this.#answerOf([verdictOf(account, charge, isTaken)], account.now)
         },
         done: () => {
           isRejected = late()
@@ -160,21 +177,25 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
           reject(error)
         },
         settled: (stands) => {
-          if (stands && isRejected && isTaken && cost > 0) this.#giveBack(charge, answer as Answer)
+          if (stands && isRejected && isTaken) this.#giveBack(charge, answer as Answer, taken)
         },
       })
     })
   }
 
-  #giveBack(charge: QuotaCharge, { takenAt }: Answer): void {
-    this.#options.owed.add({ ...charge, cost: -charge.cost }, takenAt)
+  /** Undoes a take whose answer the caller has not received. */
+  #giveBack(charge: QuotaCharge, { takenAt }: Answer, taken: TakenHold | undefined): void {
+    const { owed, store } = this.#options
+    if (taken) {
+      const apply = (account: QuotaAccount): void => undoHold(account, taken)
+      // units that cannot be returned now return when the hold is over
+      store.change(accountOf(charge), charge.counter.terms, { apply }).catch(() => {})
+    } else if (charge.cost > 0) owed.add({ ...charge, cost: -charge.cost }, takenAt)
   }
 
   #adjust(requested: readonly Charge[], takenAt: number): Promise<Answer> {
-    const adjust = ({ cost }: QuotaCharge, account: QuotaAccount): boolean => {
-      // a time in the future means now, and its hour is that of now
-      const at = Math.min(takenAt, account.now)
-      account.charge(account.periodAt(at), cost, at)
+    const adjust = (charge: QuotaCharge, account: QuotaAccount): boolean => {
+      adjustAccount(account, charge, takenAt)
       return true
     }
     // a retry under the same idempotency key must not count twice
@@ -195,7 +216,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
           certain,
           apply: (account) => {
             const fits = apply(charge, account.open(limit))
-            return this.#answerOf([verdictOf(charge, account, fits)], account.now)
+            return this.#answerOf([verdictOf(account, charge, fits)], account.now)
           },
         })
       }),
@@ -211,23 +232,6 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
   #answerOf(verdicts: Answer['verdicts'], takenAt: number): Answer {
     return { verdicts, takenAt, counted: true, source: this.name }
   }
-}
-
-function resetPeriod(account: QuotaAccount): void {
-  const { current } = account
-  account.charge(current, -current.used, account.now)
-  account.strand(current, -current.stranded, account.now)
-}
-
-/** Returns the verdict of a charge. `fits` is whether it was taken, or could be taken. */
-function verdictOf({ counter, cost, advisory }: QuotaCharge, account: QuotaAccount, fits: boolean): ChargeVerdict {
-  const { current, now, free } = account
-  const leftMs = Math.ceil(current.endsAt - now)
-  const neverMs = cost > account.nextCapacity ? Number.POSITIVE_INFINITY : leftMs
-  const growsMs = current.used + current.stranded > 0 ? leftMs : 0
-  const { policy } = counter.compiled
-  const verdict = new ChargeVerdict(policy, advisory === true, free, fits ? 0 : neverMs, leftMs, growsMs)
-  return withFund(verdict, fundOf(account, fits))
 }
 
 function lateAnswer(): Error {

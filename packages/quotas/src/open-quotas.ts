@@ -9,7 +9,7 @@ export interface QuotaName {
   readonly scope?: string | undefined
 }
 
-/** The quotas that limiters of this process have opened, by counter name. */
+/** The quotas that limiters of this process have opened, by the name of their accounts. */
 export class OpenQuotas {
   readonly #open = new Map<string, Set<QuotaCounter>>()
 
@@ -19,15 +19,15 @@ export class OpenQuotas {
 
   /** Adds a counter and returns a function that removes it. */
   add(counter: QuotaCounter): () => void {
-    const counters = this.#open.get(counter.name) ?? new Set()
-    this.#open.set(counter.name, counters.add(counter))
+    const counters = this.#open.get(counter.account) ?? new Set()
+    this.#open.set(counter.account, counters.add(counter))
     return () => {
       // closed again, the counter must not remove later counters of its name
-      if (counters.delete(counter) && counters.size === 0) this.#open.delete(counter.name)
+      if (counters.delete(counter) && counters.size === 0) this.#open.delete(counter.account)
     }
   }
 
-  /** Returns a counter of this name; undefined if no limiter has opened one. */
+  /** Returns a counter with accounts of this name; undefined if no limiter has opened one. */
   byName(name: string): QuotaCounter | undefined {
     const [counter] = this.#open.get(name) ?? []
     return counter

@@ -122,7 +122,7 @@ export class OwedUnits {
 
   /** Keeps sums of a key: after the sums that are kept already, or before them if they were added earlier. */
   #put({ key, counter, sums }: OwedKey, isEarlier = false): void {
-    const at = `${counter.name.length} ${counter.name} ${key}`
+    const at = `${counter.account.length} ${counter.account} ${key}`
     const kept = this.#kept.get(at)?.sums ?? []
     this.#size -= kept.length
     const all: OwedSum[] = []

@@ -2,7 +2,7 @@ import { included, type QuotaAccount } from './account/quota-account.ts'
 
 /**
  * Balance of a key at one moment. Exactly: `included + carried + toppedUp + topUpLeft = used + stranded + onLease +
- * reserved + left`, where `left` is negative by the units charged beyond the limit.
+ * reserved + held + left`, where `left` is negative by the units charged beyond the limit.
  */
 export interface QuotaBalance {
   /** Local date on which the period began, e.g. `2026-11-01`. */
@@ -25,6 +25,8 @@ export interface QuotaBalance {
   /** Units leased to processes that have not reported them yet, spent or not. */
   readonly onLease: number
   readonly reserved: number
+  /** Units held by `Limiter.hold`, also those that were held in an earlier period. */
+  readonly held: number
   readonly left: number
   /**
    * Units that can be taken, reserved or leased now. Units charged beyond the limit are billed; a top-up does not pay
@@ -40,6 +42,7 @@ export function balanceOf(account: QuotaAccount): QuotaBalance {
   const reserved = account.reservations.reduce((sum, { period, units }) => sum + (period === label ? units : 0), 0)
   const pending = account.pendingIn(current)
   const topUpLeft = topUps.left(now)
+  const held = account.holds.unitsAt(now)
   return {
     period: label,
     startsAt,
@@ -52,7 +55,8 @@ export function balanceOf(account: QuotaAccount): QuotaBalance {
     stranded,
     onLease: pending - reserved,
     reserved,
-    left: included(current) + toppedUp + topUpLeft - used - stranded - pending,
+    held,
+    left: included(current) + toppedUp + topUpLeft - used - stranded - pending - held,
     available: account.free,
   }
 }

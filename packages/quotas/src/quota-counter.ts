@@ -11,6 +11,11 @@ import { storedKey } from './stored-key.ts'
  * and its limit is ignored.
  */
 export class QuotaCounter extends PlainCounter<Promise<Answer>> {
+  /**
+   * Name of its accounts: the counter name without the layout of holds, which accounts do not have. A quota keeps its
+   * accounts if its holds change.
+   */
+  readonly account: string
   readonly terms: QuotaTerms
   /** Units included in each period; 0 for a balance. */
   readonly limit: number
@@ -24,6 +29,9 @@ export class QuotaCounter extends PlainCounter<Promise<Answer>> {
   ) {
     super(backend, compiled, name)
     const { calendar, limit } = compiled.policy
+    const layout = compiled.holds ? `/holds${compiled.holds.sliceMs}` : ''
+    const at = name.lastIndexOf(layout)
+    this.account = name.slice(0, at) + name.slice(at + layout.length)
     const periods = calendar ? new CalendarPeriods(calendar) : new EndlessPeriod()
     this.terms = { periods, carryOver: calendar?.carryOver ?? 0 }
     this.limit = calendar ? limit : 0
@@ -36,6 +44,6 @@ export class QuotaCounter extends PlainCounter<Promise<Answer>> {
 }
 
 /** Returns the account id of a key. */
-export function accountOf({ key, counter }: CountedKey): AccountId {
-  return { name: counter.name, key: storedKey(key) }
+export function accountOf({ key, counter }: CountedKey<QuotaCounter>): AccountId {
+  return { name: counter.account, key: storedKey(key) }
 }

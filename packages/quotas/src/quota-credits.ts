@@ -67,7 +67,7 @@ export class QuotaCredits {
   }
 
   /** Returns at most 1,000 leases that ended without a report and have charged units, the oldest first. */
-  async stranded({ name }: QuotaCounter, key: string | undefined): Promise<readonly StrandedLease[]> {
+  async stranded({ account: name }: QuotaCounter, key: string | undefined): Promise<readonly StrandedLease[]> {
     const stored = key === undefined ? undefined : storedKey(key)
     const found = await this.#table.stranded({ name, key: stored, limit: MAX_STRANDED })
     return found.map(({ key, period, ref, units, at }) => ({ key: listedKey(key), period, ref, units, at }))
@@ -77,7 +77,7 @@ export class QuotaCredits {
   async credit(counter: QuotaCounter, { key, ref, period, units }: StrandedLease): Promise<number> {
     const token = `credit:${ref}:${period}`
     let credited = 0
-    const id = { name: counter.name, key: storedListed(key) }
+    const id = { name: counter.account, key: storedListed(key) }
     const isNew = await this.#changeOnce(id, counter, token, (account) => {
       credited = creditLease(account, ref, period, units)
       account.journal.entries.push({ kind: 'credit', token, ref, units: -credited, period })

@@ -16,10 +16,11 @@ export class QuotaLedger implements LeaseLedger {
   request(asks: readonly LeaseRequest[]): Promise<readonly (LeaseGrant | Error)[]> {
     return Promise.all(
       asks.map((ask) => {
-        const { terms, limit } = ask.counter as QuotaCounter
+        const counter = ask.counter as QuotaCounter
+        const { terms, limit } = counter
         const apply = (account: Parameters<typeof requestLease>[0]): LeaseGrant =>
           requestLease(account.open(limit), ask, this.#terms)
-        return this.#store.change(accountOf(ask), terms, { apply }).catch((error: Error) => error)
+        return this.#store.change(accountOf({ key: ask.key, counter }), terms, { apply }).catch((error: Error) => error)
       }),
     )
   }

@@ -54,7 +54,7 @@ export class QuotaReports {
   async *usage(counter: QuotaCounter, key: string | undefined, options: UsageOptions): AsyncGenerator<QuotaUsage> {
     const periods = periodsBy(counter, options)
     let sum: QuotaUsage | undefined
-    for await (const line of this.#lines(counter.name, key, options)) {
+    for await (const line of this.#lines(counter.account, key, options)) {
       const { startsAt: from, endsAt: until } = periods.at(line.hour)
       const lineKey = listedKey(line.key)
       if (sum && (sum.key !== lineKey || sum.from !== from)) yield sum

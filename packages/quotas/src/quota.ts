@@ -30,6 +30,11 @@ export interface QuotaOptions {
   readonly anchor?: number | undefined
   /** Maximum number of unused units carried over to the next period, an integer. Default: 0. */
   readonly carryOver?: number | undefined
+  /**
+   * Longest time for which `Limiter.hold` holds units, from 1 ms to 24 days: milliseconds, or a duration such as
+   * `'10m'`. A quota with holds is not leased: each take is one call to the database. Default: units cannot be held.
+   */
+  readonly maxHoldMs?: Duration | undefined
   /** Backend that keeps calendars, from `createQuotas`. */
   readonly backend: Backend
   /** Name of the counted unit, for headers and logs. Default: `requests`. */
@@ -47,6 +52,7 @@ const QUOTA_OPTIONS: readonly (keyof QuotaOptions)[] = [
   'timeZone',
   'anchor',
   'carryOver',
+  'maxHoldMs',
   'backend',
   'unit',
   'overrides',
@@ -68,7 +74,7 @@ const WINDOWS: Readonly<Record<PolicyCalendar['per'], Duration>> = { day: '25h',
  */
 export function quota(options: QuotaOptions): PolicyInput {
   const { name = 'quota', limit, per, timeZone = 'UTC', backend, ...more } = optionsOf('quota', options, QUOTA_OPTIONS)
-  const { anchor, carryOver, unit, overrides, mode } = more
+  const { anchor, carryOver, maxHoldMs, unit, overrides, mode } = more
   if (!Object.hasOwn(WINDOWS, per)) throw badOption('quota: per', per, "one of 'day', 'week', 'month'")
   checkBackend(backend)
   const policy: PolicyInput = {
@@ -77,6 +83,7 @@ export function quota(options: QuotaOptions): PolicyInput {
     window: WINDOWS[per],
     calendar: { per, timeZone, ...(anchor !== undefined && { anchor }), ...(carryOver !== undefined && { carryOver }) },
     backend,
+    ...(maxHoldMs !== undefined && { maxHoldMs }),
     ...(unit !== undefined && { unit }),
     ...(overrides !== undefined && { overrides }),
     ...(mode !== undefined && { mode }),

@@ -26,6 +26,7 @@ export {
   counterContract,
   type MakeCounterFleet,
 } from './contracts/counter-contract.ts'
+export { type HoldContractOptions, holdContract } from './contracts/hold-contract.ts'
 export { hostileKeys } from './contracts/hostile-keys.ts'
 export { inflightContract, type MadeInflightOptions, type MakeInflightLimiter } from './contracts/inflight-contract.ts'
 export { openedCounter } from './contracts/opened-counters.ts'

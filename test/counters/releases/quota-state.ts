@@ -35,6 +35,7 @@ export const QUOTA_STATE: QuotaState = {
     },
   ],
   reservations: [{ id: 'one', period: '2026-11-01', units: 7, endsAt: NOVEMBER + 60_000, madeAt: NOVEMBER + 0.5 }],
+  holds: [{ endsAt: NOVEMBER + 120_000, units: 8 }],
   writers: [{ writer: 'AAAAAAAAAAAA', seq: 9, at: NOVEMBER + 0.25, charged: { '2026-11-01': 40 } }],
   forgottenAt: NOVEMBER - 0.25,
 }

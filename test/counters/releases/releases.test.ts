@@ -102,14 +102,14 @@ from information_schema.columns where table_schema = 'sluice' and table_name lik
     expect(parseState(pinned('quota-state.txt'))).toEqual(QUOTA_STATE)
   })
 
-  test('reads a quota state of an earlier release without charges of writers', () => {
-    const { forgottenAt, writers, reservations, ...rest } = QUOTA_STATE
+  test('reads a quota state of an earlier release without charges of writers and without holds', () => {
+    const { forgottenAt, writers, reservations, holds, ...rest } = QUOTA_STATE
     const earlier = {
       writers: writers.map(({ charged, ...writer }) => writer),
       reservations: reservations.map(({ madeAt, ...reservation }) => reservation),
       ...rest,
     }
-    expect(parseState(JSON.stringify({ v: 1, ...earlier }))).toEqual({ ...earlier, forgottenAt: 0 })
+    expect(parseState(JSON.stringify({ v: 1, ...earlier }))).toEqual({ ...earlier, holds: [], forgottenAt: 0 })
   })
 
   test('has the keys and fields of this release in Redis', async () => {

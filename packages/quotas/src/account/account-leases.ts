@@ -39,7 +39,7 @@ export function requestLease(account: QuotaAccount, ask: LeaseRequest, terms: Le
     free: free - granted,
     charged,
     capacity: account.capacity,
-    retryAfterMs: waitMs(account, ask.need, free, leftMs),
+    retryAfterMs: free >= ask.need ? 0 : account.waitMs(ask.need),
     resetAfterMs: leftMs,
     availableAfterMs: charged > 0 ? leftMs : 0,
     // a duration of 0 keeps the owner from spending units that it was not allowed to keep
@@ -122,18 +122,14 @@ function lend(account: QuotaAccount, { owner, seq, base, spent }: LeaseRequest, 
   })
 }
 
-function waitMs(account: QuotaAccount, need: number, free: number, leftMs: number): number {
-  if (free >= need) return 0
-  return need > account.nextCapacity ? Number.POSITIVE_INFINITY : leftMs
-}
-
 /**
  * Returns the fund from which units were just taken or leased, or, if they did not fit, the fund that was exhausted.
  */
 export function fundOf(account: QuotaAccount, fits: boolean): Fund {
   const { current, topUps } = account
   if (!fits) return topUps.any ? 'top-up' : 'included'
-  const isIncluded = current.toppedUp === 0 && account.pendingIn(current) <= includedLeft(current)
+  const pending = account.pendingIn(current) + account.holds.unitsAt(account.now)
+  const isIncluded = current.toppedUp === 0 && pending <= includedLeft(current)
   return isIncluded ? 'included' : 'top-up'
 }
 

@@ -1,5 +1,6 @@
 import type { CalendarPeriod, CalendarPeriods } from '../calendar/calendar-periods.ts'
 import { END_OF_TIME } from '../calendar/endless-period.ts'
+import { AccountHolds } from './account-holds.ts'
 import { QuotaJournal } from './quota-journal.ts'
 import type { LeaseState, PeriodState, QuotaState, ReservationState } from './quota-state.ts'
 import { TopUps } from './top-ups.ts'
@@ -30,6 +31,7 @@ export class QuotaAccount {
   readonly opening: string | undefined
   readonly journal: QuotaJournal = new QuotaJournal()
   readonly topUps: TopUps
+  readonly holds: AccountHolds
   readonly #state: QuotaState
   readonly #terms: QuotaTerms
   #current: PeriodState | undefined
@@ -40,6 +42,7 @@ export class QuotaAccount {
     this.#state = state
     this.#terms = terms
     this.topUps = new TopUps(state.topUps)
+    this.holds = new AccountHolds(state.holds)
   }
 
   get leases(): LeaseState[] {
@@ -106,7 +109,7 @@ export class QuotaAccount {
   /** Number of units that can be spent, reserved or leased now. */
   get free(): number {
     const left = includedLeft(this.current) + this.topUps.left(this.now)
-    return Math.max(0, left - this.pendingIn(this.current))
+    return Math.max(0, left - this.pendingIn(this.current) - this.holds.unitsAt(this.now))
   }
 
   /** Number of units that are free at `at`, in the current period or after it, if no units are taken until then. */
@@ -114,9 +117,17 @@ export class QuotaAccount {
     const { current } = this
     const left = includedLeft(current)
     const pending = this.pendingIn(current, at)
-    const topUps = this.topUps.left(at)
-    if (current.endsAt > at) return Math.max(0, left + topUps - pending)
-    return current.limit + Math.min(this.#terms.carryOver, Math.max(0, left - pending)) + topUps
+    const more = this.topUps.left(at) - this.holds.unitsAt(at)
+    if (current.endsAt > at) return Math.max(0, left + more - pending)
+    return Math.max(0, current.limit + Math.min(this.#terms.carryOver, Math.max(0, left - pending)) + more)
+  }
+
+  /** Returns the whole milliseconds until units that do not fit now may fit; Infinity if never. */
+  waitMs(units: number): number {
+    const ends = [this.current.endsAt, ...this.holds.endsAfter(this.now)].sort((one, other) => one - other)
+    const fits = ends.find((at) => this.freeAt(at) >= units)
+    if (fits === undefined && units > this.nextCapacity) return Number.POSITIVE_INFINITY
+    return Math.ceil((fits ?? this.current.endsAt) - this.now)
   }
 
   /** All units of the key in the current period, spent or not. */

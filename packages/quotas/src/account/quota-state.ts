@@ -1,6 +1,6 @@
 import { SluiceError } from '@sluice/limiter-core/backend'
 
-/** Stored state of one key under one quota: periods, top-ups, leases and reservations. Times are epoch ms. */
+/** Stored state of one key under one quota: periods, top-ups, leases, reservations and holds. Times are epoch ms. */
 export interface QuotaState {
   /** The last few periods, ordered by start. */
   periods: PeriodState[]
@@ -8,6 +8,8 @@ export interface QuotaState {
   topUps: TopUpState[]
   leases: LeaseState[]
   reservations: ReservationState[]
+  /** Ordered by end. */
+  holds: HoldState[]
   /** Processes that wrote recently, so that the outcome of a write without a reply can be determined. */
   writers: WriterState[]
   /** Time of the last write of any writer removed from `writers`; 0 if none was removed. */
@@ -67,6 +69,12 @@ export interface ReservationState {
   readonly madeAt?: number
 }
 
+/** Units that are held until one time; see `AccountHolds`. */
+export interface HoldState {
+  readonly endsAt: number
+  units: number
+}
+
 export interface WriterState {
   readonly writer: string
   readonly seq: number
@@ -79,18 +87,21 @@ export interface WriterState {
 const VERSION = 1
 
 export function emptyState(): QuotaState {
-  return { periods: [], topUps: [], leases: [], reservations: [], writers: [], forgottenAt: 0 }
+  return { periods: [], topUps: [], leases: [], reservations: [], holds: [], writers: [], forgottenAt: 0 }
 }
 
 /** Serializes a state. Equal states have equal texts. */
-export function serializeState({ periods, topUps, leases, reservations, writers, forgottenAt }: QuotaState): string {
-  return JSON.stringify({ v: VERSION, periods, topUps, leases, reservations, writers, forgottenAt })
+export function serializeState(state: QuotaState): string {
+  const { periods, topUps, leases, reservations, holds, writers, forgottenAt } = state
+  // without holds, the text is that of earlier releases
+  const held = holds.length > 0 ? { holds } : {}
+  return JSON.stringify({ v: VERSION, periods, topUps, leases, reservations, ...held, writers, forgottenAt })
 }
 
 /** Parses a stored state. Throws `SLUICE_COUNTER_TABLES` if a later release wrote it. */
 export function parseState(text: string): QuotaState {
   const { v, ...state } = JSON.parse(text) as QuotaState & { readonly v: number }
-  // states of earlier releases have no forgottenAt
-  if (v === VERSION) return { ...state, forgottenAt: state.forgottenAt ?? 0 }
+  // states of earlier releases have no forgottenAt and no holds
+  if (v === VERSION) return { ...state, holds: state.holds ?? [], forgottenAt: state.forgottenAt ?? 0 }
   throw new SluiceError('SLUICE_COUNTER_TABLES', `quota account: expected version ${VERSION}, received version ${v}`)
 }

@@ -2,7 +2,15 @@ import type { QuotaEntry } from '@sluice/counters/backend'
 import { REPORTED_WITHIN_MS } from './account-leases.ts'
 import { reservedEntry } from './account-reservations.ts'
 import type { QuotaAccount } from './quota-account.ts'
-import type { LeaseState, PeriodState, QuotaState, ReservationState, TopUpState, WriterState } from './quota-state.ts'
+import type {
+  HoldState,
+  LeaseState,
+  PeriodState,
+  QuotaState,
+  ReservationState,
+  TopUpState,
+  WriterState,
+} from './quota-state.ts'
 import { topUpEntry } from './top-ups.ts'
 
 /** The stored state of an account and a state that was stored earlier. */
@@ -50,6 +58,7 @@ function joinedState({ stored, kept }: Histories, lost: readonly WriterState[], 
     topUps: joined(stored.topUps, kept.topUps.map(whole), ({ token }) => token, first),
     leases: joined(stored.leases, kept.leases.filter(isRemembered).map(unsettled), ({ owner }) => owner, laterLease),
     reservations: joinedReservations({ stored, kept }),
+    holds: joinedHolds({ stored, kept }),
     writers: joined(
       stored.writers,
       lost,
@@ -72,6 +81,18 @@ function joinedReservations({ stored, kept }: Histories): ReservationState[] {
     ...stored.reservations.filter((one) => isIn(kept, one) || isNew(one)),
     ...kept.reservations.filter((one) => !isIn(stored, one) && isNew(one)),
   ]
+}
+
+/**
+ * Merges holds. If the database has no write that `kept` lacks, `kept` is what it lost. Otherwise the larger number of
+ * units stays held until each time, because holds have no names; what is too much returns with its slice.
+ */
+function joinedHolds({ stored, kept }: Histories): HoldState[] {
+  const known = new Map(kept.writers.map(({ writer, seq }) => [writer, seq]))
+  const isBehind = stored.writers.every(({ writer, seq }) => seq <= (known.get(writer) ?? -1))
+  if (isBehind) return kept.holds
+  const larger = (one: HoldState, other: HoldState): HoldState => (other.units > one.units ? other : one)
+  return joined(stored.holds, kept.holds, ({ endsAt }) => endsAt, larger).sort((a, b) => a.endsAt - b.endsAt)
 }
 
 /**

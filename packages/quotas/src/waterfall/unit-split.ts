@@ -28,14 +28,16 @@ export function splitRefund(taken: readonly number[], before: number, units: num
 }
 
 /**
- * Returns the whole milliseconds until units fit if nothing else is taken: until enough periods and reservations have
- * ended. 0 if they fit now, Infinity if that never suffices.
+ * Returns the whole milliseconds until units fit if nothing else is taken: until enough periods, reservations and holds
+ * have ended. 0 if they fit now, Infinity if that never suffices.
  */
 export function waitUntilFit(accounts: readonly QuotaAccount[], units: number): number {
   const roomAt = (at: number): number => accounts.reduce((sum, one) => sum + one.freeAt(at), 0)
   const [{ now }] = accounts
   const ends = accounts
-    .flatMap(({ current, reservations }) => [current.endsAt, ...reservations.map(({ endsAt }) => endsAt)])
+    .flatMap(({ current, reservations, holds }) => {
+      return [current.endsAt, ...reservations.map(({ endsAt }) => endsAt), ...holds.endsAfter(now)]
+    })
     .filter((end) => end < END_OF_TIME)
   const fits = [now, ...ends.toSorted((one, other) => one - other)].find((at) => roomAt(at) >= units)
   return fits === undefined ? Number.POSITIVE_INFINITY : Math.ceil(fits - now)

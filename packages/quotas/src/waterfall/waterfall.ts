@@ -188,7 +188,7 @@ export class Waterfall {
   }
 
   #heldId(id: string): string {
-    return heldId(id, this.#parts[0].counter.name)
+    return heldId(id, this.#parts[0].counter.account)
   }
 
   /** Returns whether a reservation of an id was made, even if its units have been settled or have returned. */

@@ -1,0 +1,13 @@
+import { expect, test } from '@jest/globals'
+import { MemoryLedger } from '@sluice/counters'
+import { eachSeed, FakeClock } from '@sluice/testkit'
+import { HoldWalk } from './hold-walk.ts'
+
+/** Set `SLUICE_RUNS` for more runs. */
+const RUNS = Number(process.env.SLUICE_RUNS ?? 30)
+const STEPS = 150
+
+test('random holds of several processes have the results of the model, across the ends of periods', () =>
+  eachSeed(RUNS, async (random) => {
+    expect(await new HoldWalk(new MemoryLedger(new FakeClock()), 'walk', random).run(STEPS)).toBeUndefined()
+  }))
