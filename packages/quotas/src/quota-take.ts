@@ -61,15 +61,14 @@ export function resetAccount(account: QuotaAccount): void {
 export function verdictOf(account: QuotaAccount, charge: QuotaCharge, fits: boolean): ChargeVerdict {
   const { counter, advisory } = charge
   const { current, now, free, holds } = account
-  const ends = holds.endsAfter(now)
   const leftMs = Math.ceil(current.endsAt - now)
-  const used = current.used + current.stranded
-  const growsMs = Math.min(used > 0 ? leftMs : Number.POSITIVE_INFINITY, Math.ceil((ends[0] ?? Infinity) - now))
+  const ends = holds.endsAfter(now)
   const resetMs = Math.max(leftMs, Math.ceil((ends.at(-1) ?? now) - now))
+  const growths = ends.filter((at) => account.freeAt(at) > free).map((at) => Math.ceil(at - now))
+  if (current.used + current.stranded > 0) growths.push(leftMs)
+  const growsMs = growths.length > 0 ? Math.min(...growths) : 0
   const waitMs = fits ? 0 : account.waitMs(neededOf(account, charge))
-  const { policy } = counter.compiled
-  const grows = growsMs === Number.POSITIVE_INFINITY ? 0 : growsMs
-  const verdict = new ChargeVerdict(policy, advisory === true, free, waitMs, resetMs, grows)
+  const verdict = new ChargeVerdict(counter.compiled.policy, advisory === true, free, waitMs, resetMs, growsMs)
   return withFund(verdict, fundOf(account, fits))
 }
 

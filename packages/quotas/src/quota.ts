@@ -69,7 +69,7 @@ const WINDOWS: Readonly<Record<PolicyCalendar['per'], Duration>> = { day: '25h',
  * rules that count in this process use a window of 25 hours, 7 days and an hour, or 31 days.
  *
  * Throws `SLUICE_BAD_OPTION` for an unknown option, period or mode and for a backend that keeps no calendars,
- * `SLUICE_BAD_LIMIT`, `SLUICE_BAD_NAME`, and `SLUICE_BAD_POLICY` for an unknown time zone, an anchor that the period
+ * `SLUICE_BAD_LIMIT`, `SLUICE_BAD_NAME`, `SLUICE_BAD_DURATION` for `maxHoldMs`, and `SLUICE_BAD_POLICY` for an unknown time zone, an anchor that the period
  * does not have (days have none) and a `carryOver` that is negative or not an integer.
  */
 export function quota(options: QuotaOptions): PolicyInput {

@@ -78,6 +78,18 @@ export function holdSuite(
       await all.close()
     })
 
+    test('report when more is left: when a hold is over, unless the key is in debt until the next period', async () => {
+      const all = await fleetAt()
+      const limiter = all.limiter(all.join())
+      const hold = await limiter.hold('a', { reserve: 60 })
+      await limiter.hold('a', { reserve: 40, maxMs: '2m' })
+      const monthMs = NOVEMBER + 30 * DAY_MS - all.clock.wall()
+      const { availableAfterMs, resetAfterMs } = (await limiter.peek('a')).binding
+      expect([availableAfterMs, resetAfterMs]).toEqual([3 * MINUTE_MS, monthMs])
+      expect((await hold.settle(130)).binding.availableAfterMs).toBe(monthMs)
+      await all.close()
+    })
+
     test('stay held in the next period, where the settlement is spent', async () => {
       const all = await fleetAt(NOVEMBER + 30 * DAY_MS - MINUTE_MS)
       const quotas = all.join()

@@ -91,8 +91,9 @@ export class HoldWalk {
   async #take(): Promise<void> {
     const units = 1 + this.#random.whole(this.#limit / 4)
     const fits = units <= this.#model.free(this.#now)
-    const { allowed } = await this.#random.pick(this.#processes).limiter.take('k', units)
+    const { allowed, retryAfterMs } = await this.#random.pick(this.#processes).limiter.take('k', units)
     this.#compare(`take ${units}`, allowed, fits)
+    if (!fits) this.#compareWait(units, retryAfterMs)
     if (fits) this.#model.spend(units, this.#now)
   }
 
@@ -105,6 +106,7 @@ export class HoldWalk {
     const hold = await this.#processes[process].limiter.hold('k', { reserve, maxMs })
     this.#compare(`hold ${reserve}`, hold.allowed, model !== undefined)
     if (model) this.#open.push({ hold, model, process, maxMs })
+    else this.#compareWait(reserve, hold.decision.retryAfterMs)
   }
 
   async #extend(): Promise<void> {
@@ -131,6 +133,12 @@ export class HoldWalk {
     const process = this.#random.whole(PROCESSES)
     this.#open = this.#open.filter((one) => one.process !== process)
     this.#processes[process] = this.#join()
+  }
+
+  /** Checks that units fit after a wait if nothing else happens, and not one millisecond earlier. */
+  #compareWait(units: number, waitMs: number): void {
+    const fits = [waitMs - 1, waitMs].map((ms) => units <= this.#model.free(this.#now + ms))
+    this.#compare(`wait ${waitMs} for ${units}`, fits, [false, true])
   }
 
   async #compareBalance(): Promise<void> {
