@@ -20,6 +20,7 @@ await loop(ms / 5)
 const cpuBefore = process.cpuUsage()
 const tookMs = await loop(ms)
 const { user, system } = process.cpuUsage(cpuBefore)
+await pool.end()
 finishChild({
   perSecond: (tookMs.length / ms) * 1_000,
   cpuUs: (user + system) / tookMs.length,

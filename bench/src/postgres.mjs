@@ -1,3 +1,4 @@
+import { Cells } from './cells.mjs'
 import { runChild } from './child.mjs'
 import { median } from './median.mjs'
 import { startPostgres } from './postgres-server.mjs'
@@ -20,6 +21,7 @@ const loads = [
 /** `seconds`: duration of each loop. */
 export async function run({ smoke = false, rounds = 3, seconds = 5, progress = () => {} } = {}) {
   const postgres = await startPostgres()
+  const alone = new Cells([], { together: smoke })
   try {
     const tables = []
     for (const load of loads) {
@@ -28,7 +30,12 @@ export async function run({ smoke = false, rounds = 3, seconds = 5, progress = (
         const turn = {}
         for (const way of Object.keys(ways)) {
           progress(`postgres: ${load.title}, ${way}`)
-          turn[way] = await runCells({ way, ...load, url: postgres.url, ms: smoke ? 50 : seconds * 1_000 })
+          turn[way] = await runCells(alone, {
+            way,
+            ...(smoke ? smallest(load) : load),
+            url: postgres.url,
+            ms: smoke ? 50 : seconds * 1_000,
+          })
         }
         turns.push(turn)
       }
@@ -36,13 +43,22 @@ export async function run({ smoke = false, rounds = 3, seconds = 5, progress = (
     }
     return tables
   } finally {
+    alone.close()
     await postgres.close()
   }
 }
 
+/** The same load with no more processes than make it a shared one. */
+function smallest(load) {
+  return load.processes ? { ...load, processes: 2 } : load
+}
+
 /** Runs the processes of a load at once. Decisions per second are those of all processes, the others of the slowest. */
-async function runCells({ processes = 1, ...options }) {
-  const all = await Promise.all(Array.from({ length: processes }, () => runChild(cell, options)))
+async function runCells(alone, { processes = 1, ...options }) {
+  const all =
+    processes === 1
+      ? [await alone.run(cell, options)]
+      : await Promise.all(Array.from({ length: processes }, () => runChild(cell, options)))
   const perSecond = all.reduce((sum, one) => sum + one.perSecond, 0)
   const most = (what) => Math.max(...all.map((one) => one[what]))
   return { perSecond, p50: most('p50'), p99: most('p99'), cpuUs: most('cpuUs') }
