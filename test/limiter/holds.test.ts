@@ -111,6 +111,23 @@ test('units that one backend holds are returned if another backend denies', () =
   expect(remainingOf(limiter)).toEqual([93, 23])
 })
 
+test('an extension after the time of a hold is over holds all its units again, or none if they do not fit', () => {
+  const clock = new FakeClock()
+  const limiter = createLimiter({ policies: [tokens], backend: memoryBackend({ clock }), clock })
+  const hold = limiter.hold('a', { reserve: 50, maxMs: '1s' })
+  clock.advance(3_000)
+  expect(remainingOf(limiter)).toEqual([100])
+  expect(hold.extend(1)).toBe(true)
+  expect(remainingOf(limiter)).toEqual([49])
+  clock.advance(3_000)
+  limiter.hold('a', { reserve: 60 })
+  expect(hold.extend(1)).toBe(false)
+  expect(remainingOf(limiter)).toEqual([40])
+  hold.settle(10)
+  expect(remainingOf(limiter)).toEqual([30])
+  expect(hold.extend(1)).toBe(false)
+})
+
 test('a settlement follows an extension that is still in progress', async () => {
   const clock = new FakeClock()
   const limiter = createLimiter({ policies: [{ ...tokens }], backend: new PromisedBackend(clock), clock })

@@ -24,7 +24,7 @@ export interface Hold<D extends MaybePromise<Decision> = MaybePromise<Decision>>
   readonly decision: Decision
   /**
    * Holds `units` more, and holds all units for `maxMs` from now. Returns whether they fit; if not, the hold stays as
-   * it was. Returns false after the end of the hold. Throws `SLUICE_BAD_COST`.
+   * it was. If its time is over, all units are held again. Returns false after a settlement. Throws `SLUICE_BAD_COST`.
    */
   extend(units: Costs): SameTiming<D, boolean>
   /**
