@@ -17,7 +17,7 @@ export abstract class RequestLife extends RequestRecord {
   #ending: Ending | undefined
 
   /** Resolves when the costs have been settled after the end of the request. Never rejects. */
-  protected settled: Promise<unknown> = SETTLED
+  settled: Promise<unknown> = SETTLED
 
   /** Whether the request has ended or its client has left, so that the handler need not run. */
   abstract get gone(): boolean

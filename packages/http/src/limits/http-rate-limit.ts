@@ -11,6 +11,8 @@ import type { Admission } from './http-limit.ts'
 export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, Res>, RateCheck<Req, Res>> {
   readonly #clock: Clock
   readonly #wall: () => number
+  #unsettled = 0
+  #idle: (() => void)[] = []
 
   constructor(gate: RateGate<Req, Res>) {
     super(gate, { off: gate.isOff })
@@ -26,6 +28,11 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     return new HttpRateLimit(new RateGate(options, adapterOptions))
   }
 
+  /** Resolves when no request whose cost is settled at its end is running, and all costs have been settled. */
+  async idle(): Promise<void> {
+    if (this.#unsettled > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
+  }
+
   override close(): void {
     this.gate.close()
   }
@@ -38,7 +45,17 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     if (denial) return { denial, decision, lines, answer, report: this.report }
     writeHeaderLines(exchange, lines)
     if (check.gate.streams) life.extendWhileStreaming(this.#clock, (lastEvent) => exchange.cutOff?.(lastEvent))
-    if (check.gate.settles) life.settleAtEnd(exchange.raw, exchange.res)
+    if (check.gate.settles) this.#settleAtEnd(exchange)
     return 'passed'
+  }
+
+  #settleAtEnd({ life, raw, res }: HttpExchange<Req, Res>): void {
+    life.settleAtEnd(raw, res)
+    this.#unsettled++
+    life.onEnd(() => {
+      void life.settled.then(() => {
+        if (--this.#unsettled === 0) for (const resolve of this.#idle.splice(0)) resolve()
+      })
+    })
   }
 }

@@ -67,7 +67,7 @@ export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
   const makers: LimiterFactories<Req, Res, Mounted, Extra> = {
     rateLimit: (options) => {
       const rate = HttpRateLimit.of<Req, Res>(options, adapterOptions)
-      const mounted = Object.assign(mount(rate), { close: () => rate.close() })
+      const mounted = Object.assign(mount(rate), { idle: () => rate.idle(), close: () => rate.close() })
       // another limiter takes its place when the policies change
       return Object.defineProperty(mounted, 'limiter', {
         get: () => rate.gate.limiter(),
