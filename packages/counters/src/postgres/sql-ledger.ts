@@ -25,7 +25,8 @@ interface SqlLedgerOptions {
 /** Ledger in PostgreSQL, created by `postgresLedger` or `embeddedLedger`. */
 export class SqlLedger implements CounterLedger {
   readonly durable = true
-  readonly #sql: SqlRunner
+  /** Database of the ledger. `postgresBackend(ledger.sql)` stores limits in the same pool or folder. */
+  readonly sql: SqlRunner
   readonly #clock: Clock
   readonly #tables: CounterTables
   readonly #statements: LedgerStatements
@@ -36,7 +37,7 @@ export class SqlLedger implements CounterLedger {
   #prunedAt: number
 
   constructor(sql: SqlRunner, { schema, clock, end, opening }: SqlLedgerOptions) {
-    this.#sql = sql
+    this.sql = sql
     this.#clock = clock
     this.#tables = new CounterTables(schema)
     this.#statements = ledgerStatements(this.#tables)
@@ -53,7 +54,7 @@ export class SqlLedger implements CounterLedger {
    * the tables belong to a later release that this one cannot use.
    */
   async migrate(): Promise<void> {
-    await this.#tables.migrate(this.#sql)
+    await this.#tables.migrate(this.sql)
     this.#isChecked = true
   }
 
@@ -79,7 +80,7 @@ export class SqlLedger implements CounterLedger {
   /** Deletes expired tokens, writers and deleted counters. Runs automatically once an hour. */
   async prune(): Promise<void> {
     this.#prunedAt = this.#clock.now()
-    for (const statement of this.#statements.prune) await this.#sql.query(statement)
+    for (const statement of this.#statements.prune) await this.sql.query(statement)
   }
 
   close(): Promise<void> {
@@ -88,9 +89,9 @@ export class SqlLedger implements CounterLedger {
 
   async #query(text: string, values: unknown[]): Promise<readonly unknown[]> {
     // not shared between calls: a check without a reply must not delay other calls
-    if (!this.#isChecked) await this.#tables.check(this.#sql)
+    if (!this.#isChecked) await this.#tables.check(this.sql)
     this.#isChecked = true
-    const { rows } = await this.#sql.query(text, values).catch((error: unknown) => {
+    const { rows } = await this.sql.query(text, values).catch((error: unknown) => {
       if (!isMissing(error)) throw error
       const message =
         'the counter tables are missing or this user may not write them; call migrate() or grant the rights'
