@@ -6,6 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { postgresLedger } from '@sluice/counters/postgres'
+import { createLimiter } from '@sluice/limiter-core'
+import { createQuotas, type QuotaBalance, quota } from '@sluice/quotas'
 import OpenAI from 'openai'
 import { prices } from '../../examples/llm-gateway/src/meter.ts'
 import { Upstream } from '../../examples/llm-gateway/src/upstream.ts'
@@ -101,6 +104,25 @@ function priceOf(calls: Upstream['calls']): number {
   }, 0)
 }
 
+async function databaseTime(): Promise<number> {
+  const { rows } = await postgres.pool().query('select extract(epoch from clock_timestamp()) * 1000 as now')
+  return Number(rows[0].now)
+}
+
+/** Reads the money of a customer from the database, as it is at `now`. */
+async function balanceAt(now: number): Promise<QuotaBalance> {
+  const quotas = createQuotas(postgresLedger(postgres.pool()), { serverTime: () => now })
+  const limiter = createLimiter({
+    policies: [quota({ name: 'budget', limit: prices.amount(BUDGET), per: 'month', maxHoldMs: '4s', backend: quotas })],
+  })
+  try {
+    return await quotas.balance('ada')
+  } finally {
+    limiter.close()
+    await quotas.close()
+  }
+}
+
 const deliveredTo = (user: string): Upstream['calls'] => upstream.calls.filter((call) => call.user === user)
 
 /** Sends answered, streamed and cancelled calls, many at a time. */
@@ -146,6 +168,11 @@ async function billedToTheToken(env: Readonly<Record<string, string>> = {}): Pro
   customers = [new Customer(url, 'sk-ada'), new Customer(url, 'sk-bob', 'stub-large')]
   // 4 s and an eighth of it after the last renewal
   await eventually(areBilled, { what: `bills of ${bills} without reservations` })
+  // and no warning
+  expect(gateway?.output.trim().split('\n')).toEqual([
+    expect.stringMatching(/^The gateway/),
+    expect.stringMatching(/^Live/),
+  ])
   await customers[0].read('answer in 20 words')
   const next = priceOf(deliveredTo('ada').slice(-1))
   await eventually(async () => (await customers[0].spent()) === bills[0] + next, { what: 'a bill after the restart' })
@@ -164,6 +191,28 @@ test('bills every token that was delivered, also of cancelled calls, and a kill 
     await gateway?.kill()
     rmSync(folder, { recursive: true, force: true })
   }
+})
+
+test('a call that runs when the gateway is killed holds money until its hold is over, and costs nothing', async () => {
+  const ada = new Customer(await started(ENOUGH), 'sk-ada')
+  const running = ada.read('answer in 900 words, wait after 150').catch(() => 'killed')
+  await eventually(async () => (await ada.spent()) > 600, { what: 'a reservation' })
+  await gateway?.kill()
+  expect(await running).toBe('killed')
+  const killedAt = await databaseTime()
+  expect(await balanceAt(killedAt)).toMatchObject({ used: 0, held: expect.any(Number) })
+  expect((await balanceAt(killedAt)).held).toBeGreaterThan(600)
+  // MAX_HOLD_MS and an eighth of it
+  expect(await balanceAt(killedAt + 4_500)).toMatchObject({ used: 0, held: 0 })
+})
+
+test('a call that runs when the gateway ends is billed', async () => {
+  const ada = new Customer(await started(ENOUGH), 'sk-ada')
+  const running = ada.read('answer in 900 words, wait after 150').catch(() => 'ended')
+  await eventually(async () => upstream.calls[0]?.completion === 150, { what: 'a running call' })
+  expect(await gateway?.end()).toBe(0)
+  expect(await running).toBe('ended')
+  expect(await balanceAt(await databaseTime())).toMatchObject({ used: priceOf(upstream.calls), held: 0 })
 })
 
 test('a stream ends with an error when the money is used up, and the next call is denied', async () => {

@@ -5,7 +5,7 @@ import { chatCompletions } from './chat.ts'
 import { customerOf } from './customers.ts'
 import { customerLimits, type LimitSettings, upstreamCap } from './limits.ts'
 import { prices } from './meter.ts'
-import type { Store } from './store.ts'
+import type { Counts } from './store.ts'
 
 export interface Gateway {
   readonly app: Express
@@ -13,10 +13,10 @@ export interface Gateway {
 }
 
 /** An API like OpenAI's in front of `upstream`, which has that API, too. */
-export function createGateway(upstream: string, settings: LimitSettings, { backend }: Store): Gateway {
+export function createGateway(upstream: string, settings: LimitSettings, counts: Counts): Gateway {
   const insight = createInsight()
   const page = dashboard({ insight })
-  const limits = customerLimits(settings, backend, [insight])
+  const limits = customerLimits(settings, counts, [insight])
   const cap = upstreamCap('upstream', settings, [insight])
   // the clients retry, and a failed call must not count several times
   const client = new OpenAI({ baseURL: upstream, apiKey: process.env.UPSTREAM_API_KEY ?? 'none', maxRetries: 0 })
@@ -34,6 +34,8 @@ export function createGateway(upstream: string, settings: LimitSettings, { backe
 
   const close = async (): Promise<void> => {
     page.close()
+    // bills the calls that were running
+    await limits.idle()
     limits.close()
     cap.close()
     await insight.close()

@@ -1,15 +1,17 @@
 import { learnedReserve } from '@sluice/budgets'
 import { byPrincipal, inflightLimit, type Observer, rateLimit } from '@sluice/express'
-import type { PostgresBackend } from '@sluice/postgres'
+import { quota } from '@sluice/quotas'
 import type { Request, Response } from 'express'
 import { customerOf } from './customers.ts'
 import { type Meter, prices, promptTokens } from './meter.ts'
+import type { Counts } from './store.ts'
 
 export interface LimitSettings {
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
-  /** Dollars per 30 days, such as '25.00'. */
+  /** Dollars per calendar month of `timeZone`, such as '25.00'. */
   readonly budget: string
+  readonly timeZone: string
   /** Calls to the upstream at the same time. */
   readonly inflight: number
   /** Time after which the reservation of a crashed process returns. Running streams renew theirs. */
@@ -28,8 +30,9 @@ const learned = learnedReserve({
 })
 
 /** Limits of each customer: requests, tokens and money. All of them admit a call, or none is charged. */
-export function customerLimits(settings: LimitSettings, backend: PostgresBackend, observers: readonly Observer[]) {
-  const { requestsPerMinute, tokensPerMinute, budget, maxHoldMs } = settings
+export function customerLimits(settings: LimitSettings, { backend, quotas }: Counts, observers: readonly Observer[]) {
+  const { requestsPerMinute, tokensPerMinute, budget, timeZone, maxHoldMs } = settings
+  const limit = prices.amount(budget)
   return rateLimit({
     key: byPrincipal(customerOf),
     backend,
@@ -56,12 +59,7 @@ export function customerLimits(settings: LimitSettings, backend: PostgresBackend
         cost: { ...learned.cost, extend: 'stream' },
       },
       {
-        name: 'budget',
-        algorithm: 'fixed-window',
-        limit: prices.amount(budget),
-        window: '30d',
-        unit: prices.unit,
-        maxHoldMs,
+        ...quota({ name: 'budget', limit, per: 'month', timeZone, unit: prices.unit, maxHoldMs, backend: quotas }),
         cost: {
           reserve: (req) => prices.costOf(req.body.model, { input: promptTokens(req), output: 100 }),
           settle: (_req, res) => meterOf(res)?.cost ?? 0,

@@ -1,26 +1,26 @@
-import { PGlite } from '@electric-sql/pglite'
-import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
+import { embeddedLedger, postgresLedger } from '@sluice/counters/postgres'
+import type { Backend } from '@sluice/express'
+import { postgresBackend } from '@sluice/postgres'
+import { createQuotas, type Quotas } from '@sluice/quotas'
 import { Pool } from 'pg'
 
-export interface Store {
-  readonly backend: PostgresBackend
-  readonly where: string
-  close(): Promise<void>
+export interface Counts {
+  readonly backend: Backend
+  readonly quotas: Quotas
 }
 
-/** PostgreSQL if DATABASE_URL is set, otherwise a folder of this process. */
-export async function openStore({
-  DATABASE_URL: url,
-  FOLDER: folder = '.llm-gateway',
-}: NodeJS.ProcessEnv): Promise<Store> {
+/** Counts in PostgreSQL if DATABASE_URL is set, otherwise in a folder of this process. */
+export async function openStore({ DATABASE_URL: url, FOLDER: folder = '.llm-gateway' }: NodeJS.ProcessEnv) {
   const pool = url ? new Pool({ connectionString: url, connectionTimeoutMillis: 2_000 }) : undefined
-  const embedded = pool ? undefined : await PGlite.create(`${folder}/pglite`)
-  // a bill must survive a crash of the database, too
-  const backend = postgresBackend(pool ?? (embedded as PGlite), { durable: true })
+  const ledger = pool ? postgresLedger(pool) : await embeddedLedger({ folder })
+  const backend = postgresBackend(ledger.sql)
+  await ledger.migrate()
   await backend.migrate()
+  const quotas = createQuotas(ledger)
   const close = async (): Promise<void> => {
+    await quotas.close()
+    await ledger.close()
     await pool?.end()
-    await embedded?.close()
   }
-  return { backend, where: pool ? 'PostgreSQL' : `the folder ${folder}`, close }
+  return { backend, quotas, where: pool ? 'PostgreSQL' : `the folder ${folder}`, close }
 }
