@@ -7,7 +7,7 @@ import { memoryBackend } from '@sluice/limiter-core'
 import { createQuotas, type Quotas } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import OpenAI from 'openai'
-import { createGateway, type Gateway } from '../../examples/llm-gateway/src/gateway.ts'
+import { createGateway } from '../../examples/llm-gateway/src/gateway.ts'
 import { prices } from '../../examples/llm-gateway/src/meter.ts'
 import { Upstream } from '../../examples/llm-gateway/src/upstream.ts'
 import { eventually } from '../services/eventually.ts'
@@ -23,7 +23,7 @@ const settings = {
 
 let clock: FakeClock
 let quotas: Quotas
-let gateway: Gateway
+let gateway: ReturnType<typeof createGateway>
 let upstream: Upstream
 let servers: Server[]
 let client: OpenAI

@@ -1,5 +1,5 @@
 import { createInsight, dashboard } from '@sluice/insight'
-import express, { type Express, type RequestHandler } from 'express'
+import express, { type RequestHandler } from 'express'
 import OpenAI from 'openai'
 import { chatCompletions } from './chat.ts'
 import { customerOf } from './customers.ts'
@@ -7,13 +7,8 @@ import { customerLimits, type LimitSettings, upstreamCap } from './limits.ts'
 import { prices } from './meter.ts'
 import type { Counts } from './store.ts'
 
-export interface Gateway {
-  readonly app: Express
-  close(): Promise<void>
-}
-
 /** An API like OpenAI's in front of `upstream`, which has that API, too. */
-export function createGateway(upstream: string, settings: LimitSettings, counts: Counts): Gateway {
+export function createGateway(upstream: string, settings: LimitSettings, counts: Counts) {
   const insight = createInsight()
   const page = dashboard({ insight })
   const limits = customerLimits(settings, counts, [insight])

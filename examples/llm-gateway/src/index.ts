@@ -18,7 +18,7 @@ const settings = {
   requestsPerMinute: Number(env.REQUESTS_PER_MINUTE ?? 60),
   tokensPerMinute: Number(env.TOKENS_PER_MINUTE ?? 20_000),
   budget: env.BUDGET ?? '25.00',
-  timeZone: env.TIME_ZONE ?? 'UTC',
+  timeZone: env.TIME_ZONE,
   inflight: Number(env.INFLIGHT ?? 50),
   maxHoldMs: Number(env.MAX_HOLD_MS ?? 60_000),
 }

@@ -11,7 +11,8 @@ export interface LimitSettings {
   readonly tokensPerMinute: number
   /** Dollars per calendar month of `timeZone`, such as '25.00'. */
   readonly budget: string
-  readonly timeZone: string
+  /** Default: `UTC`. */
+  readonly timeZone?: string | undefined
   /** Calls to the upstream at the same time. */
   readonly inflight: number
   /** Time after which the reservation of a crashed process returns. Running streams renew theirs. */
