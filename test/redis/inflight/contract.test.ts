@@ -36,7 +36,7 @@ describe.each(clients)('redisInflight over %s', (_, Client) => {
 
   test('used the server during all tests', async () => {
     const calls = /cmdstat_evalsha:calls=(\d+)/.exec((await client?.info('commandstats')) ?? '')
-    expect(Number(calls?.[1])).toBeGreaterThan(1_000)
+    expect(Number(calls?.[1])).toBeGreaterThan(500)
     await client?.config('RESETSTAT')
   })
 })
