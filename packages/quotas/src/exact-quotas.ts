@@ -187,9 +187,14 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
   #giveBack(charge: QuotaCharge, { takenAt }: Answer, taken: TakenHold | undefined): void {
     const { owed, store } = this.#options
     if (taken) {
-      const apply = (account: QuotaAccount): void => undoHold(account, taken)
-      // units that cannot be returned now return when the hold is over
-      store.change(accountOf(charge), charge.counter.terms, { apply }).catch(() => {})
+      store.add(accountOf(charge), charge.counter.terms, {
+        // the caller may be settling the earlier hold already
+        isFirst: true,
+        apply: (account) => undoHold(account, taken),
+        done() {},
+        // units that cannot be returned now return when the hold is over
+        failed() {},
+      })
     } else if (charge.cost > 0) owed.add({ ...charge, cost: -charge.cost }, takenAt)
   }
 

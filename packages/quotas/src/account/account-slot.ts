@@ -80,7 +80,8 @@ export class AccountSlot {
   }
 
   add(change: PendingChange): void {
-    this.#waiting.push(change)
+    if (change.isFirst) this.#waiting.unshift(change)
+    else this.#waiting.push(change)
   }
 
   /** Accepts the account read from the table, undefined if it is not stored. `now` is the database's time. */

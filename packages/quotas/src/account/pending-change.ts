@@ -4,6 +4,8 @@ import type { QuotaAccount } from './quota-account.ts'
 export interface PendingChange {
   /** Makes the change count only once. A change with a token is written alone. */
   readonly token?: string | undefined
+  /** Whether the change is applied before the changes that wait already. Only without a token. Default: false. */
+  readonly isFirst?: boolean
   /**
    * Changes an account whose ended leases are settled. It is called again with the new state if the account has
    * changed.
