@@ -82,7 +82,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     if (charges.length === 1) return this.#take(charges[0], moment)
     const backend = {
       takeAll: ([charge]: readonly Charge[]) => this.#take(charge as QuotaCharge, moment),
-      adjustAll: this.adjustAll.bind(this),
+      adjustAll: (refunds: readonly Charge[], takenAt: number, at?: Moment) => this.#refund(refunds, takenAt, at),
     }
     const parts: ChargePart[] = charges.map((charge, index) => ({ backend, indexes: [index], charges: [charge] }))
     return takeParts(parts, moment, (part) => this.peekAll(part.charges))
@@ -181,6 +181,17 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
         },
       })
     })
+  }
+
+  /** Refunds a part of a request, later if the database does not reply. */
+  async #refund(refunds: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
+    try {
+      return await this.adjustAll(refunds, takenAt, moment)
+    } catch (error) {
+      // held units return when the hold is over
+      for (const charge of refunds as readonly QuotaCharge[]) if (!charge.hold) this.#options.owed.add(charge, takenAt)
+      throw error
+    }
   }
 
   /** Undoes a take whose answer the caller has not received. */
