@@ -96,6 +96,18 @@ test('on Redis, one extension at a time holds what the handler reports without w
   limit.close()
 })
 
+test('the last units of a limit are held, although they are fewer than a step', async () => {
+  const limit = rateLimit({ ...tokens, limit: 100, cost: { ...cost, reserve: 10, extendBy: 60 } })
+  let admitted = 0
+  const url = await serve(limit, async (sluice, res) => {
+    res.writeHead(200, EVENTS)
+    while (await sluice.used(1)) admitted++
+  })
+  expect(await (await fetch(url)).text()).toContain('budget_exhausted')
+  expect(admitted).toBe(100)
+  limit.close()
+})
+
 test('each policy has its own units, and the error names the policy that ran out', async () => {
   const limit = rateLimit({
     key: () => 'a',
@@ -116,8 +128,9 @@ test('each policy has its own units, and the error names the policy that ran out
     res.end()
   })
   expect(await (await fetch(url)).text()).toContain('"violated-policies":["money"]')
-  // 400 and 400 are held, a third step does not fit
+  // two steps of 400 are held, then the remaining 200
   expect(spent).toEqual([
+    [true, true],
     [true, true],
     [true, true],
     [true, true],

@@ -22,6 +22,9 @@ interface StreamedPolicy {
   isUnheld: boolean
 }
 
+/** Units of some policies. */
+type Units = ReadonlyMap<StreamedPolicy, number>
+
 /** What a stream budget needs of its request. */
 export interface StreamedRequest {
   readonly report: LimiterReport
@@ -108,10 +111,10 @@ export class StreamBudget {
       ({ name, held, used = -1, isUnheld }) => used >= held && !isUnheld && !this.#request.isSettled(name),
     )
     if (usedUp.length === 0) return true
-    const more = new Map(usedUp.map((one) => [one, missingUnits(one)]))
-    const done = andThen(this.#extend(more), (fits) => {
+    const steps = new Map(usedUp.map((one) => [one, missingUnits(one)]))
+    const done = andThen(this.#extendOrLess(steps), (more) => {
       this.#extension = undefined
-      if (!fits) return this.#denied(usedUp)
+      if (!more) return this.#denied(usedUp)
       for (const [one, units] of more) one.held += units
       // the handler may have used more in the meantime
       return this.#extendIfUsed()
@@ -134,8 +137,25 @@ export class StreamBudget {
     return this.#exhausted || affected.some(({ isUnheld }) => isUnheld) ? this.#extendIfUsed() : true
   }
 
+  /** Holds more units, or those that are left if they are enough. Returns what it has held; undefined if nothing. */
+  #extendOrLess(steps: Units): MaybePromise<Units | undefined> {
+    return andThen(this.#extend(steps), (fits) => {
+      if (fits) return steps
+      const left = this.#leftOf(steps)
+      return left && andThen(this.#extend(left), (leftFits) => (leftFits ? left : undefined))
+    })
+  }
+
+  /** Returns the units that are left for steps that do not fit; undefined if the used units need more. */
+  #leftOf(steps: Units): Units | undefined {
+    const remaining = new Map(this.#hold.decision.verdicts.map((verdict) => [verdict.policy.name, verdict.remaining]))
+    const left = new Map([...steps].map(([one, units]) => [one, Math.min(units, remaining.get(one.name) ?? 0)]))
+    const isLess = [...left].some(([one, units]) => units !== steps.get(one))
+    return isLess && [...left].every(([one, units]) => units >= neededUnits(one)) ? left : undefined
+  }
+
   /** Holds more units. Returns true if the call fails: the units are spent at the end in any case. */
-  #extend(more: ReadonlyMap<StreamedPolicy, number>): MaybePromise<boolean> {
+  #extend(more: Units): MaybePromise<boolean> {
     const failed = (error: unknown): boolean => {
       this.#request.report.hookFailed('extend', error, 'the response continues without a larger hold')
       return true
@@ -159,6 +179,11 @@ export class StreamBudget {
 }
 
 /** Returns the units of the steps that hold all used units: one step or more. */
-function missingUnits({ held, used = 0, step }: StreamedPolicy): number {
-  return Math.max(1, Math.ceil((used - held) / step)) * step
+function missingUnits(one: StreamedPolicy): number {
+  return Math.ceil(neededUnits(one) / one.step) * one.step
+}
+
+/** Returns the units that have to be held before the response continues: one or more. */
+function neededUnits({ held, used = 0 }: StreamedPolicy): number {
+  return Math.max(1, used - held)
 }
