@@ -10,12 +10,27 @@ import { StormServer } from '../storms/storm-server.ts'
 const AT_ONCE = 24
 const WARM_UP = 0.15
 const MIB = 2 ** 20
+const STILL_MIB = 0.05
 const PATIENCE = { timeoutMs: 60_000 }
 
-function usedMiB(): number {
-  for (let time = 0; time < 3; time++) global.gc?.()
+function collectedMiB(): number {
+  global.gc?.()
   const { heapUsed, external } = process.memoryUsage()
   return (heapUsed + external) / MIB
+}
+
+/** Returns the used memory once it falls no further: sessions of HTTP/2 are freed a moment after their connection. */
+async function usedMiB(): Promise<number> {
+  let used = collectedMiB()
+  let fell = Number.POSITIVE_INFINITY
+  await until(() => {
+    const now = collectedMiB()
+    const isStill = fell < STILL_MIB && used - now < STILL_MIB
+    fell = used - now
+    used = now
+    return isStill
+  }, PATIENCE)
+  return used
 }
 
 async function main(framework: string, version: string, aborts: number, seed: number): Promise<void> {
@@ -45,10 +60,10 @@ async function main(framework: string, version: string, aborts: number, seed: nu
   const began = performance.now()
   await play(aborts * WARM_UP)
   await quiet()
-  const before = usedMiB()
+  const before = await usedMiB()
   await play(aborts)
   await quiet()
-  const grownMiB = usedMiB() - before
+  const grownMiB = (await usedMiB()) - before
   const { acquired, released, refused, failures } = tally
   let admitsItsLimit = false
   for (let attempt = 0; attempt < 50 && !admitsItsLimit; attempt++) {
