@@ -2,35 +2,11 @@ import { embeddedLedger, type SqlLedger } from '@sluice/counters/postgres'
 import { createLimiter } from '@sluice/limiter-core'
 import { createQuotas, type QuotaBalance, quota } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
-import { expect } from 'expect'
-import { type QuotaRunner, quotaSuite } from '../quota-suite.ts'
-
-// PGlite is an ES module that jest cannot load, so the code that uses it runs in a separate process
+import { quotaSuite } from '../quota-suite.ts'
+import { type Failures, suiteInFolder } from './suite-in-folder.ts'
 
 /** Runs the suite of quotas on a ledger in a folder, and returns the error of each test that fails. */
-export async function suite(
-  folder: string,
-): Promise<readonly (readonly [name: string, failure: string | undefined])[]> {
-  const ledger = await embeddedLedger({ folder })
-  const tests: (readonly [string, () => Promise<void>])[] = []
-  const runner = {
-    describe: (_name: string, define: () => void) => define(),
-    test: (name: string, run: () => Promise<void>) => void tests.push([name, run]),
-    expect,
-  } as unknown as QuotaRunner
-  let scopes = 0
-  quotaSuite(runner, async () => ({ ledger, scope: `scope-${++scopes}` }))
-  const results: (readonly [string, string | undefined])[] = []
-  for (const [name, run] of tests) {
-    const failure = await run().then(
-      () => undefined,
-      (error: unknown) => String((error as Error).stack),
-    )
-    results.push([name, failure])
-  }
-  await ledger.close()
-  return results
-}
+export const suite = (folder: string): Promise<Failures> => suiteInFolder(folder, quotaSuite)
 
 /** Takes units in a folder without returning the lease, opens the folder again, and returns the balance. */
 export async function balanceAfterCrash(folder: string, limit: number, takes: number): Promise<QuotaBalance> {

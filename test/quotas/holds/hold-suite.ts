@@ -1,16 +1,10 @@
-import type * as jest from '@jest/globals'
 import type { CounterLedger } from '@sluice/counters'
 import { memoryBackend } from '@sluice/limiter-core'
 import type { Backend } from '@sluice/limiter-core/backend'
 import { createQuotas } from '@sluice/quotas'
 import { holdContract } from '@sluice/testkit'
+import type { QuotaRunner } from '../quota-suite.ts'
 import { DAY_MS, HOUR_MS, HoldFleet, MINUTE_MS, NOVEMBER } from './hold-fleet.ts'
-
-/** The test runner: jest, or a child process for code that jest cannot load. */
-export type HoldRunner = Pick<typeof jest, 'expect'> & {
-  readonly describe: (name: string, define: () => void) => void
-  readonly test: (name: string, run: () => Promise<void>) => void
-}
 
 /** Returns a backend whose counts are separate from those of other backends with the same ledger. */
 function separate(backend: Backend, prefix: string): Backend {
@@ -29,7 +23,7 @@ function separate(backend: Backend, prefix: string): Backend {
 
 /** The suite of holds that every quota database must pass. `open` returns a database with an unused scope. */
 export function holdSuite(
-  { describe, expect, test }: HoldRunner,
+  { describe, expect, test }: QuotaRunner,
   open: () => Promise<{ readonly ledger: CounterLedger; readonly scope: string }>,
 ): void {
   const fleetAt = async (wallMs?: number): Promise<HoldFleet> => {
