@@ -13,6 +13,7 @@ const backends = [
   { kind: 'redis', name: '`redisBackend`', calls: 500 },
   { kind: 'postgres', name: '`postgresBackend`', calls: 500 },
   { kind: 'synced', name: '`syncedBackend`', calls: 5_000 },
+  { kind: 'quotas', name: 'quotas in PostgreSQL, too small for leases', calls: 500 },
   { kind: 'leased', name: '`leasedBackend`', calls: 500 },
 ]
 
