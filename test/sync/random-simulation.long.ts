@@ -4,7 +4,7 @@ import { RandomLife } from './random-simulation.ts'
 
 test('whatever happens to a fleet, its ledger counts every unit once', async () => {
   const wrong: string[] = []
-  await eachSeed(Number(process.env.SLUICE_RUNS ?? 300), async (random, seed) => {
+  await eachSeed(300, async (random, seed) => {
     const life = new RandomLife(random)
     const wrongs = await life.live()
     for (const one of wrongs) wrong.push(`seed ${seed}: ${one}`)

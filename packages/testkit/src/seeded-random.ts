@@ -44,8 +44,8 @@ export function numberOfRuns(runs: number): number {
 }
 
 /**
- * Runs `body` with `numberOfRuns(runs)` consecutive seeds, starting at `baseSeed`. Errors contain the seed in their message:
- * `SLUICE_SEED=<seed>` starts there the next time.
+ * Runs `body` with `numberOfRuns(runs)` consecutive seeds, starting at `baseSeed`. Errors contain the seed in their
+ * message: `SLUICE_SEED=<seed>` starts there the next time.
  */
 export async function eachSeed(
   runs: number,

@@ -8,8 +8,7 @@ import { CounterFaults } from '../../counters/fuzz/counter-faults.ts'
 import { FaultyQuotaTable, quotasOnly } from '../faulty-quota-table.ts'
 import { DAY_MS, NOVEMBER } from './hold-fleet.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 60)
+const RUNS = 60
 const STEPS = 200
 const WAIT_MS = 200
 const LIMIT = 500

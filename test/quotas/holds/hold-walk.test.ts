@@ -3,8 +3,7 @@ import { MemoryLedger } from '@sluice/counters'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 import { HoldWalk } from './hold-walk.ts'
 
-/** Set `SLUICE_RUNS` for more runs. */
-const RUNS = Number(process.env.SLUICE_RUNS ?? 30)
+const RUNS = 30
 const STEPS = 150
 
 test('random holds of several processes have the results of the model, across the ends of periods', () =>
