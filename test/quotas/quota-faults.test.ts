@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { createLimiter, type Limiter } from '@sluice/limiter-core'
-import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { createQuotas, type Quotas, quota } from '@sluice/quotas'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../packages/counters/src/ledger/memory-quota-table.ts'
 import { CounterFaults } from '../counters/fuzz/counter-faults.ts'
 import { FaultyQuotaTable, quotasOnly } from './faulty-quota-table.ts'
+import { TrackedCalls, turn } from './tracked-calls.ts'
 
 const RUNS = 60
 const STEPS = 200
@@ -13,8 +13,6 @@ const WAIT_MS = 200
 const KEYS = ['a', 'b'] as const
 const NAMES = { policy: 'calls', scope: 'faults' } as const
 const NOVEMBER = Date.UTC(2026, 10, 1)
-
-const turn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve))
 
 type Rule = 'deny' | 'allow' | 'local'
 
@@ -26,6 +24,7 @@ interface Process {
 /** Processes with one database whose calls fail, are late, or are never answered, before or after they take effect. */
 class FaultyFleet {
   readonly clock = new FakeClock({ wallMs: NOVEMBER + 86_400_000 })
+  readonly calls: TrackedCalls = new TrackedCalls(this.clock)
   readonly table = new MemoryQuotaTable(() => this.clock.wall())
   readonly faults: CounterFaults
   readonly processes: readonly Process[]
@@ -37,7 +36,6 @@ class FaultyFleet {
   readonly once = new Map<string, (quotas: Quotas) => Promise<unknown>>()
   #topUps = 0
   readonly #posted = new Set<string>()
-  waiting = 0
 
   constructor(random: SeededRandom) {
     this.faults = new CounterFaults({ clock: this.clock, random, mostMs: 3 * WAIT_MS })
@@ -56,7 +54,7 @@ class FaultyFleet {
   }
 
   take({ limiter }: Process, key: string, cost: number): void {
-    this.#track(async () => {
+    this.calls.track(async () => {
       const { allowed } = await limiter.take(key, cost)
       if (allowed) this.allowed.set(key, (this.allowed.get(key) ?? 0) + cost)
     })
@@ -65,7 +63,7 @@ class FaultyFleet {
   /** Makes a call with a token. If its result is unknown, the call is repeated at the end. */
   doOnce({ quotas }: Process, token: string, call: (quotas: Quotas) => Promise<unknown>): void {
     this.once.set(token, call)
-    this.#track(async () => {
+    this.calls.track(async () => {
       await call(quotas)
       this.once.delete(token)
     })
@@ -88,34 +86,6 @@ class FaultyFleet {
 
   toppedUp(key: string): number {
     return key === 'topped' ? 3 * this.#topUps : 0
-  }
-
-  #track(call: () => Promise<unknown>): void {
-    this.waiting++
-    const settled = (): void => {
-      this.waiting--
-    }
-    call().then(settled, settled)
-  }
-
-  async moved(until: () => boolean, what: string): Promise<void> {
-    for (let i = 0; i < 4_000; i++) {
-      if (until()) return
-      await turn()
-      this.clock.advance(20)
-    }
-    throw new Error(`${what} did not come about`)
-  }
-
-  /** Waits for a promise while the clocks and the database make progress. */
-  async of<T>(asked: Promise<T>, what: string): Promise<T> {
-    let isSettled = false
-    const settled = (): void => {
-      isSettled = true
-    }
-    asked.then(settled, settled)
-    await this.moved(() => isSettled, what)
-    return asked
   }
 }
 
@@ -153,19 +123,19 @@ async function run(random: SeededRandom): Promise<void> {
   }
   faults.share = 0
   const faultless = clock.now()
-  await fleet.moved(() => fleet.waiting === 0 && clock.now() > faultless + 20_000, 'an answer to each call')
-  for (const [token, call] of fleet.once) await fleet.of(call(random.pick(processes).quotas), token)
-  for (const { quotas } of processes) await fleet.of(quotas.close(), 'the end of a process')
+  await fleet.calls.moved(() => fleet.calls.waiting === 0 && clock.now() > faultless + 20_000, 'an answer to each call')
+  for (const [token, call] of fleet.once) await fleet.calls.of(call(random.pick(processes).quotas), token)
+  for (const { quotas } of processes) await fleet.calls.of(quotas.close(), 'the end of a process')
   const reader = fleet.join(1_000)
   for (const key of [...KEYS, 'topped', 'reserved']) await check(fleet, reader.quotas, key)
-  await fleet.of(reader.quotas.close(), 'the end of the last process')
+  await fleet.calls.of(reader.quotas.close(), 'the end of the last process')
   expect(clock.pending).toBe(0)
 }
 
 async function check(fleet: FaultyFleet, quotas: Quotas, key: string): Promise<void> {
-  const balance = await fleet.of(quotas.balance(key, NAMES), 'a balance')
+  const balance = await fleet.calls.of(quotas.balance(key, NAMES), 'a balance')
   const range = { from: NOVEMBER, to: NOVEMBER + 30 * 86_400_000, by: 'month', ...NAMES } as const
-  const [usage] = await fleet.of(quotas.usage(key, range), 'its usage')
+  const [usage] = await fleet.calls.of(quotas.usage(key, range), 'its usage')
   const { included, toppedUp, topUpLeft, used, stranded, onLease, reserved, left } = balance
   const expected = (fleet.allowed.get(key) ?? 0) + fleet.posted(key)
   expect([key, { used, stranded, onLease, reserved }]).toEqual([

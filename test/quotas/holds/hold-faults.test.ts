@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { createLimiter, type Hold, type Limiter } from '@sluice/limiter-core'
-import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { createQuotas, type Quotas, quota } from '@sluice/quotas'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
 import { CounterFaults } from '../../counters/fuzz/counter-faults.ts'
 import { FaultyQuotaTable, quotasOnly } from '../faulty-quota-table.ts'
+import { TrackedCalls, turn } from '../tracked-calls.ts'
 import { DAY_MS, NOVEMBER } from './hold-fleet.ts'
 
 const RUNS = 60
@@ -15,11 +15,10 @@ const LIMIT = 500
 const MAX_HOLD_MS = 4_000
 const NAMES = { policy: 'tokens', scope: 'faults' } as const
 
-const turn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve))
-
 /** Processes that hold units of one key, with a database whose calls fail, are late, or are never answered. */
 class FaultyHolders {
   readonly clock = new FakeClock({ wallMs: NOVEMBER + DAY_MS })
+  readonly calls: TrackedCalls = new TrackedCalls(this.clock)
   readonly faults: CounterFaults
   readonly all: readonly { readonly quotas: Quotas; readonly limiter: Limiter }[]
   readonly rule: 'deny' | 'allow' | 'local'
@@ -28,7 +27,6 @@ class FaultyHolders {
   #open: Hold[] = []
   /** Units of all settlements and allowed takes. */
   spent = 0
-  waiting = 0
 
   constructor(random: SeededRandom) {
     this.#random = random
@@ -51,8 +49,8 @@ class FaultyHolders {
     const random = this.#random
     const { limiter } = random.pick(this.all)
     const kind = random.whole(100)
-    if (kind < 40) this.#track(() => this.#hold(limiter))
-    else if (kind < 50) this.#track(() => this.#take(limiter))
+    if (kind < 40) this.calls.track(() => this.#hold(limiter))
+    else if (kind < 50) this.calls.track(() => this.#take(limiter))
     else if (this.#open.length > 0) this.#useHold(kind, random.pick(this.#open))
   }
 
@@ -70,42 +68,14 @@ class FaultyHolders {
   #useHold(kind: number, hold: Hold): void {
     const units = this.#random.whole(10)
     if (kind < 65) {
-      this.#track(async () => hold.extend(units))
+      this.calls.track(async () => hold.extend(units))
       return
     }
     this.#open = this.#open.filter((one) => one !== hold)
     // forgotten, as if its process had ended
     if (kind >= 95) return
     this.spent += kind < 75 ? 0 : units
-    this.#track(async () => (kind < 75 ? hold.release() : hold.settle(units)))
-  }
-
-  #track(call: () => Promise<unknown>): void {
-    this.waiting++
-    const settled = (): void => {
-      this.waiting--
-    }
-    call().then(settled, settled)
-  }
-
-  async moved(until: () => boolean, what: string): Promise<void> {
-    for (let i = 0; i < 4_000; i++) {
-      if (until()) return
-      await turn()
-      this.clock.advance(20)
-    }
-    throw new Error(`expected ${what}`)
-  }
-
-  /** Waits for a promise while the clock and the database make progress. */
-  async of<T>(asked: Promise<T>, what: string): Promise<T> {
-    let isSettled = false
-    const settled = (): void => {
-      isSettled = true
-    }
-    asked.then(settled, settled)
-    await this.moved(() => isSettled, what)
-    return asked
+    this.calls.track(async () => (kind < 75 ? hold.release() : hold.settle(units)))
   }
 }
 
@@ -120,22 +90,22 @@ async function run(random: SeededRandom): Promise<void> {
   }
   faults.share = 0
   const faultless = clock.now()
-  const isOver = (): boolean => holders.waiting === 0 && clock.now() > faultless + 20_000
-  await holders.moved(isOver, 'an answer to each call')
+  const isOver = (): boolean => holders.calls.waiting === 0 && clock.now() > faultless + 20_000
+  await holders.calls.moved(isOver, 'an answer to each call')
   // owed adjustments are sent after the next answer
   for (let second = 0; second < 5; second++) {
     const untilMs = clock.now() + 1_200
-    for (const { limiter } of all) await holders.of(Promise.resolve(limiter.peek('k')), 'a peek')
-    await holders.moved(() => clock.now() > untilMs, 'the next second')
+    for (const { limiter } of all) await holders.calls.of(Promise.resolve(limiter.peek('k')), 'a peek')
+    await holders.calls.moved(() => clock.now() > untilMs, 'the next second')
   }
-  for (const { quotas } of all) await holders.of(quotas.close(), 'the end of a process')
+  for (const { quotas } of all) await holders.calls.of(quotas.close(), 'the end of a process')
   const reader = holders.join(1_000)
-  const { used, held, left } = await holders.of(reader.quotas.balance('k', NAMES), 'a balance')
+  const { used, held, left } = await holders.calls.of(reader.quotas.balance('k', NAMES), 'a balance')
   expect([holders.rule, { used, held, left }]).toEqual([
     holders.rule,
     { used: holders.spent, held: 0, left: LIMIT - holders.spent },
   ])
-  await holders.of(reader.quotas.close(), 'the end of the last process')
+  await holders.calls.of(reader.quotas.close(), 'the end of the last process')
 }
 
 test(

@@ -12,9 +12,8 @@ import {
   waterfall,
 } from '@sluice/quotas'
 import { seededRandom } from '@sluice/testkit'
-import { expect } from 'expect'
 import { Pool } from 'pg'
-import type { QuotaRunner } from '../../quota-suite.ts'
+import { type Failures, suiteInFolder } from '../../children/suite-in-folder.ts'
 import { waterfallSuite } from '../waterfall-suite.ts'
 import { WaterfallWalk } from '../waterfall-walk.ts'
 
@@ -40,27 +39,7 @@ let plan: Waterfall
 let site: TakingSite
 
 /** Runs the suite of waterfalls on a ledger in a folder, and returns the error of each test that fails. */
-export async function suite(folder: string): Promise<readonly (readonly [name: string, failure?: string])[]> {
-  const opened = await embeddedLedger({ folder })
-  const tests: (readonly [string, () => Promise<void>])[] = []
-  const runner = {
-    describe: (_name: string, define: () => void) => define(),
-    test: (name: string, run: () => Promise<void>) => void tests.push([name, run]),
-    expect,
-  } as unknown as QuotaRunner
-  let scopes = 0
-  waterfallSuite(runner, async () => ({ ledger: opened, scope: `scope-${++scopes}` }))
-  const results: (readonly [name: string, failure?: string])[] = []
-  for (const [name, run] of tests) {
-    const failure = await run().then(
-      () => undefined,
-      (error: unknown) => String((error as Error).stack),
-    )
-    results.push(failure === undefined ? [name] : [name, failure])
-  }
-  await opened.close()
-  return results
-}
+export const suite = (folder: string): Promise<Failures> => suiteInFolder(folder, waterfallSuite)
 
 /** Takes random steps on a ledger in a folder, which is closed and opened again at random. */
 export async function walk(folder: string, seed: number, steps: number): Promise<void> {
