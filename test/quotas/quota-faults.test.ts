@@ -4,8 +4,8 @@ import { createQuotas, type Quotas, quota } from '@sluice/quotas'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../packages/counters/src/ledger/memory-quota-table.ts'
 import { CounterFaults } from '../counters/fuzz/counter-faults.ts'
+import { TrackedCalls, turn } from '../counters/fuzz/tracked-calls.ts'
 import { FaultyQuotaTable, quotasOnly } from './faulty-quota-table.ts'
-import { TrackedCalls, turn } from './tracked-calls.ts'
 
 const RUNS = 60
 const STEPS = 200
