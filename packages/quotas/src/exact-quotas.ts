@@ -8,6 +8,7 @@ import {
   type CountedKey,
   type Moment,
   mergedAnswer,
+  plainCharge,
   SluiceError,
   takeParts,
 } from '@sluice/limiter-core/backend'
@@ -134,10 +135,8 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
 
   passed(charges: readonly Charge[], takenAt: number): void {
     const { time, owed } = this.#options
-    for (const { cost, hold, ...charge } of charges as readonly QuotaCharge[]) {
-      // units of an earlier hold are still held, so only those beyond them are owed
-      owed.add({ ...charge, cost: cost - (hold?.from?.units ?? 0) }, takenAt + time.offsetMs)
-    }
+    // units of an earlier hold are still held, so only those beyond them are owed
+    for (const charge of charges) owed.add(plainCharge(charge) as QuotaCharge, takenAt + time.offsetMs)
   }
 
   /** Always false: losses are detected and repaired for each key; see `recoveryOf`. */

@@ -1,6 +1,12 @@
 import type { AccountId } from '@sluice/counters/backend'
 import { PlainCounter } from '@sluice/fleet/backend'
-import type { Answer, Backend, CompiledPolicy, CountedKey } from '@sluice/limiter-core/backend'
+import {
+  type Answer,
+  type Backend,
+  type CompiledPolicy,
+  type CountedKey,
+  holdsName,
+} from '@sluice/limiter-core/backend'
 import type { QuotaTerms } from './account/quota-account.ts'
 import { CalendarPeriods } from './calendar/calendar-periods.ts'
 import { EndlessPeriod } from './calendar/endless-period.ts'
@@ -29,7 +35,7 @@ export class QuotaCounter extends PlainCounter<Promise<Answer>> {
   ) {
     super(backend, compiled, name)
     const { calendar, limit } = compiled.policy
-    const layout = compiled.holds ? `/holds${compiled.holds.sliceMs}` : ''
+    const layout = compiled.holds ? holdsName(compiled.holds.sliceMs) : ''
     const at = name.lastIndexOf(layout)
     this.account = name.slice(0, at) + name.slice(at + layout.length)
     const periods = calendar ? new CalendarPeriods(calendar) : new EndlessPeriod()

@@ -10,6 +10,11 @@ export function sliceMsOf(maxHoldMs: number): number {
   return Math.max(1, Math.ceil(maxHoldMs / SLICES))
 }
 
+/** Returns the part for holds in the name of a count; see `PolicyVariants#layoutName`. */
+export function holdsName(sliceMs: number): string {
+  return `/holds${sliceMs}`
+}
+
 /**
  * A policy whose units can be held. Its cells are those of the policy, then the end of the last slice, then the units
  * held until the end of each slice, the last slice first. Units whose slice has ended are free without a write, so a

@@ -1,6 +1,6 @@
 import { BookingPolicy } from '../algorithms/booking-policy.ts'
 import { CompiledVariants, cellsOf } from '../algorithms/compiled-variants.ts'
-import { HoldingPolicy, sliceMsOf } from '../algorithms/holding-policy.ts'
+import { HoldingPolicy, holdsName, sliceMsOf } from '../algorithms/holding-policy.ts'
 import { algorithms } from '../algorithms/index.ts'
 import { alwaysFits, capacityOf, drainPerMs, formOf } from '../algorithms/policy-forms.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
@@ -69,7 +69,7 @@ export class PolicyVariants {
 
   /** Last part of the name of a count, which identifies the cell layout: `algorithm@version`, one per form, and holds or turns. */
   get layoutName(): string {
-    const holds = this.#maxHoldMs === 0 ? '' : `/holds${sliceMsOf(this.#maxHoldMs)}`
+    const holds = this.#maxHoldMs === 0 ? '' : holdsName(sliceMsOf(this.#maxHoldMs))
     const more = this.#policies[0].retry === 'booked' ? '/booked' : holds
     if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1) + more
     return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+') + more

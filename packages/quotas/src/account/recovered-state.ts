@@ -88,9 +88,7 @@ function joinedReservations({ stored, kept }: Histories): ReservationState[] {
  * units stays held until each time, because holds have no names; what is too much returns with its slice.
  */
 function joinedHolds({ stored, kept }: Histories): HoldState[] {
-  const known = new Map(kept.writers.map(({ writer, seq }) => [writer, seq]))
-  const isBehind = stored.writers.every(({ writer, seq }) => seq <= (known.get(writer) ?? -1))
-  if (isBehind) return kept.holds
+  if (sharedWriters({ stored, kept }).length === stored.writers.length) return kept.holds
   const larger = (one: HoldState, other: HoldState): HoldState => (other.units > one.units ? other : one)
   return joined(stored.holds, kept.holds, ({ endsAt }) => endsAt, larger).sort((a, b) => a.endsAt - b.endsAt)
 }
@@ -110,10 +108,14 @@ function chargedBy({ writer, charged }: WriterState, label: string, stored: Quot
 }
 
 /** Returns the time of the last write included in both states. */
-function lastShared({ stored, kept }: Histories): number {
+function lastShared(both: Histories): number {
+  return Math.max(both.stored.forgottenAt, ...sharedWriters(both).map(({ at }) => at))
+}
+
+/** Returns the writers of the database whose last write is included in `kept`. */
+function sharedWriters({ stored, kept }: Histories): readonly WriterState[] {
   const known = new Map(kept.writers.map(({ writer, seq }) => [writer, seq]))
-  const shared = stored.writers.filter(({ writer, seq }) => seq <= (known.get(writer) ?? -1))
-  return Math.max(stored.forgottenAt, ...shared.map(({ at }) => at))
+  return stored.writers.filter(({ writer, seq }) => seq <= (known.get(writer) ?? -1))
 }
 
 function lostEntries(stored: QuotaState, { topUps, reservations }: QuotaState): QuotaEntry[] {
