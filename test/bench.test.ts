@@ -64,7 +64,7 @@ describe('the benchmarks', () => {
   })
 
   test('one request runs through no more functions and files than ARCHITECTURE.md states', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['bench/src/request-path.mjs'], { cwd: root })
+    const { stdout } = await promisify(execFile)(process.execPath, ['bench/src/http/request-path.mjs'], { cwd: root })
     const [functions, files] = countsIn(stdout)
     const [mostFunctions, mostFiles] = countsIn(await readFile(`${root}/ARCHITECTURE.md`, 'utf8'))
     expect(functions).toBeGreaterThan(0)

@@ -1,26 +1,26 @@
 import { parseArgs } from 'node:util'
-import { saveResult, writeReadme } from './readme.mjs'
-import { formatTable, proveTable } from './table.mjs'
+import { saveResult, writeReadme } from './run/readme.mjs'
+import { formatTable, proveTable } from './run/table.mjs'
 
 const benches = {
-  decisions: () => import('./decisions.mjs'),
-  earlier: () => import('./earlier-build.mjs'),
-  memory: () => import('./memory.mjs'),
-  http: () => import('./http.mjs'),
-  hash: () => import('./hash.mjs'),
-  redis: () => import('./redis.mjs'),
-  clients: () => import('./clients.mjs'),
-  leases: () => import('./leases.mjs'),
-  synced: () => import('./synced.mjs'),
-  sketches: () => import('./sketches.mjs'),
-  floods: () => import('./sketch-limits.mjs'),
-  counters: () => import('./counters.mjs'),
-  quotas: () => import('./quotas.mjs'),
-  postgres: () => import('./postgres.mjs'),
+  decisions: () => import('./decisions/decisions.mjs'),
+  earlier: () => import('./decisions/earlier-build.mjs'),
+  memory: () => import('./memory/memory.mjs'),
+  http: () => import('./http/http.mjs'),
+  hash: () => import('./hash/hash.mjs'),
+  redis: () => import('./redis/redis.mjs'),
+  clients: () => import('./redis/clients.mjs'),
+  leases: () => import('./sync/leases.mjs'),
+  synced: () => import('./sync/synced.mjs'),
+  sketches: () => import('./sketches/sketches.mjs'),
+  floods: () => import('./floods/sketch-limits.mjs'),
+  counters: () => import('./counters/counters.mjs'),
+  quotas: () => import('./quotas/quotas.mjs'),
+  postgres: () => import('./postgres/postgres.mjs'),
   holds: () => import('./holds/holds.mjs'),
-  objects: () => import('./durable-objects.mjs'),
-  insight: () => import('./insight.mjs'),
-  replay: () => import('./replay.mjs'),
+  objects: () => import('./durable-objects/durable-objects.mjs'),
+  insight: () => import('./insight/insight.mjs'),
+  replay: () => import('./replay/replay.mjs'),
   overload: () => import('./overload/overload.mjs'),
 }
 const names = Object.keys(benches)

@@ -5,8 +5,8 @@ import { postgresBackend } from '@sluice/postgres'
 import { createQuotas, quota } from '@sluice/quotas'
 import { leasedBackend, redisBackend, syncedBackend } from '@sluice/redis'
 import pg from 'pg'
-import { childOptions, finishChild } from '../child.mjs'
-import { connect } from '../redis-client.mjs'
+import { connect } from '../redis/redis-client.mjs'
+import { childOptions, finishChild } from '../run/child.mjs'
 
 const { kind, redisPort, postgresUrl, turns, calls } = childOptions()
 const RESERVED = 10

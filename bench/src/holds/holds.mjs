@@ -1,9 +1,9 @@
-import { runChild } from '../child.mjs'
-import { median } from '../median.mjs'
-import { startPostgres } from '../postgres-server.mjs'
-import { quartilesOf } from '../quartiles.mjs'
-import { startRedis } from '../redis-server.mjs'
-import { targetColumns, targetRow } from '../target.mjs'
+import { startPostgres } from '../postgres/postgres-server.mjs'
+import { startRedis } from '../redis/redis-server.mjs'
+import { runChild } from '../run/child.mjs'
+import { median } from '../run/median.mjs'
+import { quartilesOf } from '../run/quartiles.mjs'
+import { targetColumns, targetRow } from '../run/target.mjs'
 
 const cell = new URL('./holds-cell.mjs', import.meta.url)
 /** Most that a hold and its settlement may cost, compared with a take and its correction. */

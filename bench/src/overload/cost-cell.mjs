@@ -1,8 +1,8 @@
 // Measures what a cap costs per request in one process: contenders take short turns in random order.
 import { createInflightLimiter } from '@sluice/limiter-core'
 import { adaptive, prioritizedInflight } from '@sluice/overload'
-import { childOptions, finishChild } from '../child.mjs'
-import { seededRandom, shuffled } from '../random.mjs'
+import { childOptions, finishChild } from '../run/child.mjs'
+import { seededRandom, shuffled } from '../run/random.mjs'
 
 const { calls, turns } = childOptions()
 const limit = 100

@@ -1,6 +1,6 @@
-import { runChild } from '../child.mjs'
-import { quartilesOf } from '../quartiles.mjs'
-import { boundRow } from '../target.mjs'
+import { runChild } from '../run/child.mjs'
+import { quartilesOf } from '../run/quartiles.mjs'
+import { boundRow } from '../run/target.mjs'
 
 const cell = new URL('./cost-cell.mjs', import.meta.url)
 const mostAddedUs = 2

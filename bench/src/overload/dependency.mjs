@@ -1,4 +1,4 @@
-import { startPostgres } from '../postgres-server.mjs'
+import { startPostgres } from '../postgres/postgres-server.mjs'
 import { curveOf } from './curves.mjs'
 import { successShare, warmupOf } from './judge.mjs'
 import { judgedRow, shownName } from './judged-row.mjs'

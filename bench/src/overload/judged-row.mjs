@@ -1,4 +1,4 @@
-import { boundRow } from '../target.mjs'
+import { boundRow } from '../run/target.mjs'
 
 /** Returns a row of the target table. A run whose load was sent late proves nothing, so its result is `invalid`. */
 export function judgedRow(what, isValid, measured, bound) {

@@ -1,6 +1,6 @@
 import { adaptive } from '@sluice/overload'
 import { BIMODAL, DRIFTING, playModel, quantileOf, seededRandom } from '@sluice/testkit'
-import { boundRow } from '../target.mjs'
+import { boundRow } from '../run/target.mjs'
 
 const models = [
   {

@@ -1,4 +1,4 @@
-import { boundColumns } from '../target.mjs'
+import { boundColumns } from '../run/target.mjs'
 import { published, shedding, sluice } from './contender-names.mjs'
 import { costTables } from './cost.mjs'
 import { curveOf } from './curves.mjs'

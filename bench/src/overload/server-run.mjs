@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { runChild, startChild } from '../child.mjs'
+import { runChild, startChild } from '../run/child.mjs'
 import { punctuality } from './timeline.mjs'
 
 const loadCell = new URL('./load/load-cell.mjs', import.meta.url)

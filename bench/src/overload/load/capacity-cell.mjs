@@ -1,7 +1,7 @@
 // Finds how many requests per second a server completes when a few callers send the next one as soon as they are
 // answered.
 import { Agent, get } from 'node:http'
-import { childOptions, finishChild } from '../../child.mjs'
+import { childOptions, finishChild } from '../../run/child.mjs'
 
 const warmupPart = 0.25
 

@@ -1,7 +1,7 @@
 // Sends an open-loop load from a separate process: requests are sent when they are due, whether or not earlier ones
 // have been answered. Each request that waits for an answer has its own connection.
 import { Agent, get } from 'node:http'
-import { childOptions, finishChild } from '../../child.mjs'
+import { childOptions, finishChild } from '../../run/child.mjs'
 import { GAVE_UP, OTHER, REFUSED, SUCCESS } from './outcomes.mjs'
 import { arrivals } from './schedule.mjs'
 

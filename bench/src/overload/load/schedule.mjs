@@ -1,4 +1,4 @@
-import { seededRandom } from '../../random.mjs'
+import { seededRandom } from '../../run/random.mjs'
 import { nextStepAfter, valueAt } from './steps.mjs'
 
 /**

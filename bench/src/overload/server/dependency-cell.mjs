@@ -5,7 +5,7 @@ import { adaptive } from '@sluice/overload'
 import express from 'express'
 import pLimit from 'p-limit'
 import pg from 'pg'
-import { childOptions } from '../../child.mjs'
+import { childOptions } from '../../run/child.mjs'
 import { valueAt } from '../load/steps.mjs'
 import { ServerHost } from './server-host.mjs'
 

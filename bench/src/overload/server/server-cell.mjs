@@ -1,5 +1,5 @@
 // A server of one contender, with workers or CPU work behind it.
-import { childOptions } from '../../child.mjs'
+import { childOptions } from '../../run/child.mjs'
 import { openContender } from './contenders.mjs'
 import { ServerHost } from './server-host.mjs'
 import { cpuService, workerService } from './service.mjs'

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { finishChild } from '../../child.mjs'
+import { finishChild } from '../../run/child.mjs'
 
 const sampleMs = 100
 
