@@ -4,7 +4,7 @@ export default {
   roots: ['<rootDir>/test', '<rootDir>/packages'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
-  testEnvironment: '<rootDir>/tools/jest-environment.mjs',
+  testEnvironment: '<rootDir>/tools/tests/jest-environment.mjs',
   testEnvironmentOptions: {
     customExportConditions: ['@sluice/source', 'node', 'require', 'default'],
     // what a process shares lives on its global, and is used after a file has ended, too
@@ -32,7 +32,7 @@ export default {
     ...['Math', 'Number', 'BigInt', 'String', 'Symbol', 'Object', 'Reflect', 'Array', 'Map', 'Set', 'WeakMap'],
     ...['Promise', 'Error', 'JSON', 'Uint8Array', 'Uint16Array', 'Uint32Array', 'Int32Array', 'Float64Array'],
   ],
-  testSequencer: '<rootDir>/tools/duration-sequencer.mjs',
+  testSequencer: '<rootDir>/tools/tests/duration-sequencer.mjs',
   // twice the cores: many tests wait for servers
   maxWorkers: 4,
   // tests wait for what they observe: this is for those that wait in vain, on a busy machine too

@@ -11,8 +11,8 @@ import request from 'supertest'
 import { compile } from './compiler.ts'
 import { pages, pageText, tsconfigOfBlocks, writeBlocks } from './docs/blocks.ts'
 import { root } from './repository.ts'
-import { type PostgresServer, startPostgres } from './services/postgres-server.ts'
-import { type RedisServer, startRedis } from './services/redis-server.ts'
+import { type PostgresServer, startPostgres } from './services/postgres/postgres-server.ts'
+import { type RedisServer, startRedis } from './services/redis/redis-server.ts'
 
 const run = promisify(execFile)
 const blocks = writeBlocks()

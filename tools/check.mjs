@@ -3,16 +3,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkSteps } from './check-steps.mjs'
-import { runJest } from './jest-run.mjs'
-import { changedFiles, relatedTests } from './related-tests.mjs'
 import { root } from './root-command.mjs'
 import { reportOutcome, runSteps } from './run-steps.mjs'
+import { runJest } from './tests/jest-run.mjs'
+import { changedFiles, relatedTests } from './tests/related-tests.mjs'
 
 const minute = 60_000
 /** Seconds that the chosen test files took together, in the last recorded run and with four workers. */
 const TEST_SECONDS = 45
 const SLOWEST_SECONDS = 5
-const seconds = JSON.parse(readFileSync(join(root, 'tools/test-durations.json'), 'utf8'))
+const seconds = JSON.parse(readFileSync(join(root, 'tools/tests/test-durations.json'), 'utf8'))
 
 const base = process.argv[2] ?? 'main'
 const changed = changedFiles(base)

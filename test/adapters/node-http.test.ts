@@ -9,7 +9,7 @@ import {
   nativeOptions,
   onceEach,
 } from '@sluice/testkit'
-import { bridge, send } from './connect-bridge.ts'
+import { bridge, send } from './express/connect-bridge.ts'
 import { running } from './running-app.ts'
 
 type NodeHandler = ConnectHandler<IncomingMessage, ServerResponse>

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { inflightLimit, rateLimit } from '@sluice/express'
 import express, { type Express } from 'express'
 import request from 'supertest'
-import { express4 } from './express4.ts'
+import { express4 } from './express/express4.ts'
 
 const limit = { limit: 5, window: '1m' } as const
 

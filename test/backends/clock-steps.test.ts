@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { eachSeed } from '@sluice/testkit'
 import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 import { SteppedDay } from './stepped-day.ts'
 import { siteKinds } from './stepped-sites.ts'
 

@@ -12,7 +12,7 @@ import { FakeClock } from '@sluice/testkit'
 import { PromisedBackend } from '../contracts/async-backend.ts'
 import { type Connected, singleServerClients } from '../redis/connected-clients.ts'
 import { eventually } from '../services/eventually.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 const MINUTE = 60_000
 const RULES: readonly BackendErrorRule[] = ['local', 'allow', 'deny']

@@ -3,7 +3,7 @@ import { leasedBackend } from '@sluice/redis'
 import { banContract, FakeClock } from '@sluice/testkit'
 import { type Connected, singleServerClients } from '../redis/connected-clients.ts'
 import { ownPrefix } from '../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 let server: RedisServer
 let connected: Connected[]

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import { postgresBackend } from '@sluice/postgres'
 import { banContract, FakeClock } from '@sluice/testkit'
 import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 
 let server: PostgresServer
 let pool: Pool

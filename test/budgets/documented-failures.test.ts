@@ -6,7 +6,7 @@ import { type Backend, createLimiter, memoryBackend } from '@sluice/limiter-core
 import { rateLimit as nodeRateLimit } from '@sluice/node-http'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { eventually } from '../services/eventually.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 // failures of other gateways, each with its documented case
 let server: RedisServer

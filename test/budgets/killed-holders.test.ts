@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createLimiter, type PolicyInput } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
-import { startNode } from '../services/child-node.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { startNode } from '../services/processes/child-node.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 import { type HolderBackend, openBackend } from './holder-backend.ts'
 
 const SECOND = 1_000

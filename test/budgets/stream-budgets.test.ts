@@ -7,7 +7,7 @@ import { createLimiter, limitUpgrade, memoryBackend, type RequestSluice, rateLim
 import { createRedis, redisBackend } from '@sluice/redis'
 import { FakeClock, until, Warnings, Watcher } from '@sluice/testkit'
 import { WebSocket, WebSocketServer } from 'ws'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 const open: Server[] = []
 let server: RedisServer

@@ -4,8 +4,8 @@ import { type Dashboard, dashboard, type InsightSnapshot } from '@sluice/insight
 import { FakeClock } from '@sluice/testkit'
 import { type Listening, listening } from '../insight/page/open-page.ts'
 import { WatchedFleet } from '../insight/page/simulated-fleet.ts'
-import { startNode } from '../services/child-node.ts'
 import { eventually } from '../services/eventually.ts'
+import { startNode } from '../services/processes/child-node.ts'
 import { CapturedOutput, sluice } from './run-sluice.ts'
 
 const UPDATE_MS = 250

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, test } from '@jest/globals'
 import { admitAll, Exchange, type LayerOptions, LimitLayer, sendDenial } from '@sluice/node-http/adapter'
 import { type LayerSpec, nativeLayer, overridesContract } from '@sluice/testkit'
-import { bridge, send } from '../adapters/connect-bridge.ts'
+import { bridge, send } from '../adapters/express/connect-bridge.ts'
 import { running } from '../adapters/running-app.ts'
 
 type Layer = LimitLayer<IncomingMessage, ServerResponse>

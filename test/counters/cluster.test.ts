@@ -7,9 +7,9 @@ import { createRedisCluster } from '@sluice/redis'
 import { counterContract } from '@sluice/testkit'
 import type { Cluster } from 'ioredis'
 import { eventually } from '../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
-import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { type RedisCluster, startRedisCluster } from '../services/redis/redis-cluster.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 describe('counters in a Redis Cluster', () => {
   let cluster: RedisCluster

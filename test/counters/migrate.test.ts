@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createCounters, uniqueCounters } from '@sluice/counters'
 import { postgresLedger, type SqlLedger } from '@sluice/counters/postgres'
 import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 
 let postgres: PostgresServer
 let pool: Pool

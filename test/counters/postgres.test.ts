@@ -4,8 +4,8 @@ import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import { counterContract } from '@sluice/testkit'
 import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 let postgres: PostgresServer
 let pool: Pool

@@ -3,7 +3,7 @@ import { MemoryLedger } from '@sluice/counters'
 import { redisCounters } from '@sluice/counters/redis'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { counterContract } from '@sluice/testkit'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 describe('counters in Redis', () => {
   let redis: RedisServer

@@ -1,7 +1,7 @@
 // Lets Node load TypeScript, so that the blocks of the documentation run on the packages' source, and the module
 // `cloudflare:workers` of Workers.
 import { fileURLToPath } from 'node:url'
-import { transformed } from '../../tools/cached-transform.cjs'
+import { transformed } from '../../tools/tests/cached-transform.cjs'
 
 const options = {
   swcrc: false,

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { copyEmbeddedTemplate } from '../services/embedded-template.ts'
 import { eventually } from '../services/eventually.ts'
 import { memoryFolder } from '../services/memory-folder.ts'
-import { startPostgres } from '../services/postgres-server.ts'
+import { copyEmbeddedTemplate } from '../services/postgres/embedded-template.ts'
+import { startPostgres } from '../services/postgres/postgres-server.ts'
 import { ExampleProcess } from './example-process.ts'
 
 let api: ExampleProcess | undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from '@jest/globals'
 import { root } from '../repository.ts'
-import { redisBinary } from '../services/redis-binary.ts'
+import { redisBinary } from '../services/redis/redis-binary.ts'
 
 export const run = promisify(execFile)
 export const main = join(root, 'examples/fleet/dist/index.js')

@@ -24,7 +24,7 @@ const complete = [
   'packages/limiter-core/src/algorithms/index.ts',
   'packages/redis/src/lua/scripts.ts',
   'packages/testkit/src/contracts/contract-policies.ts',
-  'test/floods/flood-recovery.ts',
+  'test/floods/recovery/flood-recovery.ts',
   'test/regression/plans/change-of-plan.test.ts',
 ]
 
@@ -34,7 +34,7 @@ describe('a sixth algorithm, leaky-meter, added by the list of ARCHITECTURE.md',
   beforeAll(async () => {
     copy = new CopiedRepository()
     copy.extend(extension)
-    await copy.node('tools/embed-lua.mjs')
+    await copy.node('tools/build/embed-lua.mjs')
   })
   afterAll(() => copy[Symbol.dispose]())
 

@@ -1,6 +1,6 @@
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 import { Fleet } from './fleet.ts'
-import type { Group, Row } from './row.ts'
+import type { Group, Row } from './report/row.ts'
 
 /** Applications that share one Redis. */
 export interface Bench {

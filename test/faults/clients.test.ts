@@ -1,5 +1,5 @@
 import { groupOf } from './bench.ts'
-import type { Row } from './row.ts'
+import type { Row } from './report/row.ts'
 import { crashes } from './rows/crashes.ts'
 import { paths } from './rows/paths.ts'
 import { stalls } from './rows/stalls.ts'

@@ -1,11 +1,11 @@
 import { systemClock } from '@sluice/limiter-core/backend'
 import type { Cluster, Redis } from 'ioredis'
 import type { Pool } from 'pg'
-import { type ChildNode, startNode } from '../services/child-node.ts'
 import { eventually } from '../services/eventually.ts'
+import { type ChildNode, startNode } from '../services/processes/child-node.ts'
 import type { Load, Site } from './children/app.ts'
+import { Timeline } from './report/timeline.ts'
 import { serverCount } from './server-count.ts'
-import { Timeline } from './timeline.ts'
 
 export type App = ChildNode<typeof import('./children/app.ts')>
 

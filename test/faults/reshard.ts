@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import type { RedisCluster } from '../services/redis-cluster.ts'
-import type { RedisServer } from '../services/redis-server.ts'
+import type { RedisCluster } from '../services/redis/redis-cluster.ts'
+import type { RedisServer } from '../services/redis/redis-server.ts'
 
 /**
  * Moves slots from one master to another while both are in use, as `redis-cli --cluster reshard` does. Returns the

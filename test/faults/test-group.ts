@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { findingsOf } from './attempts.ts'
-import type { Group } from './row.ts'
+import { findingsOf } from './report/attempts.ts'
+import type { Group } from './report/row.ts'
 
 const TIMEOUT_MS = 120_000
 /** Parts of the faults that a client does not survive, as docs/redis.md says. */

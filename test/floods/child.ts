@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../repository.ts'
 
-const HOOK = require.resolve('../services/typescript-hook.cjs')
+const HOOK = require.resolve('../services/processes/typescript-hook.cjs')
 const run = promisify(execFile)
 
 /**

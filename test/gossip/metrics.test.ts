@@ -4,7 +4,7 @@ import type { MetricSource } from '@sluice/limiter-core'
 import { prometheusText } from '@sluice/metrics'
 import { baseSeed, seededRandom } from '@sluice/testkit'
 import { exposedSeries } from '../insight/metrics/exposed-series.ts'
-import { CountingFleet } from './counting-fleet.ts'
+import { CountingFleet } from './agreement/counting-fleet.ts'
 
 function seriesOf(
   source: MetricSource,

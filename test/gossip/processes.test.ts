@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { type ChildNode, startNode } from '../services/child-node.ts'
 import { eventually } from '../services/eventually.ts'
+import { type ChildNode, startNode } from '../services/processes/child-node.ts'
 
 type Replica = ChildNode<typeof import('./children/replica.ts')>
 

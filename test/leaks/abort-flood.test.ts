@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { until } from '@sluice/testkit'
 import { CappedServer } from './capped-server.ts'
-import type { Handler } from './framework.ts'
-import { frameworks } from './frameworks.ts'
+import type { Handler } from './frameworks/framework.ts'
+import { frameworks } from './frameworks/frameworks.ts'
 import { GET } from './raw-client.ts'
 
 const FLOOD = 40

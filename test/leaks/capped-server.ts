@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { InflightLimiter, InflightLimitOptions } from '@sluice/node-http'
 import { until, Watcher } from '@sluice/testkit'
-import type { Framework, Handler } from './framework.ts'
+import type { Framework, Handler } from './frameworks/framework.ts'
 import { RawClient } from './raw-client.ts'
 
 type CapOptions = Partial<InflightLimitOptions<IncomingMessage, ServerResponse>>

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { createInflightLimiter, type InflightBackend, type Permit } from '@sluice/node-http'
 import { until } from '@sluice/testkit'
 import { type CappedOptions, CappedServer } from './capped-server.ts'
-import type { Handler } from './framework.ts'
-import { frameworks } from './frameworks.ts'
+import type { Handler } from './frameworks/framework.ts'
+import { frameworks } from './frameworks/frameworks.ts'
 import { GET } from './raw-client.ts'
 
 const hang: Handler = () => {}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { frameworks } from './frameworks.ts'
+import { frameworks } from './frameworks/frameworks.ts'
 import { runProgram } from './program.ts'
 
 describe.each(Object.keys(frameworks))('%s', (name) => {

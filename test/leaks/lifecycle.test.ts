@@ -5,8 +5,8 @@ import { createInflightLimiter, type Permit } from '@sluice/node-http'
 import { type Ending, RequestLifecycle } from '@sluice/node-http/adapter'
 import { until, Warnings } from '@sluice/testkit'
 import { CappedServer } from './capped-server.ts'
-import type { Handler } from './framework.ts'
-import { frameworks } from './frameworks.ts'
+import type { Handler } from './frameworks/framework.ts'
+import { frameworks } from './frameworks/frameworks.ts'
 import { GET } from './raw-client.ts'
 
 const warnings = new Warnings()

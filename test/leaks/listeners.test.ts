@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:
 import type { Socket } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { CappedServer } from './capped-server.ts'
-import { frameworks } from './frameworks.ts'
+import { frameworks } from './frameworks/frameworks.ts'
 
 const REQUESTS = 2_000
 const SOCKETS = 20

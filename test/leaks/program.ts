@@ -14,7 +14,7 @@ export async function runProgram(name: string, ...args: readonly string[]): Prom
     process.execPath,
     [
       ...['--expose-gc', '--conditions=@sluice/source'],
-      ...['--require', join(import.meta.dirname, '../services/typescript-hook.cjs')],
+      ...['--require', join(import.meta.dirname, '../services/processes/typescript-hook.cjs')],
       // the file itself would be loaded as an ES module, which the hook does not see
       ...['--eval', `require(${JSON.stringify(join(programs, `${name}.ts`))})`],
       ...['--', ...args],

@@ -4,7 +4,7 @@ import type { Backend, Charge, Policy } from '@sluice/limiter-core'
 import { hashSlot, leasedBackend, redisBackend } from '@sluice/redis'
 import { openedCounter } from '@sluice/testkit'
 import type { Cluster } from 'ioredis'
-import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
+import { type RedisCluster, startRedisCluster } from '../services/redis/redis-cluster.ts'
 
 const hour: Policy = {
   name: 'hour',

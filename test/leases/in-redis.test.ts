@@ -6,7 +6,7 @@ import { type LeasedBackendOptions, leasedBackend, redisBackend } from '@sluice/
 import { openedCounter, until } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 const hour = { name: 'hour', algorithm: 'token-bucket', limit: 1_000, windowMs: 3_600_000 } as const
 let server: RedisServer

@@ -4,7 +4,7 @@ import { leasedBackend } from '@sluice/redis'
 import { backendContract, type FakeClock } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 let server: RedisServer
 let prefixes = 0

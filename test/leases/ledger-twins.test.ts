@@ -8,7 +8,7 @@ import { algorithms } from '@sluice/limiter-core/backend'
 import { redisLeaseLedger } from '@sluice/redis'
 import { contractPolicies, eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 const RUNS = 12
 const ASKS = 80

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Policy } from '@sluice/limiter-core'
 import { until } from '@sluice/testkit'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 import { Spenders, spend } from './spenders.ts'
 
 const thousand: Policy = { name: 'thousand', algorithm: 'sliding-window', slices: 10, limit: 1_000, windowMs: 60_000 }

@@ -4,7 +4,7 @@ import { createLimiter } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { leasedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
-import { startRedis } from '../services/redis-server.ts'
+import { startRedis } from '../services/redis/redis-server.ts'
 
 test('an exhausted leased key stays exhausted while Redis is killed and restarts empty, and is leased again', async () => {
   const server = await startRedis()

@@ -7,7 +7,7 @@ import { root } from '../repository.ts'
 import type { SpenderTask } from './children/spender.ts'
 import { Spends } from './spends.ts'
 
-const HOOK = join(root, 'test/services/typescript-hook.cjs')
+const HOOK = join(root, 'test/services/processes/typescript-hook.cjs')
 const PROGRAM = join(root, 'test/leases/children/spender.ts')
 
 /** Real processes that consume one key. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { endOf, type Format } from '../services/node-script.ts'
+import { endOf, type Format } from '../services/processes/node-script.ts'
 
 const FORMATS: readonly Format[] = ['cjs', 'esm']
 

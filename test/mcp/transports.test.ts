@@ -30,7 +30,7 @@ afterEach(() => {
 describe.each(sdks)('$name', (sdk) => {
   describe('on stdio', () => {
     const program = join(import.meta.dirname, 'programs/stdio-server.ts')
-    const hook = require.resolve('../services/typescript-hook.cjs')
+    const hook = require.resolve('../services/processes/typescript-hook.cjs')
 
     test('all calls of a process have one key, and a denied call names the time to wait', async () => {
       const args = ['--conditions=@sluice/source', '-r', hook, '-e', `require(${JSON.stringify(program)})`, sdk.name]

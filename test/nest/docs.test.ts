@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { compile } from '../compiler.ts'
 import { complaintsOf, writeNestBlocks } from '../docs/testing-nest-blocks.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 let redis: RedisServer
 

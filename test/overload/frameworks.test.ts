@@ -7,7 +7,7 @@ import type { InflightLimitOptions } from '@sluice/node-http'
 import { createPrioritizer } from '@sluice/overload'
 import { FakeClock, until } from '@sluice/testkit'
 import { Hono } from 'hono'
-import { frameworks } from '../leaks/frameworks.ts'
+import { frameworks } from '../leaks/frameworks/frameworks.ts'
 import { close, listen, type Running } from './listening.ts'
 
 type Options = Omit<InflightLimitOptions<IncomingMessage, ServerResponse>, 'key' | 'skip'>

@@ -31,7 +31,7 @@ export class ConsumerProject implements Disposable {
     writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true }\n')
     cpSync(join(root, 'test/packaging/consumers'), folder, { recursive: true })
     // the same code as a module of either kind
-    for (const typed of filesBelow(folder).filter((path) => path.endsWith('typed.mts'))) {
+    for (const typed of filesBelow(folder).filter((path) => path.endsWith('.mts'))) {
       cpSync(join(folder, typed), join(folder, typed.replace('.mts', '.cts')))
     }
     const tarballs = join(folder, 'tarballs')

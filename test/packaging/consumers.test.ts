@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { compile } from '../compiler.ts'
 import { packages, readManifest, root } from '../repository.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 import { mustRun, run } from './command.ts'
 import { ConsumerProject } from './consumer-project.ts'
 import { askConsumer } from './consumer-server.ts'
@@ -29,19 +29,7 @@ const scripts = [
   'policies-esm.mjs',
   'policies-commonjs.cjs',
 ]
-const typed = [
-  'typed',
-  'koa-typed',
-  'fastify-typed',
-  'nest-typed',
-  'hono-typed',
-  'mcp-typed',
-  'mcp2-typed',
-  'redis-typed',
-  'sketches-typed',
-  'counters-typed',
-  'policies-typed',
-]
+const typed = ['express', 'koa', 'fastify', 'nest', 'hono', 'mcp', 'mcp2', 'redis', 'sketches', 'counters', 'policies']
 
 let project: ConsumerProject
 let redis: RedisServer

@@ -6,7 +6,7 @@ import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limit
 import { FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { ownPrefix } from '../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 import { HOUR, MINUTE, type Plans } from './any-plans.ts'
 import { PlanSite } from './plan-site.ts'
 

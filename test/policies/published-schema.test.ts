@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import { policySchema } from '@sluice/policies'
 import { root } from '../repository.ts'
 
-// `node tools/write-policy-schema.mjs` writes it
+// `node tools/release/write-policy-schema.mjs` writes it
 test('the published JSON Schema is the one that documents are checked with', () => {
   const published = readFileSync(join(root, 'packages/policies/policies.schema.json'), 'utf8')
   expect(JSON.parse(published)).toEqual(withoutExpected(policySchema))

@@ -3,7 +3,7 @@ import type { Charge, Policy } from '@sluice/limiter-core/backend'
 import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
 import { openedCounter, seededRandom } from '@sluice/testkit'
 import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 import { ownSchema } from './own-schema.ts'
 
 const second: Policy = { name: 'burst', algorithm: 'token-bucket', limit: 40, windowMs: 3_600_000 }

@@ -3,7 +3,7 @@ import type { Backend, Clock } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
 import { backendContract } from '@sluice/testkit'
 import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 
 let server: PostgresServer
 let pool: Pool

@@ -4,7 +4,7 @@ import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
 import { openedCounter, until } from '@sluice/testkit'
 import type { Pool } from 'pg'
 import { eventually } from '../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 import { ownSchema } from './own-schema.ts'
 
 const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 10, windowMs: 3_600_000 }

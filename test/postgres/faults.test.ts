@@ -4,8 +4,8 @@ import { systemClock } from '@sluice/limiter-core/backend'
 import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
 import type { Pool } from 'pg'
 import { eventually } from '../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
-import { startProxy, type TcpProxy } from '../services/tcp-proxy.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { startProxy, type TcpProxy } from '../services/proxies/tcp-proxy.ts'
 import { ownSchema } from './own-schema.ts'
 
 const LIMIT = 10_000

@@ -3,8 +3,8 @@ import type { Policy } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
 import { openedCounter } from '@sluice/testkit'
 import type { Pool } from 'pg'
-import { type ChildNode, startNode } from '../services/child-node.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { type ChildNode, startNode } from '../services/processes/child-node.ts'
 
 type Taking = typeof import('./children/taking.ts')
 

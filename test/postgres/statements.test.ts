@@ -5,7 +5,7 @@ import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
 import { openedCounter } from '@sluice/testkit'
 import type { Pool } from 'pg'
 import { eventually } from '../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 import { CountedPool } from './counted-pool.ts'
 import { ownSchema } from './own-schema.ts'
 

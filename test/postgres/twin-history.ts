@@ -1,7 +1,7 @@
 import { type AlgorithmName, algorithms, type Policy, type SqlRunner } from '@sluice/limiter-core/backend'
 import { postgresBackend } from '@sluice/postgres'
 import { contractPolicies, type SeededRandom } from '@sluice/testkit'
-import { PolicyTwin } from '../redis/exact/policy-twin.ts'
+import { PolicyTwin } from '../redis/exact/twin/policy-twin.ts'
 import { ownSchema } from './own-schema.ts'
 
 // a window that no double divides exactly into thirds and sixtieths, a day, and the window of the contract tests

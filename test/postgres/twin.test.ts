@@ -3,7 +3,7 @@ import { postgresBackend } from '@sluice/postgres'
 import { eachSeed } from '@sluice/testkit'
 import type { Pool } from 'pg'
 import { decideLikeMemory } from '../backends/twin-of-memory.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 import { ownSchema } from './own-schema.ts'
 
 const RUNS = 6

@@ -5,7 +5,7 @@ import { createQuotas, type QuotasOptions, quota, type StrandedLease } from '@sl
 import { FakeClock } from '@sluice/testkit'
 import { listedKey, storedKey, storedListed } from '../../packages/quotas/src/stored-key.ts'
 import { eventually } from '../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 
 const NAMES = { policy: 'calls', scope: 'hostile' } as const
 const KEYS = [

@@ -7,8 +7,8 @@ import { AccountWrites } from '../../packages/quotas/src/account/account-writes.
 import { DatabaseTime } from '../../packages/quotas/src/account/database-time.ts'
 import { TimedQuotaTable } from '../../packages/quotas/src/account/timed-quota-table.ts'
 import { CalendarPeriods } from '../../packages/quotas/src/calendar/calendar-periods.ts'
-import { startPostgres } from '../services/postgres-server.ts'
-import { FaultyQuotaTable } from './faulty-quota-table.ts'
+import { startPostgres } from '../services/postgres/postgres-server.ts'
+import { FaultyQuotaTable } from './faults/faulty-quota-table.ts'
 
 const STORES = 40
 const CHANGES = 20

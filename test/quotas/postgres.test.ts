@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { postgresLedger } from '@sluice/counters/postgres'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 import { quotaSuite } from './quota-suite.ts'
 
 let postgres: PostgresServer

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { eventually } from '../services/eventually.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 const ends: (() => Promise<unknown>)[] = []
 afterEach(async () => {

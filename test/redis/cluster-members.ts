@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import { hashSlot } from '@sluice/redis'
 import type { Cluster } from 'ioredis'
-import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
+import { type RedisCluster, startRedisCluster } from '../services/redis/redis-cluster.ts'
 import { redisOnMajor } from './create-redis/on-major.ts'
 
 type SluiceRedis = typeof import('@sluice/redis')

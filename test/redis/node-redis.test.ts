@@ -5,7 +5,7 @@ import { type NodeRedisClient, redisBackend } from '@sluice/redis'
 import { createClient } from 'redis'
 import { createClient as createClient5 } from 'redis5'
 import { eventually } from '../services/eventually.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 interface Client extends NodeRedisClient {
   connect(): Promise<unknown>

@@ -20,8 +20,8 @@ import {
   createClientPool as createClientPool5,
   createCluster as createCluster5,
 } from 'redis5'
-import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisCluster, startRedisCluster } from '../services/redis/redis-cluster.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 const PROCESSES = 4
 const TAKES = 500

@@ -10,7 +10,7 @@ import {
 } from '@sluice/limiter-core/http'
 import { createRedis, leasedBackend, redisBackend, syncedBackend } from '@sluice/redis'
 import { eventually } from '../services/eventually.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 let server: RedisServer
 const open: (() => unknown)[] = []

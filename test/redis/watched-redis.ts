@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
 import type { Redis } from 'ioredis'
-import { startRedis } from '../services/redis-server.ts'
+import { startRedis } from '../services/redis/redis-server.ts'
 
 export interface WatchedRedis {
   readonly client: Redis

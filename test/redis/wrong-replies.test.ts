@@ -4,7 +4,7 @@ import { afterThisTurn, systemClock } from '@sluice/limiter-core/backend'
 import { leasedBackend, redisBackend, redisInflight, scriptRunner, syncedBackend } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 import { ownPrefix } from './exact/own-prefix.ts'
 import { WrongRunner } from './wrong-runner.ts'
 

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../services/eventually.ts'
-import { spawnGuarded } from '../services/guarded-process.ts'
 import { memoryFolder } from '../services/memory-folder.ts'
+import { spawnGuarded } from '../services/processes/guarded-process.ts'
 import { runtimeBinary } from './runtime-binary.ts'
 
 export interface WorkerOptions {

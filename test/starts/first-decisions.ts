@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startNode } from '../services/child-node.ts'
 import { memoryFolder } from '../services/memory-folder.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { startNode } from '../services/processes/child-node.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 import type { FirstDecision, StoreName } from './children/starting.ts'
 
 const STORES: readonly StoreName[] = ['redis', 'leases', 'synced', 'postgres', 'embedded']

@@ -33,7 +33,7 @@ let listeners = 0
 
 // A worker is a file, and an ES module if it is one of ours, so it is a file with one line that requires the script.
 const WORKER = join(import.meta.dirname, 'worker.ts')
-const HOOK = join(import.meta.dirname, '../../services/typescript-hook.cjs')
+const HOOK = join(import.meta.dirname, '../../services/processes/typescript-hook.cjs')
 cluster.setupPrimary({
   exec: WORKER,
   execArgv: ['--conditions=@sluice/source', '-r', HOOK, '-e', `require(${JSON.stringify(WORKER)})`],

@@ -3,7 +3,7 @@ import { createCounters } from '@sluice/counters'
 import { embeddedLedger, type SqlLedger } from '@sluice/counters/postgres'
 import { type Counters, createLimiter } from '@sluice/limiter-core'
 import { createQuotas, quota } from '@sluice/quotas'
-import type { User } from '../../services/unprivileged.ts'
+import type { User } from '../../services/processes/unprivileged.ts'
 
 // PGlite is an ES module that jest cannot load, so the code that uses it runs in a separate process
 

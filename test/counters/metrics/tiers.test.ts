@@ -5,7 +5,7 @@ import type { Clock, MetricSource } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { HeldLedger } from '../fuzz/intercepted-ledger.ts'
 
 /** A ledger that modifies deltas, to simulate a bug. */

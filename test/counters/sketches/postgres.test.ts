@@ -4,7 +4,7 @@ import { postgresLedger } from '@sluice/counters/postgres'
 import { systemClock } from '@sluice/limiter-core/backend'
 import type { Pool } from 'pg'
 import { eventually } from '../../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
 import { runClaim, sketchClaims } from './sketch-claims.ts'
 
 let postgres: PostgresServer

@@ -65,11 +65,11 @@ export const edits: readonly Edit[] = [
     insert: ", 'leaky-meter'",
   },
   {
-    path: 'test/algorithms/promises.ts',
+    path: 'test/algorithms/promises/promises.ts',
     after: "  ['gcra, burst 10', { algorithm: 'gcra', limit: 100, burst: 10 }, 1.1, 1.09],\n",
     insert: "  ['leaky-meter, burst 10', { algorithm: 'leaky-meter', limit: 100, burst: 10 }, 1.1, 1.09],\n",
   },
-  { path: 'test/floods/flood-recovery.ts', after: '  gcra: 1,\n', insert: "  'leaky-meter': 1,\n" },
+  { path: 'test/floods/recovery/flood-recovery.ts', after: '  gcra: 1,\n', insert: "  'leaky-meter': 1,\n" },
   {
     path: 'test/regression/plans/change-of-plan.test.ts',
     after: '  gcra: 1_000,\n',

@@ -19,11 +19,15 @@ export const edits: readonly Edit[] = [
   },
   { path: 'test/adapters/exports.test.ts', after: "  ['koa', koa, []],\n", insert: "  ['router', router, []],\n" },
   {
-    path: 'test/leaks/frameworks.ts',
+    path: 'test/leaks/frameworks/frameworks.ts',
     after: "import { koaWith } from './koa-framework.ts'\n",
     insert: "import { withRouter } from './router-framework.ts'\n",
   },
-  { path: 'test/leaks/frameworks.ts', after: "  'Koa 2': koaWith(Koa2),\n", insert: '  Router: withRouter,\n' },
+  {
+    path: 'test/leaks/frameworks/frameworks.ts',
+    after: "  'Koa 2': koaWith(Koa2),\n",
+    insert: '  Router: withRouter,\n',
+  },
   {
     path: 'test/decorators/frameworks.test.ts',
     after: "import Koa, { type Middleware } from 'koa'\n",
@@ -51,11 +55,11 @@ export const edits: readonly Edit[] = [
     after: "  'koa-commonjs.cjs',\n",
     insert: "  'router-esm.mjs',\n  'router-commonjs.cjs',\n",
   },
-  { path: 'test/packaging/consumers.test.ts', after: "  'koa-typed',\n", insert: "  'router-typed',\n" },
+  { path: 'test/packaging/consumers.test.ts', after: "  'express',\n  'koa',\n", insert: "  'router',\n" },
   {
     path: 'test/packaging/consumers/tsconfig.json',
-    after: '    "typed.cts",\n',
-    insert: '    "router-typed.mts",\n    "router-typed.cts",\n',
+    after: '    "typed/express.cts",\n',
+    insert: '    "typed/router.mts",\n    "typed/router.cts",\n',
   },
   {
     path: 'docs/README.md',

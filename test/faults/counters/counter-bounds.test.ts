@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { Findings } from '../findings.ts'
+import { Findings } from '../report/findings.ts'
 import type { Call } from './children/call-record.ts'
 import type { CountingReport } from './children/counting-app.ts'
 import { countsEachOnce, type Expectation } from './counter-bounds.ts'

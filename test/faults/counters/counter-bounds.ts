@@ -1,5 +1,5 @@
-import type { Findings } from '../findings.ts'
-import type { Form } from '../row.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Form } from '../report/row.ts'
 import type { Call, CallKind } from './children/call-record.ts'
 import type { CountingReport } from './children/counting-app.ts'
 import type { CountedTier, PassedFault, Tier } from './counting-fleet.ts'

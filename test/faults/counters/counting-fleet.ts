@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
 import { type FaultTimes, lasting } from '../fleet.ts'
 import type { CountingReport, CountingSite } from './children/counting-app.ts'
 

@@ -1,13 +1,13 @@
 import { hashSlot } from '@sluice/redis'
 import { eventually } from '../../services/eventually.ts'
-import { NODE_TIMEOUT_MS, type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
-import type { RedisServer } from '../../services/redis-server.ts'
-import { countsAgree, holdsAlways, staysDenied } from '../bounds.ts'
-import { admitsExactly } from '../exactness.ts'
-import type { Findings } from '../findings.ts'
+import { NODE_TIMEOUT_MS, type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
+import type { RedisServer } from '../../services/redis/redis-server.ts'
 import { epochNow, Fleet, lasting, USERS } from '../fleet.ts'
+import { countsAgree, holdsAlways, staysDenied } from '../report/bounds.ts'
+import { admitsExactly } from '../report/exactness.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Form, Group } from '../report/row.ts'
 import { reshard } from '../reshard.ts'
-import type { Form, Group } from '../row.ts'
 
 const MOVED_SLOTS = 1_500
 

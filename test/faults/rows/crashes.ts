@@ -1,10 +1,10 @@
 import { type Bench, groupOf } from '../bench.ts'
-import { allAnswered, DEADLINE_MS, holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
 import type { Site } from '../children/app.ts'
-import type { Findings } from '../findings.ts'
 import { during, type FaultTimes } from '../fleet.ts'
-import type { Group } from '../row.ts'
-import { quantile } from '../timeline.ts'
+import { allAnswered, DEADLINE_MS, holdsAlways, isUsedAgain, staysDenied } from '../report/bounds.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Group } from '../report/row.ts'
+import { quantile } from '../report/timeline.ts'
 
 const LIMIT = 50
 /** Maximum number of connections per second and process. */

@@ -1,12 +1,12 @@
 import { stopAll } from '../../services/all-started.ts'
 import { eventually } from '../../services/eventually.ts'
-import { startRedis } from '../../services/redis-server.ts'
-import { startSentinel } from '../../services/sentinel.ts'
-import { startProxy } from '../../services/tcp-proxy.ts'
-import { holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
-import type { Findings } from '../findings.ts'
+import { startProxy } from '../../services/proxies/tcp-proxy.ts'
+import { startRedis } from '../../services/redis/redis-server.ts'
+import { startSentinel } from '../../services/redis/sentinel.ts'
 import { epochNow, Fleet, lasting } from '../fleet.ts'
-import type { Group, Row } from '../row.ts'
+import { holdsAlways, isUsedAgain, staysDenied } from '../report/bounds.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Group, Row } from '../report/row.ts'
 
 const LIMIT = 50
 /**

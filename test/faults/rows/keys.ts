@@ -1,8 +1,8 @@
 import type { Bench } from '../bench.ts'
-import { countsAgree, holdsAlways, staysDenied } from '../bounds.ts'
-import type { Findings } from '../findings.ts'
 import { type App, during, epochNow, lasting } from '../fleet.ts'
-import type { Row } from '../row.ts'
+import { countsAgree, holdsAlways, staysDenied } from '../report/bounds.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Row } from '../report/row.ts'
 
 const FAULT_MS = 700
 

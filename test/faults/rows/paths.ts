@@ -1,7 +1,8 @@
 import { seededRandom } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
-import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
 import { type Bench, groupOf } from '../bench.ts'
+import { during, type FaultTimes, lasting, type Passed } from '../fleet.ts'
 import {
   allAnswered,
   countsAgree,
@@ -10,11 +11,10 @@ import {
   holdsAlways,
   isUsedAgain,
   staysDenied,
-} from '../bounds.ts'
-import type { Findings } from '../findings.ts'
-import { during, type FaultTimes, lasting, type Passed } from '../fleet.ts'
-import type { Form, Group, Row } from '../row.ts'
-import { quantile } from '../timeline.ts'
+} from '../report/bounds.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Form, Group, Row } from '../report/row.ts'
+import { quantile } from '../report/timeline.ts'
 
 /** Redis is healthy, and the network to it fails. */
 export const paths: Group<Bench> = groupOf('the way to Redis', [

@@ -1,10 +1,10 @@
 import { postgresBackend } from '@sluice/postgres'
-import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
-import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
-import { countsAgree, countsNoneTwice, holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
-import type { Findings } from '../findings.ts'
+import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
+import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
 import { during, type FaultTimes, Fleet, lasting } from '../fleet.ts'
-import type { Form, Group, Row } from '../row.ts'
+import { countsAgree, countsNoneTwice, holdsAlways, isUsedAgain, staysDenied } from '../report/bounds.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Form, Group, Row } from '../report/row.ts'
 
 /** Applications that share one PostgreSQL. */
 interface PostgresBench {

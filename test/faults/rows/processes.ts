@@ -1,10 +1,10 @@
 import { type Bench, groupOf } from '../bench.ts'
-import { allAnswered, countsNoneTwice, holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
-import { admitsExactly } from '../exactness.ts'
-import type { Findings } from '../findings.ts'
 import { type App, during, epochNow, Fleet, lasting } from '../fleet.ts'
-import type { Group, Row } from '../row.ts'
-import { Timeline } from '../timeline.ts'
+import { allAnswered, countsNoneTwice, holdsAlways, isUsedAgain, staysDenied } from '../report/bounds.ts'
+import { admitsExactly } from '../report/exactness.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Group, Row } from '../report/row.ts'
+import { Timeline } from '../report/timeline.ts'
 
 const HOUR_MS = 3_600_000
 const LIMIT = 50

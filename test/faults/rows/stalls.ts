@@ -1,8 +1,8 @@
 import { type Bench, groupOf } from '../bench.ts'
-import { countsAgree, holdsAlways, isUsedAgain, staysDenied } from '../bounds.ts'
-import type { Findings } from '../findings.ts'
 import { during, type FaultTimes, lasting } from '../fleet.ts'
-import type { Group, Row } from '../row.ts'
+import { countsAgree, holdsAlways, isUsedAgain, staysDenied } from '../report/bounds.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Group, Row } from '../report/row.ts'
 import { stopped } from '../stopped.ts'
 
 type Fault = (bench: Bench) => Promise<FaultTimes>

@@ -1,14 +1,14 @@
 import { seededRandom } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
-import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
 import { type Bench, groupOf } from '../bench.ts'
-import { allAnswered, isUsedAgain, staysDenied } from '../bounds.ts'
 import type { Site } from '../children/app.ts'
-import type { Findings } from '../findings.ts'
 import { during, type FaultTimes, lasting, type Passed } from '../fleet.ts'
-import type { Form, Group, Row } from '../row.ts'
+import { allAnswered, isUsedAgain, staysDenied } from '../report/bounds.ts'
+import type { Findings } from '../report/findings.ts'
+import type { Form, Group, Row } from '../report/row.ts'
+import { quantile } from '../report/timeline.ts'
 import { stopped } from '../stopped.ts'
-import { quantile } from '../timeline.ts'
 
 const APPS = 2
 const SYNCED = { tickMs: 200, gapMs: 20, silentMs: 500, nodes: APPS, floor: 0 }

@@ -1,4 +1,4 @@
-import { type ChildNode, startNode } from '../../services/child-node.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
 import type { Participant } from './fleet.ts'
 import type { MemberOptions, TakeReport } from './member.ts'
 import type { ServerSide } from './observed-backend.ts'

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import { stopAll } from '../../services/all-started.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import type { Address } from './member.ts'
 
 /** Starts a fault for one member or for all. Returns a function that ends it. */

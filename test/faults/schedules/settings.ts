@@ -1,5 +1,5 @@
 import { seededRandom } from '@sluice/testkit'
-import type { Form } from '../row.ts'
+import type { Form } from '../report/row.ts'
 import { ClusterServers } from './cluster-servers.ts'
 import { Member } from './member.ts'
 import { PROCESS_FAULTS, ProcessMember } from './process-member.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 type Controlled = ChildNode<typeof import('./children/controlled-process.ts')>
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { InsightSnapshot } from '@sluice/insight'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
 
 let child: ChildNode<typeof import('./children/largest-load.ts')>
 let crowd: { readonly grownBytes: number; readonly snapshot: InsightSnapshot }

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import type { InsightSnapshot } from '@sluice/insight'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const SECRET = 'a secret of all processes'
 

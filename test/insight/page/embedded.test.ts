@@ -10,7 +10,7 @@ import { root } from '../../repository.ts'
 const MINUTE = 60_000
 
 test('the embedded module of the page equals its source files', async () => {
-  await mustRun(process.execPath, ['tools/embed-page.mjs', '--check'], root)
+  await mustRun(process.execPath, ['tools/build/embed-page.mjs', '--check'], root)
 })
 
 test('an update replaces the values that it repeats, and the hour moves on', () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { openBrowser, openPage } from './open-page.ts'
 
 type PageProcess = ChildNode<typeof import('./children/page-process.ts')>

@@ -5,7 +5,7 @@ import { finished, pipeline } from 'node:stream/promises'
 import type { SeededRandom } from '@sluice/testkit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Middleware } from 'koa'
-import type { Handler } from '../framework.ts'
+import type { Handler } from '../frameworks/framework.ts'
 
 const body = (random: SeededRandom): Buffer => Buffer.alloc(random.pick([0, 10, 1_000_000]))
 const parts = (): Readable => Readable.from(['part 1', 'part 2', 'part 3'])

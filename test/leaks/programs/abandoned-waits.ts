@@ -3,8 +3,8 @@
 import { once } from 'node:events'
 import { until } from '@sluice/testkit'
 import { CappedServer } from '../capped-server.ts'
-import type { Handler } from '../framework.ts'
-import { frameworks } from '../frameworks.ts'
+import type { Handler } from '../frameworks/framework.ts'
+import { frameworks } from '../frameworks/frameworks.ts'
 import { GET } from '../raw-client.ts'
 
 const CLIENTS = 5

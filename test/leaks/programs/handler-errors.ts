@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { type Backend, memoryBackend } from '@sluice/node-http'
 import { until } from '@sluice/testkit'
 import { frontBackend } from '../../contracts/front-backend.ts'
-import type { Framework, Handler, Step } from '../framework.ts'
-import { frameworks } from '../frameworks.ts'
+import type { Framework, Handler, Step } from '../frameworks/framework.ts'
+import { frameworks } from '../frameworks/frameworks.ts'
 import { GET, RawClient } from '../raw-client.ts'
 
 const heard: string[] = []

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { until } from '@sluice/testkit'
-import { frameworks } from '../frameworks.ts'
+import { frameworks } from '../frameworks/frameworks.ts'
 
 const REQUESTS = 200
 const CONNECTIONS = 2

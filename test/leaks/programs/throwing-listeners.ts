@@ -5,9 +5,9 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { until } from '@sluice/testkit'
 import { CappedServer } from '../capped-server.ts'
-import type { Handler } from '../framework.ts'
-import { frameworks } from '../frameworks.ts'
-import { Http2Site, overHttp2 } from '../http2-site.ts'
+import type { Handler } from '../frameworks/framework.ts'
+import { frameworks } from '../frameworks/frameworks.ts'
+import { Http2Site, overHttp2 } from '../frameworks/http2-site.ts'
 import { GET } from '../raw-client.ts'
 
 // the copy that node-http uses for its listeners

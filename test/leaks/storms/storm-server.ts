@@ -6,8 +6,8 @@ import { systemClock } from '@sluice/limiter-core/backend'
 import { guardContinue, type InflightLimiter, limitUpgrade } from '@sluice/node-http'
 import { adaptive } from '@sluice/overload'
 import type { SeededRandom } from '@sluice/testkit'
-import type { Handler } from '../framework.ts'
-import { frameworks } from '../frameworks.ts'
+import type { Handler } from '../frameworks/framework.ts'
+import { frameworks } from '../frameworks/frameworks.ts'
 
 /** The system clock, with the number of its timers that have neither run nor been cancelled. */
 class CountingClock implements Clock {

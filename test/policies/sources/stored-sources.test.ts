@@ -3,9 +3,9 @@ import { postgresSource, redisSource, type WritablePolicySource } from '@sluice/
 import { FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
-import { endOf } from '../../services/node-script.ts'
-import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
+import { endOf } from '../../services/processes/node-script.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { documentOf } from './source-contract.ts'
 
 let redis: RedisServer

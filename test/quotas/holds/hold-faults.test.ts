@@ -5,7 +5,7 @@ import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
 import { CounterFaults } from '../../counters/fuzz/counter-faults.ts'
 import { TrackedCalls, turn } from '../../counters/fuzz/tracked-calls.ts'
-import { FaultyQuotaTable, quotasOnly } from '../faulty-quota-table.ts'
+import { FaultyQuotaTable, quotasOnly } from '../faults/faulty-quota-table.ts'
 import { DAY_MS, NOVEMBER } from './hold-fleet.ts'
 
 const RUNS = 60

@@ -3,7 +3,7 @@ import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { createQuotas, type Quotas, quota } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
-import { FaultyQuotaTable, quotasOnly } from '../faulty-quota-table.ts'
+import { FaultyQuotaTable, quotasOnly } from '../faults/faulty-quota-table.ts'
 import { NOVEMBER } from './hold-fleet.ts'
 
 const NAMES = { policy: 'tokens', scope: 'late' } as const

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
-import { quotasOnly } from '../faulty-quota-table.ts'
-import { BehindTable } from '../lagging-table.ts'
+import { quotasOnly } from '../faults/faulty-quota-table.ts'
+import { BehindTable } from '../faults/lagging-table.ts'
 import { HoldFleet, MINUTE_MS } from './hold-fleet.ts'
 
 // a failover to a server that lacks the last writes

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { postgresLedger, type SqlLedger } from '@sluice/counters/postgres'
 import { eachSeed } from '@sluice/testkit'
-import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
 import { holdSuite } from './hold-suite.ts'
 import { HoldWalk } from './hold-walk.ts'
 

@@ -3,7 +3,7 @@ import { limitOverrides } from '@sluice/limiter-core'
 import { createQuotas, credits, type Quotas, quota, type Waterfall, waterfall } from '@sluice/quotas'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
-import { FaultyQuotaTable, quotasOnly } from '../faulty-quota-table.ts'
+import { FaultyQuotaTable, quotasOnly } from '../faults/faulty-quota-table.ts'
 
 const HOUR_MS = 3_600_000
 /** The last two are the last parts of waterfalls, which settlements may charge beyond their limits. */

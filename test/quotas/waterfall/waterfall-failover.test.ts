@@ -3,8 +3,8 @@ import { createLimiter } from '@sluice/limiter-core'
 import { createQuotas, credits, quota, waterfall } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
-import { quotasOnly } from '../faulty-quota-table.ts'
-import { BehindTable } from '../lagging-table.ts'
+import { quotasOnly } from '../faults/faulty-quota-table.ts'
+import { BehindTable } from '../faults/lagging-table.ts'
 
 test('after a failover to a server that was behind, takes repeated with their keys count once', async () => {
   const clock = new FakeClock({ wallMs: Date.UTC(2026, 10, 2) })

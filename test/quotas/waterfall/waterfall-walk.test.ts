@@ -4,7 +4,7 @@ import { postgresLedger } from '@sluice/counters/postgres'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { eachSeed } from '@sluice/testkit'
 import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
 import { WaterfallWalk } from './waterfall-walk.ts'
 
 const RUNS = 40

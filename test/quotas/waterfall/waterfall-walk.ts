@@ -3,7 +3,7 @@ import { createQuotas, credits, type Quotas, quota, type Waterfall, waterfall } 
 import { FakeClock, type SeededRandom } from '@sluice/testkit'
 import { expect } from 'expect'
 import type { QuotaTable } from '../../../packages/counters/src/ledger/quota-table.ts'
-import { FaultyQuotaTable, quotasOnly } from '../faulty-quota-table.ts'
+import { FaultyQuotaTable, quotasOnly } from '../faults/faulty-quota-table.ts'
 import { WaterfallModel } from './waterfall-model.ts'
 
 const HOUR_MS = 3_600_000

@@ -5,7 +5,7 @@ import { createLimiter } from '@sluice/limiter-core'
 import { createQuotas, quota, waterfall } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
 import { waterfallSuite } from './waterfall-suite.ts'
 
 describe('waterfalls in memory', () => {

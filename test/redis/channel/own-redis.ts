@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals'
 import type { Redis } from 'ioredis'
-import { type RedisServer, type RedisServerOptions, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, type RedisServerOptions, startRedis } from '../../services/redis/redis-server.ts'
 
 let prefixes = 0
 

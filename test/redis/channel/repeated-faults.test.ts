@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { baseSeed, seededRandom } from '@sluice/testkit'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { NAMES } from './programs/member.ts'
 
 type Member = ChildNode<typeof import('./programs/member.ts')>

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { hashSlot } from '@sluice/redis'
 import type { Cluster, Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
-import { NODE_TIMEOUT_MS, startRedisCluster } from '../../services/redis-cluster.ts'
-import { startSentinel } from '../../services/sentinel.ts'
+import { NODE_TIMEOUT_MS, startRedisCluster } from '../../services/redis/redis-cluster.ts'
+import { startSentinel } from '../../services/redis/sentinel.ts'
 import { redisOnMajor } from './on-major.ts'
 
 const majors = [5, 6] as const

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { ioredisMaker, nodeRedisMaker, type RecoveringClient } from './recovering-client.ts'
 
 const ECHO = { name: 'echo', text: 'return 1' }

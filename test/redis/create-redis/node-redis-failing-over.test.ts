@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { hashSlot, type RedisClient, scriptRunner } from '@sluice/redis'
 import { eventually } from '../../services/eventually.ts'
 import { freePort } from '../../services/free-port.ts'
-import { NODE_TIMEOUT_MS, startRedisCluster } from '../../services/redis-cluster.ts'
-import { startSentinel } from '../../services/sentinel.ts'
-import { startProxy } from '../../services/tcp-proxy.ts'
+import { startProxy } from '../../services/proxies/tcp-proxy.ts'
+import { NODE_TIMEOUT_MS, startRedisCluster } from '../../services/redis/redis-cluster.ts'
+import { startSentinel } from '../../services/redis/sentinel.ts'
 import { nodeRedisOnMajor } from './on-major.ts'
 
 const SET = { name: 'set', text: "return redis.call('SET', KEYS[1], 'value')" }

@@ -3,7 +3,7 @@ import { type AlgorithmName, createLimiter, type PolicyInput } from '@sluice/lim
 import { redisBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { ownPrefix } from './own-prefix.ts'
 
 let server: RedisServer

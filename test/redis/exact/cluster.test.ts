@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { hashSlot, redisBackend } from '@sluice/redis'
 import { backendContract } from '@sluice/testkit'
 import type { Cluster } from 'ioredis'
-import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
+import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
 import { chargeOf, hour, minute, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 

@@ -3,7 +3,7 @@ import { type Answer, type Backend, type Clock, systemClock } from '@sluice/limi
 import { redisBackend, scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { chargeOf, hour, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 import { RecordingRunner } from './recording-runner.ts'

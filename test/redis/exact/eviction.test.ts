@@ -3,7 +3,7 @@ import { createLimiter } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import { Warnings } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { ownPrefix } from './own-prefix.ts'
 
 const warnings = new Warnings()

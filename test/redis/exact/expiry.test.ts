@@ -3,7 +3,7 @@ import type { Answer, Backend } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import type { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { chargeOf, minute, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 

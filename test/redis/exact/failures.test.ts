@@ -3,7 +3,7 @@ import type { Answer, Backend } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { freePort } from '../../services/free-port.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { bucket, chargeOf, hour, minute, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 

@@ -3,7 +3,7 @@ import { redisBackend } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { chargeOf, hour } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 

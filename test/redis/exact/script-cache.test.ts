@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { redisBackend } from '@sluice/redis'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { bucket, chargeOf, hour, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 

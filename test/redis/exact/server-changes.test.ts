@@ -4,7 +4,7 @@ import { redisBackend } from '@sluice/redis'
 import type { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
 import { onFreePorts } from '../../services/free-port.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { chargeOf } from './charge.ts'
 
 const HOUR_MS = 3_600_000

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type Backend, type Clock, type Decision, type Policy, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, scriptRunner } from '@sluice/redis'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { chargeOf, hour, minute, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 import { RecordingRunner } from './recording-runner.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createInflightLimiter, type InflightBackend } from '@sluice/limiter-core'
 import { hashSlot } from '@sluice/redis'
-import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
+import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
 import { eventually, Fleet } from './fleet.ts'
 
 let cluster: RedisCluster

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { startNode } from '../../services/child-node.ts'
+import { startNode } from '../../services/processes/child-node.ts'
 import { total } from './fairness.ts'
 
 type Contender = typeof import('./children/contender.ts')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createInflightLimiter, type InflightBackend, type InflightLimiter } from '@sluice/limiter-core'
 import { inflightContract } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { clients, Fleet } from './fleet.ts'
 
 let server: RedisServer

@@ -3,7 +3,7 @@ import { createInflightLimiter, type InflightBackend, type Permit } from '@sluic
 import { redisInflight } from '@sluice/redis'
 import { hostileKeys } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { eventually, Fleet } from './fleet.ts'
 
 // these tests check counts, and a busy machine must not make a process count locally

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { inflightLimit, type Permit } from '@sluice/express'
 import { seededRandom } from '@sluice/testkit'
 import express from 'express'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { eventually, Fleet } from './fleet.ts'
 
 const LIMIT = 10

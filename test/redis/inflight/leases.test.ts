@@ -3,7 +3,7 @@ import { isPromise, type MaybePromise, type Permit } from '@sluice/limiter-core/
 import { scriptRunner } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { type Fate, FaultyRunner } from './faulty-runner.ts'
 import { Fleet } from './fleet.ts'
 

@@ -3,7 +3,7 @@ import { type InflightBackend, isPromise, type MaybePromise, type Permit } from 
 import { scriptRunner } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom, Warnings } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { type Fate, FaultyRunner } from './faulty-runner.ts'
 import { Fleet } from './fleet.ts'
 import { ProcessClock } from './process-clock.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createInflightLimiter, type Observer, type Permit } from '@sluice/limiter-core'
 import { isPromise, systemClock } from '@sluice/limiter-core/backend'
 import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { clients, eventually, Fleet } from './fleet.ts'
 
 let server: RedisServer

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { systemClock } from '@sluice/limiter-core/backend'
 import type { RedisInflightOptions } from '@sluice/redis'
 import type { Redis } from 'ioredis'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { eventually } from './fleet.ts'
 
 type Member = ChildNode<typeof import('./children/member.ts')>

@@ -16,7 +16,7 @@ import {
 import { redisUniques } from '@sluice/redis/uniques'
 import type { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 /** A command that ran in a script, and the keys that the call of the script declared. */
 interface Ran {

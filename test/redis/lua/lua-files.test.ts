@@ -60,7 +60,7 @@ function overSteps(make: (steps: readonly CompiledPolicy[]) => Script): readonly
 }
 
 test('the module with the Lua source equals the .lua files', async () => {
-  await mustRun(process.execPath, ['tools/embed-lua.mjs', '--check'], root)
+  await mustRun(process.execPath, ['tools/build/embed-lua.mjs', '--check'], root)
 })
 
 test.each(files)('%s is Lua 5.1', (file) => {

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Backend, type Clock, type Decision, type Policy, systemClock } from '@sluice/limiter-core/backend'
 import { leasedBackend, type RedisClient, redisBackend, type ScriptRunner, scriptRunner } from '@sluice/redis'
 import { eventually } from '../../services/eventually.ts'
-import { type IncrexProxy, startIncrexProxy } from '../../services/increx-proxy.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type IncrexProxy, startIncrexProxy } from '../../services/redis/increx-proxy.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { chargeOf, remaining } from '../exact/charge.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 

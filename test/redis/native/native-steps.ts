@@ -1,6 +1,6 @@
 import { eachSeed } from '@sluice/testkit'
-import { startIncrexProxy } from '../../services/increx-proxy.ts'
-import { startRedis } from '../../services/redis-server.ts'
+import { startIncrexProxy } from '../../services/redis/increx-proxy.ts'
+import { startRedis } from '../../services/redis/redis-server.ts'
 import { liveAlike } from './step-histories.ts'
 
 interface Lived {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Backend, type Policy, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, type ScriptRunner, scriptRunner } from '@sluice/redis'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { chargeOf } from '../exact/charge.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '@sluice/redis'
 import { backendContract } from '@sluice/testkit'
 import type { Cluster } from 'ioredis'
-import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
+import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 import { eventually } from '../inflight/fleet.ts'
 

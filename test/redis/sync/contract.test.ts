@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import { syncedBackend } from '@sluice/redis'
 import { backendContract } from '@sluice/testkit'
 import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 
 let server: RedisServer

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { epochNow, lasting } from '../../faults/fleet.ts'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
+import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { Reports } from './reports.ts'
 
 type Api = ChildNode<typeof import('./children/api.ts')>

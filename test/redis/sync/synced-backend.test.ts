@@ -3,7 +3,7 @@ import { type Backend, createLimiter, type Decision, type Limiter, type PolicyIn
 import { prometheusText } from '@sluice/metrics'
 import { type RedisConnection, redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 import { eventually } from '../inflight/fleet.ts'
 

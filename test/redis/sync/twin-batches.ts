@@ -5,7 +5,7 @@ import { type Counter, compilePolicy, PolicyVariants } from '@sluice/limiter-cor
 import { redisSyncLedger } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 
 const inputs: readonly PolicyInput[] = [

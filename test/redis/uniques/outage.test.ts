@@ -3,7 +3,7 @@ import { createRedis } from '@sluice/redis'
 import { type RedisUniques, redisUniques } from '@sluice/redis/uniques'
 import { RedisHyperLogLog } from '@sluice/sketches'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let clients: ReturnType<typeof createRedis>[]

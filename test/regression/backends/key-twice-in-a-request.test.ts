@@ -10,8 +10,8 @@ import type { Pool } from 'pg'
 import { InProcessObjects } from '../../cloudflare/in-process-objects.ts'
 import { ownSchema } from '../../postgres/own-schema.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
-import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const MINUTE = 60_000
 const minute: Policy = { name: 'minute', algorithm: 'fixed-window', limit: 10, windowMs: MINUTE }

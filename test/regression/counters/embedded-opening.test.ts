@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
-import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../../services/embedded-template.ts'
 import { memoryFolder } from '../../services/memory-folder.ts'
+import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../../services/postgres/embedded-template.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
 
 let folder: string
 let child: ChildNode<typeof import('../../counters/children/opening.ts')>

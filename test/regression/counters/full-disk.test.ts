@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type ChildNode, startNode } from '../../services/child-node.ts'
-import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../../services/embedded-template.ts'
 import { eventually } from '../../services/eventually.ts'
-import { limitFiles } from '../../services/file-limit.ts'
 import { memoryFolder } from '../../services/memory-folder.ts'
-import { unprivileged } from '../../services/unprivileged.ts'
+import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../../services/postgres/embedded-template.ts'
+import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
+import { limitFiles } from '../../services/processes/file-limit.ts'
+import { unprivileged } from '../../services/processes/unprivileged.ts'
 
 const UNAVAILABLE = 'SLUICE_COUNTERS_UNAVAILABLE'
 /** Durable increments that are tried while the disk is full. */

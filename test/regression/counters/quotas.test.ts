@@ -10,8 +10,8 @@ import { QuotaAccount } from '../../../packages/quotas/src/account/quota-account
 import { emptyState } from '../../../packages/quotas/src/account/quota-state.ts'
 import { CalendarPeriods } from '../../../packages/quotas/src/calendar/calendar-periods.ts'
 import { balanceOf } from '../../../packages/quotas/src/quota-balance.ts'
-import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../quotas/faulty-quota-table.ts'
-import { BehindTable } from '../../quotas/lagging-table.ts'
+import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../quotas/faults/faulty-quota-table.ts'
+import { BehindTable } from '../../quotas/faults/lagging-table.ts'
 
 const NAMES = { policy: 'calls', scope: 'tests' } as const
 const NEVER = new Promise<void>(() => {})

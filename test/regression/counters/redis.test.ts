@@ -5,7 +5,7 @@ import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { HeldLedger } from '../../counters/fuzz/intercepted-ledger.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 /**
  * A ledger that can forget the progress of its writers, as PostgreSQL does for writers that sent nothing for a week.

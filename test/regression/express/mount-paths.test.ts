@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { byRoute, rateLimit } from '@sluice/express'
 import express, { type Express, type RequestHandler } from 'express'
 import { type Asked, askForStatus } from '../../adapters/ask-for-status.ts'
-import { express4 } from '../../adapters/express4.ts'
+import { express4 } from '../../adapters/express/express4.ts'
 import { running } from '../../adapters/running-app.ts'
 
 const twice = { limit: 2, window: '1m', key: byRoute() } as const

@@ -3,8 +3,8 @@ import type { AlgorithmName, Decision } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let proxy: TcpProxy

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { FastifyRouteLimits } from '@sluice/fastify'
 import { Warnings } from '@sluice/testkit'
 import { fastify } from 'fastify'
-import { limited, limits, opened, statuses } from '../../adapters/fastify-injected.ts'
+import { limited, limits, opened, statuses } from '../../adapters/fastify/fastify-injected.ts'
 
 const warnings = new Warnings()
 const app = opened(fastify)

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { memoryBackend } from '@sluice/fastify'
 import { type FastifyInstance, fastify } from 'fastify'
 import { fastify as fastify4 } from 'fastify4'
-import { limited, limits, opened, statuses } from '../../adapters/fastify-injected.ts'
+import { limited, limits, opened, statuses } from '../../adapters/fastify/fastify-injected.ts'
 
 const ok = async (): Promise<string> => 'ok'
 const rate = (limit: number) => ({ rateLimit: { limit, window: '1m' } }) as const

@@ -3,7 +3,7 @@ import { type FastifyRouteLimits, sluice } from '@sluice/fastify'
 import { FakeClock, until, Warnings, Watcher } from '@sluice/testkit'
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
 import { fastify as fastify4 } from 'fastify4'
-import { limited, limits, type Make, opened } from '../../adapters/fastify-injected.ts'
+import { limited, limits, type Make, opened } from '../../adapters/fastify/fastify-injected.ts'
 
 interface OfUser extends FastifyRequest {
   user?: string

@@ -6,8 +6,8 @@ import { rateLimit as ofKoa } from '@sluice/koa'
 import { type FastifyInstance, fastify } from 'fastify'
 import Koa from 'koa'
 import { askForStatus } from '../../adapters/ask-for-status.ts'
-import { fastify4 } from '../../adapters/fastify4.ts'
-import { Koa2 } from '../../adapters/koa2.ts'
+import { fastify4 } from '../../adapters/fastify/fastify4.ts'
+import { Koa2 } from '../../adapters/koa/koa2.ts'
 import { running } from '../../adapters/running-app.ts'
 
 const twice = { limit: 2, window: '1m', key: byRoute() } as const

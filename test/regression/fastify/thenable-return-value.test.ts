@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { inflightLimit } from '@sluice/fastify'
 import { fastify } from 'fastify'
-import { limited, opened } from '../../adapters/fastify-injected.ts'
+import { limited, opened } from '../../adapters/fastify/fastify-injected.ts'
 
 const app = opened(fastify)
 let runs = 0

@@ -6,7 +6,7 @@ import express from 'express'
 import { fastify } from 'fastify'
 import { fastify as fastify4 } from 'fastify4'
 import request from 'supertest'
-import { limited, limits, opened } from '../../adapters/fastify-injected.ts'
+import { limited, limits, opened } from '../../adapters/fastify/fastify-injected.ts'
 import { viewOf } from '../../keys/request-view.ts'
 import { UpgradeSite } from '../../sockets/upgrade-site.ts'
 

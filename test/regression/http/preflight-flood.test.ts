@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis'
 import { askForStatus } from '../../adapters/ask-for-status.ts'
 import { running } from '../../adapters/running-app.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const FORGED = 400
 const forged = {

@@ -17,7 +17,7 @@ import { PairedPrimary } from '../../cluster/paired.ts'
 import { frontBackend } from '../../contracts/front-backend.ts'
 import { entryOf, linesOf } from '../../http/header-fields.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { FakeClock, until } from '@sluice/testkit'
 import { fastify } from 'fastify'
 import { fastify as fastify4 } from 'fastify4'
-import { limited, limits } from '../../adapters/fastify-injected.ts'
+import { limited, limits } from '../../adapters/fastify/fastify-injected.ts'
 
 // the server waits for its last answers before it emits close
 test.each([

@@ -3,8 +3,8 @@ import { connect, constants, createServer, type Http2Server, type ServerHttp2Ses
 import { type AddressInfo, connect as connectTcp } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { eachSeed, type SeededRandom, until, Watcher } from '@sluice/testkit'
-import { frameworks } from '../../leaks/frameworks.ts'
-import { overHttp2 } from '../../leaks/http2-site.ts'
+import { frameworks } from '../../leaks/frameworks/frameworks.ts'
+import { overHttp2 } from '../../leaks/frameworks/http2-site.ts'
 
 const SESSIONS = 300
 const AT_ONCE = 30

@@ -12,9 +12,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { until, Watcher } from '@sluice/testkit'
-import type { Handler } from '../../leaks/framework.ts'
-import { frameworks } from '../../leaks/frameworks.ts'
-import { overHttp2 } from '../../leaks/http2-site.ts'
+import type { Handler } from '../../leaks/frameworks/framework.ts'
+import { frameworks } from '../../leaks/frameworks/frameworks.ts'
+import { overHttp2 } from '../../leaks/frameworks/http2-site.ts'
 
 const STREAMS = 20
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { frameworks } from '../../leaks/frameworks.ts'
+import { frameworks } from '../../leaks/frameworks/frameworks.ts'
 import { runProgram } from '../../leaks/program.ts'
 
 test('a handler that waits forever for its abandoned response holds no permit after it is garbage-collected', async () => {

@@ -13,7 +13,7 @@ import { leasedBackend, redisBackend, scriptRunner } from '@sluice/redis'
 import { LeasedFleet, seededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let client: Redis

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createRedis, createRedisCluster, hashSlot, leasedBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
-import { startRedisCluster } from '../../services/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { startRedisCluster } from '../../services/redis/redis-cluster.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const policy = { name: 'hour', limit: 1_000_000, window: '1h' } as const
 

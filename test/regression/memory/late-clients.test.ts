@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { baseSeed } from '@sluice/testkit'
-import { overAdmitted } from '../../floods/late-clients.ts'
+import { overAdmitted } from '../../floods/late/late-clients.ts'
 import { everyAlgorithm, KIB } from '../../floods/scene.ts'
 
 const seed = baseSeed()

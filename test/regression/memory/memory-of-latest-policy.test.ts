@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { baseSeed } from '@sluice/testkit'
-import { wronged } from '../../floods/late-policy.ts'
+import { wronged } from '../../floods/late/late-policy.ts'
 import { KIB, MIB } from '../../floods/scene.ts'
 
 const seed = baseSeed()

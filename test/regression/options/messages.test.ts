@@ -6,8 +6,8 @@ import { leasedBackend, redisInflight } from '@sluice/redis'
 import express from 'express'
 import Koa from 'koa'
 import request from 'supertest'
-import { express4 } from '../../adapters/express4.ts'
-import { Koa2 } from '../../adapters/koa2.ts'
+import { express4 } from '../../adapters/express/express4.ts'
+import { Koa2 } from '../../adapters/koa/koa2.ts'
 
 type Untyped = (options: unknown) => unknown
 

@@ -20,7 +20,7 @@ import { until } from '@sluice/testkit'
 import { type FastifyPluginAsync, fastify } from 'fastify'
 import { oddBackend } from '../../contracts/computed-backend.ts'
 import { type AppOptions, nestApp } from '../../nest/nest-app.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 /** Options as in JavaScript, without type checks. */
 // biome-ignore lint/suspicious/noExplicitAny: these calls are wrong on purpose

@@ -4,7 +4,7 @@ import { RateGate, type RateLimitOptions } from '@sluice/http'
 import { memoryBackend } from '@sluice/limiter-core'
 import { FakeClock, failingBackend } from '@sluice/testkit'
 import { fastify } from 'fastify'
-import { limited, limits, opened, statuses } from '../../adapters/fastify-injected.ts'
+import { limited, limits, opened, statuses } from '../../adapters/fastify/fastify-injected.ts'
 import { viewOf } from '../../keys/request-view.ts'
 
 const clock = new FakeClock()

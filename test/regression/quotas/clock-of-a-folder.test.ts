@@ -3,7 +3,7 @@ import { createLimiter } from '@sluice/limiter-core'
 import { createQuotas, quota } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
-import { quotasOnly } from '../../quotas/faulty-quota-table.ts'
+import { quotasOnly } from '../../quotas/faults/faulty-quota-table.ts'
 
 const NAMES = { policy: 'calls', scope: 'folder' } as const
 const LIMIT = 3_000

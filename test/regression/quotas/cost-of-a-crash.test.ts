@@ -5,7 +5,7 @@ import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { createQuotas, type QuotaBalance, quota } from '@sluice/quotas'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
-import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../quotas/faulty-quota-table.ts'
+import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../quotas/faults/faulty-quota-table.ts'
 
 const NAMES = { policy: 'calls', scope: 'crashes' } as const
 const NOON = Date.UTC(2026, 10, 2, 12)

@@ -4,7 +4,7 @@ import { afterThisTurn, compilePolicy, countName, PolicyVariants } from '@sluice
 import { createQuotas, type Quotas, quota } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
-import { FaultyQuotaTable, quotasOnly } from '../../quotas/faulty-quota-table.ts'
+import { FaultyQuotaTable, quotasOnly } from '../../quotas/faults/faulty-quota-table.ts'
 
 const NAMES = { policy: 'calls', scope: 'owed' } as const
 

@@ -3,7 +3,7 @@ import { createLimiter } from '@sluice/limiter-core'
 import { createQuotas, quota } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
-import { FaultyQuotaTable, quotasOnly } from '../../quotas/faulty-quota-table.ts'
+import { FaultyQuotaTable, quotasOnly } from '../../quotas/faults/faulty-quota-table.ts'
 import { eventually } from '../../services/eventually.ts'
 
 // a database that fails between two quotas of one request: the refund of the first quota fails, too

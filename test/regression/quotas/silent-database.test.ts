@@ -6,7 +6,7 @@ import { createQuotas, type Quotas, quota } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
 import type { QuotaTable } from '../../../packages/counters/src/ledger/quota-table.ts'
-import { FaultyQuotaTable, quotasOnly } from '../../quotas/faulty-quota-table.ts'
+import { FaultyQuotaTable, quotasOnly } from '../../quotas/faults/faulty-quota-table.ts'
 
 const WAIT_MS = 100
 const UNAVAILABLE = { code: 'SLUICE_COUNTERS_UNAVAILABLE' }

@@ -3,8 +3,8 @@ import { MemoryLedger } from '@sluice/counters'
 import { createQuotas, credits, type Quotas, quota, type WaterfallInput, waterfall } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
-import { quotasOnly } from '../../quotas/faulty-quota-table.ts'
-import { BehindTable } from '../../quotas/lagging-table.ts'
+import { quotasOnly } from '../../quotas/faults/faulty-quota-table.ts'
+import { BehindTable } from '../../quotas/faults/lagging-table.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

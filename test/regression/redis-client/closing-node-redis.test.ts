@@ -5,7 +5,7 @@ import { createNodeRedis, createNodeRedisCluster, nodeRedisOptions } from '@slui
 import { createClient as createClient5, createCluster as createCluster5 } from 'redis5'
 import { eventually } from '../../services/eventually.ts'
 import { onFreePorts } from '../../services/free-port.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const ONE = { text: 'return 1' } as Script
 

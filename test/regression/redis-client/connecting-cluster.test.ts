@@ -7,8 +7,8 @@ import { createRedisCluster, redisBackend, redisInflight, type ScriptRunner, scr
 import { Cluster, Redis } from 'ioredis'
 import { createCluster } from 'redis'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
-import { startRedis } from '../../services/redis-server.ts'
+import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
+import { startRedis } from '../../services/redis/redis-server.ts'
 
 const compiled = algorithms['fixed-window'].compile({
   name: 'api',

@@ -6,8 +6,8 @@ import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, createRedisCluster, leasedBackend, redisBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
-import { startRedisCluster } from '../../services/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { startRedisCluster } from '../../services/redis/redis-cluster.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const LONG_MS = 20_000
 let server: RedisServer

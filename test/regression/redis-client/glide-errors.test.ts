@@ -3,7 +3,7 @@ import { createLimiter } from '@sluice/limiter-core'
 import { redisBackend, scriptRunner } from '@sluice/redis'
 import { GlideClient, Logger } from '@valkey/valkey-glide'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 describe('valkey-glide', () => {
   let server: RedisServer

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { scriptRunner } from '@sluice/redis'
 import { GlideClusterClient } from '@valkey/valkey-glide'
-import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
+import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
 
 let cluster: RedisCluster
 

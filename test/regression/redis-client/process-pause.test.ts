@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { until } from '@sluice/testkit'
 import type { Cluster, Redis } from 'ioredis'
 import { redisOnMajor } from '../../redis/create-redis/on-major.ts'
-import { blockProcess } from '../../services/block-process.ts'
 import { eventually } from '../../services/eventually.ts'
 import { onFreePorts } from '../../services/free-port.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { blockProcess } from '../../services/processes/block-process.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const SILENT_MS = 100
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
 import { redisOnMajor } from '../../redis/create-redis/on-major.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 // regression: each reply of a demoted primary closed the connection again, with another listener and timer
 

@@ -6,7 +6,7 @@ import { algorithms, systemClock } from '@sluice/limiter-core/backend'
 import { leasedBackend, redisBackend, redisInflight, type ScriptRunner, scriptRunner } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let client: Redis

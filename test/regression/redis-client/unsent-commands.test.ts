@@ -4,7 +4,7 @@ import { type AlgorithmName, createLimiter, type ScriptRunner } from '@sluice/li
 import { createRedis, RedisFailure, redisBackend, scriptRunner } from '@sluice/redis'
 import type { Redis } from 'ioredis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let client: Redis

@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis'
 import { fairness, maxMinShares } from '../../redis/inflight/fairness.ts'
 import { eventually } from '../../redis/inflight/fleet.ts'
 import { contendInFakeTime } from '../../redis/inflight/simulated-contention.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let client: Redis

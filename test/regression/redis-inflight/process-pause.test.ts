@@ -4,8 +4,8 @@ import { createRedis, redisInflight, scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { FaultyRunner } from '../../redis/inflight/faulty-runner.ts'
-import { blockProcess } from '../../services/block-process.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { blockProcess } from '../../services/processes/block-process.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const LIMIT = 12
 // a busy machine answers within these, too

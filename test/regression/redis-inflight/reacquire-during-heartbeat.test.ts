@@ -3,7 +3,7 @@ import { createInflightLimiter, type ScriptRunner } from '@sluice/limiter-core'
 import { redisInflight, scriptRunner } from '@sluice/redis'
 import { FakeClock, until } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const leaseMs = 9_000
 // a heartbeat has at most four calls of 32 keys in flight, so the last key waits for a fifth

@@ -3,7 +3,7 @@ import { type AlgorithmName, createLimiter, type PolicyInput } from '@sluice/lim
 import { redisBackend } from '@sluice/redis'
 import type { Redis } from 'ioredis'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let client: Redis

@@ -3,7 +3,7 @@ import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { baseSeed, seededRandom } from '@sluice/testkit'
 import { Member, type MemberOptions } from '../../redis/known/member.ts'
-import { startRedis } from '../../services/redis-server.ts'
+import { startRedis } from '../../services/redis/redis-server.ts'
 
 const LIMIT = 120
 const RESTARTS = 6

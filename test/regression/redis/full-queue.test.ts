@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let client: ReturnType<typeof createRedis>

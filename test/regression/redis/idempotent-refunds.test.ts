@@ -6,8 +6,8 @@ import { Redis } from 'ioredis'
 import { chargeOf, remaining } from '../../redis/exact/charge.ts'
 import { clients, type RedisClass } from '../../redis/inflight/fleet.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const LIMIT = 100
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { hashSlot, scriptRunner } from '@sluice/redis'
-import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
+import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
 
 let cluster: RedisCluster
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { redisBackend } from '@sluice/redis'
 import { eachSeed } from '@sluice/testkit'
 import { chargeOf } from '../../redis/exact/charge.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 beforeAll(async () => {

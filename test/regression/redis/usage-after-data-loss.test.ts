@@ -3,8 +3,8 @@ import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { chargedOf, Member, type MemberOptions } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
-import { startRedis } from '../../services/redis-server.ts'
-import { startProxy } from '../../services/tcp-proxy.ts'
+import { startProxy } from '../../services/proxies/tcp-proxy.ts'
+import { startRedis } from '../../services/redis/redis-server.ts'
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 const ends: (() => Promise<unknown>)[] = []

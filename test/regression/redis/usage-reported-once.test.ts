@@ -6,7 +6,7 @@ import { createRedis, leasedBackend, redisBackend, scriptRunner, syncedBackend }
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { chargedOf } from '../../redis/known/member.ts'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let client: Redis

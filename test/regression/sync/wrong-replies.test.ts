@@ -5,7 +5,7 @@ import { afterThisTurn, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, type ScriptRunner, scriptRunner, syncedBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
 let client: Redis

@@ -1,6 +1,6 @@
 import { type AppDescription, adapterContract, type Feature, type RunningApp } from '@sluice/testkit'
-import { type FetchHandler, fetchApp } from '../../adapters/fetch-app.ts'
-import { honoApp } from '../../adapters/hono-app.ts'
+import { type FetchHandler, fetchApp } from '../../adapters/fetch/fetch-app.ts'
+import { honoApp } from '../../adapters/fetch/hono-app.ts'
 import { CollectedTests, type Outcome } from './collected-tests.ts'
 
 export type Serve = (handler: FetchHandler) => RunningApp | Promise<RunningApp>

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { RunningApp } from '@sluice/testkit'
 import type { Answered, Asked, Pending } from '../../../packages/testkit/src/adapter/stage/client.ts'
-import type { FetchHandler } from '../../adapters/fetch-app.ts'
+import type { FetchHandler } from '../../adapters/fetch/fetch-app.ts'
 
 const apps = new Map<number, FetchHandler>()
 

@@ -1,4 +1,4 @@
-import { type PostgresServer, startPostgres } from '../postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../postgres/postgres-server.ts'
 
 let postgres: PostgresServer | undefined
 

@@ -1,4 +1,4 @@
-import { type RedisServer, startRedis } from '../redis-server.ts'
+import { type RedisServer, startRedis } from '../redis/redis-server.ts'
 
 let redis: RedisServer | undefined
 

@@ -9,7 +9,7 @@ import { count } from './children/thread-events.ts'
 
 const seed = 'a seed that all threads know'
 const program = join(import.meta.dirname, 'children/hammer.ts')
-const hook = join(root, 'test/services/typescript-hook.cjs')
+const hook = join(root, 'test/services/processes/typescript-hook.cjs')
 
 /** Runs two threads at the same time over one buffer, until both have finished. */
 async function hammered(buffer: SharedArrayBuffer): Promise<void> {

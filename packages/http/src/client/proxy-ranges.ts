@@ -1,4 +1,4 @@
-// Written by `node tools/update-proxy-ranges.mjs`. Do not edit by hand.
+// Written by `node tools/release/update-proxy-ranges.mjs`. Do not edit by hand.
 
 /** Published addresses of a proxy. */
 export interface PublishedRanges {

@@ -1,4 +1,4 @@
-// Written by tools/embed-page.mjs: change what is in browser/, and run it. uplot.js is uPlot, MIT, Leon Sorokin.
+// Written by tools/build/embed-page.mjs: change what is in browser/, and run it. uplot.js is uPlot, MIT, Leon Sorokin.
 import type { PageFile } from './page-response.ts'
 
 export const pageFiles: ReadonlyMap<string, PageFile> = new Map([

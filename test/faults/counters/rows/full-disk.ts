@@ -1,7 +1,7 @@
 import { eventually } from '../../../services/eventually.ts'
-import type { Findings } from '../../findings.ts'
 import { during } from '../../fleet.ts'
-import type { Form, Row } from '../../row.ts'
+import type { Findings } from '../../report/findings.ts'
+import type { Form, Row } from '../../report/row.ts'
 import { type CounterBench, countThrough } from '../counter-bench.ts'
 
 const MIB = 2 ** 20

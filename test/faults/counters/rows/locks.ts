@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg'
 import { eventually } from '../../../services/eventually.ts'
-import type { Findings } from '../../findings.ts'
 import { during, type FaultTimes } from '../../fleet.ts'
-import type { Form, Row } from '../../row.ts'
+import type { Findings } from '../../report/findings.ts'
+import type { Form, Row } from '../../report/row.ts'
 import { type CounterBench, countThrough } from '../counter-bench.ts'
 import type { Tier } from '../counting-fleet.ts'
 

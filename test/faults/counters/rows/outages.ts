@@ -1,5 +1,5 @@
 import { during } from '../../fleet.ts'
-import type { Row } from '../../row.ts'
+import type { Row } from '../../report/row.ts'
 import { type CounterBench, countThrough } from '../counter-bench.ts'
 import type { Tier } from '../counting-fleet.ts'
 

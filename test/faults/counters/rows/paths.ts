@@ -1,7 +1,7 @@
 import { seededRandom } from '@sluice/testkit'
-import { startProxy, type TcpProxy } from '../../../services/tcp-proxy.ts'
+import { startProxy, type TcpProxy } from '../../../services/proxies/tcp-proxy.ts'
 import { during, type FaultTimes, lasting } from '../../fleet.ts'
-import type { Form, Row } from '../../row.ts'
+import type { Form, Row } from '../../report/row.ts'
 import { type CounterBench, countThrough, postgresUrlOf, waitMsIn } from '../counter-bench.ts'
 
 type Fault = (proxy: TcpProxy, form: Form) => Promise<FaultTimes>

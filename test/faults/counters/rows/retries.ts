@@ -1,7 +1,7 @@
 import { postgresLedger } from '@sluice/counters/postgres'
 import { systemClock } from '@sluice/limiter-core/backend'
-import type { Findings } from '../../findings.ts'
-import type { Form, Row } from '../../row.ts'
+import type { Findings } from '../../report/findings.ts'
+import type { Form, Row } from '../../report/row.ts'
 import type { CounterBench } from '../counter-bench.ts'
 import type { Tier } from '../counting-fleet.ts'
 

@@ -1,7 +1,7 @@
-import { startProxy } from '../../../services/tcp-proxy.ts'
-import type { Findings } from '../../findings.ts'
+import { startProxy } from '../../../services/proxies/tcp-proxy.ts'
 import { epochNow, lasting } from '../../fleet.ts'
-import type { Form, Row } from '../../row.ts'
+import type { Findings } from '../../report/findings.ts'
+import type { Form, Row } from '../../report/row.ts'
 import { type CounterBench, countThrough, flushMsIn, postgresUrlOf } from '../counter-bench.ts'
 import { PER_SECOND, type Tier } from '../counting-fleet.ts'
 

@@ -1,0 +1,74 @@
+// Runs the long form of all rows, prints the table, and writes it to docs/reliability.md.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../../repository.ts'
+import { counters } from '../counters/counter-rows.ts'
+import { clusters, movedSlots } from '../rows/clusters.ts'
+import { crashes } from '../rows/crashes.ts'
+import { errors } from '../rows/errors.ts'
+import { failovers } from '../rows/failovers.ts'
+import { paths } from '../rows/paths.ts'
+import { postgres } from '../rows/postgres.ts'
+import { processes } from '../rows/processes.ts'
+import { stalls } from '../rows/stalls.ts'
+import { synced } from '../rows/synced.ts'
+import { findingsOf } from './attempts.ts'
+import type { Findings } from './findings.ts'
+import type { Group, Row } from './row.ts'
+
+const PAGE = join(root, 'docs/reliability.md')
+const [BEGIN, END] = ['<!-- faults: written by npm run test:faults -->', '<!-- /faults -->']
+const HEAD = ['| Row | Fault | Measured values (bounds) | Passed |', '| --- | --- | --- | --- |']
+
+/** Returns how many rows missed their guarantees. */
+export async function report(): Promise<number> {
+  const lines: string[] = []
+  let misses = 0
+  const group = async <Bench>({ name, start, stop, rows }: Group<Bench>): Promise<void> => {
+    const bench = await start()
+    console.log(`\n== ${name}`)
+    for (const row of rows) {
+      const findings = await findingsOf(row, bench, 'long')
+      misses += findings.misses.length > 0 ? 1 : 0
+      lines.push(lineOf(row, findings))
+      console.log(lines.at(-1))
+    }
+    await stop(bench)
+  }
+  await group(stalls)
+  await group(paths)
+  await group(crashes)
+  await group(errors)
+  await group(failovers)
+  await group(clusters)
+  await group(movedSlots)
+  await group(processes)
+  await group(postgres)
+  await group(synced)
+  await group(counters)
+  const table = [...HEAD, ...lines.sort(byRow)].join('\n')
+  console.log(`\n${table}`)
+  write(table)
+  return misses
+}
+
+function lineOf({ id, fault }: Row<never>, { lines, misses }: Findings): string {
+  const cells = [id, fault, lines.join('; '), misses.length === 0 ? 'yes' : '**no**']
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+}
+
+function byRow(one: string, other: string): number {
+  return numberOf(one) - numberOf(other)
+}
+
+function numberOf(line: string): number {
+  return Number(/R(\d+)/.exec(line)?.[1])
+}
+
+function write(table: string): void {
+  const page = readFileSync(PAGE, 'utf8')
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (from < 0 || to < from) throw new Error(`${PAGE} has no place for the table: ${BEGIN}`)
+  writeFileSync(PAGE, `${page.slice(0, from + BEGIN.length)}\n\n${table}\n\n${page.slice(to)}`)
+}

@@ -1,0 +1,46 @@
+// Writes the Lua of a package, src/lua/**/*.lua, into src/lua/generated.ts, which its code imports: a file
+// `exact-head.lua` becomes the string `exactHead`, without comment-only lines. With --check it writes nothing, and
+// fails if a module differs from its output.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { root } from '../root-command.mjs'
+
+const isCheck = process.argv.includes('--check')
+
+for (const name of readdirSync(join(root, 'packages'))) {
+  const folder = join(root, 'packages', name, 'src/lua')
+  if (!existsSync(folder)) continue
+  const path = join(folder, 'generated.ts')
+  const wanted = moduleOf(folder)
+  const isSame = existsSync(path) && readFileSync(path, 'utf8') === wanted
+  if (isSame) continue
+  if (isCheck) {
+    console.error(
+      `packages/${name}/src/lua/generated.ts is not what the .lua files say: node tools/build/embed-lua.mjs`,
+    )
+    process.exitCode = 1
+  } else {
+    writeFileSync(path, wanted)
+  }
+}
+
+function moduleOf(folder) {
+  const files = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith('.lua'))
+  const texts = files.map((path) => [nameOf(path), textOf(join(folder, path))]).sort(([a], [b]) => (a < b ? -1 : 1))
+  const lines = texts.map(([name, text]) => `export const ${name}: string = ${JSON.stringify(text)}\n`)
+  return `// Written by tools/build/embed-lua.mjs: change the .lua files, and run it.\n${lines.join('')}`
+}
+
+function nameOf(path) {
+  return basename(path, '.lua').replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
+}
+
+function textOf(path) {
+  const text = readFileSync(path, 'utf8')
+  // lines of such a text could look like comments
+  if (/\[=*\[/.test(text)) throw new Error(`${path}: long brackets are not understood here`)
+  return text
+    .split('\n')
+    .filter((line) => !/^\s*(--.*)?$/.test(line))
+    .join('\n')
+}

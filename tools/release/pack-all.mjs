@@ -1,0 +1,57 @@
+// Packs every package as it is published: node tools/release/pack-all.mjs [folder], default `tarballs`. Prints a JSON list of
+// the tarballs: name, path, files, unpackedSize. Run `npm run build` first.
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { root } from '../root-command.mjs'
+
+const readManifest = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+const { repository, homepage, bugs } = readManifest(root)
+const destination = resolve(process.argv[2] ?? 'tarballs')
+const staging = mkdtempSync(join(tmpdir(), 'sluice-pack-'))
+
+try {
+  const staged = readdirSync(join(root, 'packages')).map(stage)
+  mkdirSync(destination, { recursive: true })
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination, ...staged]
+  const packed = JSON.parse(
+    execFileSync('npm', args, { cwd: staging, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
+  const made = packed.map(({ name, filename, files, unpackedSize }) => {
+    return { name, path: join(destination, filename), files: files.map(({ path }) => path), unpackedSize }
+  })
+  process.stdout.write(`${JSON.stringify(made, undefined, 2)}\n`)
+} finally {
+  rmSync(staging, { recursive: true, force: true })
+}
+
+/** Copies the files that a package publishes, with the manifest that is published. */
+function stage(name) {
+  const source = join(root, 'packages', name)
+  if (!existsSync(join(source, 'dist'))) throw new Error(`${name} has no dist/: npm run build comes before this`)
+  const folder = join(staging, name)
+  const { files } = readManifest(source)
+  for (const each of [...files, 'README.md', 'LICENSE'])
+    cpSync(join(source, each), join(folder, each), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(publishedManifest(source, name), undefined, 2)}\n`)
+  return folder
+}
+
+/** Removes fields that only this repository uses: scripts, and the export condition for the source. */
+function publishedManifest(source, name) {
+  const { scripts: _, exports, ...manifest } = readManifest(source)
+  const ways = Object.entries(exports).map(([path, way]) => [path, typeof way === 'string' ? way : published(way)])
+  return {
+    ...manifest,
+    repository: { ...repository, directory: `packages/${name}` },
+    homepage,
+    bugs,
+    publishConfig: { access: 'public', provenance: true },
+    exports: Object.fromEntries(ways),
+  }
+}
+
+function published({ '@sluice/source': _, ...way }) {
+  return way
+}
