@@ -33,7 +33,7 @@ function moduleText() {
   const texts = [
     // served from one folder, whatever folder the source is in
     ...files.map((name) => [basename(name).replace(/\.ts$/, '.js'), textOf(join(folder, 'browser', name))]),
-    ...SHARED.map((name) => [name.replace(/\.ts$/, '.js'), textOf(join(folder, '../..', name))]),
+    ...SHARED.map((name) => [name.replace(/\.ts$/, '.js'), textOf(join(folder, '..', name))]),
     ['uplot.js', script(readFileSync(join(chart, 'uPlot.esm.js'), 'utf8'), 'ecmascript')],
     ['uplot.css', readFileSync(join(chart, 'uPlot.min.css'), 'utf8')],
   ].sort(([a], [b]) => (a < b ? -1 : 1))

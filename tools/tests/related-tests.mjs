@@ -41,7 +41,7 @@ function importersOf(paths) {
   const importers = new Map()
   for (const path of paths) {
     for (const [, specifier] of readFileSync(join(root, path), 'utf8').matchAll(IMPORTS)) {
-      const imported = specifier.startsWith('..')
+      const imported = specifier.startsWith('.')
         ? relative(root, resolve(root, dirname(path), specifier))
         : entries.get(specifier)
       if (imported !== undefined) importers.set(imported, (importers.get(imported) ?? new Set()).add(path))

@@ -40,7 +40,7 @@ function compile(root, source, target) {
   const { exports } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   const entries = Object.entries(exports).filter(([, entry]) => entry['@sluice/source'])
   const compiled = entries.map(([path, entry]) => {
-    return [path, entry['@sluice/source'].replace(/^\.\/src\//, '../').replace(/\.ts$/, '.js')]
+    return [path, entry['@sluice/source'].replace(/^\.\/src\//, './').replace(/\.ts$/, '.js')]
   })
   const manifest = { type: 'commonjs', exports: Object.fromEntries(compiled) }
   writeFileSync(join(target, 'package.json'), JSON.stringify(manifest))

@@ -62,7 +62,7 @@ export function saveResult(bench, tables) {
   const date = new Date().toISOString().slice(0, 10)
   const plainTables = tables.map(({ curves, ...table }) => table)
   const result = { date, machine: describeMachine(), versions: describeVersions(), tables: plainTables }
-  mkdirSync(new URL('..', resultFile(bench)), { recursive: true })
+  mkdirSync(new URL('.', resultFile(bench)), { recursive: true })
   writeFileSync(resultFile(bench), `${JSON.stringify(result, undefined, 1)}\n`)
   const curves = tables.flatMap((table) => table.curves ?? [])
   // a line for each curve

@@ -60,7 +60,7 @@ function initialise(user: User, data: string): void {
   const env = { PATH: process.env.PATH, TZ: 'UTC' }
   execFileSync(postgresBinary('initdb'), [...args, '--no-sync'], {
     ...user,
-    cwd: join(data, '../..'),
+    cwd: join(data, '..'),
     env,
     stdio: 'pipe',
   })
