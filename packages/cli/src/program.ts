@@ -50,11 +50,13 @@ const EXPLAIN_HELP = `${TOKEN_HELP}
 
 KEY is the key that a policy counts, such as an address or an API key. It is a
 part of the URL of a request. The page shows keys without their end; with --id,
-KEY is the id of such a key in the output of 'sluice watch --json'.
+KEY is the id of such a key in the output of 'sluice watch --json'. Write --
+before a KEY that begins with a dash.
 
 Examples:
   sluice explain http://localhost:3000/limits 203.0.113.7
-  sluice explain --cost 5000 https://api.example.com/limits acme`
+  sluice explain --cost 5000 https://api.example.com/limits acme
+  sluice explain http://localhost:3000/limits -- -42`
 
 const EXIT_CODES = `
 Exit codes:

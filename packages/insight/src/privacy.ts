@@ -13,7 +13,8 @@ export const PRIVACIES: readonly Privacy[] = ['full', 'mask', 'hash']
 
 /** Number of visible characters of a masked key. */
 const SHOWN = 4
-const HASHED = 12
+/** Number of hexadecimal digits of a hashed key: an argument of a command must not begin with a dash. */
+const HASHED = 16
 const IPV4 = /^(\d{1,3}\.\d{1,3}\.\d{1,3}\.)\d{1,3}$/
 const IPV6 = /^[\da-f:]*:[\da-f:]*(?:\/\d+)?$/i
 
@@ -33,5 +34,5 @@ function masked(key: string): string {
 }
 
 function hashed(key: string, secret: string): string {
-  return createHmac('sha256', secret).update(Buffer.from(key, 'utf16le')).digest('base64url').slice(0, HASHED)
+  return createHmac('sha256', secret).update(Buffer.from(key, 'utf16le')).digest('hex').slice(0, HASHED)
 }

@@ -4,7 +4,8 @@ import { boundedText } from '../bounded-text.ts'
 import { keyMask, type Privacy } from '../privacy.ts'
 import type { KeyNames } from './report/top-keys.ts'
 
-const ID_CHARACTERS = 16
+/** Hexadecimal digits, because an id is an argument of a command and must not begin with a dash. */
+const ID_DIGITS = 24
 
 export interface KeyNameOptions {
   readonly privacy: Privacy
@@ -25,7 +26,7 @@ export function keyNames({ privacy, secret, shared }: KeyNameOptions): KeyNames 
   const shown = (name: string): string => boundedText(mask(name))
   if (privacy !== 'mask' || (shared && secret === undefined)) return { shown, id: shown }
   const id = (name: string): string =>
-    createHmac('sha256', key).update(Buffer.from(name, 'utf16le')).digest('base64url').slice(0, ID_CHARACTERS)
+    createHmac('sha256', key).update(Buffer.from(name, 'utf16le')).digest('hex').slice(0, ID_DIGITS)
   return { shown, id }
 }
 
