@@ -17,7 +17,6 @@ import type {
 } from '../report/replay-report.ts'
 import type { LogReplay } from './log-replay.ts'
 import type { LogRequest } from './log-request.ts'
-import type { PolicyReplay } from './policy-replay.ts'
 import { proposedLimit } from './proposed-limit.ts'
 import type { ReplayedPolicies } from './replayed-policies.ts'
 import { isMeasuredInSlices } from './window-demand.ts'
@@ -38,7 +37,7 @@ export function replayReport(replay: LogReplay, log: LogSummary): ReplayReport {
     lists: replay.replayed.lists ? { blocked: replay.blocked, allowed: replay.exempt } : null,
     policies: replay.replayed.matcher.policies.map(({ written, key }, index) => {
       const { name, mode = 'enforce', limit, per, unit = 'requests' } = written
-      return { name, mode, limit, per, unit, ...policyReport(replay.policies[index], written, key.names.length) }
+      return { name, mode, limit, per, unit, ...policyReport(replay, index, written, key.names.length) }
     }),
     notes: notesOf(replay),
   }
@@ -74,9 +73,10 @@ function topReport({ key, count, error }: CountedKey, requests?: number): TopRep
 
 type Counted = Omit<PolicyReport, 'name' | 'mode' | 'limit' | 'per' | 'unit'>
 
-function policyReport(replay: PolicyReplay | undefined, written: WrittenPolicy, keyParts: number): Counted {
+function policyReport(all: LogReplay, index: number, written: WrittenPolicy, keyParts: number): Counted {
+  const replay = all.policies[index]
   if (!replay) return NOTHING
-  const { policy, counts, plans } = replay
+  const { policy, counts, plans, banned } = replay
   const { demand, proposal } = demandReport(counts.clients, written)
   const windows = counts.clients.busiestWindows()
   const curve = Array.from({ length: POINTS }, (_, at) => quantileLimit(windows, (at + 1) / POINTS))
@@ -86,6 +86,7 @@ function policyReport(replay: PolicyReplay | undefined, written: WrittenPolicy, 
     demand: { ...demand, measured: isMeasuredInSlices(policy) ? 'in slices' : 'exactly', curve },
     proposal,
     plans: [...plans].map(([plan, usage]) => planReport(plan, usage, written)),
+    bans: written.ban ? { begun: all.replayed.bans?.get(policy.name) ?? 0, denied: banned } : null,
   }
 }
 
@@ -120,6 +121,7 @@ const NOTHING: Counted = {
   demand: { percentiles: [], largest: 0, measured: 'exactly', curve: [] },
   proposal: null,
   plans: [],
+  bans: null,
 }
 
 function notesOf({ replayed, policies, request }: LogReplay): readonly string[] {

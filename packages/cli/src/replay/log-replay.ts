@@ -40,14 +40,17 @@ export class LogReplay {
     this.#clock.advanceTo(timeMs)
     request.entry = entry
     this.times.add(timeMs)
-    const { isDenied, listed, matched, denials, costs } = this.replayed.decide(request)
+    const { isDenied, isBanned, listed, matched, denials, costs } = this.replayed.decide(request)
     if (listed === 'block') this.blocked++
     else if (listed === 'allow') this.exempt++
     if (isDenied) this.total.deny(request.address, timeMs, request.place)
     else this.total.allowed(request.address, timeMs)
     for (let index = 0; index < matched.length; index++) {
       const match = matched[index]
-      if (match) this.policies[index]?.record(match, costs[index], timeMs, denials[index], this.#place)
+      const policy = this.policies[index]
+      if (!match || !policy) continue
+      policy.record(match, costs[index], timeMs, denials[index], this.#place)
+      if (isBanned && denials[index]) policy.banned++
     }
   }
 

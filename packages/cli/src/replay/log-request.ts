@@ -58,6 +58,12 @@ export class LogRequest {
     return this.#route() ?? `${this.#field('method') ?? '-'} ${this.#field('path') ?? '-'}`
   }
 
+  /** Status of the response; undefined if the log does not have it. */
+  get status(): number | undefined {
+    const status = Number(this.#field('status') ?? Number.NaN)
+    return status >= 100 ? status : undefined
+  }
+
   /** Returns the value of an attribute; undefined if the log does not have it. */
   readonly read = (name: string): AttributeValue | undefined => {
     if (name === 'address') return this.address

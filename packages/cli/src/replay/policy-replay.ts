@@ -11,6 +11,8 @@ export class PolicyReplay {
   readonly counts: DenialCounts
   /** Usage by plan; empty if all plans have the same limit. */
   readonly plans: ReadonlyMap<string, PlanUsage>
+  /** Number of requests that the policy denied because their keys were banned. */
+  banned = 0
   readonly #demand: WindowDemand
 
   /** `policy`: the compiled policy of `written`. `ids`: the clients of the log. */

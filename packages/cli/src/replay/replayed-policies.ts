@@ -1,4 +1,4 @@
-import type { Answer, Backend, Clock, Decision, Policy, PolicyInput } from '@sluice/limiter-core'
+import type { Answer, Backend, Clock, Decision, Observer, Policy, PolicyInput } from '@sluice/limiter-core'
 import { memoryBackend } from '@sluice/limiter-core'
 import { Observers } from '@sluice/limiter-core/backend'
 import { type OpenPolicy, openPolicies, PolicyLimiter } from '@sluice/limiter-core/http'
@@ -16,6 +16,11 @@ import type { PolicyFile } from './policy-file.ts'
 /** Largest memory for the counts of all keys. Pages are taken when they are needed. */
 const COUNTS_BYTES = 2 ** 30
 
+/** `source` of a decision about a banned key. */
+const BANNED = 'banned'
+/** Smallest status of a response that failed. */
+const FAILED_FROM = 400
+
 const NONE: readonly never[] = []
 
 /** A decision about one request of the log. Valid until the next request is decided. */
@@ -28,6 +33,8 @@ export interface ReplayedRequest {
   matched: readonly (MatchedPolicy | undefined)[]
   /** For each policy of the file: whether it denied the request, or would have denied it in shadow mode. */
   readonly denials: boolean[]
+  /** Whether the key of a policy was banned, so that only the policies that ban it were asked. */
+  isBanned: boolean
   /** For each policy of the file: units of the request, after they were settled. */
   readonly costs: number[]
 }
@@ -43,6 +50,8 @@ export class ReplayedPolicies {
   readonly lists: PolicyLists | undefined
   /** Number of keys whose counts were forgotten, because memory was full. */
   evicted = 0
+  /** Number of bans that began, by policy; undefined if no policy bans keys. */
+  readonly bans: Map<string, number> | undefined
   readonly #clock: Clock
   readonly #limiter: PolicyLimiter | undefined
   /** Indexes in the file of the policies that are not off. */
@@ -67,23 +76,26 @@ export class ReplayedPolicies {
     backend.observe?.({ event: (name) => this.#observe(name) })
     const open = this.#open(backend)
     this.compiled = policies.map((_, index) => open[this.#active.indexOf(index)]?.policy)
-    this.#limiter = open.length > 0 ? new PolicyLimiter(open, clock, new Observers([], () => [])) : undefined
+    this.bans = open.some(({ ban }) => ban) ? new Map() : undefined
+    this.#limiter = open.length > 0 ? new PolicyLimiter(open, clock, this.#observers()) : undefined
     this.#keys = this.#active.map(() => undefined)
     this.#reserved = this.#active.map(() => 0)
     const none = policies.map(() => false)
-    this.#request = { isDenied: false, listed: undefined, matched: [], denials: none, costs: policies.map(() => 0) }
+    const costs = policies.map(() => 0)
+    this.#request = { isDenied: false, isBanned: false, listed: undefined, matched: [], denials: none, costs }
   }
 
   /** Decides a request at the time of the clock: takes its units from all policies that apply, or from none. */
-  decide(from: Pick<LogRequest, 'read' | 'fullAddress'>): Readonly<ReplayedRequest> {
+  decide(from: Pick<LogRequest, 'read' | 'fullAddress' | 'status'>): Readonly<ReplayedRequest> {
     const { read } = from
     const request = this.#request
+    request.isBanned = false
     request.listed = this.lists?.answer(from.fullAddress, read)
     request.isDenied = request.listed === 'block'
     request.denials.fill(false)
     const matched = request.listed === undefined ? this.matcher.match(read) : NONE
     request.matched = matched
-    if (matched.length > 0 && this.#prepare(matched, read)) this.#take(matched)
+    if (matched.length > 0 && this.#prepare(matched, read)) this.#take(matched, from)
     return request
   }
 
@@ -105,22 +117,39 @@ export class ReplayedPolicies {
     return applies
   }
 
-  #take(matched: ReplayedRequest['matched']): void {
+  #take(matched: ReplayedRequest['matched'], from: Pick<LogRequest, 'status'>): void {
     const limits = this.#hasPlans ? this.#active.map((index) => matched[index]?.limit) : undefined
     const moment = { now: this.#clock.now() }
     const decision = this.#limiter?.takeEach(this.#keys, this.#reserved, moment, limits) as Decision
     this.#record(decision)
-    if (decision.allowed) this.#settle(decision)
+    if (!decision.allowed) return
+    this.#settle(decision)
+    if (this.bans) this.#report(from.status)
   }
 
-  /** Writes which policies denied: there is one verdict for each policy that applies. */
-  #record(decision: Decision): void {
+  /**
+   * Writes which policies denied. There is one verdict for each policy that applies, or if a key is banned, for each
+   * policy that bans it.
+   */
+  #record({ allowed, source, verdicts }: Decision): void {
     const request = this.#request
-    request.isDenied = !decision.allowed
-    let verdict = 0
+    request.isDenied = !allowed
+    request.isBanned = source === BANNED
+    let at = 0
     for (const index of this.#active) {
       if (request.matched[index] === undefined) continue
-      request.denials[index] = !decision.verdicts[verdict++].allowed
+      if (request.isBanned && verdicts[at]?.policy.name !== this.matcher.policies[index].name) continue
+      request.denials[index] = !verdicts[at++].allowed
+    }
+  }
+
+  /** Reports how a request ended to the policies whose bans depend on it. */
+  #report(status: number | undefined): void {
+    if (status === undefined) return
+    const outcome = status >= FAILED_FROM ? 'failure' : 'success'
+    for (let at = 0; at < this.#active.length; at++) {
+      const key = this.#keys[at]
+      if (key !== undefined) this.#limiter?.reportOne(at, key, outcome)
     }
   }
 
@@ -147,10 +176,18 @@ export class ReplayedPolicies {
   #observe(event: string): void {
     if (event === 'evicted') this.evicted++
   }
+
+  #observers(): Observers {
+    const { bans } = this
+    const count: NonNullable<Observer['event']> = (event, { policy }) => {
+      if (event === 'ban') bans?.set(String(policy), (bans.get(String(policy)) ?? 0) + 1)
+    }
+    return new Observers(bans ? [{ event: count }] : [], () => [])
+  }
 }
 
 function policyInput({ written, largestLimit, overrides }: FilePolicy): PolicyInput {
-  const { name, per, algorithm, burst, slices, retry, unit, mode } = written
+  const { name, per, algorithm, burst, slices, retry, unit, mode, ban } = written
   return {
     name,
     limit: largestLimit,
@@ -161,6 +198,7 @@ function policyInput({ written, largestLimit, overrides }: FilePolicy): PolicyIn
     ...(retry && { retry }),
     ...(unit && { unit }),
     ...(mode && { mode }),
+    ...(ban && { ban: ban as NonNullable<PolicyInput['ban']> }),
     ...(overrides && { overrides }),
   }
 }

@@ -3,7 +3,7 @@ import { hourBars } from './hour-bars.ts'
 import { HTML_STYLE } from './html-style.ts'
 import { hourText, percent, shareOf } from './number-text.ts'
 import type { PlanReport, PolicyReport, ReplayReport, TopReport } from './replay-report.ts'
-import { clientsText, listsText, logText } from './replay-text.ts'
+import { bansText, clientsText, listsText, logText } from './replay-text.ts'
 import { escapedHtml } from './safe-text.ts'
 import { barChart, curveChart } from './svg-charts.ts'
 
@@ -116,6 +116,9 @@ function policySection(policy: PolicyReport): string {
   return `<section>
 <h2>${escapedHtml(name)}</h2>
 ${proposed.join('\n')}
+${bansText(policy)
+  .map((line) => `<p>${escapedHtml(line)}</p>`)
+  .join('')}
 <h3>Busiest ${escapedHtml(per)} of each client, in ${escapedHtml(unit)}</h3>
 ${curve}
 <h3>Requests by hour</h3>

@@ -70,6 +70,15 @@ export interface PolicyReport extends CountsReport {
   readonly proposal: ProposalReport | null
   /** The plans of the policy; empty if all plans have the same limit. */
   readonly plans: readonly PlanReport[]
+  /** Null if the policy bans no keys. */
+  readonly bans: BansReport | null
+}
+
+interface BansReport {
+  /** Number of bans that began. */
+  readonly begun: number
+  /** Number of the denied requests whose key was banned. Not counted for a policy in shadow mode: 0. */
+  readonly denied: number
 }
 
 /** Requests with the limit of one plan. Other plans count in the one with the smallest limit. */

@@ -21,6 +21,7 @@ export function replayText(report: ReplayReport, style: TextStyle): string {
     ...listsText(report),
     policiesTable(policies),
     ...policies.map((policy) => proposalText(policy, style)),
+    ...policies.flatMap((policy) => bansText(policy)),
     ...policies.filter(({ denied }) => denied > 0).flatMap((policy) => denialTables(policy, style)),
     ...hoursTable(total, style),
     ...notes.map((note) => `Note: ${printable(note)}`),
@@ -128,6 +129,14 @@ function proposalText(policy: PolicyReport, style: TextStyle): string {
     return one.proposal ? `${of}: ${count(one.proposal.limit)} per ${per} proposed. ${one.proposal.reason}` : []
   })
   return `${lines.join('\n')}${notes.join('')}`
+}
+
+/** Returns what the bans of a policy did; nothing if it has none. */
+export function bansText({ name, mode, bans }: PolicyReport): string[] {
+  if (!bans) return []
+  const begun = bans.begun === 1 ? '1 ban began' : `${count(bans.begun)} bans began`
+  const denied = mode === 'enforce' ? `; ${count(bans.denied)} of the denied requests were of banned keys` : ''
+  return [`${printable(name, 40)}: ${begun}${denied}.`]
 }
 
 function denialTables(policy: PolicyReport, style: TextStyle): string[] {
