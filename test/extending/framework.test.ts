@@ -9,7 +9,7 @@ jest.setTimeout(300_000)
 const extension = new Extension('framework', edits)
 const ARCHITECTURE = 'test/architecture.test.ts'
 const suites = [
-  'test/adapters/router.test.ts',
+  'test/adapters/router/router.test.ts',
   'test/adapters/exports.test.ts',
   'test/leaks/ordinary-ends.test.ts',
   ARCHITECTURE,

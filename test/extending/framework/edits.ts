@@ -55,7 +55,7 @@ export const edits: readonly Edit[] = [
     after: "  'koa-commonjs.cjs',\n",
     insert: "  'router-esm.mjs',\n  'router-commonjs.cjs',\n",
   },
-  { path: 'test/packaging/consumers.test.ts', after: "  'express',\n  'koa',\n", insert: "  'router',\n" },
+  { path: 'test/packaging/consumers.test.ts', after: "const typed = ['express', ", insert: "'router', " },
   {
     path: 'test/packaging/consumers/tsconfig.json',
     after: '    "typed/express.cts",\n',
