@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CheckedPolicy, compiledWith, type PlacedLimit } from './checked-policy.ts'
 import type { PlacedFinding } from './policy-finding.ts'
+import type { PolicyRelations } from './policy-relations.ts'
 import { areDisjoint, includes, replaces } from './request-set.ts'
 import { type Strictness, strictnessOf } from './strictness.ts'
 
 /** Returns the policies that never deny a request, whatever the traffic, and the policies that are written twice. */
-export function bindingFindings(policies: readonly CheckedPolicy[]): PlacedFinding[] {
-  return policies.flatMap((policy) => {
-    const finding = inactive(policy) ?? redundant(policy, policies)
+export function bindingFindings(relations: PolicyRelations): PlacedFinding[] {
+  return relations.policies.flatMap((policy) => {
+    const finding = inactive(policy) ?? redundant(policy, relations)
     return finding === undefined ? [] : [finding]
   })
 }
@@ -19,16 +20,18 @@ function inactive({ name, mode, rollout, at }: CheckedPolicy): PlacedFinding | u
   return { ...found, at: [...at, 'rollout'], message: `'${name}' never applies: its rollout is 0%` }
 }
 
-function redundant(policy: CheckedPolicy, policies: readonly CheckedPolicy[]): PlacedFinding | undefined {
+function redundant(policy: CheckedPolicy, relations: PolicyRelations): PlacedFinding | undefined {
   // its bans have an effect even if another policy denies first
   if (policy.written.ban !== undefined) return undefined
-  return duplicate(policy, policies) ?? dominated(policy, policies)
+  const including = relations.including(policy)
+  return duplicate(policy, including) ?? dominated(policy, including, relations)
 }
 
 /** Reports the later one of two policies that count the same in the same window. */
-function duplicate(policy: CheckedPolicy, policies: readonly CheckedPolicy[]): PlacedFinding | undefined {
-  const first = policies.find((other) => isSameCount(other, policy))
-  if (first === undefined || policies.indexOf(first) >= policies.indexOf(policy)) return undefined
+function duplicate(policy: CheckedPolicy, including: readonly CheckedPolicy[]): PlacedFinding | undefined {
+  // the policy counts the same as itself
+  const first = including.find((other) => isSameCount(other, policy))
+  if (first === undefined || first === policy) return undefined
   const { name, at } = policy
   const message = `'${name}' has the same match, key, unit and window as '${first.name}': only the smaller limit has an effect`
   return { rule: 'duplicate', severity: 'warning', policy: name, at, message }
@@ -49,14 +52,18 @@ function isSameCount(one: CheckedPolicy, other: CheckedPolicy): boolean {
 }
 
 /** Reports a policy if another policy denies first, whenever the policy would deny. */
-function dominated(policy: CheckedPolicy, policies: readonly CheckedPolicy[]): PlacedFinding | undefined {
-  const place = policies.indexOf(policy)
-  for (const [index, other] of policies.entries()) {
+function dominated(
+  policy: CheckedPolicy,
+  including: readonly CheckedPolicy[],
+  relations: PolicyRelations,
+): PlacedFinding | undefined {
+  const place = relations.placeOf(policy)
+  for (const other of including) {
     // reported as a duplicate, unless it has bans of its own
     if (other === policy || isSameCount(other, policy)) continue
-    const strictness = strictnessBetween(other, policy, policies)
+    const strictness = strictnessBetween(other, policy, relations)
     // of two policies that deny the same requests, the later one is reported
-    const isReported = index < place || strictnessBetween(policy, other, policies) === undefined
+    const isReported = relations.placeOf(other) < place || strictnessBetween(policy, other, relations) === undefined
     if (strictness !== undefined && isReported) return dominatedBy(other, policy, strictness)
   }
   return undefined
@@ -79,15 +86,15 @@ function dominatedBy(strict: CheckedPolicy, { name, at }: CheckedPolicy, strictn
 function strictnessBetween(
   strict: CheckedPolicy,
   lenient: CheckedPolicy,
-  policies: readonly CheckedPolicy[],
+  relations: PolicyRelations,
 ): Strictness | undefined {
   if (!countsAtLeast(strict, lenient)) return undefined
-  const isReplaced = policies.some((other) => replaces(other, strict) && !areDisjoint(other.written, lenient.written))
+  const isReplaced = relations.replacersOf(strict).some((other) => !areDisjoint(other.written, lenient.written))
   if (isReplaced) return undefined
   const isSameTraffic =
     strict.key.length === lenient.key.length &&
     includes(lenient.written, strict.written) &&
-    !policies.some((other) => replaces(other, lenient))
+    relations.replacersOf(lenient).length === 0
   const all = limitPairs(strict, lenient).map((limits) => strictnessWith(strict, lenient, limits, isSameTraffic))
   if (all.includes(undefined)) return undefined
   return all.includes('nearly') ? 'nearly' : 'always'

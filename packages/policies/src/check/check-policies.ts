@@ -9,6 +9,7 @@ import { type Deployment, fleetFindings } from './fleet-findings.ts'
 import { overrideFindings } from './override-findings.ts'
 import { planFindings } from './plan-findings.ts'
 import type { PlacedFinding, PolicyFinding } from './policy-finding.ts'
+import { PolicyRelations } from './policy-relations.ts'
 import { replacementFindings } from './replacement-findings.ts'
 import { startUpFindings } from './start-up-findings.ts'
 
@@ -37,10 +38,11 @@ const OPTIONS = ['processes', 'syncTickMs', 'text', 'previous'] as const
 export function checkPolicies(document: PolicyDocument, options: CheckOptions = {}): PolicyFinding[] {
   const { processes, syncTickMs, text, previous } = checkedOptions(options)
   const policies = checkedPolicies(document)
+  const relations = new PolicyRelations(policies)
   const found = [
     ...startUpFindings(policies),
-    ...replacementFindings(policies),
-    ...bindingFindings(policies),
+    ...replacementFindings(relations),
+    ...bindingFindings(relations),
     ...planFindings(policies),
     ...addressFindings(policies, document),
     ...overrideFindings(policies, document),

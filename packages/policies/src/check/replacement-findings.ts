@@ -1,11 +1,12 @@
 import type { CheckedPolicy } from './checked-policy.ts'
 import type { PlacedFinding } from './policy-finding.ts'
-import { includes, partsOf, replaces } from './request-set.ts'
+import type { PolicyRelations } from './policy-relations.ts'
+import { includes, partsOf } from './request-set.ts'
 
 /** Returns the policies that never apply, because other policies replace them on all their requests. */
-export function replacementFindings(policies: readonly CheckedPolicy[]): PlacedFinding[] {
-  return policies.flatMap((policy) => {
-    const others = policies.filter((other) => other.rollout === 1 && replaces(other, policy))
+export function replacementFindings(relations: PolicyRelations): PlacedFinding[] {
+  return relations.policies.flatMap((policy) => {
+    const others = relations.replacersOf(policy).filter(({ rollout }) => rollout === 1)
     const replacing = replacingAll(policy, others)
     if (replacing.length === 0) return []
     const { name, at } = policy

@@ -14,6 +14,11 @@ export class AttributeMatch {
     return [...this.#values.keys()]
   }
 
+  /** Returns the values of an attribute; undefined if the attribute may have any value. */
+  valuesOf(name: string): ReadonlySet<string> | undefined {
+    return this.#values.get(name)
+  }
+
   /** Whether a request has all the attributes. */
   fits(read: AttributeSource): boolean {
     for (const [name, values] of this.#values) {

@@ -14,13 +14,13 @@ export type ConditionFailed = (policy: string, error: unknown) => void
 export class FilePolicy {
   readonly written: WrittenPolicy
   readonly key: PolicyKey
+  readonly match: AttributeMatch
   /** Limits of single keys; undefined if there are none. */
   readonly overrides: FileOverrides | undefined
   /** Share of the keys to which the policy applies, from 0 to 1. */
   readonly share: number
   /** Names of the attributes that the policy reads from requests. */
   readonly attributes: readonly string[]
-  readonly #match: AttributeMatch
   readonly #condition: Condition | undefined
   /** Limits by plan, and the plan with the smallest one; undefined if all plans have the same limit. */
   readonly #plans: { readonly limits: ReadonlyMap<string, number>; readonly smallest: string } | undefined
@@ -31,12 +31,12 @@ export class FilePolicy {
     this.key = new PolicyKey(written.key)
     this.overrides = own.length === 0 ? undefined : new FileOverrides(own, this.key.names.length)
     this.share = shareOf(written.rollout)
-    this.#match = new AttributeMatch(written.match)
+    this.match = new AttributeMatch(written.match)
     this.#condition = written.when === undefined ? undefined : new Condition(written.when)
     this.#plans = typeof written.limit === 'number' ? undefined : plansOf(written.limit)
     this.attributes = [
       ...new Set([
-        ...this.#match.names,
+        ...this.match.names,
         ...(this.#condition?.attributes ?? []),
         ...this.key.names,
         ...(typeof written.limit === 'number' ? [] : ['plan']),
@@ -66,7 +66,7 @@ export class FilePolicy {
 
   /** Whether `match` and `when` fit a request. */
   fits(read: AttributeSource, failed: ConditionFailed): boolean {
-    if (this.written.mode === 'off' || !this.#match.fits(read)) return false
+    if (this.written.mode === 'off' || !this.match.fits(read)) return false
     if (!this.#condition) return true
     try {
       return this.#condition.isMetBy(read)
@@ -101,7 +101,7 @@ export class FilePolicy {
     return (
       (this.written.unit ?? 'requests') === (other.written.unit ?? 'requests') &&
       this.key.names.join('\0') === other.key.names.join('\0') &&
-      this.#match.refines(other.#match)
+      this.match.refines(other.match)
     )
   }
 }

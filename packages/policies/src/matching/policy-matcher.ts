@@ -2,6 +2,7 @@ import type { PolicyDocument } from '../document/policy-document.ts'
 import type { AttributeSource } from './attribute-source.ts'
 import { type ConditionFailed, FilePolicy } from './file-policy.ts'
 import { keyOfParts } from './policy-key.ts'
+import { replacersOf } from './replacements.ts'
 import { isIncluded } from './rollout.ts'
 
 /** A policy that applies to a request. */
@@ -29,9 +30,7 @@ export class PolicyMatcher {
     this.policies = policies.map((written) => new FilePolicy(written, overrides))
     // `address` takes the place of missing attributes
     this.attributes = [...new Set(['address', ...this.policies.flatMap(({ attributes }) => attributes)])]
-    this.#replacing = this.policies.map((one) =>
-      this.policies.flatMap((other, index) => (other.replaces(one) ? [index] : [])),
-    )
+    this.#replacing = replacersOf(this.policies)
     this.#failed = failed
   }
 

@@ -1,0 +1,24 @@
+import type { FilePolicy } from './file-policy.ts'
+import { MatchIndex } from './match-index.ts'
+
+/** Returns, for each policy, the places of the policies that it replaces, in ascending order. */
+export function replacementsBy(policies: readonly FilePolicy[]): readonly (readonly number[])[] {
+  const index = new MatchIndex(policies.map(({ match }) => match))
+  const named = new Map<string, number[]>()
+  for (const [place, { name }] of policies.entries()) named.set(name, [...(named.get(name) ?? []), place])
+  return policies.map((policy) => {
+    const written = (policy.written.replaces ?? []).flatMap((name) => named.get(name) ?? [])
+    // a policy that refines another one matches some of its requests
+    const candidates = new Set([...index.including(policy.match), ...written])
+    return [...candidates].filter((place) => policy.replaces(policies[place])).sort((one, other) => one - other)
+  })
+}
+
+/** Returns, for each policy, the places of the policies that replace it, in ascending order. */
+export function replacersOf(policies: readonly FilePolicy[]): readonly (readonly number[])[] {
+  const replacers: number[][] = policies.map(() => [])
+  for (const [place, replaced] of replacementsBy(policies).entries()) {
+    for (const other of replaced) replacers[other].push(place)
+  }
+  return replacers
+}
