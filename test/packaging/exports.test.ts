@@ -39,7 +39,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/cloudflare': 13,
   '@sluice/policies': 44,
   // without its dependencies; each command loads its own part
-  '@sluice/cli': 40,
+  '@sluice/cli': 41,
   '@sluice/testkit': 68,
 }
 

@@ -10,6 +10,7 @@ export { violatedNames } from './denial/violated-names.ts'
 export type { HttpExchange } from './exchange.ts'
 export { capEntry } from './gates/cap-entry.ts'
 export { type CapCheck, InflightGate } from './gates/inflight-gate.ts'
+export type { GroupedKeySource, KeyGroup } from './gates/key-group.ts'
 export {
   type ChangingPolicies,
   type PolicyFollower,

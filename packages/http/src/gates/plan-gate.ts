@@ -8,6 +8,7 @@ import {
   PolicyLimiter,
   policyItems,
 } from '@sluice/limiter-core/http'
+import { type KeyGroups, keyGroups } from './key-group.ts'
 import type { RatePlan } from './rate-plans.ts'
 import type { ResponseSettings } from './response-settings.ts'
 
@@ -19,6 +20,8 @@ export interface PlanGate<Req, Res> {
   readonly parts: readonly PlanPart<Req, Res>[]
   /** For each policy, the index of the first policy with the same key source, which is called once for all of them. */
   readonly keyOf: readonly number[]
+  /** The groups of the key sources; undefined if there are none. */
+  readonly keyGroups: KeyGroups<Req> | undefined
   /** The costs, if none depends on the request. */
   readonly fixedCosts: readonly number[] | undefined
   /** Set if the plan has a single policy for which nothing but the key depends on the request. */
@@ -51,7 +54,7 @@ export interface PlanPart<Req, Res> {
   readonly policies: readonly Policy[]
   /** The same policies with their modes. */
   readonly members: readonly { readonly policy: Policy; readonly mode: Mode }[]
-  readonly enforced: readonly Policy[]
+  readonly enforced: ReadonlySet<Policy>
   /** The items of the enforced policies, for `RateLimit-Policy`. */
   readonly policyItems: string
   /** Whether one of them has another limit for some keys or requests. */
@@ -67,10 +70,12 @@ export function planGate<Req, Res>(
   const active = plan.filter(({ mode }) => mode !== 'off')
   const costs = active.map(({ cost }) => cost.fixed)
   const fixedCosts = costs.every((cost) => cost !== undefined) ? costs : undefined
+  const firsts = new Map(active.map(({ key }, index) => [key, index] as const).reverse())
   return {
     plan: active,
     parts: [...new Set(active.map(({ answer }) => answer))].map((answer) => partOf(active, answer)),
-    keyOf: active.map(({ key }) => active.findIndex((other) => other.key === key)),
+    keyOf: active.map(({ key }) => firsts.get(key) as number),
+    keyGroups: keyGroups(active.map(({ key }) => key)),
     fixedCosts,
     sole: fixedCosts && soleOf(active, fixedCosts),
     limiter: new PolicyLimiter(plan, clock, observers, failover),
@@ -85,10 +90,10 @@ export function planGate<Req, Res>(
 
 function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: ResponseSettings<Req, Res>): PlanPart<Req, Res> {
   const own = plan.filter((one) => one.answer === answer)
-  const enforced = own.filter(({ mode }) => mode === 'enforce').map(({ policy }) => policy)
+  const enforced = new Set(own.filter(({ mode }) => mode === 'enforce').map(({ policy }) => policy))
   const overrides = own.some((one) => one.overrides !== undefined || one.limits !== undefined)
   const policies = own.map(({ policy }) => policy)
-  return { answer, policies, members: own, enforced, policyItems: policyItems(enforced), overrides }
+  return { answer, policies, members: own, enforced, policyItems: policyItems([...enforced]), overrides }
 }
 
 /** Whether bans depend on how the requests end. */

@@ -1,5 +1,6 @@
 import {
   allOf,
+  andThen,
   EXEMPT,
   type LimiterReport,
   type MaybePromise,
@@ -10,6 +11,7 @@ import {
   requestKey,
   wholeCostOfRequest,
 } from '@sluice/limiter-core/http'
+import { type KeyGroups, keyReport } from './key-group.ts'
 import type { SkipHook } from './options/gate-options.ts'
 import { runHook } from './options/hook.ts'
 import type { RequestLimit } from './options/request-limits.ts'
@@ -25,6 +27,14 @@ export interface PlannedRequest<Req, Res> {
 
 /** Returns the key for each policy. A key source shared by several policies is called once. */
 export function keysOf<Req, Res>(
+  request: PlannedRequest<Req, Res>,
+  report: ReportFallback,
+): MaybePromise<readonly ResolvedKey[]> {
+  const { keyGroups } = request.gate
+  return keyGroups ? keysOfGroups(request, keyGroups, report) : keysOfEach(request, report)
+}
+
+function keysOfEach<Req, Res>(
   { view, gate: { plan, keyOf }, skipping }: PlannedRequest<Req, Res>,
   report: ReportFallback,
 ): MaybePromise<ResolvedKey[]> {
@@ -37,6 +47,29 @@ export function keysOf<Req, Res>(
     else keys.push(requestKey(plan[index].key, view, report))
   }
   return allOf(keys)
+}
+
+/** Calls the key sources of the policies that apply, and of those that are in no group. */
+function keysOfGroups<Req, Res>(
+  { view, gate: { plan }, skipping }: PlannedRequest<Req, Res>,
+  { groups, others }: KeyGroups<Req>,
+  report: ReportFallback,
+): MaybePromise<readonly ResolvedKey[]> {
+  const keys: MaybePromise<ResolvedKey>[] = new Array(plan.length).fill(EXEMPT)
+  const resolve = (index: number): void => {
+    if (!isSkipped(plan[index], skipping)) keys[index] = requestKey(plan[index].key, view, report)
+  }
+  const found = allOf(groups.map(({ group }) => group.placesOf(view, keyReport(view, report))))
+  return andThen(found, (places) => {
+    for (const [at, { indexes }] of groups.entries()) {
+      for (const place of places[at]) {
+        const index = indexes.get(place)
+        if (index !== undefined) resolve(index)
+      }
+    }
+    for (const index of others) resolve(index)
+    return allOf(keys)
+  })
 }
 
 /** Returns the cost for each policy; 0 for skipped policies whose cost depends on the request. */

@@ -18,19 +18,20 @@ type Partition = ((policy: Policy) => string) | undefined
 
 /**
  * Returns the header entries for a decision, one per layer whose policies decided. `keys` has one key per policy of the
- * plan, and is empty if a key source denied the request. The request is exempt from the policies in `exempt`.
+ * plan, and is empty if a key source denied the request. `applying`: the policies from which the request is not exempt, if it
+ * is exempt from others.
  */
 export function rateEntries<Req, Res>(
   gate: PlanGate<Req, Res>,
   decision: Decision,
   keys: CountedKeys,
-  exempt: ReadonlySet<Policy> | undefined,
+  applying: readonly Policy[] | undefined,
 ): readonly HeaderEntry[] {
   const { parts } = gate
-  if (parts.length === 1) return [entryOf(parts[0], gate, decision, keys, exempt)]
+  if (parts.length === 1) return [entryOf(parts[0], gate, decision, keys, applying)]
   return parts.map((part) => {
     const verdicts = decision.verdicts.filter((verdict) => isOf(part, verdict))
-    return entryOf(part, gate, new RequestDecision({ ...decision, verdicts }), keys, exempt)
+    return entryOf(part, gate, new RequestDecision({ ...decision, verdicts }), keys, applying)
   })
 }
 
@@ -48,16 +49,18 @@ function entryOf<Req, Res>(
   gate: PlanGate<Req, Res>,
   decision: Decision,
   keys: CountedKeys,
-  exempt: ReadonlySet<Policy> | undefined,
+  applying: readonly Policy[] | undefined,
 ): HeaderEntry {
   const { headers, partition } = part.answer
   const partitionOf: Partition = partition && keys.length > 0 ? partitionsOf(gate, keys, partition) : undefined
   const { controlled } = gate.limiter
-  if (!partitionOf && !exempt && !part.overrides && !controlled) return rateEntry(headers, part.policyItems, decision)
+  if (!partitionOf && !applying && !part.overrides && !controlled) return rateEntry(headers, part.policyItems, decision)
   const enforced = controlled
-    ? part.members.filter(({ policy, mode }) => controlled.isEnforced(policy, mode)).map(({ policy }) => policy)
+    ? new Set(
+        part.members.filter(({ policy, mode }) => controlled.isEnforced(policy, mode)).map(({ policy }) => policy),
+      )
     : part.enforced
-  const counting = enforced.filter((policy) => !exempt?.has(policy))
+  const counting = applying ? applying.filter((policy) => enforced.has(policy)) : [...enforced]
   const shown =
     part.overrides || controlled ? counting.map((policy) => policyOfKey(policy, gate, decision, keys)) : counting
   return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)

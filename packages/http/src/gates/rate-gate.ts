@@ -206,7 +206,7 @@ export class RateGate<Req, Res> {
     const entries =
       sole && !gate.limiter.controlled
         ? [soleEntry(sole.headers, parts[0].policyItems, decision.binding)]
-        : rateEntries(gate, decision, keys, answers?.exempt)
+        : rateEntries(gate, decision, keys, answers?.applying)
     if (decision.allowed)
       return { gate, keys, costs, decision, entries, denial: undefined, responseOptions: this.options }
     const { denial, answer } = rateDenial(gate, decision)

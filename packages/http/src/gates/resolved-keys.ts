@@ -22,20 +22,28 @@ export class ResolvedKeys {
   readonly counted: CountedKeys
   /** Verdicts of policies whose key source returned `DENY`: denied, with no time to retry. */
   readonly denied: readonly PolicyVerdict[]
-  /** Policies from which the request is exempt; undefined if there are none. */
-  readonly exempt: ReadonlySet<Policy> | undefined
+  /** The policies from which the request is not exempt; undefined if it is exempt from none. */
+  readonly applying: readonly Policy[] | undefined
   readonly #plan: AnyPlan
 
   constructor({ plan, limiter: { controlled } }: PlanGate<never, never>, keys: readonly ResolvedKey[]) {
     this.#plan = plan
     const isShadow = ({ mode, policy }: AnyPlan[number]): boolean =>
       controlled ? !controlled.isEnforced(policy, mode) : mode === 'shadow'
-    this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one, isShadow(one))] : []))
+    // loops over the keys, because a plan may have thousands of policies, of which few apply
+    const applying: AnyPlan[number][] = []
+    const denied: PolicyVerdict[] = []
+    for (let index = 0; index < keys.length; index++) {
+      if (keys[index] === EXEMPT) continue
+      const one = plan[index]
+      applying.push(one)
+      if (keys[index] === DENY) denied.push(spent(one, isShadow(one)))
+    }
+    this.denied = denied
     // a denied request takes nothing; if the denying policies are in shadow mode, only shadow policies take nothing
-    const counts = (one: AnyPlan[number]): boolean => this.denied.length === 0 || !isShadow(one)
+    const counts = (one: AnyPlan[number]): boolean => denied.length === 0 || !isShadow(one)
     this.counted = keys.map((key, index) => (typeof key === 'string' && counts(plan[index]) ? key : undefined))
-    const exempt = plan.filter((_, index) => keys[index] === EXEMPT).map(({ policy }) => policy)
-    this.exempt = exempt.length > 0 ? new Set(exempt) : undefined
+    this.applying = applying.length < plan.length ? applying.map(({ policy }) => policy) : undefined
   }
 
   /** The decision if no count has to be read: the denials. Undefined if the request is exempt from all policies. */

@@ -2,12 +2,15 @@ import type { PolicyDocument } from '../document/policy-document.ts'
 import type { AttributeSource } from './attribute-source.ts'
 import { type ConditionFailed, FilePolicy } from './file-policy.ts'
 import { keyOfParts } from './policy-key.ts'
-import { replacersOf } from './replacements.ts'
+import { replacementsBy } from './replacements.ts'
+import { RequestIndex } from './request-index.ts'
 import { isIncluded } from './rollout.ts'
 
 /** A policy that applies to a request. */
 export interface MatchedPolicy {
   readonly policy: FilePolicy
+  /** Place of the policy in the file, from 0. */
+  readonly place: number
   /** Key that counts the request. */
   readonly key: string
   /** Plan of the policy whose limit the request has; undefined if all plans have the same. */
@@ -21,8 +24,9 @@ export class PolicyMatcher {
   readonly policies: readonly FilePolicy[]
   /** Names of the attributes that `match` reads. */
   readonly attributes: readonly string[]
-  /** Indexes of the policies that take the place of each policy. */
-  readonly #replacing: readonly (readonly number[])[]
+  readonly #index: RequestIndex
+  /** Places of the policies that each policy replaces. */
+  readonly #replaced: readonly (readonly number[])[]
   readonly #failed: ConditionFailed
 
   /** `failed` is called if a condition cannot be evaluated. Default: such a policy does not apply, without notice. */
@@ -30,7 +34,10 @@ export class PolicyMatcher {
     this.policies = policies.map((written) => new FilePolicy(written, overrides))
     // `address` takes the place of missing attributes
     this.attributes = [...new Set(['address', ...this.policies.flatMap(({ attributes }) => attributes)])]
-    this.#replacing = replacersOf(this.policies)
+    this.#index = new RequestIndex(
+      this.policies.map(({ written, match }) => (written.mode === 'off' ? undefined : match)),
+    )
+    this.#replaced = replacementsBy(this.policies)
     this.#failed = failed
   }
 
@@ -40,16 +47,24 @@ export class PolicyMatcher {
    * order; undefined for a policy that does not apply.
    */
   match(read: AttributeSource): readonly (MatchedPolicy | undefined)[] {
-    const fitting = this.policies.map((policy): MatchedPolicy | undefined => {
-      if (!policy.fits(read, this.#failed)) return undefined
+    const all: (MatchedPolicy | undefined)[] = new Array(this.policies.length).fill(undefined)
+    for (const one of this.applying(read)) all[one.place] = one
+    return all
+  }
+
+  /** Returns the policies that apply to a request, as `match` does, without the others. */
+  applying(read: AttributeSource): readonly MatchedPolicy[] {
+    const fitting: MatchedPolicy[] = []
+    for (const place of this.#index.candidates(read)) {
+      const policy = this.policies[place]
+      if (!policy.fits(read, this.#failed)) continue
       const key = keyOfParts(policy.key.partsOf(read))
-      if (!isIncluded(policy.share, policy.name, key)) return undefined
+      if (!isIncluded(policy.share, policy.name, key)) continue
       const plan = policy.planOf(read)
-      return { policy, key, plan, limit: policy.limitOf(plan) }
-    })
-    return fitting.map((one, index) => {
-      const isReplaced = this.#replacing[index].some((other) => fitting[other] !== undefined)
-      return isReplaced ? undefined : one
-    })
+      fitting.push({ policy, place, key, plan, limit: policy.limitOf(plan) })
+    }
+    if (fitting.length < 2) return fitting
+    const replaced = new Set(fitting.flatMap(({ place }) => this.#replaced[place]))
+    return replaced.size === 0 ? fitting : fitting.filter(({ place }) => !replaced.has(place))
   }
 }

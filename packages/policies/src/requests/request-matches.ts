@@ -4,6 +4,8 @@ import {
   byIp,
   DENY,
   EXEMPT,
+  type GroupedKeySource,
+  type KeyGroup,
   type KeySource,
   type LimiterReport,
   type MaybePromise,
@@ -21,7 +23,7 @@ import { RouteWatch } from './route-watch.ts'
 /** The policies that apply to a request, or what the lists decide instead. */
 interface Matches {
   readonly listed: ListAnswer
-  readonly policies: readonly (MatchedPolicy | undefined)[]
+  readonly policies: readonly MatchedPolicy[]
 }
 
 /** Full address of a client: lists contain single addresses. */
@@ -36,6 +38,12 @@ export class RequestMatches<Req extends object, Res> {
   readonly #lists: PolicyLists
   readonly #routes: RouteWatch | undefined
   readonly #found = new WeakMap<object, MaybePromise<Matches>>()
+  readonly #group: KeyGroup<Req> = {
+    placesOf: (view, report) =>
+      andThen(this.#matchesOf(view.raw, view, report), ({ listed, policies }) =>
+        listed === undefined ? policies.map(({ place }) => place) : [],
+      ),
+  }
 
   constructor(
     matcher: PolicyMatcher,
@@ -57,21 +65,23 @@ export class RequestMatches<Req extends object, Res> {
   keySource(index: number): KeySource<Req> {
     const source: KeySource<Req> = (request, view, report = reportNothing) => {
       return andThen(this.#matchesOf(request, view, report), ({ listed, policies }) => {
-        const key = policies[index]?.key
+        const key = placed(policies, index)?.key
         if (key === undefined || listed !== undefined) return EXEMPT
         if (key.charCodeAt(0) !== 0) return key
         // the limiter marks keys that start with NUL itself
         return key.startsWith(ADDRESS_MARK) ? ANONYMOUS : key.slice(1)
       })
     }
-    return Object.assign(source, { label: this.#matcher.policies[index].key.names.join(' + ') })
+    const label = this.#matcher.policies[index].key.names.join(' + ')
+    const member: GroupedKeySource<Req> = { group: this.#group, place: index }
+    return Object.assign(source, { label }, member)
   }
 
   /** Returns the limit of a request whose key was asked for. */
   limitOf(index: number, request: Req): MaybePromise<number> {
     // requests to which the policy does not apply are exempt
     const found = this.#found.get(request)
-    return andThen(found, (matches) => matches?.policies[index]?.limit ?? Number.POSITIVE_INFINITY)
+    return andThen(found, (matches) => placed(matches?.policies ?? [], index)?.limit ?? Number.POSITIVE_INFINITY)
   }
 
   /** Returns the final cost of a request: an attribute that is a number; undefined if the reservation stays. */
@@ -87,7 +97,7 @@ export class RequestMatches<Req extends object, Res> {
     this.#routes?.see(view.route)
     const found = andThen(this.#attributes.of(view, report), (read) => ({
       listed: this.#listed(view, read),
-      policies: this.#matcher.match(read),
+      policies: this.#matcher.applying(read),
     }))
     this.#found.set(request, found)
     return found
@@ -97,4 +107,8 @@ export class RequestMatches<Req extends object, Res> {
     if (this.#lists.isEmpty) return undefined
     return this.#lists.answer(resolveKey(BY_FULL_ADDRESS, view, reportNothing) as string, read)
   }
+}
+
+function placed(policies: readonly MatchedPolicy[], place: number): MatchedPolicy | undefined {
+  return policies.find((one) => one.place === place)
 }
