@@ -100,6 +100,34 @@ describe('legacy header lines', () => {
   })
 })
 
+describe('header lines of draft 6', () => {
+  const draft6 = { headers: 'draft-6' } as const
+
+  test('contain limit, remaining units and the seconds until the reset, whatever `legacy` is', () => {
+    const verdict = new ChargeVerdict(wide, false, 7, 0, 1_001)
+    const lines = { 'RateLimit-Limit': '100', 'RateLimit-Remaining': '7', 'RateLimit-Reset': '2' }
+    expect(linesOf([entryOf(decisionOf(verdict), { ...draft6, legacy: { reset: 'epoch' } })])).toEqual(lines)
+  })
+
+  test('describe the most restrictive of the limiters that write them', () => {
+    const near = entryOf(decisionOf(passes(narrow, 1)), { headers: 'legacy', legacy: { reset: 'delta' } })
+    const far = entryOf(decisionOf(passes(wide, 50)), draft6)
+    const both = entryOf(decisionOf(passes(narrow, 2)), { headers: ['legacy', 'draft-6'] })
+    const limits = (...entries: readonly ReturnType<typeof entryOf>[]) => {
+      const lines = linesOf(entries)
+      return ['X-RateLimit', 'RateLimit'].map((prefix) => `${lines[`${prefix}-Limit`]} ${lines[`${prefix}-Remaining`]}`)
+    }
+    expect(limits(near, far)).toEqual(['10 1', '100 50'])
+    expect(limits(far, both, near)).toEqual(['10 1', '10 2'])
+  })
+
+  test('are absent for policies in shadow mode, and for admitted requests with headersOn', () => {
+    const shadowed = decisionOf(denies(narrow, 5_000, true))
+    expect(linesOf([entryOf(shadowed, draft6)])).toEqual({})
+    expect(linesOf([entryOf(decisionOf(passes()), { ...draft6, headersOn: 'denied' })])).toEqual({})
+  })
+})
+
 describe('a denial', () => {
   test('equals golden value C for a spent policy', () => {
     expect(httpDenial(429, ['default'], 4_001)).toEqual({

@@ -41,6 +41,20 @@ describe('from express-rate-limit', () => {
   })
 
   test.each([
+    ['draft-6', { standardHeaders: true, legacyHeaders: false }, ['draft-6']],
+    ['draft-6 and legacy', { standardHeaders: 'draft-6' }, ['draft-6', 'legacy']],
+  ] as const)('headers of %s are the same, request by request', async (_names, options, headers) => {
+    await eachSeed(1, async (random) => {
+      const before = appBehind(theirs({ windowMs: 60_000, limit: 5, ...options }))
+      const after = appBehind(rateLimit({ limit: 5, ...SAME_WINDOWS, headers }))
+      const [was, is] = await askBoth([before, after], random, { asks: 40, longestGapMs: 12_000 })
+      expect(is).toEqual(was)
+      expect(is[0].headers['ratelimit-remaining']).toBe('4')
+      expect(isMixed(is)).toBe(true)
+    })
+  })
+
+  test.each([
     { counted: 'failures' as const, option: { skipSuccessfulRequests: true }, is: (status: number) => status >= 400 },
     { counted: 'successes' as const, option: { skipFailedRequests: true }, is: (status: number) => status < 400 },
   ])('a limit that counts only $counted gives the same responses', async ({ counted, option, is }) => {

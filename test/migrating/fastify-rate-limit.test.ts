@@ -43,6 +43,17 @@ describe('from @fastify/rate-limit', () => {
     })
   })
 
+  test('the headers of `enableDraftSpec` are those of draft 6', async () => {
+    await eachSeed(1, async (random) => {
+      const before = await appBehind(theirs, { max: 5, timeWindow: 60_000, enableDraftSpec: true })
+      const rate = { limit: 5, window: '1m', algorithm: 'fixed-window', headers: 'draft-6' } as const
+      const after = await appBehind(sluice, { rateLimit: rate })
+      const [was, is] = await askBoth([before, after], random, { asks: 40, longestGapMs: 12_000 })
+      expect(is).toEqual(was)
+      expect(is[0].headers['ratelimit-remaining']).toBe('4')
+    })
+  })
+
   test('routes with their own limits, exempt clients and custom responses are the same', async () => {
     const before = await appBehind(
       theirs,

@@ -5,7 +5,8 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
 import { fakeClocks } from './same-responses.ts'
 
-const SAME = { window: '1m', algorithm: 'fixed-window' } as const
+// draft 6 is the default of hono-rate-limiter
+const SAME = { window: '1m', algorithm: 'fixed-window', headers: 'draft-6' } as const
 const keyGenerator = (c: { req: { header(name: string): string | undefined } }): string => c.req.header('x-user') ?? ''
 
 function appBehind(limit: MiddlewareHandler, status: 200 | 401 = 200): Hono {
@@ -15,11 +16,14 @@ function appBehind(limit: MiddlewareHandler, status: 200 | 401 = 200): Hono {
   return app
 }
 
+const DRAFT_6 = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
+
 async function ask(app: Hono, user = 'anna'): Promise<readonly unknown[]> {
   // a limiter that is used in the turn that creates it looks like one in a handler
   await Promise.resolve()
   const response = await app.request('/', { headers: { 'x-user': user } })
-  return [response.status, response.headers.get('retry-after'), await response.text()]
+  const fields = ['retry-after', ...DRAFT_6].map((name) => response.headers.get(name))
+  return [response.status, ...fields, await response.text()]
 }
 
 beforeEach(fakeClocks)

@@ -10,7 +10,8 @@ export interface Seen {
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
-const LEGACY = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'] as const
+const FIELDS = ['limit', 'remaining', 'reset'].flatMap((field) => [`ratelimit-${field}`, `x-ratelimit-${field}`])
+const COMPARED: readonly string[] = [...FIELDS, 'retry-after']
 
 /** Fakes clocks but not timers, which requests over real sockets need. */
 export function fakeClocks(): void {
@@ -45,7 +46,7 @@ export async function askBoth(
 
 export async function ask(app: App, headers: Readonly<Record<string, string>> = {}): Promise<Seen> {
   const { status, headers: lines } = await request(app).get('/').set(headers)
-  return { status, headers: Object.fromEntries(LEGACY.map((name) => [name, lines[name]])) }
+  return { status, headers: Object.fromEntries(COMPARED.map((name) => [name, lines[name]])) }
 }
 
 /** Returns whether the responses include both denials and admissions; otherwise a comparison proves little. */

@@ -20,9 +20,7 @@ const HEADERS_OF_REGULAR_RESPONSE: ReadonlySet<string> = new Set([
   // set by limiters that allowed the request: they would show remaining units if the denying limiter writes no headers
   'ratelimit',
   'ratelimit-policy',
-  'x-ratelimit-limit',
-  'x-ratelimit-remaining',
-  'x-ratelimit-reset',
+  ...['', 'x-'].flatMap((x) => ['limit', 'remaining', 'reset'].map((field) => `${x}ratelimit-${field}`)),
   ...VENDOR_FIELDS,
 ])
 

@@ -27,6 +27,7 @@ export function headers({ describe, test }: TestRunner, stage: Stage, without: r
   describe('dialects', () => {
     test('legacy headers contain the reset in epoch seconds', () => legacyEpoch(stage))
     test('legacy headers contain the reset in relative seconds if configured', () => legacyDelta(stage))
+    test('headers of draft 6 have no prefix and a reset in relative seconds', () => draft6(stage))
     test('a list of dialects writes the headers of each', () => bothDialects(stage))
     test("headersOn 'denied' writes no headers for an admitted request", () => onDenied(stage))
     test("headers 'none' keeps Retry-After and the response body", () => none(stage))
@@ -120,11 +121,40 @@ async function legacyDelta(stage: Stage): Promise<void> {
   assert.deepEqual(legacy((await site.ask()).headers), shown)
 }
 
+async function draft6(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage, { limit: 2, headers: 'draft-6' }))])
+  const asked = { headers: { origin: 'https://shop.example' } }
+  const { headers } = await site.ask(asked)
+  assert.deepEqual(own(headers), {
+    'ratelimit-limit': '2',
+    'ratelimit-remaining': '1',
+    'ratelimit-reset': '60',
+    'access-control-expose-headers': 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset',
+    ...regular(headers),
+  })
+  await site.ask()
+  stage.clock.advance(55_000)
+  const answer = await site.ask()
+  assert.equal(answer.status, 429)
+  assert.deepEqual(
+    ['limit', 'remaining', 'reset'].map((name) => answer.headers[`ratelimit-${name}`]),
+    ['2', '0', '5'],
+  )
+  assert.equal(answer.headers['retry-after'], '5')
+}
+
+/** Headers that the application or its framework writes with a body. */
+function regular(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(content-|etag|vary)/.test(name)))
+}
+
 async function bothDialects(stage: Stage): Promise<void> {
-  const options = one(stage, { headers: ['draft', 'legacy'], legacy: { reset: 'delta' } })
+  const options = one(stage, { headers: ['draft', 'draft-6', 'legacy'], legacy: { reset: 'delta' } })
   const site = await stage.behind([rate(options)])
   const { headers } = await denied(site)
   assert.equal(headers.ratelimit, '"default";r=0;t=60')
+  assert.equal(headers['ratelimit-policy'], '"default";q=1;w=60')
+  assert.equal(headers['ratelimit-reset'], '60')
   assert.deepEqual(legacy(headers), {
     'x-ratelimit-limit': '1',
     'x-ratelimit-remaining': '0',

@@ -60,7 +60,7 @@ async function deniedListed(stage: Stage): Promise<void> {
 }
 
 async function deniedUnlisted(stage: Stage): Promise<void> {
-  const dialects = { headers: ['draft', 'legacy'] } as const
+  const dialects = { headers: ['draft', 'draft-6', 'legacy'] } as const
   const site = await stage.behind([
     limit(stage, { ...WIDE, ...dialects }),
     limit(stage, { ...NARROW, headers: 'none' }),
@@ -70,6 +70,7 @@ async function deniedUnlisted(stage: Stage): Promise<void> {
   assert.equal(status, 429)
   assert.equal(headers.ratelimit, undefined)
   assert.equal(headers['x-ratelimit-remaining'], undefined)
+  assert.equal(headers['ratelimit-remaining'], undefined)
   assert.deepEqual(numbers(headers['ratelimit-policy']), [POLICIES[0]])
 }
 

@@ -1,6 +1,6 @@
 import type { Decision, Policy, PolicyVerdict } from '../../contracts.ts'
 import { policyItem, rateItem, wholeSeconds } from './fields.ts'
-import type { HeaderPlan } from './header-dialect.ts'
+import type { FieldPrefix, HeaderPlan } from './header-dialect.ts'
 import { PROBLEM_MEDIA_TYPE, problemBody, problemFor } from './problem.ts'
 
 export type HeaderLine = readonly [name: string, value: string]
@@ -13,7 +13,7 @@ export interface HeaderEntry {
   readonly policyItems: string
   /** Items of `RateLimit`: of all policies if the request is allowed, otherwise only of the policies that denied it. */
   readonly rateItems: string
-  /** Verdict for the legacy headers, which describe only one policy; undefined if there are no legacy headers. */
+  /** Verdict for the headers that describe only one policy; undefined if there are no such headers. */
   readonly binding: PolicyVerdict | undefined
   /** Verdicts of all policies for the headers of vendors; empty if there are no such headers. */
   readonly verdicts: readonly PolicyVerdict[]
@@ -49,7 +49,7 @@ export function rateEntry(
     const item = rateItem(verdict, partitionOf?.(verdict.policy))
     rateItems = rateItems === '' ? item : `${rateItems}, ${item}`
   }
-  const binding = plan.legacy ? decision.binding : undefined
+  const binding = plan.resets ? decision.binding : undefined
   const shown = binding && !binding.shadow && binding.remaining < UNKNOWN_REMAINING ? binding : undefined
   const verdicts = plan.vendors.length > 0 ? decision.verdicts : []
   return { plan, allowed: decision.allowed, policyItems, rateItems, binding: shown, verdicts }
@@ -58,7 +58,7 @@ export function rateEntry(
 /** Same as `rateEntry`, for a limiter with a single enforced policy. */
 export function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): HeaderEntry {
   const counted = verdict.remaining < UNKNOWN_REMAINING
-  const binding = counted && plan.legacy ? verdict : undefined
+  const binding = counted && plan.resets ? verdict : undefined
   const verdicts = plan.vendors.length > 0 ? [verdict] : []
   return { plan, allowed: verdict.allowed, policyItems, rateItems: counted ? rateItem(verdict) : '', binding, verdicts }
 }
@@ -71,12 +71,12 @@ export function policyItems(policies: readonly Policy[], partitionOf?: (policy: 
 /**
  * Returns the header lines for all limiters of a response, with one valid list per header. If a limiter denied the
  * request, `RateLimit` contains only the items that denied it, so that the client does not wait for the window of
- * another policy. `wallMs` returns the time in ms since 1970, for legacy headers in epoch seconds.
+ * another policy. `wallMs` returns the time in ms since 1970, for resets in epoch seconds.
  */
 export function headerLines(entries: readonly HeaderEntry[], wallMs: () => number): HeaderLine[] {
   const [only] = entries
-  if (entries.length !== 1 || only.plan.legacy) return mergedLines(entries, wallMs)
-  // fast path for most responses: one limiter, no legacy headers
+  if (entries.length !== 1 || only.binding) return mergedLines(entries, wallMs)
+  // fast path for most responses: one limiter, all policies in one list
   const { plan, allowed, policyItems: policies, rateItems: rates } = only
   if (!plan.draft || (allowed && !plan.onAllowed) || policies === '') return []
   const policyLine: HeaderLine = ['RateLimit-Policy', policies]
@@ -91,10 +91,11 @@ function mergedLines(entries: readonly HeaderEntry[], wallMs: () => number): Hea
   if (policies !== '') lines.push(['RateLimit-Policy', policies])
   const rates = joined(shown.map((entry) => (denied && entry.allowed ? '' : entry.rateItems)))
   if (rates !== '') lines.push(['RateLimit', rates])
-  const legacy = entries.filter(
-    (entry) => entry.binding && entry.plan.legacy && (denied ? !entry.allowed : entry.plan.onAllowed),
-  )
-  if (legacy.length > 0) lines.push(...legacyLines(legacy.reduce(moreRestrictive), wallMs))
+  const described = entries.filter((entry) => entry.binding && (denied ? !entry.allowed : entry.plan.onAllowed))
+  for (const prefix of ['X-RateLimit', 'RateLimit'] as const) {
+    const written = described.filter(({ plan }) => plan.resets?.[prefix])
+    if (written.length > 0) lines.push(...bindingLines(written.reduce(moreRestrictive), prefix, wallMs))
+  }
   return lines
 }
 
@@ -129,15 +130,15 @@ function fractionLeft({ binding }: HeaderEntry): number {
   return binding ? binding.remaining / binding.policy.limit : 1
 }
 
-/** The legacy reset is the time at which the full limit is available again or, for a denial, the time to retry. */
-function legacyLines({ binding, plan }: HeaderEntry, wallMs: () => number): HeaderLine[] {
+/** The reset is the time at which the full limit is available again or, for a denial, the time to retry. */
+function bindingLines({ binding, plan }: HeaderEntry, prefix: FieldPrefix, wallMs: () => number): HeaderLine[] {
   if (!binding) return []
   const afterMs = binding.allowed ? binding.resetAfterMs : binding.retryAfterMs
   const lines: HeaderLine[] = [
-    ['X-RateLimit-Limit', String(binding.policy.limit)],
-    ['X-RateLimit-Remaining', String(binding.allowed ? binding.remaining : 0)],
+    [`${prefix}-Limit`, String(binding.policy.limit)],
+    [`${prefix}-Remaining`, String(binding.allowed ? binding.remaining : 0)],
   ]
   if (!Number.isFinite(afterMs)) return lines
-  const reset = plan.legacy === 'delta' ? wholeSeconds(afterMs) : wholeSeconds(wallMs() + afterMs)
-  return [...lines, ['X-RateLimit-Reset', String(reset)]]
+  const reset = plan.resets?.[prefix] === 'delta' ? wholeSeconds(afterMs) : wholeSeconds(wallMs() + afterMs)
+  return [...lines, [`${prefix}-Reset`, String(reset)]]
 }

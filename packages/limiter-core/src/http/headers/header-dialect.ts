@@ -4,10 +4,11 @@ import { oneOf, optionsOf } from '../../options/options.ts'
 
 /**
  * - `draft`: `RateLimit` and `RateLimit-Policy`.
+ * - `draft-6`: `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds from now), of earlier drafts.
  * - `legacy`: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
  * - `openai`, `anthropic`: the headers of `draft`, and those that clients of the API of OpenAI or Anthropic read.
  */
-export type HeaderDialect = 'draft' | 'legacy' | Vendor
+export type HeaderDialect = 'draft' | 'draft-6' | 'legacy' | Vendor
 
 /** A vendor of language models. */
 type Vendor = 'openai' | 'anthropic'
@@ -24,33 +25,44 @@ export interface HeaderOptions {
   readonly headersOn?: 'all' | 'denied' | undefined
 }
 
+/** Prefix of three headers that describe only the binding policy: `-Limit`, `-Remaining` and `-Reset`. */
+export type FieldPrefix = 'X-RateLimit' | 'RateLimit'
+
 /** Validated header options. */
 export interface HeaderPlan {
   readonly draft: boolean
-  readonly legacy: 'epoch' | 'delta' | undefined
+  /** Unit of the reset, by the prefix of the headers. Undefined if there are no such headers. */
+  readonly resets: Readonly<Partial<Record<FieldPrefix, 'epoch' | 'delta'>>> | undefined
   /** Vendors whose headers are written in addition to those of the draft. */
   readonly vendors: readonly Vendor[]
   readonly onAllowed: boolean
 }
 
 const VENDORS: readonly Vendor[] = ['openai', 'anthropic']
+const DIALECTS: readonly HeaderDialect[] = ['draft', 'draft-6', 'legacy', ...VENDORS]
 
 export function compileHeaders(options: HeaderOptions): HeaderPlan {
   const { headers = 'draft', headersOn = 'all' } = options
-  const dialects = headers === 'none' ? [] : Array.isArray(headers) ? headers : [headers]
-  if (Array.isArray(headers) && headers.length === 0) {
-    const expected = "'none' or at least one of 'draft', 'legacy', 'openai' and 'anthropic'"
-    throw new SluiceError('SLUICE_BAD_OPTION', `headers: expected ${expected}, received ${kindOf(headers)}`)
-  }
-  for (const dialect of dialects)
-    oneOf('headers', dialect, ['draft', 'legacy', ...VENDORS, ...(dialect === headers ? ['none'] : [])])
+  const dialects = dialectsOf(headers)
   const { reset } = optionsOf('legacy', options.legacy === undefined ? { reset: 'epoch' } : options.legacy, ['reset'])
   const legacyReset = oneOf<'epoch' | 'delta'>('legacy.reset', reset, ['epoch', 'delta'])
   const vendors = VENDORS.filter((vendor) => dialects.includes(vendor))
+  const resets = {
+    ...(dialects.includes('legacy') && { 'X-RateLimit': legacyReset }),
+    ...(dialects.includes('draft-6') && { RateLimit: 'delta' as const }),
+  }
   return {
     draft: dialects.includes('draft') || vendors.length > 0,
-    legacy: dialects.includes('legacy') ? legacyReset : undefined,
+    resets: Object.keys(resets).length > 0 ? resets : undefined,
     vendors,
     onAllowed: oneOf('headersOn', headersOn, ['all', 'denied']) === 'all',
   }
+}
+
+function dialectsOf(headers: NonNullable<HeaderOptions['headers']>): readonly HeaderDialect[] {
+  if (headers === 'none') return []
+  if (!Array.isArray(headers)) return [oneOf('headers', headers, [...DIALECTS, 'none']) as HeaderDialect]
+  if (headers.length > 0) return headers.map((dialect) => oneOf('headers', dialect, DIALECTS))
+  const expected = `'none' or at least one of '${DIALECTS.join("', '")}'`
+  throw new SluiceError('SLUICE_BAD_OPTION', `headers: expected ${expected}, received ${kindOf(headers)}`)
 }
