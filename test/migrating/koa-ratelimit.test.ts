@@ -79,6 +79,31 @@ describe('from koa-ratelimit', () => {
     expect(seen.map(([, is]) => (is as [number])[0])).toEqual([200, 420, 200, 200, 200])
   })
 
+  test('a denial that was thrown reaches the error handling of the application with the same status', async () => {
+    const caught = (limit: Middleware): App => {
+      const app = new Koa()
+      app.use(async (ctx, next) => {
+        await next().catch(({ status, headers }) => {
+          ctx.status = status
+          ctx.body = { wait: headers['Retry-After'] }
+        })
+      })
+      app.use(limit)
+      return app.callback()
+    }
+    const before = caught(theirs({ driver: 'memory', db: new Map(), duration: 60_000, max: 1, throw: true }))
+    const after = caught(rateLimit({ limit: 1, ...SAME_WINDOWS, next: true }))
+    const seen: unknown[][] = []
+    for (const app of [before, before, after, after]) {
+      const { status, body } = await request(app).get('/')
+      seen.push([status, Number(body.wait)])
+    }
+    expect([seen[1], seen[3]]).toEqual([
+      [429, 60],
+      [429, 60],
+    ])
+  })
+
   test('a memory driver without its own map limits no client; Sluice needs no such option', async () => {
     const before = appBehind(theirs({ driver: 'memory', duration: 60_000, max: 1 }))
     const after = appBehind(rateLimit({ limit: 1, window: '1m' }))

@@ -6,6 +6,7 @@ export {
   inflightLimit,
   type KoaInflightLimitOptions,
   type KoaMiddleware,
+  type KoaOptions,
   type KoaRateLimitOptions,
   RateLimit,
   rateLimit,

@@ -2,6 +2,7 @@ import {
   type Admission,
   type ClientExplanation,
   type DecoratedLimiters,
+  type DenialError,
   type ExplainClientOptions,
   explainSource,
   type HttpLimit,
@@ -30,9 +31,19 @@ declare module 'koa' {
   interface DefaultState extends SluiceState {}
 }
 
-export type KoaRateLimitOptions = RateLimitOptions<Context, Response>
-export type KoaInflightLimitOptions = InflightLimitOptions<Context, Response>
-type KoaLimiters = DecoratedLimiters<readonly [ctx: Context, next: Next], Context, Response, KoaMiddleware>
+/** Additional options of Koa limiters. */
+export interface KoaOptions {
+  /**
+   * Whether to throw denials, as errors with `status`, `headers`, `expose: true` and `code: 'SLUICE_DENIED'`, for the
+   * middleware that handles errors. Default: false.
+   */
+  readonly next?: boolean
+}
+
+export type KoaRateLimitOptions = RateLimitOptions<Context, Response> & KoaOptions
+export type KoaInflightLimitOptions = InflightLimitOptions<Context, Response> & KoaOptions
+type Args = readonly [ctx: Context, next: Next]
+type KoaLimiters = DecoratedLimiters<Args, Context, Response, KoaMiddleware, KoaOptions>
 
 /** Koa middleware that can also be put in front of a single handler. */
 export interface KoaMiddleware extends Middleware {
@@ -48,7 +59,7 @@ function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
   const run = (ctx: Context, work: () => unknown, waits: boolean): unknown => {
     const exchange = new KoaExchange(ctx)
     const go = (admission: Admission<Context, Response>): unknown => {
-      if (isDeniedRequest(admission)) return sendDenial(exchange, admission)
+      if (isDeniedRequest(admission)) return sendDenial(exchange, admission, throwDenial)
       if (admission === 'gone') return undefined
       return admission === 'held' && waits ? holdWhile(work(), exchange) : work()
     }
@@ -59,7 +70,11 @@ function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
   return Object.assign((ctx: Context, next: Next) => run(ctx, next, limit.holdUntil === 'handler'), { wrap })
 }
 
-const limiters: KoaLimiters = rejectUncalled(withDecorators(limitersFor(koaMount)), '_name')
+function throwDenial(error: DenialError): never {
+  throw error
+}
+
+const limiters: KoaLimiters = rejectUncalled(withDecorators(limitersFor(koaMount, ['next'])), '_name')
 /** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */
 export const rateLimit: KoaLimiters['rateLimit'] = limiters.rateLimit
 /** Caps concurrent requests: `app.use(inflightLimit({ limit: 200 }))`, in the whole process unless `key` is set. */

@@ -3,6 +3,7 @@ import { backends } from './adapter/backends.ts'
 import { connections } from './adapter/connections.ts'
 import { costs } from './adapter/costs/costs.ts'
 import { streamBudgets } from './adapter/costs/stream-budgets.ts'
+import { errorHandlers } from './adapter/error-handlers.ts'
 import { exemptions } from './adapter/exemptions.ts'
 import { goldens } from './adapter/goldens.ts'
 import { headers } from './adapter/headers.ts'
@@ -66,5 +67,6 @@ export function adapterContract(
   headers(staged, stage, without)
   if (!without.includes('closes-connections')) connections(staged, stage)
   modes(staged, stage, without)
+  if (!without.includes('error-handlers')) errorHandlers(staged, stage)
   if (!without.includes('knows-peer')) trustedProxies(staged, stage)
 }

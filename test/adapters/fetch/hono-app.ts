@@ -2,6 +2,7 @@ import type { FetchReply } from '@sluice/fetch'
 import { inflightLimit, rateLimit, shed, slowDown } from '@sluice/hono'
 import { type AppDescription, type HookBridge, type LimiterSpec, nativeOptions, onceEach } from '@sluice/testkit'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { HTTPException } from 'hono/http-exception'
 import { bridge as fetchBridge, replyBridge, responseOf, streamOf } from './fetch-bridge.ts'
 
 const bridge: HookBridge<Context, FetchReply> = {
@@ -41,6 +42,9 @@ export function honoApp({ headers = {}, limits, routes, builtPerRequest }: AppDe
       return c.newResponse(parts ? streamOf(parts) : body, { status: status as 200, headers: more })
     })
   }
-  app.onError((error) => responseOf({ status: 500, body: String(error) }))
+  app.onError((error) => {
+    if (error instanceof HTTPException) return error.getResponse()
+    return responseOf({ status: 500, body: String(error) })
+  })
   return app
 }

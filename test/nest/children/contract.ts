@@ -6,7 +6,9 @@ import { platforms } from '../nest-app.ts'
 
 for (const platform of platforms) {
   describe(`Nest ${process.env.NEST} on ${platform}`, () => {
-    adapterContract({ describe, test }, (description) => contractApp(platform, description))
+    adapterContract({ describe, test }, (description) => contractApp(platform, description), {
+      without: ['error-handlers'],
+    })
     overridesContract({ describe, test }, (description) => layeredApp(platform, description))
   })
 }

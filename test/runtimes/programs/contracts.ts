@@ -10,7 +10,9 @@ export function runContracts(serve: Serve, lacks: readonly Feature[] = []): Prom
   const tests = new CollectedTests()
   tests.describe('fetch', () => {
     const makeApp = (description: AppDescription) => serve(fetchApp(description))
-    adapterContract(tests, makeApp, { without: ['headers-before-limits', 'closes-connections', ...lacks] })
+    adapterContract(tests, makeApp, {
+      without: ['headers-before-limits', 'closes-connections', 'error-handlers', ...lacks],
+    })
   })
   tests.describe('Hono', () => {
     const makeApp = (description: AppDescription) => {

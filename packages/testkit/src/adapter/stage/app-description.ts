@@ -79,6 +79,8 @@ export type Feature =
   | 'met-twice'
   /** The application sets headers before the limits run. */
   | 'headers-before-limits'
+  /** The adapter passes denials to the error handling of the framework if the option `next` is true. */
+  | 'error-handlers'
   /** The adapter closes the connection of a denied upload. Otherwise the server decides. */
   | 'closes-connections'
   /** The runtime provides the address of the peer. */
