@@ -55,9 +55,19 @@ describe('the error message for a mistake has a hint', () => {
       '"keyGenerator"; use key instead',
     ],
     [
+      'the body of @fastify/rate-limit',
+      () => limit({ ...policy, errorResponseBuilder: () => ({}) }),
+      '"errorResponseBuilder"; use message instead',
+    ],
+    [
+      'the block of @nestjs/throttler',
+      () => limit({ ...policy, blockDuration: 1_000 }),
+      '"blockDuration"; use ban instead',
+    ],
+    [
       'failures that are not counted',
       () => limit({ ...policy, skipFailedRequests: true }),
-      'use cost: { reserve, settle } instead',
+      "use countOnly: 'successes' instead",
     ],
     [
       'the delay of express-slow-down',
