@@ -222,6 +222,37 @@ const koaRatelimit: Peer = {
   },
 }
 
+const honoRateLimiter: Peer = {
+  counter(limit, windowMs) {
+    const { MemoryStore } = load('hono-rate-limiter')
+    const store = new MemoryStore()
+    store.init({ windowMs })
+    return async (key) => store.increment(key).totalHits <= limit
+  },
+  async denied() {
+    const ask = honoApp({ limit: 1, windowMs: 60_000 })
+    await ask()
+    const { status, headers } = await ask()
+    return { status, type: String(headers.get('content-type')).split(';')[0] }
+  },
+  async stacked() {
+    const { MemoryStore } = load('hono-rate-limiter')
+    const store = new MemoryStore()
+    const ask = honoApp({ limit: PAIR.wide, windowMs: HOUR_MS, store }, { limit: PAIR.narrow, windowMs: HOUR_MS })
+    const passed = await five(async () => (await ask()).status === 200)
+    return { passed, leftOfWide: PAIR.wide - store.get('anna').totalHits }
+  },
+}
+
+function honoApp(...limits: readonly object[]): () => Promise<Response> {
+  const app = new (load('hono').Hono)()
+  for (const options of limits) {
+    app.use(load('hono-rate-limiter').rateLimiter({ keyGenerator: () => 'anna', ...options }))
+  }
+  app.get('/', (c: { text(body: string): Response }) => c.text('ok'))
+  return async () => app.request('/')
+}
+
 async function passedOf(attempt: Promise<unknown>): Promise<boolean> {
   return attempt.then(
     () => true,
@@ -236,6 +267,7 @@ export const peers: Readonly<Record<string, Peer>> = {
   '@fastify/rate-limit': fastifyRateLimit,
   '@nestjs/throttler': nestjsThrottler,
   'koa-ratelimit': koaRatelimit,
+  'hono-rate-limiter': honoRateLimiter,
 }
 
 /** A limit of 10: takes 5, asks for 8, and returns whether the 5 left still pass. Only for libraries with costs. */
