@@ -93,6 +93,21 @@ describe('from @fastify/rate-limit', () => {
     expect(seen[1].filter((answer) => (answer as unknown[])[1] === 429)).toHaveLength(2)
   })
 
+  test('a route that sets only the limit keeps the window of the application', async () => {
+    const before = await appBehind(theirs, { max: 5, timeWindow: 3_600_000 }, { rateLimit: { max: 1 } })
+    const rateLimit = { limit: 5, window: '1h', ...SAME } as const
+    const after = await appBehind(sluice, { rateLimit }, { sluice: { rateLimit: { limit: 1 } } })
+    const seen: unknown[][] = [[], []]
+    for (const path of ['/own', '/own', '/']) {
+      for (const [index, app] of [before, after].entries()) {
+        const { status, headers } = await request(app).get(path)
+        seen[index].push([status, headers['retry-after'], headers['x-ratelimit-limit'], headers['x-ratelimit-reset']])
+      }
+    }
+    expect(seen[1]).toEqual(seen[0])
+    expect(seen[1][1]).toEqual([429, '3600', '1', '3600'])
+  })
+
   test('routes of one group share a count through the same scope and name', async () => {
     const rate = { name: 'reports', scope: 'reports', limit: 2, window: '1m' } as const
     const app = fastify()

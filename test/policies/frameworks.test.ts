@@ -9,7 +9,7 @@ import { rateLimit as koaLimit } from '@sluice/koa'
 import { rateLimit as nodeLimit } from '@sluice/node-http'
 import { type PolicyOptions, policies } from '@sluice/policies'
 import express from 'express'
-import { type FastifyInstance, fastify } from 'fastify'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import request from 'supertest'
@@ -75,9 +75,14 @@ const frameworks: Readonly<Record<string, (load: Loaded) => RequestListener | Pr
   },
 }
 
+function documentOf(limit: number, per: string): string {
+  return JSON.stringify({
+    version: 1,
+    policies: [{ name: 'users', key: 'user', limit, per, match: { method: 'GET' } }],
+  })
+}
+
 test.each(Object.keys(frameworks))('policies of a document limit requests and change on %s', async (name) => {
-  const documentOf = (limit: number, per: string): string =>
-    JSON.stringify({ version: 1, policies: [{ name: 'users', key: 'user', limit, per, match: { method: 'GET' } }] })
   const source = new TextSource(documentOf(1, '1m'))
   let loaded: PolicyOptions<object, unknown> | undefined
   const load: Loaded = (user) => {
@@ -96,4 +101,26 @@ test.each(Object.keys(frameworks))('policies of a document limit requests and ch
     await loaded?.policies.reload()
     expect([await get('anna'), await get('anna')]).toEqual([200, 429])
   }
+})
+
+test('a route that omits the window follows the window of its policy in the document', async () => {
+  const source = new TextSource(documentOf(9, '1m'))
+  const rateLimit = policies<FastifyRequest, FastifyReply>(source, {
+    attributes: { user: ({ headers }) => String(headers['x-user']) },
+  })
+  const app = fastify()
+  await app.register(fastifySluice, { rateLimit })
+  app.get('/own', { config: { sluice: { rateLimit: { name: 'users', limit: 1 } } } }, async () => 'found')
+  const server = createServer(await listenerOf(app))
+  const get = async (user: string): Promise<unknown[]> => {
+    const { status, headers } = await request(server).get('/own').set('x-user', user)
+    return [status, headers['ratelimit-policy']]
+  }
+  expect(await get('anna')).toEqual([200, '"users";q=1;w=60'])
+  source.text = documentOf(9, '1h')
+  await rateLimit.policies.reload()
+  expect([await get('anna'), await get('ben')]).toEqual([
+    [429, '"users";q=1;w=3600'],
+    [200, '"users";q=1;w=3600'],
+  ])
 })

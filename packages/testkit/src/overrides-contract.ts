@@ -1,3 +1,4 @@
+import { adjustedRates } from './adapter/layers/adjusted-rates.ts'
 import { capOverrides } from './adapter/layers/cap-overrides.ts'
 import { layerAnswers } from './adapter/layers/layer-answers.ts'
 import { layerBackends } from './adapter/layers/layer-backends.ts'
@@ -17,5 +18,6 @@ export function overridesContract(runner: TestRunner, makeApp: MakeLayeredApp): 
     describe: (name, define) => runner.describe(name, define),
     test: (name, run) => runner.test(name, () => stage.play(run)),
   }
-  for (const theme of [rateOverrides, capOverrides, layerExemptions, layerAnswers, layerBackends]) theme(staged, stage)
+  for (const theme of [rateOverrides, adjustedRates, capOverrides, layerExemptions, layerAnswers, layerBackends])
+    theme(staged, stage)
 }

@@ -50,11 +50,10 @@ function configOf({ routeOptions: { config } }: FastifyRequest): object {
   }
 }
 
-test('a config without a window is rejected by the compiler, and at run time when its route is declared', async () => {
+test('a config without a window is rejected when its route is declared, if it inherits none', async () => {
   const app = fastify()
   open.push(app)
   await app.register(sluice)
-  // @ts-expect-error a rate needs a window
   const declare = (): unknown => app.get('/', { config: { sluice: { rateLimit: { limit: 1 } } } }, async () => 'ok')
   expect(declare).toThrow('window')
 })

@@ -1,4 +1,5 @@
 import { byIp, joinedObservers, Observers, withInherited } from '@sluice/limiter-core/http'
+import { adjustedOptions } from './adjusted-policy.ts'
 import type { PlansOptions, RateLimitOptions } from './options/rate-limit-options.ts'
 import type { PolicyChanges } from './policy-changes.ts'
 import type { GateOverrides } from './rate-check.ts'
@@ -59,8 +60,10 @@ export function layeredGate<Req, Res>(
     options: all,
     part: {
       above,
-      plans: (rules, inherited = above.policies) =>
-        layeredPlans(inherited, compilePlans<Req, Res>(own, byIp(), adapterOptions, rules), without),
+      plans: (rules, inherited = above.policies) => {
+        const complete = { ...own, ...adjustedOptions(options, inherited.values()) }
+        return layeredPlans(inherited, compilePlans<Req, Res>(complete, byIp(), adapterOptions, rules), without)
+      },
       // reused if the list is the same, so that events of a shared backend are reported once
       observers: all.observers === above.options.observers ? observers : new Observers(all.observers),
       routeScope: scopeOfPart(inherited.scope, options, routeScope),

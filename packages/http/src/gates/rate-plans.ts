@@ -28,6 +28,8 @@ import type { ResponseSettings } from './response-settings.ts'
 
 /** A policy of a plan with its counter, key source, cost and layer. */
 interface PlanPolicy<Req, Res> extends OpenPolicy {
+  /** The options from which the policy was compiled. */
+  readonly input: RequestPolicy<Req, Res>
   readonly key: KeySource<Req>
   readonly cost: CompiledCost<Req, Res>
   /** Limits of requests; undefined if all requests have the limit of the policy. */
@@ -131,7 +133,7 @@ export function compilePlans<Req, Res>(
           windows.close()
         }
       : open.close
-    return { ...open, close, failover, answer, limits, windows, ...rest }
+    return { ...open, input, close, failover, answer, limits, windows, ...rest }
   }
   const planOf = (plan: number): RatePlan<Req, Res> =>
     opened[plan].map((open, index) => policyOfPlan(inputs[names[plan]][index], open, sources[plan][index]))

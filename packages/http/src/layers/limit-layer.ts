@@ -1,7 +1,7 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core/http'
 import { InflightGate } from '../gates/inflight-gate.ts'
 import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
-import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
+import type { PartRateLimitOptions, RateLimitOptions } from '../gates/options/rate-limit-options.ts'
 import { RateGate } from '../gates/rate-gate.ts'
 import { scopeOfPart } from '../gates/rate-layers.ts'
 import { ShedGate } from '../gates/shed/shed-gate.ts'
@@ -20,7 +20,7 @@ import { compileSharedOptions, type SharedOptions } from '../limits/limiters.ts'
  * that kind which the part inherits.
  */
 export interface LayerOptions<Req, Res, Extra = unknown> {
-  readonly rateLimit?: (RateLimitOptions<Req, Res> & Extra) | false | undefined
+  readonly rateLimit?: (PartRateLimitOptions<Req, Res> & Extra) | false | undefined
   readonly shed?: (ShedOptions<Req, Res> & Extra) | false | undefined
   readonly slowDown?: (SlowDownOptions<Req, Res> & Extra) | false | undefined
   readonly inflightLimit?: (InflightLimitOptions<Req, Res> & Extra) | false | undefined
@@ -128,10 +128,12 @@ export class LimitLayer<Req, Res> {
   }
 
   #rateBelow(
-    options: LayerOptions<Req, Res>['rateLimit'],
+    declared: LayerOptions<Req, Res>['rateLimit'],
     skips: Skips,
     { routeScope, above, opened }: Part<Req, Res>,
   ): HttpRateLimit<Req, Res> | undefined {
+    // the gate completes or rejects options that omit the limit or the window
+    const options = declared as RateLimitOptions<Req, Res> | false | undefined
     const others = options === false || skips === true ? undefined : this.#rate
     if (!options && (skips === true || skips.length === 0 || !others)) return others
     const { adapterOptions, shared } = this.#inherited

@@ -62,3 +62,13 @@ export type RateLimitOptions<Req = unknown, Res = unknown, Plan extends string =
   | OnePolicyOptions<Req, Res>
   | PoliciesOptions<Req, Res>
   | PlansOptions<Req, Res, Plan>
+
+/**
+ * Options of `rateLimit` for a part of an application, such as a route. A policy that omits `limit` or `window` changes
+ * the inherited policy of the same name: it has all other options of that policy that it omits, except `burst` and
+ * `overrides` if it has another limit.
+ */
+export type PartRateLimitOptions<Req = unknown, Res = unknown> =
+  | RateLimitOptions<Req, Res>
+  | (Omit<OnePolicyOptions<Req, Res>, 'limit' | 'window'> &
+      Partial<Pick<OnePolicyOptions<Req, Res>, 'limit' | 'window'>>)
