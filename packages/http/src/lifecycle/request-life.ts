@@ -42,12 +42,12 @@ export abstract class RequestLife extends RequestRecord {
     this.listen()
   }
 
-  /** Settles the costs of the request with the `settle` functions of its policies when it ends. */
+  /** Settles the costs of the request with the `settle` functions of its policies when it ends, or now if it has ended. */
   settleAtEnd(req: unknown, res: unknown): void {
-    if (this.#settling) return
+    if (this.#settling && !this.ended) return
     this.#settling = true
     this.onEnd((how) => {
-      this.settled = this.settleAll(req, res, how)
+      this.settled = Promise.all([this.settled, this.settleAll(req, res, how)])
     })
   }
 

@@ -43,6 +43,8 @@ const NONE: readonly never[] = []
 export abstract class RequestRecord implements RequestSluice {
   // copied instead of extended, because an array that grows from nothing has room for 17 items
   #taken: readonly Taken[] = NONE
+  /** Number of limiters, counted from the first, whose costs have been settled. */
+  #settled = 0
   #entries: readonly HeaderEntry[] = NONE
   #met: readonly NamedLimiter[] = NONE
   /** Number of limiters, counted from the first, that may check the request again without a warning. */
@@ -167,11 +169,13 @@ export abstract class RequestRecord implements RequestSluice {
 
   /**
    * Calls the `settle` hooks of the policies after the response has ended, and reports its outcome to policies whose bans
-   * depend on it. Resolves when all costs are settled.
+   * depend on it. Resolves when all costs are settled. A further call settles the costs that have been taken since.
    */
   async settleAll(request: unknown, response: unknown, how: SettleContext): Promise<void> {
     const pending: MaybePromise<void>[] = []
-    for (const taken of this.#taken) {
+    const unsettled = this.#taken.slice(this.#settled)
+    this.#settled = this.#taken.length
+    for (const taken of unsettled) {
       taken.stream?.end()
       if (!taken.check.decision.allowed) continue
       pending.push(...reportOutcome(taken, how))
@@ -193,7 +197,7 @@ export abstract class RequestRecord implements RequestSluice {
       })
     }
     await Promise.all(pending)
-    await Promise.all(this.#taken.map(spendHeld))
+    await Promise.all(unsettled.map(spendHeld))
   }
 
   get #exhaustion(): AbortController {
