@@ -20,8 +20,8 @@ export class AdmittedUnitsReporter {
   }
 
   /**
-   * Reports a take that the rule decided at `takenAt`. `late` is the reply that may still arrive for a take that was
-   * possibly counted: its units are then refunded, so that they count once.
+   * Reports a take that the rule decided at `takenAt`. `late` is the reply, which may still be rejected, to a take that
+   * was possibly counted: its units are then refunded, so that they count once.
    */
   taken(
     charges: readonly FailoverCharge[],
@@ -30,9 +30,7 @@ export class AdmittedUnitsReporter {
     late?: Promise<readonly BackendVerdict[]>,
   ): void {
     const isPassed = passedOf(charges, verdicts)
-    const passed = charges.filter((_, index) => isPassed[index])
-    if (passed.length === 0) return
-    this.#report(passed.map(remoteCharge), takenAt)
+    this.#report(charges.filter((_, index) => isPassed[index]).map(remoteCharge), takenAt)
     const giveBack = (answered: readonly BackendVerdict[]): void => {
       const isTaken = (index: number): boolean => isPassed[index] && answered[index].allowed
       const twice = hasDenial(answered) ? [] : charges.filter((_, index) => isTaken(index))
