@@ -46,6 +46,7 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
   /** Whether there are any observers. */
   any = false
   readonly #warnings: LimiterWarnings
+  readonly #added = new Set<{ readonly observer: Observer }>()
   #watching: readonly Observer[] = []
 
   /** `names` returns the names of the limits for warnings. Default: none. Throws `SLUICE_BAD_OPTION`. */
@@ -59,15 +60,21 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
     this.#warnings = new LimiterWarnings(names)
   }
 
-  /** Adds an observer unless it has already been added. Returns a function that removes it. */
+  /** Adds an observer. It is called once, until all functions that were returned for it have been called. */
   add(observer: Observer): () => void {
-    if (this.#watching.includes(observer)) return () => {}
-    this.#watchBy([...this.#watching, observer])
-    return () => this.#remove(observer)
+    const added = { observer }
+    this.#added.add(added)
+    if (!this.#watching.includes(observer)) this.#watchBy([...this.#watching, observer])
+    return () => {
+      this.#added.delete(added)
+      for (const other of this.#added) if (other.observer === observer) return
+      this.#remove(observer)
+    }
   }
 
   /** Removes all observers. */
   clear(): void {
+    this.#added.clear()
     this.#watchBy([])
   }
 
