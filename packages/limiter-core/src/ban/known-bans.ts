@@ -1,3 +1,5 @@
+import { rememberedKey } from './remembered-key.ts'
+
 /** A ban as this process knows it. Times are process times. */
 export interface KnownBan {
   until: number
@@ -8,8 +10,6 @@ export interface KnownBan {
 }
 
 const MOST_KEYS = 50_000
-/** Length of the longest key, in UTF-16 units, so that the memory is bounded in bytes. Longer keys are not remembered. */
-const LONGEST_KEY = 128
 
 /** The banned keys that this process knows of, in bounded memory. A forgotten ban is read from the backend again. */
 export class KnownBans {
@@ -21,9 +21,9 @@ export class KnownBans {
 
   /** Returns the ban of a key; undefined if there is none, or if it is over. */
   get(key: string, now: number): KnownBan | undefined {
-    const known = this.#bans.get(key)
+    const known = this.#bans.get(rememberedKey(key))
     if (!known || known.until > now) return known
-    this.#bans.delete(key)
+    this.delete(key)
     return undefined
   }
 
@@ -32,21 +32,21 @@ export class KnownBans {
     const known = this.get(key, now)
     if (!known) return 0
     if (now - known.readAt < mostMs) return known.until - now
-    this.#bans.delete(key)
+    this.delete(key)
     return 0
   }
 
   /** Remembers a ban. If there is no room, the ban that was added first is forgotten. */
   set(key: string, ban: KnownBan): void {
-    if (key.length > LONGEST_KEY) return
-    if (this.#bans.size >= MOST_KEYS && !this.#bans.has(key)) {
+    const id = rememberedKey(key)
+    if (this.#bans.size >= MOST_KEYS && !this.#bans.has(id)) {
       const [oldest] = this.#bans.keys()
       this.#bans.delete(oldest)
     }
-    this.#bans.set(key, ban)
+    this.#bans.set(id, ban)
   }
 
   delete(key: string): void {
-    this.#bans.delete(key)
+    this.#bans.delete(rememberedKey(key))
   }
 }

@@ -1,5 +1,6 @@
+import { rememberedKey } from './remembered-key.ts'
+
 const MOST_KEYS = 10_000
-const LONGEST_KEY = 128
 
 /** Keys with the time at which each was marked, in bounded memory. The key that was marked first is forgotten first. */
 export class RecentMarks {
@@ -7,14 +8,14 @@ export class RecentMarks {
 
   /** Marks a key unless it is marked, and returns the time of its mark. */
   mark(key: string, now: number): number {
-    const known = this.#times.get(key)
+    const id = rememberedKey(key)
+    const known = this.#times.get(id)
     if (known !== undefined) return known
-    if (key.length > LONGEST_KEY) return now
     if (this.#times.size >= MOST_KEYS) {
       const [oldest] = this.#times.keys()
       this.#times.delete(oldest)
     }
-    this.#times.set(key, now)
+    this.#times.set(id, now)
     return now
   }
 
@@ -22,15 +23,15 @@ export class RecentMarks {
   ageOf(key: string, now: number, mostMs: number): number {
     const ageMs = now - this.mark(key, now)
     if (ageMs <= mostMs) return ageMs
-    this.#times.set(key, now)
+    this.#times.set(rememberedKey(key), now)
     return 0
   }
 
   has(key: string): boolean {
-    return this.#times.has(key)
+    return this.#times.has(rememberedKey(key))
   }
 
   delete(key: string): void {
-    this.#times.delete(key)
+    this.#times.delete(rememberedKey(key))
   }
 }
