@@ -148,6 +148,8 @@ export class BanningBackend implements RequestBackend {
       const one = bannable[index]
       const at = placeOf(answer, charge, index)
       if (one?.ban.terms.strikes !== 'denials' || at < 0 || answer.verdicts[at].allowed) return 0
+      // work that was allowed wants to hold more
+      if (charge.hold?.from) return 0
       // a denial by the failure rule does not show that the client sent too much
       if (!(answer.countedEach?.[at] ?? answer.counted)) return 0
       const ms = one.ban.strike(one.key, timeOf(moment))
