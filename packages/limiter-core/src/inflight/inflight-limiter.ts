@@ -199,8 +199,9 @@ export class BackedInflightLimiter implements InflightLimiter {
   }
 
   #denialOf(key: string, weight: number): Denial | undefined {
-    if (this.controlled) return this.controlled.denialOf(key, weight)
-    if (weight > this.#cap.limit) return WEIGHT_EXCEEDS_LIMIT
+    const denial = this.controlled?.denialOf(key, weight)
+    if (denial) return denial
+    if (!this.controlled && weight > this.#cap.limit) return WEIGHT_EXCEEDS_LIMIT
     // it fits again when the limit has grown
     return this.#learned && weight > this.limitOf(key) ? FULL : undefined
   }

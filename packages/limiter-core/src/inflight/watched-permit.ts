@@ -19,17 +19,25 @@ export class WatchedPermit implements Permit {
   }
 
   release(outcome: PermitOutcome = 'success'): unknown {
-    const released = this.#released
-    this.#released = undefined
     try {
       // a remote backend may return a promise that rejects, which the caller must be able to handle
       return this.#permit.release(outcome)
     } finally {
-      released?.(this.#clock.now() - this.#acquiredAt, outcome)
+      this.#report(outcome)
     }
   }
 
   [Symbol.dispose](): void {
-    this.release('success')
+    try {
+      this.#permit[Symbol.dispose]()
+    } finally {
+      this.#report('success')
+    }
+  }
+
+  #report(outcome: PermitOutcome): void {
+    const released = this.#released
+    this.#released = undefined
+    released?.(this.#clock.now() - this.#acquiredAt, outcome)
   }
 }

@@ -139,6 +139,8 @@ export class PrioritizedCap {
       const refuse = (reason: DenialReason): void => {
         this.#threshold.full()
         end(denialOf(reason))
+        // one whose weight exceeds the limit is refused while the next one is looked for
+        if (reason !== 'weight') this.#admitWaiting(key)
       }
       signal?.addEventListener('abort', leave, { once: true })
       remove = room.waiting.add({ level, weight, admit: () => end(this.#hold(key, options)), refuse })

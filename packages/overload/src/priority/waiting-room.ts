@@ -57,7 +57,7 @@ export class WaitingRoom {
     this.#entries.splice(this.#endOf(waiter.level), 0, entry)
     if (this.#entries.length > this.#options.max) this.#refuse(this.#leastImportant(now), 'queue-full')
     this.#sweepLater()
-    return () => this.#remove(entry)
+    return () => void this.#remove(entry)
   }
 
   /**
@@ -115,13 +115,16 @@ export class WaitingRoom {
     entry.waiter.refuse(reason)
   }
 
-  #remove(entry: Entry): void {
+  /** Removes a waiter. Returns false if it has been removed already. */
+  #remove(entry: Entry): boolean {
     const { level } = entry.waiter
     const index = this.#countWhile(
       (other) => other.waiter.level < level || (other.waiter.level === level && other.arrival < entry.arrival),
     )
-    if (this.#entries[index] === entry) this.#entries.splice(index, 1)
+    const isWaiting = this.#entries[index] === entry
+    if (isWaiting) this.#entries.splice(index, 1)
     this.#stopIfEmpty()
+    return isWaiting
   }
 
   #stopIfEmpty(): void {
@@ -161,9 +164,8 @@ export class WaitingRoom {
     const patienceMs = this.#patienceMs(now)
     // a clock that was set back does not show how long they have waited
     const isDue = ({ since }: Entry): boolean => now < since || now - since >= patienceMs
-    const due = this.#entries.filter(isDue)
-    this.#entries = this.#entries.filter((entry) => !isDue(entry))
-    for (const { waiter } of due) waiter.refuse('timeout')
+    // one after the other, because a refusal can admit those that waited behind a heavier one
+    for (const entry of this.#entries.filter(isDue)) if (this.#remove(entry)) entry.waiter.refuse('timeout')
     this.#sweepLater()
   }
 }
