@@ -62,20 +62,26 @@ function entryOf<Req, Res>(
     : part.enforced
   const counting = applying ? applying.filter((policy) => enforced.has(policy)) : [...enforced]
   const shown =
-    part.overrides || controlled ? counting.map((policy) => policyOfKey(policy, gate, decision, keys)) : counting
+    part.overrides || controlled
+      ? counting.flatMap((policy) => policyOfKey(policy, gate, decision, keys) ?? [])
+      : counting
   return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)
 }
 
-/** Returns the policy with the limit that applies to the key of the request, which may have an override. */
+/**
+ * Returns the policy with the limit that applies to the key of the request, which may have an override. Undefined if the
+ * limit depends on the request and the policy has not decided, because another one denied.
+ */
 function policyOfKey<Req, Res>(
   policy: Policy,
   { plan }: PlanGate<Req, Res>,
   { verdicts }: Decision,
   keys: CountedKeys,
-): Policy {
+): Policy | undefined {
   const decided = verdicts.find((verdict) => verdict.policy.name === policy.name)
   if (decided) return decided.policy
   const index = plan.findIndex((one) => one.policy.name === policy.name)
+  if (plan[index].limits) return undefined
   const key = keys[index]
   return (key !== undefined && plan[index].overrides?.counterOf(key).compiled.policy) || policy
 }
