@@ -65,14 +65,18 @@ export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeList
   const caps = capsOf(inflightLimit)
   const limits: Limits = [...sheds, ...rates, ...caps]
   const check: UpgradeCheck = (exchange) => admitAll(limits, exchange)
-  return Object.assign(upgrade ? inFrontOf(upgrade, check) : besideOtherListeners(check), {
-    limiter: rates[0]?.gate.limiter(),
+  const made = Object.assign(upgrade ? inFrontOf(upgrade, check) : besideOtherListeners(check), {
     caps: caps.map(({ gate }) => gate.limiter),
     shedder: sheds[0]?.gate.shedder,
     close: () => {
       for (const limit of limits) limit.close()
     },
   })
+  // another limiter takes its place when the policies change
+  return Object.defineProperty(made, 'limiter', {
+    get: () => rates[0]?.gate.limiter(),
+    enumerable: true,
+  }) as typeof made & Pick<UpgradeLimit, 'limiter'>
 }
 
 function inFrontOf(upgrade: UpgradeListener, check: UpgradeCheck): UpgradeListener {
