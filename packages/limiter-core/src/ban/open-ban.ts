@@ -29,46 +29,40 @@ const MOST_SLOTTED = 16
 const SLOTTED_LIMIT = 1_000
 
 /**
- * Opens the counters of a policy. `nameOf` returns the name of a counter with a cell layout. Throws
- * `SLUICE_BAD_POLICY` if the backend cannot ban, or not for so many different durations.
+ * Opens the counters of a policy, and adds to `closes` what closes them. `nameOf` returns the name of a counter with a
+ * cell layout. Returns undefined without terms. Throws `SLUICE_BAD_POLICY` if the backend cannot ban, or not for so many
+ * different durations.
  */
 export function openBan(
   { name }: Pick<Policy, 'name'>,
-  terms: BanTerms,
+  terms: BanTerms | undefined,
   backend: Backend,
+  closes: (() => void)[],
   nameOf: (layout: string) => string,
-): { readonly ban: OpenBan; readonly close: () => void } {
+): OpenBan | undefined {
+  if (!terms) return undefined
   // shared counts that are known without a call are added up later, by the time slots of their takes
   const isSlotted = backend.synchronous === true && backend.perProcess !== true
   checkBackend(name, terms, backend, isSlotted)
-  const opened: Counter[] = []
   const open = (part: string, limit: number, windowMs: number, algorithm: Policy['algorithm']): Counter => {
     // no policy can have this name, because it contains a character beyond ASCII
     const policy: Policy = { name: `${name} – ${part}`, algorithm, limit, windowMs }
     const variants = new PolicyVariants([policy])
     const counter = backend.open(variants.compile(policy), `${nameOf(variants.layoutName)}:${part}`)
-    opened.push(counter)
+    closes.push(() => counter.close?.())
     return counter
   }
-  const close = (): void => {
-    for (const counter of opened.splice(0)) counter.close?.()
-  }
   const top = topLevelOf(terms)
-  try {
-    const { after, withinMs, forgetMs } = terms
-    const strikes = open('strikes', after, withinMs, defaultAlgorithm(after, backend))
-    const offences = top === 0 ? undefined : open('offences', top + 1, forgetMs, 'sliding-window')
-    const windows = isSlotted ? Array.from({ length: top + 1 }, (_, level) => banMs(terms, level)) : [windowFor(terms)]
-    const running = windows.map((windowMs) =>
-      isSlotted
-        ? open(`bans ${windowMs}`, SLOTTED_LIMIT, windowMs, 'sliding-window')
-        : open('bans', 1, windowMs, 'sliding-window'),
-    )
-    return { ban: { terms, strikes, offences, running, isSlotted }, close }
-  } catch (error) {
-    close()
-    throw error
-  }
+  const { after, withinMs, forgetMs } = terms
+  const strikes = open('strikes', after, withinMs, defaultAlgorithm(after, backend))
+  const offences = top === 0 ? undefined : open('offences', top + 1, forgetMs, 'sliding-window')
+  const windows = isSlotted ? Array.from({ length: top + 1 }, (_, level) => banMs(terms, level)) : [windowFor(terms)]
+  const running = windows.map((windowMs) =>
+    isSlotted
+      ? open(`bans ${windowMs}`, SLOTTED_LIMIT, windowMs, 'sliding-window')
+      : open('bans', 1, windowMs, 'sliding-window'),
+  )
+  return { terms, strikes, offences, running, isSlotted }
 }
 
 /** Returns the ban with each counter replaced by another in front of it, such as a failover counter. */

@@ -24,14 +24,9 @@ export function wasCounted({ verdicts, counted, countedEach }: Decision, charge:
   return countedEach[placeIn(verdicts, charge)] ?? true
 }
 
-/** Whether the key was exempt at the time of the take; for policies that exempt keys. */
-export function wasExempt({ source, verdicts }: Decision, charge: Charge): boolean {
-  return source === EXEMPTED || placeIn(verdicts, charge) < 0
-}
-
 /** Whether a policy was off at the time of the take: the request was allowed without a verdict of this policy. */
-export function wasOff({ source, allowed, verdicts }: Decision, charge: Charge): boolean {
-  return source === OFF || (allowed && placeIn(verdicts, charge) < 0)
+export function wasOff(taken: Decision, charge: Charge): boolean {
+  return taken.allowed && !hasVerdict(taken, charge)
 }
 
 /** Returns the limit that applied to a take; undefined if the backend was not called or did not count it. */
@@ -39,9 +34,9 @@ export function limitOf(taken: Decision, charge: Charge): number | undefined {
   return wasCounted(taken, charge) ? taken.verdicts[placeIn(taken.verdicts, charge)]?.policy.limit : undefined
 }
 
-/** Whether the decision has a verdict of the policy of a charge. */
-export function hasVerdict({ verdicts }: Decision, charge: Charge): boolean {
-  return placeIn(verdicts, charge) >= 0
+/** Whether the policy of a charge has decided; none has if the key was exempt, or off, under all of them. */
+export function hasVerdict({ source, verdicts }: Decision, charge: Charge): boolean {
+  return source !== EXEMPTED && source !== OFF && placeIn(verdicts, charge) >= 0
 }
 
 /** Compares policy names, because the policy objects differ if the override of the key has changed. */

@@ -1,10 +1,9 @@
 import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, Decision, MaybePromise, Moment } from '../contracts.ts'
-import { limitOf, takenAtOf, wasCounted, wasExempt, wasOff } from '../decision/taken-charges.ts'
+import { hasVerdict, limitOf, takenAtOf, wasCounted, wasOff } from '../decision/taken-charges.ts'
 import { RequestDecision } from '../decision/verdict.ts'
 import type { Observers } from '../observers/observers.ts'
-import { observeCharges } from './charge-observation.ts'
 import { chargeOf, chargesOf, type Keys } from './charges.ts'
 import type { ControlledPolicies } from './controlled-policies.ts'
 import { integerUnits } from './costs/cost.ts'
@@ -12,9 +11,8 @@ import type { Costs } from './costs/costs-by-policy.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { Succession } from './succession.ts'
 
-/** The parts of a limiter that its adjustments use. */
+/** A limiter with the controls of operators. */
 interface AdjustedLimiter {
-  /** Controls of an operator; undefined if there are none. */
   readonly controlled: ControlledPolicies | undefined
 }
 
@@ -53,7 +51,9 @@ export class Adjustments {
   /** Adjusts charges of one take. `uncounted`: whether the failure rule decided it, so that the backend lacks it. */
   adjust(charges: readonly Charge[], takenAt: number, uncounted: boolean): MaybePromise<Answer> {
     const moment = this.#clock && { now: this.#clock.now() }
-    return this.#adjust(charges, takenAt, uncounted ? { ...moment, uncounted } : moment)
+    const { controlled } = this.#limiter
+    const limited = controlled ? charges.map((charge) => controlled.withLimit(charge)) : charges
+    return this.#adjust(limited, takenAt, uncounted ? { ...moment, uncounted } : moment)
   }
 
   #adjustTake(charges: readonly Charge[], taken: Decision | number | undefined): MaybePromise<Decision> {
@@ -82,10 +82,20 @@ export class Adjustments {
   #adjust(charges: readonly Charge[], takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
     const adjust = (): MaybePromise<Answer> => (this.#backend as RequestBackend).adjustAll(charges, takenAt, moment)
     const send = (): MaybePromise<Answer> =>
-      observeCharges(this.#observers, charges, this.#succession.after(charges, moment, adjust))
+      andThen(this.#succession.after(charges, moment, adjust), (answer) => this.#observed(charges, answer))
     if (!this.#succession.isReplaced) return send()
     const repeat = this.#succession.repeater(charges)
     return andThen(send(), (answer) => andThen(repeat(charges), () => answer))
+  }
+
+  /** Reports counted charges to observers, and returns the answer. */
+  #observed(charges: readonly Charge[], answer: Answer): Answer {
+    if (!this.#observers.any) return answer
+    const { counted, countedEach } = answer
+    for (const [index, { key, cost, counter }] of charges.entries()) {
+      if (cost !== 0 && (countedEach?.[index] ?? counted)) this.#observers.charged(key, cost, counter.compiled.policy)
+    }
+    return answer
   }
 
   /** Returns the moment of an adjustment: `uncounted` if the take, or its part for `charge`, was not counted. */
@@ -106,7 +116,7 @@ export class Adjustments {
       const { overrides } = open
       if (typeof taken === 'object' && wasOff(taken, charge)) return []
       if (overrides?.exemptsOthers) {
-        const isExempt = typeof taken === 'object' ? wasExempt(taken, charge) : overrides.isExempt(charge.key)
+        const isExempt = typeof taken === 'object' ? !hasVerdict(taken, charge) : overrides.isExempt(charge.key)
         if (isExempt) return []
       }
       return this.#atLimitOf(taken, open, charge)

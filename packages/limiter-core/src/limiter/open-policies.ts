@@ -2,7 +2,7 @@ import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import { bansByPolicy } from '../ban/bans-by-policy.ts'
 import { openBan } from '../ban/open-ban.ts'
-import type { AlgorithmName, Backend, Clock, Observer, Policy } from '../contracts.ts'
+import type { AlgorithmName, Backend, BanTerms, Clock, Observer, Policy } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
@@ -56,6 +56,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     ),
   )
   const bans = bansByPolicy(plans.flat(), nameOf)
+  const termsOf = (input: PolicyInput): BanTerms | undefined => input.ban && bans.get(nameOf(input))
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
   if (options.backend !== undefined) backendOf(options.backend, 'backend')
@@ -84,18 +85,6 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       shared: shared || backend === memory,
     })
   }
-  const openBanOf = (
-    input: PolicyInput,
-    policy: Policy,
-    backend: Backend,
-    closes: (() => void)[],
-  ): OpenPolicy['ban'] => {
-    const terms = input.ban && bans.get(policy.name)
-    if (!terms) return undefined
-    const { ban, close } = openBan(policy, terms, backend, (layout) => countName(scopeOn(backend), policy, layout))
-    closes.push(close)
-    return ban
-  }
   const opened: (() => void)[] = []
   const open = (input: PolicyInput, policy: Policy): OpenPolicy => {
     const policiesOfName = policies.flat().filter(({ name }) => name === policy.name)
@@ -113,10 +102,11 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     requireTurns(policy, policiesOfName, backend)
     const variants = new PolicyVariants(policiesOfName, Math.max(...otherLimits), backend.keepsHolds)
     const mode = modeOf(options.mode, input.mode)
-    const name = countName(scopeOn(backend), policy, variants.layoutName + scaleOf(policy))
+    const nameWith = (layout: string): string => countName(scopeOn(backend), policy, layout)
     const closes: (() => void)[] = []
     const close = (): void => closeAll(closes)
     opened.push(close)
+    const name = nameWith(variants.layoutName + scaleOf(policy))
     const own = backend.open(variants.compile(policy), name)
     const counters = new OpenLimitCounters(
       own,
@@ -127,7 +117,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     const overrides = input.overrides && new OverrideCounters(input.overrides, counters)
     if (overrides) closes.push(() => overrides.close())
     overrides?.join()
-    const ban = openBanOf(input, policy, backend, closes)
+    const ban = openBan(policy, termsOf(input), backend, closes, nameWith)
     closes.push(claim(backend, policiesOfName))
     return { policy, counter: own, counters, overrides, ban, backend, home: backend, mode, close }
   }

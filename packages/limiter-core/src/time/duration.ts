@@ -36,31 +36,22 @@ export function parseDuration(value: unknown, option: string): number {
 }
 
 /**
- * Returns the milliseconds of an option such as `maxWaitMs`, which may be a duration or a number of at least 0. Throws
- * `SLUICE_BAD_DURATION`.
+ * Returns the milliseconds of an option such as `maxWaitMs`, which may be a duration or a number from `least` to `most`.
+ * Throws `SLUICE_BAD_DURATION`.
  */
-export function parseMs(value: unknown, option: string): number {
+export function parseMs(value: unknown, option: string, least = 0, most: number = Number.MAX_SAFE_INTEGER): number {
   const ms = typeof value === 'string' ? wholeTextMs(value) : value
-  if (typeof ms === 'number' && ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return ms
+  if (typeof ms === 'number' && ms >= least && ms <= most) return ms
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least} (ms)` : `from ${least} to ${most} (ms)`
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `${option}: expected a duration such as '500ms' or '10s', or a number of at least 0 (ms), ` +
-      `received ${shown(value, option)}`,
+    `${option}: expected a duration such as '500ms' or '10s', or a number ${range}, received ${shown(value, option)}`,
   )
 }
 
-/**
- * Returns the milliseconds of an option such as `maxHoldMs`, which may be a duration or a number, from 1 to 2^31 - 1.
- * Throws `SLUICE_BAD_DURATION`.
- */
+/** Like `parseMs`, for an option such as `maxHoldMs`, whose milliseconds are from 1 to 2^31 - 1. */
 export function parseTimerMs(value: unknown, option: string): number {
-  const ms = typeof value === 'string' ? wholeTextMs(value) : value
-  if (typeof ms === 'number' && ms >= 1 && ms <= MAX_TIMER_MS) return ms
-  throw new SluiceError(
-    'SLUICE_BAD_DURATION',
-    `${option}: expected a duration such as '500ms' or '10s', or a number from 1 to ${MAX_TIMER_MS} (ms), ` +
-      `received ${shown(value, option)}`,
-  )
+  return parseMs(value, option, 1, MAX_TIMER_MS)
 }
 
 /** Returns the milliseconds of a string; undefined if it is not a duration or not an integer of at least 1 ms. */

@@ -31,6 +31,8 @@ export class HeldPolicy {
   readonly #charge: Charge
   readonly #forMs: number
   #held: Held | undefined
+  /** Whether the policy has decided about the work: not if it was off. */
+  #hasDecided = false
   #isSettled = false
   #taken: readonly TakenUnits[] = NONE
   /** Units that this process has returned because the hold was over; an extension takes them again. */
@@ -60,8 +62,9 @@ export class HeldPolicy {
   /** Records that the charge of `more` units was taken. */
   record(more: number, decision: Decision): void {
     const charge = this.#charge
-    const isTaken = !charge.advisory || decision.verdicts.every(({ allowed }) => allowed)
-    if (!isTaken || !hasVerdict(decision, charge)) return
+    if (!hasVerdict(decision, charge)) return
+    this.#hasDecided = true
+    if (charge.advisory && !decision.verdicts.every(({ allowed }) => allowed)) return
     const units = more + this.#returned
     this.#returned = 0
     const takenAt = takenAtOf(decision, charge)
@@ -79,6 +82,7 @@ export class HeldPolicy {
   settle(actual: number): readonly SettlingCharge[] {
     if (this.#isSettled) return NONE
     this.#isSettled = true
+    if (!this.#hasDecided) return NONE
     const settling: SettlingCharge[] = []
     let spent = actual
     if (this.#held) {
