@@ -132,7 +132,10 @@ export class BanningBackend implements RequestBackend {
       const denied = deniedBy(charges, banned)
       // units that were taken although a policy bans its key
       this.#refund(charges, own, (charge) => denied !== undefined || charge.advisory === true, moment)
-      return denied ?? withShadowBans(charges, own, banned)
+      if (denied) return denied
+      // a request of a banned key is not a strike
+      const others = bannable.map((one, index) => (banned[index] > 0 ? undefined : one))
+      return this.#struck(charges, others, withShadowBans(charges, own, banned), moment)
     })
   }
 
@@ -193,14 +196,12 @@ function splitAnswer(
   const { verdicts, takenAts, countedEach } = answer
   const isOwn = verdicts.map(({ policy }) => names.has(policy.name))
   const reads = verdicts.filter((_, index) => !isOwn[index])
-  // backends after a denial are not called, and their bans are not read
-  const isComplete = verdicts.length > 0 && reads.length === verdicts.length - charges.length
-  let at = 0
   const rests = bannable.map((one) => {
-    if (!one || !isComplete) return 0
-    const { length } = one.ban.readsOf(one.key)
-    at += length
-    return one.ban.restOf(one.key, reads.slice(at - length, at), calledAt)
+    if (!one) return 0
+    const expected = one.ban.readsOf(one.key).map(nameOf)
+    const found = reads.filter(({ policy }) => expected.includes(policy.name))
+    // backends after a denial are not called, and their bans are not read
+    return found.length === expected.length ? one.ban.restOf(one.key, found, calledAt) : 0
   })
   const own = <T>(values: readonly T[]): T[] => values.filter((_, index) => isOwn[index])
   return {
