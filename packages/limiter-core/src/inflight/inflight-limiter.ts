@@ -171,11 +171,9 @@ export class BackedInflightLimiter implements InflightLimiter {
       throw new SluiceError('SLUICE_BAD_KEY', `key: expected a string, received ${kindOf(key)}`)
     }
     const weight = options?.weight === undefined ? 1 : checkedUnits(options.weight, 'weight')
-    const mode = this.controlled?.mode
-    if (mode === 'off') return UNCOUNTED_PERMIT
+    if (this.controlled?.mode === 'off') return UNCOUNTED_PERMIT
     const answer = this.#denialOf(key, weight) ?? this.#backend.acquire(key, this.#requested(key, options))
-    const ifDenied = mode === 'shadow' ? UNCOUNTED_PERMIT : undefined
-    return andThen(answer, (answered) => this.#answered(key, answered, options) ?? ifDenied)
+    return andThen(answer, (answered) => this.#answered(key, answered, options) ?? this.#ifDenied)
   }
 
   count(key: string = WHOLE_PROCESS): MaybePromise<number> {
@@ -186,6 +184,12 @@ export class BackedInflightLimiter implements InflightLimiter {
     this.observers.capClosed(this.#handle)
     this.#unclaim()
     if (this.#isOwn) return this.#backend.close?.()
+  }
+
+  /** Result of a denial. An operator may have changed the mode while the work waited. */
+  get #ifDenied(): Permit | undefined {
+    const mode = this.controlled?.mode
+    return mode === 'shadow' || mode === 'off' ? UNCOUNTED_PERMIT : undefined
   }
 
   #control(controls: CapControls | undefined, owner: object): void {
