@@ -1,5 +1,6 @@
 import { concernsOneKey } from '../backend/backend-failure.ts'
 import { checkedAnswer } from '../backend/checked-answer.ts'
+import { plainCharge } from '../backend/plain-charge.ts'
 import type { Answer, Backend, Clock } from '../contracts.ts'
 import { hasDenial } from '../decision/verdict.ts'
 import { Observers } from '../observers/observers.ts'
@@ -74,7 +75,7 @@ export class BackendHealth extends Health {
       const isTaken = takes && !hasDenial(verdicts)
       for (let index = 0; index < charges.length; index++) {
         const { allowed, remaining, resetAfterMs } = verdicts[index]
-        const moved = isTaken && allowed ? charges[index].cost : 0
+        const moved = isTaken && allowed ? plainCharge(charges[index]).cost : 0
         this.mirror.record(charges[index], remaining, resetAfterMs, now, requestedAt, moved)
       }
     }

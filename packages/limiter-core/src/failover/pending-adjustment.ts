@@ -1,6 +1,7 @@
 import { mayHaveCounted } from '../backend/backend-failure.ts'
 import { checkedAnswer } from '../backend/checked-answer.ts'
 import { newIdempotencyKey } from '../backend/idempotency-key.ts'
+import { plainCharge } from '../backend/plain-charge.ts'
 import type { Answer, MaybePromise, PriorUsage } from '../contracts.ts'
 import type { Call, Limits } from './guarded-calls.ts'
 import { adjustedUnitsOf } from './local-rule.ts'
@@ -47,7 +48,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
     const { charge } = this.#owed
     const checked = checkedAnswer(answer, [charge])
     const [{ remaining, resetAfterMs }] = checked.verdicts
-    health.mirror.record(charge, remaining, resetAfterMs, now, this.#requestedAt, charge.cost)
+    health.mirror.record(charge, remaining, resetAfterMs, now, this.#requestedAt, plainCharge(charge).cost)
     health.skewMs = now - checked.takenAt
     return checked
   }
