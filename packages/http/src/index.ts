@@ -10,7 +10,6 @@ export { violatedNames } from './denial/violated-names.ts'
 export type { HttpExchange } from './exchange.ts'
 export { capEntry } from './gates/cap-entry.ts'
 export { type CapCheck, InflightGate } from './gates/inflight-gate.ts'
-export type { GroupedKeySource, KeyGroup } from './gates/key-group.ts'
 export {
   type ChangingPolicies,
   type PolicyFollower,
@@ -20,6 +19,7 @@ export {
 export type { CostSource, SettleContext } from './gates/options/cost-source.ts'
 export type { DenialBody, DenialMessage, DeniedContext, DeniedHook } from './gates/options/gate-options.ts'
 export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
+export type { GroupedKeySource, KeyGroup } from './gates/options/key-group.ts'
 export type { RateLimitOptions } from './gates/options/rate-limit-options.ts'
 export type { RequestPolicy } from './gates/options/request-policy.ts'
 export type { GateOverrides, RateCheck } from './gates/rate-check.ts'

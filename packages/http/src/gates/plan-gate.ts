@@ -8,7 +8,7 @@ import {
   PolicyLimiter,
   policyItems,
 } from '@sluice/limiter-core/http'
-import { type KeyGroups, keyGroups } from './key-group.ts'
+import { type KeyGroups, keyGroups } from './options/key-group.ts'
 import type { RatePlan } from './rate-plans.ts'
 import type { ResponseSettings } from './response-settings.ts'
 

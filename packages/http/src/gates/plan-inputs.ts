@@ -11,9 +11,9 @@ import {
   requestKey,
   wholeCostOfRequest,
 } from '@sluice/limiter-core/http'
-import { type KeyGroups, keyReport } from './key-group.ts'
 import type { SkipHook } from './options/gate-options.ts'
 import { runHook } from './options/hook.ts'
+import { type KeyGroups, keyReport } from './options/key-group.ts'
 import type { RequestLimit } from './options/request-limits.ts'
 import type { PlanGate } from './plan-gate.ts'
 
