@@ -38,10 +38,12 @@ export function keyGroups<Req>(sources: readonly KeySource<Req>[]): KeyGroups<Re
   const others: number[] = []
   for (const [index, source] of sources.entries()) {
     const { group, place } = source as Partial<GroupedKeySource<Req>>
-    const indexes = group && (groups.get(group) ?? new Map<number, number>())
+    // functions of an application may have properties of the same names
+    const isGrouped = typeof group?.placesOf === 'function' && place !== undefined
+    const indexes = isGrouped ? (groups.get(group) ?? new Map<number, number>()) : undefined
     // two layers may have the same policy
-    if (!group || place === undefined || indexes?.has(place)) others.push(index)
-    else groups.set(group, (indexes as Map<number, number>).set(place, index))
+    if (isGrouped && indexes?.has(place) === false) groups.set(group, indexes.set(place, index))
+    else others.push(index)
   }
   if (groups.size === 0) return undefined
   return { groups: [...groups].map(([group, indexes]) => ({ group, indexes })), others }
