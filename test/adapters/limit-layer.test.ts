@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { createLimiter, memoryBackend } from '@sluice/node-http'
+import { createLimiter, limitOverrides, memoryBackend } from '@sluice/node-http'
 import {
   admitAll,
   compileSharedOptions,
@@ -100,6 +100,31 @@ describe('a slow-down of a part', () => {
     expect(codeOf(() => none.extend({ slowDown: { ...SLOW, delayMs: 9, backend } }, 'alone 1'))).toBe(
       'SLUICE_DUPLICATE_POLICY',
     )
+  })
+})
+
+describe('a rate of a part that changes the inherited one', () => {
+  const root = LimitLayer.root<IncomingMessage, ServerResponse>()
+
+  test('may have only another key', async () => {
+    const app = root.extend({ rateLimit: { ...RATE, limit: 1, key: () => 'all' } }, 'app')
+    const ask = await serve({ '/app': app, '/own': app.extend({ rateLimit: { key: (req) => req.method } }, 'own') })
+    expect([await ask('/app'), await ask('/own'), await ask('/own')].map((answer) => answer.slice(0, 3))).toEqual([
+      '200',
+      '200',
+      '429',
+    ])
+  })
+
+  test('does not inherit limits of single keys for another limit, and keeps them for another window', async () => {
+    const overrides = limitOverrides({ limits: { acme: 3 } })
+    const app = root.extend({ rateLimit: { ...RATE, overrides, key: () => 'acme' } }, 'app')
+    const ask = await serve({
+      '/limit': app.extend({ rateLimit: { limit: 1 } }, 'limit'),
+      '/window': app.extend({ rateLimit: { window: '1h' } }, 'window'),
+    })
+    expect(await ask('/limit')).toBe('200 "default";r=0;t=60')
+    expect(await ask('/window')).toBe('200 "default";r=2;t=3600')
   })
 })
 

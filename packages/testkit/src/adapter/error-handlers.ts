@@ -12,7 +12,6 @@ export function errorHandlers({ describe, test }: TestRunner, stage: Stage): voi
   describe('next: true', () => {
     test("sends a denial as the framework's own error response, with status and headers", () => ofRate(stage))
     test('sends the denial of a full cap as an error response', () => ofCap(stage))
-    test('accepts only a boolean', () => notBoolean(stage))
   })
 }
 
@@ -40,9 +39,4 @@ async function ofCap(stage: Stage): Promise<void> {
   assert.deepEqual(shown(await site.ask()), [503, '1', '"inflight";r=0', policy, 'no-store'])
   gate.open()
   assert.equal((await holder.answer).status, 200)
-}
-
-async function notBoolean(stage: Stage): Promise<void> {
-  const options = { limit: 1, window: '1m', next: 'yes' } as unknown as RateOptions
-  await assert.rejects(async () => stage.behind([rate(options)]), { code: 'SLUICE_BAD_OPTION' })
 }

@@ -122,30 +122,17 @@ async function legacyDelta(stage: Stage): Promise<void> {
 }
 
 async function draft6(stage: Stage): Promise<void> {
-  const site = await stage.behind([rate(one(stage, { limit: 2, headers: 'draft-6' }))])
-  const asked = { headers: { origin: 'https://shop.example' } }
-  const { headers } = await site.ask(asked)
-  assert.deepEqual(own(headers), {
-    'ratelimit-limit': '2',
-    'ratelimit-remaining': '1',
-    'ratelimit-reset': '60',
-    'access-control-expose-headers': 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset',
-    ...regular(headers),
-  })
-  await site.ask()
+  const site = await stage.behind([rate(one(stage, { headers: 'draft-6' }))])
+  const { headers } = await site.ask({ headers: { origin: 'https://shop.example' } })
+  assert.equal(headers['access-control-expose-headers'], 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset')
   stage.clock.advance(55_000)
   const answer = await site.ask()
   assert.equal(answer.status, 429)
+  const names = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after', 'ratelimit']
   assert.deepEqual(
-    ['limit', 'remaining', 'reset'].map((name) => answer.headers[`ratelimit-${name}`]),
-    ['2', '0', '5'],
+    names.map((name) => answer.headers[name]),
+    ['1', '0', '5', '5', undefined],
   )
-  assert.equal(answer.headers['retry-after'], '5')
-}
-
-/** Headers that the application or its framework writes with a body. */
-function regular(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(content-|etag|vary)/.test(name)))
 }
 
 async function bothDialects(stage: Stage): Promise<void> {
