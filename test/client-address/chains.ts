@@ -1,4 +1,4 @@
-import type { ProxyTrustOption } from '@sluice/limiter-core'
+import type { ProxyTrustOption } from '@sluice/http'
 
 /** A request as it arrives at an application behind a chain of proxies. */
 interface Arrived {

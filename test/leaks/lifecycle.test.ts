@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { LimiterReport, Observers } from '@sluice/limiter-core/http'
+import { LimiterReport } from '@sluice/http'
+import { Observers } from '@sluice/limiter-core/http'
 import { createInflightLimiter, type Permit } from '@sluice/node-http'
 import { type Ending, RequestLifecycle } from '@sluice/node-http/adapter'
 import { until, Warnings } from '@sluice/testkit'

@@ -60,5 +60,7 @@ export {
   type SluiceOptions,
 } from './limits/limiters.ts'
 export { rejectUncalled } from './limits/reject-uncalled.ts'
+export type * from './proxy-trust.ts'
 export { VENDOR_FIELDS, vendorLines } from './record/vendor-lines.ts'
+export { LimiterReport, reportUnlessPreflight } from './report/limiter-report.ts'
 export { routeMethod } from './route-method.ts'

@@ -27,8 +27,6 @@ export { compileHeaders, type HeaderOptions, type HeaderPlan } from './http/head
 export { compilePartitionKey, type PartitionKeyOptions } from './http/headers/partition-key.ts'
 export { PROBLEM_MEDIA_TYPE, problemBody } from './http/headers/problem.ts'
 export { retryAfterMs } from './http/headers/retry-after.ts'
-export { hostOf, isLocalRequest } from './http/request/local-request.ts'
-export { hasUnreadBody } from './http/request/unread-body.ts'
 export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-answers.ts'
 export type { ControlledCap } from './inflight/controlled-cap.ts'
 export { BackedInflightLimiter, isAdaptive } from './inflight/inflight-limiter.ts'
@@ -49,17 +47,16 @@ export {
   requestKey,
   resolveKey,
 } from './keys/key-source.ts'
-export { isPreflight, preflightKey, reportUnlessPreflight } from './keys/preflight.ts'
-export type * from './keys/proxy-trust.ts'
+export { isPreflight, preflightKey } from './keys/preflight.ts'
 export { byIp, isHeaderName, labelOf } from './keys/sources.ts'
-export { wholeCost, wholeCostOfRequest } from './limiter/costs/cost.ts'
+export { wholeCost } from './limiter/costs/cost.ts'
 export type { LimiterHold } from './limiter/holds/open-hold.ts'
 export type { Outcome } from './limiter/limiter.ts'
 export { type LimiterIdentity, type OpenOptions, openPolicies } from './limiter/open-policies.ts'
 export type { OpenPolicy } from './limiter/open-policy.ts'
 export { PolicyLimiter } from './limiter/policy-limiter.ts'
-export { LimiterReport } from './observers/limiter-report.ts'
-export { joinedObservers, Observers } from './observers/observers.ts'
+export { LimiterWarnings } from './observers/limiter-warnings.ts'
+export { Observers } from './observers/observers.ts'
 export {
   integerFrom,
   oneOf,
@@ -67,7 +64,6 @@ export {
   optionalFunction,
   optionsOf,
   POLICY_ONLY,
-  withInherited,
 } from './options/options.ts'
 export type { BanInput } from './policy/ban-options.ts'
 export { DEFAULT_NAMES } from './policy/default-names.ts'

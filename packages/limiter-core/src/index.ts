@@ -15,7 +15,6 @@ export {
 } from './inflight/inflight-limiter.ts'
 export { clientKey } from './keys/client-key.ts'
 export { DENY, EXEMPT, type KeyFallback, type KeyResult, type KeySign, type KeySource } from './keys/key-source.ts'
-export type * from './keys/proxy-trust.ts'
 export {
   type ByHeaderOptions,
   type ByIpOptions,

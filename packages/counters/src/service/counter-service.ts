@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hasUnreadBody } from '@sluice/fleet/backend'
 import type { Clock, Counters, MetricSource } from '@sluice/limiter-core'
 import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
-import { hasUnreadBody } from '@sluice/limiter-core/http'
 import { requestTarget } from './request-target.ts'
 import { matchedRoute } from './route-table.ts'
 import { type CounterServiceToken, checkScope, ServiceAccess, type ServiceCaller } from './service-access.ts'

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { isLocalRequest } from '@sluice/fleet/backend'
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
-import { addressKey, compileAddressOptions, isLocalRequest } from '@sluice/limiter-core/http'
+import { addressKey, compileAddressOptions } from '@sluice/limiter-core/http'
 import { ServiceProblem } from './service-problem.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isFromLocalProgram, requestBytes, ServiceProblem, sluiceCodeOf } from '@sluice/counters/backend'
+import { hasUnreadBody } from '@sluice/fleet/backend'
 import type { Clock } from '@sluice/limiter-core'
-import { hasUnreadBody } from '@sluice/limiter-core/http'
 import { MAX_MESSAGE_BYTES } from './gossip-message.ts'
 
 export interface GossipHandlerOptions {

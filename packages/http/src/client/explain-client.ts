@@ -1,4 +1,5 @@
-import { clientKey, optionsOf, type ProxyTrustOption } from '@sluice/limiter-core/http'
+import { clientKey, optionsOf } from '@sluice/limiter-core/http'
+import type { ProxyTrustOption } from '../proxy-trust.ts'
 import { readAddress } from './address-set.ts'
 import type { ClientSource } from './client-source.ts'
 import { type Hop, TrustedProxies } from './trusted-proxies.ts'

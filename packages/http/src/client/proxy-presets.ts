@@ -1,4 +1,4 @@
-import type { ProxyPreset } from '@sluice/limiter-core/http'
+import type { ProxyPreset } from '../proxy-trust.ts'
 import { AddressSet } from './address-set.ts'
 import type { ClientSource } from './client-source.ts'
 import { PUBLISHED_RANGES, type PublishedRanges } from './proxy-ranges.ts'

@@ -4,14 +4,10 @@ import {
   integerFrom,
   isHeaderName,
   optionsOf,
-  type PresetInRanges,
-  type ProxyPreset,
-  type ProxyTrust,
-  type ProxyTrustOption,
   systemClock,
-  type TrustedProxy,
   warnOnce,
 } from '@sluice/limiter-core/http'
+import type { PresetInRanges, ProxyPreset, ProxyTrust, ProxyTrustOption, TrustedProxy } from '../proxy-trust.ts'
 import { AddressSet, readAddress } from './address-set.ts'
 import type { ClientSource } from './client-source.ts'
 import { type ForwardedList, lastOf } from './forwarded-list.ts'

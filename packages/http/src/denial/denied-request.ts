@@ -1,6 +1,7 @@
-import type { HeaderLine, LimiterReport } from '@sluice/limiter-core/http'
+import type { HeaderLine } from '@sluice/limiter-core/http'
 import type { DeniedContext } from '../gates/options/gate-options.ts'
 import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
+import type { LimiterReport } from '../report/limiter-report.ts'
 
 /** Options of a limiter that decide how its denials are answered. */
 interface AnswerOptions<Req, Res> extends Pick<RateLimitOptions<Req, Res>, 'denied' | 'message'> {

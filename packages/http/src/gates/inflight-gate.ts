@@ -14,7 +14,6 @@ import {
   isAdaptive,
   isPreflight,
   isPromise,
-  LimiterReport,
   type MaybePromise,
   type Mode,
   modeOf,
@@ -26,15 +25,15 @@ import {
   type ReportFallback,
   type RequestView,
   type ResolvedKey,
-  reportUnlessPreflight,
   requestKey,
   SluiceError,
   WEIGHT_EXCEEDS_LIMIT,
-  withInherited,
 } from '@sluice/limiter-core/http'
+import { LimiterReport, reportUnlessPreflight } from '../report/limiter-report.ts'
 import { capEntry } from './cap-entry.ts'
 import { isSkipped, runHook } from './options/hook.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
+import { withInherited } from './options/inherited-options.ts'
 import { keySourceOf } from './options/key-option.ts'
 import { checkHooks, parseStatus } from './options/request-rules.ts'
 import { fallbackReporter } from './report-fallback.ts'

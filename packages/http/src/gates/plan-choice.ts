@@ -1,13 +1,12 @@
 import {
   andThen,
-  type LimiterReport,
   type MaybePromise,
   type PolicyLimiter,
   type RequestView,
-  reportUnlessPreflight,
   SluiceError,
   shown,
 } from '@sluice/limiter-core/http'
+import { type LimiterReport, reportUnlessPreflight } from '../report/limiter-report.ts'
 import type { SkipHook } from './options/gate-options.ts'
 import { runHook } from './options/hook.ts'
 import type { PlansOptions, RateLimitOptions } from './options/rate-limit-options.ts'

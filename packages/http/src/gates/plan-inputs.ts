@@ -2,15 +2,14 @@ import {
   allOf,
   andThen,
   EXEMPT,
-  type LimiterReport,
   type MaybePromise,
   type ReportFallback,
   type RequestView,
   type ResolvedKey,
-  reportUnlessPreflight,
   requestKey,
-  wholeCostOfRequest,
 } from '@sluice/limiter-core/http'
+import { type LimiterReport, reportUnlessPreflight } from '../report/limiter-report.ts'
+import { wholeCostOfRequest } from './options/cost-source.ts'
 import type { SkipHook } from './options/gate-options.ts'
 import { runHook } from './options/hook.ts'
 import { type KeyGroups, keyReport } from './options/key-group.ts'

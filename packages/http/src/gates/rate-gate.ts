@@ -6,7 +6,6 @@ import {
   EXEMPT,
   isPromise,
   type LimiterHold,
-  LimiterReport,
   type MaybePromise,
   type Moment,
   Observers,
@@ -18,6 +17,7 @@ import {
   requestKey,
   soleEntry,
 } from '@sluice/limiter-core/http'
+import { LimiterReport } from '../report/limiter-report.ts'
 import type { RateLimitOptions } from './options/rate-limit-options.ts'
 import type { RequestLimit } from './options/request-limits.ts'
 import { checkHooks } from './options/request-rules.ts'

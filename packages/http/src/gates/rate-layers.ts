@@ -1,5 +1,6 @@
-import { byIp, joinedObservers, Observers, withInherited } from '@sluice/limiter-core/http'
+import { byIp, type Observer, Observers } from '@sluice/limiter-core/http'
 import { adjustedOptions } from './adjusted-policy.ts'
+import { withInherited } from './options/inherited-options.ts'
 import type { PlansOptions, RateLimitOptions } from './options/rate-limit-options.ts'
 import type { PolicyChanges } from './policy-changes.ts'
 import type { GateOverrides } from './rate-check.ts'
@@ -102,6 +103,18 @@ function layeredOptions<Req, Res>(
   }
   const { plan } = above as Partial<PlansOptions<Req, Res>>
   return { own, all: plan ? ({ plan, ...own } as RateLimitOptions<Req, Res>) : own }
+}
+
+/**
+ * Returns the observers of a layer and of the layers above it, each once. An invalid `own` is returned unchanged, and
+ * the constructor of `Observers` rejects it.
+ */
+function joinedObservers(
+  above: readonly Observer[] | undefined,
+  own: readonly Observer[] | undefined,
+): readonly Observer[] | undefined {
+  if (own === undefined || above === undefined || !Array.isArray(own)) return own ?? above
+  return [...new Set([...above, ...own])]
 }
 
 /**

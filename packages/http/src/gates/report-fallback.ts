@@ -1,11 +1,11 @@
 import {
   type AddressDoubt,
-  type LimiterReport,
   messageOf,
   NO_ADDRESS,
   type ReportFallback,
   type SluiceCode,
 } from '@sluice/limiter-core/http'
+import type { LimiterReport } from '../report/limiter-report.ts'
 
 const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message: string]>> = {
   'no-address': [

@@ -2,7 +2,6 @@ import {
   andThen,
   badOption,
   type InflightBackend,
-  type LimiterReport,
   type MaybePromise,
   type Priority,
   type ReportFallback,
@@ -10,6 +9,7 @@ import {
   requestKey,
 } from '@sluice/limiter-core/http'
 import { prioritizedInflight } from '@sluice/overload/http'
+import type { LimiterReport } from '../report/limiter-report.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
 import { keySourceOf } from './options/key-option.ts'
 import { checkPriorityOption, priorityOf } from './options/request-priority.ts'

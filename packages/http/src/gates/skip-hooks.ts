@@ -1,4 +1,5 @@
-import { allOf, andThen, type LimiterReport, type MaybePromise, type RequestView } from '@sluice/limiter-core/http'
+import { allOf, andThen, type MaybePromise, type RequestView } from '@sluice/limiter-core/http'
+import type { LimiterReport } from '../report/limiter-report.ts'
 import type { SkipHook } from './options/gate-options.ts'
 import { isSkipped } from './options/hook.ts'
 import type { RatePlan } from './rate-plans.ts'

@@ -1,4 +1,5 @@
-import { allOf, andThen, type LimiterReport, type MaybePromise } from '@sluice/limiter-core/http'
+import { allOf, andThen, type MaybePromise } from '@sluice/limiter-core/http'
+import type { LimiterReport } from '../report/limiter-report.ts'
 import type { PlanGate } from './plan-gate.ts'
 import { isSkipped, type PlannedRequest } from './plan-inputs.ts'
 import type { RatePlan } from './rate-plans.ts'

@@ -1,4 +1,5 @@
-import { isPromise, type LimiterReport, type Permit, type PermitOutcome } from '@sluice/limiter-core/http'
+import { isPromise, type Permit, type PermitOutcome } from '@sluice/limiter-core/http'
+import type { LimiterReport } from '../report/limiter-report.ts'
 
 /** A permit, and the report that receives a failure of its release. */
 export interface HeldPermit {

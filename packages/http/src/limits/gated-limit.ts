@@ -1,13 +1,9 @@
-import {
-  isPromise,
-  type LimiterReport,
-  type MaybePromise,
-  type ProxyTrustOption,
-  type RequestView,
-} from '@sluice/limiter-core/http'
+import { isPromise, type MaybePromise, type RequestView } from '@sluice/limiter-core/http'
 import { ClientView } from '../client/client-view.ts'
 import { TrustedProxies } from '../client/trusted-proxies.ts'
 import type { HttpExchange } from '../exchange.ts'
+import type { ProxyTrustOption } from '../proxy-trust.ts'
+import type { LimiterReport } from '../report/limiter-report.ts'
 import type { Admission, HttpLimit } from './http-limit.ts'
 import { InHandlerDetector } from './in-handler-detector.ts'
 

@@ -1,8 +1,9 @@
 import type { InflightLimiter, Limiter } from '@sluice/limiter-core'
-import type { LimiterReport, MaybePromise } from '@sluice/limiter-core/http'
+import type { MaybePromise } from '@sluice/limiter-core/http'
 import type { Shedder } from '@sluice/overload/http'
 import type { DeniedRequest } from '../denial/denied-request.ts'
 import type { HttpExchange } from '../exchange.ts'
+import type { LimiterReport } from '../report/limiter-report.ts'
 
 /**
  * Outcome of a limit for one request: allowed (`passed`), allowed and holding a permit (`held`), finished or abandoned

@@ -9,14 +9,14 @@ import {
   type Observer,
   Observers,
   optionsOf,
-  type ProxyTrustOption,
-  withInherited,
 } from '@sluice/limiter-core/http'
 import { TrustedProxies } from '../client/trusted-proxies.ts'
 import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
+import { withInherited } from '../gates/options/inherited-options.ts'
 import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
 import type { ShedOptions } from '../gates/shed/shed-options.ts'
 import type { SlowDownOptions } from '../gates/slow-down/slow-down-options.ts'
+import type { ProxyTrustOption } from '../proxy-trust.ts'
 import { HttpInflightLimit } from './http-inflight-limit.ts'
 import type { HttpLimit, InflightHandle, RateHandle, ShedHandle, SlowDownHandle } from './http-limit.ts'
 import { HttpRateLimit } from './http-rate-limit.ts'

@@ -8,12 +8,12 @@ import {
   type HttpDenial,
   headerLines,
   isPromise,
-  type LimiterReport,
   type MaybePromise,
   warnOnce,
 } from '@sluice/limiter-core/http'
 import type { SettleContext } from '../gates/options/cost-source.ts'
 import type { RequestHold, RequestSluice } from '../gates/request-sluice.ts'
+import type { LimiterReport } from '../report/limiter-report.ts'
 import { exhaustedEvent } from './exhausted-event.ts'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
 import { StreamBudget } from './stream-budget.ts'

@@ -1,4 +1,5 @@
-import { type HeaderEntry, type HttpDenial, type LimiterReport, stringItem } from '@sluice/limiter-core/http'
+import { type HeaderEntry, type HttpDenial, stringItem } from '@sluice/limiter-core/http'
+import type { LimiterReport } from '../report/limiter-report.ts'
 
 /** A limiter and the names that it writes in headers and denials. */
 export interface NamedLimiter {

@@ -3,11 +3,11 @@ import {
   type Clock,
   isPromise,
   type LimiterHold,
-  type LimiterReport,
   type MaybePromise,
   wholeCost,
 } from '@sluice/limiter-core/http'
 import type { RateCheck } from '../gates/rate-check.ts'
+import type { LimiterReport } from '../report/limiter-report.ts'
 
 /** The units of one policy while the response streams. */
 interface StreamedPolicy {

@@ -1,14 +1,8 @@
-import {
-  andThen,
-  isPromise,
-  type LimiterReport,
-  type MaybePromise,
-  type Outcome,
-  wholeCostOfRequest,
-} from '@sluice/limiter-core/http'
-import { FAILED_FROM, type SettleContext } from '../gates/options/cost-source.ts'
+import { andThen, isPromise, type MaybePromise, type Outcome } from '@sluice/limiter-core/http'
+import { FAILED_FROM, type SettleContext, wholeCostOfRequest } from '../gates/options/cost-source.ts'
 import { needsOutcome } from '../gates/plan-gate.ts'
 import type { RateCheck } from '../gates/rate-check.ts'
+import type { LimiterReport } from '../report/limiter-report.ts'
 import type { StreamBudget } from './stream-budget.ts'
 
 /** A check of any framework. Its hooks are only called with the request and response of that framework. */

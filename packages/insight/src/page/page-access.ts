@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { hostOf, isLocalRequest } from '@sluice/limiter-core/http'
+import { hostOf, isLocalRequest } from '@sluice/fleet/backend'
 import { queryOf } from './mounted-address.ts'
 import type { Problem } from './page-response.ts'
 import type { PageSession } from './page-session.ts'

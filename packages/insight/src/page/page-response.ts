@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { hasUnreadBody } from '@sluice/limiter-core/http'
+import { hasUnreadBody } from '@sluice/fleet/backend'
 
 const CONTENT_SECURITY = [
   "default-src 'none'",

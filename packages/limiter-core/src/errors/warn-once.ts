@@ -22,7 +22,7 @@ function warned(): PrintedWarnings {
 /**
  * Prints a process warning once per process for each combination of `code` and `about`. Use it for problems of the
  * application that any limiter may detect, such as proxy trust or Redis settings; problems of one limiter are reported
- * by its `LimiterReport`. Pass a function if the message is expensive to build.
+ * by its `LimiterWarnings`. Pass a function if the message is expensive to build.
  */
 export function warnOnce(code: SluiceCode, message: string | (() => string), about = ''): void {
   const seen = warned().once

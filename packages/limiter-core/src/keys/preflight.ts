@@ -1,5 +1,4 @@
 import type { RequestView } from '../contracts.ts'
-import type { LimiterReport } from '../observers/limiter-report.ts'
 
 const PREFLIGHT = '\0preflight:'
 
@@ -26,12 +25,4 @@ export function preflightKey<Sign>(key: string | Sign): string | Sign {
 /** Returns the client key of a preflight key; other keys are returned unchanged. */
 export function clientKeyOf(key: string): string {
   return key.charCodeAt(0) === 0 && key.startsWith(PREFLIGHT) ? key.slice(PREFLIGHT.length) : key
-}
-
-/**
- * Returns the report for failures on a request, or undefined for a preflight: functions that read credentials or a body
- * are expected to fail on preflights, which have neither.
- */
-export function reportUnlessPreflight(view: RequestView, report: LimiterReport): LimiterReport | undefined {
-  return isPreflight(view) ? undefined : report
 }

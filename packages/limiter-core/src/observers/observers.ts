@@ -12,18 +12,6 @@ import { messageOf, SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import { LimiterWarnings } from './limiter-warnings.ts'
 
-/**
- * Returns the observers of a layer and of the layers above it, each once. An invalid `own` is returned unchanged, and
- * the constructor of `Observers` rejects it.
- */
-export function joinedObservers(
-  above: readonly Observer[] | undefined,
-  own: readonly Observer[] | undefined,
-): readonly Observer[] | undefined {
-  if (own === undefined || above === undefined || !Array.isArray(own)) return own ?? above
-  return [...new Set([...above, ...own])]
-}
-
 const HOOKS = [
   'decided',
   'charged',
@@ -43,7 +31,6 @@ const HOOKS = [
 export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
   /** Number of observers that were removed because they threw. */
   dropped = 0
-  /** Whether there are any observers. */
   any = false
   readonly #warnings: LimiterWarnings
   readonly #added = new Set<{ readonly observer: Observer }>()
@@ -72,7 +59,6 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
     }
   }
 
-  /** Removes all observers. */
   clear(): void {
     this.#added.clear()
     this.#watchBy([])

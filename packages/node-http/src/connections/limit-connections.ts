@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type CapCheck, InflightGate, type InflightLimitOptions, releasePermit } from '@sluice/http'
+import { type CapCheck, InflightGate, type InflightLimitOptions, type LimiterReport, releasePermit } from '@sluice/http'
 import type { InflightLimiter } from '@sluice/limiter-core'
 import {
   clockOf,
@@ -7,7 +7,6 @@ import {
   Deadlines,
   isPromise,
   kindOf,
-  type LimiterReport,
   optionsOf,
   type RequestView,
   SluiceError,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { byIp, type ProxyTrustOption } from '@sluice/limiter-core'
+import type { ProxyTrustOption } from '@sluice/http'
+import { byIp } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
 import { unitsLeft } from './exemptions.ts'
 import { cap, type HookRequest, rate } from './stage/app-description.ts'

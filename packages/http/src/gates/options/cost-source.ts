@@ -178,3 +178,11 @@ function atLeastOne(option: string, units: number): number {
     `${option}: expected at least 1 (with 0 the policy would never deny), received 0`,
   )
 }
+
+/**
+ * Like `wholeCost`, for the cost of a request: a cost that is too large to count becomes the largest one, so that a
+ * request cannot pass by asking for more.
+ */
+export function wholeCostOfRequest(value: unknown): number {
+  return wholeCost(typeof value === 'number' && value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : value)
+}

@@ -1,12 +1,5 @@
-import type {
-  Clock,
-  Decision,
-  HttpDenial,
-  Mode,
-  Observer,
-  ProxyTrustOption,
-  RequestHook,
-} from '@sluice/limiter-core/http'
+import type { Clock, Decision, HttpDenial, Mode, Observer, RequestHook } from '@sluice/limiter-core/http'
+import type { ProxyTrustOption } from '../../proxy-trust.ts'
 
 /** Third argument of the `denied` hook. */
 export interface DeniedContext {

@@ -1,10 +1,5 @@
-import {
-  isPromise,
-  type LimiterReport,
-  type MaybePromise,
-  type RequestView,
-  reportUnlessPreflight,
-} from '@sluice/limiter-core/http'
+import { isPromise, type MaybePromise, type RequestView } from '@sluice/limiter-core/http'
+import { type LimiterReport, reportUnlessPreflight } from '../../report/limiter-report.ts'
 import type { SkipHook } from './gate-options.ts'
 
 /**

@@ -3,12 +3,11 @@ import {
   checkedUnits,
   DENY,
   EXEMPT,
-  type LimiterReport,
   type MaybePromise,
   type OpenPolicy,
   type RequestView,
-  reportUnlessPreflight,
 } from '@sluice/limiter-core/http'
+import { type LimiterReport, reportUnlessPreflight } from '../../report/limiter-report.ts'
 import { runHook } from './hook.ts'
 import type { LimitHook } from './request-policy.ts'
 

@@ -1,16 +1,15 @@
 import {
   badOption,
   isHeaderName,
-  type LimiterReport,
   type MaybePromise,
   oneOf,
   optionsOf,
   type Priority,
   type RequestHook,
   type RequestView,
-  reportUnlessPreflight,
 } from '@sluice/limiter-core/http'
 import { PRIORITIES } from '@sluice/overload/http'
+import { type LimiterReport, reportUnlessPreflight } from '../../report/limiter-report.ts'
 import { runHook } from './hook.ts'
 
 /** The header that names the priority of a request. */

@@ -1,13 +1,12 @@
 import {
   andThen,
   type Duration,
-  type LimiterReport,
   type MaybePromise,
   parseDuration,
   type RequestView,
-  reportUnlessPreflight,
   SluiceError,
 } from '@sluice/limiter-core/http'
+import { type LimiterReport, reportUnlessPreflight } from '../../report/limiter-report.ts'
 import { runHook } from './hook.ts'
 import type { WindowHook } from './request-policy.ts'
 

@@ -6,7 +6,6 @@ import {
   httpDenial,
   isPreflight,
   isPromise,
-  LimiterReport,
   type MaybePromise,
   type Mode,
   modeOf,
@@ -15,10 +14,11 @@ import {
   type Priority,
   parseMode,
   type RequestView,
-  withInherited,
 } from '@sluice/limiter-core/http'
 import { HealthShedder, SHED_SIGNALS, shedderRules } from '@sluice/overload/http'
+import { LimiterReport } from '../../report/limiter-report.ts'
 import { isSkipped } from '../options/hook.ts'
+import { withInherited } from '../options/inherited-options.ts'
 import { checkPriorityOption, priorityOf } from '../options/request-priority.ts'
 import { checkHooks, parseStatus } from '../options/request-rules.ts'
 import type { ShedOptions } from './shed-options.ts'

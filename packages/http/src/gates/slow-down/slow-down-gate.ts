@@ -6,7 +6,6 @@ import {
   type HttpDenial,
   httpDenial,
   LARGEST_HEADER_INTEGER,
-  type LimiterReport,
   type MaybePromise,
   type Mode,
   type Moment,
@@ -16,8 +15,9 @@ import {
   type RequestView,
   SluiceError,
   shown,
-  withInherited,
 } from '@sluice/limiter-core/http'
+import type { LimiterReport } from '../../report/limiter-report.ts'
+import { withInherited } from '../options/inherited-options.ts'
 import { parseStatus } from '../options/request-rules.ts'
 import type { RateCheck } from '../rate-check.ts'
 import { RateGate } from '../rate-gate.ts'

@@ -17,14 +17,6 @@ export function wholeCost(value: unknown): number {
 }
 
 /**
- * Like `wholeCost`, for the cost of a request: a cost that is too large to count becomes the largest one, so that a
- * request cannot pass by asking for more.
- */
-export function wholeCostOfRequest(value: unknown): number {
-  return wholeCost(typeof value === 'number' && value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : value)
-}
-
-/**
  * Returns the units of a charge or, if negative, of a refund, rounded up: charges away from zero, refunds towards
  * zero. Throws `SLUICE_BAD_COST` unless the result is a safe integer.
  */

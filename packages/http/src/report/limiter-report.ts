@@ -1,6 +1,11 @@
-import { messageOf, type SluiceCode } from '../errors/errors.ts'
-import { LimiterWarnings } from './limiter-warnings.ts'
-import type { Observers } from './observers.ts'
+import {
+  isPreflight,
+  LimiterWarnings,
+  messageOf,
+  type Observers,
+  type RequestView,
+  type SluiceCode,
+} from '@sluice/limiter-core/http'
 
 /**
  * Reports failures of one limiter: to its observers each time, and by a process warning with the names of its policies
@@ -31,4 +36,12 @@ export class LimiterReport {
   warnOnce(code: SluiceCode, message: () => string, about?: string): void {
     this.#warnings.once(code, message, about)
   }
+}
+
+/**
+ * Returns the report for failures on a request, or undefined for a preflight: functions that read credentials or a body
+ * are expected to fail on preflights, which have neither.
+ */
+export function reportUnlessPreflight(view: RequestView, report: LimiterReport): LimiterReport | undefined {
+  return isPreflight(view) ? undefined : report
 }
