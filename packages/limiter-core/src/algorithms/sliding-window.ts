@@ -1,6 +1,5 @@
 import type { Algorithm } from '../contracts.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
+import { badValue } from '../errors/bad-option.ts'
 import { CompiledSlicedWindow } from './sliced-window.ts'
 import { CompiledTwoEpochWindow } from './two-epoch-window.ts'
 
@@ -14,11 +13,8 @@ export const slidingWindow: Algorithm = {
   compile(policy) {
     const slices = policy.slices ?? 1
     if (!Number.isInteger(slices) || slices < 1 || slices > MAX_SLICES) {
-      throw new SluiceError(
-        'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': slices: expected an integer from 1 to ${MAX_SLICES}, ` +
-          `received ${shown(slices, 'slices')}`,
-      )
+      const expected = `an integer from 1 to ${MAX_SLICES}`
+      throw badValue('SLUICE_BAD_POLICY', `policy '${policy.name}': slices`, slices, expected)
     }
     return slices === 1 ? new CompiledTwoEpochWindow(policy) : new CompiledSlicedWindow(policy, slices)
   },

@@ -1,3 +1,4 @@
+import { badValue } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
@@ -37,10 +38,7 @@ const MAX_DEADLINE_MS = 60_000
 export function compileFailover({ onBackendError = 'local', deadlineMs = DEADLINE_MS }: FailoverOptions): FailoverRule {
   const ms = parseMs(deadlineMs, 'deadlineMs')
   if (!(ms >= 1 && ms <= MAX_DEADLINE_MS)) {
-    throw new SluiceError(
-      'SLUICE_BAD_DURATION',
-      `deadlineMs: expected from 1 ms to ${MAX_DEADLINE_MS} ms, received ${shown(deadlineMs, 'deadlineMs')}`,
-    )
+    throw badValue('SLUICE_BAD_DURATION', 'deadlineMs', deadlineMs, `from 1 ms to ${MAX_DEADLINE_MS} ms`)
   }
   if (onBackendError === 'local' || onBackendError === 'allow' || onBackendError === 'deny') {
     return { deadlineMs: ms, source: onBackendError, share: 1 }

@@ -17,7 +17,7 @@ import type {
   Permit,
   WorkSample,
 } from '../contracts.ts'
-import { badOption } from '../errors/bad-option.ts'
+import { badOption, badValue } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { claimName } from '../names/name-claims.ts'
@@ -125,7 +125,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     const heldMs = maxHoldMs === undefined ? undefined : parseTimerMs(maxHoldMs, `${owner}: maxHoldMs`)
     if (backend?.limit !== undefined && backend.limit !== most) {
       const expected = `${shown(backend.limit)}, the limit of its backend`
-      throw new SluiceError('SLUICE_BAD_LIMIT', `${owner}: limit: expected ${expected}, received ${most}`)
+      throw badValue('SLUICE_BAD_LIMIT', `${owner}: limit`, most, expected)
     }
     const isShared = optionalBoolean('shared', shared)
     this.#clock = time

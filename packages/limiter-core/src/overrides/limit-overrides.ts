@@ -1,6 +1,6 @@
 import type { Clock, LimitOverrides, MaybePromise } from '../contracts.ts'
+import { badValue } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
 import { oneOf, optionalBoolean, optionalFunction, optionsOf } from '../options/options.ts'
 import { clockOf, MAX_TIMER_MS } from '../time/clock.ts'
 import { type Duration, parseDuration } from '../time/duration.ts'
@@ -68,10 +68,8 @@ export function limitOverrides(options: LimitOverridesOptions): LimitOverrides {
 
 function parseRefreshMs(value: Duration | undefined): number {
   if (value === undefined) return DEFAULT_EVERY_MS
-  const refreshMs = parseDuration(value, 'limitOverrides: refreshMs')
+  const option = 'limitOverrides: refreshMs'
+  const refreshMs = parseDuration(value, option)
   if (refreshMs >= MIN_REFRESH_MS && refreshMs <= MAX_TIMER_MS) return refreshMs
-  throw new SluiceError(
-    'SLUICE_BAD_DURATION',
-    `limitOverrides: refreshMs: expected ${MIN_REFRESH_MS} to ${MAX_TIMER_MS} ms, received ${shown(value, 'refreshMs')}`,
-  )
+  throw badValue('SLUICE_BAD_DURATION', option, value, `${MIN_REFRESH_MS} to ${MAX_TIMER_MS} ms`)
 }

@@ -1,6 +1,6 @@
 import type { AlgorithmName, PolicyCalendar } from '../contracts.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
+import { badValue } from '../errors/bad-option.ts'
+import type { SluiceError } from '../errors/errors.ts'
 import { oneOf, optionsOf } from '../options/options.ts'
 
 const CALENDAR_OPTIONS: readonly (keyof PolicyCalendar)[] = ['per', 'timeZone', 'anchor', 'carryOver']
@@ -49,5 +49,5 @@ function isTimeZone(value: unknown): boolean {
 }
 
 function badPolicy(option: string, received: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_POLICY', `${option}: expected ${expected}, received ${shown(received, option)}`)
+  return badValue('SLUICE_BAD_POLICY', option, received, expected)
 }

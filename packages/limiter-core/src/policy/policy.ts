@@ -2,9 +2,7 @@ import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
 import { algorithms } from '../algorithms/index.ts'
 import { DRAINING } from '../algorithms/policy-forms.ts'
 import type { AlgorithmName, Backend, LimitOverrides, Policy, PolicyCalendar } from '../contracts.ts'
-import { badOption } from '../errors/bad-option.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
+import { badOption, badValue } from '../errors/bad-option.ts'
 import { oneOf, optionalWith, optionsOf, POLICY_ONLY } from '../options/options.ts'
 import { type Duration, parseDuration, parseTimerMs } from '../time/duration.ts'
 import type { BanInput } from './ban-options.ts'
@@ -79,11 +77,8 @@ export function compilePolicy(
   const owner = `policy '${name}'`
   const algorithm = input.algorithm ?? impliedBy(input) ?? fallback
   if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {
-    throw new SluiceError(
-      'SLUICE_BAD_POLICY',
-      `${owner}: algorithm: expected one of ${Object.keys(algorithms).join(', ')}, ` +
-        `received ${shown(algorithm, 'algorithm')}`,
-    )
+    const expected = `one of ${Object.keys(algorithms).join(', ')}`
+    throw badValue('SLUICE_BAD_POLICY', `${owner}: algorithm`, algorithm, expected)
   }
   if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
   optionalWith(`${owner}: overrides`, input.overrides, ['limitOf', 'register'], 'the result of limitOverrides({ … })')
@@ -120,10 +115,7 @@ function impliedBy({ calendar, slices }: PolicyInput): AlgorithmName | undefined
 /** Returns `value` if it can be a header string; throws `SLUICE_BAD_NAME` otherwise. */
 export function headerText(value: unknown, option: string): string {
   if (typeof value === 'string' && NAME.test(value)) return value
-  throw new SluiceError(
-    'SLUICE_BAD_NAME',
-    `${option}: expected 1 to 128 printable ASCII characters (an RFC 9651 string), received ${shown(value, option)}`,
-  )
+  throw badValue('SLUICE_BAD_NAME', option, value, '1 to 128 printable ASCII characters (an RFC 9651 string)')
 }
 
 /**
@@ -134,10 +126,7 @@ export function checkedUnits(value: unknown, option: string): number {
   if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST_HEADER_INTEGER) {
     return value as number
   }
-  throw new SluiceError(
-    'SLUICE_BAD_LIMIT',
-    `${option}: expected an integer from 1 to ${LARGEST_HEADER_INTEGER}, received ${shown(value, option)}`,
-  )
+  throw badValue('SLUICE_BAD_LIMIT', option, value, `an integer from 1 to ${LARGEST_HEADER_INTEGER}`)
 }
 
 /** Throws `SLUICE_BAD_POLICY` if an option is set that the algorithm does not support. */
@@ -149,9 +138,6 @@ function checkSupport(
   algorithm: AlgorithmName,
 ): void {
   if (value === undefined || allowed.includes(algorithm)) return
-  throw new SluiceError(
-    'SLUICE_BAD_POLICY',
-    `${owner}: ${option}: expected undefined for ${algorithm} (an option of ${allowed.join(' and ')}), ` +
-      `received ${shown(value, option)}`,
-  )
+  const expected = `undefined for ${algorithm} (an option of ${allowed.join(' and ')})`
+  throw badValue('SLUICE_BAD_POLICY', `${owner}: ${option}`, value, expected)
 }

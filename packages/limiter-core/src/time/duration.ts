@@ -1,5 +1,4 @@
-import { SluiceError } from '../errors/errors.ts'
-import { shown } from '../errors/shown.ts'
+import { badValue } from '../errors/bad-option.ts'
 import { MAX_TIMER_MS } from './clock.ts'
 
 type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w'
@@ -25,14 +24,9 @@ const SHAPE = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/
  */
 export function parseDuration(value: unknown, option: string): number {
   const ms = typeof value === 'string' ? textMs(value) : bareMs(value)
-  if (ms === undefined || !Number.isSafeInteger(ms) || ms < 1) {
-    throw new SluiceError(
-      'SLUICE_BAD_DURATION',
-      `${option}: expected a duration such as '500ms', '10s', '1m', '1h' or '1d', ` +
-        `or an integer of at least 1000 (ms), received ${shown(value, option)}`,
-    )
-  }
-  return ms
+  if (ms !== undefined && Number.isSafeInteger(ms) && ms >= 1) return ms
+  const expected = "a duration such as '500ms', '10s', '1m', '1h' or '1d', or an integer of at least 1000 (ms)"
+  throw badValue('SLUICE_BAD_DURATION', option, value, expected)
 }
 
 /**
@@ -42,11 +36,9 @@ export function parseDuration(value: unknown, option: string): number {
 export function parseMs(value: unknown, option: string, least = 0, most: number = Number.MAX_SAFE_INTEGER): number {
   const ms = typeof value === 'string' ? wholeTextMs(value) : value
   if (typeof ms === 'number' && ms >= least && ms <= most) return ms
-  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least} (ms)` : `from ${least} to ${most} (ms)`
-  throw new SluiceError(
-    'SLUICE_BAD_DURATION',
-    `${option}: expected a duration such as '500ms' or '10s', or a number ${range}, received ${shown(value, option)}`,
-  )
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+  const expected = `a duration such as '500ms' or '10s', or a number ${range} (ms)`
+  throw badValue('SLUICE_BAD_DURATION', option, value, expected)
 }
 
 /** Like `parseMs`, for an option such as `maxHoldMs`, whose milliseconds are from 1 to 2^31 - 1. */
