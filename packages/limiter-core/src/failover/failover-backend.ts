@@ -1,12 +1,12 @@
 import { mergedAnswer } from '../backend/charge-parts.ts'
 import { checkedAnswer } from '../backend/checked-answer.ts'
+import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type {
   Answer,
   Backend,
   Charge,
   Clock,
-  CompiledPolicy,
   CountedKey,
   Counter,
   Decision,
@@ -22,9 +22,9 @@ import { type BackendHealth, healthOf } from './backend-health.ts'
 import { type FailoverCharge, FailoverCounter, type FailoverKey, remoteCharge, remoteKey } from './failover-counter.ts'
 import type { FailoverRule } from './failover-options.ts'
 import { FailureRules } from './failure-rules.ts'
-import { GuardedCalls, type Limits } from './guarded-calls.ts'
+import { type Call, GuardedCalls, type Limits } from './guarded-calls.ts'
 import { adjustedUnitsOf, takeReportedRefunds } from './local-rule.ts'
-import { OwedCallSender } from './owed-call-sender.ts'
+import { owedCallSender } from './owed-call-sender.ts'
 import { PendingAdjustment } from './pending-adjustment.ts'
 import { PendingTake, type PendingTakeDeps } from './pending-take.ts'
 import { PendingTakes } from './pending-takes.ts'
@@ -34,51 +34,40 @@ import { PendingTakes } from './pending-takes.ts'
  * open, and by the failure rule if the remote backend fails; calls never throw and never reject. All limiters on one
  * remote backend share its health.
  */
-export class FailoverBackend implements Backend {
-  readonly name: string
+export class FailoverBackend implements RequestBackend {
   readonly synchronous: boolean
-  readonly keepsCalendars: boolean | undefined
-  readonly keepsHolds: boolean | undefined
-  readonly booksTurns: boolean | undefined
   readonly #remote: Backend
   readonly #clock: Clock
   readonly #deadlineMs: number
   readonly #health: BackendHealth
-  readonly #ownRule: FailoverRule
   readonly #rules: FailureRules
   readonly #observers: Observers = new Observers()
   readonly #calls: GuardedCalls
   readonly #parts: PendingTakeDeps
-  readonly #repayment: OwedCallSender
+  /** Sends owed calls, if there are any. */
+  readonly #repay: () => void
   readonly #leave: () => void
 
-  /** `rule` sets the deadline; it is also the rule of counters without their own rule. */
+  /** `rule` sets the deadline. */
   constructor(remote: Backend, rule: FailoverRule, clock: Clock | undefined) {
-    this.name = remote.name
     this.synchronous = remote.synchronous === true
-    this.keepsCalendars = remote.keepsCalendars
-    this.keepsHolds = remote.keepsHolds
-    this.booksTurns = remote.booksTurns
     this.#remote = remote
     this.#clock = clockOf(clock)
     this.#deadlineMs = rule.deadlineMs
     this.#health = healthOf(remote, clock, rule.deadlineMs)
-    this.#ownRule = rule
     this.#rules = new FailureRules(this.#health.mirror)
     this.#calls = new GuardedCalls({
       health: this.#health,
       observers: this.#observers,
       clock: this.#clock,
       deadlineMs: rule.deadlineMs,
-      answered: () => this.#repay(),
+      answered: () => {
+        if (this.#health.owed.any) this.#repay()
+      },
     })
     this.#parts = { remote, health: this.#health, passed: new AdmittedUnitsReporter(remote, this.#health) }
-    this.#repayment = new OwedCallSender(this.#parts, this.#calls, this.#clock)
+    this.#repay = owedCallSender(this.#parts, this.#calls, this.#clock)
     this.#leave = this.#health.join()
-  }
-
-  open(compiled: CompiledPolicy, name: string): FailoverCounter {
-    return this.wrap(this.#remote.open(compiled, name), this.#ownRule)
   }
 
   /** Returns a counter with failover for a counter of the remote backend. */
@@ -91,8 +80,7 @@ export class FailoverBackend implements Backend {
     const charges = requested as readonly FailoverCharge[]
     const take = new PendingTakes(this.#parts, this.#rules, charges)
     if (this.#health.breaker.admits()) return this.#calls.call(take, moment)
-    const held = this.#held(charges, moment)
-    return held ?? this.#withoutBackend(charges, (now) => take.fallback(now, 'uncounted'), moment)
+    return this.#held(charges, moment) ?? this.#withoutBackend(take, charges, moment)
   }
 
   /** Implements `take` of a counter. */
@@ -100,17 +88,13 @@ export class FailoverBackend implements Backend {
     const take = new PendingTake(this.#parts, counter, key, cost)
     if (this.#health.breaker.admits()) return this.#calls.call(take, moment)
     const held = this.#held([take], moment)
-    if (held) return new RequestDecision(held)
-    const now = this.#clock.now()
-    if (this.#calls.skipped(now)) this.#probe([take], now)
-    return take.fallback(moment?.now ?? now, 'uncounted')
+    return held ? new RequestDecision(held) : this.#withoutBackend(take, [take], moment)
   }
 
   peekAll(requested: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
     const charges = requested as readonly FailoverCharge[]
-    const { breaker, mirror } = this.#health
+    const { mirror } = this.#health
     const fallback = (now: number): Answer => this.#rules.peek(charges, now)
-    if (!breaker.admits()) return this.#withoutBackend(charges, fallback, moment)
     let requestedAt = 0
     const send = (limits: Limits, now: number): MaybePromise<Answer> => {
       requestedAt = mirror.callAt(now)
@@ -123,7 +107,7 @@ export class FailoverBackend implements Backend {
       isNow
         ? this.#health.record(charges, answer, now, mirror.hasUnreported(now) ? undefined : requestedAt, false)
         : checkedAnswer(answer, charges)
-    return this.#calls.call({ operation: 'peek', send, answered, fallback }, moment)
+    return this.#call({ operation: 'peek', send, answered, fallback }, charges, moment)
   }
 
   adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
@@ -142,14 +126,13 @@ export class FailoverBackend implements Backend {
     this.#health.mirror.reset(keys)
     const there = keys.map(remoteKey)
     this.#health.owed.forgetAdjustments(there)
-    const fallback = (): void => this.#health.owed.addResets(there)
-    if (!this.#health.breaker.admits()) return this.#withoutBackend(keys, fallback)
-    return this.#calls.call({
+    const reset: Call<void, void> = {
       operation: 'reset',
       send: () => this.#remote.resetAll(there),
       answered: () => undefined,
-      fallback,
-    })
+      fallback: () => this.#health.owed.addResets(there),
+    }
+    return this.#call(reset, keys)
   }
 
   observe(observer: Observer): () => void {
@@ -171,15 +154,16 @@ export class FailoverBackend implements Backend {
   }
 
   #adjustOne(charge: FailoverCharge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
-    const { breaker, owed, skewMs } = this.#health
     const adjustment = { charge, takenAt, idempotencyKey: moment?.idempotencyKey, attempts: 0, moved: 0 }
     // not earlier than the take by the process clock, so that the adjustment finds its window here
-    const fallback = (now: number): Answer =>
-      this.#rules.adjust([charge], takenAt + skewMs + this.#deadlineMs, now, 'counted')
-    if (breaker.admits()) return this.#calls.call(new PendingAdjustment(this.#parts, adjustment, fallback), moment)
-    const answer = this.#withoutBackend([charge], fallback, moment)
-    owed.addAdjustment({ ...adjustment, moved: adjustedUnitsOf(charge) })
-    return answer
+    const takenHereAt = takenAt + this.#health.skewMs + this.#deadlineMs
+    const meanwhile = (now: number): Answer => this.#rules.adjust([charge], takenHereAt, now, 'counted')
+    return this.#call(new PendingAdjustment(this.#parts, adjustment, meanwhile), [charge], moment)
+  }
+
+  /** Makes a call or, while the breaker is open, returns the answer of the failure rule. */
+  #call<T, R>(call: Call<T, R>, keys: readonly FailoverKey[], moment?: Moment): MaybePromise<R> {
+    return this.#health.breaker.admits() ? this.#calls.call(call, moment) : this.#withoutBackend(call, keys, moment)
   }
 
   /** Adjusts a take that the failure rule decided, here and, for units that were reported since, on the backend. */
@@ -199,10 +183,6 @@ export class FailoverBackend implements Backend {
     return answer
   }
 
-  #repay(): void {
-    if (this.#health.owed.any) this.#repayment.sendNext()
-  }
-
   /** Returns the answer from units that the backend holds in this process, without a call. */
   #held(charges: readonly FailoverCharge[], moment: Moment | undefined): Answer | undefined {
     const now = this.#clock.now()
@@ -213,11 +193,11 @@ export class FailoverBackend implements Backend {
   }
 
   /** Returns the answer of the failure rule without calling the backend, and sends a probe if one is due. */
-  #withoutBackend<R>(keys: readonly FailoverKey[], fallback: (now: number) => R, moment?: Moment): R {
+  #withoutBackend<T, R>(call: Call<T, R>, keys: readonly FailoverKey[], moment?: Moment): R {
     // the breaker needs process time, because callers with different times share it
     const now = this.#clock.now()
     if (this.#calls.skipped(now)) this.#probe(keys, now)
-    return fallback(moment?.now ?? now)
+    return call.fallback(moment?.now ?? now, 'uncounted')
   }
 
   #probe(keys: readonly FailoverKey[], now: number): void {

@@ -28,7 +28,6 @@ export type FailoverCharge = Charge<FailoverCounter>
 export interface FailureRule {
   readonly source: FailoverRule['source']
   /** `basis`: whether the backend counts the units that are admitted here. */
-  takeOne(charge: FailoverCharge, now: number, basis: Basis): Decision
   take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer
   peek(charges: readonly FailoverCharge[], now: number): Answer
   adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer
@@ -61,12 +60,10 @@ export class FailoverCounter implements Counter<MaybePromise<Answer>> {
   }
 }
 
-/** Returns a key with the backend's counter. */
 export function remoteKey({ key, counter }: FailoverKey): CountedKey {
   return { key, counter: counter.remote }
 }
 
-/** Returns a charge with the backend's counter. */
 export function remoteCharge({ key, counter, cost, advisory, known, hold }: FailoverCharge): Charge {
   const charge = { key, counter: counter.remote, cost, advisory: advisory === true, known }
   return hold === undefined ? charge : { ...charge, hold }

@@ -15,7 +15,6 @@ export class FailureRules {
     this.#local = new LocalRule(mirror)
   }
 
-  /** Returns the rule with this name. */
   of(source: FailureRule['source']): FailureRule {
     if (source === 'local') return this.#local
     return source === 'allow' ? ALLOW_RULE : DENY_RULE

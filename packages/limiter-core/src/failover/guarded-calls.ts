@@ -23,7 +23,6 @@ export interface Call<T, R> {
 }
 
 export interface GuardedCallsOptions {
-  /** Receives the outcome of each call. */
   readonly health: Health
   readonly observers: Observers
   readonly clock: Clock
@@ -61,7 +60,6 @@ export class GuardedCalls {
     return this.#call(call, this.#deadlines, moment)
   }
 
-  /** Makes a call whose result is not awaited. */
   callUnawaited<T, R>(call: Call<T, R>): void {
     void this.#call(call, this.#background)
   }
@@ -85,7 +83,6 @@ export class GuardedCalls {
     return this.#health.breaker.mayProbe(now)
   }
 
-  /** Probes the backend in the background. */
   probe(send: () => MaybePromise<unknown>, now: number): void {
     const probed = (): void => this.#health.breaker.probed(this.#clock.now() - now, this.#deadlineMs)
     // an error of a single key shows that the backend works

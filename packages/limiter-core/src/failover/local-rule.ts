@@ -1,11 +1,9 @@
 import { plainCharge } from '../backend/plain-charge.ts'
-import type { Answer, BackendVerdict, Decision } from '../contracts.ts'
-import { SourcedDecision } from '../decision/sourced-decision.ts'
+import type { Answer, BackendVerdict } from '../contracts.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
 import { OUTAGE_RETRY_MS } from './fixed-rule.ts'
 import type { Mirror, MirrorCharge } from './mirror.ts'
-import type { MirrorPolicy } from './mirror-policy.ts'
 import type { Basis } from './own-units.ts'
 
 /** Counts in this process, starting from the last known counts of each key. */
@@ -15,16 +13,6 @@ export class LocalRule implements FailureRule {
 
   constructor(mirror: Mirror) {
     this.#mirror = mirror
-  }
-
-  takeOne({ key, counter: { mirror }, cost }: FailoverCharge, now: number, basis: Basis): Decision {
-    mirror.compiled.basis = basis
-    const taken = this.#mirror.takeOne(mirror, key, cost, now)
-    const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs } = taken
-    const waitMs = waitOf(retryAfterMs, cost, mirror.compiled)
-    if (waitMs === retryAfterMs) return taken
-    const growsMs = Math.min(availableAfterMs, waitMs)
-    return new SourcedDecision('local', policy, remaining, waitMs, resetAfterMs, now, growsMs, false)
   }
 
   take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer {
@@ -71,16 +59,10 @@ function withFiniteWaits(charges: readonly MirrorCharge[], answer: Answer): Answ
   return { ...answer, verdicts: answer.verdicts.map((verdict, index) => withFiniteWait(verdict, charges[index])) }
 }
 
+/** Returns a finite wait if a cost only exceeds the share of this process: it may fit once the backend has recovered. */
 function withFiniteWait(verdict: BackendVerdict, { counter, cost }: MirrorCharge): BackendVerdict {
   const { policy, shadow, remaining, retryAfterMs, resetAfterMs, availableAfterMs = retryAfterMs } = verdict
-  const waitMs = waitOf(retryAfterMs, cost, counter.compiled)
-  if (waitMs === retryAfterMs) return verdict
-  return new ChargeVerdict(policy, shadow, remaining, waitMs, resetAfterMs, Math.min(availableAfterMs, waitMs))
-}
-
-/**
- * Returns a finite wait if a cost only exceeds the share of this process: it may fit once the backend has recovered.
- */
-function waitOf(retryAfterMs: number, cost: number, { fullCapacity }: MirrorPolicy): number {
-  return retryAfterMs === Number.POSITIVE_INFINITY && cost <= fullCapacity ? OUTAGE_RETRY_MS : retryAfterMs
+  if (retryAfterMs !== Number.POSITIVE_INFINITY || cost > counter.compiled.fullCapacity) return verdict
+  const growsMs = Math.min(availableAfterMs, OUTAGE_RETRY_MS)
+  return new ChargeVerdict(policy, shadow, remaining, OUTAGE_RETRY_MS, resetAfterMs, growsMs)
 }

@@ -55,7 +55,6 @@ export class MirrorBuffer {
     if (++this.#size > MAX_KEYS) this.flush()
   }
 
-  /** Adopts all buffered answers. */
   flush(): void {
     if (this.#size === 0) return
     this.#size = 0

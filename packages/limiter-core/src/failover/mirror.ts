@@ -1,5 +1,4 @@
 import type { Answer, Backend, Charge, Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
-import type { SoleDecision } from '../decision/sole-decision.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
 import { type FailoverKey, type MirrorCounter, remoteKey } from './failover-counter.ts'
 import { type BufferedAnswer, MirrorBuffer } from './mirror-buffer.ts'
@@ -81,12 +80,6 @@ export class Mirror {
     this.#buffer.flush()
     this.markDecidedLocally(now)
     return this.#memory.takeAll(charges, { now })
-  }
-
-  takeOne(counter: MirrorCounter, key: string, cost: number, now: number): SoleDecision {
-    this.#buffer.flush()
-    this.markDecidedLocally(now)
-    return counter.take(key, cost, { now })
   }
 
   peek(charges: readonly Charge[], now: number): Answer {

@@ -10,7 +10,6 @@ export interface OwedAdjustment {
   readonly takenAt: number
   /** Key of an attempt that may have been applied; later attempts must use the same key. */
   readonly idempotencyKey?: IdempotencyKey | undefined
-  /** Number of failed attempts. */
   readonly attempts: number
   /** Units by which it changed the key in the mirror. */
   readonly moved: number
@@ -29,9 +28,7 @@ const MAX_ATTEMPTS = 100
  * is kept.
  */
 export class OwedCalls {
-  /** Number of calls in progress. */
   inProgress = 0
-  /** No call is retried before this time. */
   pausedUntil: number = Number.NEGATIVE_INFINITY
   readonly #resets = new Map<string, CountedKey>()
   readonly #adjustments = new Set<OwedAdjustment>()

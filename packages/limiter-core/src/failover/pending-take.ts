@@ -1,6 +1,7 @@
 import { checkedDecision } from '../backend/checked-answer.ts'
 import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, Backend, CountedKey, Decision, MaybePromise, PriorUsage } from '../contracts.ts'
+import { RequestDecision } from '../decision/verdict.ts'
 import type { AdmittedUnitsReporter } from './admitted-units.ts'
 import type { BackendHealth } from './backend-health.ts'
 import type { FailoverCharge, FailoverCounter } from './failover-counter.ts'
@@ -63,7 +64,8 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     const { health, passed } = this.#parts
     health.mirror.handBack(this, this.known, now, basis)
     const own = this.#mayCount ? basis : 'uncounted'
-    const decision = this.counter.rule.takeOne(this, now, own)
+    const { key, counter, cost } = this
+    const decision = new RequestDecision(counter.rule.take([{ key, counter, cost }], now, own))
     if (passed.isSupported && decision.allowed) passed.taken([this], decision.verdicts, now, this.#late(own))
     return decision
   }

@@ -1,5 +1,5 @@
 import { isPromise } from '../contracts/maybe-promise.ts'
-import type { Clock, LimitOverrides, MaybePromise, Metric, PrepareLimits } from '../contracts.ts'
+import type { Clock, MaybePromise, Metric } from '../contracts.ts'
 import { messageOf } from '../errors/errors.ts'
 import { warn } from '../errors/warn-once.ts'
 import { KeyLimits, type OverriddenKeys } from './key-limits.ts'
@@ -14,10 +14,7 @@ export interface LimitSource {
 const LOST_MS = 300_000
 
 /** Limits of single keys, loaded at once and then every `refreshMs`. A failed load leaves the limits unchanged. */
-export class LoadedLimits implements LimitOverrides {
-  readonly others: LimitOverrides['others']
-  readonly largestLimit: number
-  readonly #limits: KeyLimits
+export class LoadedLimits extends KeyLimits {
   readonly #source: LimitSource
   readonly #loads = { replaced: 0, failed: 0 }
   /** The load under way. */
@@ -28,24 +25,14 @@ export class LoadedLimits implements LimitOverrides {
   #cancel: (() => void) | undefined
 
   constructor(source: LimitSource, keys: OverriddenKeys) {
-    this.#limits = new KeyLimits({}, keys, (error) => this.#failed(error))
-    this.others = keys.others
-    this.largestLimit = this.#limits.largestLimit
+    super({}, keys, (error) => this.#failed(error))
     this.#source = source
     this.#load()
   }
 
-  limitOf(key: string): number | undefined {
-    return this.#limits.limitOf(key)
-  }
-
-  register(prepare: PrepareLimits): () => void {
-    return this.#limits.register(prepare)
-  }
-
   /** Returns `sluice_overrides` and `sluice_overrides_loads_total{result}` with the results `replaced` and `failed`. */
-  *metrics(): Iterable<Metric> {
-    yield* this.#limits.metrics()
+  override *metrics(): Iterable<Metric> {
+    yield* super.metrics()
     yield {
       name: 'sluice_overrides_loads_total',
       help: 'Loads of limits of single keys.',
@@ -54,7 +41,7 @@ export class LoadedLimits implements LimitOverrides {
     }
   }
 
-  close(): void {
+  override close(): void {
     this.#isClosed = true
     this.#cancel?.()
   }
@@ -87,7 +74,7 @@ export class LoadedLimits implements LimitOverrides {
 
   #answered(limits: unknown): void {
     try {
-      this.#limits.replace(limits)
+      this.replace(limits)
       this.#loads.replaced++
       this.#isFailing = false
     } catch (error) {
