@@ -49,7 +49,7 @@ export {
 } from './keys/key-source.ts'
 export { isPreflight, preflightKey } from './keys/preflight.ts'
 export { byIp, isHeaderName, labelOf } from './keys/sources.ts'
-export { wholeCost } from './limiter/costs/cost.ts'
+export { wholeCost } from './limiter/costs/costs.ts'
 export type { LimiterHold } from './limiter/holds/open-hold.ts'
 export type { Outcome } from './limiter/limiter.ts'
 export { type LimiterIdentity, type OpenOptions, openPolicies } from './limiter/open-policies.ts'

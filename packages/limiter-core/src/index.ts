@@ -26,7 +26,7 @@ export {
   type LabelledKeySource,
 } from './keys/sources.ts'
 export type { Keys } from './limiter/charges.ts'
-export type { Costs } from './limiter/costs/costs-by-policy.ts'
+export type { Costs } from './limiter/costs/costs.ts'
 export {
   createLimiter,
   type LimiterOptions,

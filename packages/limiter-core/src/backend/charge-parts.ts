@@ -73,9 +73,9 @@ function settle({ parts, moment, peek }: Taking, answers: readonly Answer[]): Ma
   return andThen(allOf<Answer>([...undone, ...peeked]), (all) => mergedAnswer(parts, all))
 }
 
-/** Refunds the charges of a part that were taken and do not stand, and returns the answer with the new verdicts. */
-function undo(
-  part: ChargePart,
+/** Refunds charges that were taken and do not stand, and returns the answer with the new verdicts. */
+export function undo(
+  part: Pick<ChargePart, 'backend' | 'charges'>,
   answer: Answer,
   stands: (charge: Charge) => boolean,
   moment: Moment | undefined,

@@ -1,10 +1,12 @@
+import { undo } from '../backend/charge-parts.ts'
 import type { RequestBackend } from '../backend/grouped-backend.ts'
-import { undoneCharge } from '../backend/plain-charge.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
-import type { Answer, BackendVerdict, Charge, CountedKey, MaybePromise, Moment } from '../contracts.ts'
-import { ChargeVerdict, hasDenial } from '../decision/verdict.ts'
+import type { Answer, BackendVerdict, Charge, Clock, CountedKey, MaybePromise, Moment } from '../contracts.ts'
+import { ChargeVerdict } from '../decision/verdict.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
-import type { PolicyBan } from './policy-ban.ts'
+import type { Observers } from '../observers/observers.ts'
+import type { OpenBan } from './open-ban.ts'
+import { PolicyBan } from './policy-ban.ts'
 import { unawaited } from './unawaited.ts'
 
 /** `source` of a decision about a banned key. */
@@ -27,14 +29,15 @@ type Rests = readonly number[]
 export class BanningBackend implements RequestBackend {
   readonly synchronous: boolean
   readonly #inner: RequestBackend
+  /** By name of the policy. */
   readonly #bans: ReadonlyMap<string, PolicyBan>
   readonly #now: () => number
 
-  /** `bans` by name of their policy. */
-  constructor(inner: RequestBackend, bans: ReadonlyMap<string, PolicyBan>, now: () => number) {
+  constructor(inner: RequestBackend, bans: readonly OpenBan[], clock: Clock, observers: Observers) {
+    const now = (): number => clock.now()
     this.synchronous = inner.synchronous === true
     this.#inner = inner
-    this.#bans = bans
+    this.#bans = new Map(bans.map((ban) => [ban.policy, new PolicyBan(ban, inner, now, observers)]))
     this.#now = now
   }
 
@@ -131,7 +134,8 @@ export class BanningBackend implements RequestBackend {
       if (banned.every((ms) => ms === 0)) return this.#struck(charges, bannable, own, moment)
       const denied = deniedBy(charges, banned)
       // units that were taken although a policy bans its key
-      this.#refund(charges, own, (charge) => denied !== undefined || charge.advisory === true, moment)
+      const stands = ({ advisory }: Charge): boolean => denied === undefined && advisory !== true
+      unawaited(undo({ backend: this.#inner, charges }, own, stands, moment))
       if (denied) return denied
       // a request of a banned key is not a strike
       const others = bannable.map((one, index) => (banned[index] > 0 ? undefined : one))
@@ -161,27 +165,6 @@ export class BanningBackend implements RequestBackend {
       return 0
     })
     return deniedBy(charges, begun) ?? answer
-  }
-
-  /** Refunds what the charges took. The answer to the request does not wait for it. */
-  #refund(
-    charges: readonly Charge[],
-    answer: Answer,
-    isRefunded: (charge: Charge) => boolean,
-    moment: Moment | undefined,
-  ): void {
-    const { verdicts, counted, countedEach, takenAt, takenAts } = answer
-    if (hasDenial(verdicts)) return
-    const allFit = verdicts.every(({ allowed }) => allowed)
-    const { now } = moment ?? {}
-    for (const [index, charge] of charges.entries()) {
-      const at = placeOf(answer, charge, index)
-      if (at < 0 || charge.cost === 0 || (charge.advisory && !allFit) || !isRefunded(charge)) continue
-      const uncounted = !(countedEach?.[at] ?? counted)
-      const when = now === undefined ? { uncounted } : { now, uncounted }
-      const chargedAt = takenAts?.[at] ?? takenAt
-      unawaited(this.#inner.adjustAll([undoneCharge(charge, chargedAt)], chargedAt, when))
-    }
   }
 }
 

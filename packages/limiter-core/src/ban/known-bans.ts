@@ -1,4 +1,4 @@
-import { rememberedKey } from './remembered-key.ts'
+import { RecentKeys } from './recent-keys.ts'
 
 /** A ban as this process knows it. Times are process times. */
 export interface KnownBan {
@@ -11,17 +11,15 @@ export interface KnownBan {
 
 const MOST_KEYS = 50_000
 
-/** The banned keys that this process knows of, in bounded memory. A forgotten ban is read from the backend again. */
-export class KnownBans {
-  readonly #bans = new Map<string, KnownBan>()
-
-  get size(): number {
-    return this.#bans.size
+/** The banned keys that this process knows of. A forgotten ban is read from the backend again. */
+export class KnownBans extends RecentKeys<KnownBan> {
+  constructor() {
+    super(MOST_KEYS)
   }
 
   /** Returns the ban of a key; undefined if there is none, or if it is over. */
-  get(key: string, now: number): KnownBan | undefined {
-    const known = this.#bans.get(rememberedKey(key))
+  running(key: string, now: number): KnownBan | undefined {
+    const known = this.get(key)
     if (!known || known.until > now) return known
     this.delete(key)
     return undefined
@@ -29,24 +27,10 @@ export class KnownBans {
 
   /** Returns the rest in milliseconds of a ban that was read less than `mostMs` ago; otherwise 0, and forgets the ban. */
   recentMs(key: string, now: number, mostMs: number): number {
-    const known = this.get(key, now)
+    const known = this.running(key, now)
     if (!known) return 0
     if (now - known.readAt < mostMs) return known.until - now
     this.delete(key)
     return 0
-  }
-
-  /** Remembers a ban. If there is no room, the ban that was added first is forgotten. */
-  set(key: string, ban: KnownBan): void {
-    const id = rememberedKey(key)
-    if (this.#bans.size >= MOST_KEYS && !this.#bans.has(id)) {
-      const [oldest] = this.#bans.keys()
-      this.#bans.delete(oldest)
-    }
-    this.#bans.set(id, ban)
-  }
-
-  delete(key: string): void {
-    this.#bans.delete(rememberedKey(key))
   }
 }

@@ -7,6 +7,8 @@ import { banMs, topLevelOf } from './ban-length.ts'
 
 /** The counters by which a policy bans keys, on the backend of the policy, so that they are shared like its counts. */
 export interface OpenBan {
+  /** Name of the policy. */
+  readonly policy: string
   readonly terms: BanTerms
   /** Counts strikes. The strike that leaves nothing remaining bans its key. */
   readonly strikes: Counter
@@ -16,6 +18,8 @@ export interface OpenBan {
    * Counters with the rest of a ban as their `resetAfterMs`: one for all durations, or one for each if `isSlotted`.
    */
   readonly running: readonly Counter[]
+  /** Whether the backend answers synchronously, so that a ban is read for each request. */
+  readonly isSynchronous: boolean
   /** Whether the backend counts in time slots, so that a unit cannot be charged to an earlier time. */
   readonly isSlotted: boolean
 }
@@ -42,7 +46,8 @@ export function openBan(
 ): OpenBan | undefined {
   if (!terms) return undefined
   // shared counts that are known without a call are added up later, by the time slots of their takes
-  const isSlotted = backend.synchronous === true && backend.perProcess !== true
+  const isSynchronous = backend.synchronous === true
+  const isSlotted = isSynchronous && backend.perProcess !== true
   checkBackend(name, terms, backend, isSlotted)
   const open = (part: string, limit: number, windowMs: number, algorithm: Policy['algorithm']): Counter => {
     // no policy can have this name, because it contains a character beyond ASCII
@@ -62,7 +67,7 @@ export function openBan(
       ? open(`bans ${windowMs}`, SLOTTED_LIMIT, windowMs, 'sliding-window')
       : open('bans', 1, windowMs, 'sliding-window'),
   )
-  return { terms, strikes, offences, running, isSlotted }
+  return { policy: name, terms, strikes, offences, running, isSynchronous, isSlotted }
 }
 
 /** Returns the ban with each counter replaced by another in front of it, such as a failover counter. */

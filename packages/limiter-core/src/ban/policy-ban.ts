@@ -5,18 +5,8 @@ import type { Observers } from '../observers/observers.ts'
 import { banMs, topLevelOf } from './ban-length.ts'
 import { KnownBans } from './known-bans.ts'
 import type { OpenBan } from './open-ban.ts'
-import { RecentMarks } from './recent-marks.ts'
+import { RecentKeys } from './recent-keys.ts'
 import { unawaited } from './unawaited.ts'
-
-export interface PolicyBanDeps {
-  readonly policy: string
-  readonly open: OpenBan
-  readonly backend: RequestBackend
-  /** Whether the backend of the policy answers synchronously, so that a ban is read for each request. */
-  readonly isSynchronous: boolean
-  readonly now: () => number
-  readonly observers: Observers
-}
 
 /** What a call returned about the ban of a key. */
 type ReadBan = Pick<Answer, 'verdicts' | 'takenAt' | 'counted'>
@@ -31,10 +21,11 @@ const SLOTTED_EXTENSION = 0.1
 const RENEWED_MS = 2_000
 /** Tolerance for the rounding of large times. */
 const ROUNDING_MS = 0.01
+/** Most keys with strikes that a process remembers. */
+const MOST_STRUCK = 10_000
 
 /** Bans the keys of one policy. */
 export class PolicyBan {
-  readonly policy: string
   readonly terms: BanTerms
   readonly isSynchronous: boolean
   readonly #open: OpenBan
@@ -46,14 +37,13 @@ export class PolicyBan {
   /** Bans that this process has extended on a backend with time slots. */
   readonly #renewed = new KnownBans()
   /** Keys that had strikes when they were last read. */
-  readonly #struck = new RecentMarks()
-  /** Keys whose count of strikes is full. */
-  readonly #full = new RecentMarks()
+  readonly #struck = new RecentKeys<true>(MOST_STRUCK)
+  /** Times at which counts of strikes were first full. */
+  readonly #full = new RecentKeys<number>(MOST_STRUCK)
 
-  constructor({ policy, open, backend, isSynchronous, now, observers }: PolicyBanDeps) {
-    this.policy = policy
+  constructor(open: OpenBan, backend: RequestBackend, now: () => number, observers: Observers) {
     this.terms = open.terms
-    this.isSynchronous = isSynchronous
+    this.isSynchronous = open.isSynchronous
     this.#open = open
     this.#backend = backend
     this.#now = now
@@ -62,7 +52,7 @@ export class PolicyBan {
 
   /** Returns the milliseconds for which a key is banned as far as this process knows; 0 if it is not. */
   knownMs(key: string, now: number): number {
-    const known = this.#known.get(key, now)
+    const known = this.#known.running(key, now)
     if (!known) return 0
     if (this.terms.extends && known.ms !== undefined) known.until = Math.max(known.until, now + known.ms)
     if (now - known.readAt >= REREAD_MS) {
@@ -115,7 +105,7 @@ export class PolicyBan {
   restOf(key: string, verdicts: readonly BackendVerdict[], calledAt: number): number {
     const { running, strikes } = this.#open
     if (this.terms.forgives && verdicts.length > running.length) {
-      if (this.#usedOf(strikes, verdicts[running.length]) > 0) this.#struck.mark(key, this.#now())
+      if (this.#usedOf(strikes, verdicts[running.length]) > 0) this.#struck.set(key, true)
       else this.#struck.delete(key)
     }
     const ms = this.#restOf(verdicts.slice(0, running.length))
@@ -136,7 +126,7 @@ export class PolicyBan {
   /** Clears the strikes of a key after a success, without a call if there are none as far as this process knows. */
   forgive(key: string): MaybePromise<void> {
     if (!this.terms.forgives) return
-    if (!this.isSynchronous && !this.#struck.has(key)) return
+    if (!this.isSynchronous && !this.#struck.get(key)) return
     this.#struck.delete(key)
     this.#full.delete(key)
     const { strikes } = this.#open
@@ -173,7 +163,7 @@ export class PolicyBan {
     if (!answer.counted && answer.source !== 'local') return 0
     if (allowed && remaining > 0) {
       this.#full.delete(key)
-      if (this.terms.forgives) this.#struck.mark(key, this.#now())
+      if (this.terms.forgives) this.#struck.set(key, true)
       return 0
     }
     return allowed || this.#isOverdue(key) ? this.#start(key, answer, calledAt, moment) : 0
@@ -184,7 +174,11 @@ export class PolicyBan {
    * crashed, or the backend adds up strikes later and none of them was the last one.
    */
   #isOverdue(key: string): boolean {
-    return this.#full.ageOf(key, this.#now(), this.terms.withinMs) >= OVERDUE_MS
+    const now = this.#now()
+    const fullAt = this.#full.get(key)
+    if (fullAt !== undefined && now - fullAt <= this.terms.withinMs) return now - fullAt >= OVERDUE_MS
+    this.#full.set(key, now)
+    return false
   }
 
   #start(key: string, struck: Answer, calledAt: number, moment: Moment | undefined): MaybePromise<number> {
@@ -208,7 +202,7 @@ export class PolicyBan {
     const { strikes } = this.#open
     const cleared = this.#backend.resetAll([{ key, counter: strikes }])
     this.#struck.delete(key)
-    if (this.#observers.any) this.#observers.event('ban', { key, policy: this.policy, ms, level })
+    if (this.#observers.any) this.#observers.event('ban', { key, policy: this.#open.policy, ms, level })
     return andThen(written, () => andThen(cleared, () => ms))
   }
 

@@ -6,54 +6,41 @@ import { RequestDecision } from '../decision/verdict.ts'
 import type { Observers } from '../observers/observers.ts'
 import { chargeOf, chargesOf, type Keys } from './charges.ts'
 import type { ControlledPolicies } from './controlled-policies.ts'
-import { integerUnits } from './costs/cost.ts'
-import type { Costs } from './costs/costs-by-policy.ts'
+import { type Costs, integerUnits } from './costs/costs.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { Succession } from './succession.ts'
 
-/** A limiter with the controls of operators. */
+/** The parts of a limiter that its adjustments use. */
 interface AdjustedLimiter {
-  readonly controlled: ControlledPolicies | undefined
+  /** The policies that are not off. */
+  readonly open: readonly OpenPolicy[]
+  readonly backend: RequestBackend | undefined
+  readonly clock: Clock | undefined
+  readonly observers: Observers
+  readonly succession: Succession
+  /** Returns the controls of operators; undefined if there are none. */
+  readonly controlled: () => ControlledPolicies | undefined
 }
 
 /** Adds units to earlier takes of a limiter, or refunds them, without a check. */
 export class Adjustments {
   readonly #limiter: AdjustedLimiter
-  readonly #open: readonly OpenPolicy[]
-  readonly #backend: RequestBackend | undefined
-  readonly #clock: Clock | undefined
-  readonly #observers: Observers
-  readonly #succession: Succession
 
-  /** `open`: the policies that are not off. */
-  constructor(
-    limiter: AdjustedLimiter,
-    open: readonly OpenPolicy[],
-    backend: RequestBackend | undefined,
-    clock: Clock | undefined,
-    observers: Observers,
-    succession: Succession,
-  ) {
+  constructor(limiter: AdjustedLimiter) {
     this.#limiter = limiter
-    this.#open = open
-    this.#backend = backend
-    this.#clock = clock
-    this.#observers = observers
-    this.#succession = succession
   }
 
   /** Adjusts all policies that had a part in the take. Returns undefined if there is none. */
   charge(key: Keys, units: Costs, taken: Decision | number | undefined): MaybePromise<Decision> | undefined {
     const charges = this.#chargesOf(key, units, taken)
-    return this.#backend && charges.length > 0 ? this.#adjustTake(charges, taken) : undefined
+    return this.#limiter.backend && charges.length > 0 ? this.#adjustTake(charges, taken) : undefined
   }
 
   /** Adjusts charges of one take. `uncounted`: whether the failure rule decided it, so that the backend lacks it. */
   adjust(charges: readonly Charge[], takenAt: number, uncounted: boolean): MaybePromise<Answer> {
-    const moment = this.#clock && { now: this.#clock.now() }
-    const { controlled } = this.#limiter
+    const controlled = this.#limiter.controlled()
     const limited = controlled ? charges.map((charge) => controlled.withLimit(charge)) : charges
-    return this.#adjust(limited, takenAt, uncounted ? { ...moment, uncounted } : moment)
+    return this.#adjust(limited, takenAt, this.#moment(uncounted))
   }
 
   #adjustTake(charges: readonly Charge[], taken: Decision | number | undefined): MaybePromise<Decision> {
@@ -74,35 +61,41 @@ export class Adjustments {
 
   /** Adjusts one policy; `index` is its position among the policies that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
-    const open = this.#open[index]
+    const open = this.#limiter.open[index]
     const charge = this.#atLimitOf(taken, open, chargeOf(open, key, integerUnits(units)))
     return this.#adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken, charge))
   }
 
   #adjust(charges: readonly Charge[], takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
-    const adjust = (): MaybePromise<Answer> => (this.#backend as RequestBackend).adjustAll(charges, takenAt, moment)
+    const { backend, succession } = this.#limiter
+    const adjust = (): MaybePromise<Answer> => (backend as RequestBackend).adjustAll(charges, takenAt, moment)
     const send = (): MaybePromise<Answer> =>
-      andThen(this.#succession.after(charges, moment, adjust), (answer) => this.#observed(charges, answer))
-    if (!this.#succession.isReplaced) return send()
-    const repeat = this.#succession.repeater(charges)
+      andThen(succession.after(charges, moment, adjust), (answer) => this.#observed(charges, answer))
+    if (!succession.isReplaced) return send()
+    const repeat = succession.repeater(charges)
     return andThen(send(), (answer) => andThen(repeat(charges), () => answer))
   }
 
   /** Reports counted charges to observers, and returns the answer. */
   #observed(charges: readonly Charge[], answer: Answer): Answer {
-    if (!this.#observers.any) return answer
+    const { observers } = this.#limiter
+    if (!observers.any) return answer
     const { counted, countedEach } = answer
     for (const [index, { key, cost, counter }] of charges.entries()) {
-      if (cost !== 0 && (countedEach?.[index] ?? counted)) this.#observers.charged(key, cost, counter.compiled.policy)
+      if (cost !== 0 && (countedEach?.[index] ?? counted)) observers.charged(key, cost, counter.compiled.policy)
     }
     return answer
   }
 
   /** Returns the moment of an adjustment: `uncounted` if the take, or its part for `charge`, was not counted. */
   #momentOf(taken: Decision | number | undefined, charge?: Charge): Moment | undefined {
-    const moment = this.#clock && { now: this.#clock.now() }
-    if (typeof taken !== 'object' || taken === null || wasCounted(taken, charge)) return moment
-    return { ...moment, uncounted: true }
+    return this.#moment(typeof taken === 'object' && taken !== null && !wasCounted(taken, charge))
+  }
+
+  #moment(uncounted: boolean): Moment | undefined {
+    const { clock } = this.#limiter
+    const moment = clock && { now: clock.now() }
+    return uncounted ? { ...moment, uncounted } : moment
   }
 
   /**
@@ -110,9 +103,10 @@ export class Adjustments {
    * exempt. The decision shows this, not the current overrides, which may have changed since the take.
    */
   #chargesOf(keys: Keys, units: Costs, taken: Decision | number | undefined): Charge[] {
-    const charges = chargesOf(this.#open, keys, units, integerUnits)
+    const { open: policies } = this.#limiter
+    const charges = chargesOf(policies, keys, units, integerUnits)
     return charges.flatMap((charge, index) => {
-      const open = this.#open[index]
+      const open = policies[index]
       const { overrides } = open
       if (typeof taken === 'object' && wasOff(taken, charge)) return []
       if (overrides?.exemptsOthers) {
@@ -130,7 +124,7 @@ export class Adjustments {
   #atLimitOf(taken: Decision | number | undefined, { counter, counters }: OpenPolicy, charge: Charge): Charge {
     if (charge.counter !== counter) return charge
     const limit = typeof taken === 'object' ? limitOf(taken, charge) : undefined
-    if (limit === undefined) return this.#limiter.controlled?.withLimit(charge) ?? charge
+    if (limit === undefined) return this.#limiter.controlled()?.withLimit(charge) ?? charge
     return { ...charge, counter: counters.of(limit) ?? counter }
   }
 }

@@ -1,7 +1,7 @@
 import type { Charge, Counter } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
-import { type Costs, ownValue, unitsOf } from './costs/costs-by-policy.ts'
+import { type Costs, ownValue, unitsOf } from './costs/costs.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** A key for all policies, or one per policy name. */

@@ -1,20 +1,29 @@
 import type { Answer, Charge, LimiterControls, Policy, PolicyControl } from '../contracts.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
-import type { Mode } from '../policy/mode.ts'
+import { type Mode, mostPermissive } from '../policy/mode.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** `source` of a decision about a blocked key. */
 const BLOCKED = 'blocked'
+const NOT_CONTROLLED: PolicyControl = {}
 
-/** Applies an operator's controls to the charges of a limiter. */
+/** The policies of a limiter under the controls of one or more operators. */
 export class ControlledPolicies {
   readonly #open: ReadonlyMap<string, OpenPolicy>
-  readonly #controls: LimiterControls
+  readonly #all: readonly LimiterControls[]
+  /** The joined controls, by name of the policy. */
+  readonly #controls: ReadonlyMap<string, PolicyControl>
 
   /** Throws `SLUICE_BAD_LIMIT` if a policy cannot have the limit that the controls set. */
-  constructor(open: readonly OpenPolicy[], controls: LimiterControls) {
+  constructor(open: readonly OpenPolicy[], all: readonly LimiterControls[]) {
     this.#open = new Map(open.map((one) => [one.policy.name, one]))
+    this.#all = all
+    const controls = new Map<string, PolicyControl>()
+    for (const [name, control] of all.flatMap(({ policies }) => [...policies])) {
+      const known = controls.get(name)
+      controls.set(name, known ? joined(known, control) : control)
+    }
     this.#controls = controls
     for (const { policy, counters } of open) {
       const { limit } = this.#of(policy.name)
@@ -39,7 +48,8 @@ export class ControlledPolicies {
     const verdicts = charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
       if (!this.isEnforced(policy, configuredMode(charge))) return []
-      const ms = this.#controls.blockedMs(clientKeyOf(charge.key), policy.name)
+      const key = clientKeyOf(charge.key)
+      const ms = Math.max(...this.#all.map((one) => one.blockedMs(key, policy.name)))
       return ms > 0 ? new ChargeVerdict(policy, false, 0, Math.ceil(ms), ms) : []
     })
     return verdicts.length === 0 ? undefined : { verdicts, takenAt: 0, counted: false, source: BLOCKED }
@@ -48,7 +58,7 @@ export class ControlledPolicies {
   /** Returns the charges with all controls applied. Policies that are off are left out. */
   applyTo(charges: readonly Charge[]): readonly Charge[] {
     // the controls only block keys
-    if (this.#controls.policies.size === 0) return charges
+    if (this.#controls.size === 0) return charges
     return charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
       if (this.isOff(policy)) return []
@@ -66,12 +76,19 @@ export class ControlledPolicies {
   }
 
   #of(name: string): PolicyControl {
-    return this.#controls.policies.get(name) ?? NOT_CONTROLLED
+    return this.#controls.get(name) ?? NOT_CONTROLLED
+  }
+}
+
+/** Returns the more permissive mode and the smaller limit. */
+function joined(one: PolicyControl, other: PolicyControl): PolicyControl {
+  const limit = Math.min(one.limit ?? Number.POSITIVE_INFINITY, other.limit ?? Number.POSITIVE_INFINITY)
+  return {
+    mode: mostPermissive([one.mode, other.mode]),
+    limit: Number.isFinite(limit) ? limit : undefined,
   }
 }
 
 function configuredMode({ advisory }: Charge): Mode {
   return advisory ? 'shadow' : 'enforce'
 }
-
-const NOT_CONTROLLED: PolicyControl = {}

@@ -1,35 +1,14 @@
-import type { Answer, Backend, Clock, Decision, Observer } from '../contracts.ts'
+import type { Answer, Backend, Decision } from '../contracts.ts'
 import { compileFailover, type FailoverOptions } from '../failover/failover-options.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionsOf, POLICY_ONLY } from '../options/options.ts'
-import type { Mode } from '../policy/mode.ts'
 import type { PolicyInput } from '../policy/policy.ts'
 import type { Limiter } from './limiter.ts'
-import { openPolicies } from './open-policies.ts'
+import { type CommonOptions, openPolicies } from './open-policies.ts'
 import { PolicyLimiter } from './policy-limiter.ts'
 
-interface SharedLimiterOptions extends FailoverOptions {
-  /**
-   * Stores the counts. Default: the process-wide memory backend, where limiters without `scope` do not share counts.
-   */
-  readonly backend?: Backend | undefined
-  /**
-   * Namespace of the counts on a backend: 1 to 128 characters that do not start with `#`. Limiters with the same scope
-   * and the same policies share their counts. Default: `default` on the backend passed as an option.
-   */
-  readonly scope?: string | undefined
-  /**
-   * Whether sharing counts with a limiter of the same scope and policies is intended. Otherwise sharing causes a
-   * warning, or `SLUICE_UNNAMED_LIMITER` if the policies have no names. Default: false.
-   */
-  readonly shared?: boolean | undefined
-  readonly mode?: Mode | undefined
-  readonly clock?: Clock | undefined
-  readonly observers?: readonly Observer[] | undefined
-}
-
 /** Options of a limiter with several policies. */
-export interface LimiterOptions extends SharedLimiterOptions {
+export interface LimiterOptions extends CommonOptions, FailoverOptions {
   /** A call takes units from all policies, or from none if one of them denies it. */
   readonly policies: readonly PolicyInput[]
 }
@@ -41,7 +20,7 @@ export interface SyncLimiterOptions extends LimiterOptions {
 }
 
 /** Options of a limiter with one policy, whose options are given directly. */
-export interface OnePolicyLimiterOptions extends SharedLimiterOptions, Omit<PolicyInput, 'backend' | 'mode'> {
+export interface OnePolicyLimiterOptions extends CommonOptions, FailoverOptions, Omit<PolicyInput, 'backend' | 'mode'> {
   readonly policies?: undefined
 }
 

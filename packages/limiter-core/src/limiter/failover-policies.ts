@@ -3,14 +3,14 @@ import { banInFront } from '../ban/open-ban.ts'
 import type { Backend, Clock, Counter } from '../contracts.ts'
 import { FailoverBackend } from '../failover/failover-backend.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
-import { FrontLimitCounters } from './limit-counters.ts'
-import type { OpenPolicy } from './open-policy.ts'
+import type { LimitCounters } from './limit-counters.ts'
+import type { ChargedBackend, OpenPolicy } from './open-policy.ts'
 
 /** Policies with failover. */
 interface CoveredPolicies {
   readonly policies: readonly OpenPolicy[]
   /** The backend for each counter. Counters of other limits are added when they are first charged. */
-  readonly homes: ReadonlyMap<Counter, Backend>
+  readonly homes: ReadonlyMap<Counter, ChargedBackend>
   /** Closes the failover backends; the backends behind them stay open. */
   readonly close: () => void
 }
@@ -25,21 +25,26 @@ export function withFailover(
   rule: FailoverRule,
 ): CoveredPolicies {
   const covers = new Map<Backend, FailoverBackend>()
-  const homes = new Map<Counter, Backend>()
-  const coverOf = (open: OpenPolicy): FailoverBackend => {
-    const cover = covers.get(open.backend) ?? new FailoverBackend(open.backend, rule, clock)
-    covers.set(open.backend, cover)
+  const homes = new Map<Counter, ChargedBackend>()
+  const coverOf = (home: Backend): FailoverBackend | undefined => {
+    if (isInfallible(home)) return undefined
+    const cover = covers.get(home) ?? new FailoverBackend(home, rule, clock)
+    covers.set(home, cover)
     return cover
   }
   const covered = policies.map((open) => {
-    const cover = isInfallible(open.backend) ? undefined : coverOf(open)
-    const backend = cover ?? open.backend
+    const cover = coverOf(open.home)
+    const backend = cover ?? open.home
+    const fronts = new Map<Counter, Counter>()
     const frontOf = (counter: Counter): Counter => {
+      const known = fronts.get(counter)
+      if (known) return known
       const front = cover?.wrap(counter, open.failover ?? rule) ?? counter
+      fronts.set(counter, front)
       homes.set(front, backend)
       return front
     }
-    const counters = new FrontLimitCounters(open.counters, frontOf)
+    const counters = countersInFront(open.counters, frontOf)
     const ban = open.ban && banInFront(open.ban, frontOf)
     const overrides = open.overrides?.inFront(counters)
     return { ...open, backend, counter: counters.own, counters, overrides, ban }
@@ -48,4 +53,15 @@ export function withFailover(
     for (const cover of covers.values()) cover.close()
   }
   return { policies: covered, homes, close }
+}
+
+function countersInFront(counters: LimitCounters, frontOf: (counter: Counter) => Counter): LimitCounters {
+  return {
+    own: frontOf(counters.own),
+    prepare: (limit) => counters.prepare(limit),
+    of: (limit) => {
+      const counter = counters.of(limit)
+      return counter && frontOf(counter)
+    },
+  }
 }

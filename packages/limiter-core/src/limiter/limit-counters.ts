@@ -1,5 +1,5 @@
 import type { CompiledPolicy, Counter } from '../contracts.ts'
-import { SluiceError } from '../errors/errors.ts'
+import { badValue } from '../errors/bad-option.ts'
 
 /**
  * The counters of one policy: one for its configured limit, and one for each limit that an override or an operator
@@ -32,10 +32,8 @@ export class OpenLimitCounters implements LimitCounters {
     const compiled = this.#compile(limit)
     const { cells, room, policy } = this.own.compiled
     if (compiled.cells !== cells || compiled.room !== room) {
-      throw new SluiceError(
-        'SLUICE_BAD_LIMIT',
-        `policy '${policy.name}': limit: expected at most ${policy.limit}, the capacity of its log, received ${limit}`,
-      )
+      const expected = `at most ${policy.limit}, the capacity of its log`
+      throw badValue('SLUICE_BAD_LIMIT', `policy '${policy.name}': limit`, limit, expected)
     }
     this.#others.set(limit, this.#open(compiled))
   }
@@ -48,32 +46,5 @@ export class OpenLimitCounters implements LimitCounters {
     for (const counter of this.#others.values()) counter.close?.()
     this.#others.clear()
     this.own.close?.()
-  }
-}
-
-/** Wraps each counter of a policy in another counter, such as a failover counter. */
-export class FrontLimitCounters implements LimitCounters {
-  readonly own: Counter
-  readonly #behind: LimitCounters
-  readonly #frontOf: (counter: Counter) => Counter
-  readonly #fronts = new Map<Counter, Counter>()
-
-  constructor(behind: LimitCounters, frontOf: (counter: Counter) => Counter) {
-    this.own = frontOf(behind.own)
-    this.#behind = behind
-    this.#frontOf = frontOf
-    this.#fronts.set(behind.own, this.own)
-  }
-
-  prepare(limit: number): void {
-    this.#behind.prepare(limit)
-  }
-
-  of(limit: number): Counter | undefined {
-    const counter = this.#behind.of(limit)
-    if (!counter) return undefined
-    const front = this.#fronts.get(counter) ?? this.#frontOf(counter)
-    this.#fronts.set(counter, front)
-    return front
   }
 }

@@ -1,8 +1,6 @@
 import type {
-  CountEstimate,
   CountedKey,
   Decision,
-  HeldUnits,
   LimiterControls,
   MaybePromise,
   ObservedLimiter,
@@ -18,74 +16,31 @@ interface ControllableLimiter {
   control(controls: LimiterControls | undefined, owner: object): void
 }
 
-/** The view of a limiter that its observers receive. */
-export class LimiterHandle implements ObservedLimiter {
-  readonly policies: readonly ObservedPolicy[]
-  readonly #limiter: ControllableLimiter
-
-  /** `open`: the policies that are not off, without failover. */
-  constructor(open: readonly OpenPolicy[], limiter: ControllableLimiter) {
-    this.policies = open.map((one) => new OpenPolicyView(one))
-    this.#limiter = limiter
+/** Returns the view of a limiter that its observers receive. `open`: the policies that are not off. */
+export function limiterHandle(open: readonly OpenPolicy[], limiter: ControllableLimiter): ObservedLimiter {
+  const handle: ObservedLimiter = {
+    policies: open.map(observedPolicy),
+    peek: (index, key, cost) => limiter.peekOne(index, key, cost),
+    reset: (index, key) => limiter.resetOne(index, key),
+    lift: (index, key) => limiter.liftOne(index, key),
+    control: (controls, owner = handle) => limiter.control(controls, owner),
   }
-
-  peek(index: number, key: string, cost: number): MaybePromise<Decision> {
-    return this.#limiter.peekOne(index, key, cost)
-  }
-
-  reset(index: number, key: string): MaybePromise<void> {
-    return this.#limiter.resetOne(index, key)
-  }
-
-  lift(index: number, key: string): MaybePromise<void> {
-    return this.#limiter.liftOne(index, key)
-  }
-
-  control(controls: LimiterControls | undefined, owner: object = this): void {
-    this.#limiter.control(controls, owner)
-  }
+  return handle
 }
 
-class OpenPolicyView implements ObservedPolicy {
-  readonly policy: ObservedPolicy['policy']
-  readonly mode: ObservedPolicy['mode']
-  readonly countName: string
-  readonly backend: string
-  readonly identity: object
-  readonly perProcess: boolean
-  readonly ban: ObservedPolicy['ban']
-  readonly #open: OpenPolicy
-
-  constructor(open: OpenPolicy) {
-    const { policy, counter, backend, mode } = open
-    this.policy = policy
-    this.mode = mode === 'shadow' ? 'shadow' : 'enforce'
-    this.countName = counter.name
-    this.backend = backend.name
-    this.identity = backend.identity ?? backend
-    this.perProcess = backend.perProcess === true
-    this.ban = open.ban?.terms
-    this.#open = open
-  }
-
-  overrideOf(key: string): number | undefined {
-    return this.#open.overrides?.limitOf(key)
-  }
-
-  isExempt(key: string): boolean {
-    return this.#open.overrides?.isExempt(key) === true
-  }
-
-  heldUnitsOf(key: string): readonly HeldUnits[] {
-    return this.#open.backend.heldOf?.(this.#counted(key)) ?? []
-  }
-
-  estimateOf(key: string): CountEstimate | undefined {
-    return this.#open.backend.estimateOf?.(this.#counted(key))
-  }
-
-  #counted(key: string): CountedKey {
-    const { counter, overrides } = this.#open
-    return { key, counter: overrides?.counterOf(key) ?? counter }
+function observedPolicy({ policy, mode, counter, home, overrides, ban }: OpenPolicy): ObservedPolicy {
+  const counted = (key: string): CountedKey => ({ key, counter: overrides?.counterOf(key) ?? counter })
+  return {
+    policy,
+    mode: mode === 'shadow' ? 'shadow' : 'enforce',
+    countName: counter.name,
+    backend: home.name,
+    identity: home.identity ?? home,
+    perProcess: home.perProcess === true,
+    ban: ban?.terms,
+    overrideOf: (key) => overrides?.limitOf(key),
+    isExempt: (key) => overrides?.isExempt(key) === true,
+    heldUnitsOf: (key) => home.heldOf?.(counted(key)) ?? [],
+    estimateOf: (key) => home.estimateOf?.(counted(key)),
   }
 }

@@ -1,6 +1,6 @@
 import type { Decision, MaybePromise, Moment, Policy } from '../contracts.ts'
 import type { Keys } from './charges.ts'
-import type { Costs } from './costs/costs-by-policy.ts'
+import type { Costs } from './costs/costs.ts'
 import type { HoldOf, HoldOptions } from './holds/hold.ts'
 
 /** How the work of an allowed take ended. */

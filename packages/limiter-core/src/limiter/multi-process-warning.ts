@@ -9,7 +9,7 @@ export function warnIfOneOfSeveralProcesses(policies: readonly OpenPolicy[]): vo
   const pm2 = NODE_APP_INSTANCE !== undefined || pm_id !== undefined
   const worker = isClusterWorker()
   if (!worker && !pm2) return
-  const here = policies.filter(({ backend, mode }) => backend.perProcess && mode !== 'off')
+  const here = policies.filter(({ home, mode }) => home.perProcess && mode !== 'off')
   if (here.length === 0) return
   const where = worker ? 'a worker of node:cluster' : 'a process of pm2'
   new LimiterWarnings(() => [...new Set(here.map(({ policy }) => policy.name))]).once(

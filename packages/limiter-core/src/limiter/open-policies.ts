@@ -1,6 +1,5 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
-import { bansByPolicy } from '../ban/bans-by-policy.ts'
 import { openBan } from '../ban/open-ban.ts'
 import type { AlgorithmName, Backend, BanTerms, Clock, Observer, Policy } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
@@ -8,6 +7,7 @@ import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { claimCount, countName, defaultBackend, newPrivateScope, parseScope } from '../names/scope.ts'
 import { optionalBoolean } from '../options/options.ts'
+import { bansByPolicy } from '../policy/ban-options.ts'
 import { DEFAULT_NAMES } from '../policy/default-names.ts'
 import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
 import { compilePolicy, type PolicyInput } from '../policy/policy.ts'
@@ -18,20 +18,32 @@ import { warnIfOneOfSeveralProcesses } from './multi-process-warning.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { OverrideCounters } from './override-counters.ts'
 
-export interface OpenOptions {
+/** Options that all policies of a limiter share. */
+export interface CommonOptions {
+  /**
+   * Stores the counts. Default: the process-wide memory backend, where limiters without `scope` do not share counts.
+   */
   readonly backend?: Backend | undefined
+  /**
+   * Namespace of the counts on a backend: 1 to 128 characters that do not start with `#`. Limiters with the same scope
+   * and the same policies share their counts. Default: `default` on the backend passed as an option.
+   */
   readonly scope?: string | undefined
-  /** Scope on the backend passed as an option, if `scope` is not set. Default: `default`. */
-  readonly routeScope?: string | undefined
-  /** Whether sharing counts with other limiters is intended. */
+  /**
+   * Whether sharing counts with a limiter of the same scope and policies is intended. Otherwise sharing causes a
+   * warning, or `SLUICE_UNNAMED_LIMITER` if the policies have no names. Default: false.
+   */
   readonly shared?: boolean | undefined
   readonly mode?: Mode | undefined
-  /** Observers that may change limits while the limiter runs; logs are sized for their `largestLimit`. */
+  readonly clock?: Clock | undefined
   readonly observers?: readonly Observer[] | undefined
+}
+
+export interface OpenOptions extends CommonOptions {
+  /** Scope on the backend passed as an option, if `scope` is not set. Default: `default`. */
+  readonly routeScope?: string | undefined
   /** The limiter whose policies these are, if they can change; each change opens them again. Default: a new limiter. */
   readonly identity?: LimiterIdentity | undefined
-  /** Limiters without a backend share a memory backend per clock: readings of different clocks cannot be mixed. */
-  readonly clock?: Clock | undefined
 }
 
 /** A limiter whose policies can change. They keep their counts, which other limiters do not share by mistake. */
@@ -94,10 +106,8 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       changedLimit(largest.get(policy.name) as number),
     ]
     const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
-    for (const [plan, others] of policies.entries()) {
-      const index = others.findIndex(({ name }) => name === policy.name)
-      if (index >= 0) requireSameBackend(policy, backend, plans[plan][index].backend ?? fallback)
-    }
+    const inputsOfName = plans.flat().filter((other) => nameOf(other) === policy.name)
+    requireSameBackend(policy, backend, new Set(inputsOfName.map((other) => other.backend ?? fallback)))
     requireCalendars(policy, backend)
     requireTurns(policy, policiesOfName, backend)
     const variants = new PolicyVariants(policiesOfName, Math.max(...otherLimits), backend.keepsHolds)
@@ -201,12 +211,13 @@ function compilePlan(inputs: readonly PolicyInput[], unnamed: (input: PolicyInpu
 }
 
 /** Throws unless policies of the same name have the same backend in all plans, where their shared count is stored. */
-function requireSameBackend({ name }: Policy, one: Backend, other: Backend): void {
-  if (one === other) return
+function requireSameBackend({ name }: Policy, own: Backend, backends: ReadonlySet<Backend>): void {
+  const other = [...backends].find((backend) => backend !== own)
+  if (!other) return
   throw new SluiceError(
     'SLUICE_BAD_POLICY',
     `policy '${name}': backend: expected the same backend in all plans, ` +
-      `received ${shown(one.name, 'name')} and ${shown(other.name, 'name')}; ` +
+      `received ${shown(own.name, 'name')} and ${shown(other.name, 'name')}; ` +
       'policies with the same name share one count, so use different names to count separately',
   )
 }

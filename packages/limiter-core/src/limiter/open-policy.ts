@@ -1,9 +1,13 @@
+import type { RequestBackend } from '../backend/grouped-backend.ts'
 import type { OpenBan } from '../ban/open-ban.ts'
 import type { Backend, Counter, Policy } from '../contracts.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
 import type { Mode } from '../policy/mode.ts'
 import type { LimitCounters } from './limit-counters.ts'
 import type { OverrideCounters } from './override-counters.ts'
+
+/** The part of a backend that a limiter uses once its policies are open. */
+export type ChargedBackend = RequestBackend & Pick<Backend, 'observe'>
 
 /** A policy of a limiter, opened on its backend. */
 export interface OpenPolicy {
@@ -16,7 +20,7 @@ export interface OpenPolicy {
   /** Counters by which the policy bans keys; undefined if it does not. */
   readonly ban?: OpenBan | undefined
   /** Backend that receives the charges: the one that opened the counters, or a front of it. */
-  readonly backend: Backend
+  readonly backend: ChargedBackend
   /** Backend that opened the counters. */
   readonly home: Backend
   readonly mode: Mode

@@ -1,6 +1,5 @@
 import { GroupedBackend, type RequestBackend } from '../backend/grouped-backend.ts'
-import type { BanningBackend } from '../ban/banning-backend.ts'
-import { banningBackend } from '../ban/banning-backend-of.ts'
+import { BanningBackend } from '../ban/banning-backend.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type {
   Answer,
@@ -23,21 +22,19 @@ import { clockOf } from '../time/clock.ts'
 import { Adjustments } from './adjustments.ts'
 import { chargeOf, chargesOf, chargesOfEach, type Keys } from './charges.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
-import { wholeCost } from './costs/cost.ts'
-import type { Costs } from './costs/costs-by-policy.ts'
+import { type Costs, wholeCost } from './costs/costs.ts'
 import { withFailover } from './failover-policies.ts'
 import type { HoldOptions } from './holds/hold.ts'
 import { holdMsOf, type LimiterHold, longestHoldMs, openHold } from './holds/open-hold.ts'
 import type { Limiter, Outcome } from './limiter.ts'
-import { LimiterHandle } from './limiter-handle.ts'
-import { mergeControls } from './merge-controls.ts'
+import { limiterHandle } from './limiter-handle.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { Succession } from './succession.ts'
 
 /** A limiter over opened policies: turns keys and costs into charges, and the backend's answer into a decision. */
 export class PolicyLimiter implements Limiter {
   readonly policies: readonly Policy[]
-  /** Controls of an operator; undefined if there are none. */
+  /** The policies under the controls of operators; undefined if there are no controls. */
   controlled: ControlledPolicies | undefined
   /** Controls by owner. */
   #controls: ReadonlyMap<object, LimiterControls> = new Map()
@@ -64,26 +61,33 @@ export class PolicyLimiter implements Limiter {
     observers: Observers,
     failover: FailoverRule = compileFailover({}),
   ) {
-    this.policies = policies.map(({ policy }) => policy)
     const active = policies.filter(({ mode }) => mode !== 'off')
-    const covered = withFailover(active, clock, failover)
-    this.#open = covered.policies
+    const { policies: open, homes, close } = withFailover(active, clock, failover)
+    const backends = [...new Set(open.map(({ backend }) => backend))]
+    const counting = backends.length > 1 ? new GroupedBackend(homes) : backends[0]
+    const bans = open.flatMap(({ ban }) => ban ?? [])
+    const banning = bans.length > 0 ? new BanningBackend(counting, bans, clockOf(clock), observers) : undefined
+    const backend = banning ?? counting
+    const closes = [close, ...policies.map((one) => one.close)]
+    const succession = new Succession(open, clock, () => {
+      for (const end of closes.splice(0)) end()
+    })
+    const controlled = (): ControlledPolicies | undefined => this.controlled
+    this.policies = policies.map(({ policy }) => policy)
+    this.#open = open
     this.#clock = clock
     this.#observers = observers
-    const backends = [...new Set(this.#open.map(({ backend }) => backend))]
-    const counting = backends.length > 1 ? new GroupedBackend(covered.homes) : backends[0]
-    this.#banning = banningBackend(this.#open, counting, clock, observers)
-    this.#backend = this.#banning ?? counting
-    this.#exempts = this.#open.some(({ overrides }) => overrides?.exemptsOthers)
-    const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
-    this.#leave = observed
-    const closes = [covered.close, ...policies.map(({ close }) => close)]
-    this.#succession = new Succession(this.#open, clock, () => {
-      for (const close of closes.splice(0)) close()
-    })
+    this.#banning = banning
+    this.#backend = backend
+    this.#succession = succession
+    this.#adjustments = new Adjustments({ open, backend, clock, observers, succession, controlled })
+    this.#exempts = open.some(({ overrides }) => overrides?.exemptsOthers)
+    this.#leave = observers.any ? backends.flatMap((one) => one.observe?.(observers) ?? []) : []
     this.#chooseSole()
-    this.#adjustments = new Adjustments(this, this.#open, this.#backend, clock, observers, this.#succession)
-    if (observers.any) this.#openTo(observers, new LimiterHandle(active, this))
+    if (!observers.any) return
+    const handle = limiterHandle(active, this)
+    observers.limiterOpened(handle)
+    this.#leave.push(() => observers.limiterClosed(handle))
   }
 
   take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
@@ -164,8 +168,7 @@ export class PolicyLimiter implements Limiter {
     const byOwner = new Map(this.#controls)
     if (controls) byOwner.set(owner, controls)
     else byOwner.delete(owner)
-    const joined = mergeControls([...byOwner.values()])
-    this.controlled = joined && new ControlledPolicies(this.#open, joined)
+    this.controlled = byOwner.size > 0 ? new ControlledPolicies(this.#open, [...byOwner.values()]) : undefined
     this.#controls = byOwner
     this.#chooseSole()
   }
@@ -234,11 +237,6 @@ export class PolicyLimiter implements Limiter {
   #chooseSole(): void {
     const { isCarrying, isReplaced } = this.#succession
     this.#sole = this.controlled || isCarrying || isReplaced ? undefined : soleOf(this.#open)
-  }
-
-  #openTo(observers: Observers, handle: LimiterHandle): void {
-    observers.limiterOpened(handle)
-    this.#leave.push(() => observers.limiterClosed(handle))
   }
 
   #take(requested: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {

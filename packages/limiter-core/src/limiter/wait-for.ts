@@ -3,7 +3,7 @@ import { optionsOf } from '../options/options.ts'
 import { clockOf, KEEP_ALIVE } from '../time/clock.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
 import type { Keys } from './charges.ts'
-import type { Costs } from './costs/costs-by-policy.ts'
+import type { Costs } from './costs/costs.ts'
 import type { Limiter } from './limiter.ts'
 
 export interface WaitOptions {

@@ -42,8 +42,35 @@ const DAY_MS = 86_400_000
 const LONGEST_MS = 366 * DAY_MS
 const MOST_STRIKES = 999_999_999_999_999
 
-/** Returns the terms of a ban. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION`; `owner` is the start of messages. */
-export function compileBan(owner: string, input: BanInput): BanTerms {
+/**
+ * Returns the terms of bans by name of their policy. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION` for invalid
+ * options, and `SLUICE_BAD_POLICY` if policies of one name have different bans: they share their bans, as they share
+ * their counts.
+ */
+export function bansByPolicy<P extends { readonly ban?: BanInput }>(
+  policies: readonly P[],
+  nameOf: (policy: P) => string,
+): ReadonlyMap<string, BanTerms> {
+  const byName = new Map<string, BanTerms>()
+  for (const policy of policies) {
+    if (policy.ban === undefined) continue
+    const name = nameOf(policy)
+    const terms = compileBan(`policy '${name}': ban`, policy.ban)
+    const other = byName.get(name)
+    if (other && JSON.stringify(other) !== JSON.stringify(terms)) {
+      throw new SluiceError(
+        'SLUICE_BAD_POLICY',
+        `policy '${name}': ban: expected the same ban in all plans, received different ones; ` +
+          'policies with the same name share one count and its bans, so use different names to ban separately',
+      )
+    }
+    byName.set(name, terms)
+  }
+  return byName
+}
+
+/** Returns the terms of a ban; `owner` is the start of messages. */
+function compileBan(owner: string, input: BanInput): BanTerms {
   const ban = optionsOf(owner, input, BAN_OPTIONS)
   const option = (name: (typeof BAN_OPTIONS)[number]): string => `${owner}: ${name}`
   const { growth = 1, strikes = 'denials', forgiveOn, extend } = ban

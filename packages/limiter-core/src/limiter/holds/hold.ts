@@ -1,6 +1,6 @@
 import type { Decision, MaybePromise } from '../../contracts.ts'
 import type { Duration } from '../../time/duration.ts'
-import type { Costs } from '../costs/costs-by-policy.ts'
+import type { Costs } from '../costs/costs.ts'
 
 export interface HoldOptions {
   /** Units to hold: one number for all policies, or one per policy name. Fractions are rounded up. */
