@@ -10,7 +10,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/limiter-core': ['@sluice/keyed-hash'],
   '@sluice/metrics': ['@sluice/limiter-core'],
   '@sluice/overload': ['@sluice/limiter-core'],
-  '@sluice/http': ['@sluice/limiter-core', '@sluice/overload'],
+  '@sluice/http': ['@sluice/keyed-hash', '@sluice/limiter-core', '@sluice/overload'],
   '@sluice/node-http': ['@sluice/http', '@sluice/limiter-core', 'on-finished'],
   '@sluice/fetch': ['@sluice/http'],
   '@sluice/mcp': ['@sluice/http'],

@@ -4,6 +4,7 @@ export type { ClientExplanation, ExplainClientOptions } from './client/explain-c
 export type { CostSource, CountOnly, ReservedCost, SettleContext, StreamedCost } from './gates/options/cost-source.ts'
 export type { DeniedContext, DeniedHook } from './gates/options/gate-options.ts'
 export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
+export type { PartitionKeyOptions } from './gates/options/partition-key.ts'
 export type {
   OnePolicyOptions,
   PlansOptions,

@@ -24,7 +24,6 @@ export {
   violatedPolicies,
 } from './http/headers/gate.ts'
 export { compileHeaders, type HeaderOptions, type HeaderPlan } from './http/headers/header-dialect.ts'
-export { compilePartitionKey, type PartitionKeyOptions } from './http/headers/partition-key.ts'
 export { PROBLEM_MEDIA_TYPE, problemBody } from './http/headers/problem.ts'
 export { retryAfterMs } from './http/headers/retry-after.ts'
 export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-answers.ts'
@@ -44,7 +43,7 @@ export {
   NO_ADDRESS,
   type ReportFallback,
   type ResolvedKey,
-  requestKey,
+  reportNothing,
   resolveKey,
 } from './keys/key-source.ts'
 export { isPreflight, preflightKey } from './keys/preflight.ts'

@@ -4,7 +4,6 @@ export { type SluiceCode, SluiceError } from './errors/errors.ts'
 export type { BackendErrorRule, FailoverOptions } from './failover/failover-options.ts'
 export type { HeaderLine, HttpDenial } from './http/headers/gate.ts'
 export type { HeaderDialect, HeaderOptions } from './http/headers/header-dialect.ts'
-export type { PartitionKeyOptions } from './http/headers/partition-key.ts'
 export type { ProblemType } from './http/headers/problem.ts'
 export {
   createInflightLimiter,

@@ -1,11 +1,10 @@
 import {
   type CompiledPolicy,
   OUTAGE_RETRY_MS,
-  type Policy,
-  type PolicyVariant,
   type PriorUsage,
   restoreUsage,
   type TablePolicy,
+  WrappedPolicy,
 } from '@sluice/limiter-core/backend'
 import { chargeLate, revertLateCharge } from './charge-late.ts'
 import type { PendingUsage } from './pending-usage.ts'
@@ -43,14 +42,8 @@ export interface Adopted {
  * - the start of the window that this process had opened before it learned of the current one, which began later; 0 if
  *   there is none. Units that were taken since then are charged to the current window, and can be refunded there.
  */
-export class SyncedPolicy implements TablePolicy {
-  readonly policy: Policy
-  readonly version: number
-  readonly cells: number
-  readonly capacity: number
-  readonly variants: readonly PolicyVariant[] | undefined
+export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
   /** The policy of the limiter. */
-  readonly inner: CompiledPolicy
   readonly shown: CompiledPolicy
   /** Number of units that this process may hold back per key while `floorNodes` processes share the limit. */
   floor = 0
@@ -68,13 +61,8 @@ export class SyncedPolicy implements TablePolicy {
   readonly #gapMs: number
 
   constructor(inner: CompiledPolicy, { burst, gapMs }: SyncTerms) {
-    this.policy = inner.policy
-    this.version = inner.version
-    this.inner = inner
+    super(inner, OWN_CELLS)
     this.shown = inner
-    this.cells = inner.cells + OWN_CELLS
-    this.capacity = inner.capacity
-    this.variants = inner.variants
     this.spanMs = inner.policy.windowMs / 8
     this.#own = inner.cells
     this.#opensWindows = inner.policy.algorithm === 'fixed-window' && inner.variants === undefined
@@ -90,13 +78,13 @@ export class SyncedPolicy implements TablePolicy {
     return this.scale === 1 && this.#isBurst(cells, at, now, cost) ? this.#gapMs : 0
   }
 
-  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+  override spend(cells: Float64Array, at: number, now: number, cost: number): void {
     this.inner.spend(cells, at, now, cost)
     cells[at + this.#own + PENDING] += cost
     this.#note(cells, at)
   }
 
-  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+  override adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const moved = this.inner.adjust(cells, at, now, units, this.#chargedAt(cells, at, now, units, takenAt))
     cells[at + this.#own + PENDING] += moved
     this.#note(cells, at)
@@ -109,17 +97,8 @@ export class SyncedPolicy implements TablePolicy {
     return Math.max(0, Math.floor((remaining - this.#unseen(cells, at, now)) / this.scale))
   }
 
-  resetAfterMs(cells: Float64Array, at: number, now: number): number {
-    return this.inner.resetAfterMs(cells, at, now)
-  }
-
-  keptMs(cells: Float64Array, at: number, now: number): number {
-    const { keptMs = this.inner.resetAfterMs } = this.inner
-    return keptMs.call(this.inner, cells, at, now)
-  }
-
   /** Adopts a usage without cells, such as from the tail. It does not have to be reported. */
-  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+  override adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.inner.adopt(cells, at, now, used, resetAfterMs)
     cells.fill(0, at + this.#own, at + this.cells)
   }

@@ -25,7 +25,6 @@ import {
   type ReportFallback,
   type RequestView,
   type ResolvedKey,
-  requestKey,
   SluiceError,
   WEIGHT_EXCEEDS_LIMIT,
 } from '@sluice/limiter-core/http'
@@ -37,6 +36,7 @@ import { withInherited } from './options/inherited-options.ts'
 import { keySourceOf } from './options/key-option.ts'
 import { checkHooks, parseStatus } from './options/request-rules.ts'
 import { fallbackReporter } from './report-fallback.ts'
+import { requestKey } from './request-key.ts'
 import { type Rank, RequestOrder } from './request-order.ts'
 import { ViewedRequest } from './viewed-request.ts'
 

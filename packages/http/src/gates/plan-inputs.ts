@@ -6,7 +6,6 @@ import {
   type ReportFallback,
   type RequestView,
   type ResolvedKey,
-  requestKey,
 } from '@sluice/limiter-core/http'
 import { type LimiterReport, reportUnlessPreflight } from '../report/limiter-report.ts'
 import { wholeCostOfRequest } from './options/cost-source.ts'
@@ -15,6 +14,7 @@ import { runHook } from './options/hook.ts'
 import { type KeyGroups, keyReport } from './options/key-group.ts'
 import type { RequestLimit } from './options/request-limits.ts'
 import type { PlanGate } from './plan-gate.ts'
+import { requestKey } from './request-key.ts'
 
 /** A request with the plan that counts it. */
 export interface PlannedRequest<Req, Res> {

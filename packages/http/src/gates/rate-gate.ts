@@ -14,7 +14,6 @@ import {
   type ReportFallback,
   type RequestView,
   type ResolvedKey,
-  requestKey,
   soleEntry,
 } from '@sluice/limiter-core/http'
 import { LimiterReport } from '../report/limiter-report.ts'
@@ -30,6 +29,7 @@ import { rateDenial, rateEntries } from './rate-entries.ts'
 import { layeredGate, type RateLayer } from './rate-layers.ts'
 import { changingPoliciesOf, compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
 import { fallbackReporter } from './report-fallback.ts'
+import { requestKey } from './request-key.ts'
 import { ResolvedKeys } from './resolved-keys.ts'
 import { compileResponse, type ResponseSettings } from './response-settings.ts'
 import { ViewedRequest } from './viewed-request.ts'

@@ -6,13 +6,13 @@ import {
   type Priority,
   type ReportFallback,
   type RequestView,
-  requestKey,
 } from '@sluice/limiter-core/http'
 import { prioritizedInflight } from '@sluice/overload/http'
 import type { LimiterReport } from '../report/limiter-report.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
 import { keySourceOf } from './options/key-option.ts'
 import { checkPriorityOption, priorityOf } from './options/request-priority.ts'
+import { requestKey } from './request-key.ts'
 
 /** What decides the order of a request. */
 export interface Rank {

@@ -1,4 +1,5 @@
-import { compileHeaders, compilePartitionKey, type HeaderPlan } from '@sluice/limiter-core/http'
+import { compileHeaders, type HeaderPlan } from '@sluice/limiter-core/http'
+import { compilePartitionKey } from './options/partition-key.ts'
 import type { RateLimitOptions } from './options/rate-limit-options.ts'
 import { parseStatus } from './options/request-rules.ts'
 

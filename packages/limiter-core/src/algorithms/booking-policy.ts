@@ -1,6 +1,7 @@
-import type { CompiledPolicy, Policy, PolicyBookings, PolicyVariant } from '../contracts.ts'
+import type { CompiledPolicy, Policy, PolicyBookings } from '../contracts.ts'
 import { drainPerMs, reachMs } from './policy-forms.ts'
 import { retentionMs } from './retention-ms.ts'
+import { WrappedPolicy } from './wrapped-policy.ts'
 
 /** `Retry-After` has whole seconds, so clients return up to a second after their turn, and 100 ms of latency later. */
 const SPREAD_MS = 1_100
@@ -18,15 +19,8 @@ const ROUNDING_MS = 1
  *
  * Guarantee: the guarantee of the policy.
  */
-export class BookingPolicy implements CompiledPolicy, PolicyBookings {
-  readonly policy: Policy
-  readonly version: number
-  readonly cells: number
+export class BookingPolicy extends WrappedPolicy implements PolicyBookings {
   readonly instants: readonly number[] | undefined
-  readonly room?: number
-  readonly capacity: number
-  readonly variants: readonly PolicyVariant[] | undefined
-  readonly inner: CompiledPolicy
   readonly paceMs: number
   readonly most: number
   readonly longestMs: number
@@ -34,14 +28,8 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
   readonly bookings: PolicyBookings = this
 
   constructor(inner: CompiledPolicy) {
-    this.policy = inner.policy
-    this.version = inner.version
-    this.cells = inner.cells + 3
+    super(inner, 3)
     this.instants = inner.instants && [...inner.instants, inner.cells, inner.cells + 1]
-    if (inner.room !== undefined) this.room = inner.room
-    this.capacity = inner.capacity
-    this.variants = inner.variants
-    this.inner = inner
     this.isWeighted = inner.policy.algorithm === 'sliding-window' && (inner.policy.slices ?? 1) === 1
     this.paceMs = paceMsOf(inner.policy, inner.capacity, this.isWeighted)
     this.most = LONGEST_QUEUE * Math.max(inner.policy.limit, inner.capacity)
@@ -55,7 +43,7 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     return wholeSeconds(this.#turnMs(cells, at, now, cost, booked))
   }
 
-  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+  override spend(cells: Float64Array, at: number, now: number, cost: number): void {
     if (cost > 0) {
       const booked = this.#lapse(cells, at, now)
       if (booked > 0 && this.#isDue(cells, at, now)) {
@@ -64,7 +52,7 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
         cells[at + this.inner.cells + 2] = Math.max(0, booked - units)
       }
     }
-    this.inner.spend(cells, at, now, cost)
+    super.spend(cells, at, now, cost)
   }
 
   book(cells: Float64Array, at: number, now: number, cost: number): void {
@@ -83,21 +71,13 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     cells[next + 2] = booked + units
   }
 
-  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    return this.inner.adjust(cells, at, now, units, takenAt)
-  }
-
   remaining(cells: Float64Array, at: number, now: number): number {
     const left = this.inner.remaining(cells, at, now)
     const booked = this.#booked(cells, at, now)
     return booked === 0 || this.#isDue(cells, at, now) ? left : Math.max(0, left - Math.ceil(booked))
   }
 
-  resetAfterMs(cells: Float64Array, at: number, now: number): number {
-    return this.inner.resetAfterMs(cells, at, now)
-  }
-
-  keptMs(cells: Float64Array, at: number, now: number): number {
+  override keptMs(cells: Float64Array, at: number, now: number): number {
     return this.#keptMs(cells, at, now, cells[at + this.inner.cells + 1])
   }
 
@@ -106,14 +86,9 @@ export class BookingPolicy implements CompiledPolicy, PolicyBookings {
     return this.#keptMs(cells, at, now, Math.min(Math.max(cells[next], now), cells[next + 1]))
   }
 
-  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    this.inner.adopt(cells, at, now, used, resetAfterMs)
-  }
-
   /** Returns the milliseconds until the cells of the policy hold nothing, and turns before `end` are over. */
   #keptMs(cells: Float64Array, at: number, now: number, end: number): number {
-    const { keptMs = this.inner.resetAfterMs } = this.inner
-    const usedMs = keptMs.call(this.inner, cells, at, now)
+    const usedMs = super.keptMs(cells, at, now)
     return this.#booked(cells, at, now) === 0 ? usedMs : Math.max(usedMs, end + GRACE_MS - now)
   }
 

@@ -1,4 +1,5 @@
-import type { CompiledPolicy, Held, Policy, PolicyHolds, PolicyVariant } from '../contracts.ts'
+import type { CompiledPolicy, Held, PolicyHolds } from '../contracts.ts'
+import { WrappedPolicy } from './wrapped-policy.ts'
 
 /** Number of slices in the longest hold. */
 const SLICES = 8
@@ -22,15 +23,8 @@ export function holdsName(sliceMs: number): string {
  *
  * Guarantee: used and held units together follow the guarantee of the policy.
  */
-export class HoldingPolicy implements CompiledPolicy, PolicyHolds {
-  readonly policy: Policy
-  readonly version: number
-  readonly cells: number
+export class HoldingPolicy extends WrappedPolicy implements PolicyHolds {
   readonly instants: readonly number[] | undefined
-  readonly room?: number
-  readonly capacity: number
-  readonly variants: readonly PolicyVariant[] | undefined
-  readonly inner: CompiledPolicy
   readonly sliceMs: number
   readonly holds: PolicyHolds = this
   /** Index of the cell with the end of the last slice. */
@@ -38,14 +32,8 @@ export class HoldingPolicy implements CompiledPolicy, PolicyHolds {
 
   /** `sliceMs`: see `sliceMsOf`. */
   constructor(inner: CompiledPolicy, sliceMs: number) {
-    this.policy = inner.policy
-    this.version = inner.version
-    this.cells = inner.cells + 1 + SLOTS
+    super(inner, 1 + SLOTS)
     this.instants = inner.instants && [...inner.instants, inner.cells]
-    if (inner.room !== undefined) this.room = inner.room
-    this.capacity = inner.capacity
-    this.variants = inner.variants
-    this.inner = inner
     this.sliceMs = sliceMs
     this.#end = inner.cells
   }
@@ -69,29 +57,20 @@ export class HoldingPolicy implements CompiledPolicy, PolicyHolds {
     return Math.max(sinceMs, this.inner.waitMs(cells, at, now, cost))
   }
 
-  spend(cells: Float64Array, at: number, now: number, cost: number): void {
-    this.inner.spend(cells, at, now, cost)
-  }
-
-  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    return this.inner.adjust(cells, at, now, units, takenAt)
-  }
-
   remaining(cells: Float64Array, at: number, now: number): number {
     return Math.max(0, this.inner.remaining(cells, at, now) - this.#held(cells, at, now))
   }
 
-  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+  override resetAfterMs(cells: Float64Array, at: number, now: number): number {
     return Math.max(this.inner.resetAfterMs(cells, at, now), this.#heldMs(cells, at, now))
   }
 
-  keptMs(cells: Float64Array, at: number, now: number): number {
-    const { keptMs = this.inner.resetAfterMs } = this.inner
-    return Math.max(keptMs.call(this.inner, cells, at, now), this.#heldMs(cells, at, now))
+  override keptMs(cells: Float64Array, at: number, now: number): number {
+    return Math.max(super.keptMs(cells, at, now), this.#heldMs(cells, at, now))
   }
 
-  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    this.inner.adopt(cells, at, now, used, resetAfterMs)
+  override adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    super.adopt(cells, at, now, used, resetAfterMs)
     cells.fill(0, at + this.#end, at + this.cells)
   }
 

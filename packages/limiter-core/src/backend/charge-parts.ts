@@ -103,7 +103,8 @@ export function undo(
   })
 }
 
-function isCounted({ counted, countedEach }: Answer, at: number): boolean {
+/** Whether the charge at an index was counted. */
+export function isCounted({ counted, countedEach }: Answer, at: number): boolean {
   return countedEach?.[at] ?? counted
 }
 

@@ -1,4 +1,4 @@
-import { undo } from '../backend/charge-parts.ts'
+import { isCounted, undo } from '../backend/charge-parts.ts'
 import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, BackendVerdict, Charge, Clock, CountedKey, MaybePromise, Moment } from '../contracts.ts'
@@ -158,7 +158,7 @@ export class BanningBackend implements RequestBackend {
       // work that was allowed wants to hold more
       if (charge.hold?.from) return 0
       // a denial by the failure rule does not show that the client sent too much
-      if (!(answer.countedEach?.[at] ?? answer.counted)) return 0
+      if (!isCounted(answer, at)) return 0
       const ms = one.ban.strike(one.key, timeOf(moment))
       if (!isPromise(ms)) return ms
       unawaited(ms)

@@ -33,23 +33,16 @@ export interface GuardedCallsOptions {
 
 /** Makes calls that always end within the deadline: with an answer, or by the failure rule. */
 export class GuardedCalls {
-  readonly #observers: Observers
-  readonly #health: Health
-  readonly #clock: Clock
-  readonly #deadlineMs: number
+  readonly #options: GuardedCallsOptions
   readonly #deadlines: Deadlines
   /** Deadlines of calls whose results are not awaited. */
   readonly #background: Deadlines
   readonly #late: LateError
-  readonly #answered: (() => void) | undefined
   #closing = false
 
-  constructor({ health, observers, clock, deadlineMs, answered }: GuardedCallsOptions) {
-    this.#answered = answered
-    this.#observers = observers
-    this.#health = health
-    this.#clock = clock
-    this.#deadlineMs = deadlineMs
+  constructor(options: GuardedCallsOptions) {
+    const { clock, deadlineMs } = options
+    this.#options = options
     this.#deadlines = new Deadlines(clock, deadlineMs, KEEP_ALIVE)
     this.#background = new Deadlines(clock, deadlineMs)
     this.#late = new LateError(`no reply within ${deadlineMs} ms`, true)
@@ -65,8 +58,9 @@ export class GuardedCalls {
   }
 
   #call<T, R>(call: Call<T, R>, deadlines: Deadlines, moment?: Moment): MaybePromise<R> {
-    const now = this.#clock.now()
-    const soonestAt = now + this.#deadlineMs
+    const { clock, deadlineMs } = this.#options
+    const now = clock.now()
+    const soonestAt = now + deadlineMs
     const { now: asOf = now, deadlineAt = soonestAt } = moment ?? {}
     try {
       const answer = call.send({ now: asOf, deadlineAt: Math.min(soonestAt, deadlineAt) }, now)
@@ -79,12 +73,14 @@ export class GuardedCalls {
 
   /** Counts a call that the breaker did not admit. Returns true if the caller should probe the backend. */
   skipped(now: number): boolean {
-    this.#health.log.countFallback()
-    return this.#health.breaker.mayProbe(now)
+    const { log, breaker } = this.#options.health
+    log.countFallback()
+    return breaker.mayProbe(now)
   }
 
   probe(send: () => MaybePromise<unknown>, now: number): void {
-    const probed = (): void => this.#health.breaker.probed(this.#clock.now() - now, this.#deadlineMs)
+    const { clock, deadlineMs, health } = this.#options
+    const probed = (): void => health.breaker.probed(clock.now() - now, deadlineMs)
     // an error of a single key shows that the backend works
     const failed = (error: unknown): void => (concernsOneKey(error) ? probed() : undefined)
     try {
@@ -134,26 +130,27 @@ export class GuardedCalls {
     } catch (error) {
       return this.#failed(call, error, now)
     }
-    this.#health.breaker.succeeded()
-    this.#answered?.()
+    this.#options.health.breaker.succeeded()
+    this.#options.answered?.()
     return result
   }
 
   /** Handles an asynchronous answer. */
   #settleLate<T, R>(call: Call<T, R>, answer: T, calledAt: number): R {
-    const now = this.#clock.now()
-    if (this.#observers.any) this.#observers.backendAnswered(this.#health.name, now - calledAt)
+    const { clock, health, observers } = this.#options
+    const now = clock.now()
+    if (observers.any) observers.backendAnswered(health.name, now - calledAt)
     return this.#settle(call, answer, now)
   }
 
   #failed<T, R>(call: Call<T, R>, error: unknown, calledAt: number): R {
-    const { name, breaker, log } = this.#health
-    log.countFallback()
+    const { clock, health, observers } = this.#options
+    health.log.countFallback()
     if (!this.#closing) {
       const cause = causeOf(error)
-      this.#health.failed(cause, error, calledAt)
-      this.#observers.event('backendFailed', { backend: name, operation: call.operation, cause, error })
-    } else breaker.abandoned()
-    return call.fallback(this.#clock.now(), mayHaveCounted(error) ? 'unsure' : 'uncounted')
+      health.failed(cause, error, calledAt)
+      observers.event('backendFailed', { backend: health.name, operation: call.operation, cause, error })
+    } else health.breaker.abandoned()
+    return call.fallback(clock.now(), mayHaveCounted(error) ? 'unsure' : 'uncounted')
   }
 }

@@ -1,7 +1,8 @@
 import { algorithms } from '../algorithms/index.ts'
 import { drainPerMs } from '../algorithms/policy-forms.ts'
 import { retentionMs } from '../algorithms/retention-ms.ts'
-import type { CompiledPolicy, Policy, PolicyVariant, PriorUsage } from '../contracts.ts'
+import { WrappedPolicy } from '../algorithms/wrapped-policy.ts'
+import type { CompiledPolicy, Policy, PriorUsage } from '../contracts.ts'
 import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
 
 // tolerance for rounding errors in a sum of scaled costs, so that the last unit is not denied
@@ -21,24 +22,17 @@ export interface BackendKnowledge {
  * followed by cells with the units that the backend has not counted. A share is implemented by scaling costs: with a
  * quarter of the limit, every unit counts as four, so that usage reported by and to the backend needs no conversion.
  */
-export class MirrorPolicy implements CompiledPolicy {
-  readonly policy: Policy
-  readonly version: number
-  readonly cells: number
-  /** Units that this process admits for an unused key. */
-  readonly capacity: number
+export class MirrorPolicy extends WrappedPolicy {
   /** Units that the backend admits for an unused key. */
   readonly fullCapacity: number
   /** Milliseconds after which the usage of a key has expired in any case. */
   readonly forgetsMs: number
-  readonly variants: readonly PolicyVariant[] | undefined
   /** Basis of the units that are counted next; set before each call. */
   basis: Basis = 'uncounted'
   /** Units that were admitted in this process. */
   readonly own: OwnUnits
   /** Units by which the last adjustment changed a key here; fewer than requested if a log no longer has them. */
   moved = 0
-  readonly #inner: CompiledPolicy
   /** Backend units per local unit. */
   readonly #scale: number
   /** Index of the cell with the time of the call whose reply set the cells of the policy; 0 if there was none. */
@@ -56,42 +50,40 @@ export class MirrorPolicy implements CompiledPolicy {
   constructor(compiled: CompiledPolicy, share: number, usesPassed = false) {
     const { policy } = compiled
     const limit = part(policy.limit, share)
-    this.policy = policy
-    this.version = compiled.version
+    const capacity = part(compiled.capacity, share)
+    const scale = limit === policy.limit ? 1 : (policy.limit / limit) * (1 - ROUNDING)
+    // a small burst would be rounded to more or less than its share, so it is set to what the scaled units need
+    const rescaled = scale !== 1 && drainPerMs(policy) > 0 && !compiled.variants
+    const burst = (capacity * policy.limit) / limit
+    const inner = rescaled ? algorithms[policy.algorithm].compile({ ...policy, burst }) : compiled
+    super(inner, 2 + OwnUnits.cells, policy, capacity)
     this.#usesPassed = usesPassed
     this.#requestedAtCell = compiled.cells
     this.#repliedAtCell = compiled.cells + 1
-    this.cells = compiled.cells + 2 + OwnUnits.cells
-    this.capacity = part(compiled.capacity, share)
     this.fullCapacity = compiled.capacity
     this.forgetsMs = retentionMs(compiled)
-    this.variants = compiled.variants
-    this.#scale = limit === policy.limit ? 1 : (policy.limit / limit) * (1 - ROUNDING)
-    this.own = new OwnUnits(compiled.cells + 2, this.#scale)
+    this.#scale = scale
+    this.own = new OwnUnits(compiled.cells + 2, scale)
     // an entry of a log is a whole unit
     this.#whole = policiesOf(compiled).some(({ algorithm }) => algorithm === 'sliding-log')
-    // a small burst would be rounded to more or less than its share, so it is set to what the scaled units need
-    const rescaled = this.#scale !== 1 && drainPerMs(policy) > 0 && !compiled.variants
-    const burst = (this.capacity * policy.limit) / limit
-    this.#inner = rescaled ? algorithms[policy.algorithm].compile({ ...policy, burst }) : compiled
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
-    return this.#inner.waitMs(cells, at, now, this.#scaled(cost))
+    return this.inner.waitMs(cells, at, now, this.#scaled(cost))
   }
 
-  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+  override spend(cells: Float64Array, at: number, now: number, cost: number): void {
     this.#forgetIfFresh(cells, at, now)
-    this.#inner.spend(cells, at, now, this.#scaled(cost))
+    this.inner.spend(cells, at, now, this.#scaled(cost))
     this.own.add(cells, at, now, cost, this.basis)
   }
 
-  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+  override adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     this.#forgetIfFresh(cells, at, now)
     // counted units are units of the backend, which are not scaled
-    if (this.basis === 'counted') this.moved = this.#inner.adjust(cells, at, now, units, takenAt)
+    if (this.basis === 'counted') this.moved = this.inner.adjust(cells, at, now, units, takenAt)
     else {
-      this.moved = this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
+      this.moved = this.inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
       // a refund also includes admitted units that have drained since
       this.own.add(cells, at, now, Math.min(this.moved, units), this.basis)
     }
@@ -99,24 +91,15 @@ export class MirrorPolicy implements CompiledPolicy {
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
-    const left = this.#inner.remaining(cells, at, now)
+    const left = this.inner.remaining(cells, at, now)
     if (this.#scale === 1) return left
     let units = Math.min(this.capacity, Math.floor(left / this.#scale))
     while (units < this.capacity && this.waitMs(cells, at, now, units + 1) === 0) units++
     return units
   }
 
-  resetAfterMs(cells: Float64Array, at: number, now: number): number {
-    return this.#inner.resetAfterMs(cells, at, now)
-  }
-
-  keptMs(cells: Float64Array, at: number, now: number): number {
-    const { keptMs = this.#inner.resetAfterMs } = this.#inner
-    return keptMs.call(this.#inner, cells, at, now)
-  }
-
-  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    this.#inner.adopt(cells, at, now, this.#scaled(used), resetAfterMs)
+  override adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    this.inner.adopt(cells, at, now, this.#scaled(used), resetAfterMs)
     cells.fill(0, at + this.#requestedAtCell, at + this.cells)
   }
 
@@ -143,7 +126,7 @@ export class MirrorPolicy implements CompiledPolicy {
     { mayHaveLost, owed }: BackendKnowledge,
   ): PriorUsage | undefined {
     const used = this.#used(cells, at, now)
-    const resetAfterMs = this.#inner.resetAfterMs(cells, at, now)
+    const resetAfterMs = this.inner.resetAfterMs(cells, at, now)
     if (!(used > 0 && resetAfterMs > 0)) return undefined
     const calledAt = cells[at + this.#requestedAtCell]
     const own = this.own.unreported(cells, at, used)
@@ -166,12 +149,12 @@ export class MirrorPolicy implements CompiledPolicy {
     if (this.#usesPassed) this.own.forget(cells, at)
     this.#findCounted(cells, at, now, used)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
-    this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
+    this.inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
     cells[at + this.#requestedAtCell] = this.#calledAt
     cells[at + this.#repliedAtCell] = now
     // add units that the backend has not counted yet
     const units = this.#scaled(uncounted + unsure)
-    if (units > 0) this.#inner.adjust(cells, at, now, units, now)
+    if (units > 0) this.inner.adjust(cells, at, now, units, now)
   }
 
   /**
@@ -194,7 +177,7 @@ export class MirrorPolicy implements CompiledPolicy {
 
   /** Returns the local usage in whole units of the backend. */
   #used(cells: Float64Array, at: number, now: number): number {
-    return Math.floor(this.#inner.capacity - this.#inner.remaining(cells, at, now) + EPSILON)
+    return Math.floor(this.inner.capacity - this.inner.remaining(cells, at, now) + EPSILON)
   }
 
   #scaled(units: number): number {

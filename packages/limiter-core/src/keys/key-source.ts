@@ -1,8 +1,7 @@
-import { andThen, isPromise } from '../contracts/maybe-promise.ts'
+import { isPromise } from '../contracts/maybe-promise.ts'
 import type { RequestHook } from '../contracts/request-hook.ts'
 import type { MaybePromise, RequestView } from '../contracts.ts'
 import { type AddressRules, addressKeyOfPeer, compileAddressOptions, isWholeIPv6 } from './address-key.ts'
-import { isPreflight, preflightKey } from './preflight.ts'
 
 /**
  * A special result of a key source instead of a key. It is a registered symbol, so that several versions of a package
@@ -68,21 +67,6 @@ interface Resolution {
   readonly view: RequestView
   readonly rules: AddressRules
   readonly report: ReportFallback
-}
-
-/**
- * Returns the key of a request for a limiter. Preflights of a client are counted by the same policies but under a
- * separate key: if an exhausted limit also denied preflights, browsers could not read the denial of the actual request.
- */
-export function requestKey<Raw>(
-  source: KeySource<Raw>,
-  view: RequestView<Raw>,
-  report: ReportFallback,
-): MaybePromise<ResolvedKey> {
-  // the method alone excludes all other requests
-  return view.method === 'OPTIONS' && isPreflight(view)
-    ? andThen(resolveKey(source, view, reportNothing), preflightKey)
-    : resolveKey(source, view, report)
 }
 
 /**

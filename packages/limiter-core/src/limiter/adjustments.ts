@@ -1,3 +1,4 @@
+import { isCounted } from '../backend/charge-parts.ts'
 import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, Decision, MaybePromise, Moment } from '../contracts.ts'
@@ -80,9 +81,8 @@ export class Adjustments {
   #observed(charges: readonly Charge[], answer: Answer): Answer {
     const { observers } = this.#limiter
     if (!observers.any) return answer
-    const { counted, countedEach } = answer
     for (const [index, { key, cost, counter }] of charges.entries()) {
-      if (cost !== 0 && (countedEach?.[index] ?? counted)) observers.charged(key, cost, counter.compiled.policy)
+      if (cost !== 0 && isCounted(answer, index)) observers.charged(key, cost, counter.compiled.policy)
     }
     return answer
   }

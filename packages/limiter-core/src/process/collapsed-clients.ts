@@ -11,17 +11,16 @@ export interface CollapsedClients {
 }
 
 const KEY = Symbol.for('sluice.collapsedClients')
+let shared: { found: CollapsedClients | undefined } | undefined
 
 /** What the adapters of this process have found; undefined if nothing. */
 export function collapsedClients(): CollapsedClients | undefined {
-  return home().found
+  shared ??= processWide(KEY, () => ({ found: undefined }))
+  return shared.found
 }
 
 /** Pass undefined to forget it, in tests. */
 export function recordCollapsedClients(found: CollapsedClients | undefined): void {
-  home().found = found
-}
-
-function home(): { found: CollapsedClients | undefined } {
-  return processWide(KEY, () => ({ found: undefined }))
+  shared ??= processWide(KEY, () => ({ found: undefined }))
+  shared.found = found
 }

@@ -11,6 +11,7 @@ import {
   type MaybePromise,
   type ReportFallback,
   type RequestView,
+  reportNothing,
   resolveKey,
 } from '@sluice/http'
 import type { ListAnswer, PolicyLists } from '../lists/policy-lists.ts'
@@ -28,8 +29,6 @@ interface Matches {
 
 /** Full address of a client: lists contain single addresses. */
 const BY_FULL_ADDRESS = byIp({ ipv6Prefix: 128 })
-
-const reportNothing: ReportFallback = () => {}
 
 /** The policies that apply to each request, found once per request. */
 export class RequestMatches<Req extends object, Res> {

@@ -1,14 +1,8 @@
-import type {
-  Backend,
-  FailoverOptions,
-  HeaderOptions,
-  KeySource,
-  PartitionKeyOptions,
-  RequestHook,
-} from '@sluice/limiter-core/http'
+import type { Backend, FailoverOptions, HeaderOptions, KeySource, RequestHook } from '@sluice/limiter-core/http'
 import type { ChangingPolicies } from './changing-policies.ts'
 import type { CostSource, CountOnly } from './cost-source.ts'
 import type { GateOptions } from './gate-options.ts'
+import type { PartitionKeyOptions } from './partition-key.ts'
 import type { RequestPolicy } from './request-policy.ts'
 
 /** Options of `rateLimit` that are the same for one policy, several policies and plans. */

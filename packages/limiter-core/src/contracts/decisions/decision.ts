@@ -1,7 +1,8 @@
+import type { AnswerOrigin } from './answer.ts'
 import type { PolicyVerdict } from './verdict.ts'
 
 /** The combined result of all policies of one request. */
-export interface Decision {
+export interface Decision extends AnswerOrigin {
   /** Whether every enforced policy allows the request. */
   readonly allowed: boolean
   /**
@@ -17,14 +18,4 @@ export interface Decision {
   readonly binding: PolicyVerdict
   /** Longest `retryAfterMs` of the denied verdicts; 0 if allowed. */
   readonly retryAfterMs: number
-  /** Clock reading of the backend. Pass it to `charge`, so that a refund applies to the window of the take. */
-  readonly takenAt: number
-  /** `takenAt` of each verdict. Present only if several backends, whose clocks may differ, answered together. */
-  readonly takenAts?: readonly number[] | undefined
-  /** Whether the backend counted the request. False if it failed and the failure rule decided. */
-  readonly counted: boolean
-  /** `counted` of each verdict. Present only if several backends answered together. */
-  readonly countedEach?: readonly boolean[] | undefined
-  /** Name of the backend or failure rule that decided: `memory`, `redis`, `local`, ... Several are joined by `+`. */
-  readonly source: string
 }

@@ -28,25 +28,10 @@ class Wait<T, R> {
     this.#reject = reject
   }
 
-  answered(value: T): void {
+  /** Calls the handler of an outcome, and settles the race with its result. */
+  settle(outcome: keyof Outcome<T, R>, value?: unknown): void {
     try {
-      this.#resolve(this.#outcome.answered(value))
-    } catch (error) {
-      this.#reject(error)
-    }
-  }
-
-  failed(error: unknown): void {
-    try {
-      this.#resolve(this.#outcome.failed(error))
-    } catch (thrown) {
-      this.#reject(thrown)
-    }
-  }
-
-  late(): void {
-    try {
-      this.#resolve(this.#outcome.late())
+      this.#resolve(this.#outcome[outcome](value as T))
     } catch (error) {
       this.#reject(error)
     }
@@ -91,10 +76,10 @@ export class Deadlines {
       this.#begin(wait as AnyWait)
       promise.then(
         (value) => {
-          if (this.#end(wait as AnyWait)) wait.answered(value)
+          if (this.#end(wait as AnyWait)) wait.settle('answered', value)
         },
         (error) => {
-          if (this.#end(wait as AnyWait)) wait.failed(error)
+          if (this.#end(wait as AnyWait)) wait.settle('failed', error)
         },
       )
     })
@@ -114,7 +99,7 @@ export class Deadlines {
     this.#disarm()
     for (let wait = this.#first; wait; wait = this.#first) {
       this.#end(wait)
-      wait.late()
+      wait.settle('late')
     }
   }
 
@@ -171,7 +156,7 @@ export class Deadlines {
         return
       }
       this.#end(wait)
-      wait.late()
+      wait.settle('late')
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Decision, Policy, PolicyVerdict } from '../../contracts.ts'
 import { policyItem, rateItem, wholeSeconds } from './fields.ts'
 import type { FieldPrefix, HeaderPlan } from './header-dialect.ts'
-import { PROBLEM_MEDIA_TYPE, problemBody, problemFor } from './problem.ts'
+import { PROBLEM_MEDIA_TYPE, problemBody } from './problem.ts'
 
 export type HeaderLine = readonly [name: string, value: string]
 
@@ -99,14 +99,14 @@ function mergedLines(entries: readonly HeaderEntry[], wallMs: () => number): Hea
   return lines
 }
 
-/** Returns the response to a denied request, with the problem type that matches the status. */
+/** Returns the response to a denied request. */
 export function httpDenial(status: number, violated: readonly string[], retryAfterMs: number): HttpDenial {
   return {
     status,
     retryAfterSeconds: Number.isFinite(retryAfterMs) ? Math.max(1, wholeSeconds(retryAfterMs)) : undefined,
     retryAfterMs,
     contentType: PROBLEM_MEDIA_TYPE,
-    body: problemBody(problemFor(status), violated, status),
+    body: problemBody(status, violated),
   }
 }
 

@@ -1,22 +1,23 @@
 /** Problem types of draft-ietf-httpapi-ratelimit-headers, section "Problem Types". */
-const PROBLEMS = {
-  'quota-exceeded': { title: 'Quota Exceeded', status: 429 },
-  'temporary-reduced-capacity': { title: 'Temporary Reduced Capacity', status: 503 },
+const PROBLEM_TITLES = {
+  'quota-exceeded': 'Quota Exceeded',
+  'temporary-reduced-capacity': 'Temporary Reduced Capacity',
 } as const
 
-export type ProblemType = keyof typeof PROBLEMS
+export type ProblemType = keyof typeof PROBLEM_TITLES
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 
-/** Returns the body of a denial (RFC 9457) in ASCII. Default of `status`: the status of the problem type. */
-export function problemBody(type: ProblemType, violated: readonly string[], status?: number): string {
-  const { title, status: own } = PROBLEMS[type]
+/** Returns the body of a denial (RFC 9457) in ASCII, with the problem type that matches the status. */
+export function problemBody(status: number, violated: readonly string[]): string {
+  const type = problemFor(status)
+  const title = PROBLEM_TITLES[type]
   // only the policy names need escaping; serializing the whole object takes five times as long
   const head = `{"type":"https://iana.org/assignments/http-problem-types#${type}","title":"${title}"`
-  return `${head},"status":${status ?? own},"violated-policies":${JSON.stringify(violated)}}`
+  return `${head},"status":${status},"violated-policies":${JSON.stringify(violated)}}`
 }
 
 /** Returns `temporary-reduced-capacity` for any 5xx status, otherwise `quota-exceeded`. */
-export function problemFor(status: number): ProblemType {
+function problemFor(status: number): ProblemType {
   return status >= 500 ? 'temporary-reduced-capacity' : 'quota-exceeded'
 }

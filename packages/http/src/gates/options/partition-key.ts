@@ -1,7 +1,5 @@
 import { hmacSha256 } from '@sluice/keyed-hash'
-import { SluiceError } from '../../errors/errors.ts'
-import { kindOf } from '../../errors/shown.ts'
-import { optionsOf } from '../../options/options.ts'
+import { kindOf, optionsOf, SluiceError } from '@sluice/limiter-core/http'
 
 /** Twelve base64 characters without padding, which are too few to be mistaken for an identifier. */
 const HMAC_BYTES = 9

@@ -1,0 +1,48 @@
+import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
+
+/**
+ * A policy that wraps another one, and has cells of its own after the cells of the other. Methods that a subclass does
+ * not replace are those of the wrapped policy.
+ */
+export abstract class WrappedPolicy implements CompiledPolicy {
+  readonly policy: Policy
+  readonly version: number
+  readonly cells: number
+  readonly room?: number
+  readonly capacity: number
+  readonly variants: readonly PolicyVariant[] | undefined
+  readonly inner: CompiledPolicy
+
+  constructor(inner: CompiledPolicy, ownCells: number, policy: Policy = inner.policy, capacity = inner.capacity) {
+    this.policy = policy
+    this.version = inner.version
+    this.cells = inner.cells + ownCells
+    if (inner.room !== undefined) this.room = inner.room
+    this.capacity = capacity
+    this.variants = inner.variants
+    this.inner = inner
+  }
+
+  abstract waitMs(cells: Float64Array, at: number, now: number, cost: number): number
+  abstract remaining(cells: Float64Array, at: number, now: number): number
+
+  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    this.inner.spend(cells, at, now, cost)
+  }
+
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    return this.inner.adjust(cells, at, now, units, takenAt)
+  }
+
+  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+    return this.inner.resetAfterMs(cells, at, now)
+  }
+
+  keptMs(cells: Float64Array, at: number, now: number): number {
+    return this.inner.keptMs?.(cells, at, now) ?? this.inner.resetAfterMs(cells, at, now)
+  }
+
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    this.inner.adopt(cells, at, now, used, resetAfterMs)
+  }
+}
