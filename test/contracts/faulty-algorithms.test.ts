@@ -11,7 +11,6 @@ function faulty(algorithm: Algorithm, fault: (compiled: CompiledPolicy) => Parti
       const compiled = algorithm.compile(policy, largestLimit)
       const plain: CompiledPolicy = {
         policy,
-        version: compiled.version,
         cells: compiled.cells,
         capacity: compiled.capacity,
         waitMs: (...args) => compiled.waitMs(...args),

@@ -38,7 +38,6 @@ export { ALLOW_RULE, DENY_RULE, OUTAGE_RETRY_MS } from './failover/fixed-rule.ts
 export { type Call, GuardedCalls } from './failover/guarded-calls.ts'
 export { Breaker, type BreakerOptions, type BreakerState } from './failover/health/breaker.ts'
 export { Deadlines } from './failover/health/deadlines.ts'
-export { FailureLog } from './failover/health/failure-log.ts'
 export { Health } from './failover/health/health.ts'
 export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-answers.ts'
 export type { MaxHoldTimer } from './inflight/max-hold-timer.ts'

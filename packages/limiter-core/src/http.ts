@@ -2,7 +2,6 @@
 
 export { LARGEST_LOG } from './algorithms/sliding-log.ts'
 export { allOf, andThen, isPromise } from './contracts/maybe-promise.ts'
-export type { RequestHook } from './contracts/request-hook.ts'
 export type * from './contracts.ts'
 export { binds, ChargeVerdict, hasDenial, RequestDecision } from './decision/verdict.ts'
 export { badOption } from './errors/bad-option.ts'
@@ -27,7 +26,6 @@ export { compileHeaders, type HeaderOptions, type HeaderPlan } from './http/head
 export { PROBLEM_MEDIA_TYPE, problemBody } from './http/headers/problem.ts'
 export { retryAfterMs } from './http/headers/retry-after.ts'
 export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-answers.ts'
-export type { ControlledCap } from './inflight/controlled-cap.ts'
 export { BackedInflightLimiter, isAdaptive } from './inflight/inflight-limiter.ts'
 export { type Address, parseAddress, withoutPort, writeIPv6 } from './keys/address.ts'
 export { addressKey, compileAddressOptions } from './keys/address-key.ts'

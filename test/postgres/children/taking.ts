@@ -58,8 +58,8 @@ function counterOf(policy: Policy): Counter {
   const id = JSON.stringify(policy)
   let counter = counters.get(id)
   if (!counter) {
-    const compiled = algorithms[policy.algorithm].compile(policy)
-    counter = backend.open(compiled, `processes/${policy.name}/${policy.algorithm}@${compiled.version}`)
+    const { name, version, compile } = algorithms[policy.algorithm]
+    counter = backend.open(compile(policy), `processes/${policy.name}/${name}@${version}`)
     counters.set(id, counter)
   }
   return counter

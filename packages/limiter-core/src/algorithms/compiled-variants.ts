@@ -11,7 +11,6 @@ import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
  */
 export class CompiledVariants implements CompiledPolicy {
   readonly policy: Policy
-  readonly version: number
   readonly cells: number
   readonly capacity: number
   readonly variants: readonly PolicyVariant[]
@@ -23,7 +22,6 @@ export class CompiledVariants implements CompiledPolicy {
   constructor(variants: readonly PolicyVariant[]) {
     const own = variants.find(({ role }) => role === 'own') as PolicyVariant
     this.policy = own.compiled.policy
-    this.version = own.compiled.version
     this.capacity = own.compiled.capacity
     this.cells = variants.reduce((sum, variant) => sum + cellsOf(variant), 0)
     this.variants = variants

@@ -8,7 +8,6 @@ import { wholeMsUntil } from './whole-ms.ts'
  */
 class CompiledFixedWindow implements CompiledPolicy {
   readonly policy: Policy
-  readonly version = 1
   readonly cells = 2
   readonly instants: readonly number[] = [0]
   readonly capacity: number

@@ -10,7 +10,6 @@ import { firstWholeMs } from './whole-ms.ts'
  */
 class CompiledGcra implements CompiledPolicy {
   readonly policy: Policy
-  readonly version = 1
   readonly cells = 1
   readonly instants: readonly number[] = [0]
   readonly capacity: number

@@ -1,4 +1,4 @@
-import type { AlgorithmName, Policy } from '../contracts.ts'
+import type { AlgorithmName, CompiledPolicy, Policy } from '../contracts.ts'
 
 /** Algorithms whose units drain at a constant rate, up to a burst. Units of all other algorithms end with a window. */
 export const DRAINING: readonly AlgorithmName[] = ['token-bucket', 'gcra']
@@ -11,6 +11,11 @@ export function drainPerMs({ algorithm, limit, windowMs }: Policy): number {
 /** Returns the units that an unused key admits at once. */
 export function capacityOf({ limit, burst }: Policy): number {
   return burst ?? limit
+}
+
+/** Returns the policies of all variants, or the policy itself if it has no variants. */
+export function policiesOf({ policy, variants }: CompiledPolicy): readonly Policy[] {
+  return variants?.map(({ compiled }) => compiled.policy) ?? [policy]
 }
 
 /**

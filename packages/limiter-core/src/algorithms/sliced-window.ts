@@ -9,7 +9,6 @@ import { firstWholeMs } from './whole-ms.ts'
  */
 export class CompiledSlicedWindow implements CompiledPolicy {
   readonly policy: Policy
-  readonly version = 2
   readonly cells: number
   readonly instants: readonly number[] = [0]
   readonly capacity: number

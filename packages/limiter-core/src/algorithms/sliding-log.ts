@@ -16,7 +16,6 @@ const HEAD = 1
  */
 class CompiledSlidingLog implements CompiledPolicy {
   readonly policy: Policy
-  readonly version = 1
   readonly cells: number
   readonly capacity: number
   readonly #windowMs: number

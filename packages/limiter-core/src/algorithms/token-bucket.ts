@@ -11,7 +11,6 @@ const MAX_EPSILON_UNITS = 0.5
  */
 class CompiledTokenBucket implements CompiledPolicy {
   readonly policy: Policy
-  readonly version = 1
   readonly cells = 2
   readonly instants: readonly number[] = [1]
   readonly capacity: number

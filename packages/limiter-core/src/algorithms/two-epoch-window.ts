@@ -24,7 +24,6 @@ const LAST = 3
  */
 export class CompiledTwoEpochWindow implements CompiledPolicy {
   readonly policy: Policy
-  readonly version = 2
   readonly cells = 4
   readonly instants: readonly number[] = [START, LAST]
   readonly capacity: number

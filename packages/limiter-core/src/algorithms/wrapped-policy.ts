@@ -6,7 +6,6 @@ import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
  */
 export abstract class WrappedPolicy implements CompiledPolicy {
   readonly policy: Policy
-  readonly version: number
   readonly cells: number
   readonly room?: number
   readonly capacity: number
@@ -15,7 +14,6 @@ export abstract class WrappedPolicy implements CompiledPolicy {
 
   constructor(inner: CompiledPolicy, ownCells: number, policy: Policy = inner.policy, capacity = inner.capacity) {
     this.policy = policy
-    this.version = inner.version
     this.cells = inner.cells + ownCells
     if (inner.room !== undefined) this.room = inner.room
     this.capacity = capacity

@@ -1,4 +1,4 @@
-import { drainPerMs } from '../algorithms/policy-forms.ts'
+import { drainPerMs, policiesOf } from '../algorithms/policy-forms.ts'
 import type { CompiledPolicy, Counter } from '../contracts.ts'
 
 const storedNames = new WeakMap<Counter, string>()
@@ -23,12 +23,8 @@ export function sharesCells(one: Counter, other: Counter): boolean {
 function layoutOf(compiled: CompiledPolicy): string {
   // the name of a counter with several variants already includes the slices of each variant
   const { slices = 1 } = compiled.variants ? {} : compiled.policy
-  const windows = compiled.variants?.flatMap((variant) => windowOf(variant.compiled)) ?? windowOf(compiled)
+  // units of draining algorithms do not depend on the window
+  const windows = policiesOf(compiled).flatMap((policy) => (drainPerMs(policy) > 0 ? [] : policy.windowMs))
   const ends = windows.length > 0 ? `/${windows.join('+')}` : ''
   return slices > 1 ? `${ends}/${slices}` : ends
-}
-
-/** Returns no window for algorithms that drain units at a constant rate: their cells do not depend on the window. */
-function windowOf({ policy }: CompiledPolicy): readonly number[] {
-  return drainPerMs(policy) > 0 ? [] : [policy.windowMs]
 }

@@ -27,18 +27,11 @@ export class EnvironmentReader {
   }
 
   number(name: string): number | undefined {
-    const text = this.text(name)
-    if (text === undefined) return undefined
-    const number = Number(text)
-    if (!Number.isFinite(number)) this.#note(name, text, 'a number')
-    return number
+    return this.#number(name, Number.isFinite, 'a number')
   }
 
   limit(name: string): number | undefined {
-    const text = this.text(name)
-    if (text === undefined) return undefined
-    if (!isLimit(Number(text))) this.#note(name, text, 'an integer of at least 1')
-    return Number(text)
+    return this.#number(name, isLimit, 'an integer of at least 1')
   }
 
   oneOf(name: string, words: readonly string[]): string | undefined {
@@ -82,6 +75,13 @@ export class EnvironmentReader {
   /** Throws an error that lists all invalid variables, if there are any. */
   refuse(): void {
     if (this.#errors.length > 0) throw new SluiceError('SLUICE_BAD_OPTION', this.#errors.join('; '))
+  }
+
+  #number(name: string, isValid: (number: number) => boolean, expected: string): number | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    if (!isValid(Number(text))) this.#note(name, text, expected)
+    return Number(text)
   }
 
   #note(name: string, received: string, expected: string): void {

@@ -23,7 +23,7 @@ import { type FailoverCharge, FailoverCounter, type FailoverKey, remoteCharge, r
 import type { FailoverRule } from './failover-options.ts'
 import { FailureRules } from './failure-rules.ts'
 import { type Call, GuardedCalls, type Limits } from './guarded-calls.ts'
-import { adjustedUnitsOf, takeReportedRefunds } from './local-rule.ts'
+import { adjustedUnitsOf, takeReportedRefunds } from './mirrored-charges.ts'
 import { owedCallSender } from './owed-call-sender.ts'
 import { PendingAdjustment } from './pending-adjustment.ts'
 import { PendingTake, type PendingTakeDeps } from './pending-take.ts'

@@ -20,6 +20,7 @@ interface TakeOne {
 
 /** The local counter that replaces a backend's counter during an outage. */
 export type MirrorCounter = MemoryCounter<MirrorPolicy>
+export type MirrorCharge = Charge<MirrorCounter>
 
 export type FailoverKey = CountedKey<FailoverCounter>
 export type FailoverCharge = Charge<FailoverCounter>

@@ -1,7 +1,6 @@
 import type { Answer, BackendVerdict } from '../contracts.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
 import { ALLOW_RULE, DENY_RULE } from './fixed-rule.ts'
-import { LocalRule } from './local-rule.ts'
 import type { Mirror } from './mirror.ts'
 import type { Basis } from './own-units.ts'
 
@@ -12,7 +11,7 @@ export class FailureRules {
   readonly #local: FailureRule
 
   constructor(mirror: Mirror) {
-    this.#local = new LocalRule(mirror)
+    this.#local = mirror
   }
 
   of(source: FailureRule['source']): FailureRule {

@@ -1,8 +1,8 @@
 import { algorithms } from '../algorithms/index.ts'
-import { drainPerMs } from '../algorithms/policy-forms.ts'
+import { drainPerMs, policiesOf } from '../algorithms/policy-forms.ts'
 import { retentionMs } from '../algorithms/retention-ms.ts'
 import { WrappedPolicy } from '../algorithms/wrapped-policy.ts'
-import type { CompiledPolicy, Policy, PriorUsage } from '../contracts.ts'
+import type { CompiledPolicy, PriorUsage } from '../contracts.ts'
 import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
 
 // tolerance for rounding errors in a sum of scaled costs, so that the last unit is not denied
@@ -185,10 +185,6 @@ export class MirrorPolicy extends WrappedPolicy {
     const scaled = units * this.#scale
     return this.#whole ? Math.sign(scaled) * Math.ceil(Math.abs(scaled)) : scaled
   }
-}
-
-function policiesOf({ policy, variants }: CompiledPolicy): readonly Policy[] {
-  return variants?.map(({ compiled }) => compiled.policy) ?? [policy]
 }
 
 /** Returns a share of a limit, rounded down to an integer of at least 1. */

@@ -1,8 +1,16 @@
-import type { Answer, Backend, Charge, Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
+import type { Answer, Backend, Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
-import { type FailoverKey, type MirrorCounter, remoteKey } from './failover-counter.ts'
+import {
+  type FailoverCharge,
+  type FailoverKey,
+  type FailureRule,
+  type MirrorCharge,
+  type MirrorCounter,
+  remoteKey,
+} from './failover-counter.ts'
 import { type BufferedAnswer, MirrorBuffer } from './mirror-buffer.ts'
 import { MirrorPolicy } from './mirror-policy.ts'
+import { mirroredCharge, withFiniteWaits } from './mirrored-charges.ts'
 import type { OwedCalls } from './owed-calls.ts'
 import type { Basis } from './own-units.ts'
 
@@ -12,17 +20,15 @@ const MAX_BYTES = 16 * 2 ** 20
 /** Longest key in the buffer, in UTF-16 units, so that the buffer is bounded in bytes. */
 const LONGEST_BUFFERED = 256
 
-/** A charge on a counter of the mirror. */
-export type MirrorCharge = Charge<MirrorCounter>
-
 type MirroredKey = CountedKey<MirrorCounter>
 
 /**
  * The last known usage of each key of a backend, and the counts of this process while the backend does not answer. For
  * each key it also has the usage that the backend may lack: counts that it reported and may have lost since, and units
- * that were admitted here.
+ * that were admitted here. It is the failure rule `local`.
  */
-export class Mirror {
+export class Mirror implements FailureRule {
+  readonly source = 'local'
   readonly #memory: MemoryBackend
   readonly #mayHaveLost: Backend['mayHaveLost']
   readonly #owed: OwedCalls
@@ -76,21 +82,18 @@ export class Mirror {
     if (until > this.#unreportedUntil) this.#unreportedUntil = until
   }
 
-  take(charges: readonly Charge[], now: number): Answer {
-    this.#buffer.flush()
+  take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer {
     this.markDecidedLocally(now)
-    return this.#memory.takeAll(charges, { now })
+    return this.#answer(charges, basis, (mirrored) => this.#memory.takeAll(mirrored, { now }))
   }
 
-  peek(charges: readonly Charge[], now: number): Answer {
-    this.#buffer.flush()
-    return this.#memory.peekAll(charges, { now })
+  peek(charges: readonly FailoverCharge[], now: number): Answer {
+    return this.#answer(charges, 'counted', (mirrored) => this.#memory.peekAll(mirrored, { now }))
   }
 
-  adjust(charges: readonly Charge[], takenAt: number, now: number): Answer {
-    this.#buffer.flush()
+  adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer {
     this.markDecidedLocally(now)
-    return this.#memory.adjustAll(charges, takenAt, { now })
+    return this.#answer(charges, basis, (mirrored) => this.#memory.adjustAll(mirrored, takenAt, { now }))
   }
 
   reset(keys: readonly FailoverKey[]): void {
@@ -150,6 +153,16 @@ export class Mirror {
     this.markDecidedLocally(now)
     const { cells, at } = this.#memory.look(counted, now)
     counted.counter.compiled.own.handBack(cells, at, admitted, now, basis)
+  }
+
+  #answer(
+    charges: readonly FailoverCharge[],
+    basis: Basis,
+    call: (mirrored: readonly MirrorCharge[]) => Answer,
+  ): Answer {
+    this.#buffer.flush()
+    const mirrored = charges.map((charge) => mirroredCharge(charge, basis))
+    return withFiniteWaits(mirrored, call(mirrored))
   }
 
   #isOutdated(remote: CountedKey, calledAt: number, now: number): boolean {

@@ -1,4 +1,4 @@
-import { isPromise } from '../contracts/maybe-promise.ts'
+import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { MaybePromise } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { optionsOf } from '../options/options.ts'
@@ -80,14 +80,7 @@ export function byHeader<Raw = unknown>(name: string, options: ByHeaderOptions =
  */
 export function byPrincipal<Raw>(principal: (request: Raw) => MaybePromise<KeyResult | null>): LabelledKeySource<Raw> {
   if (typeof principal !== 'function') throw badOption('byPrincipal', principal, 'a function of the request')
-  return labelled<Raw>('principal', (request) => {
-    const value = principal(request)
-    return isPromise(value) ? Promise.resolve(value).then(orAnonymous) : orAnonymous(value)
-  })
-}
-
-function orAnonymous(value: KeyResult | null): KeyResult {
-  return value ?? ANONYMOUS
+  return labelled<Raw>('principal', (request) => andThen(principal(request), (value) => value ?? ANONYMOUS))
 }
 
 /**
@@ -113,8 +106,7 @@ export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): Lab
     if (typeof source !== 'function') throw badOption('byAll', source, 'key sources such as byIp()')
   }
   return labelled<Raw>(sources.map(labelOf).join(' + '), (_request, view, report = reportNothing, rules) => {
-    const parts = sources.map((source) => resolveKey(source, view, report, rules))
-    return parts.some(isPromise) ? Promise.all(parts).then(joined) : joined(parts as ResolvedKey[])
+    return andThen(allOf(sources.map((source) => resolveKey(source, view, report, rules))), joined)
   })
 }
 

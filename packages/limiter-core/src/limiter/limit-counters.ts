@@ -1,4 +1,4 @@
-import type { CompiledPolicy, Counter } from '../contracts.ts'
+import type { CompiledPolicy, Counter, LimitOverrides } from '../contracts.ts'
 import { badValue } from '../errors/bad-option.ts'
 
 /**
@@ -36,6 +36,16 @@ export class OpenLimitCounters implements LimitCounters {
       throw badValue('SLUICE_BAD_LIMIT', `policy '${policy.name}': limit`, limit, expected)
     }
     this.#others.set(limit, this.#open(compiled))
+  }
+
+  /**
+   * Opens the counters of all override limits, and of new ones before they apply. Throws if a fixed limit is not
+   * possible. Returns a function that ends this.
+   */
+  follow(overrides: LimitOverrides): () => void {
+    return overrides.register((limits) => {
+      for (const limit of limits) this.prepare(limit)
+    })
   }
 
   of(limit: number): Counter | undefined {

@@ -125,8 +125,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     )
     closes.push(() => counters.close())
     const overrides = input.overrides && new OverrideCounters(input.overrides, counters)
-    if (overrides) closes.push(() => overrides.close())
-    overrides?.join()
+    if (input.overrides) closes.push(counters.follow(input.overrides))
     const ban = openBan(policy, termsOf(input), backend, closes, nameWith)
     closes.push(claim(backend, policiesOfName))
     return { policy, counter: own, counters, overrides, ban, backend, home: backend, mode, close }

@@ -6,7 +6,6 @@ import type { LimitCounters } from './limit-counters.ts'
 export class OverrideCounters {
   readonly #limits: LimitOverrides
   readonly #counters: LimitCounters
-  #leave: (() => void) | undefined
 
   constructor(limits: LimitOverrides, counters: LimitCounters) {
     this.#limits = limits
@@ -36,19 +35,8 @@ export class OverrideCounters {
     return this.exemptsOthers && this.limitOf(key) === undefined
   }
 
-  /** Opens the counters of all limits, and of new limits before they apply. Throws if a fixed limit is not possible. */
-  join(): void {
-    this.#leave = this.#limits.register((limits) => {
-      for (const limit of limits) this.#counters.prepare(limit)
-    })
-  }
-
   /** Returns a copy that uses the counters of a front, such as failover counters. */
   inFront(counters: LimitCounters): OverrideCounters {
     return new OverrideCounters(this.#limits, counters)
-  }
-
-  close(): void {
-    this.#leave?.()
   }
 }

@@ -1,3 +1,4 @@
+import type { Backend } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { warn } from '../errors/warn-once.ts'
 import { isDefaultName } from '../policy/default-names.ts'
@@ -20,12 +21,6 @@ export interface NameClaim {
   readonly shared: boolean
 }
 
-/** The part of a backend that claims depend on. */
-interface CountPlace {
-  /** The same object for backends that share counts. */
-  readonly identity?: object | undefined
-}
-
 interface Claimed {
   readonly data: string
   /** Number of claims per holder. */
@@ -45,7 +40,7 @@ const KEY = Symbol.for('sluice.claims@1')
  * same identity, definitions may differ and only a warning is printed: the backends may belong to two releases. Returns
  * a function that releases the name.
  */
-export function claimName(backend: CountPlace, claim: NameClaim): () => void {
+export function claimName(backend: Pick<Backend, 'identity'>, claim: NameClaim): () => void {
   const names = processWide<ClaimedNames>(KEY, () => new WeakMap())
   const release = hold(names, backend, claim.limiter, claim, checkConflict)
   if (!backend.identity) return release

@@ -5,10 +5,12 @@ import { checkedUnits } from '../policy/policy.ts'
 /** Override limits by key, in units: integers from 1 to 999,999,999,999,999. */
 export type LimitsByKey = Readonly<Record<string, number>>
 
-/** Settings that determine the limit of a key, see `limitOverrides`. */
+/** Options that determine the limit of a key. */
 export interface OverriddenKeys {
-  readonly hierarchical: boolean
-  readonly others: LimitOverrides['others']
+  /** Whether a key without an override uses the override of the part before its first `:`. Default: false. */
+  readonly hierarchical?: boolean | undefined
+  /** Keys without an override: `policy` applies the limit of the policy, `exempt` applies none. Default: `policy`. */
+  readonly others?: LimitOverrides['others'] | undefined
 }
 
 /** Stores the limits of single keys and calls the policies that use them before the limits change. */
@@ -24,11 +26,11 @@ export class KeyLimits implements LimitOverrides {
    * Throws a `SluiceError` if one of `limits` is invalid. Pass `refused` if the limits can change: it is called when a
    * policy joins that cannot have one of the current limits, and the policy counts such keys by its own limit.
    */
-  constructor(limits: LimitsByKey, { hierarchical, others }: OverriddenKeys, refused?: (error: unknown) => void) {
+  constructor(limits: LimitsByKey, keys: OverriddenKeys, refused?: (error: unknown) => void) {
     this.#limits = checkedLimits(limits)
-    this.#hierarchical = hierarchical
+    this.#hierarchical = keys.hierarchical === true
     this.#refused = refused
-    this.others = others
+    this.others = keys.others ?? 'policy'
     this.largestLimit = refused
       ? Number.POSITIVE_INFINITY
       : [...this.#limits.values()].reduce((largest, limit) => Math.max(largest, limit), 0)

@@ -4,15 +4,8 @@ import { SluiceError } from '../errors/errors.ts'
 import { oneOf, optionalBoolean, optionalFunction, optionsOf } from '../options/options.ts'
 import { clockOf, MAX_TIMER_MS } from '../time/clock.ts'
 import { type Duration, parseDuration } from '../time/duration.ts'
-import { KeyLimits, type LimitsByKey } from './key-limits.ts'
+import { KeyLimits, type LimitsByKey, type OverriddenKeys } from './key-limits.ts'
 import { LoadedLimits } from './loaded-limits.ts'
-
-interface OverriddenKeys {
-  /** Whether a key without an override uses the override of the part before its first `:`. Default: false. */
-  readonly hierarchical?: boolean | undefined
-  /** Keys without an override: `policy` applies the limit of the policy, `exempt` applies none. Default: `policy`. */
-  readonly others?: LimitOverrides['others'] | undefined
-}
 
 /** Options of limits that do not change. */
 export interface FixedOverridesOptions extends OverriddenKeys {
@@ -47,15 +40,17 @@ export function limitOverrides(options: LimitOverridesOptions): LimitOverrides {
   const given = options as Partial<FixedOverridesOptions & LoadedOverridesOptions>
   optionsOf('limitOverrides', given, [...new Set([...FIXED, ...LOADED])])
   const { limits, load, refreshMs, clock, hierarchical, others = 'policy' } = given
-  const isHierarchical = optionalBoolean('limitOverrides: hierarchical', hierarchical)
-  oneOf('limitOverrides: others', others, ['policy', 'exempt'])
+  const keys: OverriddenKeys = {
+    hierarchical: optionalBoolean('limitOverrides: hierarchical', hierarchical),
+    others: oneOf<'policy' | 'exempt'>('limitOverrides: others', others, ['policy', 'exempt']),
+  }
   if ((limits === undefined) === (load === undefined)) {
     const received = limits === undefined ? 'neither' : 'both'
     throw new SluiceError('SLUICE_BAD_OPTION', `limitOverrides: expected either load or limits, received ${received}`)
   }
   if (limits !== undefined) {
     optionsOf('limitOverrides', given, FIXED)
-    return new KeyLimits(limits, { hierarchical: isHierarchical, others })
+    return new KeyLimits(limits, keys)
   }
   optionalFunction('limitOverrides: load', load)
   const loading = {
@@ -63,7 +58,7 @@ export function limitOverrides(options: LimitOverridesOptions): LimitOverrides {
     refreshMs: parseRefreshMs(refreshMs),
     clock: clockOf(clock),
   }
-  return new LoadedLimits(loading, { hierarchical: isHierarchical, others })
+  return new LoadedLimits(loading, keys)
 }
 
 function parseRefreshMs(value: Duration | undefined): number {

@@ -9,8 +9,8 @@ export function openedCounter(backend: Backend, scope: string, policy: Policy): 
   const id = JSON.stringify([scope, policy])
   let counter = counters.get(id)
   if (!counter) {
-    const compiled = algorithms[policy.algorithm].compile(policy)
-    counter = backend.open(compiled, `${scope}/${policy.name}/${policy.algorithm}@${compiled.version}`)
+    const { name, version, compile } = algorithms[policy.algorithm]
+    counter = backend.open(compile(policy), `${scope}/${policy.name}/${name}@${version}`)
     counters.set(id, counter)
   }
   return counter

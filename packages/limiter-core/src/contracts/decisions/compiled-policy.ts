@@ -22,7 +22,6 @@ export interface Algorithm {
  */
 export interface CompiledPolicy {
   readonly policy: Policy
-  readonly version: number
   /** Number of Float64 cells per key. Cells that are all zero are an unused key. */
   readonly cells: number
   /**
