@@ -12,7 +12,12 @@ export abstract class WrappedPolicy implements CompiledPolicy {
   readonly variants: readonly PolicyVariant[] | undefined
   readonly inner: CompiledPolicy
 
-  constructor(inner: CompiledPolicy, ownCells: number, policy: Policy = inner.policy, capacity = inner.capacity) {
+  constructor(
+    inner: CompiledPolicy,
+    ownCells: number,
+    policy: Policy = inner.policy,
+    capacity: number = inner.capacity,
+  ) {
     this.policy = policy
     this.cells = inner.cells + ownCells
     if (inner.room !== undefined) this.room = inner.room
