@@ -8,6 +8,7 @@ import {
   type ResolvedKey,
 } from '@sluice/limiter-core/http'
 import { type LimiterReport, reportUnlessPreflight } from '../report/limiter-report.ts'
+
 import { wholeCostOfRequest } from './options/cost-source.ts'
 import type { SkipHook } from './options/gate-options.ts'
 import { runHook } from './options/hook.ts'

@@ -5,7 +5,7 @@ import {
   type ReportFallback,
   type SluiceCode,
 } from '@sluice/limiter-core/http'
-import type { LimiterReport } from '../report/limiter-report.ts'
+import type { LimiterReport } from './limiter-report.ts'
 
 const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message: string]>> = {
   'no-address': [
