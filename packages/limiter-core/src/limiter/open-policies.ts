@@ -67,6 +67,8 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       defaultAlgorithm(largestOfName(nameOf(input)), input?.backend ?? options.backend ?? {}),
     ),
   )
+  const policiesByName = byName(policies.flat(), ({ name }) => name)
+  const inputsByName = byName(plans.flat(), nameOf)
   const bans = bansByPolicy(plans.flat(), nameOf)
   const termsOf = (input: PolicyInput): BanTerms | undefined => input.ban && bans.get(nameOf(input))
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
@@ -99,15 +101,15 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   }
   const opened: (() => void)[] = []
   const open = (input: PolicyInput, policy: Policy): OpenPolicy => {
-    const policiesOfName = policies.flat().filter(({ name }) => name === policy.name)
+    const policiesOfName = policiesByName.get(policy.name) as readonly Policy[]
     const otherLimits = [
       overridden.get(policy.name) ?? 0,
       largestControlled(options.observers, policy.name),
       changedLimit(largest.get(policy.name) as number),
     ]
     const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
-    const inputsOfName = plans.flat().filter((other) => nameOf(other) === policy.name)
-    requireSameBackend(policy, backend, new Set(inputsOfName.map((other) => other.backend ?? fallback)))
+    const inputsOfName = inputsByName.get(policy.name)
+    requireSameBackend(policy, backend, new Set(inputsOfName?.map((other) => other.backend ?? fallback)))
     requireCalendars(policy, backend)
     requireTurns(policy, policiesOfName, backend)
     const variants = new PolicyVariants(policiesOfName, Math.max(...otherLimits), backend.keepsHolds)
@@ -138,6 +140,16 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     closeAll(opened)
     throw error
   }
+}
+
+function byName<T>(values: readonly T[], nameOf: (value: T) => string): ReadonlyMap<string, readonly T[]> {
+  const named = new Map<string, T[]>()
+  for (const value of values) {
+    const ofName = named.get(nameOf(value))
+    if (ofName) ofName.push(value)
+    else named.set(nameOf(value), [value])
+  }
+  return named
 }
 
 /**
