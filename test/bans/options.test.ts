@@ -101,6 +101,29 @@ describe('the options of a ban', () => {
     })
   })
 
+  test('a ban by a call needs a policy that bans keys, for at least as long', async () => {
+    const clock = new FakeClock()
+    const policy = { limit: 1, window: '1m', clock } as const
+    const plain = createLimiter(policy)
+    expect(() => plain.ban('a', '1m')).toThrow('SLUICE_BAD_OPTION: ban: expected a policy with a ban, such as ban: {')
+    const limiter = createLimiter({ ...policy, name: 'api', ban: { ...ban, max: '1h' } })
+    expect(() => limiter.ban('a', '2h')).toThrow(
+      `SLUICE_BAD_OPTION: ban: expected at most 3600000 ms, the longest ban of policy 'api', received`,
+    )
+    expect(() => limiter.ban('a', 60)).toThrow('SLUICE_BAD_DURATION: ban: expected a duration')
+    expect(() => limiter.ban(7 as never, '1m')).toThrow('SLUICE_BAD_KEY')
+    await limiter.ban('a', '1h')
+    expect(limiter.take('a')).toMatchObject({ source: 'banned', retryAfterMs: 3_600_000 })
+    // time slots have the durations that bans reach by growth
+    const backend = gossipBackend(createGossip({ peers: [], clock }))
+    const slotted = createLimiter({ ...policy, name: 'slotted', backend, ban: { ...ban, growth: 1 } })
+    expect(() => slotted.ban('a', '1d')).toThrow("the longest ban of policy 'slotted'")
+    // a policy that is off bans nothing
+    const off = createLimiter({ ...policy, mode: 'off', ban })
+    await off.ban('a', '1m')
+    expect(off.take('a').allowed).toBe(true)
+  })
+
   test('plans with different bans of one policy are rejected, and a limiter that failed releases its names', () => {
     const backend = memoryBackend()
     const policy = { name: 'api', limit: 1, window: '1m' } as const

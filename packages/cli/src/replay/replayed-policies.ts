@@ -149,7 +149,7 @@ export class ReplayedPolicies {
     const outcome = status >= FAILED_FROM ? 'failure' : 'success'
     for (let at = 0; at < this.#active.length; at++) {
       const key = this.#keys[at]
-      if (key !== undefined) this.#limiter?.reportOne(at, key, outcome)
+      if (key !== undefined) this.#limiter?.bans.reportOne(at, key, outcome)
     }
   }
 

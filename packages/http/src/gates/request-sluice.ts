@@ -1,4 +1,4 @@
-import type { Decision, MaybePromise } from '@sluice/limiter-core/http'
+import type { Decision, Duration, MaybePromise } from '@sluice/limiter-core/http'
 
 /** The units that are held for one request. Methods never throw and never reject. */
 export interface RequestHold {
@@ -29,6 +29,11 @@ export interface RequestSluice {
   refund(policy?: string): MaybePromise<void>
   /** Resets the count of the request's key in one policy, or in all. */
   reset(policy?: string): MaybePromise<void>
+  /**
+   * Bans the request's key for a time in one policy, or in all that have a `ban` and counted the request, for example after
+   * a sign of fraud. `duration` is at most the `max` of the ban. The current request continues.
+   */
+  ban(duration: Duration, policy?: string): MaybePromise<void>
   /** Sets the final cost of the request in one policy, or in all. Only the first call for each policy has an effect. */
   settle(actual: number, policy?: string): MaybePromise<void>
   /** The units that are held for this request (`maxHoldMs`). Undefined if no policy holds its cost. */

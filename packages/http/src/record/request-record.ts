@@ -3,11 +3,11 @@ import {
   andThen,
   type Clock,
   type Decision,
+  type Duration,
   type HeaderEntry,
   type HeaderLine,
   type HttpDenial,
   headerLines,
-  isPromise,
   type MaybePromise,
   warnOnce,
 } from '@sluice/limiter-core/http'
@@ -35,6 +35,12 @@ import { vendorLines } from './vendor-lines.ts'
 interface ShownLines {
   readonly denial: HttpDenial | undefined
   readonly lines: HeaderLine[]
+}
+
+/** A policy that counted the request, by its index in the plan. */
+interface CountedPolicy {
+  readonly taken: Taken
+  readonly index: number
 }
 
 const NONE: readonly never[] = []
@@ -71,6 +77,15 @@ export abstract class RequestRecord implements RequestSluice {
     return this.#each('reset', policy, ({ check }, index) =>
       check.gate.limiter.resetOne(index, check.keys[index] as string),
     )
+  }
+
+  ban(duration: Duration, policy?: string): MaybePromise<void> {
+    const counted = this.#counted(policy)
+    const banning = counted.filter(({ taken, index }) => taken.check.gate.plan[index].ban)
+    const ban = ({ check }: Taken, index: number): MaybePromise<void> =>
+      check.gate.limiter.bans.banOne(index, check.keys[index] as string, duration)
+    // without a policy that bans keys, the call fails and is reported
+    return this.#each('ban', policy, ban, banning.length > 0 ? banning : counted)
   }
 
   settle(actual: number, policy?: string): MaybePromise<void> {
@@ -213,24 +228,25 @@ export abstract class RequestRecord implements RequestSluice {
     )
   }
 
+  /** Returns the policies that counted the request: the one with this name, or all. */
+  #counted(policy: string | undefined): CountedPolicy[] {
+    return this.#taken.flatMap((taken) =>
+      taken.check.keys.flatMap((key, index) => {
+        const isMeant = policy === undefined || nameOf(taken, index) === policy
+        return key !== undefined && isMeant ? [{ taken, index }] : []
+      }),
+    )
+  }
+
   #each(
     what: string,
     policy: string | undefined,
     run: (taken: Taken, index: number) => MaybePromise<unknown>,
+    counted: readonly CountedPolicy[] = this.#counted(policy),
   ): MaybePromise<void> {
-    let found = false
-    const pending: Promise<void>[] = []
-    for (const taken of this.#taken) {
-      taken.check.keys.forEach((key, index) => {
-        if (key === undefined) return
-        if (policy !== undefined && nameOf(taken, index) !== policy) return
-        found = true
-        const done = guarded(what, taken.report, () => run(taken, index))
-        if (isPromise(done)) pending.push(done)
-      })
-    }
-    if (!found && policy !== undefined) this.#notCounted(what, policy)
-    return pending.length > 0 ? Promise.all(pending).then(() => undefined) : undefined
+    if (counted.length === 0 && policy !== undefined) this.#notCounted(what, policy)
+    const done = counted.map(({ taken, index }) => guarded(what, taken.report, () => run(taken, index)))
+    return andThen(allOf(done), () => undefined)
   }
 
   /** The warning is issued by the limiter that ran last, which is nearest to the handler. */

@@ -28,7 +28,7 @@ export function reportOutcome({ check, report }: Taken, how: SettleContext): May
   return plan.flatMap(({ ban }, index) => {
     const key = check.keys[index]
     if (key === undefined || !needsOutcome(ban?.terms)) return []
-    return [guarded('report', report, () => limiter.reportOne(index, key, outcome))]
+    return [guarded('report', report, () => limiter.bans.reportOne(index, key, outcome))]
   })
 }
 

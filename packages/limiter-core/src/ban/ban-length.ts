@@ -17,3 +17,11 @@ export function banMs(terms: BanTerms, level: number): number {
   if (growth === 1) return forMs
   return Math.min(maxMs, Math.round(forMs * growth ** Math.min(level, topLevelOf(terms))))
 }
+
+/** Returns the first level whose bans last at least `ms`; the top level if there is none. */
+export function levelFor(terms: BanTerms, ms: number): number {
+  const top = topLevelOf(terms)
+  let level = 0
+  while (level < top && banMs(terms, level) < ms) level++
+  return level
+}

@@ -83,6 +83,15 @@ export class BanningBackend implements RequestBackend {
     if (counted.length > 0) return this.#inner.resetAll(counted)
   }
 
+  /** Bans keys for `ms`, under the policies that ban keys. */
+  ban(keys: readonly CountedKey[], ms: number): MaybePromise<void> {
+    const begun = keys.map((counted) => {
+      const one = this.#bannable(counted)
+      return one?.ban.begin(one.key, ms)
+    })
+    return andThen(allOf(begun), () => undefined)
+  }
+
   /** Counts a failure as a strike, or clears the strikes after a success, as the policies of the keys require. */
   report(keys: readonly CountedKey[], outcome: 'success' | 'failure'): MaybePromise<void> {
     const reports = keys.flatMap((counted): MaybePromise<unknown>[] => {

@@ -2,14 +2,12 @@ import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, BackendVerdict, BanTerms, Charge, Counter, MaybePromise, Moment } from '../contracts.ts'
 import type { Observers } from '../observers/observers.ts'
-import { banMs, topLevelOf } from './ban-length.ts'
+import { banMs, levelFor, topLevelOf } from './ban-length.ts'
+import { type ReadBan, readOf, restOf, usedOf } from './ban-reads.ts'
 import { KnownBans } from './known-bans.ts'
 import type { OpenBan } from './open-ban.ts'
 import { RecentKeys } from './recent-keys.ts'
 import { unawaited } from './unawaited.ts'
-
-/** What a call returned about the ban of a key. */
-type ReadBan = Pick<Answer, 'verdicts' | 'takenAt' | 'counted'>
 
 /** Time after which a known ban is read again, so that a ban that was lifted ends in all processes. */
 const REREAD_MS = 1_000
@@ -19,8 +17,6 @@ const OVERDUE_MS = 1_000
 const SLOTTED_EXTENSION = 0.1
 /** Time in which a process does not read a ban that it has replaced: a reset takes two ticks at most. */
 const RENEWED_MS = 2_000
-/** Tolerance for the rounding of large times. */
-const ROUNDING_MS = 0.01
 /** Most keys with strikes that a process remembers. */
 const MOST_STRUCK = 10_000
 
@@ -67,7 +63,7 @@ export class PolicyBan {
     const { running, isSlotted } = this.#open
     if (isSlotted) return this.#readSlottedMs(key, moment)
     return andThen(running[0].take(key, 0, moment), (read) => {
-      const restMs = this.#restOf(read.verdicts)
+      const restMs = restOf(this.terms, read.verdicts)
       if (restMs === 0 || !this.terms.extends) return restMs
       return andThen(this.#offencesOf(key, moment), (used) => this.#extended(key, used - 1, read, moment))
     })
@@ -84,11 +80,11 @@ export class PolicyBan {
     })
   }
 
-  /** Returns the number of bans of a key that are not forgotten; 1 if all bans are equally long. */
+  /** Number of bans of a key that are not forgotten; 1 if all bans are equally long. */
   #offencesOf(key: string, moment: Moment | undefined): MaybePromise<number> {
     const { offences } = this.#open
     if (!offences) return 1
-    return andThen(offences.take(key, 0, moment), ({ verdicts: [verdict] }) => this.#usedOf(offences, verdict))
+    return andThen(offences.take(key, 0, moment), ({ verdicts: [verdict] }) => usedOf(offences, verdict))
   }
 
   /** Returns the charges that read the ban of a key, and its strikes if a success clears them. */
@@ -105,10 +101,10 @@ export class PolicyBan {
   restOf(key: string, verdicts: readonly BackendVerdict[], calledAt: number): number {
     const { running, strikes } = this.#open
     if (this.terms.forgives && verdicts.length > running.length) {
-      if (this.#usedOf(strikes, verdicts[running.length]) > 0) this.#struck.set(key, true)
+      if (usedOf(strikes, verdicts[running.length]) > 0) this.#struck.set(key, true)
       else this.#struck.delete(key)
     }
-    const ms = this.#restOf(verdicts.slice(0, running.length))
+    const ms = restOf(this.terms, verdicts.slice(0, running.length))
     if (ms > 0 && !this.isSynchronous) this.#learn(key, ms, undefined, calledAt)
     return ms
   }
@@ -123,6 +119,16 @@ export class PolicyBan {
     return andThen(this.#backend.takeAll([strike], moment), (answer) => this.#struckBy(key, answer, calledAt, moment))
   }
 
+  /** Bans a key for `ms`, at most `max`, unless it is banned for longer. Counts as a ban that makes the next one longer. */
+  begin(key: string, ms: number): MaybePromise<unknown> {
+    return andThen(this.#read(key, this.#open.running, undefined), (answer) => {
+      const restMs = restOf(this.terms, answer.verdicts)
+      if (restMs >= ms) return
+      const replaced = restMs > 0 ? this.#lift(key) : undefined
+      return andThen(replaced, () => this.#start(key, answer, this.#now(), undefined, ms))
+    })
+  }
+
   /** Clears the strikes of a key after a success, without a call if there are none as far as this process knows. */
   forgive(key: string): MaybePromise<void> {
     if (!this.terms.forgives) return
@@ -132,7 +138,7 @@ export class PolicyBan {
     const { strikes } = this.#open
     if (!this.isSynchronous) return this.#backend.resetAll([{ key, counter: strikes }])
     return andThen(this.#read(key, [strikes], undefined), ({ verdicts: [verdict] }) =>
-      this.#usedOf(strikes, verdict) > 0 ? this.#backend.resetAll([{ key, counter: strikes }]) : undefined,
+      usedOf(strikes, verdict) > 0 ? this.#backend.resetAll([{ key, counter: strikes }]) : undefined,
     )
   }
 
@@ -181,26 +187,41 @@ export class PolicyBan {
     return false
   }
 
-  #start(key: string, struck: Answer, calledAt: number, moment: Moment | undefined): MaybePromise<number> {
+  /** `asked`: duration of a ban by a call. Default: that of the next ban. */
+  #start(
+    key: string,
+    struck: Answer,
+    calledAt: number,
+    moment: Moment | undefined,
+    asked?: number,
+  ): MaybePromise<number> {
     const { offences } = this.#open
     this.#full.delete(key)
-    if (!offences) return this.#ban(key, 0, struck, calledAt, moment)
+    if (!offences) return this.#ban(key, 0, struck, calledAt, moment, asked)
     // the ban begins in this process before the backend has replied
-    this.#learn(key, banMs(this.terms, 0), undefined, calledAt)
+    this.#learn(key, asked ?? banMs(this.terms, 0), undefined, calledAt)
     const offence = this.#backend.takeAll([{ key, counter: offences, cost: 1 }], moment)
     return andThen(offence, (answer) => {
       const [verdict] = answer.verdicts
-      const level = verdict.allowed ? Math.max(0, this.#usedOf(offences, verdict) - 1) : topLevelOf(this.terms)
-      return this.#ban(key, level, answer, calledAt, moment)
+      const level = verdict.allowed ? Math.max(0, usedOf(offences, verdict) - 1) : topLevelOf(this.terms)
+      return this.#ban(key, level, answer, calledAt, moment, asked)
     })
   }
 
-  #ban(key: string, level: number, answer: Answer, calledAt: number, moment: Moment | undefined): MaybePromise<number> {
-    const ms = banMs(this.terms, level)
+  #ban(
+    key: string,
+    level: number,
+    answer: Answer,
+    calledAt: number,
+    moment: Moment | undefined,
+    asked: number = banMs(this.terms, level),
+  ): MaybePromise<number> {
+    // there are time slots for certain durations only
+    const slot = this.#open.isSlotted ? levelFor(this.terms, asked) : level
+    const ms = this.#open.isSlotted ? banMs(this.terms, slot) : asked
     this.#learn(key, ms, ms, calledAt)
-    const written = this.#write(key, level, ms, answer, moment)
-    const { strikes } = this.#open
-    const cleared = this.#backend.resetAll([{ key, counter: strikes }])
+    const written = this.#write(key, slot, ms, answer, moment)
+    const cleared = this.#backend.resetAll([{ key, counter: this.#open.strikes }])
     this.#struck.delete(key)
     if (this.#observers.any) this.#observers.event('ban', { key, policy: this.#open.policy, ms, level })
     return andThen(written, () => andThen(cleared, () => ms))
@@ -224,10 +245,11 @@ export class PolicyBan {
 
   /** Returns the rest of the ban that was read, after it was extended. */
   #extended(key: string, level: number, read: ReadBan, moment: Moment | undefined): MaybePromise<number> {
-    const restMs = this.#restOf(read.verdicts)
+    const restMs = restOf(this.terms, read.verdicts)
     if (!this.terms.extends || restMs === 0) return restMs
     const ms = banMs(this.terms, Math.max(0, level))
-    if (restMs >= ms) return ms
+    // the end in time slots is not exact
+    if (restMs >= ms) return this.#open.isSlotted ? ms : restMs
     if (!this.#open.isSlotted) return andThen(this.#write(key, level, ms, read, moment), () => ms)
     if (ms - restMs > ms * SLOTTED_EXTENSION) this.#renew(key, level, ms, read)
     return restMs
@@ -240,8 +262,11 @@ export class PolicyBan {
   #renew(key: string, level: number, ms: number, read: ReadBan): void {
     const now = this.#now()
     this.#renewed.set(key, { until: now + ms, readAt: now, ms })
-    const reset = this.#backend.resetAll(this.#open.running.map((counter) => ({ key, counter })))
-    unawaited(andThen(reset, () => this.#write(key, level, ms, read, undefined)))
+    unawaited(andThen(this.#lift(key), () => this.#write(key, level, ms, read, undefined)))
+  }
+
+  #lift(key: string): MaybePromise<void> {
+    return this.#backend.resetAll(this.#open.running.map((counter) => ({ key, counter })))
   }
 
   /** Reads a known ban again. Never rejects. */
@@ -253,12 +278,12 @@ export class PolicyBan {
       const answer = await this.#read(key, counters, undefined)
       // without the backend the ban continues
       if (!answer.counted) return
-      const restMs = this.#restOf(answer.verdicts.slice(0, running.length))
+      const restMs = restOf(this.terms, answer.verdicts.slice(0, running.length))
       if (restMs === 0) {
         this.#known.delete(key)
         return
       }
-      const level = offences ? Math.max(0, this.#usedOf(offences, answer.verdicts[running.length]) - 1) : 0
+      const level = offences ? Math.max(0, usedOf(offences, answer.verdicts[running.length]) - 1) : 0
       const ms = banMs(this.terms, level)
       this.#learn(key, restMs, this.terms.extends ? ms : undefined, calledAt)
       if (this.terms.extends && ms - restMs > 0) await this.#write(key, level, ms, answer, undefined)
@@ -272,19 +297,4 @@ export class PolicyBan {
     if (this.isSynchronous) return
     this.#known.set(key, { until: calledAt + restMs, readAt: calledAt, ms })
   }
-
-  #restOf(verdicts: readonly BackendVerdict[]): number {
-    let restMs = 0
-    for (const { resetAfterMs } of verdicts) restMs = Math.max(restMs, resetAfterMs)
-    return Math.min(this.terms.maxMs, restMs > ROUNDING_MS ? Math.ceil(restMs - ROUNDING_MS) : 0)
-  }
-
-  #usedOf({ compiled }: Counter, verdict: BackendVerdict | undefined): number {
-    return verdict ? Math.max(0, compiled.policy.limit - Math.max(0, verdict.remaining)) : 0
-  }
-}
-
-/** Returns a charge that reads a counter. It is advisory, so that it can never deny a request. */
-function readOf(key: string, counter: Counter): Charge {
-  return { key, counter, cost: 0, advisory: true }
 }

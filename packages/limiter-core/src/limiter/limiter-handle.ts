@@ -6,13 +6,14 @@ import type {
   ObservedLimiter,
   ObservedPolicy,
 } from '../contracts.ts'
+import type { LimiterBans } from './limiter-bans.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** The methods of a limiter that observers use. */
 interface ControllableLimiter {
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision>
   resetOne(index: number, key: string): MaybePromise<void>
-  liftOne(index: number, key: string): MaybePromise<void>
+  readonly bans: Pick<LimiterBans, 'liftOne'>
   control(controls: LimiterControls | undefined, owner: object): void
 }
 
@@ -22,7 +23,7 @@ export function limiterHandle(open: readonly OpenPolicy[], limiter: Controllable
     policies: open.map(observedPolicy),
     peek: (index, key, cost) => limiter.peekOne(index, key, cost),
     reset: (index, key) => limiter.resetOne(index, key),
-    lift: (index, key) => limiter.liftOne(index, key),
+    lift: (index, key) => limiter.bans.liftOne(index, key),
     control: (controls, owner = handle) => limiter.control(controls, owner),
   }
   return handle

@@ -1,4 +1,5 @@
 import type { Decision, MaybePromise, Moment, Policy } from '../contracts.ts'
+import type { Duration } from '../time/duration.ts'
 import type { Keys } from './charges.ts'
 import type { Costs } from './costs/costs.ts'
 import type { HoldOf, HoldOptions } from './holds/hold.ts'
@@ -31,6 +32,12 @@ export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decisio
   hold(key: Keys, options: HoldOptions): HoldOf<D>
   /** Resets the key in every policy, and lifts its bans. */
   reset(key: Keys): MaybePromise<void>
+  /**
+   * Bans the key for a time in every policy with a `ban`: at most its `max`. Synced and gossip backends choose the next
+   * longer duration that its bans reach by growth. A ban that lasts longer stays. Counts as a ban that makes the next one longer. Throws
+   * `SLUICE_BAD_KEY`, `SLUICE_BAD_DURATION`, and `SLUICE_BAD_OPTION` if no policy bans keys, or none for so long.
+   */
+  ban(key: Keys, duration: Duration): MaybePromise<void>
   /**
    * Reports how the work of an allowed take ended, for policies with a `ban`: a failure is a strike if its `strikes` are
    * `failures`, and a success clears the strikes if it has `forgiveOn`. Other policies ignore the report. Throws

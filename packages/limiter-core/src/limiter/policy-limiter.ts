@@ -17,8 +17,8 @@ import { EXEMPTED, OFF } from '../decision/taken-charges.ts'
 import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import { compileFailover, type FailoverRule } from '../failover/failover-options.ts'
 import type { Observers } from '../observers/observers.ts'
-import { oneOf } from '../options/options.ts'
 import { clockOf } from '../time/clock.ts'
+import type { Duration } from '../time/duration.ts'
 import { Adjustments } from './adjustments.ts'
 import { chargeOf, chargesOf, chargesOfEach, type Keys } from './charges.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
@@ -27,6 +27,7 @@ import { withFailover } from './failover-policies.ts'
 import type { HoldOptions } from './holds/hold.ts'
 import { holdMsOf, type LimiterHold, longestHoldMs, openHold } from './holds/open-hold.ts'
 import type { Limiter, Outcome } from './limiter.ts'
+import { LimiterBans } from './limiter-bans.ts'
 import { limiterHandle } from './limiter-handle.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { Succession } from './succession.ts'
@@ -34,6 +35,7 @@ import { Succession } from './succession.ts'
 /** A limiter over opened policies: turns keys and costs into charges, and the backend's answer into a decision. */
 export class PolicyLimiter implements Limiter {
   readonly policies: readonly Policy[]
+  readonly bans: LimiterBans
   /** The policies under the controls of operators; undefined if there are no controls. */
   controlled: ControlledPolicies | undefined
   /** Controls by owner. */
@@ -41,8 +43,6 @@ export class PolicyLimiter implements Limiter {
   /** The policies that are not off. */
   readonly #open: readonly OpenPolicy[]
   readonly #backend: RequestBackend | undefined
-  /** The same backend, if a policy bans keys. */
-  readonly #banning: BanningBackend | undefined
   readonly #clock: Clock | undefined
   readonly #observers: Observers
   readonly #adjustments: Adjustments
@@ -77,7 +77,7 @@ export class PolicyLimiter implements Limiter {
     this.#open = open
     this.#clock = clock
     this.#observers = observers
-    this.#banning = banning
+    this.bans = new LimiterBans(policies, open, banning)
     this.#backend = backend
     this.#succession = succession
     this.#adjustments = new Adjustments({ open, backend, clock, observers, succession, controlled })
@@ -143,16 +143,6 @@ export class PolicyLimiter implements Limiter {
     return this.#reset([chargeOf(this.#open[index], key, 0)])
   }
 
-  /** Like `report`, for one policy; `index` as in `chargeOne`. */
-  reportOne(index: number, key: string, outcome: Outcome): MaybePromise<void> {
-    return this.#banning?.report([chargeOf(this.#open[index], key, 0)], outcome)
-  }
-
-  /** Lifts the ban of a key in one policy, and forgets its strikes and earlier bans; `index` as in `chargeOne`. */
-  liftOne(index: number, key: string): MaybePromise<void> {
-    return this.#banning?.lift([chargeOf(this.#open[index], key, 0)])
-  }
-
   /** Like `peek`, for one policy, even if controls switch it off or block the key; `index` as in `chargeOne`. */
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision> {
     const own = chargeOf(this.#open[index], key, wholeCost(cost))
@@ -213,9 +203,12 @@ export class PolicyLimiter implements Limiter {
     this.#chooseSole()
   }
 
+  ban(key: Keys, duration: Duration): MaybePromise<void> {
+    return this.bans.ban(() => this.#charges(key, 0), duration)
+  }
+
   report(key: Keys, outcome: Outcome): MaybePromise<void> {
-    oneOf('outcome', outcome, ['success', 'failure'])
-    return this.#banning?.report(this.#charges(key, 0), outcome)
+    return this.bans.report(() => this.#charges(key, 0), outcome)
   }
 
   close(): void {

@@ -13,6 +13,7 @@ export function requestWords({ describe, test }: TestRunner, stage: Stage): void
     test('can read every decision, and the binding one', () => decisions(stage))
     test('charges and refunds a policy', () => charges(stage))
     test('resets the key of a policy', () => resets(stage))
+    test('bans the key under the policies that ban keys, for the stated time', () => bans(stage))
     test('can settle before the hook does, and the first settlement counts', () => settles(stage))
     test('keeps a permit until its own work is done', () => holds(stage))
   })
@@ -98,6 +99,22 @@ async function resets(stage: Stage): Promise<void> {
   await site.ask()
   await speakUp(site)
   assert.deepEqual(await left(site), [9, 0])
+}
+
+async function bans(stage: Stage): Promise<void> {
+  const ban = { after: 9, within: '1m', for: '1m', max: '10m' } as const
+  const options = rate({ policies: [WIDE, { ...TIGHT, ban }], clock: stage.clock })
+  const handler = speaking((sluice) => sluice.ban('7m'))
+  const site = await stage.behind([options], handler)
+  await speakUp(site)
+  const { status, headers } = await site.ask()
+  assert.deepEqual([status, headers['retry-after']], [429, '420'])
+  stage.clock.advance(7 * 60_000)
+  assert.equal((await site.ask()).status, 200)
+  assert.deepEqual(stage.warnings.codes, [])
+  const without = await spoken(stage, (sluice) => sluice.ban('7m'))
+  await speakUp(without)
+  assert.deepEqual(stage.warnings.codes, ['SLUICE_HOOK_FAILED'])
 }
 
 async function settles(stage: Stage): Promise<void> {

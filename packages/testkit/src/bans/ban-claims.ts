@@ -103,6 +103,37 @@ export const banClaims: Readonly<Record<string, (make: Make) => Promise<void>>> 
     isNear((await untilBanned(bench, bench.limiters[0], 'a')).retryAfterMs, 5 * MINUTE)
   },
 
+  'bans a key by a call in all processes, unless it is banned for longer': async (make) => {
+    const bench = make()
+    const [limiter, other] = bench.limiters
+    const lasts = (minutes: number) => async (one: Limiter) => {
+      const isNew = ({ retryAfterMs }: Decision): boolean => retryAfterMs > minutes * MINUTE - DELAY_MS
+      isNear((await until(bench, one, 'a', isNew)).retryAfterMs, minutes * MINUTE)
+    }
+    // time slots have the durations of the policy
+    await exchanging(bench, limiter.ban('a', '10m'))
+    await Promise.all(bench.limiters.map(lasts(10)))
+    assert.equal((await other.take('b')).allowed, true)
+    await exchanging(bench, other.ban('a', '5m'))
+    await Promise.all(bench.limiters.map(lasts(10)))
+    await exchanging(bench, other.ban('a', '15m'))
+    // a known ban is read again after a second
+    await pass(bench, 1_000)
+    await Promise.all(bench.limiters.map(lasts(15)))
+    assert.deepEqual(
+      bench.bans.map(({ ms, level }) => [ms / MINUTE, level]),
+      [
+        [10, 0],
+        [15, 1],
+      ],
+    )
+    await pass(bench, 15 * MINUTE + DELAY_MS)
+    await untilFree(bench, limiter, 'a')
+    // both count as earlier bans
+    await deny(bench, 0, 'a', 3)
+    isNear((await untilBanned(bench, limiter, 'a')).retryAfterMs, 15 * MINUTE)
+  },
+
   'extends a ban while the client keeps sending, if this is set': async (make) => {
     const bench = make({ ...BANNING, ban: { ...ban, extend: true } })
     const [limiter, other] = bench.limiters

@@ -1,0 +1,54 @@
+import { banDurationMs } from '../ban/ban-duration.ts'
+import type { BanningBackend } from '../ban/banning-backend.ts'
+import type { Charge, MaybePromise } from '../contracts.ts'
+import { oneOf } from '../options/options.ts'
+import type { Duration } from '../time/duration.ts'
+import { chargeOf } from './charges.ts'
+import type { Outcome } from './limiter.ts'
+import type { OpenPolicy } from './open-policy.ts'
+
+/** The bans of a limiter. `index` is the position of a policy among those that are not off. */
+export class LimiterBans {
+  readonly #policies: readonly OpenPolicy[]
+  readonly #open: readonly OpenPolicy[]
+  readonly #backend: BanningBackend | undefined
+
+  /** `policies`: all of the limiter. `open`: those that are not off. `backend`: undefined if none of these bans keys. */
+  constructor(policies: readonly OpenPolicy[], open: readonly OpenPolicy[], backend: BanningBackend | undefined) {
+    this.#policies = policies
+    this.#open = open
+    this.#backend = backend
+  }
+
+  /** Bans the keys of charges. Throws as `Limiter.ban`. */
+  ban(charges: () => readonly Charge[], duration: Duration): MaybePromise<void> {
+    const ms = banDurationMs(duration, this.#policies)
+    return this.#backend?.ban(charges(), ms)
+  }
+
+  /** Like `ban`, for a key of one policy. */
+  banOne(index: number, key: string, duration: Duration): MaybePromise<void> {
+    const ms = banDurationMs(duration, [this.#open[index]])
+    return this.#backend?.ban([this.#chargeOf(index, key)], ms)
+  }
+
+  /** Reports how the work of an allowed take ended. Throws as `Limiter.report`. */
+  report(charges: () => readonly Charge[], outcome: Outcome): MaybePromise<void> {
+    oneOf('outcome', outcome, ['success', 'failure'])
+    return this.#backend?.report(charges(), outcome)
+  }
+
+  /** Like `report`, for a key of one policy. */
+  reportOne(index: number, key: string, outcome: Outcome): MaybePromise<void> {
+    return this.#backend?.report([this.#chargeOf(index, key)], outcome)
+  }
+
+  /** Lifts the ban of a key in one policy, and forgets its strikes and earlier bans. */
+  liftOne(index: number, key: string): MaybePromise<void> {
+    return this.#backend?.lift([this.#chargeOf(index, key)])
+  }
+
+  #chargeOf(index: number, key: string): Charge {
+    return chargeOf(this.#open[index], key, 0)
+  }
+}
