@@ -1,4 +1,5 @@
 import { causeOf } from '../backend/backend-failure.ts'
+import { plainCharge } from '../backend/plain-charge.ts'
 import type { Backend, BackendVerdict, Charge } from '../contracts.ts'
 import { hasDenial } from '../decision/verdict.ts'
 import { type FailoverCharge, remoteCharge } from './failover-counter.ts'
@@ -30,28 +31,29 @@ export class AdmittedUnitsReporter {
     late?: Promise<readonly BackendVerdict[]>,
   ): void {
     const isPassed = passedOf(charges, verdicts)
-    this.#report(charges.filter((_, index) => isPassed[index]).map(remoteCharge), takenAt)
+    const plain = charges.map((charge) => plainCharge(remoteCharge(charge)))
+    const passed = plain.filter((_, index) => isPassed[index])
+    this.#report(passed, takenAt)
     const giveBack = (answered: readonly BackendVerdict[]): void => {
-      const isTaken = (index: number): boolean => isPassed[index] && answered[index].allowed
-      const twice = hasDenial(answered) ? [] : charges.filter((_, index) => isTaken(index))
-      this.#report(
-        twice.map((charge) => ({ ...remoteCharge(charge), cost: -charge.cost })),
-        takenAt,
-      )
+      if (hasDenial(answered)) return
+      const twice = plain.filter((_, index) => isPassed[index] && answered[index].allowed)
+      const back = twice.map((charge) => ({ ...charge, cost: -charge.cost }))
+      this.#report(back, takenAt)
     }
     late?.then(giveBack).catch(() => undefined)
   }
 
   /** Reports late charges, or refunds if negative, to a take that a rule decided at `takenAt`. */
   adjusted(charges: readonly FailoverCharge[], takenAt: number): void {
-    const passed = charges.filter(({ cost, counter }) => cost !== 0 && counter.rule.source !== 'deny')
+    const passed = charges.filter(({ counter }) => counter.rule.source !== 'deny')
     this.#report(passed.map(remoteCharge), takenAt)
   }
 
   #report(charges: readonly Charge[], takenAt: number): void {
-    if (charges.length === 0) return
+    const passed = charges.filter(({ cost }) => cost !== 0)
+    if (passed.length === 0) return
     try {
-      this.#remote.passed?.(charges, takenAt)
+      this.#remote.passed?.(passed, takenAt)
     } catch (error) {
       this.#health.reportFailure(causeOf(error), error)
     }
@@ -66,5 +68,5 @@ function passedOf(charges: readonly FailoverCharge[], verdicts: readonly Backend
   const isRuled = charges.map(({ counter }) => counter.rule.source !== 'deny')
   const isDenied = hasDenial(verdicts)
   const allFit = verdicts.every(({ allowed }, index) => allowed || !isRuled[index])
-  return charges.map(({ cost, advisory }, index) => cost > 0 && isRuled[index] && !isDenied && (allFit || !advisory))
+  return charges.map(({ advisory }, index) => isRuled[index] && !isDenied && (allFit || !advisory))
 }
