@@ -66,6 +66,14 @@ export class FetchLife extends RequestLife {
     this.#tracked?.cutOff(lastEvent)
   }
 
+  /** Called with the response to a denied request. Without an outer limit, which watches it, the request has ended. */
+  refuse(response: Response): Response {
+    this.isDenied = true
+    this.#status = response.status
+    if (this.#depth === 0 && this.#listening) this.#end(true)
+    return response
+  }
+
   /** Called if that work threw. */
   fail(): void {
     if (--this.#depth === 0 && this.#listening) this.#end(false)

@@ -55,8 +55,7 @@ export function answer<Req>(
     const denied = (): Response => {
       // a `denied` hook that returned nothing may have changed the headers
       if (!exchange.denied) exchange.send(admission.denial)
-      exchange.life.isDenied = true
-      return exchange.denied as Response
+      return exchange.life.refuse(exchange.denied as Response)
     }
     return isPromise(sent) ? sent.then(denied) : denied()
   }
