@@ -2,6 +2,7 @@ import { mayHaveCounted } from '../backend/backend-failure.ts'
 import { checkedAnswer } from '../backend/checked-answer.ts'
 import { newIdempotencyKey } from '../backend/idempotency-key.ts'
 import { plainCharge } from '../backend/plain-charge.ts'
+import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, MaybePromise, PriorUsage } from '../contracts.ts'
 import type { Call, Limits } from './guarded-calls.ts'
 import { adjustedUnitsOf } from './mirrored-charges.ts'
@@ -39,7 +40,8 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
     this.#key = idempotencyKey
     const sent = { ...charge, counter: charge.counter.remote, known: this.#known }
     // without a deadline: a refund must arrive even if nothing awaits it
-    this.#answer = remote.adjustAll([sent], takenAt, { now: asOf, idempotencyKey })
+    const answer = remote.adjustAll([sent], takenAt, { now: asOf, idempotencyKey })
+    this.#answer = isPromise(answer) ? Promise.resolve(answer) : answer
     return this.#answer
   }
 

@@ -47,8 +47,8 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     const answer = known ? remote.takeAll([charge], limits) : counter.remote.take(key, cost, limits)
     if (!isPromise(answer)) return answer
     this.#mayCount = mayCountUnanswered(remote, [charge])
-    this.#answer = answer
-    return answer
+    this.#answer = Promise.resolve(answer)
+    return this.#answer
   }
 
   answered(answer: Answer | Decision, now: number): Decision {

@@ -30,8 +30,9 @@ export class PendingTakes implements Call<Answer, Answer> {
     this.#sent = this.#withKnown(now)
     const answer = remote.takeAll(this.#sent, limits)
     this.#mayCount = mayCountUnanswered(remote, this.#sent)
-    this.#answer = answer
-    return answer
+    // each call of `then` may run the work of a thenable again
+    this.#answer = isPromise(answer) ? Promise.resolve(answer) : answer
+    return this.#answer
   }
 
   answered(answer: Answer, now: number): Answer {
