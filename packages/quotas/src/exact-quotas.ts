@@ -8,7 +8,6 @@ import {
   type CountedKey,
   type Moment,
   mergedAnswer,
-  plainCharge,
   SluiceError,
   takeParts,
 } from '@sluice/limiter-core/backend'
@@ -135,8 +134,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
 
   passed(charges: readonly Charge[], takenAt: number): void {
     const { time, owed } = this.#options
-    // units of an earlier hold are still held, so only those beyond them are owed
-    for (const charge of charges) owed.add(plainCharge(charge) as QuotaCharge, takenAt + time.offsetMs)
+    for (const charge of charges) owed.add(charge as QuotaCharge, takenAt + time.offsetMs)
   }
 
   /** Always false: losses are detected and repaired for each key; see `recoveryOf`. */

@@ -92,8 +92,8 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
    */
   mayCountUnanswered?(counted: CountedKey): boolean
   /**
-   * Receives units that the failure rule admitted while the backend was unavailable; negative units are refunds.
-   * The backend counts them later, even above the limit, and receives no `Charge.known` about them. `takenAt` is the
+   * Receives units that the failure rule admitted while the backend was unavailable; negative units are refunds. The
+   * backend counts them later, even above the limit. The charges have neither `known` nor `hold`. `takenAt` is the
    * process time of the decision. Must not throw.
    *
    * Units are counted once even if the original reply arrives late: if `mayCountUnanswered` is true and the take was
