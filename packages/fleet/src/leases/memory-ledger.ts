@@ -91,7 +91,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     if (hasDenial(looked.verdicts)) return looked
     const allFit = looked.verdicts.every((verdict) => verdict.allowed)
     const standing = charges.filter(({ advisory }) => allFit || !advisory)
-    const taken = this.#memory.takeAll(standing.map(inMemory), { now }).verdicts
+    // the known usage has been restored above, and units that were admitted elsewhere would be counted again
+    const taken = this.#memory.takeAll(standing.map(withoutUsage), { now }).verdicts
     const verdicts = charges.map((charge, index) => {
       const at = standing.indexOf(charge)
       return at < 0 ? looked.verdicts[index] : this.#withLeases({ ...charge, cost: 0 }, taken[at], now)
@@ -164,7 +165,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     const units = spent - settled
     if (units > 0) this.#memory.adjustAll([chargeOf(ask, units)], now, { now })
     else if (lease && units < 0) this.#memory.adjustAll([chargeOf(ask, units)], lease.endsAt, { now })
-    if (lease || keep > 0) this.#lend(ask, keep, now)
+    // also without units, because a request whose reply is lost is repeated
+    if (lease || keep > 0 || spent > 0) this.#lend(ask, keep, now)
   }
 
   #lend(ask: LeaseRequest, units: number, now: number): void {
@@ -233,6 +235,11 @@ function ledgerKey({ key, counter }: CountedKey): LedgerKey {
 /** Creates a charge for the memory backend. */
 function chargeOf(ask: CountedKey, cost: number): Charge {
   return inMemory({ ...ledgerKey(ask), cost })
+}
+
+/** Returns the charge with the counter of the memory backend, and without prior usage. */
+function withoutUsage(charge: LedgerCharge): Charge {
+  return { ...inMemory(charge), known: undefined }
 }
 
 /** Returns the charge with the counter of the memory backend. */

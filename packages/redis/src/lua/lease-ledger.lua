@@ -124,7 +124,8 @@ local function tell(key, c, leases, lease, ask)
   local units = spent - settled
   if units < 0 then gaveBack(key, (step.keptMs or step.resetAfterMs)(c, now)) end
   if units ~= 0 and moves(step, c, units, units > 0 and now or lease.endsAt) then charged = true end
-  if lease or ask.keep > 0 then lend(leases, ask, ask.keep) end
+  -- also without units, because a request whose reply is lost is repeated
+  if lease or ask.keep > 0 or ask.spent > 0 then lend(leases, ask, ask.keep) end
   return charged
 end
 
@@ -171,7 +172,7 @@ local function answer(ask, cellsKey, leasesKey)
   local stale = lease ~= nil and ask.seq <= lease.seq
   if not stale then
     local more = tell(cellsKey, c, leases, lease, ask)
-    charged, changed = charged or more, changed or lease ~= nil or ask.keep > 0
+    charged, changed = charged or more, changed or lease ~= nil or ask.keep > 0 or ask.spent > 0
   end
   local free = max(0, step.remaining(c, now) - unitsOf(leases))
   local granted = stale and 0 or grantOf(ask, free)
