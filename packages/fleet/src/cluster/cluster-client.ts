@@ -1,14 +1,15 @@
 import { randomInt } from 'node:crypto'
-import type {
-  Answer,
-  Backend,
-  Charge,
-  Clock,
-  CompiledPolicy,
-  CountedKey,
-  Counter,
-  Interruption,
-  Moment,
+import {
+  type Answer,
+  type Backend,
+  type Charge,
+  type Clock,
+  type CompiledPolicy,
+  type CountedKey,
+  type Counter,
+  IDEMPOTENT_MS,
+  type Interruption,
+  type Moment,
 } from '@sluice/limiter-core/backend'
 import { PlainCounter } from '../backend/plain-counter.ts'
 import { TurnBatch } from '../backend/turn-batch.ts'
@@ -92,7 +93,10 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
     const instant = Number.isFinite(takenAt) ? takenAt : null
-    return this.#charge(charges, moment, (sent) => ({ op: 'adjust', charges: sent, takenAt: instant }))
+    const { id, issuedAt = Number.POSITIVE_INFINITY } = moment?.idempotencyKey ?? {}
+    // the primary forgets the id afterwards
+    const deadlineAt = Math.min(moment?.deadlineAt ?? this.#clock.now() + DEFAULT_TIMEOUT_MS, issuedAt + IDEMPOTENT_MS)
+    return this.#charge(charges, { deadlineAt }, (sent) => ({ op: 'adjust', charges: sent, takenAt: instant, id }))
   }
 
   async resetAll(keys: readonly CountedKey[]): Promise<void> {

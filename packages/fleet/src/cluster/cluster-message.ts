@@ -24,8 +24,13 @@ export type Sent<T extends CountedKey> = Omit<T, 'counter'> & { readonly counter
 export type SentCall =
   | { readonly op: 'ask'; readonly asks: readonly Sent<LeaseRequest>[] }
   | { readonly op: 'take' | 'peek'; readonly charges: readonly Sent<Charge>[] }
-  /** `takenAt` is null for a time later than now, because JSON has no Infinity. */
-  | { readonly op: 'adjust'; readonly charges: readonly Sent<Charge>[]; readonly takenAt: number | null }
+  /** `takenAt` is null for a time later than now, because JSON has no Infinity. `id`: of an idempotency key. */
+  | {
+      readonly op: 'adjust'
+      readonly charges: readonly Sent<Charge>[]
+      readonly takenAt: number | null
+      readonly id?: string | undefined
+    }
   | { readonly op: 'reset'; readonly keys: readonly Sent<CountedKey>[] }
 
 /** The calls of one turn of the event loop. A message without calls only checks whether the primary is listening. */
@@ -68,7 +73,10 @@ export class SentCounters {
   }
 }
 
-/** Opens the counters of received messages, each only once. */
+/** Maximum number of open counters in `ReceivedCounters`. */
+const MAX_COUNTERS = 1_000
+
+/** Opens the counters of received messages, and keeps them open for later messages. */
 export class ReceivedCounters {
   readonly #open: Backend['open']
   readonly #counters = new Map<string, Counter>()
@@ -80,9 +88,19 @@ export class ReceivedCounters {
   /** Throws if the policy is invalid. */
   of(sent: SentCounter): Counter {
     const id = JSON.stringify(sent)
-    const counter = this.#counters.get(id) ?? this.#open(compiledOf(sent), sent.name)
-    this.#counters.set(id, counter)
+    let counter = this.#counters.get(id)
+    if (!counter) {
+      // limits that depend on requests could otherwise fill the memory
+      if (this.#counters.size >= MAX_COUNTERS) this.#close()
+      counter = this.#open(compiledOf(sent), sent.name)
+      this.#counters.set(id, counter)
+    }
     return counter
+  }
+
+  #close(): void {
+    for (const counter of this.#counters.values()) counter.close?.()
+    this.#counters.clear()
   }
 }
 

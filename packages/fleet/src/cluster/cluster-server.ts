@@ -1,7 +1,15 @@
 import { memoryBackend } from '@sluice/limiter-core'
-import { type Answer, type Clock, type CountedKey, messageOf, plainVerdict } from '@sluice/limiter-core/backend'
+import {
+  type Answer,
+  type Charge,
+  type Clock,
+  type CountedKey,
+  messageOf,
+  plainVerdict,
+} from '@sluice/limiter-core/backend'
 import type { LeaseGrant, LeaseTerms } from '../leases/lease-ledger.ts'
 import { MemoryLedger } from '../leases/memory-ledger.ts'
+import { AppliedAdjustments } from './applied-adjustments.ts'
 import {
   type AnswerMessage,
   isCall,
@@ -18,6 +26,7 @@ export class ClusterServer {
   readonly #clock: Clock
   readonly #leaseMs: number
   readonly #counters: ReceivedCounters
+  readonly #applied: AppliedAdjustments = new AppliedAdjustments()
   #stopTimer: (() => void) | undefined
 
   constructor(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock) {
@@ -59,7 +68,10 @@ export class ClusterServer {
     }
     const charges = unpacked(call.charges)
     if (call.op === 'adjust') {
-      return plainAnswer(this.ledger.adjustAll(charges, call.takenAt ?? Number.POSITIVE_INFINITY))
+      const { takenAt, id } = call
+      const apply = (due: readonly Charge[]): Answer => this.ledger.adjustAll(due, takenAt ?? Number.POSITIVE_INFINITY)
+      const isRepeatable = typeof id === 'string'
+      return plainAnswer(isRepeatable ? this.#applied.once(charges, id, this.#clock.now(), apply) : apply(charges))
     }
     if (call.op === 'take') return plainAnswer(this.ledger.takeAll(charges))
     if (call.op === 'peek') return plainAnswer(this.ledger.peekAll(charges))
