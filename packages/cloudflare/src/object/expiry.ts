@@ -17,6 +17,8 @@ export class Expiry {
   readonly #storage: LimitStorage
   readonly #entries: LimitEntries
   #alarmAt: number | null = null
+  /** Time before which no deletion starts, because the last one read many entries. */
+  #pausedUntil = Number.NEGATIVE_INFINITY
 
   constructor(storage: LimitStorage, entries: LimitEntries) {
     this.#storage = storage
@@ -27,9 +29,10 @@ export class Expiry {
     this.#alarmAt = await this.#storage.getAlarm()
   }
 
-  /** Sets the alarm, if none is set, for entries that were written at `clock` and end at `endsAt` at the earliest. */
+  /** Sets the alarm, unless an earlier one is set, for entries written at `clock` that end at `endsAt` at the earliest. */
   watch(clock: number, endsAt: number, options: WriteOptions): void {
-    if (this.#alarmAt === null) this.#set(Math.max(endsAt, clock + MIN_PAUSE_MS), options)
+    const at = Math.ceil(Math.max(endsAt, clock + MIN_PAUSE_MS, this.#pausedUntil))
+    if (this.#alarmAt === null || at < this.#alarmAt) this.#set(at, options)
   }
 
   /** Deletes the entries that have expired at `clock`, and sets the next alarm. */
@@ -37,8 +40,10 @@ export class Expiry {
     this.#alarmAt = null
     const { soonestAt, count } = await this.#entries.pinned(() => this.#deleteExpired(clock))
     if (count === 0) return
-    const pauseMs = MIN_PAUSE_MS * (1 + count / ENTRIES_PER_PAUSE)
-    this.#set(Math.ceil(Math.max(soonestAt, clock + pauseMs)), { allowUnconfirmed: true })
+    this.#pausedUntil = clock + MIN_PAUSE_MS * (1 + count / ENTRIES_PER_PAUSE)
+    // a request may have set the alarm meanwhile, for an entry that was written after its page was read
+    const nextAt = Math.min(soonestAt, this.#alarmAt ?? Number.POSITIVE_INFINITY)
+    this.#set(Math.ceil(Math.max(nextAt, this.#pausedUntil)), { allowUnconfirmed: true })
   }
 
   /** Returns the number of remaining entries, and the soonest end of them. */
