@@ -36,7 +36,10 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
     const { remote, health } = this.#parts
     const { charge, takenAt, idempotencyKey = newIdempotencyKey(now) } = this.#owed
     this.#requestedAt = health.mirror.callAt(now)
-    this.#known = health.mirror.hasUnreported(now) ? health.mirror.missingUsage(charge, now) : undefined
+    const known = health.mirror.hasUnreported(now) ? health.mirror.missingUsage(charge, now) : undefined
+    // a backend that has applied the adjustment ignores the usage: admitted units are reported by the next call
+    if (this.#owed.idempotencyKey) health.mirror.handBack(charge, known, now, 'uncounted')
+    this.#known = known && this.#owed.idempotencyKey ? { ...known, admitted: undefined } : known
     this.#key = idempotencyKey
     const sent = { ...charge, counter: charge.counter.remote, known: this.#known }
     // without a deadline: a refund must arrive even if nothing awaits it
@@ -56,18 +59,15 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
   }
 
   fallback(now: number, basis: Basis): R {
-    const { charge } = this.#owed
+    const { charge, idempotencyKey } = this.#owed
     this.#parts.health.mirror.handBack(charge, this.#known, now, basis)
     // applied here first, because owed units are the units by which this process is ahead of the backend
     const answer = this.#meanwhile(now)
     const moved = answer ? adjustedUnitsOf(charge) : this.#owed.moved
-    const owe = (idempotencyKey: OwedAdjustment['idempotencyKey']): void => this.#owe(idempotencyKey, moved)
-    if (basis === 'uncounted') owe(this.#owed.idempotencyKey)
+    const owe = (key: OwedAdjustment['idempotencyKey']): void => this.#owe(key, moved)
+    if (basis === 'uncounted') owe(idempotencyKey)
     else if (this.#answer === undefined) owe(this.#key)
-    else {
-      const failed = (error: unknown): void => owe(mayHaveCounted(error) ? this.#key : this.#owed.idempotencyKey)
-      Promise.resolve(this.#answer).catch(failed)
-    }
+    else Promise.resolve(this.#answer).catch((error) => owe(mayHaveCounted(error) ? this.#key : idempotencyKey))
     return answer
   }
 
