@@ -125,7 +125,10 @@ export function receivedAnswer(charges: readonly Charge[], { verdicts, ...answer
 }
 
 export function receivedGrants(grants: readonly LeaseGrant[]): readonly LeaseGrant[] {
-  return grants.map((grant) => ({ ...grant, retryAfterMs: grant.retryAfterMs ?? Number.POSITIVE_INFINITY }))
+  const never = Number.POSITIVE_INFINITY
+  return grants.map(({ retryAfterMs, availableAfterMs, ...grant }) => {
+    return { ...grant, retryAfterMs: retryAfterMs ?? never, availableAfterMs: availableAfterMs ?? never }
+  })
 }
 
 export function isCall(message: unknown): message is CallMessage {

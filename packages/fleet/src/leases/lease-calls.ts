@@ -130,7 +130,8 @@ function isGrant(grant: LeaseGrant | Error | null | undefined, { want }: LeaseRe
   if (typeof grant !== 'object' || grant === null || grant instanceof Error) return false
   const { granted, free, charged, retryAfterMs, resetAfterMs, availableAfterMs = 0, now } = grant
   const counts = [granted, free, charged].every((units) => Number.isInteger(units) && units >= 0) && granted <= want
-  const waits = retryAfterMs >= 0 && [resetAfterMs, availableAfterMs].every((ms) => Number.isFinite(ms) && ms >= 0)
+  const isWait = (ms: number): boolean => typeof ms === 'number' && ms >= 0
+  const waits = [retryAfterMs, resetAfterMs, availableAfterMs].every(isWait) && Number.isFinite(resetAfterMs)
   return counts && waits && Number.isFinite(now) && hasValidPeriod(grant)
 }
 

@@ -41,7 +41,7 @@ export interface LeaseGrant {
    * until the end of the period, even if nothing is charged.
    */
   readonly resetAfterMs: number
-  /** Whole milliseconds until fewer units are charged; 0 if there are none. Default: `resetAfterMs`. */
+  /** Whole milliseconds until fewer units are charged; 0 if there are none, Infinity for never. Default: `resetAfterMs`. */
   readonly availableAfterMs?: number | undefined
   /** Time of the reply by the ledger's clock. */
   readonly now: number

@@ -52,8 +52,8 @@ export function leaseLedgerReply(reply: unknown): LeaseLedgerReply {
   for (let at = 1; at < fields.length; ) {
     if (fields[at].startsWith('!')) grants.push(failureOfText(messages[Number(fields[at++].slice(1)) - 1]))
     else {
-      const [granted, free, charged, waitMs, resetAfterMs, availableAfterMs] = fields.slice(at, at + 6).map(Number)
-      const retryAfterMs = waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
+      const [granted, free, charged, waitMs, resetAfterMs, growsMs] = fields.slice(at, at + 6).map(Number)
+      const [retryAfterMs, availableAfterMs] = [waitMs, growsMs].map((ms) => (ms < 0 ? Number.POSITIVE_INFINITY : ms))
       grants.push({ granted, free, charged, retryAfterMs, resetAfterMs, availableAfterMs, now })
       at += 6
     }

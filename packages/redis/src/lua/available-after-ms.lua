@@ -7,5 +7,5 @@ local function availableAfterMs(capacity, waitMs, c, left, cost, wait, ...)
   return waitMs(c, now, left + 1, ...)
 end
 
--- waits in replies are integers; -1 means never
-local function waitOf(ms) return ms == huge and -1 or ms end
+-- waits in replies are integers; -1 means never, or later than the format `%d` can write
+local function waitOf(ms) return ms < 2^53 and ms or -1 end
