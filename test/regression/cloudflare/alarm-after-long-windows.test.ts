@@ -46,3 +46,15 @@ describe('counts of short windows are deleted soon', () => {
     expect(alarmInMs()).toBeLessThan(SOON_MS)
   })
 })
+
+test('the alarm of a count that lasts longer than any date is set for a valid date', async () => {
+  const objects = new InProcessObjects()
+  const backend = durableObjectBackend(objects, { shards: 1 })
+  const policy: Policy = { name: 'month', algorithm: 'gcra', limit: 10, windowMs: MONTH_MS }
+  const charge = { key: 'a', counter: openedCounter(backend, 'month', policy), cost: Number.MAX_SAFE_INTEGER }
+  await backend.adjustAll([charge], Date.now())
+  const [storage] = objects.storages.values()
+  expect(new Date(storage.alarmAt as number).getTime()).toBeGreaterThan(Date.now())
+  await [...objects.objects.values()][0].alarm()
+  expect(new Date(storage.alarmAt as number).getTime()).toBeGreaterThan(Date.now())
+})

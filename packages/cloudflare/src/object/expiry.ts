@@ -6,6 +6,9 @@ const MIN_PAUSE_MS = 60_000
 /** Number of entries for which a deletion waits once more. */
 const ENTRIES_PER_PAUSE = 10_000
 
+/** The largest time of a `Date`, which is the latest time of an alarm. */
+const MAX_DATE_MS = 8.64e15
+
 /** Entries that have not expired. */
 interface Remaining {
   soonestAt: number
@@ -31,7 +34,7 @@ export class Expiry {
 
   /** Sets the alarm, unless an earlier one is set, for entries written at `clock` that end at `endsAt` at the earliest. */
   watch(clock: number, endsAt: number, options: WriteOptions): void {
-    const at = Math.ceil(Math.max(endsAt, clock + MIN_PAUSE_MS, this.#pausedUntil))
+    const at = alarmTime(Math.max(endsAt, clock + MIN_PAUSE_MS, this.#pausedUntil))
     if (this.#alarmAt === null || at < this.#alarmAt) this.#set(at, options)
   }
 
@@ -43,7 +46,7 @@ export class Expiry {
     this.#pausedUntil = clock + MIN_PAUSE_MS * (1 + count / ENTRIES_PER_PAUSE)
     // a request may have set the alarm meanwhile, for an entry that was written after its page was read
     const nextAt = Math.min(soonestAt, this.#alarmAt ?? Number.POSITIVE_INFINITY)
-    this.#set(Math.ceil(Math.max(nextAt, this.#pausedUntil)), { allowUnconfirmed: true })
+    this.#set(alarmTime(Math.max(nextAt, this.#pausedUntil)), { allowUnconfirmed: true })
   }
 
   /** Returns the number of remaining entries, and the soonest end of them. */
@@ -75,4 +78,9 @@ export class Expiry {
     this.#alarmAt = at
     unawaited(this.#storage.setAlarm(at, options))
   }
+}
+
+/** Returns the first time of an alarm that is not before `at`, or the latest possible one. */
+function alarmTime(at: number): number {
+  return Math.min(Math.ceil(at), MAX_DATE_MS)
 }
