@@ -113,7 +113,7 @@ export class LeaseQueue implements LeaseCall {
     // if the granted units have expired in transit, they are requested again, without the usage that was just sent
     const isGone = grant.granted > 0 && this.lease.hasEnded(now)
     for (const waiter of this.#takeAsked()) {
-      if (isLate(waiter, now)) continue
+      if (isLate(waiter, now, waiter.known !== undefined)) continue
       if (isGone && waiter.spends) {
         this.#waiting.push({ ...waiter, known: undefined })
         continue
@@ -185,7 +185,7 @@ export class LeaseQueue implements LeaseCall {
     const waiting = this.#waiting
     this.#waiting = []
     for (const waiter of waiting) {
-      if (isLate(waiter, now)) continue
+      if (isLate(waiter, now, false)) continue
       if (!waiter.known && waiter.spends && this.#serve(waiter, now)) waiter.answer(true)
       else if (!waiter.known && waiter.spends && this.lease.view.denied(waiter.cost, now)) waiter.answer(false)
       else this.wait(waiter)
@@ -193,10 +193,13 @@ export class LeaseQueue implements LeaseCall {
   }
 }
 
-/** Fails a waiter whose deadline has passed. The units that it would have spent stay in the lease. */
-function isLate({ deadlineAt, fail }: WaitingTake, now: number): boolean {
+/**
+ * Fails a waiter whose deadline has passed. The units that it would have spent stay in the lease. `mayHaveCounted`:
+ * whether the ledger may have counted usage that the waiter knows.
+ */
+function isLate({ deadlineAt, fail }: WaitingTake, now: number, mayHaveCounted: boolean): boolean {
   if (now < deadlineAt) return false
-  fail(lateLeaseReply())
+  fail(lateLeaseReply(mayHaveCounted))
   return true
 }
 
