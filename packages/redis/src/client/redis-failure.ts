@@ -68,9 +68,9 @@ export function brokenFailure(): RedisFailure {
   return new RedisFailure('CONNECTION', message, { mayHaveCounted: true })
 }
 
-/** Creates the failure of a call whose reply does not have the format of the script. */
+/** Creates the failure of a call whose reply does not have the format of the script. Redis may have executed it. */
 export function invalidReply(): RedisFailure {
-  return new RedisFailure('ERR', 'the reply of the script has an unexpected format')
+  return new RedisFailure('ERR', 'the reply of the script has an unexpected format', { mayHaveCounted: true })
 }
 
 /** Returns a failure as one that concerns only this key or the cluster node that holds it. */
