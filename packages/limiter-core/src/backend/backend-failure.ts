@@ -15,6 +15,7 @@ export class LateError extends Error {
 /** Error of a backend that returned an invalid answer. The message names the invalid part, without string values. */
 export class MalformedAnswer extends Error {
   readonly code = 'MALFORMED'
+  readonly mayHaveCounted = true
 
   constructor(part: string, received: unknown, expected: string) {
     super(`the backend returned an invalid answer: ${part}: expected ${expected}, received ${shown(received)}`)

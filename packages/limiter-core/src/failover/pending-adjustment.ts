@@ -11,9 +11,8 @@ import type { Basis } from './own-units.ts'
 import type { PendingTakeDeps } from './pending-take.ts'
 
 /**
- * An adjustment of one charge in progress. If the backend does not apply it, it is stored as owed. If the backend may
- * have applied it, the same idempotency key is used again, so that it counts once. If the reply is only late, the
- * adjustment is not owed until the call fails.
+ * An adjustment of one charge in progress. It is owed if the backend does not apply it; if the reply is only late, once
+ * the call fails. If the backend may have applied it, the same idempotency key is used again, so that it counts once.
  */
 export class PendingAdjustment<R extends Answer | undefined> implements Call<Answer, Answer | R> {
   readonly operation = 'adjust'
