@@ -34,9 +34,10 @@ begin
 end
 $$;
 
+-- -1 if there is no slot: the end of the last slice is 0 after a reset
 create or replace function ${schema}.limit1_slot(p float8[], c float8[], ends_at float8)
 returns int language sql immutable as $$
-  select least(${SLOTS - 1}, floor((c[1] - ends_at) / p[3] + 0.5))::int
+  select greatest(-1, least(${SLOTS - 1}, floor((c[1] - ends_at) / p[3] + 0.5)))::int
 $$;
 
 create or replace function ${schema}.limit1_still_held(
