@@ -9,6 +9,7 @@ import { listedKey, storedKey } from './stored-key.ts'
 
 /** Rows per read and per CSV chunk. */
 const PAGE = 1_000
+const HOUR_MS = 3_600_000
 const BY = ['hour', 'day', 'week', 'month'] as const
 const COLUMNS = ['key', 'from', 'until', 'used', 'stranded', 'toppedUp'] as const
 
@@ -111,7 +112,16 @@ function periodsBy({ terms, compiled }: QuotaCounter, { by = 'day' }: UsageOptio
   const { timeZone = 'UTC' } = calendar ?? {}
   if (by === calendar?.per) return terms.periods
   if (by !== 'hour') return new CalendarPeriods({ per: by, timeZone })
-  return { at: (hour: number) => ({ startsAt: hour, endsAt: hour + 3_600_000 }) }
+  return { at: (hour: number) => ({ startsAt: hour, endsAt: hourEnd(terms.periods, hour) }) }
+}
+
+/** Returns the end of a stored hour, which clocks that are set within it make longer or shorter. */
+function hourEnd(periods: QuotaCounter['terms']['periods'], hour: number): number {
+  // stored by a process with other time zone data
+  if (periods.hourAt(hour) !== hour) return hour + HOUR_MS
+  let end = periods.sameHourUntil(hour)
+  while (periods.hourAt(end) === hour) end = periods.sameHourUntil(end)
+  return end
 }
 
 function csvOf(rows: readonly QuotaUsage[]): string {

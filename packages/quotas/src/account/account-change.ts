@@ -4,8 +4,6 @@ import { expireReservations } from './account-reservations.ts'
 import { QuotaAccount, type QuotaTerms } from './quota-account.ts'
 import type { QuotaState } from './quota-state.ts'
 
-const HOUR_MS = 3_600_000
-
 /** A changed account and the stored account that it is based on. */
 export interface ChangedAccount {
   readonly id: AccountId
@@ -34,15 +32,15 @@ export function settledAccount(
 /** Returns the write of a changed account, which is valid in the hour and the period of the account's time. */
 export function accountChange({ id, terms, known, account, text, token }: ChangedAccount): AccountChange {
   const { journal, dueAt, now } = account
-  const hour = terms.periods.hourAt(now)
   const notices = journal.notices.map((notice) => ({ ...notice, ...id, id: noticeId(id, notice) }))
   return {
     ...id,
     version: known.version + 1,
     basedOn: known.stored && stateHash(known.stored),
     state: text,
-    from: hour,
-    until: Math.min(hour + HOUR_MS, terms.periods.at(now).endsAt),
+    from: terms.periods.hourAt(now),
+    // an hour of which a part is repeated is longer than 60 minutes
+    until: Math.min(terms.periods.sameHourUntil(now), terms.periods.at(now).endsAt),
     dueAt,
     token,
     entries: journal.entries,

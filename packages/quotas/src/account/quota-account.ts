@@ -12,7 +12,7 @@ const THRESHOLDS = [80, 100] as const
 
 /** Rules for the periods of an account, the same for all keys of a quota. */
 export interface QuotaTerms {
-  readonly periods: Pick<CalendarPeriods, 'at' | 'before' | 'hourAt' | 'warmUp'>
+  readonly periods: Pick<CalendarPeriods, 'at' | 'before' | 'hourAt' | 'sameHourUntil' | 'warmUp'>
   /** Maximum number of unused units carried over to the next period. */
   readonly carryOver: number
 }

@@ -80,6 +80,14 @@ export class CalendarPeriods {
     return this.#hours.startAt(epochMs)
   }
 
+  /**
+   * Returns a later instant, in epoch ms, before which all instants from `epochMs` are in the same local hour. It is the
+   * end of the hour, unless clocks are set back within the hour.
+   */
+  sameHourUntil(epochMs: number): number {
+    return this.#hours.sameUntil(epochMs)
+  }
+
   #dateAt(epochMs: number): Temporal.PlainDate {
     const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(epochMs))
     return instant.toZonedDateTimeISO(this.#calendar.timeZone).toPlainDate()

@@ -23,4 +23,9 @@ export class EndlessPeriod {
   hourAt(epochMs: number): number {
     return Math.floor(epochMs / HOUR_MS) * HOUR_MS
   }
+
+  /** Returns the end of the hour in UTC that contains an instant, in epoch ms. */
+  sameHourUntil(epochMs: number): number {
+    return this.hourAt(epochMs) + HOUR_MS
+  }
 }

@@ -19,6 +19,15 @@ export class LocalHours {
     this.#timeZone = timeZone
   }
 
+  /**
+   * Returns a later instant, in epoch ms, before which all instants from `epochMs` are in the same hour: the end of the
+   * hour, or the time at which clocks are set back within it.
+   */
+  sameUntil(epochMs: number): number {
+    this.startAt(epochMs)
+    return this.#knownUntil
+  }
+
   /** Returns the start of the hour that contains an instant, both in epoch ms. The last hour is cached. */
   startAt(epochMs: number): number {
     if (epochMs >= this.#startsAt && epochMs < this.#knownUntil) return this.#startsAt
