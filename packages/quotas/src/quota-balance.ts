@@ -22,8 +22,9 @@ export interface QuotaBalance {
   readonly used: number
   /** Units charged for leases that ended without a report. */
   readonly stranded: number
-  /** Units leased to processes that have not reported them yet, spent or not. */
+  /** Units leased to processes that have not reported them yet, spent or not; of earlier periods only those of top-ups. */
   readonly onLease: number
+  /** Units reserved in this period, and units of top-ups that are reserved in earlier periods. */
   readonly reserved: number
   /** Units held by `Limiter.hold`, also those that were held in an earlier period. */
   readonly held: number
@@ -39,8 +40,11 @@ export interface QuotaBalance {
 export function balanceOf(account: QuotaAccount): QuotaBalance {
   const { current, topUps, now } = account
   const { label, startsAt, endsAt, limit, carried, toppedUp, used, stranded } = current
-  const reserved = account.reservations.reduce((sum, { period, units }) => sum + (period === label ? units : 0), 0)
-  const pending = account.pendingIn(current)
+  const before = account.pendingTopUps()
+  const reservedBefore = account.reservations.reduce((sum, one) => sum + (one.period === label ? 0 : one.units), 0)
+  const reservedNow = account.reservations.reduce((sum, one) => sum + (one.period === label ? one.units : 0), 0)
+  const reserved = reservedNow + Math.min(before, reservedBefore)
+  const pending = account.pendingIn(current) + before
   const topUpLeft = topUps.left(now)
   const held = account.holds.unitsAt(now)
   return {

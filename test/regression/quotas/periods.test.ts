@@ -49,3 +49,42 @@ describe('an hour in which clocks are set back by half an hour', () => {
     ])
   })
 })
+
+describe('a reservation that outlives its period', () => {
+  test('still holds the units of top-ups that it needs', async () => {
+    start('2026-11-02T23:59Z')
+    await quotas.topUp('a', 5, { token: 'invoice' })
+    const reservation = await quotas.reserve('a', 15, { ttlMs: '10m' })
+    clock.advance(2 * MINUTE_MS)
+    expect(await quotas.balance('a')).toMatchObject({ reserved: 5, topUpLeft: 5, left: 10, available: 10 })
+    expect((await limiter.take('a', 11)).allowed).toBe(false)
+    expect((await limiter.take('a', 10)).allowed).toBe(true)
+    expect(await quotas.post('a', reservation?.id as string)).toBe('posted')
+    const range = { from: Date.parse('2026-11-02T00:00Z'), to: Date.parse('2026-11-04T00:00Z') }
+    expect(await quotas.usage('a', range)).toMatchObject([
+      { used: 15, toppedUp: 5 },
+      { used: 10, toppedUp: 0 },
+    ])
+  })
+
+  test('holds no units of top-ups if the included units of its period are enough', async () => {
+    start('2026-11-02T23:59Z')
+    await quotas.topUp('a', 5, { token: 'invoice' })
+    await quotas.reserve('a', 10, { ttlMs: '10m' })
+    clock.advance(2 * MINUTE_MS)
+    expect(await quotas.balance('a')).toMatchObject({ reserved: 0, left: 15, available: 15 })
+  })
+
+  test('is charged to its period after several later periods', async () => {
+    start('2026-11-02T12:00Z')
+    const reservation = await quotas.reserve('a', 10, { ttlMs: '7d' })
+    for (let days = 0; days < 6; days++) {
+      clock.advance(DAY_MS)
+      await limiter.take('a', 1)
+    }
+    await quotas.post('a', reservation?.id as string)
+    expect(await quotas.balance('a')).toMatchObject({ used: 1, left: 9 })
+    const range = { from: Date.parse('2026-11-02T00:00Z'), to: Date.parse('2026-11-03T00:00Z') }
+    expect(await quotas.usage('a', range)).toMatchObject([{ used: 10 }])
+  })
+})

@@ -5,7 +5,7 @@ import { QuotaJournal } from './quota-journal.ts'
 import type { LeaseState, PeriodState, QuotaState, ReservationState } from './quota-state.ts'
 import { TopUps } from './top-ups.ts'
 
-/** Number of past periods kept for late reports. */
+/** Number of past periods kept for late reports, beside periods with reservations. */
 const CLOSED_PERIODS = 3
 /** Percentages of the included units at which a notice is written, in ascending order. */
 const THRESHOLDS = [80, 100] as const
@@ -108,7 +108,7 @@ export class QuotaAccount {
 
   /** Number of units that can be spent, reserved or leased now. */
   get free(): number {
-    const left = includedLeft(this.current) + this.topUps.left(this.now)
+    const left = includedLeft(this.current) + this.topUps.left(this.now) - this.pendingTopUps()
     return Math.max(0, left - this.pendingIn(this.current) - this.holds.unitsAt(this.now))
   }
 
@@ -117,7 +117,7 @@ export class QuotaAccount {
     const { current } = this
     const left = includedLeft(current)
     const pending = this.pendingIn(current, at)
-    const more = this.topUps.left(at) - this.holds.unitsAt(at)
+    const more = this.topUps.left(at) - this.pendingTopUps(at) - this.holds.unitsAt(at)
     if (current.endsAt > at) return Math.max(0, left + more - pending)
     return Math.max(0, current.limit + Math.min(this.#terms.carryOver, Math.max(0, left - pending)) + more)
   }
@@ -147,6 +147,21 @@ export class QuotaAccount {
     const reserved = this.reservations.filter(({ endsAt }) => endsAt > at)
     const sum = (all: readonly { readonly units: number }[]): number => all.reduce((units, one) => units + one.units, 0)
     return sum(this.leases.filter(ofPeriod)) + sum(reserved.filter(ofPeriod))
+  }
+
+  /**
+   * Returns the units of top-ups that are on lease or reserved in periods that are over at `at`. They pay for what does
+   * not fit in the included units of those periods. Default: now.
+   */
+  pendingTopUps(at: number = this.now): number {
+    const left = this.topUps.left(at)
+    if (left === 0) return 0
+    const over = this.periods.filter(({ startsAt, endsAt }) => startsAt < this.current.startsAt || endsAt <= at)
+    const beyond = over.map((period) => Math.max(0, this.pendingIn(period, at) - includedLeft(period)))
+    return Math.min(
+      left,
+      beyond.reduce((sum, units) => sum + units, 0),
+    )
   }
 
   /** Spends units. Returns false and spends nothing if they do not fit. */
@@ -216,7 +231,10 @@ export class QuotaAccount {
     }
     periods.push(begun)
     periods.sort((one, other) => one.startsAt - other.startsAt)
-    while (periods.length > CLOSED_PERIODS + 1) periods.splice(periods[0] === begun ? 1 : 0, 1)
+    // units that are on lease or reserved will be charged to their period
+    const isKept = (one: PeriodState): boolean => one === begun || this.pendingIn(one, Number.NEGATIVE_INFINITY) > 0
+    const old = periods.slice(0, -CLOSED_PERIODS - 1).filter((one) => !isKept(one))
+    for (const one of old) periods.splice(periods.indexOf(one), 1)
     return begun
   }
 
