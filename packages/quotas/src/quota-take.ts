@@ -1,5 +1,5 @@
 import { type Charge, ChargeVerdict, type Held, withFund } from '@sluice/limiter-core/backend'
-import { fundOf } from './account/account-leases.ts'
+import { forgiveLeases, fundOf } from './account/account-leases.ts'
 import type { QuotaAccount } from './account/quota-account.ts'
 import type { QuotaCounter } from './quota-counter.ts'
 
@@ -53,6 +53,7 @@ export function adjustAccount(account: QuotaAccount, { cost, hold }: QuotaCharge
 export function resetAccount(account: QuotaAccount): void {
   const { current } = account
   account.charge(current, -current.used, account.now)
+  forgiveLeases(account, current)
   account.strand(current, -current.stranded, account.now)
   account.holds.clear()
 }

@@ -85,6 +85,18 @@ export function creditLease(account: QuotaAccount, ref: string, label: string, u
 }
 
 /**
+ * Gives back the units charged for leases of a period without a report, so that a late report gives nothing back a
+ * second time. The caller gives back all stranded units of the period.
+ */
+export function forgiveLeases(account: QuotaAccount, period: PeriodState): void {
+  for (const lease of account.leases) {
+    if (lease.period !== period.label || lease.settled === 0) continue
+    account.journal.entries.push(entryOf('credit', lease, -lease.settled, period))
+    lease.settled = 0
+  }
+}
+
+/**
  * Charges the units that the owner spent and that were not charged yet, and leases it the units it keeps. Returns the
  * number of units kept: units of another period or of an unknown lease are kept only if they fit.
  */
@@ -133,6 +145,6 @@ export function fundOf(account: QuotaAccount, fits: boolean): Fund {
   return isIncluded ? 'included' : 'top-up'
 }
 
-function entryOf(kind: 'stranded' | 'reported', lease: LeaseState, units: number, { label }: PeriodState) {
+function entryOf(kind: 'stranded' | 'reported' | 'credit', lease: LeaseState, units: number, { label }: PeriodState) {
   return { kind, token: null, ref: leaseRef(lease), units, period: label } as const
 }
