@@ -186,7 +186,7 @@ function withKey(options: CallRateLimitOptions, above: CallLayer): CallRateLimit
 
 /** Counts by principal and tool: `<principal>:<tool>`. Colons of a tool name are escaped, so that keys are unique. */
 const byPrincipalAndTool = Object.assign(
-  ({ principal, tool }: McpCall): string =>
-    tool === '' ? principal : `${principal}:${tool.replace(/[%:]/g, encodeURIComponent)}`,
+  ({ method, principal, tool }: McpCall): string =>
+    method === CALL ? `${principal}:${tool.replace(/[%:]/g, encodeURIComponent)}` : principal,
   { label: 'principal and tool' },
 )

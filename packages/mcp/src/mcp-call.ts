@@ -93,9 +93,11 @@ function namedPrincipal(
 ): string | undefined {
   if (!principal) return undefined
   try {
-    const name = principal(request)
+    const name: unknown = principal(request)
     if (name === undefined || name === null) return undefined
     if (typeof name === 'string' || Number.isFinite(name)) return String(name)
+    // a hook must not return a promise, and a rejection that nothing handles would end the process
+    if (name instanceof Promise) name.catch(() => {})
     throw new TypeError(`expected a string, received ${messageOf(name)}`)
   } catch (error) {
     report.hookFailed('principal', error, 'and the client id, the session or the process is counted instead')
