@@ -78,8 +78,11 @@ export class QuotaCredits {
     const token = `credit:${ref}:${period}`
     let credited = 0
     const id = { name: counter.account, key: storedListed(key) }
+    const stranded = await this.#table.stranded({ ...id, limit: MAX_STRANDED })
+    const charged = stranded.find((one) => one.ref === ref && one.period === period)?.units ?? 0
+    if (charged === 0) return 0
     const isNew = await this.#changeOnce(id, counter, token, (account) => {
-      credited = creditLease(account, ref, period, units)
+      credited = creditLease(account, ref, period, Math.min(units, charged))
       account.journal.entries.push({ kind: 'credit', token, ref, units: -credited, period })
     })
     return isNew ? credited : 0

@@ -164,9 +164,11 @@ export class Quotas extends LeasingBackend implements MetricSource {
   }
 
   /**
-   * Gives back the units charged for a lease without a report, once per lease. Returns the number of units given back.
+   * Gives back the units charged for a lease without a report, once per lease. Returns the number of units given back:
+   * at most as many as `stranded` lists for it.
    */
   async credit(lease: StrandedLease, options: QuotaName = {}): Promise<number> {
+    unitsOf('credit', lease?.units)
     return this.#credits.credit(this.#counterOf('credit', options, []), lease)
   }
 
