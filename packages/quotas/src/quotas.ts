@@ -108,7 +108,10 @@ export class Quotas extends LeasingBackend implements MetricSource {
   /** Gives used units back, at most as many as the period has. Returns false if the token was already used. */
   async refund(key: string, units: number, options: RefundOptions): Promise<boolean> {
     const counter = this.#counterOf('refund', options, ['token', 'at'])
-    return this.#credits.refund(counter, key, refundedOf(units, options))
+    const refunded = refundedOf(units, options)
+    // units that are spent but not reported are not used yet, so they could not be given back
+    await this.reported({ key, counter })
+    return this.#credits.refund(counter, key, refunded)
   }
 
   /** Reserves units. Returns undefined if they do not fit. */

@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 describe.each(sdks)('$name', (sdk) => {
-  test('a promise of a principal that rejects is no unhandled rejection', async () => {
+  test('a rejection of a promise that a principal returns is handled', async () => {
     const principal = (() => Promise.reject(new Error('broken'))) as unknown as () => string
     const { client } = await connectLimited(sdk, { rateLimit: { limit: 2, window: '1m' }, principal })
     expect(await allowed(client, 'search', 3)).toBe(2)

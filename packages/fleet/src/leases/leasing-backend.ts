@@ -181,6 +181,18 @@ export class LeasingBackend implements Backend {
     await this.#exact.close?.()
   }
 
+  /**
+   * Reports what this process has spent of a key to the ledger. Resolves when the ledger has replied or the report has
+   * failed.
+   */
+  protected async reported(target: CountedKey): Promise<void> {
+    const queue = this.#table.find(target)
+    // a pending report may not include the last units
+    await queue?.settled()
+    if (queue?.lease.mustReport) queue.report(this.#table.now() + queue.lease.leaseMs)
+    await queue?.settled()
+  }
+
   #isLeased({ key, counter }: LeasedKey): boolean {
     if (!counter.isLeasable || key.length > MAX_LEASED_KEY_LENGTH) return false
     return this.#small.size === 0 || !this.#small.has(counter.name)
