@@ -88,7 +88,9 @@ export function learnedReserve<Req extends object, Res>(
     settle(req, res, how) {
       return andThen(settle(req, res, how), (actual) => {
         const reserved = inProgress.get(req)
-        if (reserved && actual !== undefined && actual >= 0) classOf(reserved.name).learn(reserved.units, actual)
+        // as in policies, the largest cost stands for larger ones
+        const learned = Math.min(actual ?? Number.NaN, Number.MAX_SAFE_INTEGER)
+        if (reserved && learned >= 0) classOf(reserved.name).learn(reserved.units, learned)
         return actual
       })
     },

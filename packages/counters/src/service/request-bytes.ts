@@ -12,6 +12,8 @@ const BODY_MS = 10_000
  */
 export function requestBytes(req: IncomingMessage, clock: Clock, maxBytes: number = MAX_BODY_BYTES): Promise<Buffer> {
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes))
+  // no further events follow
+  if (req.destroyed) return Promise.reject(cutOff())
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -28,11 +30,15 @@ export function requestBytes(req: IncomingMessage, clock: Clock, maxBytes: numbe
       else settle(() => reject(tooLarge(maxBytes)))
     }
     const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks)))
-    const onClose = (): void => settle(() => reject(new ServiceProblem(400, 'body-cut-off')))
+    const onClose = (): void => settle(() => reject(cutOff()))
     const late = (): void => settle(() => reject(new ServiceProblem(408, 'body-late')))
     const cancel = clock.after(BODY_MS, late)
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
   })
+}
+
+function cutOff(): ServiceProblem {
+  return new ServiceProblem(400, 'body-cut-off')
 }
 
 function tooLarge(maxBytes: number): ServiceProblem {
