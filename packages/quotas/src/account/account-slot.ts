@@ -27,7 +27,8 @@ export interface AccountOwner {
 /** An account in this process: its last known state and the changes that wait to be written. */
 export class AccountSlot {
   readonly id: AccountId
-  readonly terms: QuotaTerms
+  /** Terms of the last use, because the policy of an account may change. */
+  terms: QuotaTerms
   readonly #writer: string
   readonly #opening: string | undefined
   #known: Known | undefined

@@ -22,6 +22,7 @@ export class AccountSlots {
   of(id: AccountId, terms: QuotaTerms): AccountSlot {
     const at = accountPlace(id)
     const slot = this.#slots.get(at) ?? new AccountSlot(id, terms, this.#owner)
+    slot.terms = terms
     this.#slots.delete(at)
     this.#slots.set(at, slot)
     if (this.#slots.size > MAX_KEPT) this.#evict()
