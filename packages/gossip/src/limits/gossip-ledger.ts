@@ -73,7 +73,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
       const usage = this.#table.own(id)
       const now = this.#node.clock.now()
       usage.take(this.#policiesOf(counter.compiled), [], this.#time, now)
-      usage.reset(now)
+      usage.resetHere(now)
       this.#share(id)
     }
   }

@@ -11,6 +11,8 @@ export class KeyUsage {
   /** When this process last took units of the key. */
   takenAt: number = Number.NEGATIVE_INFINITY
   keptMs = 0
+  /** When this process last reset the key itself. */
+  #ownResetAt: number = Number.NEGATIVE_INFINITY
   /** Slots of this process for each form in which the key is counted. */
   #own: number[][] = []
 
@@ -57,9 +59,18 @@ export class KeyUsage {
     return written
   }
 
-  /** Returns the units that this process took, to be shared with the other replicas. */
+  /**
+   * Returns the units that this process took, to be shared with the other replicas. A received reset is not sent on: its
+   * transit time would be added each time, so that replicas which take units would move it forward forever.
+   */
   usage(): Usage {
-    return { keptMs: this.keptMs, resetAt: this.resetAt, forms: this.#own }
+    return { keptMs: this.keptMs, resetAt: this.#ownResetAt, forms: this.#own }
+  }
+
+  /** Resets the key in this process, which sends the reset to the other replicas. */
+  resetHere(now: number): void {
+    this.#ownResetAt = now
+    this.reset(now)
   }
 
   /** Resets the key if `at` is later than the last reset. Returns true if that removed units of this process. */

@@ -4,7 +4,7 @@ import type { Slots } from './usage-slots.ts'
 export interface Usage {
   /** Time in ms after which the units no longer count. */
   readonly keptMs: number
-  /** When the replica learned of the last reset of the key; -Infinity if there was none. */
+  /** When the replica itself last reset the key; -Infinity if it never did. */
   readonly resetAt: number
   /** Slots of each form: a key may be counted in windows of several kinds. */
   readonly forms: readonly Slots[]
