@@ -99,7 +99,7 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
     do {
       this.#isReadAgain = false
       try {
-        const text = (await this.#source.read()) ?? this.#waiting
+        const text = (await this.#sourceText()) ?? this.#waiting
         this.#waiting = undefined
         if (text !== undefined) await this.#replace(text)
       } catch (error) {
@@ -107,6 +107,11 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
       }
     } while (this.#isReadAgain)
     this.#reading = undefined
+  }
+
+  /** Rejects if the source rejects, and also if the source of an application throws. */
+  async #sourceText(): Promise<string | undefined> {
+    return this.#source.read()
   }
 
   async #replace(text: string): Promise<void> {
