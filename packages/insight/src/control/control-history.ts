@@ -7,9 +7,15 @@ export function wholeControls(records: readonly StoredControl[]): StoredControl[
   const whole = new Map<string, StoredControl>()
   for (const record of records) {
     const known = whole.get(record.id)
-    whole.set(record.id, known?.undoneAt === undefined ? record : known)
+    whole.set(record.id, known === undefined ? record : joined(known, record))
   }
   return [...whole.values()]
+}
+
+/** The record of how a change was undone does not have its key. */
+function joined(one: StoredControl, other: StoredControl): StoredControl {
+  const [begun, undone] = one.undoneAt === undefined ? [one, other] : [other, one]
+  return { ...undone, change: begun.change }
 }
 
 /** Returns what has happened to a change until `at`. A change that happens once has no end. */
