@@ -1,36 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { type Clock, createInflightLimiter } from '@sluice/limiter-core'
+import { createInflightLimiter } from '@sluice/limiter-core'
 import { createPrioritizer, prioritizedInflight } from '@sluice/overload'
-import { FakeClock } from '@sluice/testkit'
 import { FairCap } from './fair-cap.ts'
-
-const AHEAD_MS = 3_600_000
-
-/** A clock that is an hour ahead until it is set back. */
-class SteppedClock implements Clock {
-  readonly #time = new FakeClock()
-  #aheadMs = AHEAD_MS
-
-  now(): number {
-    return this.#time.now() + this.#aheadMs
-  }
-
-  wall(): number {
-    return this.#time.wall()
-  }
-
-  after(ms: number, run: () => void): () => void {
-    return this.#time.after(ms, run)
-  }
-
-  advance(ms: number): void {
-    this.#time.advance(ms)
-  }
-
-  setBack(): void {
-    this.#aheadMs = 0
-  }
-}
+import { SteppedClock } from './stepped-clock.ts'
 
 // regression: the negative duration of work during which the clock was set back made the mean duration negative, so the
 // next work, however short, counted as much more than it had taken

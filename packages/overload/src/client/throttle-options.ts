@@ -1,5 +1,6 @@
 import type { Clock, Duration } from '@sluice/limiter-core'
 import { badOption, clockOf, integerFrom, optionalFunction, parseDuration, parseMs } from '@sluice/limiter-core/backend'
+import { steadyClock } from '../steady-clock.ts'
 
 /** Options of `adaptiveThrottle` and `throttled`. */
 export interface ThrottleOptions {
@@ -67,7 +68,7 @@ export function throttleRules(owner: string, options: ThrottleOptions): Throttle
     maxRetryDelayMs: parseMs(maxRetryDelayMs, `${owner}: maxRetryDelayMs`),
     maxRetryAfterMs: parseMs(maxRetryAfterMs, `${owner}: maxRetryAfterMs`),
     maxUpstreams: integerFrom(`${owner}: maxUpstreams`, maxUpstreams, 1),
-    clock: clockOf(clock),
+    clock: steadyClock(clockOf(clock)),
     random,
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock, Duration } from '@sluice/limiter-core'
 import { badOption, clockOf, optionalFunction, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
+import { steadyClock } from '../steady-clock.ts'
 import type { CheckHealth } from './health-check.ts'
 import { rangeOf, type SignalRange, type SignalThreshold } from './signal-range.ts'
 
@@ -80,7 +81,7 @@ export function shedderRules(options: ShedderOptions): ShedderRules {
     rss: optionalRange('rss', rss, (from) => from * MEMORY_RANGE),
     health,
     healthEveryMs: parseTimerMs(healthEveryMs, 'healthEveryMs'),
-    clock: clockOf(clock),
+    clock: steadyClock(clockOf(clock)),
     random,
   }
 }
