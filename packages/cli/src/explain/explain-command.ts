@@ -2,6 +2,7 @@ import { LivePage } from '../live/live-page.ts'
 import { pageAddress } from '../live/page-address.ts'
 import { PageFailure } from '../live/page-failure.ts'
 import { tokenOf } from '../live/page-token.ts'
+import { fields, list, number, optional, text } from '../live/shape.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { hasColor, type Terminal } from '../terminal/terminal.ts'
@@ -30,8 +31,20 @@ export async function explainCommand(
   return EXIT.ok
 }
 
+const change = fields({
+  ...{ action: text, by: text, endsAt: number },
+  policy: optional(text),
+  cap: optional(text),
+  reason: optional(text),
+})
+const denial = fields({ at: number, policy: text, route: text, method: text, times: number })
+const explanation = fields({
+  ...{ key: text, at: number, cost: number },
+  summary: list(text),
+  controls: list(change),
+  denials: list(denial),
+})
+
 function isExplanation(value: unknown): value is PageExplanation {
-  const { key, at, cost, summary, controls, denials } = (value ?? {}) as Partial<Record<string, unknown>>
-  const lists = [summary, controls, denials]
-  return typeof key === 'string' && typeof at === 'number' && typeof cost === 'number' && lists.every(Array.isArray)
+  return explanation(value)
 }

@@ -10,7 +10,7 @@ export interface PageExplanation {
   readonly key: string
   readonly cost: number
   /** Sentences, most urgent first. */
-  readonly summary: readonly unknown[]
+  readonly summary: readonly string[]
   readonly controls: readonly PageChange[]
   readonly denials: readonly PageDenial[]
   readonly isWholeFleet?: boolean
@@ -40,7 +40,7 @@ export function explanationText(explanation: PageExplanation, isColored: boolean
   const { key, cost, summary, controls, denials, at, isWholeFleet } = explanation
   const { bold, red, green } = createColors(isColored)
   const request = cost === 1 ? '' : `, request of ${count(cost)} units`
-  const sentences = summary.map(String).map((sentence) => {
+  const sentences = summary.map((sentence) => {
     const paint = /^(denied|blocked)/.test(sentence)
       ? red
       : /^(allowed|the next request)/.test(sentence)

@@ -1,3 +1,5 @@
+import { any, fields, list, number, numberOrNull, optional, text, textOrNull, time } from './shape.ts'
+
 /** The parts of an update of the live page that a terminal shows. Times are in ms. */
 export interface LiveUpdate {
   /** Time of the update, since 1970. */
@@ -59,29 +61,6 @@ export interface LiveBackend {
   readonly lastError: string | null
 }
 
-/** A test of a value. */
-type Shape = (value: unknown) => boolean
-
-const text: Shape = (value) => typeof value === 'string'
-const number: Shape = (value) => typeof value === 'number'
-const numberOrNull: Shape = (value) => value === null || number(value)
-const textOrNull: Shape = (value) => value === null || typeof value === 'string'
-const any: Shape = () => true
-const optional =
-  (shape: Shape): Shape =>
-  (value) =>
-    value === undefined || shape(value)
-const list =
-  (shape: Shape): Shape =>
-  (value) =>
-    Array.isArray(value) && value.every(shape)
-const fields = (shapes: Readonly<Record<string, Shape>>): Shape => {
-  return (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    Object.entries(shapes).every(([name, shape]) => shape((value as Readonly<Record<string, unknown>>)[name]))
-}
-
 const key = fields({ key: text, count: number, error: number })
 const policy = fields({
   ...{ name: text, limit: number, windowMs: number, unit: text },
@@ -102,7 +81,7 @@ const shed = fields({
   byPriority: list(fields({ priority: text, perSecond: number, shed: number })),
 })
 const update = fields({
-  ...{ at: number, deniedShare: number, isWholeFleet: any, processes: list(any), controls: list(any) },
+  ...{ at: time, deniedShare: number, isWholeFleet: any, processes: list(any), controls: list(any) },
   ratePerSecond: fields({ now: number }),
   policies: list(policy),
   caps: list(cap),
