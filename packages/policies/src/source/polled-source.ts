@@ -29,13 +29,17 @@ export abstract class PolledSource implements PolicySource {
 
   /** Calls `changed` at each interval, unless a read is under way. Failed reads double the interval, up to a minute. */
   watch(changed: () => void, { clock, intervalMs }: WatchOptions): () => void {
+    let isStopped = false
     const look = (): void => {
       if (this.#reads.pending === 0) changed()
-      cancel = clock.after(this.#delayMs(intervalMs), look)
+      if (!isStopped) cancel = clock.after(this.#delayMs(intervalMs), look)
     }
     // random, so that processes which start together do not all ask at the same time
     let cancel = clock.after(Math.random() * intervalMs, look)
-    return () => cancel()
+    return () => {
+      isStopped = true
+      cancel()
+    }
   }
 
   /** Returns the text, or undefined if it is known to be unchanged. */
