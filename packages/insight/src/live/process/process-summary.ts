@@ -137,7 +137,8 @@ export class ProcessSummary {
     return {
       process: this.facts,
       number: this.#number,
-      uptimeMs: now - this.#startedAt,
+      // a clock that was set back after the start
+      uptimeMs: Math.max(0, now - this.#startedAt),
       memoryBytes: process.memoryUsage.rss(),
       lagMs: this.#lagMs,
       policies: this.#policyReports(),
