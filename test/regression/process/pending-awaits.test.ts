@@ -80,6 +80,28 @@ const AWAITED: Readonly<Record<string, Script>> = {
     blocked.add('user')
     await blocked.has('user')`,
   },
+  'a change of an operator whose store does not answer': {
+    modules: { own: '@sluice/insight' },
+    script: `${SILENT}
+    const store = { put: silent, all: silent }
+    const insight = own.createInsight({ secret: 'a secret of all processes', control: { store } })
+    const { id } = await insight.control({ action: 'block', key: 'user' })
+    await insight.undo(id)
+    await insight.close()`,
+  },
+  'policies in databases that do not answer': {
+    modules: { own: '@sluice/policies' },
+    script: `${SILENT}
+    const text = 'version: 1\\npolicies: [{ name: api, limit: 1, per: 1m }]'
+    const client = { hmget: silent, eval: silent }
+    for (const source of [
+      own.postgresSource({ query: silent }, { timeoutMs: 100 }),
+      own.redisSource(client, 'policies', { timeoutMs: 100 }),
+    ]) {
+      await own.loadPolicies(source).catch(() => {})
+      await source.publish(text).catch(() => {})
+    }`,
+  },
   'a worker of a cluster whose primary does not listen': {
     modules: { ...CORE, own: '@sluice/fleet', cluster: 'node:cluster' },
     script: `const { default: workers = cluster } = cluster

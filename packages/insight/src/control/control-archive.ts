@@ -1,4 +1,4 @@
-import { type Clock, causeOf, type RecordStore } from '@sluice/limiter-core/backend'
+import { type Clock, causeOf, KEEP_ALIVE, type RecordStore } from '@sluice/limiter-core/backend'
 import type { UnreadMessages } from '../unread-messages.ts'
 import { ControlCipher } from './control-cipher.ts'
 import { controlMessage, controlsTexts } from './control-message.ts'
@@ -110,7 +110,7 @@ export class ControlArchive {
   #within<T>(call: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const late = (): void => reject(Object.assign(new Error('the store did not reply'), { code: 'LATE' }))
-      const stop = this.#options.clock.after(TIMEOUT_MS, late)
+      const stop = this.#options.clock.after(TIMEOUT_MS, late, KEEP_ALIVE)
       const end = (): void => {
         stop()
         late()

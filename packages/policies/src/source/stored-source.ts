@@ -1,4 +1,4 @@
-import { type Clock, clockOf, Deadlines, type Duration, parseTimerMs } from '@sluice/limiter-core/backend'
+import { type Clock, clockOf, Deadlines, type Duration, KEEP_ALIVE, parseTimerMs } from '@sluice/limiter-core/backend'
 import { parseDocument } from '../parse/parse-document.ts'
 import type { WritablePolicySource } from './policy-source.ts'
 import { PolledSource } from './polled-source.ts'
@@ -23,7 +23,7 @@ export abstract class StoredSource extends PolledSource implements WritablePolic
     super()
     const { timeoutMs = DEFAULT_TIMEOUT_MS, clock } = options
     this.#timeoutMs = parseTimerMs(timeoutMs, `${owner}: timeoutMs`)
-    this.#deadlines = new Deadlines(clockOf(clock), this.#timeoutMs)
+    this.#deadlines = new Deadlines(clockOf(clock), this.#timeoutMs, KEEP_ALIVE)
   }
 
   async publish(text: string): Promise<number> {
