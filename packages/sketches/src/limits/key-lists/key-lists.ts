@@ -31,6 +31,8 @@ class FilteredList implements KeyList {
   #filter: BlockedBloomFilter
   /** Incremented with each change of the list, so that a negative result of an earlier call is not cached. */
   #version = 0
+  /** `#version` when keys may last have been removed from the list: results of earlier calls are not cached. */
+  #forgottenAt = 0
   #asked = 0
   #passed = 0
   #falsePositives = 0
@@ -128,7 +130,7 @@ class FilteredList implements KeyList {
 
   forgetAnswers(): void {
     this.#memory.clear()
-    this.#version++
+    this.#forgottenAt = ++this.#version
   }
 
   close(): void {
@@ -146,7 +148,8 @@ class FilteredList implements KeyList {
 
   #answered(key: string, answer: boolean, asOf: number): void {
     if (!answer) this.#falsePositives++
-    if (answer || asOf === this.#version) this.#memory.remember(key, answer)
+    const isCurrent = asOf >= (answer ? this.#forgottenAt : this.#version)
+    if (isCurrent) this.#memory.remember(key, answer)
   }
 }
 
