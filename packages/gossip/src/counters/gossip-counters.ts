@@ -173,6 +173,8 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
   protected async clear(id: string, deleted: boolean): Promise<void> {
     this.#checkOpen()
     await this.#askAll()
+    // what is counted after the last exchange reaches no other replica
+    this.#checkOpen()
     const { entries } = this.#counts
     if (!entries.has(id)) return
     const isDeleted = deleted || !entries.isListed(id)
