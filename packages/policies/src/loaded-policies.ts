@@ -28,8 +28,13 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
   #current: Compiled<Req, Res>
   #reading: Promise<void> | undefined
   #isReadAgain = false
-  /** Text of the last document, if one of its lists could not be read. Sources return a text only once. */
+  /**
+   * Text of the last document, if one of its lists could not be read, or if it was read while the policies were closed.
+   * Sources return a text only once.
+   */
   #waiting: string | undefined
+  /** How often `close` was called. */
+  #closes = 0
   #watch: WatchOptions | undefined
   #stop: (() => void) | undefined
   #stopLists: (() => void) | undefined
@@ -90,6 +95,8 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
   close(): void {
     this.#stop?.()
     this.#stopLists?.()
+    this.#closes++
+    this.#isReadAgain = false
     this.#watch = undefined
     this.#stop = undefined
     this.#stopLists = undefined
@@ -98,10 +105,12 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
   async #read(): Promise<void> {
     do {
       this.#isReadAgain = false
+      const closes = this.#closes
       try {
         const text = (await this.#sourceText()) ?? this.#waiting
-        this.#waiting = undefined
-        if (text !== undefined) await this.#replace(text)
+        this.#waiting = text
+        const next = text === undefined ? undefined : await this.#loaded(text)
+        if (next && closes === this.#closes) this.#replace(next)
       } catch (error) {
         this.#refuse(error)
       }
@@ -114,14 +123,22 @@ export class LoadedPolicies<Req extends object, Res> implements ChangingPolicies
     return this.#source.read()
   }
 
-  async #replace(text: string): Promise<void> {
-    const next = compiled(this.#source, text, this.#attributes)
+  /** Returns the policies of a document, with its lists. */
+  async #loaded(text: string): Promise<Compiled<Req, Res>> {
+    let next: Compiled<Req, Res>
     try {
-      await next.lists.load()
+      next = compiled(this.#source, text, this.#attributes)
     } catch (error) {
-      this.#waiting = text
+      // it stays invalid, while a list may exist later
+      this.#waiting = undefined
       throw error
     }
+    await next.lists.load()
+    return next
+  }
+
+  #replace(next: Compiled<Req, Res>): void {
+    this.#waiting = undefined
     this.#apply(next)
     this.#stopLists?.()
     this.#stopLists = this.#watch && next.lists.watch(this.#watch)
