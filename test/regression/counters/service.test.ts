@@ -3,12 +3,12 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { counterService, createCounters } from '@sluice/counters'
-import { createLimiter } from '@sluice/limiter-core'
+import { createLimiter, type Limiter } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 
 test('a request whose client disconnects before its body is read does not occupy a place until a timeout', async () => {
   const clock = new FakeClock()
-  const limiter = createLimiter({ policies: [{ limit: 10, window: '1m' }], clock })
+  const limiter: Limiter = createLimiter({ policies: [{ limit: 10, window: '1m' }], clock })
   const take = limiter.take.bind(limiter)
   let asked = (): void => {}
   const isAsked = new Promise<void>((resolve) => {

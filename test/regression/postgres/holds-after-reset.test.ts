@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
-test.each(['2s', '4s', '1m'])('a hold of at most %s is settled after its key was reset', async (maxHoldMs) => {
+test.each(['2s', '4s', '1m'] as const)('a hold of at most %s is settled after its key was reset', async (maxHoldMs) => {
   const backend = postgresBackend(pool, { schema: ownSchema() })
   await backend.migrate()
   const policies = [{ name: 'jobs', limit: 100, window: '1h', algorithm: 'fixed-window', maxHoldMs } as const]
