@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import {
   type Answer,
+  afterThisTurn,
   type Backend,
   type Charge,
   type Clock,
@@ -196,15 +197,18 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
 
   /** Runs while calls are pending: rejects late calls, and probes a primary that has never replied. */
   #watch(): void {
-    this.#stopTimer ??= this.#clock.after(PROBE_EVERY_MS, () => {
-      this.#stopTimer = undefined
-      const now = this.#clock.now()
-      const late = new ClusterFailure('LATE', 'the primary did not reply before the deadline', this.#isListening)
-      this.#fail(({ deadlineAt }) => deadlineAt < now, late)
-      if (this.#sent.size + this.#unsent.size === 0) return
-      if (!this.#isListening) this.#unsent.flush()
-      this.#watch()
-    })
+    // Node runs timers before it reads received messages, so the check must wait for the end of the turn
+    this.#stopTimer ??= this.#clock.after(PROBE_EVERY_MS, () => afterThisTurn(() => this.#check()))
+  }
+
+  #check(): void {
+    this.#stopTimer = undefined
+    const now = this.#clock.now()
+    const late = new ClusterFailure('LATE', 'the primary did not reply before the deadline', this.#isListening)
+    this.#fail(({ deadlineAt }) => deadlineAt < now, late)
+    if (this.#sent.size + this.#unsent.size === 0) return
+    if (!this.#isListening) this.#unsent.flush()
+    this.#watch()
   }
 }
 
