@@ -69,12 +69,7 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     const outcome = isWaited
       ? await this.#wait({ token: hashes, ageMs: 0, amounts }, entries, until)
       : this.#add(entries, amounts)
-    if (outcome === 'reused') {
-      throw new SluiceError(
-        'SLUICE_TOKEN_REUSED',
-        'token: expected a new token, received a token that counted other deltas within 24 hours',
-      )
-    }
+    if (outcome === 'reused' || outcome === 'full') throw rejectedToken(outcome)
     return {
       values: new Map(entries.map(({ id, value }) => [id, value])),
       durable: isWaited && this.#options.durable,
@@ -196,4 +191,16 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     if (this.#closing === undefined) return
     throw new SluiceError('SLUICE_COUNTERS_CLOSED', `counters '${this.#options.name}' are closed`)
   }
+}
+
+function rejectedToken(outcome: 'reused' | 'full'): SluiceError {
+  return outcome === 'reused'
+    ? new SluiceError(
+        'SLUICE_TOKEN_REUSED',
+        'token: expected a new token, received a token that counted other deltas within 24 hours',
+      )
+    : new SluiceError(
+        'SLUICE_COUNTERS_FULL',
+        'token: expected at most 1,000,000 tokens within 24 hours in memory, received more; use a ledger on disk',
+      )
 }

@@ -88,9 +88,9 @@ export interface CounterToken {
 
 /**
  * `counted` by this batch, `duplicate` if the token had counted the same deltas, `reused` if it had counted other
- * deltas.
+ * deltas, `full` if the ledger cannot store further tokens, so that the group was not counted.
  */
-export type GroupOutcome = 'counted' | 'duplicate' | 'reused'
+export type GroupOutcome = 'counted' | 'duplicate' | 'reused' | 'full'
 
 export interface AppliedBatch {
   /** Entries of all ids in the batch, including ids of groups that did not count. */

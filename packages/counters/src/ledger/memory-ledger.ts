@@ -1,6 +1,5 @@
 import type { RecordStore } from '@sluice/limiter-core'
 import type { Clock } from '@sluice/limiter-core/backend'
-import { SluiceError } from '@sluice/limiter-core/backend'
 import type { ListPage } from '../list-page.ts'
 import {
   type AppliedBatch,
@@ -94,7 +93,6 @@ class MemoryTable implements CounterTable {
     const { writer, number, deltas, groups } = batch
     this.#forgetTokens()
     const isNew = number > (this.#numbers.get(writer) ?? 0)
-    if (isNew && this.#tokens.size + groups.length > MAX_TOKENS) throw tooManyTokens()
     const outcomes = groups.map((group) => (isNew ? this.#count(batch, group) : this.#outcomeBefore(batch, group)))
     if (isNew) {
       this.#numbers.set(writer, number)
@@ -133,6 +131,8 @@ class MemoryTable implements CounterTable {
     if (token) {
       const used = this.#tokens.get(token.token)
       if (used) return used.body === token.body ? 'duplicate' : 'reused'
+      // only this group is rejected: an error would keep the whole batch waiting until tokens expire
+      if (this.#tokens.size >= MAX_TOKENS) return 'full'
       this.#tokens.set(token.token, { body: token.body, usedAt: this.#clock.now(), writer, number })
     }
     for (const [id, amount] of amounts) this.#add(id, amount, ageMs)
@@ -180,11 +180,4 @@ class MemoryTable implements CounterTable {
       this.#tokens.delete(token)
     }
   }
-}
-
-function tooManyTokens(): SluiceError {
-  return new SluiceError(
-    'SLUICE_COUNTERS_FULL',
-    `tokens: expected at most ${MAX_TOKENS} within 24 hours in memory, received more; use a ledger on disk`,
-  )
 }
