@@ -60,8 +60,11 @@ export class LeasedAdjustments {
   /** Adjusts a take at the ledger after a pending call, which may report the take. */
   #adjustAtLedger(charge: LeasedCharge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
     const queue = this.#table.find(charge)
-    // the ledger charges a take up to one lease late, and the adjustment must not be dated before that
-    const lagMs = charge.cost > 0 ? leaseMsOf(charge.counter.compiled, this.#terms) * LEASE_GRACE_FACTOR : 0
+    const { compiled } = charge.counter
+    // the ledger charges a take up to one lease late, and the adjustment must not be dated before that; takes of a
+    // calendar are charged to the period of their lease
+    const isLate = charge.cost > 0 && !compiled.policy.calendar
+    const lagMs = isLate ? leaseMsOf(compiled, this.#terms) * LEASE_GRACE_FACTOR : 0
     return andThen(queue?.settled(), () => this.#exact.adjustAll([exactCharge(charge)], takenAt + lagMs, moment))
   }
 
