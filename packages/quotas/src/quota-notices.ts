@@ -34,6 +34,8 @@ export interface QuotaNoticesOptions {
 export class QuotaNotices {
   readonly #options: QuotaNoticesOptions
   readonly #underWay = new Set<Promise<void>>()
+  /** Ids of the notices that `onUsed` has received and not answered yet. */
+  readonly #unanswered = new Set<string>()
   #isClosed = false
 
   constructor(options: QuotaNoticesOptions) {
@@ -66,22 +68,30 @@ export class QuotaNotices {
     if (ids.length > 0 && !this.#isClosed) await this.#options.table.delivered(ids).catch(() => {})
   }
 
-  /** Delivers notices that another process claimed but did not deliver. */
+  /**
+   * Delivers notices that another process claimed but did not deliver. Resolves when `onUsed` has received them: an
+   * `onUsed` that never settles must not delay the caller.
+   */
   async deliverLate(names: readonly string[]): Promise<void> {
     const { onUsed, table } = this.#options
-    if (onUsed && !this.#isClosed) await this.deliver(await table.undelivered(names, CLAIM_MS, AT_ONCE))
+    if (!onUsed || this.#isClosed) return
+    const late = await table.undelivered(names, CLAIM_MS, AT_ONCE)
+    void this.deliver(late.filter(({ id }) => !this.#unanswered.has(id)))
   }
 
   async #deliverOne({ name, id, key, period, threshold, used, included }: StoredNotice): Promise<string | undefined> {
     const { observers, onUsed, policyOf } = this.#options
     const notice: QuotaUsed = { id, policy: policyOf(name), key: listedKey(key), period, threshold, used, included }
     observers.event('quota', { ...notice })
+    this.#unanswered.add(id)
     try {
       await onUsed?.(notice)
       return onUsed && id
     } catch (error) {
       observers.event('hookFailed', { hook: 'onUsed', error })
       return undefined
+    } finally {
+      this.#unanswered.delete(id)
     }
   }
 }
