@@ -148,7 +148,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
     const id = key.slice(KIND.length + 1)
     const usage = this.#table.putOther(id, replica, received)
     // units that this process took before the reset no longer count, so the shared item must be written again
-    if (usage?.reset(received.resetAt) && this.#table.isShared(id)) this.#share(id)
+    if (usage?.reset(received.resetAt, this.#node.clock.now()) && this.#table.isShared(id)) this.#share(id)
     return usage !== undefined
   }
 

@@ -3,6 +3,11 @@ import { keptMs, type SlotPolicy, writeCells } from './slot-cells.ts'
 import type { Usage } from './usage-item.ts'
 import { addUnits, forgetSlots, type Slots, unitsOf } from './usage-slots.ts'
 
+/** A reset arrives again with each item of its replica, and each time with another transit time. This is the longest. */
+const SAME_MS = 2_000
+/** Age up to which a reset also removes units that this process took before the reset arrived. */
+const RECENT_MS = 5_000
+
 /** Units that each replica took of one key. */
 export class KeyUsage {
   readonly others: Map<string, Usage> = new Map()
@@ -70,15 +75,19 @@ export class KeyUsage {
   /** Resets the key in this process, which sends the reset to the other replicas. */
   resetHere(now: number): void {
     this.#ownResetAt = now
-    this.reset(now)
+    this.reset(now, now)
   }
 
-  /** Resets the key if `at` is later than the last reset. Returns true if that removed units of this process. */
-  reset(at: number): boolean {
+  /**
+   * Resets the key if `at` is later than the last reset. Returns true if that removed units of this process. A slot does
+   * not tell how many of its units were taken before the reset, so those until now are removed with them.
+   */
+  reset(at: number, now: number): boolean {
     if (at <= this.resetAt) return false
+    const isNew = at - this.resetAt > SAME_MS && now - at <= RECENT_MS
     this.resetAt = at
     const before = this.ownUnits
-    for (const own of this.#own) forgetSlots(own, (_, lastAt) => lastAt <= at)
+    for (const own of this.#own) forgetSlots(own, (start, lastAt) => lastAt <= at || (isNew && start <= at))
     return this.ownUnits !== before
   }
 
