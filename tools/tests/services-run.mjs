@@ -1,8 +1,8 @@
 import { runTypeScript } from '../build/typescript-program.mjs'
 
 const SERVICES = [
-  ['services/redis-binary.ts', 'prepareRedis()'],
-  ['services/postgres-binary.ts', 'preparePostgres()'],
+  ['services/redis/redis-binary.ts', 'prepareRedis()'],
+  ['services/postgres/postgres-binary.ts', 'preparePostgres()'],
   ['services/chromium-binary.ts', 'prepareChromium()'],
 ]
 

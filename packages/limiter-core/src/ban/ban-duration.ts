@@ -4,18 +4,12 @@ import { parseDuration } from '../time/duration.ts'
 import { banMs, topLevelOf } from './ban-length.ts'
 import type { OpenBan } from './open-ban.ts'
 
-/** A policy that may ban keys. */
-interface BanningPolicy {
-  readonly ban?: OpenBan | undefined
-}
-
 /**
  * Returns the milliseconds of a ban by a call. Throws `SLUICE_BAD_DURATION`, and `SLUICE_BAD_OPTION` if no policy bans
  * keys, or none for so long.
  */
-export function banDurationMs(duration: unknown, policies: readonly BanningPolicy[]): number {
+export function banDurationMs(duration: unknown, bans: readonly OpenBan[]): number {
   const ms = parseDuration(duration, 'ban')
-  const bans = policies.flatMap(({ ban }) => ban ?? [])
   if (bans.length === 0) {
     const example = "ban: { after: 20, within: '1m', for: '10m' }"
     throw new SluiceError('SLUICE_BAD_OPTION', `ban: expected a policy with a ban, such as ${example}`)

@@ -1,5 +1,6 @@
 import { banDurationMs } from '../ban/ban-duration.ts'
 import type { BanningBackend } from '../ban/banning-backend.ts'
+import type { OpenBan } from '../ban/open-ban.ts'
 import type { Charge, MaybePromise } from '../contracts.ts'
 import { oneOf } from '../options/options.ts'
 import type { Duration } from '../time/duration.ts'
@@ -9,26 +10,29 @@ import type { OpenPolicy } from './open-policy.ts'
 
 /** The bans of a limiter. `index` is the position of a policy among those that are not off. */
 export class LimiterBans {
-  readonly #policies: readonly OpenPolicy[]
+  readonly #all: readonly OpenBan[]
   readonly #open: readonly OpenPolicy[]
   readonly #backend: BanningBackend | undefined
 
-  /** `policies`: all of the limiter. `open`: those that are not off. `backend`: undefined if none of these bans keys. */
-  constructor(policies: readonly OpenPolicy[], open: readonly OpenPolicy[], backend: BanningBackend | undefined) {
-    this.#policies = policies
+  /**
+   * `all`: those of all policies. `open`: the policies that are not off. `backend`: undefined if none of these bans keys.
+   */
+  constructor(all: readonly OpenBan[], open: readonly OpenPolicy[], backend: BanningBackend | undefined) {
+    this.#all = all
     this.#open = open
     this.#backend = backend
   }
 
   /** Bans the keys of charges. Throws as `Limiter.ban`. */
   ban(charges: () => readonly Charge[], duration: Duration): MaybePromise<void> {
-    const ms = banDurationMs(duration, this.#policies)
+    const ms = banDurationMs(duration, this.#all)
     return this.#backend?.ban(charges(), ms)
   }
 
   /** Like `ban`, for a key of one policy. */
   banOne(index: number, key: string, duration: Duration): MaybePromise<void> {
-    const ms = banDurationMs(duration, [this.#open[index]])
+    const { ban } = this.#open[index]
+    const ms = banDurationMs(duration, ban ? [ban] : [])
     return this.#backend?.ban([this.#chargeOf(index, key)], ms)
   }
 

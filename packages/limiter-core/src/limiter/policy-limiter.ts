@@ -69,15 +69,17 @@ export class PolicyLimiter implements Limiter {
     const banning = bans.length > 0 ? new BanningBackend(counting, bans, clockOf(clock), observers) : undefined
     const backend = banning ?? counting
     const closes = [close, ...policies.map((one) => one.close)]
-    const succession = new Succession(open, clock, () => {
-      for (const end of closes.splice(0)) end()
-    })
+    const succession = new Succession(open, clock, callEach(closes))
     const controlled = (): ControlledPolicies | undefined => this.controlled
     this.policies = policies.map(({ policy }) => policy)
     this.#open = open
     this.#clock = clock
     this.#observers = observers
-    this.bans = new LimiterBans(policies, open, banning)
+    this.bans = new LimiterBans(
+      policies.flatMap(({ ban }) => ban ?? []),
+      open,
+      banning,
+    )
     this.#backend = backend
     this.#succession = succession
     this.#adjustments = new Adjustments({ open, backend, clock, observers, succession, controlled })
@@ -288,4 +290,11 @@ export class PolicyLimiter implements Limiter {
 function soleOf([first, ...others]: readonly OpenPolicy[]): Counter | undefined {
   const isSole = first?.mode === 'enforce' && !first.overrides && !first.ban && others.length === 0
   return isSole ? first.counter : undefined
+}
+
+/** Returns a function that calls each function once. It is made here, because later limiters keep it, and not this one. */
+function callEach(functions: (() => void)[]): () => void {
+  return () => {
+    for (const one of functions.splice(0)) one()
+  }
 }
