@@ -11,5 +11,5 @@ if (failed > 0) {
   process.exit(1)
 }
 const run = 'report().then((misses) => process.exit(misses === 0 ? 0 : 1))'
-const { code } = await runTypeScript('faults/report.ts', run, { show: true, limitMs: 60 * minute })
+const { code } = await runTypeScript('faults/report/report.ts', run, { show: true, limitMs: 60 * minute })
 process.exitCode = code
