@@ -238,11 +238,13 @@ test('limits requests, knows its customers, reports like OpenAI, and admits inte
   expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('11')
   expect(response.headers.get('x-ratelimit-limit-tokens')).toBe('20000')
 
+  // if the second batch job took as long as the first, the last two calls would be admitted together
+  const words = [100, 200, 100, 100]
   const order: string[] = []
   const queued = ['batch', 'batch', 'batch', 'interactive'].map(async (priority, index) => {
     const options = { headers: { 'x-priority': priority } }
     await ada.client.chat.completions.create(
-      { model: 'stub-small', messages: [{ role: 'user', content: `call ${index}, answer in ${100 + index} words` }] },
+      { model: 'stub-small', messages: [{ role: 'user', content: `call ${index}, answer in ${words[index]} words` }] },
       options,
     )
     order.push(`${priority} ${index}`)
