@@ -72,6 +72,27 @@ test('the time to read, check and open a file grows in proportion to the number 
   expect(many / few).toBeLessThan(24)
 })
 
+/** Returns the CPU time in ms of checking a default policy and the policies that replace it: the smaller of two. */
+function cpuMsOfCheck(count: number): number {
+  const routes = Array.from({ length: count }, (_, index) => ({
+    ...{ name: `r${index}`, match: { route: `GET /${index}` }, limit: 10, per: '1m' },
+  }))
+  const document = { version: 1, policies: [{ name: 'default', limit: 5, per: '1m' }, ...routes] } as const
+  const times = [1, 2].map(() => {
+    const before = process.cpuUsage()
+    expect(checkPolicies(document)).toEqual([])
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  })
+  return Math.min(...times)
+}
+
+test('the time to check a file grows in proportion to the number of policies that replace one', () => {
+  const [few, many] = [cpuMsOfCheck(500), cpuMsOfCheck(4_000)]
+  process.stdout.write(`500 policies: ${few.toFixed(0)} ms, 4,000 policies: ${many.toFixed(0)} ms\n`)
+  expect(many / few).toBeLessThan(24)
+})
+
 /** Returns the CPU time in µs of a request to which two of the policies of a file fit: the smallest of ten. */
 async function cpuUsOfRequest(count: number): Promise<number> {
   const app = fastify()

@@ -1,5 +1,5 @@
-import { MatchIndex } from '../matching/match-index.ts'
-import { replacersOf } from '../matching/replacements.ts'
+import type { MatchIndex } from '../matching/match-index.ts'
+import { indexOf, replacersOf } from '../matching/replacements.ts'
 import type { CheckedPolicy } from './checked-policy.ts'
 
 /** Finds the policies of a document that replace another policy, or match all its requests. */
@@ -7,14 +7,16 @@ export class PolicyRelations {
   readonly policies: readonly CheckedPolicy[]
   readonly #places: ReadonlyMap<CheckedPolicy, number>
   readonly #index: MatchIndex
-  readonly #replacers: readonly (readonly number[])[]
+  readonly #replacers: readonly (readonly CheckedPolicy[])[]
 
   constructor(policies: readonly CheckedPolicy[]) {
     const files = policies.map(({ file }) => file)
     this.policies = policies
     this.#places = new Map(policies.map((policy, place) => [policy, place]))
-    this.#index = new MatchIndex(files.map(({ match }) => match))
-    this.#replacers = replacersOf(files)
+    this.#index = indexOf(files)
+    this.#replacers = replacersOf(files, this.#index).map((places) =>
+      places.map((place) => policies[place]).filter(({ mode }) => mode !== 'off'),
+    )
   }
 
   /** Returns the place of a policy in the document. */
@@ -29,7 +31,6 @@ export class PolicyRelations {
 
   /** Returns the policies that are not off and replace a policy on the requests that both match. */
   replacersOf(policy: CheckedPolicy): readonly CheckedPolicy[] {
-    const replacers = this.#replacers[this.placeOf(policy)].map((place) => this.policies[place])
-    return replacers.filter(({ mode }) => mode !== 'off')
+    return this.#replacers[this.placeOf(policy)]
   }
 }

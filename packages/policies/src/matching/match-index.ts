@@ -1,4 +1,5 @@
 import type { AttributeMatch } from './attribute-match.ts'
+import { addPlace, type PlacesByValue } from './places-by-value.ts'
 
 /** Matches that name the same attributes. */
 interface Group {
@@ -48,26 +49,11 @@ function candidatesIn({ names, attribute, byValue, places }: Group, inner: Attri
 function groupOf(matches: readonly AttributeMatch[], places: readonly number[]): Group {
   const { names } = matches[places[0]]
   let attribute: string | undefined
-  let byValue = new Map<string, number[]>()
+  let byValue: PlacesByValue = new Map()
   for (const name of names) {
-    const values = placesByValue(matches, places, name)
+    const values: PlacesByValue = new Map()
+    for (const place of places) addPlace(values, matches[place], name, place)
     if (attribute === undefined || values.size > byValue.size) [attribute, byValue] = [name, values]
   }
   return { names, attribute, byValue, places }
-}
-
-function placesByValue(
-  matches: readonly AttributeMatch[],
-  places: readonly number[],
-  name: string,
-): Map<string, number[]> {
-  const byValue = new Map<string, number[]>()
-  for (const place of places) {
-    for (const value of matches[place].valuesOf(name) ?? []) {
-      const known = byValue.get(value)
-      if (known) known.push(place)
-      else byValue.set(value, [place])
-    }
-  }
-  return byValue
 }

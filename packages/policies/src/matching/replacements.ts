@@ -1,9 +1,16 @@
 import type { FilePolicy } from './file-policy.ts'
 import { MatchIndex } from './match-index.ts'
 
+/** Returns the index of what the policies match. */
+export function indexOf(policies: readonly FilePolicy[]): MatchIndex {
+  return new MatchIndex(policies.map(({ match }) => match))
+}
+
 /** Returns, for each policy, the places of the policies that it replaces, in ascending order. */
-export function replacementsBy(policies: readonly FilePolicy[]): readonly (readonly number[])[] {
-  const index = new MatchIndex(policies.map(({ match }) => match))
+export function replacementsBy(
+  policies: readonly FilePolicy[],
+  index: MatchIndex = indexOf(policies),
+): readonly (readonly number[])[] {
   const named = new Map<string, number[]>()
   for (const [place, { name }] of policies.entries()) named.set(name, [...(named.get(name) ?? []), place])
   return policies.map((policy) => {
@@ -15,9 +22,9 @@ export function replacementsBy(policies: readonly FilePolicy[]): readonly (reado
 }
 
 /** Returns, for each policy, the places of the policies that replace it, in ascending order. */
-export function replacersOf(policies: readonly FilePolicy[]): readonly (readonly number[])[] {
+export function replacersOf(policies: readonly FilePolicy[], index: MatchIndex): readonly (readonly number[])[] {
   const replacers: number[][] = policies.map(() => [])
-  for (const [place, replaced] of replacementsBy(policies).entries()) {
+  for (const [place, replaced] of replacementsBy(policies, index).entries()) {
     for (const other of replaced) replacers[other].push(place)
   }
   return replacers

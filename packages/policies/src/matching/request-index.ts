@@ -1,5 +1,6 @@
 import type { AttributeMatch } from './attribute-match.ts'
 import type { AttributeSource } from './attribute-source.ts'
+import { addPlace, type PlacesByValue } from './places-by-value.ts'
 
 const NONE: readonly number[] = []
 
@@ -14,12 +15,17 @@ export class RequestIndex {
   constructor(matches: readonly (AttributeMatch | undefined)[]) {
     const variety = varietyOf(matches)
     const always: number[] = []
-    const byAttribute = new Map<string, Map<string, number[]>>()
+    const byAttribute = new Map<string, PlacesByValue>()
     for (const [place, match] of matches.entries()) {
       if (!match) continue
       const [attribute] = match.names.toSorted((one, other) => (variety.get(other) ?? 0) - (variety.get(one) ?? 0))
-      if (attribute === undefined) always.push(place)
-      else addValues(byAttribute, attribute, match, place)
+      if (attribute === undefined) {
+        always.push(place)
+        continue
+      }
+      const byValue = byAttribute.get(attribute) ?? new Map()
+      byAttribute.set(attribute, byValue)
+      addPlace(byValue, match, attribute, place)
     }
     this.#always = always
     this.#byAttribute = byAttribute
@@ -48,21 +54,6 @@ function varietyOf(matches: readonly (AttributeMatch | undefined)[]): ReadonlyMa
     }
   }
   return new Map([...values].map(([name, { size }]) => [name, size]))
-}
-
-function addValues(
-  byAttribute: Map<string, Map<string, number[]>>,
-  attribute: string,
-  match: AttributeMatch,
-  place: number,
-): void {
-  const byValue = byAttribute.get(attribute) ?? new Map<string, number[]>()
-  byAttribute.set(attribute, byValue)
-  for (const value of match.valuesOf(attribute) ?? []) {
-    const places = byValue.get(value)
-    if (places) places.push(place)
-    else byValue.set(value, [place])
-  }
 }
 
 function merged(one: readonly number[], other: readonly number[]): readonly number[] {
