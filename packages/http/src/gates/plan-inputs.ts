@@ -12,10 +12,10 @@ import { type LimiterReport, reportUnlessPreflight } from '../report/limiter-rep
 import { wholeCostOfRequest } from './options/cost-source.ts'
 import type { SkipHook } from './options/gate-options.ts'
 import { runHook } from './options/hook.ts'
-import { type KeyGroups, keyReport } from './options/key-group.ts'
+import type { KeyGroups } from './options/key-group.ts'
 import type { RequestLimit } from './options/request-limits.ts'
 import type { PlanGate } from './plan-gate.ts'
-import { requestKey } from './request-key.ts'
+import { keyReport, requestKey } from './request-key.ts'
 
 /** A request with the plan that counts it. */
 export interface PlannedRequest<Req, Res> {

@@ -25,3 +25,8 @@ export function requestKey<Raw>(
     ? andThen(resolveKey(source, view, reportNothing), preflightKey)
     : resolveKey(source, view, report)
 }
+
+/** Returns the report for doubts about the key of a request: none are reported for a preflight, as in `requestKey`. */
+export function keyReport(view: RequestView, report: ReportFallback): ReportFallback {
+  return isPreflight(view) ? reportNothing : report
+}

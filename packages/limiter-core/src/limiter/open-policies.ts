@@ -13,6 +13,7 @@ import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
 import { compilePolicy, type PolicyInput } from '../policy/policy.ts'
 import { PolicyVariants } from '../policy/policy-variants.ts'
 import { clockOf } from '../time/clock.ts'
+import { closeAll } from './close-all.ts'
 import { OpenLimitCounters } from './limit-counters.ts'
 import { warnIfOneOfSeveralProcesses } from './multi-process-warning.ts'
 import type { OpenPolicy } from './open-policy.ts'
@@ -116,7 +117,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     const mode = modeOf(options.mode, input.mode)
     const nameWith = (layout: string): string => countName(scopeOn(backend), policy, layout)
     const closes: (() => void)[] = []
-    const close = (): void => closeAll(closes)
+    const close = closeAll(closes)
     opened.push(close)
     const name = nameWith(variants.layoutName + scaleOf(policy))
     const own = backend.open(variants.compile(policy), name)
@@ -137,7 +138,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     warnIfOneOfSeveralProcesses(byPlan.flat())
     return byPlan
   } catch (error) {
-    closeAll(opened)
+    closeAll(opened)()
     throw error
   }
 }
@@ -171,10 +172,6 @@ function roomFor(limit: number): number {
 }
 
 /** Calls the functions and empties the list, so that each is called once. */
-function closeAll(closes: (() => void)[]): void {
-  for (const close of closes.splice(0)) close()
-}
-
 /**
  * Returns the largest limit per policy name. It is NaN if one of the limits is not a number: `compilePolicy` rejects
  * that policy later.

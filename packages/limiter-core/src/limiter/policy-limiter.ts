@@ -21,6 +21,7 @@ import { clockOf } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
 import { Adjustments } from './adjustments.ts'
 import { chargeOf, chargesOf, chargesOfEach, type Keys } from './charges.ts'
+import { closeAll } from './close-all.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
 import { type Costs, wholeCost } from './costs/costs.ts'
 import { withFailover } from './failover-policies.ts'
@@ -69,7 +70,7 @@ export class PolicyLimiter implements Limiter {
     const banning = bans.length > 0 ? new BanningBackend(counting, bans, clockOf(clock), observers) : undefined
     const backend = banning ?? counting
     const closes = [close, ...policies.map((one) => one.close)]
-    const succession = new Succession(open, clock, callEach(closes))
+    const succession = new Succession(open, clock, closeAll(closes))
     const controlled = (): ControlledPolicies | undefined => this.controlled
     this.policies = policies.map(({ policy }) => policy)
     this.#open = open
@@ -290,11 +291,4 @@ export class PolicyLimiter implements Limiter {
 function soleOf([first, ...others]: readonly OpenPolicy[]): Counter | undefined {
   const isSole = first?.mode === 'enforce' && !first.overrides && !first.ban && others.length === 0
   return isSole ? first.counter : undefined
-}
-
-/** Returns a function that calls each function once. It is made here, because later limiters keep it, and not this one. */
-function callEach(functions: (() => void)[]): () => void {
-  return () => {
-    for (const one of functions.splice(0)) one()
-  }
 }

@@ -1,10 +1,4 @@
-import {
-  isPreflight,
-  type KeySource,
-  type MaybePromise,
-  type ReportFallback,
-  type RequestView,
-} from '@sluice/limiter-core/http'
+import type { KeySource, MaybePromise, ReportFallback, RequestView } from '@sluice/limiter-core/http'
 
 /** Knows which of many policies apply to a request, so that the key sources of the others are not called. */
 export interface KeyGroup<Raw> {
@@ -47,11 +41,4 @@ export function keyGroups<Req>(sources: readonly KeySource<Req>[]): KeyGroups<Re
   }
   if (groups.size === 0) return undefined
   return { groups: [...groups].map(([group, indexes]) => ({ group, indexes })), others }
-}
-
-const reportNothing: ReportFallback = () => {}
-
-/** Returns the report for doubts about the keys of a request: nothing for a preflight, which has no credentials. */
-export function keyReport(view: RequestView, report: ReportFallback): ReportFallback {
-  return view.method === 'OPTIONS' && isPreflight(view) ? reportNothing : report
 }
