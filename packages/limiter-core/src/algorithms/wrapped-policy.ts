@@ -1,8 +1,8 @@
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
 
 /**
- * A policy that wraps another one, and has cells of its own after the cells of the other. Methods that a subclass does
- * not replace are those of the wrapped policy.
+ * A policy that wraps another policy, and adds its cells after the cells of that policy. Methods that a subclass does
+ * not replace call the wrapped policy.
  */
 export abstract class WrappedPolicy implements CompiledPolicy {
   readonly policy: Policy
