@@ -8,7 +8,14 @@ import { type Asked, ask, cookieOf, logIn } from './page-request.ts'
 import { WatchedFleet } from './simulated-fleet.ts'
 
 const token = 'a-token-of-enough-characters'
-const forwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+const forwarded = [
+  ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-server', 'x-real-ip'],
+  ['cf-connecting-ip', 'cf-connecting-ipv6', 'cf-ray', 'true-client-ip', 'fastly-client-ip', 'fly-client-ip'],
+  ['x-azure-clientip', 'x-azure-socketip', 'x-azure-ref', 'x-vercel-forwarded-for', 'x-vercel-id', 'x-client-ip'],
+  ['x-cluster-client-ip', 'x-envoy-external-address', 'x-original-forwarded-for', 'x-appengine-user-ip'],
+  ['x-nf-client-connection-ip', 'do-connecting-ip', 'x-amzn-trace-id', 'x-amz-cf-id', 'x-cloud-trace-context'],
+  ['x-railway-edge', 'rndr-id', 'client-ip', 'x-proxyuser-ip', 'x-remote-addr', 'cdn-loop', 'x-original-host'],
+].flat()
 
 describe('the page without a token', () => {
   let served: Listening

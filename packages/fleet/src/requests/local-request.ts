@@ -4,8 +4,12 @@ type RequestHeaders = Pick<IncomingMessage, 'headers'>
 
 const LOOPBACK = /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$|^::1$/i
 const LOCAL_HOST = /^(?:(?:[\w-]+\.)*localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i
-/** Headers set by proxies. Behind a proxy on this machine, the client can be anywhere. */
-const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+/**
+ * Names of headers set by proxies: everything with `forwarded`, addresses of clients such as `CF-Connecting-IP` and
+ * `X-Azure-ClientIP`, and the ids of requests that hosts add. Behind a proxy on this machine, the client can be anywhere.
+ */
+const OF_PROXIES =
+  /forwarded|^(?:via|cdn-loop)$|(?:client|connecting|connection|external|original|proxyuser|real|remote|socket|user)-?(?:addr(?:ess)?|host|ipv?6?)$|^(?:cf|fastly|fly|rndr|x-(?:amz|amzn|azure|cloud-trace|railway|vercel|envoy))-/
 
 /**
  * Whether a request comes directly from this machine: its socket and its host are loopback addresses, or the host is
@@ -13,7 +17,7 @@ const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x
  * rebinding. Web pages of other sites can send a local request, so check `Origin` too.
  */
 export function isLocalRequest({ socket, headers }: IncomingMessage): boolean {
-  if (FORWARDED.some((name) => headers[name] !== undefined)) return false
+  if (Object.keys(headers).some((name) => OF_PROXIES.test(name))) return false
   return LOOPBACK.test(socket?.remoteAddress ?? '') && LOCAL_HOST.test(hostOf({ headers }) ?? '')
 }
 
