@@ -78,10 +78,14 @@ export const ipv6: readonly Spelling[] = [
     'ffff:ffff:ffff:ffff::/64',
     'ffff:ffff:ffff::/48',
   ],
-  ['fe80::1%eth0', 'fe80::/56', 'fe80::/64', 'fe80::/48'],
-  ['fe80::2', 'fe80::/56', 'fe80::/64', 'fe80::/48'],
-  ['FE80::1%12', 'fe80::/56', 'fe80::/64', 'fe80::/48'],
-  ['fe80::1%br_lan.100', 'fe80::/56', 'fe80::/64', 'fe80::/48'],
+  // all machines of a link have the same prefix
+  ['fe80::1%eth0', 'fe80::1', 'fe80::1', 'fe80::1'],
+  ['fe80::2', 'fe80::2', 'fe80::2', 'fe80::2'],
+  ['FE80::1%12', 'fe80::1', 'fe80::1', 'fe80::1'],
+  ['fe80::1%br_lan.100', 'fe80::1', 'fe80::1', 'fe80::1'],
+  ['fe80:0:0:0:a:B::1', 'fe80::a:b:0:1', 'fe80::a:b:0:1', 'fe80::a:b:0:1'],
+  ['febf::1', 'febf::1', 'febf::1', 'febf::1'],
+  ['fec0::1', 'fec0::/56', 'fec0::/64', 'fec0::/48'],
   ['fd12:3456:789a:bcde::1', 'fd12:3456:789a:bc00::/56', 'fd12:3456:789a:bcde::/64', 'fd12:3456:789a::/48'],
   // close to the embedding prefixes, but outside of them
   ['::1.2.3.4', '::102:304', '::102:304', '::102:304'],

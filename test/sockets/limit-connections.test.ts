@@ -126,7 +126,7 @@ describe('keys', () => {
     ['::ffff:203.0.113.9', '203.0.113.9'],
     ['2001:DB8:1:2ff::1', '2001:db8:1:200::/56'],
     ['2001:db8:1:2aa:9:9:9:9', '2001:db8:1:200::/56'],
-    ['fe80::1%eth0', 'fe80::/56'],
+    ['fe80::1%eth0', 'fe80::1'],
   ] as const
 
   test.each(spellings)('%s is counted as %s', async (address, key) => {

@@ -32,7 +32,7 @@ describe('behind a proxy that adds ports, like Azure', () => {
     ['[2001:db8:1:2::9]:443', '2001:db8:1::/56'],
     ['[2001:db8:1:2::9]', '2001:db8:1::/56'],
     ['[::ffff:198.51.100.7]:65535', '198.51.100.7'],
-    ['[fe80::1%eth0]:80', 'fe80::/56'],
+    ['[fe80::1%eth0]:80', 'fe80::1'],
   ])('%s is the client %s, without a warning', (ip, key) => {
     expect(keyOf(new RateGate(RATE), behindProxy(ip))).toBe(key)
     expect(warnings.codes).toEqual([])

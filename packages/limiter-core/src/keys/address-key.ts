@@ -33,6 +33,8 @@ interface Embedding extends AddressRange {
 const MAPPED: Embedding = { ...MAPPED_IPV4, octets: [12, 13, 14, 15] }
 const COMPATIBLE: AddressRange = { masks: masksOf(96), groups: Array(8).fill(0) }
 const SIX_TO_FOUR: Embedding = { masks: masksOf(16), groups: [0x2002, 0, 0, 0, 0, 0, 0, 0], octets: [2, 3, 4, 5] }
+/** All machines of a link share the same prefix. */
+const LINK_LOCAL: AddressRange = { masks: masksOf(10), groups: [0xfe80, 0, 0, 0, 0, 0, 0, 0] }
 const WELL_KNOWN_NAT64 = '64:ff9b::/96'
 const CIDR = /^(.+)\/(32|40|48|56|64|96)$/
 
@@ -71,15 +73,16 @@ function compilePrefix(text: unknown): { bits: number; embedding: Embedding } {
 
 /**
  * Returns the same key for all spellings of an address: an IPv4 address in dotted form, even if it is embedded in an
- * IPv6 address (mapped, NAT64, 6to4); an address of `::/96`, such as `::1`, in canonical form; any other IPv6 address
- * as its prefix, such as `2001:db8:1:200::/56`. Returns undefined if `text` is not an address.
+ * IPv6 address (mapped, NAT64, 6to4); an address of `::/96`, such as `::1`, and a link-local address, in canonical form
+ * and without a zone; any other IPv6 address as its prefix, such as `2001:db8:1:200::/56`. Returns undefined if `text`
+ * is not an address.
  */
 export function addressKey(text: string, rules: AddressRules): string | undefined {
   // strict dotted notation is already canonical
   if (readIPv4(text) >= 0) return text
   const groups = readIPv6(text)
   if (groups === undefined) return undefined
-  if (isLocal(groups)) return writeIPv6(groups)
+  if (isLoopback(groups) || isWithin(LINK_LOCAL, groups)) return writeIPv6(groups)
   for (const embedding of rules.embeddings) {
     if (isWithin(embedding, groups)) return embedding.octets.map((octet) => octetAt(groups, octet)).join('.')
   }
@@ -106,7 +109,7 @@ export function isWholeIPv6(text: string, rules: AddressRules): boolean {
   return text.includes(':') && addressKey(text, rules)?.endsWith(rules.suffix) === true
 }
 
-function isLocal(groups: readonly number[]): boolean {
+function isLoopback(groups: readonly number[]): boolean {
   for (let i = 0; i < 7; i++) if (groups[i] !== 0) return false
   return groups[7] <= 1
 }
