@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { collapseDetector } from '@sluice/http'
 import { resetWarnings } from '@sluice/limiter-core/backend'
 import { type BadOption, badOptions } from './docs/bad-options.ts'
 import { counterCodes } from './docs/counter-codes.ts'
@@ -52,6 +53,7 @@ const warned: { message: string; code: string }[] = []
 beforeEach(() => {
   warned.length = 0
   resetWarnings()
+  collapseDetector.reset()
   jest.spyOn(process, 'emitWarning').mockImplementation(((message: string, { code }: { code: string }) => {
     warned.push({ message, code })
   }) as typeof process.emitWarning)

@@ -311,4 +311,171 @@ export const CHAINS: readonly Chain[] = [
       },
     ],
   },
+  {
+    name: 'client → cloudflared → app, on one machine',
+    trust: { preset: 'cloudflare', ranges: ['127.0.0.1', '::1'] },
+    requests: [
+      {
+        says: 'the tunnel sends the header of the edge',
+        peer: '::ffff:127.0.0.1',
+        headers: { 'cf-connecting-ip': CLIENT, 'x-forwarded-for': CLIENT },
+        counts: CLIENT,
+      },
+      { says: 'past the tunnel', peer: OTHER, headers: { 'cf-connecting-ip': FORGED }, counts: OTHER },
+    ],
+  },
+  {
+    name: 'client → Render, which is behind Cloudflare → app',
+    trust: ['cloudflare', 'render'],
+    requests: [
+      {
+        says: 'one node',
+        peer: '10.21.157.68',
+        headers: { 'cf-connecting-ip': CLIENT, 'x-forwarded-for': `${FORGED}, ${CLIENT}, ${CLOUDFLARE}` },
+        counts: CLIENT,
+      },
+      {
+        says: 'two nodes',
+        peer: '10.21.157.68',
+        headers: { 'cf-connecting-ip': CLIENT, 'x-forwarded-for': `${CLIENT}, ${CLOUDFLARE}, 10.21.4.4` },
+        counts: CLIENT,
+      },
+    ],
+  },
+  {
+    name: 'client → Railway → app',
+    trust: 'railway',
+    requests: [
+      {
+        says: 'X-Forwarded-For ends with a node',
+        peer: '100.64.0.7',
+        headers: { 'x-real-ip': CLIENT, 'x-forwarded-for': `${CLIENT}, 152.233.33.161` },
+        counts: CLIENT,
+      },
+    ],
+  },
+  {
+    name: 'client → Heroku → app',
+    trust: 'heroku',
+    requests: [
+      { says: 'appends', peer: '10.1.45.23', headers: { 'x-forwarded-for': `${FORGED}, ${CLIENT}` }, counts: CLIENT },
+    ],
+  },
+  {
+    name: 'client → Cloud Run → app',
+    trust: 'cloud-run',
+    requests: [
+      { says: 'appends', peer: '169.254.1.1', headers: { 'x-forwarded-for': `${FORGED}, ${CLIENT}` }, counts: CLIENT },
+    ],
+  },
+  {
+    name: 'client → Azure Application Gateway → app',
+    trust: 'azure-app-gateway',
+    requests: [
+      {
+        says: 'appends the address with its port',
+        peer: '10.9.0.4',
+        headers: { 'x-forwarded-for': `${FORGED}, ${CLIENT}:52011` },
+        counts: `${CLIENT}:52011`,
+      },
+    ],
+  },
+  {
+    name: 'client → ingress with externalTrafficPolicy: Local → app',
+    trust: 'k8s-ingress',
+    requests: [
+      { says: 'the client', peer: POD, headers: { 'x-forwarded-for': CLIENT }, counts: CLIENT },
+      {
+        says: 'externalTrafficPolicy: Cluster shows the node',
+        peer: POD,
+        headers: { 'x-forwarded-for': '10.42.0.1' },
+        counts: '10.42.0.1',
+      },
+    ],
+  },
+  {
+    name: 'client → Fastly → Cloudflare → app',
+    trust: ['fastly', 'cloudflare'],
+    requests: [
+      {
+        says: 'Cloudflare has a header of its own and appends, too',
+        peer: CLOUDFLARE,
+        headers: { 'cf-connecting-ip': '151.101.2.1', 'x-forwarded-for': `${FORGED}, ${CLIENT}, 151.101.2.1` },
+        counts: CLIENT,
+      },
+    ],
+  },
+  {
+    name: 'client → proxy with Forwarded → app',
+    trust: { ranges: ['10.9.0.0/24'], header: 'Forwarded' },
+    requests: [
+      { says: 'IPv4', peer: '10.9.0.1', headers: { forwarded: `for=${FORGED}, for=${CLIENT}` }, counts: CLIENT },
+      {
+        says: 'a port',
+        peer: '10.9.0.1',
+        headers: { forwarded: `proto=https;For="${CLIENT}:4711"` },
+        counts: `${CLIENT}:4711`,
+      },
+      {
+        says: 'IPv6 in quotes',
+        peer: '10.9.0.1',
+        headers: { forwarded: 'for="[2001:db8:5::1]:4711";by=_edge' },
+        counts: '[2001:db8:5::1]:4711',
+      },
+      {
+        says: 'a hidden port',
+        peer: '10.9.0.1',
+        headers: { forwarded: 'for="[2001:db8:5::1]:_b7"' },
+        counts: '[2001:db8:5::1]',
+      },
+      { says: 'unknown', peer: '10.9.0.1', headers: { forwarded: 'for=unknown' }, counts: '10.9.0.1' },
+      { says: 'a hidden address', peer: '10.9.0.1', headers: { forwarded: 'for=_hidden' }, counts: '10.9.0.1' },
+      {
+        says: 'two addresses in one element',
+        peer: '10.9.0.1',
+        headers: { forwarded: `for=${CLIENT};for=${FORGED}` },
+        counts: '10.9.0.1',
+      },
+      {
+        says: 'a comma and a quote in another parameter',
+        peer: '10.9.0.1',
+        headers: { forwarded: `for=${CLIENT};host="a,for=${FORGED},\\",for=${FORGED};x=\\""` },
+        counts: CLIENT,
+      },
+      {
+        says: 'a quote that the client left open',
+        peer: '10.9.0.1',
+        headers: { forwarded: `for="${FORGED}, for=${CLIENT}` },
+        counts: CLIENT,
+      },
+    ],
+  },
+  {
+    name: 'client → proxy whose range is written as mapped IPv6 → app',
+    trust: [
+      { ranges: ['::ffff:10.9.0.1'], header: 'x-forwarded-for' },
+      { ranges: ['::ffff:192.0.2.0/120'], header: 'x-forwarded-for' },
+    ],
+    requests: [
+      {
+        says: 'IPv4 and mapped peers',
+        peer: '::ffff:10.9.0.1',
+        headers: { 'x-forwarded-for': `${CLIENT}, 192.0.2.7` },
+        counts: CLIENT,
+      },
+      { says: 'another address', peer: '10.9.0.2', headers: { 'x-forwarded-for': FORGED }, counts: '10.9.0.2' },
+    ],
+  },
+  {
+    name: 'client → nginx on another address of a part of a range → app',
+    trust: ['nginx', 'cloud-run'],
+    requests: [
+      {
+        says: 'the smaller range is used first, in any order of the list',
+        peer: '169.254.1.1',
+        headers: { 'x-forwarded-for': `${CLIENT}, 127.0.0.1` },
+        counts: CLIENT,
+      },
+    ],
+  },
 ]

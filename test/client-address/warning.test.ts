@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, jest, test } from '@jest/globals'
 import { rateLimit } from '@sluice/express'
+import { collapseDetector } from '@sluice/http'
 import { createInsight } from '@sluice/insight'
 import { recordCollapsedClients } from '@sluice/limiter-core/http'
 import express from 'express'
@@ -17,6 +18,7 @@ beforeEach(() => {
 
 afterEach(() => {
   jest.restoreAllMocks()
+  collapseDetector.reset()
   recordCollapsedClients(undefined)
 })
 

@@ -12,7 +12,7 @@ import {
 } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
 import type { ScriptRunner } from '@sluice/limiter-core/backend'
-import { recordCollapsedClients } from '@sluice/limiter-core/http'
+import { systemClock } from '@sluice/limiter-core/http'
 import { adaptiveThrottle } from '@sluice/overload'
 import { fileSource, policies } from '@sluice/policies'
 import { redisBackend } from '@sluice/redis'
@@ -61,7 +61,6 @@ async function send(app: Express, middleware: RequestHandler[], headers: Record<
 
 /** Clients of a proxy that is not trusted. */
 async function behindOneAddress() {
-  recordCollapsedClients(undefined)
   const app = express()
   app.get('/', rateLimit({ ...policy, limit: 100 }), (_req, res) => {
     res.send('ok')
@@ -71,6 +70,17 @@ async function behindOneAddress() {
     seen.push(seenIn(await request(app).get('/').set('x-forwarded-for', `198.51.100.${client}`)))
   }
   return seen
+}
+
+/** Creates a limiter when the published addresses of proxies have become old. */
+async function inTwoYears(create: () => RequestHandler) {
+  const { wall } = systemClock
+  systemClock.wall = () => wall() + 2 * 365 * 86_400_000
+  try {
+    return await statuses([create()])
+  } finally {
+    systemClock.wall = wall
+  }
 }
 
 function seenIn({ status, headers }: request.Response): Seen {
@@ -283,7 +293,8 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_TRUSTS_ALL_PROXIES', trustingAnyone],
   ['SLUICE_TRUSTS_NO_PROXY', trustingNobody],
   ['SLUICE_CLIENTS_COLLAPSED', behindOneAddress],
-  ['SLUICE_OLD_PROXY_RANGES', () => statuses([rateLimit({ ...policy, trust: 'azure-front-door' })])],
+  ['SLUICE_PROXY_NAMES_NO_CLIENT', () => statuses([rateLimit({ ...policy, trust: 'nginx' })], {}, 41)],
+  ['SLUICE_OLD_PROXY_RANGES', () => inTwoYears(() => rateLimit({ ...policy, trust: 'cloudflare' }))],
   ['SLUICE_LIMITER_IN_HANDLER', () => statuses([(req, res, next) => rateLimit(policy)(req, res, next)], {}, 2)],
   ['SLUICE_LIMITER_TWICE', () => statuses(Array(2).fill(named()))],
   ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead() })])],

@@ -1,7 +1,8 @@
 // Entry point for authors of adapters.
 export * from '@sluice/limiter-core/http'
 export type { ClientSource } from './client/client-source.ts'
-export { CollapseDetector } from './client/collapse-detector.ts'
+export { CollapseDetector, type CollapseReporter, type UnprovenProxy } from './client/collapse-detector.ts'
+export { collapseDetector } from './client/collapse-warnings.ts'
 export { type ClientExplanation, type ExplainClientOptions, explainSource } from './client/explain-client.ts'
 export { writeDenialHead } from './denial/denial-writer.ts'
 export type { DeniedRequest } from './denial/denied-request.ts'

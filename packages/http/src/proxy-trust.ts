@@ -8,6 +8,11 @@ export type ProxyPreset =
   | 'aws-cloudfront'
   | 'gcp-lb'
   | 'azure-front-door'
+  | 'azure-app-gateway'
+  | 'heroku'
+  | 'render'
+  | 'railway'
+  | 'cloud-run'
   | 'nginx'
   | 'traefik'
   | 'k8s-ingress'
@@ -23,7 +28,10 @@ export interface PresetInRanges {
 export interface TrustedProxy {
   /** Addresses and CIDR ranges of the proxy, such as `['10.1.0.0/16', '2001:db8::7']`. At least one. */
   readonly ranges: readonly string[]
-  /** Header that the proxy always writes. Of several values, the last one counts: proxies append. */
+  /**
+   * Header that the proxy always writes, such as `X-Forwarded-For` or `Forwarded` (RFC 7239). Of several values, the last
+   * one counts: proxies append.
+   */
   readonly header: string
   /** Number of proxies in these ranges that a request may pass, from 1 to 16. Default: 1. */
   readonly hops?: number

@@ -1,6 +1,6 @@
 import type { RequestView } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
-import { collapseDetector } from './collapse-detector.ts'
+import { collapseDetector } from './collapse-warnings.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
 /** A request as gates see it: its address is that of the client, as trusted proxies report it. */
@@ -21,7 +21,7 @@ export class ClientView<Req, Res> implements RequestView<Req> {
     if (this.#isRead) return this.#ip
     this.#ip = this.#proxies ? this.#proxies.addressOf(this.#exchange) : this.#exchange.ip
     this.#isRead = true
-    if (this.#ip !== undefined) collapseDetector.see(this.#ip, this.#exchange)
+    if (this.#ip !== undefined) collapseDetector.see(this.#ip, this.#exchange, this.#proxies)
     return this.#ip
   }
 

@@ -1,6 +1,5 @@
 import type { ProxyPreset } from '../proxy-trust.ts'
 import { AddressSet } from './address-set.ts'
-import type { ClientSource } from './client-source.ts'
 import { PUBLISHED_RANGES, type PublishedRanges } from './proxy-ranges.ts'
 
 /** How a proxy reports the address of its client. */
@@ -58,31 +57,21 @@ export const PROXY_PRESETS: Readonly<Record<ProxyPreset, ProxyRules>> = {
     single: true,
     ...published(PUBLISHED_RANGES['azure-front-door']),
   },
+  // appends the address with its port; its addresses are those of its subnet
+  'azure-app-gateway': { header: LIST, ranges: VPC },
+  heroku: { header: LIST, ranges: ['10.0.0.0/8'] },
+  // behind Cloudflare, with up to two nodes of its own
+  render: { header: LIST, hops: 2, ranges: ['10.0.0.0/8'] },
+  // X-Forwarded-For ends with the address of a changing node
+  railway: { header: 'x-real-ip', single: true, ranges: ['100.64.0.0/10'] },
+  'cloud-run': { header: LIST, ranges: ['169.254.0.0/16'] },
   nginx: OWN_PROXY,
   traefik: OWN_PROXY,
   'k8s-ingress': OWN_PROXY,
 }
 
-/** Headers that only one proxy sends. Used to guess which proxy is in front; a client can send them too. */
-const SIGNS: readonly (readonly [header: string, preset: ProxyPreset])[] = [
-  ['cf-ray', 'cloudflare'],
-  ['x-azure-ref', 'azure-front-door'],
-  ['x-amz-cf-id', 'aws-cloudfront'],
-  ['fly-client-ip', 'fly'],
-  ['x-vercel-id', 'vercel'],
-  ['fastly-ff', 'fastly'],
-  ['x-cloud-trace-context', 'gcp-lb'],
-  ['x-amzn-trace-id', 'aws-alb'],
-  ['x-forwarded-server', 'traefik'],
-  ['x-scheme', 'k8s-ingress'],
-  ['x-real-ip', 'nginx'],
-  [LIST, 'nginx'],
-]
-
-/** Returns the proxy whose headers a request has; undefined without any. */
-export function presetBySigns(source: ClientSource): ProxyPreset | undefined {
-  return SIGNS.find(([header]) => source.headerText(header) !== undefined)?.[1]
-}
+/** Proxies at addresses of the internet, which are theirs alone. */
+export const PUBLIC_PROXIES = ['cloudflare', 'fastly', 'aws-cloudfront', 'azure-front-door', 'gcp-lb'] as const
 
 const compiled = new Map<ProxyPreset, AddressSet>()
 

@@ -10,8 +10,9 @@ import {
 import type { PresetInRanges, ProxyPreset, ProxyTrust, ProxyTrustOption, TrustedProxy } from '../proxy-trust.ts'
 import { AddressSet, readAddress } from './address-set.ts'
 import type { ClientSource } from './client-source.ts'
-import { type ForwardedList, lastOf } from './forwarded-list.ts'
+import { type ForwardedList, lastForwardedFor, lastOf } from './forwarded-list.ts'
 import { PROXY_PRESETS, type ProxyRules, presetAddresses } from './proxy-presets.ts'
+import { trustText } from './trust-text.ts'
 
 /** A step from a peer or proxy towards the client, for explanations. */
 export interface Hop {
@@ -25,6 +26,8 @@ export interface Hop {
 interface Proxy extends ProxyRules {
   readonly name: string
   readonly addresses: AddressSet
+  /** Whether its header has named an address so far. */
+  hasProven?: boolean
 }
 
 const OPTION = 'trust'
@@ -32,19 +35,26 @@ const EXPECTED = `the name of a proxy (${Object.keys(PROXY_PRESETS).join(', ')})
 const MAX_HOPS = 16
 const OLD_AFTER_DAYS = 365
 const DAY_MS = 86_400_000
-/** Headers whose values are not addresses alone. */
-const UNREADABLE: readonly string[] = ['forwarded', 'set-cookie']
+const FORWARDED = 'forwarded'
+const LIST = 'x-forwarded-for'
 const CLASS_E = new AddressSet(['240.0.0.0/4'])
 
 /** The proxies that an application trusts to report the address of their client. */
 export class TrustedProxies {
+  /** The entries of the option. */
+  readonly entries: readonly ProxyTrust[]
+  /** The option as source text. */
+  readonly text: string
   readonly #proxies: readonly Proxy[]
 
-  /** Throws `SLUICE_BAD_OPTION`. */
-  constructor(option: ProxyTrustOption) {
-    const list: readonly unknown[] = Array.isArray(option) ? option : [option]
-    if (list.length === 0) throw badOption(OPTION, option, EXPECTED)
-    this.#proxies = list.map((one) => proxyOf(one as ProxyTrust))
+  /** Throws `SLUICE_BAD_OPTION`. Prints no warning for a trial, which is not the application's setting. */
+  constructor(option: ProxyTrustOption, isTrial = false) {
+    this.entries = Array.isArray(option) ? option : [option]
+    if (this.entries.length === 0) throw badOption(OPTION, option, EXPECTED)
+    // of several proxies that an address may be, the one with fewer addresses: the other one may be needed for others
+    this.#proxies = this.entries.map(proxyOf).sort((a, b) => a.addresses.share - b.addresses.share)
+    this.text = trustText(this.entries)
+    if (!isTrial) this.entries.forEach(warnIfOld)
   }
 
   /**
@@ -65,9 +75,15 @@ export class TrustedProxies {
       const next = addressBefore(proxy, source, lists)
       steps?.push({ from: text ?? 'unknown peer', proxy: proxy.name, header: proxy.header, to: next?.text })
       if (next === undefined) return text
+      proxy.hasProven = true
       text = next.text
       address = next.address
     }
+  }
+
+  /** Whether the header of the proxies of this name has named an address so far. */
+  hasProven(name: string): boolean {
+    return this.#proxies.some((proxy) => proxy.name === name && proxy.hasProven)
   }
 
   #indexOf(address: Address | undefined, text: string | undefined, used: readonly number[]): number {
@@ -94,13 +110,35 @@ function addressBefore(
 ): Found | undefined {
   if (single) {
     const found = foundIn(source.headerText(header))
-    if (found === undefined || ipv6Header === undefined || !CLASS_E.has(found.address)) return found
-    return foundIn(source.headerText(ipv6Header))
+    if (found !== undefined) skip(found.address, listOf(LIST, source, lists))
+    const isPseudo = found !== undefined && ipv6Header !== undefined && CLASS_E.has(found.address)
+    return isPseudo ? foundIn(source.headerText(ipv6Header)) : found
   }
-  const list = lists.get(header) ?? { text: source.headerText(header) }
-  lists.set(header, list)
+  const list = listOf(header, source, lists)
+  if (header === FORWARDED) return foundIn(lastForwardedFor(list))
   for (let i = 0; i < trailing; i++) lastOf(list)
   return foundIn(lastOf(list))
+}
+
+function listOf(header: string, source: ClientSource, lists: Map<string, ForwardedList>): ForwardedList {
+  const list = lists.get(header) ?? { text: source.headerText(header) }
+  lists.set(header, list)
+  return list
+}
+
+/** Drops what a proxy with a header of its own has also appended to a list: the address, and perhaps its own one. */
+function skip(address: Address, list: ForwardedList): void {
+  const rest = { text: list.text }
+  for (let values = 1; values <= 2; values++) {
+    const found = foundIn(lastOf(rest))
+    if (found === undefined || !isSame(found.address, address)) continue
+    list.text = rest.text
+    return
+  }
+}
+
+function isSame(one: Address, other: Address): boolean {
+  return one.version === other.version && one.groups.every((group, index) => group === other.groups[index])
 }
 
 function foundIn(written: string | undefined): Found | undefined {
@@ -114,7 +152,7 @@ function proxyOf(one: ProxyTrust): Proxy {
   if (typeof one !== 'object' || one === null) throw badOption(OPTION, one, EXPECTED)
   if ('preset' in one) return presetProxy(one.preset, one)
   const { ranges, header, hops = 1 } = optionsOf(OPTION, one as TrustedProxy, ['ranges', 'header', 'hops'])
-  if (!isHeaderName(header) || UNREADABLE.includes(header.toLowerCase())) {
+  if (!isHeaderName(header) || header.toLowerCase() === 'set-cookie') {
     throw badOption(`${OPTION}: header`, header, "the name of a header with addresses, such as 'x-forwarded-for'")
   }
   integerFrom(`${OPTION}: hops`, hops, 1, MAX_HOPS)
@@ -124,10 +162,7 @@ function proxyOf(one: ProxyTrust): Proxy {
 function presetProxy(name: ProxyPreset, given?: PresetInRanges): Proxy {
   if (!Object.hasOwn(PROXY_PRESETS, name)) throw badOption(OPTION, name, EXPECTED)
   const preset = PROXY_PRESETS[name]
-  if (given === undefined) {
-    warnIfOld(name)
-    return { ...preset, name, addresses: presetAddresses(name) }
-  }
+  if (given === undefined) return { ...preset, name, addresses: presetAddresses(name) }
   const { ranges } = optionsOf(OPTION, given, ['preset', 'ranges'])
   return { ...preset, name, ranges, unknownPeer: false, addresses: addressesOf(ranges) }
 }
@@ -141,16 +176,14 @@ function badRange(range: unknown): Error {
   return badOption(`${OPTION}: ranges`, range, "addresses and CIDR ranges such as '10.1.0.0/16'")
 }
 
-/** Warns once if the published addresses of a proxy were read more than a year ago, or on an unknown day. */
-function warnIfOld(name: ProxyPreset): void {
-  const { published } = PROXY_PRESETS[name]
-  if (published === undefined) return
-  const { read, source } = published
-  if (read !== undefined && systemClock.wall() - Date.parse(read) <= OLD_AFTER_DAYS * DAY_MS) return
+/** Warns once if the published addresses of a proxy were read more than a year ago. */
+function warnIfOld(name: ProxyTrust): void {
+  const { read, source } = (typeof name === 'string' && PROXY_PRESETS[name].published) || {}
+  if (read === undefined || systemClock.wall() - Date.parse(read) <= OLD_AFTER_DAYS * DAY_MS) return
   warnOnce(
     'SLUICE_OLD_PROXY_RANGES',
-    `the addresses of ${name} are ${read === undefined ? 'of an unknown day' : `from ${read}`}; update Sluice, or pass ` +
-      `trust: { preset: '${name}', ranges } with the addresses of ${source}`,
-    name,
+    `the addresses of ${name} are from ${read}; update Sluice, or pass trust: { preset: '${name}', ranges } with the ` +
+      `addresses of ${source}`,
+    name as string,
   )
 }

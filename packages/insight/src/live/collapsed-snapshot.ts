@@ -5,5 +5,7 @@ import type { CollapsedSnapshot } from './report/snapshot.ts'
 /** What the adapters of this process have found; undefined if nothing. The counted address is not shown. */
 export function collapsedSnapshot(): CollapsedSnapshot | undefined {
   const found = collapsedClients()
-  return found && { reason: boundedText(found.reason), trust: boundedText(found.trust) }
+  if (found === undefined) return undefined
+  const reason = boundedText(found.reason)
+  return found.trust === undefined ? { reason } : { reason, trust: boundedText(found.trust) }
 }

@@ -6,8 +6,10 @@ export interface CollapsedClients {
   readonly address: string
   /** Why it is not a client, in words. */
   readonly reason: string
-  /** The value of the option `trust` that probably corrects it. */
-  readonly trust: string
+  /** What to do about it, in words. */
+  readonly advice: string
+  /** The value of the option `trust` that probably corrects it; undefined if no value does. */
+  readonly trust?: string | undefined
 }
 
 const KEY = Symbol.for('sluice.collapsedClients')

@@ -1,4 +1,4 @@
-import { parseAddress, writeIPv6 } from '@sluice/limiter-core/http'
+import { isWithin, MAPPED_IPV4, parseAddress, writeIPv6 } from '@sluice/limiter-core/http'
 
 /** The addresses whose first `bits` bits are those of `groups`: 16-bit groups, two for IPv4 and eight for IPv6. */
 export interface RangeEntry {
@@ -63,13 +63,7 @@ function rangeOf(groups: readonly number[], length: string | undefined): ListEnt
       return `expected a range that begins at its first address, such as ${rangeText(network, bits)}, received an address within it`
     }
   }
-  return isMapped(groups) && bits >= 96 ? { groups: groups.slice(6), bits: bits - 96 } : { groups, bits }
-}
-
-/** Whether an address represents an IPv4 address, as a socket of both versions reports it. */
-export function isMapped(groups: readonly number[]): boolean {
-  if (groups.length !== 8 || groups[5] !== 0xffff) return false
-  return groups[0] === 0 && groups[1] === 0 && groups[2] === 0 && groups[3] === 0 && groups[4] === 0
+  return isWithin(MAPPED_IPV4, groups) && bits >= 96 ? { groups: groups.slice(6), bits: bits - 96 } : { groups, bits }
 }
 
 /** Returns a 16-bit group with this many leading ones; numbers below 0 and above 16 count as 0 and 16. */

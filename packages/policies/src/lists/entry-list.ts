@@ -1,5 +1,4 @@
-import { parseAddress } from '@sluice/limiter-core/http'
-import { isMapped } from '../document/list-entry.ts'
+import { isWithin, MAPPED_IPV4, parseAddress } from '@sluice/limiter-core/http'
 import type { AddressRanges } from './address-ranges.ts'
 import type { KeyTable } from './key-table.ts'
 
@@ -39,7 +38,7 @@ export class EntryList {
     const groups = address === undefined ? undefined : parseAddress(address)?.groups
     if (groups === undefined) return false
     if (groups.length === 2) return this.#hasV4(groups, 0)
-    if (isMapped(groups)) return this.#hasV4(groups, 6)
+    if (isWithin(MAPPED_IPV4, groups)) return this.#hasV4(groups, 6)
     for (let word = 0; word < 4; word++) this.#v6[word] = (groups[word * 2] << 16) | groups[word * 2 + 1]
     return this.#parts.v6.has(this.#v6)
   }

@@ -80,8 +80,8 @@ export interface ProcessSnapshot {
 export interface CollapsedSnapshot {
   /** Why the counted address is not a client, in words. */
   readonly reason: string
-  /** The value of the option `trust` that probably corrects it. */
-  readonly trust: string
+  /** The value of the option `trust` that probably corrects it; undefined if no value does. */
+  readonly trust?: string | undefined
 }
 
 export interface RateSnapshot {

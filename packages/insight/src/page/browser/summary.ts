@@ -56,10 +56,11 @@ function uncountedTrouble({ policies }: InsightSnapshot): Summary | undefined {
 function collapsedClients({ collapsed }: InsightSnapshot): Summary | undefined {
   if (collapsed === undefined) return undefined
   const { reason, trust } = collapsed
+  const advice = trust === undefined ? 'see the warnings of the process' : `if so, set \u2068trust: ${trust}\u2069`
   return {
     state: 'bad',
     verdict: 'Many clients are counted as one',
-    figures: `: a counted address is probably your proxy, since \u2068${reason}\u2069; if so, set \u2068trust: ${trust}\u2069`,
+    figures: `: a counted address is probably your proxy, since \u2068${reason}\u2069; ${advice}`,
   }
 }
 
