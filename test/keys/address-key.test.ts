@@ -140,7 +140,7 @@ describe('invalid address options are rejected at start-up', () => {
     [
       'a misspelt name',
       { ipv6prefix: 64 },
-      'expected one of ipv6Prefix, embeddedIPv4Prefixes, received an unknown option "ipv6prefix"',
+      'expected ipv6Prefix, received an unknown option "ipv6prefix"',
     ],
     ['no object', 64, 'expected an object of options, received a number'],
     ['an array', [64], 'expected an object of options, received an array of length 1'],

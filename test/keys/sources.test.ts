@@ -87,7 +87,7 @@ describe('byHeader', () => {
     [{ missing: 'skip' }, "expected 'address', 'deny' or 'exempt', received \"skip\""],
     [{ missing: 'toString' }, 'received "toString"'],
     [{ missing: null }, 'received null'],
-    [{ mising: 'deny' }, 'expected one of missing, received an unknown option "mising"'],
+    [{ mising: 'deny' }, 'expected missing, received an unknown option "mising"'],
     ['deny', 'expected an object of options, received a string of 4 characters'],
     [null, 'received null'],
   ])('rejects the options %j', (options, message) => {

@@ -103,14 +103,14 @@ describe('an invalid option', () => {
       {},
       'SLUICE_BAD_OPTION: limitTools: expected at least one of rateLimit, inflightLimit, tools, requests, received none',
     ],
-    [{ limit: 1 }, 'SLUICE_BAD_OPTION: limitTools: expected one of rateLimit, '],
+    [{ limit: 1 }, 'SLUICE_BAD_OPTION: limitTools: expected limit in rateLimit: { … }, '],
     [{ rateLimit: { limit: 0, window: '1m' } }, 'SLUICE_BAD_LIMIT: limitTools: '],
     [{ rateLimit: 5 }, 'SLUICE_BAD_OPTION: limitTools: rateLimit: expected an object of options, received a number'],
     [{ tools: [] }, 'SLUICE_BAD_OPTION: limitTools: tools: expected an object of limits by name, received an array'],
     [{ tools: { a: 5 } }, 'SLUICE_BAD_OPTION: limitTools: tools.a: expected an object of options, received a number'],
     [
       { tools: { a: { limit: 5 } } },
-      'SLUICE_BAD_OPTION: limitTools: tools.a: expected one of rateLimit, inflightLimit, ',
+      'SLUICE_BAD_OPTION: limitTools: tools.a: expected limit in rateLimit: { … }, ',
     ],
     [{ tools: { a: { inflightLimit: { limit: -1 } } } }, 'SLUICE_BAD_LIMIT: limitTools: tools.a: '],
     [

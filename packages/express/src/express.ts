@@ -58,7 +58,7 @@ export interface ExpressMiddleware extends Pick<ConnectMiddleware<Request, Respo
 const mount = connectMount<Request, Response>(ExpressExchange)
 const limiters: ExpressLimiters = rejectUncalled(
   withDecorators(limitersFor(mount as (limit: HttpLimit<Request, Response>) => ExpressMiddleware, ['next'])),
-  'handle',
+  { method: 'app.use', properties: ['handle'] },
 )
 
 /** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */

@@ -6,9 +6,14 @@ import {
   isPromise,
   ReplyExchange,
   type RequestLife,
+  rejectMounted,
   sendDenial,
 } from '@sluice/node-http/adapter'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+/** Property that Fastify reads from each plugin. */
+export const PLUGIN_META: unique symbol = Symbol.for('plugin-meta') as never
+const REGISTERING = { method: 'app.register', properties: [PLUGIN_META] }
 
 type Limits = readonly HttpLimit<FastifyRequest, FastifyReply>[]
 
@@ -43,7 +48,8 @@ export function fastifyMount(limit: HttpLimit<FastifyRequest, FastifyReply>): Fa
     if (limit.holdUntil === 'handler') limit.report.warnOnce('SLUICE_BAD_OPTION', () => NEEDS_WRAP)
     checkInHook(limits, request as FastifyRequest, reply as FastifyReply, done)
   }
-  return Object.assign(hook, { wrap: <H extends Handler>(handler: H) => wrapped(limits, handler) as H })
+  const mounted = Object.assign(hook, { wrap: <H extends Handler>(handler: H) => wrapped(limits, handler) as H })
+  return rejectMounted(mounted, REGISTERING, "app.addHook('onRequest', hook)", 'a hook as a plugin')
 }
 
 /** Checks limits in a hook: calls `done` or answers the request. Synchronous if the limits are. */

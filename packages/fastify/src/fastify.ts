@@ -8,10 +8,11 @@ import {
   nodeSource,
   type RateLimitOptions,
   type RequestSluice,
+  rejectUncalled,
   withDecorators,
 } from '@sluice/node-http/adapter'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type FastifyHook, fastifyMount } from './fastify-mount.ts'
+import { type FastifyHook, fastifyMount, PLUGIN_META } from './fastify-mount.ts'
 import { FASTIFY_OPTIONS, type FastifyOptions, type FastifyRouteLimits } from './sluice-options.ts'
 
 declare module 'fastify' {
@@ -31,7 +32,10 @@ export type FastifyInflightLimitOptions = InflightLimitOptions<FastifyRequest, F
 type Args = readonly [request: FastifyRequest, reply: FastifyReply]
 type FastifyLimiters = DecoratedLimiters<Args, FastifyRequest, FastifyReply, FastifyHook, FastifyOptions>
 
-const limiters: FastifyLimiters = withDecorators(limitersFor(fastifyMount, FASTIFY_OPTIONS))
+const limiters: FastifyLimiters = rejectUncalled(withDecorators(limitersFor(fastifyMount, FASTIFY_OPTIONS)), {
+  method: 'app.addHook',
+  properties: ['bind', PLUGIN_META],
+})
 
 /** Limits request rates, as a hook: `app.addHook('onRequest', rateLimit({ limit: 100, window: '1m' }))`. */
 export const rateLimit: FastifyLimiters['rateLimit'] = limiters.rateLimit

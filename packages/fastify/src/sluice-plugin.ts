@@ -1,6 +1,7 @@
 import {
   compileSharedOptions,
   type HttpLimit,
+  LIMIT_PLACES,
   LimitLayer,
   optionsOf,
   type RouteInfo,
@@ -65,6 +66,7 @@ const HOME = Symbol.for('sluice.fastify@1')
 type Home = FastifyInstance & { [HOME]?: Registration }
 
 const ROUTE = ['shed', 'rateLimit', 'slowDown', 'inflightLimit', 'skipLimits', 'phase'] as const
+const LIMITS = ['rateLimit', 'inflightLimit', 'slowDown'] as const
 const APPLICATION = [...ROUTE, ...SLUICE_OPTIONS] as const
 
 /**
@@ -88,12 +90,14 @@ export const sluice: FastifyPluginAsync<FastifySluiceOptions> = fp(
 
 /** Removes the options of `register` itself, which Fastify also passes to plugins. */
 function withoutRegisterOptions(options: FastifySluiceOptions): FastifySluiceOptions {
+  // Fastify replaces missing options by an object
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return options
   const { prefix, logLevel, logSerializers, ...own } = options as Record<string, unknown>
   return own
 }
 
 function validated<T extends FastifyRouteLimits>(owner: string, own: T, known: readonly (keyof T & string)[]): T {
-  const { phase } = optionsOf(owner, own, known)
+  const { phase } = optionsOf(owner, own, known, LIMIT_PLACES)
   if (phase === undefined || phase === 'onRequest' || phase === 'preHandler') return own
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
@@ -160,6 +164,7 @@ function addHooks(app: Home): void {
     else check(partOf(this, request), request, reply, done)
   })
   app.addHook('onRoute', function (this: Home, route) {
+    refuseMisplaced(this, route)
     prepare(this[HOME] as Registration, route)
   })
 }
@@ -205,4 +210,24 @@ function prepare({ routes, phase }: Registration, route: RouteOptions): void {
   if (limits.some(waitsForHandler)) reportEndToCaps(route)
   if ((config?.sluice?.phase ?? phase) === 'preHandler')
     checkAfterHooks(route, (app, request) => partOf(app, request).limits)
+}
+
+/**
+ * Throws if a route declares its limits outside of `config.sluice`, where nothing reads them. `config.rateLimit` is
+ * accepted if @fastify/rate-limit, which reads it, is registered.
+ */
+function refuseMisplaced(app: FastifyInstance, { url, config, ...route }: RouteOptions): void {
+  const refuse = (owner: string, options: object, names: readonly string[]): void => {
+    const name = names.find((one) => isLimit((options as Readonly<Record<string, unknown>>)[one]))
+    if (name === undefined) return
+    const expected = name === 'sluice' ? 'config: { sluice: { … } }' : `config: { sluice: { ${name}: … } }`
+    const received = `${name}, which nothing reads here`
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected ${expected}, received ${received}`)
+  }
+  refuse(`route ${url}`, route, ['sluice', ...LIMITS])
+  refuse(`route ${url}: config`, config ?? {}, app.hasDecorator('rateLimit') ? LIMITS.slice(1) : LIMITS)
+}
+
+function isLimit(value: unknown): boolean {
+  return value === false || (typeof value === 'object' && value !== null)
 }

@@ -22,6 +22,7 @@ export type { DenialBody, DenialMessage, DeniedContext, DeniedHook } from './gat
 export type { InflightLimitOptions } from './gates/options/inflight-limit-options.ts'
 export type { GroupedKeySource, KeyGroup } from './gates/options/key-group.ts'
 export { compilePartitionKey } from './gates/options/partition-key.ts'
+export { RATE_LIMIT_OPTIONS } from './gates/options/rate-inputs.ts'
 export type { RateLimitOptions } from './gates/options/rate-limit-options.ts'
 export type { RequestPolicy } from './gates/options/request-policy.ts'
 export type { GateOverrides, RateCheck } from './gates/rate-check.ts'
@@ -34,6 +35,7 @@ export { type SlowCheck, SlowDownGate } from './gates/slow-down/slow-down-gate.t
 export type { SlowDownOptions } from './gates/slow-down/slow-down-options.ts'
 export { errorAt } from './layers/error-at.ts'
 export { type LayerOptions, LimitLayer } from './layers/limit-layer.ts'
+export { LIMIT_PLACES } from './layers/limit-places.ts'
 export { releasePermit } from './lifecycle/release-permit.ts'
 export { type Ending, RequestLife } from './lifecycle/request-life.ts'
 export { admitAll } from './limits/admit-all.ts'
@@ -61,7 +63,7 @@ export {
   type Sluice,
   type SluiceOptions,
 } from './limits/limiters.ts'
-export { rejectUncalled } from './limits/reject-uncalled.ts'
+export { rejectDecorator, rejectMounted, rejectUncalled } from './limits/reject-uncalled.ts'
 export type * from './proxy-trust.ts'
 export { VENDOR_FIELDS, vendorLines } from './record/vendor-lines.ts'
 export { LimiterReport, reportUnlessPreflight } from './report/limiter-report.ts'

@@ -74,7 +74,10 @@ function throwDenial(error: DenialError): never {
   throw error
 }
 
-const limiters: KoaLimiters = rejectUncalled(withDecorators(limitersFor(koaMount, ['next'])), '_name')
+const limiters: KoaLimiters = rejectUncalled(withDecorators(limitersFor(koaMount, ['next'])), {
+  method: 'app.use',
+  properties: ['_name'],
+})
 /** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */
 export const rateLimit: KoaLimiters['rateLimit'] = limiters.rateLimit
 /** Caps concurrent requests: `app.use(inflightLimit({ limit: 200 }))`, in the whole process unless `key` is set. */

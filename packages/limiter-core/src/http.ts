@@ -4,7 +4,7 @@ export { LARGEST_LOG } from './algorithms/sliding-log.ts'
 export { allOf, andThen, isPromise } from './contracts/maybe-promise.ts'
 export type * from './contracts.ts'
 export { binds, ChargeVerdict, hasDenial, RequestDecision } from './decision/verdict.ts'
-export { badOption } from './errors/bad-option.ts'
+export { badOption, badValue } from './errors/bad-option.ts'
 export { messageOf, type SluiceCode, SluiceError } from './errors/errors.ts'
 export { kindOf, shown } from './errors/shown.ts'
 export { warn, warnOnce } from './errors/warn-once.ts'
@@ -54,6 +54,7 @@ export type { OpenPolicy } from './limiter/open-policy.ts'
 export { PolicyLimiter } from './limiter/policy-limiter.ts'
 export { LimiterWarnings } from './observers/limiter-warnings.ts'
 export { Observers } from './observers/observers.ts'
+export type { OptionPlaces } from './options/option-hints.ts'
 export {
   integerFrom,
   oneOf,

@@ -4,6 +4,7 @@ import {
   compileSharedOptions,
   errorAt,
   type InflightLimitOptions,
+  LIMIT_PLACES,
   LimitLayer,
   oneOf,
   optionalFunction,
@@ -130,7 +131,12 @@ export function limitTools(options: LimitToolsOptions): ToolLimits {
 }
 
 function checked(options: LimitToolsOptions): LimitToolsOptions {
-  const { rateLimit, inflightLimit, tools, requests, principal, error } = optionsOf('limitTools', options, OPTIONS)
+  const { rateLimit, inflightLimit, tools, requests, principal, error } = optionsOf(
+    'limitTools',
+    options,
+    OPTIONS,
+    LIMIT_PLACES,
+  )
   const given = [rateLimit, inflightLimit, tools, requests]
   if (given.every((one) => one === undefined)) {
     throw new SluiceError(
@@ -154,7 +160,7 @@ function checked(options: LimitToolsOptions): LimitToolsOptions {
 /** Creates the layer of all tools, of one tool or of a method. `at` names it in errors. */
 function layerBelow(above: CallLayer, own: CallLimits, routeScope: string, at: string): CallLayer {
   const where = at === 'limitTools' ? at : `limitTools: ${at}`
-  const { rateLimit, inflightLimit, ...others } = optionsOf(where, own, LIMITS)
+  const { rateLimit, inflightLimit, ...others } = optionsOf(where, own, LIMITS, LIMIT_PLACES)
   try {
     for (const limit of [rateLimit, inflightLimit]) refuseHttpOptions(limit)
     const limits = { ...others, rateLimit: rateLimit && withKey(rateLimit, above), inflightLimit }

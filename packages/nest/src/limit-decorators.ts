@@ -1,5 +1,5 @@
 import 'reflect-metadata'
-import { kindOf, type LayerOptions, SluiceError } from '@sluice/node-http/adapter'
+import { kindOf, type LayerOptions, rejectMounted, SluiceError } from '@sluice/node-http/adapter'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
 /** Limits that a class or a method can declare. */
@@ -15,6 +15,8 @@ export type DeclaredLimits = NestLayer & { readonly policy?: string }
 export type LimitDecorator = ClassDecorator & MethodDecorator
 
 const KEY = Symbol.for('sluice.nest.limits')
+const MOUNTING = { method: 'app.use', properties: ['handle'] }
+const PLACE = 'a decorator above a class or a method'
 const NO_WORDS: readonly DeclaredLimits[] = []
 
 /**
@@ -59,18 +61,30 @@ export function SkipLimits(...names: readonly string[]): LimitDecorator {
 }
 
 function decoratorAdding(decorator: string, word: DeclaredLimits): LimitDecorator {
-  return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void => {
+  const decorate = (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void => {
     const decorated = descriptor ? descriptor.value : target
     if (typeof decorated !== 'function') throw misused(decorator, kindOf(decorated), 'a class or a method')
     // decorators run from bottom to top
     Reflect.defineMetadata(KEY, [word, ...declaredLimitsOf(decorated)], decorated)
   }
+  return rejectMounted(decorate, MOUNTING, PLACE, `the decorator @${decorator}`)
 }
 
-/** Rejects a decorator that is used without parentheses: it receives the decorated class or method as its options. */
+// mounted as middleware, the decorator itself would answer no request
+for (const decorator of [RateLimit, InflightLimit, SlowDown, Shed, SkipLimits]) {
+  rejectMounted(decorator, MOUNTING, PLACE, `the function ${decorator.name} itself`)
+}
+
+/** Rejects a decorator that is used without parentheses: it receives a class or its prototype as its options. */
 function checked<T extends object | false>(decorator: string, limit: T, expected = 'options'): T {
+  if (isPrototype(limit)) throw misused(decorator, 'no arguments', `${expected}, as in @${decorator}({ … })`)
   if (limit === false || (typeof limit === 'object' && limit !== null)) return limit
   throw misused(decorator, kindOf(limit), expected)
+}
+
+function isPrototype(value: unknown): boolean {
+  const { constructor: of } = (value ?? {}) as { readonly constructor?: { readonly prototype?: unknown } }
+  return of?.prototype === value
 }
 
 function misused(decorator: string, received: string, expected: string): SluiceError {

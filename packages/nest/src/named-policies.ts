@@ -8,6 +8,7 @@ type Policies = NonNullable<SluiceModuleOptions['policies']>
 /** Policies of the module that decorators use by name. Each has one count, shared by all its uses. */
 export class NamedPolicies {
   readonly #options = new Map<string, NestRateOptions>()
+  readonly #unused = new Set<string>()
 
   /**
    * Adds the policies of one import of the module. A policy replaces one with the same name from an earlier import.
@@ -29,6 +30,7 @@ export class NamedPolicies {
         throw new SluiceError('SLUICE_DUPLICATE_POLICY', message)
       }
       names.add(name)
+      this.#unused.add(name)
       this.#options.set(name, { ...(time && { clock: time }), ...shared, policies: [policy] } as NestRateOptions)
     }
   }
@@ -37,8 +39,18 @@ export class NamedPolicies {
     return [...this.#options.values()]
   }
 
+  /** Describes the policies that no decorator has used so far; undefined if there are none. */
+  whyUnused(): string | undefined {
+    if (this.#unused.size === 0) return undefined
+    const names = [...this.#unused].map((name) => shown(name, 'name')).join(', ')
+    const expected =
+      "rateLimit: { policies: […] } for limits on all routes, or @RateLimit('name') on a class or a method"
+    return `SluiceModule.forRoot: policies: expected ${expected}, received policies that no decorator uses: ${names}`
+  }
+
   readonly named = (name: string): NestRateOptions => {
     const options = this.#options.get(name)
+    this.#unused.delete(name)
     if (options) return options
     const names = [...this.#options.keys()].map((one) => shown(one, 'name')).join(', ')
     const expected = names === '' ? 'a name from `policies` of SluiceModule, which is empty' : `one of ${names}`

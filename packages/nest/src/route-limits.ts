@@ -7,6 +7,7 @@ import {
   LimitLayer,
   messageOf,
   RouteScopeNames,
+  SluiceError,
   warnOnce,
 } from '@sluice/node-http/adapter'
 import { type Callable, classChainOf, type HandlerClass, handlerClasses } from './handler-classes.ts'
@@ -48,6 +49,8 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   readonly #met = { rates: Symbol('rates met'), caps: Symbol('caps met') }
   /** Whether `onModuleInit` has run: Nest calls it for each import of the module. */
   #checked = false
+  /** Whether a class or a method declares limits. */
+  #isDecorated = false
   /** Distinguishes classes with the same name; equal in all processes that run the same code. */
   readonly #names = new RouteScopeNames()
 
@@ -70,6 +73,15 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     // validates policies that no decorator uses, too
     for (const options of this.#policies.all) this.#all.extend({ rateLimit: options }, 'policies').close()
     for (const one of handlerClasses(this.#modules)) this.#resolveAll(one)
+    this.#checkUnused()
+  }
+
+  /** Throws if policies are all that the module has, and no decorator uses any: they would limit nothing. */
+  #checkUnused(): void {
+    const unused = this.#policies.whyUnused()
+    if (unused === undefined) return
+    if (this.#all.limits.length === 0 && !this.#isDecorated) throw new SluiceError('SLUICE_BAD_OPTION', unused)
+    warnOnce('SLUICE_BAD_OPTION', `${unused}; they limit nothing`, unused)
   }
 
   /** Releases delayed requests before the server waits for its last responses. */
@@ -120,6 +132,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   #resolveAll({ owner, methods }: HandlerClass): void {
     const hasWords = (target: object): boolean => declaredLimitsOf(target).length > 0
     if (!classChainOf(owner).some(hasWords) && !methods.some(hasWords)) return
+    this.#isDecorated = true
     // two modules may provide the same class
     for (const handler of methods) {
       if (!this.#handlers.get(owner)?.has(declaredLimitsOf(handler))) this.#resolve(owner, handler)

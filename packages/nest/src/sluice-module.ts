@@ -5,7 +5,13 @@ import { RouteLimits } from './route-limits.ts'
 import { SluiceFilter } from './sluice-filter.ts'
 import { SluiceGuard } from './sluice-guard.ts'
 import { SluiceInterceptor } from './sluice-interceptor.ts'
-import type { SluiceModuleAsyncOptions, SluiceModuleOptions, SluiceModulePlacement } from './sluice-options.ts'
+import {
+  asyncOptions,
+  forRootOptions,
+  type SluiceModuleAsyncOptions,
+  type SluiceModuleOptions,
+  type SluiceModulePlacement,
+} from './sluice-options.ts'
 
 /** Number of imports created. It makes each import unique, because Nest merges dynamic modules with equal content. */
 let imported = 0
@@ -23,17 +29,14 @@ export class SluiceModule {
   }
 
   /** Imports the module. Invalid options throw coded errors when the application is created. */
-  static forRoot({ global, bind, ...options }: SluiceModuleOptions & SluiceModulePlacement = {}): DynamicModule {
-    return moduleOf({ inject: [], useFactory: () => options }, { global, bind })
+  static forRoot(options: SluiceModuleOptions & SluiceModulePlacement = {}): DynamicModule {
+    const { global, bind } = (options ?? {}) as SluiceModulePlacement
+    return moduleOf({ inject: [], useFactory: () => forRootOptions(options) }, { global, bind })
   }
 
-  /** Imports the module with options from a factory, which can inject providers. */
-  static forRootAsync({
-    imports = [],
-    inject = [],
-    useFactory,
-    ...placement
-  }: SluiceModuleAsyncOptions): DynamicModule {
+  /** Imports the module with options from a factory, which can inject providers. Throws `SLUICE_BAD_OPTION`. */
+  static forRootAsync(options: SluiceModuleAsyncOptions): DynamicModule {
+    const { imports = [], inject = [], useFactory, ...placement } = asyncOptions(options)
     return { ...moduleOf({ inject, useFactory }, placement), imports }
   }
 }

@@ -3,6 +3,8 @@ import {
   type Backend,
   type InflightLimitOptions,
   kindOf,
+  LIMIT_PLACES,
+  optionalBoolean,
   optionsOf,
   type RateLimitOptions,
   type ShedOptions,
@@ -51,9 +53,39 @@ export interface SluiceModuleAsyncOptions extends SluiceModulePlacement, Pick<Mo
 
 const OPTIONS = ['policies', 'shed', 'rateLimit', 'slowDown', 'inflightLimit', ...SLUICE_OPTIONS] as const
 
+const OWNER = 'SluiceModule.forRoot'
+const PLACEMENT = ['global', 'bind'] as const
+const NAMES = [...OPTIONS, ...PLACEMENT]
+const ASYNC_OPTIONS = ['imports', 'inject', 'useFactory', ...PLACEMENT] as const
+const FACTORY_PLACES = { 'in the result of useFactory': OPTIONS, ...LIMIT_PLACES }
+
+/** Validates the names of the options of `forRoot`. Returns the options of the module. Throws `SLUICE_BAD_OPTION`. */
+export function forRootOptions(options: SluiceModuleOptions & SluiceModulePlacement): SluiceModuleOptions {
+  const named = optionsOf<SluiceModuleOptions & SluiceModulePlacement>(OWNER, options, NAMES, LIMIT_PLACES)
+  const { global, bind, ...own } = placed(named)
+  return own
+}
+
+/** Validates the options of `forRootAsync` and returns them. Throws `SLUICE_BAD_OPTION`. */
+export function asyncOptions(options: SluiceModuleAsyncOptions): SluiceModuleAsyncOptions {
+  const owner = `${OWNER}Async`
+  const { useFactory } = placed(optionsOf(owner, options, ASYNC_OPTIONS, FACTORY_PLACES))
+  if (typeof useFactory === 'function') return options
+  const expected = 'a function that returns the options of forRoot'
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `${owner}: useFactory: expected ${expected}, received ${kindOf(useFactory)}`,
+  )
+}
+
+function placed<T extends SluiceModulePlacement>(options: T): T {
+  for (const name of PLACEMENT) optionalBoolean(name, options[name])
+  return options
+}
+
 /** Validates the options of the module and returns them. Throws `SLUICE_BAD_OPTION`. */
 export function moduleOptions(options: SluiceModuleOptions): SluiceModuleOptions {
-  optionsOf<SluiceModuleOptions>('SluiceModule', options, OPTIONS)
+  optionsOf<SluiceModuleOptions>(OWNER, options, OPTIONS, LIMIT_PLACES)
   const { policies = [] } = options
   if (Array.isArray(policies)) return options
   throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected an array of policies, received ${kindOf(policies)}`)

@@ -1,6 +1,12 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { InflightHandle, InflightLimitOptions, RateHandle, RateLimitOptions } from '@sluice/http'
+import {
+  type InflightHandle,
+  type InflightLimitOptions,
+  LIMIT_PLACES,
+  type RateHandle,
+  type RateLimitOptions,
+} from '@sluice/http'
 import { kindOf, optionsOf, SluiceError } from '@sluice/limiter-core/http'
 import type { ConnectMiddleware, WrappedHandler } from './connect/connect.ts'
 import { RequestLifecycle } from './lifecycle/request-lifecycle.ts'
@@ -30,6 +36,8 @@ export interface ContinueGuard {
   close(): void
 }
 
+const NAMES = ['rateLimit', 'inflightLimit'] as const
+
 /** A `node:http`, `node:https` or `node:http2` server. */
 type Server = Pick<EventEmitter, 'on' | 'off' | 'emit' | 'listenerCount'>
 
@@ -39,7 +47,7 @@ type Server = Pick<EventEmitter, 'on' | 'off' | 'emit' | 'listenerCount'>
  * for invalid options, and if the server already has a `checkContinue` listener, which would request every body.
  */
 export function guardContinue(server: Server, options: ContinueGuardOptions): ContinueGuard {
-  const { rateLimit: rate, inflightLimit: cap } = optionsOf('guardContinue', options, ['rateLimit', 'inflightLimit'])
+  const { rateLimit: rate, inflightLimit: cap } = optionsOf('guardContinue', options, NAMES, LIMIT_PLACES)
   if (rate === undefined && cap === undefined) throw bad('options', 'neither', 'rateLimit, inflightLimit or both')
   checkServer(server)
   const limits = [

@@ -79,7 +79,10 @@ const PLACES: Readonly<Record<string, Make>> = {
     onFastify({ rateLimit: { ...POLICY, limit: 99, cost } }, { rateLimit: { ...POLICY, name: 'own' } }),
   'the module of Nest': (cost) => onNest({ imports: [SluiceModule.forRoot({ rateLimit: { ...POLICY, cost } })] }),
   'a named policy of Nest': (cost) =>
-    onNest({ imports: [SluiceModule.forRoot({ policies: [{ ...POLICY, name: 'login', cost }] })] }),
+    onNest({
+      imports: [SluiceModule.forRoot({ policies: [{ ...POLICY, name: 'login', cost }] })],
+      controllers: nestRoute(NestRateLimit('login')) as NonNullable<AppOptions['controllers']>,
+    }),
   '@RateLimit of Nest': (cost) =>
     onNest({
       imports: [SluiceModule.forRoot({})],

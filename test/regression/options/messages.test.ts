@@ -30,49 +30,57 @@ describe('the error message for a mistake has a hint', () => {
     [
       'a limit next to policies',
       () => limit({ limit: 5, policies: [policy] }),
-      'received an unknown option "limit"; set it in each policy of policies',
+      'rateLimit: expected limit in each policy of policies, received an unknown option "limit"',
     ],
     [
       'a window next to plans',
       () => limit({ window: '1m', plans: { free: [policy] }, plan: () => 'free' }),
-      'received an unknown option "window"; set it in each policy of plans',
+      'rateLimit: expected window in each policy of plans, received an unknown option "window"',
     ],
     [
       'a name that is null',
       () => limit({ ...policy, name: null }),
       'name: expected 1 to 128 printable ASCII characters (an RFC 9651 string), received null',
     ],
-    ['the window of express-rate-limit', () => limit({ limit: 5, windowMs: 60_000 }), '"windowMs"; use window instead'],
-    ['the limit of rate-limiter-flexible', () => limit({ points: 5, window: '1m' }), '"points"; use limit instead'],
+    [
+      'the window of express-rate-limit',
+      () => limit({ limit: 5, windowMs: 60_000 }),
+      'rateLimit: expected window: \'1m\', received an unknown option "windowMs"',
+    ],
+    [
+      'the limit of rate-limiter-flexible',
+      () => limit({ points: 5, window: '1m' }),
+      'rateLimit: expected limit: 100, received an unknown option "points"',
+    ],
     [
       'the window of @fastify/rate-limit',
       () => limit({ limit: 5, timeWindow: '1m' }),
-      '"timeWindow"; use window instead',
+      'rateLimit: expected window: \'1m\', received an unknown option "timeWindow"',
     ],
     [
       'the key of express-rate-limit',
       () => limit({ ...policy, keyGenerator: () => 'a' }),
-      '"keyGenerator"; use key instead',
+      'rateLimit: expected key: (req) => …, received an unknown option "keyGenerator"',
     ],
     [
       'the body of @fastify/rate-limit',
       () => limit({ ...policy, errorResponseBuilder: () => ({}) }),
-      '"errorResponseBuilder"; use message instead',
+      'rateLimit: expected message: (req, { denial }) => …, received an unknown option',
     ],
     [
       'the block of @nestjs/throttler',
       () => limit({ ...policy, blockDuration: 1_000 }),
-      '"blockDuration"; use ban instead',
+      "rateLimit: expected ban: { after: 3, within: '10m', for: '1h' }, received an unknown option",
     ],
     [
       'failures that are not counted',
       () => limit({ ...policy, skipFailedRequests: true }),
-      "use countOnly: 'successes' instead",
+      "rateLimit: expected countOnly: 'successes', received an unknown option",
     ],
     [
       'the delay of express-slow-down',
       () => (slowDown as unknown as Untyped)({ delayAfter: 1, window: '1m', delayMs: 1, maxDelayMs: 1 }),
-      '"delayAfter"; use after instead',
+      'slowDown: expected after: 50, received an unknown option "delayAfter"',
     ],
     [
       'a delay without a unit',

@@ -45,7 +45,8 @@ export type CapCheck =
   | { readonly permit: Permit; readonly report: LimiterReport; readonly denial?: undefined }
   | { readonly permit?: undefined; readonly denial: HttpDenial; readonly entry: HeaderEntry }
 
-const OPTIONS = [
+/** All options of `inflightLimit`, except those of a framework. */
+export const INFLIGHT_LIMIT_OPTIONS = [
   'limit',
   'name',
   'key',
@@ -95,7 +96,10 @@ export class InflightGate<Req, Res> {
    * application that is capped, unless the cap applies to the whole application.
    */
   constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = [], routeScope?: string) {
-    optionsOf('inflightLimit', options as unknown as Record<string, unknown>, [...OPTIONS, ...adapterOptions])
+    optionsOf('inflightLimit', options as unknown as Record<string, unknown>, [
+      ...INFLIGHT_LIMIT_OPTIONS,
+      ...adapterOptions,
+    ])
     const {
       name,
       limit,

@@ -18,6 +18,7 @@ import {
 } from '@sluice/limiter-core/http'
 import { LimiterReport } from '../report/limiter-report.ts'
 import { fallbackReporter } from '../report/report-fallback.ts'
+import { changingPoliciesOf, RATE_LIMIT_OPTIONS } from './options/rate-inputs.ts'
 import type { RateLimitOptions } from './options/rate-limit-options.ts'
 import type { RequestLimit } from './options/request-limits.ts'
 import { checkHooks } from './options/request-rules.ts'
@@ -28,7 +29,7 @@ import { PolicyChanges } from './policy-changes.ts'
 import type { GateOverrides, RateCheck } from './rate-check.ts'
 import { rateDenial, rateEntries } from './rate-entries.ts'
 import { layeredGate, type RateLayer } from './rate-layers.ts'
-import { changingPoliciesOf, compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
+import { compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
 import { requestKey } from './request-key.ts'
 import { ResolvedKeys } from './resolved-keys.ts'
 import { compileResponse, type ResponseSettings } from './response-settings.ts'
@@ -58,7 +59,7 @@ export class RateGate<Req, Res> {
     adapterOptions: readonly string[] = [],
     part: GateOverrides<Req, Res> = {},
   ) {
-    optionsOf('rateLimit', options as object as Record<string, unknown>, Object.keys(options ?? {}))
+    optionsOf('rateLimit', options as object as Record<string, unknown>, [...RATE_LIMIT_OPTIONS, ...adapterOptions])
     checkHooks(options, adapterOptions)
     this.options = options
     this.adapterOptions = adapterOptions

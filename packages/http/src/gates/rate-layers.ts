@@ -1,10 +1,11 @@
 import { byIp, type Observer, Observers } from '@sluice/limiter-core/http'
 import { adjustedOptions } from './adjusted-policy.ts'
 import { withInherited } from './options/inherited-options.ts'
+import { SHARED_RATE_OPTIONS } from './options/rate-inputs.ts'
 import type { PlansOptions, RateLimitOptions } from './options/rate-limit-options.ts'
 import type { PolicyChanges } from './policy-changes.ts'
 import type { GateOverrides } from './rate-check.ts'
-import { compilePlans, type RatePlan, type RatePlans, SHARED_RATE_OPTIONS } from './rate-plans.ts'
+import { compilePlans, type RatePlan, type RatePlans } from './rate-plans.ts'
 import { hasOwnResponse, type ResponseSettings } from './response-settings.ts'
 
 /** The rate limits that a part of an application (a class or a route) declares below its parent. */

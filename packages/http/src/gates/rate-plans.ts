@@ -1,29 +1,19 @@
 import {
-  badOption,
-  type Duration,
   type FailoverRule,
   type KeySource,
-  kindOf,
-  LARGEST_HEADER_INTEGER,
-  LARGEST_LOG,
   type LimiterIdentity,
   type OpenOptions,
   type OpenPolicy,
   openPolicies,
-  optionsOf,
-  POLICY_ONLY,
-  type PolicyInput,
-  parseDuration,
-  SluiceError,
 } from '@sluice/limiter-core/http'
-import { type ChangingPolicies, isChanging } from './options/changing-policies.ts'
 import { type CompiledCost, checkFits, checkHolds, compileCost, countedCost } from './options/cost-source.ts'
 import type { SkipHook } from './options/gate-options.ts'
 import { keySourceOf } from './options/key-option.ts'
-import type { PlansOptions, PoliciesOptions, RateLimitOptions } from './options/rate-limit-options.ts'
+import { inputsByPlan, policyOf } from './options/rate-inputs.ts'
+import type { RateLimitOptions } from './options/rate-limit-options.ts'
 import { RequestLimits } from './options/request-limits.ts'
 import type { LimitHook, RequestPolicy, WindowHook } from './options/request-policy.ts'
-import { RequestWindows, UNKNOWN_WINDOW_MS } from './options/request-windows.ts'
+import { RequestWindows } from './options/request-windows.ts'
 import type { ResponseSettings } from './response-settings.ts'
 
 /** A policy of a plan with its counter, key source, cost and layer. */
@@ -62,29 +52,6 @@ export type RatePlan<Req, Res> = readonly PlanPolicy<Req, Res>[]
 
 /** Plans by name. Without plans there is one, named ''. */
 export type RatePlans<Req, Res> = ReadonlyMap<string, RatePlan<Req, Res>>
-
-export const SHARED_RATE_OPTIONS = [
-  'key',
-  'cost',
-  'countOnly',
-  'scope',
-  'shared',
-  'backend',
-  'onBackendError',
-  'deadlineMs',
-  'trust',
-  'skip',
-  'mode',
-  'partitionKey',
-  'status',
-  'denied',
-  'message',
-  'observers',
-  'clock',
-  'headers',
-  'legacy',
-  'headersOn',
-] as const
 
 /** Validates the options of `rateLimit` and compiles the policies by plan. Without plans there is one, named ''. */
 export function compilePlans<Req, Res>(
@@ -146,23 +113,6 @@ export function compilePlans<Req, Res>(
   }
 }
 
-/** Returns the options of a policy for the limiter. A function is replaced by a value that applies to no request. */
-function policyOf(input: unknown, windowMs = UNKNOWN_WINDOW_MS): PolicyInput {
-  if (typeof input !== 'object' || input === null) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `policy: expected an object of options, received ${kindOf(input)}`)
-  }
-  const { key: _key, cost: _cost, limit, window, ...policy } = input as RequestPolicy<unknown, unknown>
-  if (typeof window === 'function' && policy.calendar !== undefined) {
-    throw badOption('window', window, 'a duration for a policy with a calendar')
-  }
-  const length = typeof window === 'function' ? windowMs : window
-  return {
-    ...policy,
-    limit: typeof limit === 'function' ? unknownLimit(policy.algorithm, length) : limit,
-    window: length,
-  }
-}
-
 function functionOf<F>(value: unknown): F | undefined {
   return typeof value === 'function' ? (value as F) : undefined
 }
@@ -172,69 +122,4 @@ function withWindow<O extends OpenOptions>(options: O, windowMs: number): OpenOp
   const { scope, routeScope = 'default' } = options
   const named = (name: string): string => `${name}:${windowMs}ms`
   return scope === undefined ? { ...options, routeScope: named(routeScope) } : { ...options, scope: named(scope) }
-}
-
-/** Returns the limit of a policy whose limit depends on the request: the largest one that its algorithm counts. */
-function unknownLimit(algorithm: PolicyInput['algorithm'], window: Duration): number {
-  if (algorithm === 'sliding-log') return LARGEST_LOG
-  return algorithm === 'gcra' ? parseDuration(window, 'window') : LARGEST_HEADER_INTEGER
-}
-
-type Inputs<Req, Res> = Readonly<Record<string, readonly RequestPolicy<Req, Res>[]>>
-
-function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: readonly string[]): Inputs<Req, Res> {
-  const given = options as Partial<PlansOptions<Req, Res> & PoliciesOptions<Req, Res>>
-  const named = options as unknown as Readonly<Record<string, unknown>>
-  const own = (names: readonly string[]): void => {
-    optionsOf('rateLimit', named, [...names, ...SHARED_RATE_OPTIONS, ...extra])
-  }
-  if (given?.plans !== undefined) {
-    own(['plans', 'plan'])
-    if (typeof given.plan !== 'function') {
-      throw new SluiceError(
-        'SLUICE_BAD_OPTION',
-        `plan: expected a function that returns the plan of a request, received ${kindOf(given.plan)}`,
-      )
-    }
-    if (isPlans<Req, Res>(given.plans)) return given.plans
-    throw new SluiceError('SLUICE_BAD_OPTION', whyNoPlans(given.plans))
-  }
-  if (given?.policies !== undefined) {
-    own(['policies'])
-    const { policies } = given
-    return { '': listOf<RequestPolicy<Req, Res>>(isChanging(policies) ? policies.current : policies) }
-  }
-  own(POLICY_ONLY)
-  const policy = Object.fromEntries(
-    POLICY_ONLY.flatMap((name) => (named[name] === undefined ? [] : [[name, named[name]]])),
-  )
-  return { '': [policy as unknown as RequestPolicy<Req, Res>] }
-}
-
-/** Returns the policies of `rateLimit` if they can change. */
-export function changingPoliciesOf<Req, Res>(
-  options: RateLimitOptions<Req, Res>,
-): ChangingPolicies<Req, Res> | undefined {
-  const { policies } = options as Partial<PoliciesOptions<Req, Res>>
-  return policies && isChanging(policies) ? policies : undefined
-}
-
-function isPlans<Req, Res>(plans: unknown): plans is Inputs<Req, Res> {
-  if (typeof plans !== 'object' || plans === null) return false
-  const policies = Object.values(plans)
-  return policies.length > 0 && policies.every((list) => Array.isArray(list) && list.length > 0)
-}
-
-function listOf<T>(value: unknown): readonly T[] {
-  if (Array.isArray(value) && value.length > 0) return value
-  throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected a non-empty array, received ${kindOf(value)}`)
-}
-
-function whyNoPlans(plans: unknown): string {
-  const expected = 'a non-empty array of policies'
-  const isBad = ([, list]: [string, unknown]): boolean => !Array.isArray(list) || list.length === 0
-  const [name, one] = Object.entries(plans ?? {}).find(isBad) ?? []
-  if (name !== undefined) return `plans.${name}: expected ${expected}, received ${kindOf(one)}`
-  const example = "{ free: [{ limit: 10, window: '1m' }] }"
-  return `plans: expected ${expected} for each plan, as in ${example}, received ${kindOf(plans)}`
 }

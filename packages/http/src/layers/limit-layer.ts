@@ -135,10 +135,11 @@ export class LimitLayer<Req, Res> {
     // the gate completes or rejects options that omit the limit or the window
     const options = declared as RateLimitOptions<Req, Res> | false | undefined
     const others = options === false || skips === true ? undefined : this.#rate
-    if (!options && (skips === true || skips.length === 0 || !others)) return others
+    const isOwn = options !== undefined && options !== false
+    if (!isOwn && (skips === true || skips.length === 0 || !others)) return others
     const { adapterOptions, shared } = this.#inherited
     const without = skips === true ? [] : skips
-    if (!options)
+    if (!isOwn)
       return added(new HttpRateLimit((others as HttpRateLimit<Req, Res>).gate.nested({ without, routeScope })), opened)
     const own = above.#rate ? options : shared.withBackend(options)
     const gate = others
@@ -221,7 +222,7 @@ function withOwn<Limit extends { readonly gate: { readonly name: string } }, Opt
 ): readonly Limit[] {
   const isSkipped = ({ gate }: Limit): boolean => skips === true || skips.includes(gate.name)
   const left = options === false ? [] : inherited.filter((limit) => !isSkipped(limit))
-  if (!options) return left
+  if (options === undefined || options === false) return left
   const own = create(options)
   return [...left.filter(({ gate }) => gate.name !== own.gate.name), own]
 }

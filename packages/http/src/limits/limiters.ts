@@ -13,6 +13,7 @@ import {
 import { TrustedProxies } from '../client/trusted-proxies.ts'
 import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
 import { withInherited } from '../gates/options/inherited-options.ts'
+import { RATE_LIMIT_OPTIONS } from '../gates/options/rate-inputs.ts'
 import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
 import type { ShedOptions } from '../gates/shed/shed-options.ts'
 import type { SlowDownOptions } from '../gates/slow-down/slow-down-options.ts'
@@ -141,11 +142,15 @@ function added<T extends Watchable>(options: T, before: object = {}, after: (giv
   return { ...withInherited(options, before), ...after(options) }
 }
 
+const RESULT_PLACES = { 'in rateLimit({ … }) of its result': RATE_LIMIT_OPTIONS }
+
 function sluiceOf<Req, Res, Mounted, Extra, B extends Backend>(
   makers: LimiterFactories<Req, Res, Mounted, Extra>,
   shared: SluiceOptions<B> = {},
 ): Sluice<Req, Res, Mounted, Extra, B> {
-  const { withBackend, withObservers } = compileSharedOptions(optionsOf('createSluice', shared, SLUICE_OPTIONS))
+  const { withBackend, withObservers } = compileSharedOptions(
+    optionsOf('createSluice', shared, SLUICE_OPTIONS, RESULT_PLACES),
+  )
   return {
     rateLimit: (options) => makers.rateLimit(withBackend(options)),
     inflightLimit: (options) => makers.inflightLimit(withObservers(options)),

@@ -10,7 +10,7 @@ const PRINTABLE_OPTIONS: ReadonlySet<string> = new Set([
   ...['deadlineMs', 'delayMs', 'maxDelayMs', 'maxHoldMs', 'maxWaitMs'],
   ...['per', 'timeZone', 'anchor', 'carryOver'],
   ...['algorithm', 'mode', 'SLUICE_MODE', 'headers', 'headersOn', 'reset', 'phase', 'plan'],
-  ...['holdUntil', 'missing', 'onBackendError', 'onError', 'settleOn', 'others', 'name'],
+  ...['holdUntil', 'missing', 'onBackendError', 'onError', 'settleOn', 'others', 'countOnly', 'retry', 'name'],
 ])
 
 /** Names and durations are shorter than this, and most secrets are longer. */

@@ -208,10 +208,12 @@ function compilePlan(inputs: readonly PolicyInput[], unnamed: (input: PolicyInpu
   const names = new Set<string>()
   for (const { name } of policies) {
     if (names.has(name)) {
-      throw new SluiceError(
-        'SLUICE_DUPLICATE_POLICY',
-        `policies: expected unique names, received two policies named '${name}'`,
-      )
+      const unnamed = inputs.filter((input) => input.name === undefined).length
+      const message =
+        unnamed > 1
+          ? `expected a name for each policy, as in { name: 'burst', … }, received ${unnamed} policies without a name`
+          : `expected unique names, received two policies named '${name}'`
+      throw new SluiceError('SLUICE_DUPLICATE_POLICY', `policies: ${message}`)
     }
     names.add(name)
   }

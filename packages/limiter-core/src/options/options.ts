@@ -1,25 +1,43 @@
 import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
-import { replacementFor } from './replaced-options.ts'
+import { hintFor, type OptionPlaces, similarOf } from './option-hints.ts'
 
 /**
  * Returns `options` after checking their names. Throws `SLUICE_BAD_OPTION` if they are not an object or contain a name
- * that is not `known`, because a misspelt option would silently disable a limit. `owner` is the start of the message.
+ * that is not `known`, because a misspelt option would silently disable a limit. `owner` is the start of the message,
+ * which then says what to write instead. `places` are other places for options, for that hint.
  */
-export function optionsOf<T extends object>(owner: string, options: T, known: readonly (keyof T & string)[]): T {
+export function optionsOf<T extends object>(
+  owner: string,
+  options: T,
+  known: readonly (keyof T & string)[],
+  places: OptionPlaces = {},
+): T {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected an object of options, received ${kindOf(options)}`)
+    throw wrongOptions(owner, insteadOf(options, known, places), kindOf(options))
   }
-  if (isRequest(options)) {
-    const expected = `options, as in app.use(${owner}({ … }))`
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected ${expected}, received a request`)
-  }
+  if (isRequest(options)) throw wrongOptions(owner, `options, as in app.use(${owner}({ … }))`, 'a request')
   for (const name of Object.keys(options)) {
     if (known.includes(name as keyof T & string)) continue
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: ${whyUnknown(name, options, known)}`)
+    const hint = hintFor(name, options[name as keyof T], known, places)
+    const list = known.join(', ')
+    const received = `an unknown option ${shown(name, 'name')}${hint ? `; its options are ${list}` : ''}`
+    throw wrongOptions(owner, hint ?? `one of ${list}`, received)
   }
   return options
+}
+
+function wrongOptions(owner: string, expected: string, received: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected ${expected}, received ${received}`)
+}
+
+/** Returns what to write instead of a value that is not an object of options. */
+function insteadOf(value: unknown, known: readonly string[], places: OptionPlaces): string {
+  if (value === false && known.includes('skipLimits')) return '{ skipLimits: true }'
+  const [phrase] = Object.entries(places).find(([, names]) => names.includes('policies')) ?? []
+  if (Array.isArray(value) && phrase) return `policies: […] ${phrase}`
+  return Array.isArray(value) && known.includes('policies') ? '{ policies: […] }' : 'an object of options'
 }
 
 /** Returns `value` if it is an integer from `least` to `most`. Throws `SLUICE_BAD_OPTION` otherwise. */
@@ -32,16 +50,6 @@ export function integerFrom(
   if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return Number(value)
   const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
   throw badOption(option, value, `an integer ${range}`)
-}
-
-function whyUnknown(name: string, options: object, known: readonly string[]): string {
-  const replacement = replacementFor(name)
-  const [option] = replacement?.split(':') ?? []
-  const hint = option && known.includes(option) ? `; use ${replacement} instead` : ''
-  const list = ['policies', 'plans'].find((each) => Object.hasOwn(options, each) && !known.includes(name))
-  const inList =
-    list && (POLICY_ONLY as readonly string[]).includes(replacement ?? name) ? `; set it in each policy of ${list}` : ''
-  return `expected one of ${known.join(', ')}, received an unknown option ${shown(name, 'name')}${inList || hint}`
 }
 
 /** Options of a single policy, which cannot be combined with `policies` or `plans`. */
@@ -60,18 +68,19 @@ export const POLICY_ONLY = [
   'retry',
 ] as const
 
-/** Whether the value is a Node request or a Koa context, which a framework passes to a middleware. */
+/** Whether the value is a request or a context, which a framework passes to a middleware. */
 function isRequest(options: object): boolean {
   const { req = options } = options as { readonly req?: Readonly<Record<string, unknown>> }
-  const { method, url, httpVersion } = (req ?? {}) as Readonly<Record<string, unknown>>
-  return typeof method === 'string' && typeof url === 'string' && typeof httpVersion === 'string'
+  const { method, url } = (req ?? {}) as Readonly<Record<string, unknown>>
+  return typeof method === 'string' && typeof url === 'string'
 }
 
 /** Returns `value` if it is one of `choices`; throws `SLUICE_BAD_OPTION` otherwise. */
 export function oneOf<T extends string>(option: string, value: unknown, choices: readonly T[]): T {
   if (choices.includes(value as T)) return value as T
+  const similar = typeof value === 'string' ? similarOf(value, choices) : undefined
   const expected = choices.map((choice) => `'${choice}'`).join(', ')
-  throw badOption(option, value, `one of ${expected}`)
+  throw badOption(option, value, similar ? `'${similar}' (one of ${expected})` : `one of ${expected}`)
 }
 
 /** Throws `SLUICE_BAD_OPTION` unless `value` is undefined or a function. */

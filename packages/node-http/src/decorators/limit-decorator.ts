@@ -1,5 +1,5 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core/http'
-import { type AnyHandler, limitedMethod, type Wrapping } from './limited-method.ts'
+import { type AnyHandler, isShownRequest, limitedMethod, type Wrapping } from './limited-method.ts'
 
 /** A method that a framework calls with `Args`. Method syntax permits parameters with narrower request types. */
 type HandlerMethod<Args extends readonly unknown[]> = { handle(...args: Args): unknown }['handle']
@@ -31,10 +31,11 @@ export function limitDecorator<Args extends readonly unknown[]>(
   word: string,
   limitFor: () => Wrapping,
 ): LimitDecorator<Args> {
-  const decorate = (value: unknown, context: unknown, descriptor: unknown): unknown =>
-    isContext(context)
-      ? standard({ word, limitFor }, value, context)
-      : legacy({ word, limitFor }, context, descriptor as Partial<PropertyDescriptor> | undefined)
+  const decorate = (value: unknown, context: unknown, descriptor: unknown): unknown => {
+    if (isContext(context)) return standard({ word, limitFor }, value, context)
+    if (isShownRequest([value, context])) throw refused(`@${word}`, 'a request', `${EXPECTED}, not a middleware`)
+    return legacy({ word, limitFor }, context, descriptor as Partial<PropertyDescriptor> | undefined)
+  }
   return decorate as LimitDecorator<Args>
 }
 

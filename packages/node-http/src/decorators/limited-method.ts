@@ -45,7 +45,7 @@ async function inPromise(work: () => unknown): Promise<unknown> {
 }
 
 /** Whether the arguments start with a request, which has headers, and a response, as every framework passes them. */
-function isShownRequest([request, answer]: readonly unknown[]): boolean {
+export function isShownRequest([request, answer]: readonly unknown[]): boolean {
   if (!isObject(request) || !isObject(request.headers)) return false
   // a Koa context is both
   return isObject(answer) || typeof answer === 'function' || (isObject(request.req) && isObject(request.res))

@@ -8,6 +8,7 @@ import {
   HttpShed,
   InflightGate,
   type InflightLimitOptions,
+  LIMIT_PLACES,
   type RateLimitOptions,
   type ShedHandle,
   type ShedOptions,
@@ -46,6 +47,8 @@ export interface UpgradeLimit {
   close(): void
 }
 
+const NAMES = ['shed', 'rateLimit', 'inflightLimit'] as const
+
 type Limits = HttpLimit<IncomingMessage, ServerResponse>[]
 
 /**
@@ -55,7 +58,7 @@ type Limits = HttpLimit<IncomingMessage, ServerResponse>[]
  * for invalid options.
  */
 export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeListener): UpgradeLimit {
-  const { shed, rateLimit, inflightLimit } = optionsOf('limitUpgrade', options, ['shed', 'rateLimit', 'inflightLimit'])
+  const { shed, rateLimit, inflightLimit } = optionsOf('limitUpgrade', options, NAMES, LIMIT_PLACES)
   if (upgrade !== undefined && typeof upgrade !== 'function') throw bad('upgrade', kindOf(upgrade), 'a function')
   if (shed === undefined && rateLimit === undefined && inflightLimit === undefined) {
     throw bad('options', 'none of them', 'at least one of shed, rateLimit and inflightLimit')

@@ -18,11 +18,11 @@ import {
 } from '@sluice/limiter-core/http'
 import type { LimiterReport } from '../../report/limiter-report.ts'
 import { withInherited } from '../options/inherited-options.ts'
+import { SHARED_RATE_OPTIONS } from '../options/rate-inputs.ts'
 import { parseStatus } from '../options/request-rules.ts'
 import type { RateCheck } from '../rate-check.ts'
 import { RateGate } from '../rate-gate.ts'
 import { scopeOfPart } from '../rate-layers.ts'
-import { SHARED_RATE_OPTIONS } from '../rate-plans.ts'
 import { SlowCurve } from './slow-curve.ts'
 import type { SlowDownOptions } from './slow-down-options.ts'
 
@@ -39,6 +39,8 @@ const HEADER_OPTIONS: readonly string[] = ['headers', 'headersOn', 'legacy', 'pa
 const SHARED = SHARED_RATE_OPTIONS.filter((name) => !HEADER_OPTIONS.includes(name)) as (keyof SlowDownOptions)[]
 const POLICY = ['name', 'window', 'algorithm', 'slices', 'unit'] as const satisfies readonly (keyof SlowDownOptions)[]
 const OWN = ['after', 'delayMs', 'maxDelayMs', 'maxWaiting'] as const satisfies readonly (keyof SlowDownOptions)[]
+/** All options of `slowDown`, except those of a framework. */
+export const SLOW_DOWN_OPTIONS = [...OWN, ...POLICY, ...SHARED]
 const DEFAULT_MAX_WAITING = 1_000
 
 /**
@@ -72,8 +74,7 @@ export class SlowDownGate<Req, Res> {
    * takes precedence over `options.scope`.
    */
   constructor(options: SlowDownOptions<Req, Res>, adapterOptions: readonly string[] = [], routeScope?: string) {
-    const known = [...OWN, ...POLICY, ...SHARED, ...adapterOptions]
-    optionsOf('slowDown', options as object as Record<string, unknown>, known)
+    optionsOf('slowDown', options as object as Record<string, unknown>, [...SLOW_DOWN_OPTIONS, ...adapterOptions])
     const {
       after,
       delayMs,

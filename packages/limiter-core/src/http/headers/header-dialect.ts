@@ -1,3 +1,4 @@
+import { badOption } from '../../errors/bad-option.ts'
 import { SluiceError } from '../../errors/errors.ts'
 import { kindOf } from '../../errors/shown.ts'
 import { oneOf, optionsOf } from '../../options/options.ts'
@@ -39,6 +40,8 @@ export interface HeaderPlan {
 }
 
 const VENDORS: readonly Vendor[] = ['openai', 'anthropic']
+/** Drafts whose field names are those of the current one. */
+const LATER_DRAFT = /^draft-(?:[7-9]|1[01])$/
 const DIALECTS: readonly HeaderDialect[] = ['draft', 'draft-6', 'legacy', ...VENDORS]
 
 export function compileHeaders(options: HeaderOptions): HeaderPlan {
@@ -61,8 +64,14 @@ export function compileHeaders(options: HeaderOptions): HeaderPlan {
 
 function dialectsOf(headers: NonNullable<HeaderOptions['headers']>): readonly HeaderDialect[] {
   if (headers === 'none') return []
-  if (!Array.isArray(headers)) return [oneOf('headers', headers, [...DIALECTS, 'none']) as HeaderDialect]
-  if (headers.length > 0) return headers.map((dialect) => oneOf('headers', dialect, DIALECTS))
+  if (!Array.isArray(headers)) return [dialectOf(headers, [...DIALECTS, 'none']) as HeaderDialect]
+  if (headers.length > 0) return headers.map((dialect) => dialectOf(dialect, DIALECTS))
   const expected = `'none' or at least one of '${DIALECTS.join("', '")}'`
   throw new SluiceError('SLUICE_BAD_OPTION', `headers: expected ${expected}, received ${kindOf(headers)}`)
+}
+
+function dialectOf<T extends string>(value: unknown, choices: readonly T[]): T {
+  if (typeof value === 'string' && LATER_DRAFT.test(value))
+    throw badOption('headers', value, "'draft', which writes the fields of the current draft")
+  return oneOf('headers', value, choices)
 }
