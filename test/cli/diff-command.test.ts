@@ -57,12 +57,14 @@ describe('sluice diff', () => {
     expect(stdout.text).toContain('Newly denied: 2 requests (25 %) of 1 of 3 clients (33.3 %)')
     expect(stdout.text).toContain('Newly admitted: 1 requests (12.5 %) of 1 of 3 clients (33.3 %)')
     expect(stdout.text).toContain('Newly denied by route')
+    const columns = [...stdout.text.matchAll(/^\W*(?:Key|Route)\W+(\w+)/gm)].map(([, column]) => column)
+    expect(columns).toEqual(['Denied', 'Denied', 'Admitted', 'Admitted'])
     expect(stderr.text).toBe('')
   })
 
   test('fails with a message if a file cannot be read', async () => {
     const [stdout, stderr] = [new TextSink(), new TextSink()]
-    expect(await diffCommand(before, `${after}x`, { log: [log], stdout, stderr })).toBe(1)
+    expect(await diffCommand(before, `${after}x`, { log: [log], stdout, stderr })).toBe(2)
     expect(stderr.text).toContain('SLUICE_BAD_OPTION: policies: expected a readable file')
   })
 })

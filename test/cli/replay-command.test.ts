@@ -88,7 +88,7 @@ describe('sluice replay', () => {
       await run([log], { format: 'apache' }),
       await run([log], { routes: ['teams'] }),
     ]
-    expect(results.map(({ code, out }) => [code, out])).toEqual(results.map(() => [1, '']))
+    expect(results.map(({ code, out }) => [code, out])).toEqual([1, 1, 2, 2, 2, 2].map((exitCode) => [exitCode, '']))
     expect(results.map(({ err }) => /SLUICE_\w+: [^\n]*/.exec(err)?.[0])).toEqual([
       expect.stringContaining(`SLUICE_BAD_POLICY_FILE: ${bad}:3:`),
       expect.stringContaining('SLUICE_BAD_POLICY: '),

@@ -51,7 +51,7 @@ export class LogFiles {
   /** Size of all files, in bytes; undefined if the standard input is one of them. */
   get totalBytes(): number | undefined {
     if (this.#files.some(({ name }) => name === STDIN)) return undefined
-    return this.#files.reduce((sum, { name }) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0)
+    return this.#files.reduce((sum, { name }) => sum + bytesOf(name), 0)
   }
 
   get lines(): number {
@@ -78,5 +78,14 @@ export class LogFiles {
       malformed: { count, samples },
       late: { count: this.#buffer.late, latestByMs: this.#buffer.latestByMs },
     }
+  }
+}
+
+/** Returns 0 if there is no such file, which fails when it is read. */
+function bytesOf(name: string): number {
+  try {
+    return statSync(name).size
+  } catch {
+    return 0
   }
 }

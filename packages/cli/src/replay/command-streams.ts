@@ -1,6 +1,10 @@
 import type { Readable } from 'node:stream'
-import { messageOf } from '@sluice/limiter-core/backend'
+import { messageOf, type SluiceCode, type SluiceError } from '@sluice/limiter-core/backend'
 import type { TextOutput } from '../report/text-style.ts'
+import { EXIT } from '../terminal/exit-code.ts'
+
+/** Codes of wrong arguments and of files that cannot be read. */
+const USAGE: readonly SluiceCode[] = ['SLUICE_BAD_OPTION', 'SLUICE_POLICIES_UNREADABLE']
 
 /** Streams of a command. Default: those of the process. */
 export interface CommandStreams {
@@ -9,14 +13,17 @@ export interface CommandStreams {
   readonly stderr?: TextOutput | undefined
 }
 
-/** Runs a command. Prints its error and returns 1 if it throws a `SluiceError`; other errors are rethrown. */
+/**
+ * Runs a command. If it throws a `SluiceError`, prints the error and returns the exit code of wrong arguments and
+ * unreadable files, or of problems in their contents. Other errors are rethrown.
+ */
 export async function exitCodeOf(run: () => Promise<number>, stderr: TextOutput): Promise<number> {
   try {
     return await run()
   } catch (error) {
     if (!isCoded(error)) throw error
     stderr.write(`${messageOf(error)}\n`)
-    return 1
+    return USAGE.includes((error as SluiceError).code) ? EXIT.usage : EXIT.problems
   }
 }
 

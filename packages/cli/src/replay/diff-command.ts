@@ -3,6 +3,7 @@ import { RouteMatcher } from '../log/route-matcher.ts'
 import { diffText } from '../report/diff-text.ts'
 import { readProgress } from '../report/read-progress.ts'
 import { textStyle } from '../report/text-style.ts'
+import { EXIT } from '../terminal/exit-code.ts'
 import { diffReport } from './build-diff-report.ts'
 import { type CommandStreams, exitCodeOf } from './command-streams.ts'
 import { LogDiff } from './log-diff.ts'
@@ -19,7 +20,7 @@ export interface DiffOptions extends LogOptions, CommandStreams {
 
 /**
  * Prints which requests and clients of a log one policy file denies and the other one admits. Returns 0, or 1 if a
- * policy file is invalid, a log cannot be opened, or no line of the logs could be read.
+ * policy file is invalid or no line of the logs could be read, or 2 for wrong arguments and unreadable files.
  */
 export async function diffCommand(before: string, after: string, options: DiffOptions): Promise<number> {
   const { stdin, stdout = process.stdout, stderr = process.stderr } = options
@@ -36,6 +37,6 @@ export async function diffCommand(before: string, after: string, options: DiffOp
     const summary = await logs.read((entry) => diff.add(entry)).finally(() => progress.stop())
     const report = diffReport(diff, summary)
     stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : diffText(report, textStyle(stdout)))
-    return report.requests > 0 ? 0 : 1
+    return report.requests > 0 ? EXIT.ok : EXIT.problems
   }, stderr)
 }

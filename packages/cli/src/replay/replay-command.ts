@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises'
+import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
 import { LogFiles } from '../log/log-files.ts'
 import { RouteMatcher } from '../log/route-matcher.ts'
 import { readProgress } from '../report/read-progress.ts'
 import { replayHtml } from '../report/replay-html.ts'
 import { replayText } from '../report/replay-text.ts'
 import { textStyle } from '../report/text-style.ts'
+import { EXIT } from '../terminal/exit-code.ts'
 import { replayReport } from './build-report.ts'
 import { type CommandStreams, exitCodeOf } from './command-streams.ts'
 import { LogReplay } from './log-replay.ts'
@@ -35,7 +37,7 @@ export interface ReplayOptions extends LogOptions, CommandStreams {
 
 /**
  * Replays logs through the policies of a file and prints a report. `-` is the standard input. Returns 0, or 1 if the
- * policy file is invalid, a log cannot be opened, or no line of the logs could be read.
+ * policy file is invalid or no line of the logs could be read, or 2 for wrong arguments and unreadable files.
  */
 export async function replayCommand(files: readonly string[], options: ReplayOptions): Promise<number> {
   const { stdin, stdout = process.stdout, stderr = process.stderr } = options
@@ -51,8 +53,19 @@ export async function replayCommand(files: readonly string[], options: ReplayOpt
     const progress = readProgress(stderr, logs.totalBytes)
     const summary = await logs.read((entry) => replay.add(entry)).finally(() => progress.stop())
     const report = replayReport(replay, summary)
-    if (options.html !== undefined) await writeFile(options.html, replayHtml(report))
+    if (options.html !== undefined) await writeReport(options.html, replayHtml(report))
     stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : replayText(report, textStyle(stdout)))
-    return report.total.requests > 0 ? 0 : 1
+    return report.total.requests > 0 ? EXIT.ok : EXIT.problems
   }, stderr)
+}
+
+async function writeReport(path: string, page: string): Promise<void> {
+  try {
+    await writeFile(path, page)
+  } catch (error) {
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `html: expected a file that can be written, received ${messageOf(error)}`,
+    )
+  }
 }

@@ -12,14 +12,21 @@ export function diffText(report: DiffReport, style: TextStyle): string {
   const parts = [
     logText(report),
     `Denied before: ${count(denied.before)} of ${count(requests)} requests. Denied after: ${count(denied.after)}.`,
-    ...changedText('Newly denied', newlyDenied, report, style),
-    ...changedText('Newly admitted', newlyAdmitted, report, style),
+    ...changedText('Newly denied', 'Denied', newlyDenied, report, style),
+    ...changedText('Newly admitted', 'Admitted', newlyAdmitted, report, style),
     ...notes.map((note) => `Note: ${printable(note)}`),
   ]
   return `${parts.join('\n\n')}\n`
 }
 
-function changedText(title: string, changed: ChangedReport, all: DiffReport, style: TextStyle): string[] {
+/** `counted`: title of the columns with the number of changed requests. */
+function changedText(
+  title: string,
+  counted: string,
+  changed: ChangedReport,
+  all: DiffReport,
+  style: TextStyle,
+): string[] {
   if (changed.requests === 0) return [style.heading(`${title}: none`)]
   const requests = `${count(changed.requests)} requests (${percent(shareOf(changed.requests, all.requests))})`
   const share = percent(shareOf(changed.clients.count, all.clients.count))
@@ -31,12 +38,13 @@ function changedText(title: string, changed: ChangedReport, all: DiffReport, sty
     peakHour ? `${hourText(peakHour.at)}: ${count(peakHour.requests)}` : '-',
   ])
   const tables = changed.policies.map(
-    ({ name, topKeys }) => `${style.heading(`${title} by ${printable(name, 40)}`)}\n${topTable('Key', topKeys, [])}`,
+    ({ name, topKeys }) =>
+      `${style.heading(`${title} by ${printable(name, 40)}`)}\n${topTable('Key', topKeys, [], counted)}`,
   )
   return [
     style.heading(`${title}: ${requests} of ${clients}`),
     textTable(['Policy', 'Requests', 'Keys', 'Peak hour (UTC)'], rows),
     ...tables,
-    `${style.heading(`${title} by route`)}\n${topTable('Route', changed.topRoutes, [])}`,
+    `${style.heading(`${title} by route`)}\n${topTable('Route', changed.topRoutes, [], counted)}`,
   ]
 }

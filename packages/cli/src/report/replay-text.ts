@@ -149,12 +149,17 @@ function denialTables(policy: PolicyReport, style: TextStyle): string[] {
   ]
 }
 
-export function topTable(first: string, tops: readonly TopReport[], more: readonly string[]): string {
+export function topTable(
+  first: string,
+  tops: readonly TopReport[],
+  more: readonly string[],
+  counted = 'Denied',
+): string {
   const rows = tops.map(({ key, denied, error, requests }) => {
     const amount = error === 0 ? count(denied) : `${count(denied)} (up to ${count(error)} too many)`
     return [printable(key, KEY_LENGTH), amount, ...more.map(() => (requests === undefined ? '-' : count(requests)))]
   })
-  return textTable([first, 'Denied', ...more], rows)
+  return textTable([first, counted, ...more], rows)
 }
 
 function hoursTable({ hours }: CountsReport, style: TextStyle): string[] {

@@ -77,6 +77,11 @@ export function hintFor(
   return undefined
 }
 
+/** Returns the name among `known` that a reader probably meant: the counterpart of `name`, or a similar name. */
+export function meantBy(name: string, known: readonly string[]): string | undefined {
+  return counterpartOf(name, undefined, known)?.split(':')[0] ?? similarOf(name, known)
+}
+
 function counterpartOf(name: string, value: unknown, known: readonly string[]): string | undefined {
   const isKnown = ([example]: readonly [string, string]): boolean => known.includes(example.split(':')[0])
   const rows = COUNTERPARTS.filter(isKnown)

@@ -37,10 +37,13 @@ const OPTIONS = ['processes', 'syncTickMs', 'text', 'previous'] as const
  */
 export function checkPolicies(document: PolicyDocument, options: CheckOptions = {}): PolicyFinding[] {
   const { processes, syncTickMs, text, previous } = checkedOptions(options)
-  const policies = checkedPolicies(document)
+  const written = checkedPolicies(document)
+  const refused = startUpFindings(written)
+  // the other rules compare policies as limiters count them, which a refused policy is not
+  const policies = written.filter(({ name }) => !refused.some(({ policy }) => policy === name))
   const relations = new PolicyRelations(policies)
   const found = [
-    ...startUpFindings(policies),
+    ...refused,
     ...replacementFindings(relations),
     ...bindingFindings(relations),
     ...planFindings(policies),

@@ -1,15 +1,22 @@
+import { memoryBackend } from '@sluice/limiter-core'
 import { messageOf } from '@sluice/limiter-core/backend'
-import { type CheckedPolicy, compiledWith } from './checked-policy.ts'
+import { openPolicies } from '@sluice/limiter-core/http'
+import { limiterFields } from '../requests/limiter-fields.ts'
+import type { CheckedPolicy } from './checked-policy.ts'
 import type { PlacedFinding } from './policy-finding.ts'
 
 /** Names of options in messages of limiters that have another name in files. */
 const FIELDS: Readonly<Record<string, string>> = { window: 'per' }
 
-/** Returns the fields that a limiter refuses when it starts: algorithms with options or limits that they do not have. */
+/** Matches the message of a limiter: the options, such as `ban: after`, and what it expected. */
+const MESSAGE = /: policy '.*?': (\w+(?:: \w+)?): (expected .*?)(?: \(https:\S+\))?$/s
+
+/** Returns the fields that a limiter refuses when it starts: each limit of each policy is opened as a limiter does. */
 export function startUpFindings(policies: readonly CheckedPolicy[]): PlacedFinding[] {
+  const backend = memoryBackend({ maxBytes: CHECK_BYTES })
   return policies.flatMap((policy) => {
     const refused = [...policy.limits, ...policy.overrides].flatMap(({ limit, at }) => {
-      const finding = refusal(policy, limit, at) ?? tooCostly(policy, limit)
+      const finding = refusal(policy, limit, at, backend) ?? tooCostly(policy, limit)
       return finding === undefined ? [] : [finding]
     })
     // each limit has the same problem with the other fields
@@ -17,23 +24,26 @@ export function startUpFindings(policies: readonly CheckedPolicy[]): PlacedFindi
   })
 }
 
-function refusal(policy: CheckedPolicy, limit: number, at: PlacedFinding['at']): PlacedFinding | undefined {
+/** Memory for the counters of one policy, which count nothing. */
+const CHECK_BYTES = 1_048_576
+
+function refusal(
+  { name, written, algorithm, at: atPolicy }: CheckedPolicy,
+  limit: number,
+  at: PlacedFinding['at'],
+  backend: ReturnType<typeof memoryBackend>,
+): PlacedFinding | undefined {
   try {
-    compiledWith(policy, limit)
+    // the algorithm depends on the largest of all limits of the policy
+    const [opened] = openPolicies([[{ ...limiterFields(written), algorithm, limit }]], { backend })
+    for (const { close } of opened) close()
     return undefined
   } catch (error) {
-    const [, option = '', message = ''] =
-      /: policy '.*?': (\w+): (.*?)(?: \(https:\S+\))?$/s.exec(messageOf(error)) ?? []
-    const field = FIELDS[option] ?? option
-    const place = option === 'limit' || option === '' ? at : [...policy.at, field]
-    const text = `${field}: ${message}`
-    return {
-      rule: 'refused',
-      severity: 'error',
-      policy: policy.name,
-      at: place,
-      message: option ? text : messageOf(error),
-    }
+    const [, options = '', message = ''] = MESSAGE.exec(messageOf(error)) ?? []
+    const path = options.split(': ').map((option) => FIELDS[option] ?? option)
+    const place = options === 'limit' || options === '' ? at : [...atPolicy, ...path]
+    const text = options ? `${path.join('.')}: ${message}` : messageOf(error)
+    return { rule: 'refused', severity: 'error', policy: name, at: place, message: text }
   }
 }
 

@@ -3,6 +3,7 @@ import type { PolicyDocument } from '../document/policy-document.ts'
 import { BLOCK_LIST, type PolicyLists } from '../lists/policy-lists.ts'
 import type { FilePolicy } from '../matching/file-policy.ts'
 import { PolicyMatcher } from '../matching/policy-matcher.ts'
+import { limiterFields } from './limiter-fields.ts'
 import { type AttributeFunctions, RequestAttributes } from './request-attributes.ts'
 import { RequestMatches } from './request-matches.ts'
 
@@ -30,21 +31,12 @@ function requestPolicy<Req extends object, Res>(
   matches: RequestMatches<Req, Res>,
   report: LimiterReport,
 ): RequestPolicy<Req, Res> {
-  const { name, limit, per, unit, algorithm, burst, slices, retry, mode, cost, ban } = written
+  const { limit, cost } = written
   return {
-    name,
+    ...limiterFields(written),
     limit: typeof limit === 'number' ? limit : (request) => matches.limitOf(index, request),
-    window: per as RequestPolicy<Req, Res>['window'],
     key: matches.keySource(index),
-    ...(unit !== undefined && { unit }),
-    ...(algorithm !== undefined && { algorithm }),
-    ...(burst !== undefined && { burst }),
-    ...(slices !== undefined && { slices }),
-    ...(retry !== undefined && { retry }),
-    ...(mode !== undefined && { mode }),
     ...(overrides && { overrides }),
-    // a document has durations as texts, which the limiter checks
-    ...(ban && { ban: ban as NonNullable<RequestPolicy<Req, Res>['ban']> }),
     ...(typeof cost === 'number' && { cost }),
     ...(typeof cost === 'object' && {
       cost: {
