@@ -49,6 +49,32 @@ test('a query over the limit is denied without a time, since no wait would help'
   expect((await ask({ query, variables: { n: 1 } })).left).toBe(988)
 })
 
+describe('operations that look like one request', () => {
+  const ten = { query: '{ authors(first: 10) { name } }' }
+
+  test('a batch costs the sum of its operations, and each is answered', async () => {
+    const { status, left, body } = await ask(Array.from({ length: 10 }, () => ten))
+    expect([status, left]).toEqual([200, 1_000 - 10 * 20])
+    expect(body).toHaveLength(10)
+  })
+
+  test('a batch over the limit is denied', async () => {
+    expect((await ask(Array.from({ length: 51 }, () => ten))).status).toBe(429)
+  })
+
+  test('a persisted query costs as much as its text', async () => {
+    const hashed = { extensions: { persistedQuery: { version: 1, sha256Hash: 'all-authors' } } }
+    const { status, left, body } = await ask(hashed)
+    expect([status, left, body]).toEqual([200, 900, { data: { authors: [{ name: 'Ada' }] } }])
+    expect(await ask([hashed, ten], 'bob')).toMatchObject({ status: 200, left: 1_000 - 100 - 20 })
+  })
+
+  test('an unknown hash and an empty batch cost one unit', async () => {
+    expect((await ask({ extensions: { persistedQuery: { sha256Hash: 'none' } } })).left).toBe(999)
+    expect((await ask([], 'bob')).left).toBe(999)
+  })
+})
+
 describe('a query crafted to look cheap', () => {
   const nested = (n: number): string => `{ authors(first: ${n}) { books(first: ${n}) { title } } }`
   const many = Array.from({ length: 400 }, (_, index) => `a${index}: authors(first: 1) { name }`).join(' ')
