@@ -137,11 +137,7 @@ describe('invalid address options are rejected at start-up', () => {
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['1.2.3.4/32'] }, 'received "1.2.3.4/32"'],
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['nonsense/64'] }, 'received "nonsense/64"'],
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: [96] }, 'received 96'],
-    [
-      'a misspelt name',
-      { ipv6prefix: 64 },
-      'expected ipv6Prefix, received an unknown option "ipv6prefix"',
-    ],
+    ['a misspelt name', { ipv6prefix: 64 }, 'expected ipv6Prefix, received an unknown option "ipv6prefix"'],
     ['no object', 64, 'expected an object of options, received a number'],
     ['an array', [64], 'expected an object of options, received an array of length 1'],
   ])('%s %j', (_option, options, message) => {

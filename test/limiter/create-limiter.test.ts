@@ -126,7 +126,12 @@ describe('createLimiter', () => {
     ['an unknown option', { policies: [api], store: {} }, 'SLUICE_BAD_OPTION', '"store"'],
     ['an unknown option of a policy', { policies: [{ ...api, max: 5 }] }, 'SLUICE_BAD_OPTION', '"max"'],
     ['two policies of one name', { policies: [api, api] }, 'SLUICE_DUPLICATE_POLICY', "'api'"],
-    ['two policies without a name', { policies: [unnamed(1), unnamed(2)] }, 'SLUICE_DUPLICATE_POLICY', 'expected a name for each policy'],
+    [
+      'two policies without a name',
+      { policies: [unnamed(1), unnamed(2)] },
+      'SLUICE_DUPLICATE_POLICY',
+      'expected a name for each policy',
+    ],
     ['an empty name', { policies: [{ ...api, name: '' }] }, 'SLUICE_BAD_NAME', '128'],
     ['a name with a line break', { policies: [{ ...api, name: 'a\r\nb' }] }, 'SLUICE_BAD_NAME', 'ASCII'],
     ['a name outside ASCII', { policies: [{ ...api, name: 'é' }] }, 'SLUICE_BAD_NAME', 'ASCII'],

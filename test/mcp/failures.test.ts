@@ -108,10 +108,7 @@ describe('an invalid option', () => {
     [{ rateLimit: 5 }, 'SLUICE_BAD_OPTION: limitTools: rateLimit: expected an object of options, received a number'],
     [{ tools: [] }, 'SLUICE_BAD_OPTION: limitTools: tools: expected an object of limits by name, received an array'],
     [{ tools: { a: 5 } }, 'SLUICE_BAD_OPTION: limitTools: tools.a: expected an object of options, received a number'],
-    [
-      { tools: { a: { limit: 5 } } },
-      'SLUICE_BAD_OPTION: limitTools: tools.a: expected limit in rateLimit: { … }, ',
-    ],
+    [{ tools: { a: { limit: 5 } } }, 'SLUICE_BAD_OPTION: limitTools: tools.a: expected limit in rateLimit: { … }, '],
     [{ tools: { a: { inflightLimit: { limit: -1 } } } }, 'SLUICE_BAD_LIMIT: limitTools: tools.a: '],
     [
       { requests: { 'tools/call': {} } },

@@ -59,7 +59,7 @@ describe('a policy that a limiter refuses at start-up is a finding', () => {
   })
 })
 
-test('a file with the field window is told about per', () => {
+test('the finding about the field window names per', () => {
   expect(findingsOf(file({ name: 'api', limit: 5, window: '1m' })).map(({ message }) => message)).toContain(
     "unknown field 'window', did you mean 'per'?",
   )

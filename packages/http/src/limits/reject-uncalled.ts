@@ -1,7 +1,7 @@
 import { SluiceError } from '@sluice/limiter-core/http'
 
 /** How a framework mounts a middleware: its method, and properties that it reads from each function it mounts. */
-export interface Mounting {
+interface Mounting {
   readonly method: string
   readonly properties: readonly PropertyKey[]
 }

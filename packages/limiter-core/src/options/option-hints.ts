@@ -52,7 +52,7 @@ const OMITTED: Readonly<Record<string, string>> = {
   window: 'no window, because only rate limits have one',
 }
 
-/** Where options belong that are not valid here: a phrase such as `in rateLimit: { … }`, and the names. */
+/** Other places for options: a phrase such as `in rateLimit: { … }`, and the names of the options. */
 export type OptionPlaces = Readonly<Record<string, readonly string[]>>
 
 /** Returns what to write instead of the unknown option `name`, or undefined if nothing is similar. */
