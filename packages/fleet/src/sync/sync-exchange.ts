@@ -72,6 +72,11 @@ export class SyncExchange {
     this.#partitions = Array.from({ length: ledger.partitions }, (_, index) => new SyncPartition(index))
   }
 
+  /** Whether no batch of a partition waits for a reply. */
+  isFree(partition: number): boolean {
+    return this.#partitions[partition].isFree
+  }
+
   /** Schedules the next tick, unless one is scheduled. */
   wake(): void {
     this.#schedule.wake()

@@ -51,6 +51,12 @@ export interface SyncLedger {
    * `deadlineAt`; the batch may have been counted nevertheless.
    */
   exchange(batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer>
+  /**
+   * Returns the current cells of a key, in process time, if this process has received counts of other processes since
+   * `since`, a time of this process; undefined if it has not. A ledger whose counts are on a server has no such method: what this process has
+   * received from a server is in the replies.
+   */
+  cellsSince?(counted: CountedKey, since: number): readonly number[] | undefined
   /** Resets the counts of keys for all processes. */
   resetAll(keys: readonly CountedKey[]): Promise<void>
   /**

@@ -14,7 +14,7 @@ export interface SyncOptions {
   readonly gapMs?: Duration | undefined
   /**
    * Fraction of a limit that a process may admit between two replies, above 0 and at most 1; always at least one unit.
-   * Default: 0.25, or 1 / `nodes` if that is more.
+   * Below 1, a process may deny a client that is below its limit for `gapMs`. Default: 1.
    */
   readonly burst?: number | undefined
   /**
@@ -67,19 +67,11 @@ export interface SyncTerms {
 }
 
 const MIN_TICK_MS = 100
-const BURST = 0.25
-const MANY = Number.POSITIVE_INFINITY
 export const DEFAULT_MAX_KEYS = 300_000
 
 /** Validates the options and adds defaults. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION`. */
 export function syncTermsOf(owner: string, options: SyncOptions): SyncTerms {
-  const {
-    nodes,
-    floor = 10,
-    burst = Math.max(BURST, 1 / (nodes ?? MANY)),
-    maxKeys = DEFAULT_MAX_KEYS,
-    count = 'admitted',
-  } = options
+  const { nodes, floor = 10, burst = 1, maxKeys = DEFAULT_MAX_KEYS, count = 'admitted' } = options
   const tickMs = msOf(owner, 'tickMs', options.tickMs ?? 1_000, MIN_TICK_MS, 60_000)
   const gapMs = msOf(owner, 'gapMs', options.gapMs ?? 50, 1, tickMs)
   const silentMs = msOf(owner, 'silentMs', options.silentMs ?? Math.max(3_000, tickMs), tickMs, 600_000)

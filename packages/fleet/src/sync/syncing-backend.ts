@@ -121,6 +121,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   takeOne(counter: SyncedCounter, key: string, cost: number, moment?: Moment): Decision {
     const fixed = this.#outage.health.isImpaired ? this.#outage.apply([{ counter, key }]) : undefined
     if (fixed) return new RequestDecision(this.#answerAlike(fixed, [{ counter, key, cost }], moment))
+    if (this.#ledger.cellsSince) this.#reports.learn(counter, key)
     const decision = counter.local.take(key, cost, moment)
     const isAllowed = decision.retryAfterMs === 0
     this.#decided(isAllowed, decision)
@@ -136,6 +137,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     const charges = requested as readonly SyncedCharge[]
     const fixed = this.#outage.apply(charges)
     if (fixed) return this.#answerAlike(fixed, charges, moment)
+    this.#learn(charges)
     this.#restore(charges, moment)
     const answer = this.#memory.takeAll(charges.map(localCharge), moment)
     const isTaken = !hasDenial(answer.verdicts)
@@ -154,6 +156,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     const charges = requested as readonly SyncedCharge[]
     const fixed = this.#outage.apply(charges)
     if (fixed) return fixed.peek(charges as never, moment?.now ?? this.#clock.now())
+    this.#learn(charges)
     return this.#memory.peekAll(charges.map(localCharge), moment)
   }
 
@@ -227,6 +230,11 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     if (isAllowed) allowed.add(1)
     else limited.add(1)
     if (!counted) outageDecisions.add(1, source)
+  }
+
+  /** Applies what this process has received about the keys since their last replies. */
+  #learn(charges: readonly SyncedCharge[]): void {
+    if (this.#ledger.cellsSince) for (const { counter, key } of charges) this.#reports.learn(counter, key)
   }
 
   /** Restores usage that the ledger has under other cells. */

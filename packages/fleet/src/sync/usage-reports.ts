@@ -26,7 +26,7 @@ const ASKED_AFTER_MS = { idle: Number.POSITIVE_INFINITY, low: 4 * SYNC_MS, norma
 
 export interface UsageReportsDeps {
   readonly memory: MemoryBackend
-  readonly ledger: Pick<SyncLedger, 'partitions' | 'partitionOf'>
+  readonly ledger: Pick<SyncLedger, 'partitions' | 'partitionOf' | 'cellsSince'>
   readonly terms: SyncTerms
   readonly clock: Clock
   readonly metrics: SyncMetrics
@@ -38,7 +38,7 @@ export class UsageReports {
   /** Number of units that were not reported because the outbox was full. */
   dropped = 0
   /** Sends the pending reports. Set after construction. */
-  exchange: Pick<SyncExchange, 'wake' | 'scheduleUrgent' | 'nodes'> | undefined
+  exchange: Pick<SyncExchange, 'wake' | 'scheduleUrgent' | 'isFree' | 'nodes'> | undefined
   readonly #deps: UsageReportsDeps
   /** Keys that were requested since `#readsFrom` without taking units. */
   readonly #reads = new Set<string>()
@@ -55,7 +55,11 @@ export class UsageReports {
 
   /** Number of processes that are known to share the limits. */
   get nodes(): number {
-    return this.#deps.terms.nodes ?? this.exchange?.nodes ?? 1
+    return this.#knownNodes ?? 1
+  }
+
+  get #knownNodes(): number | undefined {
+    return this.#deps.terms.nodes ?? this.exchange?.nodes
   }
 
   /** Updates the metrics. */
@@ -76,6 +80,21 @@ export class UsageReports {
     const requestedAt = policy.requestedAt(policy.row)
     const othersAgeMs = requestedAt === 0 ? undefined : Math.max(0, Math.ceil(now - requestedAt))
     return { unreported: policy.pending(policy.row), othersAgeMs }
+  }
+
+  /**
+   * Applies counts of other processes that this process has received since the last reply about a key. Called before
+   * each decision if the ledger has such counts.
+   */
+  learn(counter: SyncedCounter, key: string): void {
+    const { ledger, clock } = this.#deps
+    // the ledger may not have counted the units of a batch under way
+    if (!this.exchange?.isFree(ledger.partitionOf(key))) return
+    const now = clock.now()
+    this.selectRow(counter, key, now)
+    const policy = counter.local.compiled
+    const cells = ledger.cellsSince?.({ key, counter }, policy.requestedAt(policy.row))
+    if (cells) this.#adopt(counter, key, { cells, requestedAt: now, isRepeated: false }, now)
   }
 
   /** Sets `row` of the counter's policy to the row of a key. */
@@ -236,9 +255,13 @@ export class UsageReports {
     return requestedAt === 0 || now - requestedAt > STALE_TICKS * this.#deps.terms.tickMs
   }
 
-  /** Returns the units per key that this process may hold back: all processes together at most 1 % of a limit. */
+  /**
+   * Returns the units per key that this process may hold back: all processes together at most 1 % of a limit. None
+   * before the number of processes is known.
+   */
   #floorOf(policy: SyncedPolicy): number {
-    const { nodes } = this
+    const nodes = this.#knownNodes
+    if (nodes === undefined) return 0
     if (policy.floorNodes !== nodes) {
       policy.floorNodes = nodes
       policy.floor = Math.floor(Math.min(this.#deps.terms.floor, policy.policy.limit / 100 / nodes))

@@ -35,6 +35,8 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
   readonly #policies = new WeakMap<CompiledPolicy, readonly SlotPolicy[]>()
   /** Number of the last counted batch, by partition. A repeated batch is not counted again. */
   readonly #numbers: number[] = new Array(PARTITIONS).fill(0)
+  /** When the last units of another replica arrived. */
+  #receivedAt = Number.NEGATIVE_INFINITY
   /** When the last known time item of each other replica was written. */
   readonly #seenAt = new Map<string, number>()
   readonly #unshared = new CounterMetric({
@@ -65,6 +67,12 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
     const isNew = number > this.#numbers[partition]
     if (isNew) this.#numbers[partition] = number
     return { cells: takes.map((reported) => this.#count(reported, isNew)), lost: false }
+  }
+
+  cellsSince({ key, counter: { compiled, name } }: CountedKey, since: number): number[] | undefined {
+    if (since > this.#receivedAt) return undefined
+    const usage = this.#table.get(idOf(key, name))
+    return usage?.cells(compiled, this.#policiesOf(compiled), this.#time, this.#node.clock.now())
   }
 
   async resetAll(keys: readonly CountedKey[]): Promise<void> {
@@ -147,6 +155,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
     if (!received) return false
     const id = key.slice(KIND.length + 1)
     const usage = this.#table.putOther(id, replica, received)
+    this.#receivedAt = this.#node.clock.now()
     // units that this process took before the reset no longer count, so the shared item must be written again
     if (usage?.reset(received.resetAt, this.#node.clock.now()) && this.#table.isShared(id)) this.#share(id)
     return usage !== undefined

@@ -57,7 +57,7 @@ export class KeyUsage {
     for (const [form, policy] of policies.entries()) {
       const usages = [
         this.#own[form] ?? [],
-        ...Array.from(this.others.values(), ({ forms }) => this.#valid(forms[form])),
+        ...Array.from(this.others.values(), ({ forms, resetAt }) => this.#valid(forms[form], resetAt)),
       ]
       writeCells(written, policy, time.slotStart(now, policy.slotMs), usages, now)
     }
@@ -95,10 +95,16 @@ export class KeyUsage {
     this.#own = []
   }
 
-  #valid(slots: Slots = []): Slots {
-    if (this.resetAt === Number.NEGATIVE_INFINITY) return slots
+  /**
+   * Returns the slots of another replica with units after the last reset. If that replica made this reset, at
+   * `theirResetAt`, the two times of its item are compared: they have the same transit time.
+   */
+  #valid(slots: Slots = [], theirResetAt: number): Slots {
+    const { resetAt } = this
+    if (resetAt === Number.NEGATIVE_INFINITY) return slots
+    const validFrom = resetAt - theirResetAt <= SAME_MS ? theirResetAt : resetAt
     const valid = [...slots]
-    forgetSlots(valid, (_, lastAt) => lastAt < this.resetAt)
+    forgetSlots(valid, (_, lastAt) => lastAt < validFrom)
     return valid
   }
 }
