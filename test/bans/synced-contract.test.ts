@@ -18,6 +18,7 @@ describe('backends of several processes with a common ledger', () =>
       clock,
       backends,
       isEventual: true,
+      asksLater: true,
       exchange: async () => {
         for (let step = 0; step < 10; step++) {
           clock.advance(STEP_MS)

@@ -34,6 +34,17 @@ export interface SyncAnswer {
   readonly lost: boolean
 }
 
+/** Counts of other processes in the memory of this process. */
+export interface ReceivedCounts {
+  /** Returns the current cells of a key, in process time, and the place of the key in `changedAt`: an integer from 1. */
+  of(counted: CountedKey): { readonly cells: readonly number[]; readonly place: number }
+  /**
+   * Returns when counts of another process arrived last for any key with this place, in process time; Infinity for
+   * place 0, which stands for unknown.
+   */
+  changedAt(place: number): number
+}
+
 /** Adds up the units that all processes took. Each process uses a separate instance, which identifies it. */
 export interface SyncLedger {
   /** Number of partitions over which keys are distributed. Each partition is called separately. */
@@ -52,11 +63,10 @@ export interface SyncLedger {
    */
   exchange(batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer>
   /**
-   * Returns the current cells of a key, in process time, if this process has received counts of other processes since
-   * `since`, a time of this process; undefined if it has not. A ledger whose counts are on a server has no such method: what this process has
-   * received from a server is in the replies.
+   * Counts of other processes that this process receives without asking. Undefined if the counts are on a server, and
+   * this process receives them only in replies.
    */
-  cellsSince?(counted: CountedKey, since: number): readonly number[] | undefined
+  readonly arrived?: ReceivedCounts | undefined
   /** Resets the counts of keys for all processes. */
   resetAll(keys: readonly CountedKey[]): Promise<void>
   /**

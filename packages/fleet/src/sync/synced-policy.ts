@@ -16,7 +16,8 @@ const PENDING = 1
 const HELD = 2
 const PLACE = 3
 const LATE_FROM = 4
-const OWN_CELLS = 5
+const IN_LEDGER = 5
+const OWN_CELLS = 6
 
 /** Position of a key's row in the table. */
 export interface Row {
@@ -31,16 +32,19 @@ export interface Adopted {
   readonly unreported: (place: number) => PendingUsage | undefined
   /** Whether the request was sent several times, so that its units may have been counted in an earlier window. */
   readonly isRepeated: boolean
+  /** Place of the key in the ledger; undefined in a reply. */
+  readonly place?: number
 }
 
 /**
- * A policy over the last known usage of all processes. The cells of the policy are followed by five cells:
+ * A policy over the last known usage of all processes. The cells of the policy are followed by six cells:
  * - the time when they were requested from the ledger,
  * - the units that this process took and that are missing in the ledger's cells,
  * - the part of these units that is held back and not in the outbox,
  * - the position of the rest in the outbox,
  * - the start of the window that this process had opened before it learned of the current one, which began later; 0 if
- *   there is none. Units that were taken since then are charged to the current window, and can be refunded there.
+ *   there is none. Units that were taken since then are charged to the current window, and can be refunded there,
+ * - the place of the key in the ledger; 0 if it is unknown.
  */
 export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
   /** The policy of the limiter. */
@@ -109,13 +113,14 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
   }
 
   /** Returns an adopter of the ledger's cells that adds the units which this process has not reported. */
-  adopterOf({ cells: reply, requestedAt, unreported, isRepeated }: Adopted): Pick<CompiledPolicy, 'adopt'> {
+  adopterOf({ cells: reply, requestedAt, unreported, isRepeated, place }: Adopted): Pick<CompiledPolicy, 'adopt'> {
     return {
       adopt: (cells, at, now) => {
         const own = at + this.#own
         cells[own + LATE_FROM] = this.#lateFrom(cells, at, reply, isRepeated)
         for (let cell = 0; cell < this.inner.cells; cell++) cells[at + cell] = reply[cell] ?? 0
         cells[own + ASKED_AT] = requestedAt
+        if (place !== undefined) cells[own + IN_LEDGER] = place
         const usage = unreported(cells[own + PLACE])
         if (!usage) cells[own + PLACE] = 0
         cells[own + PENDING] = cells[own + HELD] + (usage?.units ?? 0)
@@ -135,6 +140,11 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
   /** Returns when the key was last requested from the ledger; 0 if it never was. */
   requestedAt({ cells, at }: Row): number {
     return cells[at + this.#own + ASKED_AT]
+  }
+
+  /** Returns the place of the key in the ledger; 0 if it is unknown. */
+  placeInLedger({ cells, at }: Row): number {
+    return cells[at + this.#own + IN_LEDGER]
   }
 
   /** Returns the used part of the limit, 0 to 1, as last known. */

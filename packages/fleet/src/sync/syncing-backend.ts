@@ -121,7 +121,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   takeOne(counter: SyncedCounter, key: string, cost: number, moment?: Moment): Decision {
     const fixed = this.#outage.health.isImpaired ? this.#outage.apply([{ counter, key }]) : undefined
     if (fixed) return new RequestDecision(this.#answerAlike(fixed, [{ counter, key, cost }], moment))
-    if (this.#ledger.cellsSince) this.#reports.learn(counter, key)
+    if (this.#ledger.arrived) this.#reports.learn(counter, key, this.#ledger.arrived)
     const decision = counter.local.take(key, cost, moment)
     const isAllowed = decision.retryAfterMs === 0
     this.#decided(isAllowed, decision)
@@ -234,7 +234,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
 
   /** Applies what this process has received about the keys since their last replies. */
   #learn(charges: readonly SyncedCharge[]): void {
-    if (this.#ledger.cellsSince) for (const { counter, key } of charges) this.#reports.learn(counter, key)
+    const { arrived } = this.#ledger
+    if (arrived) for (const { counter, key } of charges) this.#reports.learn(counter, key, arrived)
   }
 
   /** Restores usage that the ledger has under other cells. */

@@ -2,7 +2,7 @@ import type { Clock, CountEstimate, MemoryBackend, PriorUsage } from '@sluice/li
 import { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncExchange } from './sync-exchange.ts'
-import type { SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
+import type { ReceivedCounts, SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
 import { type SyncMetrics, TIERS, tierOf } from './sync-metrics.ts'
 import type { SyncTerms } from './sync-terms.ts'
 import type { SyncedCounter } from './synced-counter.ts'
@@ -26,7 +26,7 @@ const ASKED_AFTER_MS = { idle: Number.POSITIVE_INFINITY, low: 4 * SYNC_MS, norma
 
 export interface UsageReportsDeps {
   readonly memory: MemoryBackend
-  readonly ledger: Pick<SyncLedger, 'partitions' | 'partitionOf' | 'cellsSince'>
+  readonly ledger: Pick<SyncLedger, 'partitions' | 'partitionOf'>
   readonly terms: SyncTerms
   readonly clock: Clock
   readonly metrics: SyncMetrics
@@ -83,18 +83,18 @@ export class UsageReports {
   }
 
   /**
-   * Applies counts of other processes that this process has received since the last reply about a key. Called before
-   * each decision if the ledger has such counts.
+   * Applies counts of other processes that arrived since the last reply about a key. Called before each decision if the
+   * ledger receives such counts.
    */
-  learn(counter: SyncedCounter, key: string): void {
-    const { ledger, clock } = this.#deps
-    // the ledger may not have counted the units of a batch under way
-    if (!this.exchange?.isFree(ledger.partitionOf(key))) return
-    const now = clock.now()
+  learn(counter: SyncedCounter, key: string, received: ReceivedCounts): void {
+    const now = this.#deps.clock.now()
     this.selectRow(counter, key, now)
     const policy = counter.local.compiled
-    const cells = ledger.cellsSince?.({ key, counter }, policy.requestedAt(policy.row))
-    if (cells) this.#adopt(counter, key, { cells, requestedAt: now, isRepeated: false }, now)
+    if (received.changedAt(policy.placeInLedger(policy.row)) < policy.requestedAt(policy.row)) return
+    // the ledger may not have counted the units of a batch under way
+    if (!this.exchange?.isFree(this.#deps.ledger.partitionOf(key))) return
+    const { cells, place } = received.of({ key, counter })
+    this.#adopt(counter, key, { cells, requestedAt: now, isRepeated: false, place }, now)
   }
 
   /** Sets `row` of the counter's policy to the row of a key. */

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { PARTITIONS, partitionOf } from '@sluice/fleet/backend'
-import type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from '@sluice/fleet/sync'
+import type { ReceivedCounts, ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from '@sluice/fleet/sync'
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { type CompiledPolicy, type CountedKey, repeatEvery } from '@sluice/limiter-core/backend'
 import { CounterMetric } from '@sluice/metrics'
@@ -20,6 +20,8 @@ const TIME_MS = 2_000
 const GONE_MS = 10_000
 /** Maximum number of other replicas that are tracked; more than a fleet should have. */
 const MAX_REPLICAS = 10_000
+/** Number of places by which keys with new counts are found: 512 KiB of times. */
+const PLACES = 2 ** 16
 const KEY = /^limit:[\w-]{22}$/
 
 /**
@@ -35,8 +37,12 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
   readonly #policies = new WeakMap<CompiledPolicy, readonly SlotPolicy[]>()
   /** Number of the last counted batch, by partition. A repeated batch is not counted again. */
   readonly #numbers: number[] = new Array(PARTITIONS).fill(0)
-  /** When the last units of another replica arrived. */
-  #receivedAt = Number.NEGATIVE_INFINITY
+  /** When the last units of another replica arrived, by place of their key. */
+  readonly #changedAt = new Float64Array(PLACES + 1).fill(Number.NEGATIVE_INFINITY)
+  readonly arrived: ReceivedCounts = {
+    of: (counted) => this.#receivedOf(counted),
+    changedAt: (place) => (place === 0 ? Number.POSITIVE_INFINITY : this.#changedAt[place]),
+  }
   /** When the last known time item of each other replica was written. */
   readonly #seenAt = new Map<string, number>()
   readonly #unshared = new CounterMetric({
@@ -67,12 +73,6 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
     const isNew = number > this.#numbers[partition]
     if (isNew) this.#numbers[partition] = number
     return { cells: takes.map((reported) => this.#count(reported, isNew)), lost: false }
-  }
-
-  cellsSince({ key, counter: { compiled, name } }: CountedKey, since: number): number[] | undefined {
-    if (since > this.#receivedAt) return undefined
-    const usage = this.#table.get(idOf(key, name))
-    return usage?.cells(compiled, this.#policiesOf(compiled), this.#time, this.#node.clock.now())
   }
 
   async resetAll(keys: readonly CountedKey[]): Promise<void> {
@@ -133,14 +133,21 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
     const { compiled } = counter
     const now = this.#node.clock.now()
     const id = idOf(key, counter.name)
-    const policies = this.#policiesOf(compiled)
-    const isTaken = isNew && takes.length > 0
-    const usage = isTaken ? this.#table.own(id) : this.#table.get(id)
-    if (isTaken) {
-      usage?.take(policies, takes, this.#time, now)
+    if (isNew && takes.length > 0) {
+      this.#table.own(id).take(this.#policiesOf(compiled), takes, this.#time, now)
       this.#share(id)
     }
-    return usage?.cells(compiled, policies, this.#time, now) ?? new Array<number>(compiled.cells).fill(0)
+    return this.#cellsOf(id, compiled)
+  }
+
+  #receivedOf({ key, counter: { compiled, name } }: CountedKey): { cells: number[]; place: number } {
+    const id = idOf(key, name)
+    return { cells: this.#cellsOf(id, compiled), place: placeOf(id) }
+  }
+
+  #cellsOf(id: string, compiled: CompiledPolicy): number[] {
+    const cells = this.#table.get(id)?.cells(compiled, this.#policiesOf(compiled), this.#time, this.#node.clock.now())
+    return cells ?? new Array<number>(compiled.cells).fill(0)
   }
 
   #share(id: string): void {
@@ -155,7 +162,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
     if (!received) return false
     const id = key.slice(KIND.length + 1)
     const usage = this.#table.putOther(id, replica, received)
-    this.#receivedAt = this.#node.clock.now()
+    this.#changedAt[placeOf(id)] = this.#node.clock.now()
     // units that this process took before the reset no longer count, so the shared item must be written again
     if (usage?.reset(received.resetAt, this.#node.clock.now()) && this.#table.isShared(id)) this.#share(id)
     return usage !== undefined
@@ -194,5 +201,9 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
 
 /** Returns a 132-bit hash: collisions are negligible, and messages do not contain the key. */
 function idOf(key: string, counterName: string): string {
-  return createHash('sha256').update(`${counterName}\0${key}`).digest('base64url').slice(0, 22)
+  return hash('sha256', `${counterName}\0${key}`, 'base64url').slice(0, 22)
+}
+
+function placeOf(id: string): number {
+  return 1 + partitionOf(id, PLACES)
 }

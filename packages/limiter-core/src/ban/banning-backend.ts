@@ -5,6 +5,7 @@ import type { Answer, BackendVerdict, Charge, Clock, CountedKey, MaybePromise, M
 import { ChargeVerdict } from '../decision/verdict.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
 import type { Observers } from '../observers/observers.ts'
+import type { ReadBan } from './ban-reads.ts'
 import type { OpenBan } from './open-ban.ts'
 import { PolicyBan } from './policy-ban.ts'
 import { unawaited } from './unawaited.ts'
@@ -59,12 +60,9 @@ export class BanningBackend implements RequestBackend {
     const reads = bannable.flatMap((one) => one?.ban.readsOf(one.key) ?? [])
     const now = moment?.now ?? this.#now()
     return andThen(this.#inner.peekAll([...charges, ...reads], moment), (answer) => {
-      const { own, rests } = splitAnswer(charges, bannable, answer, now)
-      const known = rests.map((ms, index) => {
-        const one = bannable[index]
-        return one && !one.ban.isSynchronous ? Math.max(ms, one.ban.knownMs(one.key, now)) : ms
-      })
-      return deniedBy(charges, known) ?? withShadowBans(charges, own, known)
+      const { own, reads: read } = splitAnswer(charges, bannable, answer)
+      const rests = bannable.map((one, index) => restOf(one, read[index], now))
+      return deniedBy(charges, rests) ?? withShadowBans(charges, own, rests)
     })
   }
 
@@ -137,9 +135,9 @@ export class BanningBackend implements RequestBackend {
     const all = reads.length > 0 ? [...charges, ...reads] : charges
     const calledAt = moment?.now ?? this.#now()
     return andThen(this.#inner.takeAll(all, moment), (answer) => {
-      const { own, rests } =
-        reads.length > 0 ? splitAnswer(charges, remote, answer, calledAt) : { own: answer, rests: shadow }
-      const banned = reads.length > 0 ? rests.map((ms, index) => Math.max(ms, shadow[index])) : shadow
+      const split = reads.length > 0 ? splitAnswer(charges, remote, answer) : undefined
+      const own = split?.own ?? answer
+      const banned = shadow.map((ms, index) => Math.max(ms, extendedRest(remote[index], split?.reads[index], calledAt)))
       if (banned.every((ms) => ms === 0)) return this.#struck(charges, bannable, own, moment)
       const denied = deniedBy(charges, banned)
       // units that were taken although a policy bans its key
@@ -177,24 +175,15 @@ export class BanningBackend implements RequestBackend {
   }
 }
 
-/** Returns the answer to the charges alone, and the rests of the bans that were read after them. */
+/** Returns the answer to the charges alone, and what was read of the ban of each; undefined if it was not read. */
 function splitAnswer(
   charges: readonly Charge[],
   bannable: readonly (Bannable | undefined)[],
   answer: Answer,
-  calledAt: number,
-): { readonly own: Answer; readonly rests: Rests } {
+): { readonly own: Answer; readonly reads: readonly (ReadBan | undefined)[] } {
   const names = new Set(charges.map(nameOf))
   const { verdicts, takenAts, countedEach } = answer
   const isOwn = verdicts.map(({ policy }) => names.has(policy.name))
-  const reads = verdicts.filter((_, index) => !isOwn[index])
-  const rests = bannable.map((one) => {
-    if (!one) return 0
-    const expected = one.ban.readsOf(one.key).map(nameOf)
-    const found = reads.filter(({ policy }) => expected.includes(policy.name))
-    // backends after a denial are not called, and their bans are not read
-    return found.length === expected.length ? one.ban.restOf(one.key, found, calledAt) : 0
-  })
   const own = <T>(values: readonly T[]): T[] => values.filter((_, index) => isOwn[index])
   return {
     own: {
@@ -203,8 +192,32 @@ function splitAnswer(
       ...(takenAts && { takenAts: own(takenAts) }),
       ...(countedEach && { countedEach: own(countedEach) }),
     },
-    rests,
+    reads: bannable.map((one) => one && readIn(answer, one)),
   }
+}
+
+function readIn(answer: Answer, { ban, key }: Bannable): ReadBan | undefined {
+  const { verdicts, takenAt, takenAts } = answer
+  const places = ban.readsOf(key).map((read) => verdicts.findIndex(({ policy }) => policy.name === nameOf(read)))
+  // backends after a denial are not called, and their bans are not read
+  if (places.includes(-1)) return undefined
+  const [at] = places
+  return {
+    verdicts: places.map((place) => verdicts[place]),
+    takenAt: takenAts?.[at] ?? takenAt,
+    counted: isCounted(answer, at),
+  }
+}
+
+/** Returns the rest of a ban that was read; 0 if it was not read. */
+function restOf(one: Bannable | undefined, read: ReadBan | undefined, calledAt: number): number {
+  return one && read ? one.ban.restOf(one.key, read, calledAt) : 0
+}
+
+/** Like `restOf`, for a request that may extend the ban. */
+function extendedRest(one: Bannable | undefined, read: ReadBan | undefined, calledAt: number): number {
+  const restMs = restOf(one, read, calledAt)
+  return one && read ? one.ban.extended(one.key, read, restMs, calledAt) : 0
 }
 
 /** Returns the denial of a request if an enforced policy bans its key; undefined otherwise. */

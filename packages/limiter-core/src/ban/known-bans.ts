@@ -3,7 +3,7 @@ import { RecentKeys } from './recent-keys.ts'
 /** A ban as this process knows it. Times are process times. */
 export interface KnownBan {
   until: number
-  /** When the ban was last read from the backend. */
+  /** When a request last read the ban from the backend, or began to. */
   readAt: number
   /** Duration for which a request extends the ban; undefined if it is not known yet. */
   ms: number | undefined
@@ -23,6 +23,12 @@ export class KnownBans extends RecentKeys<KnownBan> {
     if (!known || known.until > now) return known
     this.delete(key)
     return undefined
+  }
+
+  /** Forgets a ban that a call at `calledAt` did not find, unless it began later. */
+  lifted(key: string, calledAt: number): void {
+    const known = this.get(key)
+    if (known && known.readAt <= calledAt) this.delete(key)
   }
 
   /** Returns the rest in milliseconds of a ban that was read less than `mostMs` ago; otherwise 0, and forgets the ban. */

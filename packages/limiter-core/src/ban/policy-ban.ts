@@ -1,6 +1,6 @@
 import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { andThen } from '../contracts/maybe-promise.ts'
-import type { Answer, BackendVerdict, BanTerms, Charge, Counter, MaybePromise, Moment } from '../contracts.ts'
+import type { Answer, BanTerms, Charge, Counter, MaybePromise, Moment } from '../contracts.ts'
 import type { Observers } from '../observers/observers.ts'
 import { banMs, levelFor, topLevelOf } from './ban-length.ts'
 import { type ReadBan, readOf, restOf, usedOf } from './ban-reads.ts'
@@ -9,7 +9,7 @@ import type { OpenBan } from './open-ban.ts'
 import { RecentKeys } from './recent-keys.ts'
 import { unawaited } from './unawaited.ts'
 
-/** Time after which a known ban is read again, so that a ban that was lifted ends in all processes. */
+/** Time after which a request reads a known ban again, so that a ban that was lifted ends in all processes. */
 const REREAD_MS = 1_000
 /** Time after which a full count of strikes bans, if the process whose strike filled it did not. */
 const OVERDUE_MS = 1_000
@@ -46,15 +46,19 @@ export class PolicyBan {
     this.#observers = observers
   }
 
-  /** Returns the milliseconds for which a key is banned as far as this process knows; 0 if it is not. */
+  /**
+   * Returns the milliseconds for which a key is banned as far as this process knows; 0 if it is not. Also 0 for one
+   * request a second, which reads the ban with its charges, so that a ban that was lifted denies no later request.
+   */
   knownMs(key: string, now: number): number {
     const known = this.#known.running(key, now)
     if (!known) return 0
-    if (this.terms.extends && known.ms !== undefined) known.until = Math.max(known.until, now + known.ms)
     if (now - known.readAt >= REREAD_MS) {
+      // the others do not wait for this request
       known.readAt = now
-      void this.#reread(key)
+      return 0
     }
+    if (this.terms.extends && known.ms !== undefined) known.until = Math.max(known.until, now + known.ms)
     return known.until - now
   }
 
@@ -87,26 +91,42 @@ export class PolicyBan {
     return andThen(offences.take(key, 0, moment), ({ verdicts: [verdict] }) => usedOf(offences, verdict))
   }
 
-  /** Returns the charges that read the ban of a key, and its strikes if a success clears them. */
+  /** Returns the charges that read the ban of a key, and what its terms need besides. */
   readsOf(key: string): Charge[] {
-    const { running, strikes } = this.#open
-    const counters = this.terms.forgives ? [...running, strikes] : running
+    const { running, strikes, offences } = this.#open
+    const counters = this.terms.forgives ? [...running, strikes] : [...running]
+    if (this.terms.extends && offences) counters.push(offences)
     return counters.map((counter) => readOf(key, counter))
   }
 
   /**
-   * Handles the verdicts of `readsOf`, in reply to a call at process time `calledAt`. Returns the rest of the ban in
-   * milliseconds; 0 if the key is not banned.
+   * Handles the reply to `readsOf`, in a call at process time `calledAt`. Returns the rest of the ban in milliseconds; 0
+   * if the key is not banned. Without the backend, a known ban continues.
    */
-  restOf(key: string, verdicts: readonly BackendVerdict[], calledAt: number): number {
+  restOf(key: string, { verdicts, counted }: ReadBan, calledAt: number): number {
     const { running, strikes } = this.#open
-    if (this.terms.forgives && verdicts.length > running.length) {
+    const ms = restOf(this.terms, verdicts.slice(0, running.length))
+    if (!counted) return Math.max(ms, (this.#known.running(key, calledAt)?.until ?? calledAt) - calledAt)
+    if (this.terms.forgives) {
       if (usedOf(strikes, verdicts[running.length]) > 0) this.#struck.set(key, true)
       else this.#struck.delete(key)
     }
-    const ms = restOf(this.terms, verdicts.slice(0, running.length))
-    if (ms > 0 && !this.isSynchronous) this.#learn(key, ms, undefined, calledAt)
+    if (ms > 0) this.#learn(key, ms, undefined, calledAt)
+    else this.#known.lifted(key, calledAt)
     return ms
+  }
+
+  /**
+   * Extends a ban that a request read, if its terms say so. Returns the rest of the ban in milliseconds, after `restMs`
+   * before. Nothing waits for the call.
+   */
+  extended(key: string, read: ReadBan, restMs: number, calledAt: number): number {
+    const { offences } = this.#open
+    if (!this.terms.extends || !read.counted || restMs === 0) return restMs
+    const level = offences ? usedOf(offences, read.verdicts.at(-1)) - 1 : 0
+    this.#learn(key, restMs, banMs(this.terms, Math.max(0, level)), calledAt)
+    unawaited(this.#extended(key, level, read, undefined))
+    return Math.max(restMs, banMs(this.terms, Math.max(0, level)))
   }
 
   /**
@@ -245,7 +265,7 @@ export class PolicyBan {
 
   /** Returns the rest of the ban that was read, after it was extended. */
   #extended(key: string, level: number, read: ReadBan, moment: Moment | undefined): MaybePromise<number> {
-    const restMs = restOf(this.terms, read.verdicts)
+    const restMs = restOf(this.terms, read.verdicts.slice(0, this.#open.running.length))
     if (!this.terms.extends || restMs === 0) return restMs
     const ms = banMs(this.terms, Math.max(0, level))
     // the end in time slots is not exact
@@ -267,29 +287,6 @@ export class PolicyBan {
 
   #lift(key: string): MaybePromise<void> {
     return this.#backend.resetAll(this.#open.running.map((counter) => ({ key, counter })))
-  }
-
-  /** Reads a known ban again. Never rejects. */
-  async #reread(key: string): Promise<void> {
-    const { running, offences } = this.#open
-    try {
-      const counters = this.terms.extends && offences ? [...running, offences] : running
-      const calledAt = this.#now()
-      const answer = await this.#read(key, counters, undefined)
-      // without the backend the ban continues
-      if (!answer.counted) return
-      const restMs = restOf(this.terms, answer.verdicts.slice(0, running.length))
-      if (restMs === 0) {
-        this.#known.delete(key)
-        return
-      }
-      const level = offences ? Math.max(0, usedOf(offences, answer.verdicts[running.length]) - 1) : 0
-      const ms = banMs(this.terms, level)
-      this.#learn(key, restMs, this.terms.extends ? ms : undefined, calledAt)
-      if (this.terms.extends && ms - restMs > 0) await this.#write(key, level, ms, answer, undefined)
-    } catch {
-      // failover reports failures of backends, and the ban continues as far as this process knows
-    }
   }
 
   /** Remembers a ban. Its rest counts from the call, so that the backend decides about the last milliseconds. */

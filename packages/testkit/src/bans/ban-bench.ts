@@ -8,6 +8,8 @@ export interface BanFleet {
   readonly backends: readonly Backend[]
   /** Whether the processes learn of each other's counts only by an exchange. Default: false. */
   readonly isEventual?: boolean
+  /** Whether a process asks for the counts of a key only after it has decided a request of the key. Default: false. */
+  readonly asksLater?: boolean
   /** Lets the processes exchange their counts. May move the clock by up to 500 ms. Default: nothing. */
   exchange?(): MaybePromise<void>
   close?(): MaybePromise<void>

@@ -103,6 +103,22 @@ export const banClaims: Readonly<Record<string, (make: Make) => Promise<void>>> 
     isNear((await untilBanned(bench, bench.limiters[0], 'a')).retryAfterMs, 5 * MINUTE)
   },
 
+  'a lifted ban denies no request of a process that did not use the key for a while': async (make) => {
+    const bench = make()
+    await deny(bench, 0, 'a', 3)
+    for (const limiter of bench.limiters) await untilBanned(bench, limiter, 'a')
+    await exchanging(bench, bench.limiters[1].reset('a'))
+    await pass(bench, MINUTE)
+    for (const [process, limiter] of bench.limiters.entries()) {
+      if (bench.fleet.asksLater) {
+        await limiter.take('a', 0)
+        await exchange(bench)
+      }
+      const { source, allowed } = await (process === 0 ? limiter.peek('a') : limiter.take('a'))
+      assert.deepEqual([source === 'banned', allowed], [false, true])
+    }
+  },
+
   'bans a key by a call in all processes, unless it is banned for longer': async (make) => {
     const bench = make()
     const [limiter, other] = bench.limiters
