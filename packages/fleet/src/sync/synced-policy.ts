@@ -123,11 +123,7 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
         if (place !== undefined) cells[own + IN_LEDGER] = place
         const usage = unreported(cells[own + PLACE])
         if (!usage) cells[own + PLACE] = 0
-        cells[own + PENDING] = cells[own + HELD] + (usage?.units ?? 0)
-        if (cells[own + HELD] > 0) this.#charge(cells, at, now, cells[own + HELD], now)
-        for (let take = 0; usage && take < usage.takes.length; take += 2) {
-          this.#charge(cells, at, now, usage.takes[take + 1], usage.takes[take])
-        }
+        this.#chargeUnreported(cells, at, now, usage)
       },
     }
   }
@@ -214,6 +210,16 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
     const known = cells[at + this.#own + LATE_FROM]
     if (isOverlapping(known)) return known
     return !isRepeated && isOverlapping(cells[at]) ? cells[at] : 0
+  }
+
+  /** Adds the units that the ledger has not counted: those held back, and `usage` in the outbox. */
+  #chargeUnreported(cells: Float64Array, at: number, now: number, usage: PendingUsage | undefined): void {
+    const own = at + this.#own
+    cells[own + PENDING] = cells[own + HELD] + (usage?.units ?? 0)
+    if (cells[own + HELD] > 0) this.#charge(cells, at, now, cells[own + HELD], now)
+    for (let take = 0; usage && take < usage.takes.length; take += 2) {
+      this.#charge(cells, at, now, usage.takes[take + 1], usage.takes[take])
+    }
   }
 
   #note(cells: Float64Array, at: number): void {
