@@ -14,7 +14,7 @@ export class ClientEvidence {
   readonly address: string
   readonly proxies: TrustedProxies | undefined
   requests = 0
-  agents = new DistinctCount()
+  agents: DistinctCount = new DistinctCount()
   #forwarded = new DistinctCount()
   #privateClients = 0
   readonly #advices = new Map<ProxySign, TrustAdvice>()

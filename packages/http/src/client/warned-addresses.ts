@@ -21,7 +21,7 @@ export class WarnedAddresses {
   }
 
   /** Returns whether a warning about an address may be printed, and takes it into account. `isOwn`: of a known proxy. */
-  add(address: string, isOwn = isPrivate(address)): boolean {
+  add(address: string, isOwn: boolean = isPrivate(address)): boolean {
     const now = this.#clock.now()
     const [warned, most] = isOwn ? [this.#own, MAX_OWN] : [this.#others, MAX_OTHERS]
     for (const [range, at] of warned) if (now - at >= HOUR_MS) warned.delete(range)
