@@ -15,7 +15,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/keyed-hash': 4,
   '@sluice/limiter-core': 85,
   '@sluice/metrics': 5,
-  '@sluice/http': 39,
+  '@sluice/http': 43,
   '@sluice/node-http': 15,
   '@sluice/fetch': 5,
   '@sluice/mcp': 6,

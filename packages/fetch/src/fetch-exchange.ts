@@ -53,6 +53,10 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
     return this.#origin.route
   }
 
+  get knowsRoutes(): boolean {
+    return false
+  }
+
   get routeMethod(): string | undefined {
     return this.#origin.routeMethod
   }

@@ -23,6 +23,10 @@ export class HonoExchange extends FetchExchange<Context> {
     return this.#handler?.path
   }
 
+  override get knowsRoutes(): boolean {
+    return true
+  }
+
   override get routeMethod(): string | undefined {
     const method = this.#handler?.method
     return method === undefined ? undefined : routeMethod(method === ALL ? [] : [method])

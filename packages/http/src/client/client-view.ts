@@ -37,6 +37,10 @@ export class ClientView<Req, Res> implements RequestView<Req> {
     return this.#exchange.route
   }
 
+  get knowsRoutes(): boolean | undefined {
+    return this.#exchange.knowsRoutes
+  }
+
   get routeMethod(): string | undefined {
     return this.#exchange.routeMethod
   }

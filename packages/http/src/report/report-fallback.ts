@@ -27,10 +27,15 @@ const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message:
     'the key of a request is a full IPv6 address, and one client can use 2^64 or more of them; ' +
       'use byIp(), which counts address prefixes',
   ],
+  'no-route': [
+    'SLUICE_NO_ROUTE',
+    'byRoute() finds no route, so that all requests share one key: the limiter runs before the router; ' +
+      "pass it to routes instead, as in app.get('/search', limiter, handler), or use another key",
+  ],
 }
 
 /** Reasons that are only warned about, because the key of the source is used. */
-const KEY_IS_USED: readonly string[] = ['forwarded-unread', 'whole-ipv6']
+const KEY_IS_USED: readonly string[] = ['forwarded-unread', 'whole-ipv6', 'no-route']
 
 /**
  * Returns a function that reports each fallback to the address to observers, and warns once about each reason except

@@ -11,6 +11,11 @@ export interface RequestView<Raw = unknown> {
    */
   readonly route: string | undefined
   /**
+   * Whether `route` is undefined only for requests that no route matches. Otherwise it is also undefined before the
+   * router has run. Default: false.
+   */
+  readonly knowsRoutes?: boolean | undefined
+  /**
    * Method for which the route was declared; GET for HEAD. If the route was declared for several methods, the same
    * method for all of them.
    */

@@ -25,7 +25,7 @@ export type KeyResult = string | number | bigint | undefined | typeof EXEMPT | t
 /** Result of a key source after all fallbacks. */
 export type ResolvedKey = string | typeof EXEMPT | typeof DENY
 
-/** Reported if the client address is counted instead of a key, or if an address may not identify the client. */
+/** Reported if the client address is counted instead of a key, or if a key may not identify what is counted. */
 export interface KeyFallback {
   readonly reason: 'undefined' | 'anonymous' | 'threw' | 'rejected' | 'not-a-string' | AddressDoubt
   readonly error?: unknown
@@ -36,8 +36,9 @@ export interface KeyFallback {
  * - `unreadable-address`: the framework's address is invalid, so the address of the socket is counted.
  * - `forwarded-unread`: the request has a `Forwarded` header, which the framework does not evaluate.
  * - `whole-ipv6`: the key is a full IPv6 address instead of a prefix.
+ * - `no-route`: the key is that of all requests without a route, because the limiter runs before the router.
  */
-export type AddressDoubt = 'no-address' | 'unreadable-address' | 'forwarded-unread' | 'whole-ipv6'
+export type AddressDoubt = 'no-address' | 'unreadable-address' | 'forwarded-unread' | 'whole-ipv6' | 'no-route'
 
 export type ReportFallback = (fallback: KeyFallback) => void
 

@@ -85,12 +85,15 @@ export function byPrincipal<Raw>(principal: (request: Raw) => MaybePromise<KeyRe
 
 /**
  * Counts requests by route, with the pattern that the application declared: `GET /teams/:team`. A route with several
- * methods is one key, HEAD counts as GET, and requests without a route share one key.
+ * methods is one key, HEAD counts as GET, and requests without a route share one key. A limiter in front of the router,
+ * such as in `app.use` of Express, sees no routes, and warns with `SLUICE_NO_ROUTE`.
  */
 export function byRoute<Raw = unknown>(): LabelledKeySource<Raw> {
-  return labelled('route', (_request, { route, routeMethod = ANY_METHOD }) => {
+  return labelled('route', (_request, { route, knowsRoutes, routeMethod = ANY_METHOD }, report = reportNothing) => {
     // never use the URL or the request method, because the client chooses them
-    return route === undefined ? NO_ROUTE : `${routeMethod} ${route}`
+    if (route !== undefined) return `${routeMethod} ${route}`
+    if (!knowsRoutes) report({ reason: 'no-route' })
+    return NO_ROUTE
   })
 }
 

@@ -37,6 +37,10 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
   abstract get ip(): string | undefined
   abstract get route(): string | undefined
 
+  get knowsRoutes(): boolean {
+    return false
+  }
+
   get routeMethod(): string | undefined {
     return undefined
   }

@@ -47,6 +47,10 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
     return routePattern(routeConfigOf(this.raw).url)
   }
 
+  override get knowsRoutes(): boolean {
+    return true
+  }
+
   override get routeMethod(): string {
     return routeMethod([routeConfigOf(this.raw).method ?? []].flat())
   }
