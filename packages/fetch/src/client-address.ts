@@ -1,15 +1,15 @@
 import type { ClientSource } from '@sluice/http'
+import type { HostResponse } from './host-end.ts'
 
 /**
  * What a runtime passes to a handler beside the request. The client address is read from, in this order:
  * `ip` (srvx, Nitro), `remoteAddr.hostname` (Deno), `requestIP(request)` (the server object of Bun) and `incoming`
  * (`@hono/node-server`).
  */
-export interface FetchInfo {
+export interface FetchInfo extends HostResponse {
   readonly ip?: string | null | undefined
   readonly remoteAddr?: { readonly hostname?: string | undefined } | undefined
   readonly requestIP?: ((request: Request) => { readonly address: string } | null) | undefined
-  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string | undefined } | undefined } | undefined
   /** Keeps a Worker alive until `work` has settled. Used for settlements after the response. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
 }

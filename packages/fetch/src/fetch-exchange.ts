@@ -19,7 +19,8 @@ export interface RequestOrigin {
   readonly ip: string | undefined
   readonly route?: string | undefined
   readonly routeMethod?: string | undefined
-  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
+  /** Returns what the host passes beside the request. Called only if something depends on the end of the response. */
+  readonly infos: () => readonly unknown[]
 }
 
 /** A Web-standard request, and the response that limits build for it or add headers to. */
@@ -35,7 +36,7 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
   constructor(raw: Req, request: Request, origin: RequestOrigin) {
     this.raw = raw
     this.res = { status: 200, headers: new Headers(), response: undefined }
-    this.life = FetchLife.of(origin.owner, request, origin.waitUntil)
+    this.life = FetchLife.of(origin.owner, request, origin.infos)
     this.#request = request
     this.#origin = origin
   }
@@ -123,8 +124,10 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
     if (returned instanceof Response) this.denied = withHeaders(returned, this.res.headers)
   }
 
-  cutOff(lastEvent: string): void {
-    this.life.cutOff(lastEvent)
+  // without a reference to the exchange, and so to the context of a framework
+  get cutOff(): (lastEvent: string) => void {
+    const { life } = this
+    return (lastEvent) => life.cutOff(lastEvent)
   }
 
   /** Adds the headers of this limit to a response of the application, or of an inner limit. */

@@ -1,31 +1,45 @@
-import { RequestLife, systemClock } from '@sluice/http'
-import { type TrackedResponse, trackedResponse } from './tracked-body.ts'
+import { RequestLife, systemClock, weakly, whenCollected } from '@sluice/http'
+import { waitUntilOf } from './client-address.ts'
+import { type EndingHost, endingHostOf, type HostEnd } from './host-end.ts'
+import { type TrackedBody, trackedResponse } from './tracked-body.ts'
 
 const lives = new WeakMap<object, FetchLife>()
 
 /**
- * Lifecycle of a request with a Web-standard response. It ends when the body of the response has been read, was
- * cancelled or has failed, or when the client has left (`request.signal`).
+ * Lifecycle of a request with a Web-standard response. It ends when the host reports that the response was sent or that
+ * the client has left, and when the body of the response has been read. Hosts other than Node.js and Deno report no
+ * end: there it also ends when the body was cancelled, has failed or was garbage-collected, so that nothing can read it.
+ *
+ * The lifecycle holds no strong reference to its owner or to the body, which can therefore be collected together.
  */
 export class FetchLife extends RequestLife {
   /** Whether an inner limit denied the request: then its headers are final. */
   isDenied = false
   readonly #request: Request
-  readonly #waitUntil: ((work: Promise<unknown>) => void) | undefined
+  readonly #owner: () => object | undefined
+  #infos: (() => readonly unknown[]) | undefined
+  #host: EndingHost | undefined
   #startedAt = 0
   #listening = false
   #depth = 0
   #status: number | undefined
-  #tracked: TrackedResponse | undefined
+  /** The body of the response that is sent, as far as known. */
+  #body: (() => TrackedBody | undefined) | undefined
+  /** Number of responses so far. Only the last one is sent. */
+  #responses = 0
+  #isReplaceable = false
   #forget: (() => void) | undefined
   #done: (() => void) | undefined
 
-  /** Returns the lifecycle that belongs to `owner`, which is the request or an object with the same lifetime. */
-  static of(owner: object, request: Request, waitUntil?: (work: Promise<unknown>) => void): FetchLife {
+  /**
+   * Returns the lifecycle that belongs to `owner`, which is the request or an object with the same lifetime. `infos`
+   * returns what the host passes beside the request.
+   */
+  static of(owner: object, request: Request, infos: () => readonly unknown[]): FetchLife {
     const known = lives.get(owner)
     // a request whose response has been returned is a new one if it is passed in again, as tests do
     if (known && known.#depth > 0) return known
-    const made = new FetchLife(request, waitUntil)
+    const made = new FetchLife(owner, request, infos)
     lives.set(owner, made)
     return made
   }
@@ -34,14 +48,24 @@ export class FetchLife extends RequestLife {
     return lives.get(owner)
   }
 
-  private constructor(request: Request, waitUntil?: (work: Promise<unknown>) => void) {
+  private constructor(owner: object, request: Request, infos: () => readonly unknown[]) {
     super()
     this.#request = request
-    this.#waitUntil = waitUntil
+    this.#owner = weakly(owner)
+    this.#infos = infos
   }
 
   override get gone(): boolean {
     return this.ended || this.#request.signal.aborted
+  }
+
+  /**
+   * Whether the end depends on the response that is sent. If true, the adapter has to call `follow` with each response
+   * that replaces the present one.
+   */
+  followReplacements(): boolean {
+    this.#isReplaceable = this.#listening && !this.ended && !this.#host
+    return this.#isReplaceable
   }
 
   /** Called when a limit runs the work behind it. */
@@ -51,19 +75,27 @@ export class FetchLife extends RequestLife {
 
   /** Called with the response of that work. The outermost limit returns a response whose body reports its end. */
   leave(response: Response): Response {
-    const isWatched = this.#depth === 1 && this.#listening && !this.ended
-    if (isWatched) this.#status = response.status
     // throws if it is not a response: then the work has failed
-    if (isWatched) {
-      this.#tracked = trackedResponse(response, this.#request.method, (completed) => this.#end(completed))
-    }
+    const sent = this.#depth === 1 ? this.follow(response) : response
     this.#depth--
-    return isWatched && this.#tracked ? this.#tracked.response : response
+    return sent
+  }
+
+  /** Takes a response for the one that is sent, and returns it with a body that reports its end. */
+  follow(response: Response): Response {
+    if (!this.#listening || this.ended) return response
+    const number = ++this.#responses
+    this.#status = response.status
+    const ended = (completed: boolean): void => this.#bodyEnded(number, completed)
+    const { response: sent, body } = trackedResponse(response, this.#request.method, ended, this.#owner())
+    this.#body = body && weakly(body)
+    if (body && sent.body && !this.#host) whenCollected(sent.body, () => ended(false))
+    return sent
   }
 
   /** Ends the body of the response. Does nothing before the outermost limit has returned the response. */
   cutOff(lastEvent: string): void {
-    this.#tracked?.cutOff(lastEvent)
+    this.#body?.()?.cutOff(lastEvent)
   }
 
   /** Called with the response to a denied request. Without an outer limit, which watches it, the request has ended. */
@@ -79,24 +111,58 @@ export class FetchLife extends RequestLife {
     if (--this.#depth === 0 && this.#listening) this.#end(false)
   }
 
+  // the body, whose end calls the hooks, keeps the owner alive
+  protected override reference(request: unknown): () => unknown {
+    return weakly(request as object)
+  }
+
   protected override listen(): boolean {
     if (this.#listening) return !this.ended
     this.#listening = true
     this.#startedAt = systemClock.now()
-    this.#waitUntil?.(new Promise<void>((resolve) => (this.#done = resolve)))
+    const infos = this.#infos?.() ?? []
+    // it may refer to the owner
+    this.#infos = undefined
+    waitUntilOf(infos)?.(new Promise<void>((resolve) => (this.#done = resolve)))
+    this.#host = endingHostOf(infos)
     const { signal } = this.#request
     const abort = (): void => this.#end(false)
     signal.addEventListener('abort', abort, { once: true })
-    this.#forget = () => signal.removeEventListener('abort', abort)
+    const forgetHost = this.#host?.listen(this.#hostListener(this.#owner()))
+    this.#forget = () => {
+      signal.removeEventListener('abort', abort)
+      forgetHost?.()
+    }
+    const isOver = signal.aborted || this.#host?.isOver === true
     // a client that has already left causes no further event; the microtask lets the caller finish first
-    if (signal.aborted) Promise.resolve().then(abort)
-    return !signal.aborted
+    if (isOver) Promise.resolve().then(abort)
+    return !isOver
   }
 
-  #end(completed: boolean): void {
+  /** The listener keeps the owner alive, which the hooks at the end receive. */
+  #hostListener(owner: object | undefined): HostEnd {
+    return (completed, status = this.#status) => {
+      this.#status = status
+      this.#end(completed, owner)
+    }
+  }
+
+  /** Only a complete body ends a response whose host reports its end: middleware may drop a body and send another one. */
+  #bodyEnded(number: number, completed: boolean): void {
+    if (number !== this.#responses) return
+    if (completed || !(this.#host || this.#isReplaceable)) this.#end(completed)
+    // middleware that has cancelled the body sets another response at once
+    else if (!this.#host) systemClock.after(0, this.#unlessReplaced(number, this.#owner()))
+  }
+
+  #unlessReplaced(number: number, owner: object | undefined): () => void {
+    return () => number === this.#responses && this.#end(false, owner)
+  }
+
+  #end(completed: boolean, _owner?: object): void {
     if (this.ended) return
     this.#forget?.()
-    this.#tracked = undefined
+    this.#body = undefined
     this.endAs({ completed, durationMs: systemClock.now() - this.#startedAt, status: this.#status })
     this.settled.then(() => this.#done?.())
   }

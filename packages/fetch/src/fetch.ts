@@ -15,7 +15,7 @@ import {
   type RequestSluice,
   sendDenial,
 } from '@sluice/http'
-import { type FetchInfo, fetchSource, peerAddress, waitUntilOf } from './client-address.ts'
+import { type FetchInfo, fetchSource, peerAddress } from './client-address.ts'
 import { FetchExchange, type FetchReply } from './fetch-exchange.ts'
 import { FetchLife } from './fetch-life.ts'
 
@@ -84,7 +84,7 @@ function behind<Req>(exchange: FetchExchange<Req>, work: FetchNext): MaybePromis
 
 function fetchMount(limit: HttpLimit<Request, FetchReply>): FetchMiddleware {
   const run = (request: Request, infos: readonly unknown[], work: FetchNext): MaybePromise<Response> => {
-    const origin = { owner: request, ip: peerAddress(request, infos), waitUntil: waitUntilOf(infos) }
+    const origin = { owner: request, ip: peerAddress(request, infos), infos: () => infos }
     return answer(limit, new FetchExchange(request, request, origin), work)
   }
   const wrap: FetchMiddleware['wrap'] =
@@ -102,8 +102,8 @@ const limiters: FetchLimiters = limitersFor(fetchMount)
 /** Limits request rates: `rateLimit({ limit: 100, window: '1m' }).wrap(handler)`. Default key: the client address. */
 export const rateLimit: FetchLimiters['rateLimit'] = limiters.rateLimit
 /**
- * Caps concurrent requests: `inflightLimit({ limit: 50 }).wrap(handler)`. A permit is released when the body of the
- * response has been read, was cancelled or has failed, or when the client leaves.
+ * Caps concurrent requests: `inflightLimit({ limit: 50 }).wrap(handler)`. A permit is released when the response
+ * has been sent or the client has left.
  */
 export const inflightLimit: FetchLimiters['inflightLimit'] = limiters.inflightLimit
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */

@@ -1,4 +1,4 @@
-import { FetchExchange, peerAddress, waitUntilOf } from '@sluice/fetch/adapter'
+import { FetchExchange, type FetchLife, peerAddress } from '@sluice/fetch/adapter'
 import { routeMethod } from '@sluice/http'
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
@@ -13,7 +13,7 @@ export class HonoExchange extends FetchExchange<Context> {
     super(c, c.req.raw, {
       owner: c,
       ip: peerAddress(c.req.raw, runtimeInfos(c)),
-      waitUntil: waitUntilOf([contextOf(c)]),
+      infos: () => [...runtimeInfos(c), contextOf(c)],
     })
     c.set('sluice', this.life)
   }
@@ -71,4 +71,15 @@ function contextOf(c: Context): unknown {
 export function runtimeInfos(c: Context): readonly unknown[] {
   const env: { readonly server?: unknown } = c.env ?? {}
   return [env, env.server]
+}
+
+/** Makes the lifecycle follow the responses that outer middleware sets in place of the present one. */
+export function followReplacements(c: Context, life: FetchLife): void {
+  const res = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(c), 'res')
+  if (!res || !life.followReplacements()) return
+  Object.defineProperty(c, 'res', {
+    configurable: true,
+    get: () => res.get?.call(c),
+    set: (next: Response | undefined) => res.set?.call(c, next && life.follow(next)),
+  })
 }

@@ -14,7 +14,7 @@ import {
 import type { Context, MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { HonoExchange, runtimeInfos } from './hono-exchange.ts'
+import { followReplacements, HonoExchange, runtimeInfos } from './hono-exchange.ts'
 
 /** Variables that limits add to the context of a request. */
 export interface SluiceVariables {
@@ -62,6 +62,7 @@ function honoMount(limit: HttpLimit<Context, FetchReply>): MiddlewareHandler<Slu
       throw new HTTPException(status as ContentfulStatusCode, { res: response, message, cause: error })
     }
     c.res = response
+    followReplacements(c, exchange.life)
   }
 }
 
@@ -71,8 +72,8 @@ const limiters: HonoLimiters = limitersFor(honoMount, ['next'])
 /** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */
 export const rateLimit: HonoLimiters['rateLimit'] = limiters.rateLimit
 /**
- * Caps concurrent requests: `app.use(inflightLimit({ limit: 50 }))`. A permit is released when the body of the response
- * has been read, was cancelled or has failed, or when the client leaves.
+ * Caps concurrent requests: `app.use(inflightLimit({ limit: 50 }))`. A permit is released when the response
+ * has been sent or the client has left.
  */
 export const inflightLimit: HonoLimiters['inflightLimit'] = limiters.inflightLimit
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */

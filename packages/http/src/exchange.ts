@@ -31,8 +31,8 @@ export interface HttpExchange<Req, Res> extends RequestView<Req> {
   /** Aborts a response if it was partly sent, so that its reader notices that it is incomplete. */
   abort?(): void
   /**
-   * Ends a response that has started before its handler does: an event stream with `lastEvent`, any other response like
-   * `abort`. Does nothing if the response has not started or has ended.
+   * A function that ends a response that has started before its handler does: an event stream with its argument, any
+   * other response like `abort`. Does nothing if the response has not started or has ended.
    */
-  cutOff?(lastEvent: string): void
+  readonly cutOff?: (lastEvent: string) => void
 }

@@ -1,13 +1,8 @@
 import type { PermitOutcome } from '@sluice/limiter-core/http'
 import { type HeldPermit, releasePermit } from './release-permit.ts'
+import { whenCollected } from './when-collected.ts'
 
 type Done = () => void
-
-/**
- * A promise that has been garbage-collected can never settle: its work waits for an event that cannot occur, such as
- * the `drain` of an abandoned response. Such work counts as finished.
- */
-const collected = new FinalizationRegistry<Done>((done) => done())
 
 /**
  * The permits of a request. They are released when the request has ended and all work they wait for has settled. Holds
@@ -25,7 +20,10 @@ export class HeldPermits {
     this.#releaseWhenDone()
   }
 
-  /** Keeps the permits until `work` settles or can no longer settle. */
+  /**
+   * Keeps the permits until `work` settles or can no longer settle. A promise that has been garbage-collected can never
+   * settle: its work waits for an event that cannot occur, such as the `drain` of an abandoned response.
+   */
   waitFor(work: Promise<unknown>): void {
     this.#pending++
     let isDone = false
@@ -36,7 +34,7 @@ export class HeldPermits {
       this.#pending--
       this.#releaseWhenDone()
     }
-    if (this.#outcome) collected.register(work, done)
+    if (this.#outcome) whenCollected(work, done)
     else {
       this.#works ??= new Map()
       this.#works.set(done, work)
@@ -44,10 +42,11 @@ export class HeldPermits {
     work.then(done, done)
   }
 
-  /** Marks the request as ended. */
+  /** Marks the request as ended. Only the first call has an effect. */
   end(outcome: PermitOutcome): void {
+    if (this.#outcome) return
     this.#outcome = outcome
-    for (const [done, work] of this.#works ?? []) collected.register(work, done)
+    for (const [done, work] of this.#works ?? []) whenCollected(work, done)
     this.#works = undefined
     this.#releaseWhenDone()
   }

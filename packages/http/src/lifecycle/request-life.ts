@@ -46,9 +46,15 @@ export abstract class RequestLife extends RequestRecord {
   settleAtEnd(req: unknown, res: unknown): void {
     if (this.#settling && !this.ended) return
     this.#settling = true
+    const request = this.reference(req)
     this.onEnd((how) => {
-      this.settled = Promise.all([this.settled, this.settleAll(req, res, how)])
+      this.settled = Promise.all([this.settled, this.settleAll(request(), res, how)])
     })
+  }
+
+  /** Returns a function that returns the request of the framework; undefined if it no longer exists. */
+  protected reference(request: unknown): () => unknown {
+    return () => request
   }
 
   /**

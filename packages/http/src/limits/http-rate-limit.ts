@@ -44,7 +44,7 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     const { denial, lines } = life.headersFor(this.gate, check, this.#wall)
     if (denial) return { denial, decision, lines, answer, report: this.report }
     writeHeaderLines(exchange, lines)
-    if (check.gate.streams) life.extendWhileStreaming(this.#clock, (lastEvent) => exchange.cutOff?.(lastEvent))
+    if (check.gate.streams) life.extendWhileStreaming(this.#clock, exchange.cutOff)
     if (check.gate.settles) this.#settleAtEnd(exchange)
     return 'passed'
   }

@@ -155,7 +155,7 @@ export abstract class RequestRecord implements RequestSluice {
    * Extends the hold of the check that was recorded last while its response streams. `cutOff` ends the response when
    * no more units fit.
    */
-  extendWhileStreaming(clock: Clock, cutOff: (lastEvent: string) => void): void {
+  extendWhileStreaming(clock: Clock, cutOff?: (lastEvent: string) => void): void {
     const taken = this.#taken[this.#taken.length - 1]
     const { check, report } = taken
     if (!check.hold) return
@@ -165,7 +165,7 @@ export abstract class RequestRecord implements RequestSluice {
       isSettled: (policy) => taken.settled?.has(policy) === true,
       onExhausted: (policies) => {
         this.#exhaustion.abort()
-        cutOff(exhaustedEvent(policies))
+        cutOff?.(exhaustedEvent(policies))
       },
     })
   }
@@ -199,7 +199,7 @@ export abstract class RequestRecord implements RequestSluice {
         const hook = cost.settle as
           | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
           | undefined
-        if (!hook || !(how.completed || cost.settleAlways)) return
+        if (!hook || request === undefined || !(how.completed || cost.settleAlways)) return
         // the application has already settled the cost
         if (taken.settled?.has(nameOf(taken, index))) return
         const used = taken.stream?.usedOf(nameOf(taken, index))

@@ -1,5 +1,12 @@
 import type { Socket } from 'node:net'
-import { type CapCheck, InflightGate, type InflightLimitOptions, type LimiterReport, releasePermit } from '@sluice/http'
+import {
+  type CapCheck,
+  InflightGate,
+  type InflightLimitOptions,
+  type LimiterReport,
+  onCarrierClose,
+  releasePermit,
+} from '@sluice/http'
 import type { InflightLimiter } from '@sluice/limiter-core'
 import {
   clockOf,
@@ -11,7 +18,6 @@ import {
   type RequestView,
   SluiceError,
 } from '@sluice/limiter-core/http'
-import { onCarrierClose } from '../lifecycle/response-end.ts'
 import { ConnectionGates, type ConnectionServer } from './connection-gates.ts'
 
 /** Options of `limitConnections`. */

@@ -120,7 +120,11 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
     if (this.outgoing.headersSent && !this.outgoing.writableEnded) abortResponse(this.incoming, this.outgoing)
   }
 
-  cutOff(lastEvent: string): void {
+  get cutOff(): (lastEvent: string) => void {
+    return (lastEvent) => this.#cutOff(lastEvent)
+  }
+
+  #cutOff(lastEvent: string): void {
     const { outgoing } = this
     if (!outgoing.headersSent || outgoing.writableEnded) return
     if (!isEventStream(outgoing)) {

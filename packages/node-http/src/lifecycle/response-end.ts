@@ -2,34 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, type Http2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { onCarrierClose } from '@sluice/http'
 import { closeResponse } from './closed-response.ts'
 import { stalledStreams } from './stalled-streams.ts'
 import { unreadConnections } from './unread-connections.ts'
 
 /** Transport of a response: its connection, or its stream in HTTP/2. */
 type Carrier = Duplex
-
-// one listener per socket, regardless of its number of requests: a pipelined response that never gets its turn emits
-// no event, and one listener per response would accumulate on a keep-alive connection. A property, because each entry of
-// a WeakMap costs several microseconds, most of them at the next garbage collection.
-const waiting: unique symbol = Symbol('sluice.waiting')
-
-/** Calls `run` when the carrier closes. Returns a function that cancels the call. */
-export function onCarrierClose(carrier: Carrier & { [waiting]?: Set<() => void> }, run: () => void): () => void {
-  const runs = carrier[waiting] ?? watched(carrier)
-  runs.add(run)
-  return () => runs.delete(run)
-}
-
-function watched(carrier: Carrier & { [waiting]?: Set<() => void> }): Set<() => void> {
-  const runs = new Set<() => void>()
-  carrier[waiting] = runs
-  // prepended, because a listener that throws prevents all later listeners, including Node's own
-  carrier.prependOnceListener('close', () => {
-    for (const one of [...runs]) one()
-  })
-  return runs
-}
 
 /**
  * Calls `run` when the carrier of a response closes, possibly before the response got its turn, and makes all listeners

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { onCarrierClose } from './response-end.ts'
+import { onCarrierClose } from '@sluice/http'
 
 type Listener = (...args: unknown[]) => void
 

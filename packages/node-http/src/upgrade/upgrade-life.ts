@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { RequestLife } from '@sluice/http'
+import { onCarrierClose, RequestLife } from '@sluice/http'
 import { systemClock } from '@sluice/limiter-core/http'
 import { lifeOf, setLife } from '../lifecycle/life-of.ts'
-import { onCarrierClose } from '../lifecycle/response-end.ts'
 
 /**
  * Lifecycle of an upgrade. It ends when the socket closes, and is `completed` if the upgrade was allowed and the socket
