@@ -1,6 +1,6 @@
 // Entry point for adapters of frameworks that use Web-standard requests.
 
-export { fetchSource, peerAddress } from './client-address.ts'
+export { fetchSource, hostPeer } from './client-address.ts'
 export { answer } from './fetch.ts'
 export { FetchExchange, type FetchReply, type RequestOrigin } from './fetch-exchange.ts'
 export type { FetchLife } from './fetch-life.ts'

@@ -1,4 +1,5 @@
 import type { HttpDenial, HttpExchange } from '@sluice/http'
+import type { HostPeer } from './client-address.ts'
 import { FetchLife } from './fetch-life.ts'
 import { withHeaders } from './response-headers.ts'
 
@@ -16,7 +17,7 @@ export interface FetchReply {
 export interface RequestOrigin {
   /** The object that identifies the request: the request itself, or a context of the framework. */
   readonly owner: object
-  readonly ip: string | undefined
+  readonly peer: HostPeer
   readonly route?: string | undefined
   readonly routeMethod?: string | undefined
   /** Returns what the host passes beside the request. Called only if something depends on the end of the response. */
@@ -42,12 +43,16 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
   }
 
   get ip(): string | undefined {
-    return this.#origin.ip
+    return this.#origin.peer.peer
   }
 
   // the runtime provides a single address, before any header has been read
   get peer(): string | undefined {
-    return this.#origin.ip
+    return this.#origin.peer.peer
+  }
+
+  get link(): HostPeer['link'] {
+    return this.#origin.peer.link
   }
 
   get route(): string | undefined {

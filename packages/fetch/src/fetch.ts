@@ -15,7 +15,7 @@ import {
   type RequestSluice,
   sendDenial,
 } from '@sluice/http'
-import { type FetchInfo, fetchSource, peerAddress } from './client-address.ts'
+import { type FetchInfo, fetchSource, hostPeer } from './client-address.ts'
 import { FetchExchange, type FetchReply } from './fetch-exchange.ts'
 import { FetchLife } from './fetch-life.ts'
 
@@ -84,7 +84,7 @@ function behind<Req>(exchange: FetchExchange<Req>, work: FetchNext): MaybePromis
 
 function fetchMount(limit: HttpLimit<Request, FetchReply>): FetchMiddleware {
   const run = (request: Request, infos: readonly unknown[], work: FetchNext): MaybePromise<Response> => {
-    const origin = { owner: request, ip: peerAddress(request, infos), infos: () => infos }
+    const origin = { owner: request, peer: hostPeer(request, infos), infos: () => infos }
     return answer(limit, new FetchExchange(request, request, origin), work)
   }
   const wrap: FetchMiddleware['wrap'] =

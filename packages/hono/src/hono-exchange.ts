@@ -1,4 +1,4 @@
-import { FetchExchange, type FetchLife, peerAddress } from '@sluice/fetch/adapter'
+import { FetchExchange, type FetchLife, hostPeer } from '@sluice/fetch/adapter'
 import { routeMethod } from '@sluice/http'
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
@@ -12,7 +12,7 @@ export class HonoExchange extends FetchExchange<Context> {
   constructor(c: Context) {
     super(c, c.req.raw, {
       owner: c,
-      ip: peerAddress(c.req.raw, runtimeInfos(c)),
+      peer: hostPeer(c.req.raw, runtimeInfos(c)),
       infos: () => [...runtimeInfos(c), contextOf(c)],
     })
     c.set('sluice', this.life)

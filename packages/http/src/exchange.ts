@@ -6,6 +6,8 @@ import type { RequestLife } from './lifecycle/request-life.ts'
  * framework.
  */
 export interface HttpExchange<Req, Res> extends RequestView<Req> {
+  /** How a peer without an address is connected. */
+  readonly link?: 'unix' | 'aws-alb' | undefined
   readonly res: Res
   readonly life: RequestLife
   /** Headers of the request. A page of another origin, which sends `Origin`, can read exposed headers only. */

@@ -20,13 +20,19 @@ export type ProxyPreset =
 /** A known proxy at other addresses, such as a load balancer whose targets have public IPv6 addresses. */
 export interface PresetInRanges {
   readonly preset: ProxyPreset
-  /** Addresses and CIDR ranges of the proxy, in place of those of the preset. At least one. */
+  /**
+   * Addresses and CIDR ranges of the proxy, in place of those of the preset. At least one. `unknown` stands for peers
+   * whose address the host does not provide.
+   */
   readonly ranges: readonly string[]
 }
 
 /** A proxy that Sluice does not know. */
 export interface TrustedProxy {
-  /** Addresses and CIDR ranges of the proxy, such as `['10.1.0.0/16', '2001:db8::7']`. At least one. */
+  /**
+   * Addresses and CIDR ranges of the proxy, such as `['10.1.0.0/16', '2001:db8::7']`. At least one. `unknown` stands for
+   * peers whose address the host does not provide.
+   */
   readonly ranges: readonly string[]
   /**
    * Header that the proxy always writes, such as `X-Forwarded-For` or `Forwarded` (RFC 7239). Of several values, the last

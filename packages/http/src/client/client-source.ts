@@ -4,6 +4,11 @@ export interface ClientSource {
   readonly ip: string | undefined
   /** The address of the socket's peer. */
   readonly peer?: string | undefined
+  /**
+   * How a peer without an address is connected: by a Unix socket, which only programs of this machine can open, or as
+   * the load balancer of AWS that invokes this function.
+   */
+  readonly link?: 'unix' | 'aws-alb' | undefined
   /** Returns a header; values of a repeated header are joined by `, `. */
   headerText(name: string): string | undefined
 }

@@ -37,6 +37,10 @@ const OLD_AFTER_DAYS = 365
 const DAY_MS = 86_400_000
 const FORWARDED = 'forwarded'
 const LIST = 'x-forwarded-for'
+/** Stands for a peer without an address in `ranges`. */
+const UNKNOWN = 'unknown'
+/** Address of the peer at a Unix socket: a proxy on this machine. */
+const LOOPBACK = readAddress('127.0.0.1')
 const CLASS_E = new AddressSet(['240.0.0.0/4'])
 
 /** The proxies that an application trusts to report the address of their client. */
@@ -66,14 +70,14 @@ export class TrustedProxies {
     const used: number[] = []
     const lists = new Map<string, ForwardedList>()
     let text = source.peer
-    let address = readAddress(text)
+    let address = text === undefined && source.link === 'unix' ? LOOPBACK : readAddress(text)
     for (;;) {
-      const index = this.#indexOf(address, text, used)
+      const index = this.#indexOf(address, text === undefined ? (source.link ?? UNKNOWN) : undefined, used)
       if (index < 0) return text
       used[index] = (used[index] ?? 0) + 1
       const proxy = this.#proxies[index]
       const next = addressBefore(proxy, source, lists)
-      steps?.push({ from: text ?? 'unknown peer', proxy: proxy.name, header: proxy.header, to: next?.text })
+      steps?.push({ from: text ?? peerName(source.link), proxy: proxy.name, header: proxy.header, to: next?.text })
       if (next === undefined) return text
       proxy.hasProven = true
       text = next.text
@@ -86,15 +90,20 @@ export class TrustedProxies {
     return this.#proxies.some((proxy) => proxy.name === name && proxy.hasProven)
   }
 
-  #indexOf(address: Address | undefined, text: string | undefined, used: readonly number[]): number {
+  #indexOf(address: Address | undefined, unaddressed: string | undefined, used: readonly number[]): number {
     const proxies = this.#proxies
     for (let index = 0; index < proxies.length; index++) {
-      const { addresses, hops = 1, unknownPeer = false } = proxies[index]
+      const { name, addresses, hops = 1, unknownPeer = false } = proxies[index]
       if ((used[index] ?? 0) >= hops) continue
-      if (address === undefined ? unknownPeer && text === undefined : addresses.has(address)) return index
+      const isMeant = unaddressed !== undefined && (unknownPeer || name === unaddressed)
+      if (isMeant || (address && addresses.has(address))) return index
     }
     return -1
   }
+}
+
+function peerName(link: ClientSource['link']): string {
+  return link === undefined ? 'unknown peer' : { unix: 'the peer at the Unix socket', 'aws-alb': 'the load balancer' }[link]
 }
 
 interface Found {
@@ -156,7 +165,7 @@ function proxyOf(one: ProxyTrust): Proxy {
     throw badOption(`${OPTION}: header`, header, "the name of a header with addresses, such as 'x-forwarded-for'")
   }
   integerFrom(`${OPTION}: hops`, hops, 1, MAX_HOPS)
-  return { name: 'proxy', header: header.toLowerCase(), hops, ranges, addresses: addressesOf(ranges) }
+  return { name: 'proxy', header: header.toLowerCase(), hops, ...inRanges(ranges) }
 }
 
 function presetProxy(name: ProxyPreset, given?: PresetInRanges): Proxy {
@@ -164,12 +173,16 @@ function presetProxy(name: ProxyPreset, given?: PresetInRanges): Proxy {
   const preset = PROXY_PRESETS[name]
   if (given === undefined) return { ...preset, name, addresses: presetAddresses(name) }
   const { ranges } = optionsOf(OPTION, given, ['preset', 'ranges'])
-  return { ...preset, name, ranges, unknownPeer: false, addresses: addressesOf(ranges) }
+  return { ...preset, name, ...inRanges(ranges) }
 }
 
-function addressesOf(ranges: unknown): AddressSet {
+function inRanges(ranges: readonly string[]): Pick<Proxy, 'ranges' | 'unknownPeer' | 'addresses'> {
   if (!Array.isArray(ranges) || ranges.length === 0) throw badRange(ranges)
-  return new AddressSet(ranges, badRange)
+  const addresses = new AddressSet(
+    ranges.filter((range) => range !== UNKNOWN),
+    badRange,
+  )
+  return { ranges, unknownPeer: ranges.includes(UNKNOWN), addresses }
 }
 
 function badRange(range: unknown): Error {

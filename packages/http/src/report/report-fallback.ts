@@ -10,7 +10,9 @@ import type { LimiterReport } from './limiter-report.ts'
 const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message: string]>> = {
   'no-address': [
     'SLUICE_NO_ADDRESS',
-    `a request has no valid client address; all such requests share the key "${NO_ADDRESS}"`,
+    `a request has no valid client address; all such requests share the key "${NO_ADDRESS}"; if a proxy or a host ` +
+      "writes the address to a header, set trust to its name, such as 'nginx', 'aws-alb' or 'vercel', or to " +
+      "{ ranges: ['unknown'], header }",
   ],
   'unreadable-address': [
     'SLUICE_BAD_ADDRESS',

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpExchange } from '@sluice/http'
+import { type HttpExchange, isUnixSocket } from '@sluice/http'
 import type { HttpDenial } from '@sluice/limiter-core/http'
 import { RequestLifecycle } from '../lifecycle/request-lifecycle.ts'
 import { abortResponse } from '../lifecycle/response-end.ts'
@@ -47,6 +47,10 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
 
   get peer(): string | undefined {
     return this.incoming.socket?.remoteAddress
+  }
+
+  get link(): 'unix' | undefined {
+    return isUnixSocket(this.incoming.socket) ? 'unix' : undefined
   }
 
   get method(): string {
