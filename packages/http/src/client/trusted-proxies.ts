@@ -103,7 +103,9 @@ export class TrustedProxies {
 }
 
 function peerName(link: ClientSource['link']): string {
-  return link === undefined ? 'unknown peer' : { unix: 'the peer at the Unix socket', 'aws-alb': 'the load balancer' }[link]
+  return link === undefined
+    ? 'unknown peer'
+    : { unix: 'the peer at the Unix socket', 'aws-alb': 'the load balancer' }[link]
 }
 
 interface Found {
