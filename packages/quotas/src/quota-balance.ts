@@ -1,4 +1,5 @@
-import { included, type QuotaAccount } from './account/quota-account.ts'
+import type { QuotaAccount } from './account/quota-account.ts'
+import { included } from './account/quota-state.ts'
 
 /**
  * Balance of a key at one moment. Exactly: `included + carried + toppedUp + topUpLeft = used + stranded + onLease +

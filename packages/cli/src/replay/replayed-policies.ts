@@ -120,7 +120,7 @@ export class ReplayedPolicies {
   #take(matched: ReplayedRequest['matched'], from: Pick<LogRequest, 'status'>): void {
     const limits = this.#hasPlans ? this.#active.map((index) => matched[index]?.limit) : undefined
     const moment = { now: this.#clock.now() }
-    const decision = this.#limiter?.takeEach(this.#keys, this.#reserved, moment, limits) as Decision
+    const decision = this.#limiter?.takeEach(this.#keys, this.#reserved, moment, limits && { limits }) as Decision
     this.#record(decision)
     if (!decision.allowed) return
     this.#settle(decision)

@@ -14,7 +14,6 @@ import type { PlanGate } from './plan-gate.ts'
 import type { PlannedRequest } from './plan-inputs.ts'
 import type { RatePlan, RatePlans } from './rate-plans.ts'
 import { SkipHooks } from './skip-hooks.ts'
-import { WindowedPlans } from './windowed-plans.ts'
 
 const NONE: readonly never[] = []
 
@@ -29,7 +28,6 @@ export class PlanChoice<Req, Res> {
   readonly #gates: ReadonlyMap<string, PlanGate<Req, Res>>
   readonly #skips: SkipHooks<Req>
   readonly #plan: PlansOptions<Req, Res>['plan'] | undefined
-  readonly #windowed: WindowedPlans<Req, Res> | undefined
 
   /** `plans` by name; at least one. */
   constructor(
@@ -44,9 +42,7 @@ export class PlanChoice<Req, Res> {
     this.#gates = gates
     this.#skips = new SkipHooks(plans)
     this.#plan = (options as Partial<PlansOptions<Req, Res>>).plan
-    const windowed = [...gates.values()].some(({ hasWindows }) => hasWindows)
-    this.#windowed = windowed ? new WindowedPlans(gateOf) : undefined
-    this.hasHooks = !this.#skips.isEmpty || this.#plan !== undefined || windowed
+    this.hasHooks = !this.#skips.isEmpty || this.#plan !== undefined
   }
 
   /** Whether all policies of all plans are off. */
@@ -67,14 +63,11 @@ export class PlanChoice<Req, Res> {
   /** Calls the hooks for a request. Returns undefined if every policy is skipped. */
   choose(view: RequestView<Req>, report: LimiterReport): MaybePromise<PlannedRequest<Req, Res> | undefined> {
     const skipped = this.#skips.isEmpty ? NONE : this.#skips.evaluate(view, report)
-    const planned = andThen(skipped, (skipping) => skipping && this.#planned(view, skipping, report))
-    const windowed = this.#windowed
-    return windowed ? andThen(planned, (request) => request && windowed.of(request, report)) : planned
+    return andThen(skipped, (skipping) => skipping && this.#planned(view, skipping, report))
   }
 
   /** Takes the place of earlier plans, whose requests in progress can still be settled. Keys keep their usage. */
   replace(previous: PlanChoice<Req, Res>): void {
-    previous.#windowed?.close()
     for (const [name, { limiter }] of previous.#gates) {
       const next = this.#gates.get(name)
       if (next) next.limiter.replace(limiter)
@@ -83,7 +76,6 @@ export class PlanChoice<Req, Res> {
   }
 
   close(): void {
-    this.#windowed?.close()
     for (const { limiter } of this.#gates.values()) limiter.close()
   }
 

@@ -57,7 +57,7 @@ export interface PlanPart<Req, Res> {
   readonly enforced: ReadonlySet<Policy>
   /** The items of the enforced policies, for `RateLimit-Policy`. */
   readonly policyItems: string
-  /** Whether one of them has another limit for some keys or requests. */
+  /** Whether one of them has another limit or window for some keys or requests. */
   readonly overrides: boolean
 }
 
@@ -91,7 +91,7 @@ export function planGate<Req, Res>(
 function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: ResponseSettings<Req, Res>): PlanPart<Req, Res> {
   const own = plan.filter((one) => one.answer === answer)
   const enforced = new Set(own.filter(({ mode }) => mode === 'enforce').map(({ policy }) => policy))
-  const overrides = own.some((one) => one.overrides !== undefined || one.limits !== undefined)
+  const overrides = own.some((one) => one.overrides !== undefined || one.terms !== undefined)
   const policies = own.map(({ policy }) => policy)
   return { answer, policies, members: own, enforced, policyItems: policyItems([...enforced]), overrides }
 }
@@ -104,6 +104,6 @@ export function needsOutcome(terms: Pick<BanTerms, 'strikes' | 'forgives'> | und
 function soleOf<Req, Res>(plan: RatePlan<Req, Res>, costs: readonly number[]): SolePolicy<Req, Res> | undefined {
   const [one, ...others] = plan
   if (!one || others.length > 0 || one.mode !== 'enforce' || one.answer.partition) return undefined
-  if (one.overrides || one.limits || one.windows || one.policy.maxHoldMs) return undefined
+  if (one.overrides || one.terms || one.policy.maxHoldMs) return undefined
   return { key: one.key, cost: costs[0], costs, headers: one.answer.headers }
 }

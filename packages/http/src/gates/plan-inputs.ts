@@ -87,15 +87,29 @@ export function costsOf<Req, Res>(
   return allOf(costs)
 }
 
-/** Returns the limit for each policy; undefined for policies whose limit does not depend on the request. */
-export function limitsOf<Req, Res>(
-  { view, gate: { plan }, skipping }: PlannedRequest<Req, Res>,
-  report: LimiterReport,
-): MaybePromise<readonly (RequestLimit | undefined)[]> {
-  return allOf(plan.map((one) => (isSkipped(one, skipping) ? undefined : one.limits?.of(view, report))))
+/** The limit and the window for each policy; undefined for policies whose limit or window depends on no request. */
+export interface RequestedTerms {
+  readonly limits: readonly (RequestLimit | undefined)[] | undefined
+  readonly windows: readonly (number | undefined)[] | undefined
 }
 
-export function isSkipped<Req>(
+/** Returns the limits and windows of a request; undefined if they do not depend on requests. */
+export function termsOf<Req, Res>(
+  { view, gate: { plan, hasLimits, hasWindows }, skipping }: PlannedRequest<Req, Res>,
+  report: LimiterReport,
+): MaybePromise<RequestedTerms> | undefined {
+  if (!hasLimits && !hasWindows) return undefined
+  const applying = plan.map((one) => (isSkipped(one, skipping) ? undefined : one))
+  const windows = hasWindows ? allOf(applying.map((one) => one?.windows?.of(view, report))) : undefined
+  return andThen(windows, (lengths) => {
+    const limits = hasLimits
+      ? allOf(applying.map((one, index) => one?.limits?.of(view, report, lengths?.[index])))
+      : undefined
+    return andThen(limits, (found) => ({ limits: found, windows: lengths }))
+  })
+}
+
+function isSkipped<Req>(
   { skip }: { readonly skip: SkipHook<Req> | undefined },
   skipping: readonly SkipHook<Req>[],
 ): boolean {

@@ -69,8 +69,8 @@ function entryOf<Req, Res>(
 }
 
 /**
- * Returns the policy with the limit that applies to the key of the request, which may have an override. Undefined if the
- * limit depends on the request and the policy has not decided, because another one denied.
+ * Returns the policy with the limit and window that apply to the key of the request, which may have an override. Undefined if the
+ * limit or the window depends on the request and the policy has not decided, because another one denied.
  */
 function policyOfKey<Req, Res>(
   policy: Policy,
@@ -81,7 +81,7 @@ function policyOfKey<Req, Res>(
   const decided = verdicts.find((verdict) => verdict.policy.name === policy.name)
   if (decided) return decided.policy
   const index = plan.findIndex((one) => one.policy.name === policy.name)
-  if (plan[index].limits) return undefined
+  if (plan[index].terms) return undefined
   const key = keys[index]
   return (key !== undefined && plan[index].overrides?.counterOf(key).compiled.policy) || policy
 }

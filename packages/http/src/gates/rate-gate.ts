@@ -12,6 +12,7 @@ import {
   optionsOf,
   type PolicyLimiter,
   type ReportFallback,
+  type RequestTerms,
   type RequestView,
   type ResolvedKey,
   soleEntry,
@@ -24,7 +25,7 @@ import type { RequestLimit } from './options/request-limits.ts'
 import { checkHooks } from './options/request-rules.ts'
 import { PlanChoice } from './plan-choice.ts'
 import { type PlanGate, planGate } from './plan-gate.ts'
-import { costsOf, keysOf, limitsOf, type PlannedRequest } from './plan-inputs.ts'
+import { costsOf, keysOf, type PlannedRequest, type RequestedTerms, termsOf } from './plan-inputs.ts'
 import { PolicyChanges } from './policy-changes.ts'
 import type { GateOverrides, RateCheck } from './rate-check.ts'
 import { rateDenial, rateEntries } from './rate-entries.ts'
@@ -151,11 +152,11 @@ export class RateGate<Req, Res> {
     if (gate.plan.length === 0) return undefined
     const keys = keysOf(requested, this.#reportFallback)
     const costs = costsOf(requested, this.report)
-    const limits = gate.hasLimits ? limitsOf(requested, this.report) : undefined
-    if (isPromise(keys) || isPromise(costs) || isPromise(limits)) {
-      return Promise.all([keys, costs, limits]).then(([k, c, l]) => this.#take(gate, k, c, moment, l))
+    const terms = termsOf(requested, this.report)
+    if (isPromise(keys) || isPromise(costs) || isPromise(terms)) {
+      return Promise.all([keys, costs, terms]).then(([k, c, t]) => this.#take(gate, k, c, moment, t))
     }
-    return this.#take(gate, keys, costs, moment, limits)
+    return this.#take(gate, keys, costs, moment, terms)
   }
 
   #take(
@@ -163,32 +164,29 @@ export class RateGate<Req, Res> {
     resolved: readonly ResolvedKey[],
     costs: readonly number[],
     moment: Moment | undefined,
-    requestLimits?: readonly (RequestLimit | undefined)[],
+    requested?: RequestedTerms,
   ): Checked<Req, Res> {
-    const limits = requestLimits?.map((limit) => (typeof limit === 'number' ? limit : undefined))
-    const limited = requestLimits ? limitedKeys(resolved, requestLimits) : resolved
+    const { limits } = requested ?? {}
+    const terms = requested && { ...requested, limits: limits?.map(numberOf) }
+    const limited = limits ? limitedKeys(resolved, limits) : resolved
     const keys = gate.exempts || gate.limiter.controlled ? withoutExempt(gate, limited) : limited
-    const answers = areStrings(keys) ? undefined : new ResolvedKeys(gate, keys)
+    const answers = areStrings(keys) ? undefined : new ResolvedKeys(gate, keys, requested?.windows)
     if (answers?.isFinal) {
       const { uncounted } = answers
       return uncounted && this.#outcome({ gate, answers, keys: [], costs }, uncounted)
     }
     const counted: Counted<Req, Res> = { gate, answers, keys: answers?.counted ?? (keys as readonly string[]), costs }
     try {
-      if (gate.holds) return this.#hold(counted, moment, limits)
-      const taken = gate.limiter.takeEach(counted.keys, costs, moment, limits)
+      if (gate.holds) return this.#hold(counted, moment, terms)
+      const taken = gate.limiter.takeEach(counted.keys, costs, moment, terms)
       return isPromise(taken) ? this.#outcomeOf(counted, taken) : this.#outcome(counted, taken)
     } catch (error) {
       return this.#backendFailed(error)
     }
   }
 
-  #hold(
-    counted: Counted<Req, Res>,
-    moment: Moment | undefined,
-    limits: readonly (number | undefined)[] | undefined,
-  ): Checked<Req, Res> {
-    const held = counted.gate.limiter.holdEach(counted.keys, counted.costs, moment, limits)
+  #hold(counted: Counted<Req, Res>, moment: Moment | undefined, terms: RequestTerms | undefined): Checked<Req, Res> {
+    const held = counted.gate.limiter.holdEach(counted.keys, counted.costs, moment, terms)
     const outcome = (hold: LimiterHold): RateCheck<Req, Res> => ({ ...this.#outcome(counted, hold.decision), hold })
     return isPromise(held) ? held.then(outcome).catch(this.#backendFailed) : outcome(held)
   }
@@ -247,6 +245,10 @@ function limitedKeys(
     const limit = limits[index]
     return typeof key === 'string' && limit !== undefined && typeof limit !== 'number' ? limit : key
   })
+}
+
+function numberOf(limit: RequestLimit | undefined): number | undefined {
+  return typeof limit === 'number' ? limit : undefined
 }
 
 function areStrings(keys: readonly ResolvedKey[]): keys is readonly string[] {

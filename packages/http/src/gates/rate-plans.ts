@@ -1,8 +1,8 @@
 import {
   type FailoverRule,
   type KeySource,
+  KeyTerms,
   type LimiterIdentity,
-  type OpenOptions,
   type OpenPolicy,
   openPolicies,
 } from '@sluice/limiter-core/http'
@@ -25,7 +25,7 @@ interface PlanPolicy<Req, Res> extends OpenPolicy {
   /** Limits of requests; undefined if all requests have the limit of the policy. */
   readonly limits: RequestLimits<Req> | undefined
   /** Windows of requests; undefined if all requests have the window of the policy. */
-  readonly windows: RequestWindows<Req, PlanPolicy<Req, Res>> | undefined
+  readonly windows: RequestWindows<Req> | undefined
   /** The `skip` hook of the layer that declares the policy. */
   readonly skip: SkipHook<Req> | undefined
   readonly answer: ResponseSettings<Req, Res>
@@ -86,21 +86,9 @@ export function compilePlans<Req, Res>(
     checkFits(rest.cost, open.counter.compiled)
     checkHolds(rest.cost, open.counter.compiled)
     const limits = limitOf && new RequestLimits(limitOf, open.counters)
-    const windows =
-      windowOf &&
-      new RequestWindows(windowOf, (windowMs) => {
-        // a ban applies to all windows: its counters are those of the policy
-        const { ban: _ban, ...policy } = policyOf(input, windowMs)
-        const [[other]] = openPolicies([[policy]], withWindow(scoped, windowMs))
-        return policyOfPlan(input, { ...other, ban: open.ban }, { ...source, windowOf: undefined })
-      })
-    const close = windows
-      ? (): void => {
-          open.close()
-          windows.close()
-        }
-      : open.close
-    return { ...open, input, close, failover, answer, limits, windows, ...rest }
+    const windows = windowOf && new RequestWindows(windowOf, open.counters)
+    const terms = limits || windows ? new KeyTerms() : undefined
+    return { ...open, input, failover, answer, limits, windows, terms, ...rest }
   }
   const planOf = (plan: number): RatePlan<Req, Res> =>
     opened[plan].map((open, index) => policyOfPlan(inputs[names[plan]][index], open, sources[plan][index]))
@@ -115,11 +103,4 @@ export function compilePlans<Req, Res>(
 
 function functionOf<F>(value: unknown): F | undefined {
   return typeof value === 'function' ? (value as F) : undefined
-}
-
-/** Returns options with a scope for the counts of one window. Limiters without a scope and a backend have private ones. */
-function withWindow<O extends OpenOptions>(options: O, windowMs: number): OpenOptions {
-  const { scope, routeScope = 'default' } = options
-  const named = (name: string): string => `${name}:${windowMs}ms`
-  return scope === undefined ? { ...options, routeScope: named(routeScope) } : { ...options, scope: named(scope) }
 }

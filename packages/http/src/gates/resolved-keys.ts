@@ -26,7 +26,12 @@ export class ResolvedKeys {
   readonly applying: readonly Policy[] | undefined
   readonly #plan: AnyPlan
 
-  constructor({ plan, limiter: { controlled } }: PlanGate<never, never>, keys: readonly ResolvedKey[]) {
+  /** `windows`: those of policies whose window depends on the request. */
+  constructor(
+    { plan, limiter: { controlled } }: PlanGate<never, never>,
+    keys: readonly ResolvedKey[],
+    windows: readonly (number | undefined)[] = [],
+  ) {
     this.#plan = plan
     const isShadow = ({ mode, policy }: AnyPlan[number]): boolean =>
       controlled ? !controlled.isEnforced(policy, mode) : mode === 'shadow'
@@ -37,7 +42,7 @@ export class ResolvedKeys {
       if (keys[index] === EXEMPT) continue
       const one = plan[index]
       applying.push(one)
-      if (keys[index] === DENY) denied.push(spent(one, isShadow(one)))
+      if (keys[index] === DENY) denied.push(spent(one, isShadow(one), windows[index]))
     }
     this.denied = denied
     // a denied request takes nothing; if the denying policies are in shadow mode, only shadow policies take nothing
@@ -79,7 +84,7 @@ export class ResolvedKeys {
   }
 }
 
-function spent({ policy, limits }: AnyPlan[number], shadow: boolean): PolicyVerdict {
-  const denying = limits === undefined ? policy : { ...policy, limit: 0 }
+function spent({ policy, limits }: AnyPlan[number], shadow: boolean, windowMs = policy.windowMs): PolicyVerdict {
+  const denying = { ...policy, windowMs, ...(limits !== undefined && { limit: 0 }) }
   return new ChargeVerdict(denying, shadow, 0, Number.POSITIVE_INFINITY, 0)
 }

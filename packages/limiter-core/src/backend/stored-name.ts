@@ -7,10 +7,15 @@ const storedNames = new WeakMap<Counter, string>()
 export function storedNameOf(counter: Counter): string {
   let stored = storedNames.get(counter)
   if (stored === undefined) {
-    stored = counter.name + layoutOf(counter.compiled)
+    stored = storedName(counter.name, counter.compiled)
     storedNames.set(counter, stored)
   }
   return stored
+}
+
+/** Returns the name of a count with the part of its cell layout that the name does not include. */
+export function storedName(name: string, compiled: CompiledPolicy): string {
+  return name + layoutOf(compiled)
 }
 
 /** Whether two counters of one backend read the same cells. */

@@ -1,4 +1,4 @@
-import type { Charge, Decision } from '../contracts.ts'
+import type { Charge, Decision, Policy, PolicyVerdict } from '../contracts.ts'
 
 /** `source` of a decision that counted nothing because the key is exempt. */
 export const EXEMPTED = 'exempt'
@@ -29,14 +29,19 @@ export function wasOff(taken: Decision, charge: Charge): boolean {
   return taken.allowed && !hasVerdict(taken, charge)
 }
 
-/** Returns the limit that applied to a take; undefined if the backend was not called or did not count it. */
-export function limitOf(taken: Decision, charge: Charge): number | undefined {
-  return wasCounted(taken, charge) ? taken.verdicts[placeIn(taken.verdicts, charge)]?.policy.limit : undefined
+/** Returns the policy that applied to a take; undefined if the backend was not called or did not count it. */
+export function policyOf(taken: Decision, charge: Charge): Policy | undefined {
+  return wasCounted(taken, charge) ? taken.verdicts[placeIn(taken.verdicts, charge)]?.policy : undefined
+}
+
+/** Returns the verdict of the policy of a charge; undefined if the key was exempt from it, or if it was off. */
+export function verdictOf({ source, verdicts }: Decision, charge: Charge): PolicyVerdict | undefined {
+  return source === EXEMPTED || source === OFF ? undefined : verdicts[placeIn(verdicts, charge)]
 }
 
 /** Whether the policy of a charge has decided; none has if the key was exempt, or off, under all of them. */
-export function hasVerdict({ source, verdicts }: Decision, charge: Charge): boolean {
-  return source !== EXEMPTED && source !== OFF && placeIn(verdicts, charge) >= 0
+export function hasVerdict(taken: Decision, charge: Charge): boolean {
+  return verdictOf(taken, charge) !== undefined
 }
 
 /** Compares policy names, because the policy objects differ if the override of the key has changed. */

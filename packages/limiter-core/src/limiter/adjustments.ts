@@ -2,12 +2,13 @@ import { isCounted } from '../backend/charge-parts.ts'
 import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, Decision, MaybePromise, Moment } from '../contracts.ts'
-import { hasVerdict, limitOf, takenAtOf, wasCounted, wasOff } from '../decision/taken-charges.ts'
+import { hasVerdict, policyOf, takenAtOf, wasCounted, wasOff } from '../decision/taken-charges.ts'
 import { RequestDecision } from '../decision/verdict.ts'
 import type { Observers } from '../observers/observers.ts'
 import { chargeOf, chargesOf, type Keys } from './charges.ts'
 import type { ControlledPolicies } from './controlled-policies.ts'
 import { type Costs, integerUnits } from './costs/costs.ts'
+import { preparedCounter } from './limit-counters.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { Succession } from './succession.ts'
 
@@ -39,9 +40,7 @@ export class Adjustments {
 
   /** Adjusts charges of one take. `uncounted`: whether the failure rule decided it, so that the backend lacks it. */
   adjust(charges: readonly Charge[], takenAt: number, uncounted: boolean): MaybePromise<Answer> {
-    const controlled = this.#limiter.controlled()
-    const limited = controlled ? charges.map((charge) => controlled.withLimit(charge)) : charges
-    return this.#adjust(limited, takenAt, this.#moment(uncounted))
+    return this.#adjust(charges, takenAt, this.#moment(uncounted))
   }
 
   #adjustTake(charges: readonly Charge[], taken: Decision | number | undefined): MaybePromise<Decision> {
@@ -63,7 +62,7 @@ export class Adjustments {
   /** Adjusts one policy; `index` is its position among the policies that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
     const open = this.#limiter.open[index]
-    const charge = this.#atLimitOf(taken, open, chargeOf(open, key, integerUnits(units)))
+    const charge = this.atLimitOf(taken, chargeOf(open, key, integerUnits(units)))
     return this.#adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken, charge))
   }
 
@@ -113,18 +112,19 @@ export class Adjustments {
         const isExempt = typeof taken === 'object' ? !hasVerdict(taken, charge) : overrides.isExempt(charge.key)
         if (isExempt) return []
       }
-      return this.#atLimitOf(taken, open, charge)
+      return this.atLimitOf(taken, charge)
     })
   }
 
   /**
-   * Returns the adjustment, on the counter of the limit at the time of the take. The limit may have changed since, and
-   * a unit of a different limit has a different weight.
+   * Returns the adjustment, on the counter of the limit and the window at the time of the take. They may have changed
+   * since, and a unit of a different limit has a different weight.
    */
-  #atLimitOf(taken: Decision | number | undefined, { counter, counters }: OpenPolicy, charge: Charge): Charge {
-    if (charge.counter !== counter) return charge
-    const limit = typeof taken === 'object' ? limitOf(taken, charge) : undefined
-    if (limit === undefined) return this.#limiter.controlled()?.withLimit(charge) ?? charge
-    return { ...charge, counter: counters.of(limit) ?? counter }
+  atLimitOf(taken: Decision | number | undefined, charge: Charge): Charge {
+    const { name } = charge.counter.compiled.policy
+    const open = this.#limiter.open.find(({ policy }) => policy.name === name)
+    const policy = typeof taken === 'object' ? policyOf(taken, charge) : undefined
+    if (!policy || !open) return this.#limiter.controlled()?.withLimit(charge) ?? charge
+    return { ...charge, counter: preparedCounter(open.counters, policy.limit, policy.windowMs) ?? charge.counter }
   }
 }

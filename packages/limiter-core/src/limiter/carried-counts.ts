@@ -2,10 +2,11 @@ import { drainPerMs } from '../algorithms/policy-forms.ts'
 import { retentionMs } from '../algorithms/retention-ms.ts'
 import { sharesCells } from '../backend/stored-name.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
-import type { Answer, Charge, Clock, CompiledPolicy, MaybePromise, Moment, PriorUsage } from '../contracts.ts'
+import type { Answer, Charge, Clock, CompiledPolicy, Counter, MaybePromise, Moment, PriorUsage } from '../contracts.ts'
 import { LARGEST_HEADER_INTEGER } from '../policy/policy.ts'
 import { clockOf } from '../time/clock.ts'
-import { chargeOf } from './charges.ts'
+import { chargeOf, resetsOf } from './charges.ts'
+import { preparedCounter } from './limit-counters.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** The policies of a limiter that another one has replaced. Their counters stay open, for requests in progress. */
@@ -22,8 +23,6 @@ interface Predecessor {
   readonly open: OpenPolicy
   /** Closes the counters of its limiter. */
   readonly close: () => void
-  /** Limit by which its usage is read. */
-  readonly limit: number
   /** Time from which none of its usage counts. */
   readonly endsAt: number
 }
@@ -43,8 +42,6 @@ export class CarriedCounts {
   readonly #clock: Clock
   readonly #open: ReadonlyMap<string, OpenPolicy>
   readonly #predecessors: ReadonlyMap<string, readonly Predecessor[]>
-  /** Limits by which usage is restored, by name of the policy. */
-  readonly #widest: ReadonlyMap<string, number>
   /** Functions that close the counters of replaced limiters. The limiters themselves would refer to all before them. */
   readonly #replaced: readonly (() => void)[]
   /** Calls of the replaced limiters that wait for usage to be carried. */
@@ -67,8 +64,6 @@ export class CarriedCounts {
     const everyName = new Set([...names, ...(replaced.earlier ? replaced.earlier.#predecessors.keys() : [])])
     const predecessors = [...everyName].map((name) => [name, this.#found(name, replaced, now)] as const)
     this.#predecessors = new Map(predecessors.filter(([, found]) => found.length > 0))
-    const carrying = open.filter(({ policy }) => this.#predecessors.has(policy.name))
-    this.#widest = new Map(carrying.map((one) => [one.policy.name, widestLimit(one)]))
     const read = new Set([...this.#predecessors.values()].flat().map(({ close }) => close))
     const earlier = replaced.earlier ? replaced.earlier.#replaced : []
     const ended = earlier.filter((one, index) => index < earlier.length - MOST_OPEN && !read.has(one))
@@ -113,7 +108,7 @@ export class CarriedCounts {
       const { name } = counter.compiled.policy
       const predecessors = this.predecessorsOf(name)
       if (predecessors.length > 0) this.#keys.set(idOf(name, key), true)
-      return predecessors.map(({ open }) => open.backend.resetAll([chargeOf(open, key, 0)]))
+      return predecessors.map(({ open }) => open.backend.resetAll(resetsOf([open], chargeOf(open, key, 0))))
     })
     return andThen(allOf(resets), () => undefined)
   }
@@ -125,9 +120,7 @@ export class CarriedCounts {
   #found(name: string, { policies, earlier, close }: ReplacedPolicies, now: number): readonly Predecessor[] {
     const own = this.#open.get(name)
     const open = policies.find(({ policy }) => policy.name === name)
-    const ended = open
-      ? [{ open, close, limit: widestLimit(open), endsAt: now + retentionMs(open.counter.compiled) }]
-      : []
+    const ended = open ? [{ open, close, endsAt: now + longestMs(open) }] : []
     const known: Predecessor[] = []
     for (const next of [...ended, ...(earlier?.predecessorsOf(name) ?? [])]) {
       const isKnown = known.some(({ open }) => readsSameCells(open, next.open))
@@ -141,6 +134,9 @@ export class CarriedCounts {
     const predecessors = this.predecessorsOf(name)
     if (predecessors.length === 0) return undefined
     const id = idOf(name, charge.key)
+    const own = this.#open.get(name)
+    // an operator may have set the limit of the charge, but usage is restored by the limit of the key
+    const counter = own ? chargeOf(own, charge.key, 0).counter : charge.counter
     const before = this.#keys.get(id)
     if (before !== undefined) return before === true ? undefined : before
     if (this.#keys.size >= MOST_KEYS) {
@@ -158,10 +154,11 @@ export class CarriedCounts {
     const now = this.#clock.now()
     const found = andThen(earlier, () => {
       this.#read.add(id)
-      return allOf(predecessors.flatMap((one) => (one.endsAt > now ? usageOf(one, charge.key, moment) : [])))
+      const running = predecessors.filter(({ endsAt }) => endsAt > now)
+      return allOf(running.flatMap(({ open }) => usageOf(open, charge.key, counter, moment) ?? []))
     })
     const carried = andThen(
-      andThen(found, (usages) => this.#restore(charge, usages, moment)),
+      andThen(found, (usages) => this.#restore(charge.key, counter, usages, moment)),
       finish,
     )
     if (isPromise(carried)) this.#keys.set(id, carried)
@@ -169,17 +166,21 @@ export class CarriedCounts {
   }
 
   /** Adds the usage to the successor's count. Returns whether all of it is certain to be counted. */
-  #restore(charge: Charge, usages: readonly CarriedUsage[], moment: Moment | undefined): MaybePromise<boolean> {
+  #restore(
+    key: string,
+    counter: Counter,
+    usages: readonly CarriedUsage[],
+    moment: Moment | undefined,
+  ): MaybePromise<boolean> {
     const areKnown = usages.every(({ isCounted }) => isCounted)
     const used = Math.max(0, ...usages.map((usage) => usage.used))
     const resetAfterMs = Math.max(0, ...usages.map((usage) => usage.resetAfterMs))
-    const { name } = charge.counter.compiled.policy
-    const open = this.#open.get(name)
+    const open = this.#open.get(counter.compiled.policy.name)
     if (!open || used === 0 || resetAfterMs === 0) return areKnown
     // a smaller limit would hide usage that the cells already have
-    const counter = open.counters.of(this.#widest.get(name) ?? open.policy.limit) ?? charge.counter
-    const known = usageUnder(counter.compiled, used, resetAfterMs)
-    const answer = open.backend.takeAll([{ key: charge.key, counter, cost: 0, known }], moment)
+    const widest = widestCounter(open, counter)
+    const known = usageUnder(widest.compiled, used, resetAfterMs)
+    const answer = open.backend.takeAll([{ key, counter: widest, cost: 0, known }], moment)
     return andThen(answer, ({ counted }) => counted && areKnown)
   }
 }
@@ -200,44 +201,61 @@ interface CarriedUsage {
   readonly isCounted: boolean
 }
 
-function usageOf(predecessor: Predecessor, key: string, moment: Moment | undefined): MaybePromise<CarriedUsage> {
-  const { open, limit } = predecessor
+/** Returns undefined if the successor's counter of the key reads the same cells. */
+function usageOf(
+  open: OpenPolicy,
+  key: string,
+  next: Counter,
+  moment: Moment | undefined,
+): MaybePromise<CarriedUsage> | undefined {
+  const counter = counterUnder(open, key, next)
+  if (sharesCells(counter, next)) return undefined
+  const widest = widestCounter(open, counter)
   // a process returns the units that it has leased if it reads a key by another limit
-  return andThen(usageBy(open, open.policy.limit, key, moment), ({ isExhausted, ...usage }) =>
-    isExhausted && limit > open.policy.limit ? usageBy(open, limit, key, moment) : usage,
+  return andThen(usageBy(open, counter, key, moment), ({ isExhausted, ...usage }) =>
+    isExhausted && widest !== counter ? usageBy(open, widest, key, moment) : usage,
   )
 }
 
-/** Reads the usage of a key by a limit. Usage beyond the limit is not included. */
+/** Returns the counter of a key under a predecessor; if its limit there is not known, by the limit that it has now. */
+function counterUnder(open: OpenPolicy, key: string, { compiled }: Counter): Counter {
+  if (!open.terms || open.terms.knows(key)) return chargeOf(open, key, 0).counter
+  const { limit, windowMs } = compiled.policy
+  preparedCounter(open.counters, limit, windowMs)
+  return chargeOf(open, key, 0, limit, windowMs).counter
+}
+
+/** Reads the usage of a key by a counter. Usage beyond its limit is not included. */
 function usageBy(
   open: OpenPolicy,
-  limit: number,
+  counter: Counter,
   key: string,
   moment: Moment | undefined,
 ): MaybePromise<CarriedUsage & { readonly isExhausted: boolean }> {
-  const charge = { key, counter: open.counters.of(limit) ?? open.counter, cost: 0 }
-  return andThen(open.backend.peekAll([charge], moment), ({ verdicts: [verdict], counted }: Answer) => {
-    const { remaining, resetAfterMs } = verdict
-    const used = charge.counter.compiled.capacity - remaining
-    return { used, resetAfterMs, isCounted: counted, isExhausted: remaining === 0 }
-  })
+  return andThen(
+    open.backend.peekAll([{ key, counter, cost: 0 }], moment),
+    ({ verdicts: [verdict], counted }: Answer) => {
+      const { remaining, resetAfterMs } = verdict
+      const used = counter.compiled.capacity - remaining
+      return { used, resetAfterMs, isCounted: counted, isExhausted: remaining === 0 }
+    },
+  )
 }
 
-/** Returns the largest limit by which the cells of a policy can be read: a smaller one hides usage beyond it. */
-function widestLimit({ policy, counter, counters }: OpenPolicy): number {
+/** Returns the counter with the largest limit by which the cells of a key can be read: a smaller one hides usage. */
+function widestCounter({ counters }: OpenPolicy, counter: Counter): Counter {
+  const { policy, variants, room = policy.limit } = counter.compiled
   // a bucket drains at a rate that depends on the limit
-  if (drainPerMs(policy) > 0 || counter.compiled.variants) return policy.limit
+  if (drainPerMs(policy) > 0 || variants) return counter
   // the product of a limit and its window must be exact
   const exact = Math.floor(Number.MAX_SAFE_INTEGER / policy.windowMs)
   const largest = Math.max(policy.limit, Math.min(LARGEST_HEADER_INTEGER, exact))
-  const limit = policy.algorithm === 'sliding-log' ? (counter.compiled.room ?? policy.limit) : largest
-  try {
-    counters.prepare(limit)
-    return limit
-  } catch {
-    // the backend counts no limit that large
-    return policy.limit
-  }
+  return preparedCounter(counters, policy.algorithm === 'sliding-log' ? room : largest, policy.windowMs) ?? counter
+}
+
+/** Returns the milliseconds after which no usage of a policy counts, in any of its windows. */
+function longestMs({ counters }: OpenPolicy): number {
+  return Math.max(...counters.windows.map(({ compiled }) => retentionMs(compiled)))
 }
 
 /** Whether two policies count in the same cells. */

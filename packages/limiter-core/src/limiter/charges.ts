@@ -1,7 +1,8 @@
-import type { Charge, Counter } from '../contracts.ts'
+import type { Charge, CountedKey, Counter } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import { type Costs, ownValue, unitsOf } from './costs/costs.ts'
+import { preparedCounter } from './limit-counters.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** A key for all policies, or one per policy name. */
@@ -28,31 +29,55 @@ export function chargesOf(
   })
 }
 
-/** Returns one charge per key. Policies whose key is undefined are skipped. `limits` replace those of the policies. */
+/** Limits and windows of one request that replace those of the policies. They are prepared. */
+export interface RequestTerms {
+  readonly limits?: readonly (number | undefined)[] | undefined
+  readonly windows?: readonly (number | undefined)[] | undefined
+}
+
+/** Returns one charge per key. Policies whose key is undefined are skipped. */
 export function chargesOfEach(
   policies: readonly OpenPolicy[],
   keys: readonly (string | undefined)[],
   costs: readonly number[],
-  limits: readonly (number | undefined)[] | undefined,
+  { limits, windows }: RequestTerms = {},
 ): Charge[] {
   const charges: Charge[] = []
   for (let index = 0; index < policies.length; index++) {
     const key = keys[index]
-    if (key !== undefined) charges.push(chargeOf(policies[index], key, costs[index], limits?.[index]))
+    if (key !== undefined) charges.push(chargeOf(policies[index], key, costs[index], limits?.[index], windows?.[index]))
   }
   return charges
 }
 
 /**
- * Returns a charge on the counter of the key: that of its override, if it has one, else that of `limit`, which must be
- * prepared. Without both, the counter of the policy's limit.
+ * Returns a charge on the counter of the key: that of its override, if it has one, else that of `limit` and `windowMs`,
+ * which must be prepared. Without all of them: the counter of the key's last request.
  */
-export function chargeOf(open: OpenPolicy, key: string, cost: number, limit?: number): Charge {
+export function chargeOf(open: OpenPolicy, key: string, cost: number, limit?: number, windowMs?: number): Charge {
   const { overrides, mode } = open
-  const counter = overrides === undefined ? counterOf(open, limit) : overrides.counterOf(key, counterOf(open, limit))
-  return { key, counter, cost, advisory: mode === 'shadow' }
+  const other = counterOf(open, key, limit, windowMs)
+  return { key, counter: overrides?.counterOf(key, other) ?? other, cost, advisory: mode === 'shadow' }
 }
 
-function counterOf({ counter, counters }: OpenPolicy, limit: number | undefined): Counter {
-  return limit === undefined ? counter : (counters.of(limit) ?? counter)
+/** Returns what resets the key of a charge: its counts under all windows of its policy. */
+export function resetsOf(policies: readonly OpenPolicy[], { key, counter }: Charge): CountedKey[] {
+  const { name } = counter.compiled.policy
+  const open = policies.find(({ policy }) => policy.name === name)
+  return open ? open.counters.windows.map((one) => ({ key, counter: one })) : []
+}
+
+function counterOf(
+  { counter, counters, terms }: OpenPolicy,
+  key: string,
+  limit: number | undefined,
+  windowMs: number | undefined,
+): Counter {
+  const { policy } = counter.compiled
+  if (limit !== undefined || windowMs !== undefined) {
+    terms?.set(key, limit ?? policy.limit, windowMs ?? policy.windowMs)
+    return counters.of(limit ?? policy.limit, windowMs) ?? counter
+  }
+  const known = terms?.of(key)
+  return known === undefined ? counter : (preparedCounter(counters, known.limit, known.windowMs) ?? counter)
 }

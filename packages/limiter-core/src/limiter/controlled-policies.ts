@@ -2,6 +2,7 @@ import type { Answer, Charge, LimiterControls, Policy, PolicyControl } from '../
 import { ChargeVerdict } from '../decision/verdict.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
 import { type Mode, mostPermissive } from '../policy/mode.ts'
+import { preparedCounter } from './limit-counters.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** `source` of a decision about a blocked key. */
@@ -68,11 +69,11 @@ export class ControlledPolicies {
 
   /** Returns the charge with the limit that the controls set. A key with an override keeps its own limit. */
   withLimit(charge: Charge): Charge {
-    const { name } = charge.counter.compiled.policy
+    const { name, windowMs } = charge.counter.compiled.policy
     const { limit } = this.#of(name)
     const open = this.#open.get(name)
-    if (limit === undefined || charge.counter !== open?.counter) return charge
-    return { ...charge, counter: open.counters.of(limit) ?? charge.counter }
+    if (limit === undefined || !open || open.overrides?.limitOf(charge.key) !== undefined) return charge
+    return { ...charge, counter: preparedCounter(open.counters, limit, windowMs) ?? charge.counter }
   }
 
   #of(name: string): PolicyControl {

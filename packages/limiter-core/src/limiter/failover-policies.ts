@@ -58,9 +58,12 @@ export function withFailover(
 function countersInFront(counters: LimitCounters, frontOf: (counter: Counter) => Counter): LimitCounters {
   return {
     own: frontOf(counters.own),
-    prepare: (limit) => counters.prepare(limit),
-    of: (limit) => {
-      const counter = counters.of(limit)
+    get windows(): readonly Counter[] {
+      return counters.windows.map(frontOf)
+    },
+    prepare: (limit, windowMs) => counters.prepare(limit, windowMs),
+    of: (limit, windowMs) => {
+      const counter = counters.of(limit, windowMs)
       return counter && frontOf(counter)
     },
   }

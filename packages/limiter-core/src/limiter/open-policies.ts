@@ -1,4 +1,5 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
+import { DRAINING } from '../algorithms/policy-forms.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import { openBan } from '../ban/open-ban.ts'
 import type { AlgorithmName, Backend, BanTerms, Clock, Observer, Policy } from '../contracts.ts'
@@ -123,8 +124,8 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     const own = backend.open(variants.compile(policy), name)
     const counters = new OpenLimitCounters(
       own,
-      (limit) => variants.compile(policy, limit),
-      (compiled) => backend.open(compiled, name, true),
+      (limit, windowMs) => variants.compile(policy, limit, windowMs),
+      (compiled) => backend.open(compiled, nameOfWindow(name, policy, compiled.policy), true),
     )
     closes.push(() => counters.close())
     const overrides = input.overrides && new OverrideCounters(input.overrides, counters)
@@ -154,13 +155,17 @@ function byName<T>(values: readonly T[], nameOf: (value: T) => string): Readonly
 }
 
 /**
- * Returns what the meaning of cells depends on, for the names of counts of policies that can change: the rate of GCRA,
- * whose cells are times, the length of windows, and the room of logs. Buckets have cells of units.
+ * Returns what the meaning of cells depends on, for the names of counts of policies that can change: the rate at which
+ * units drain, the length of windows, and the room of logs.
  */
 function scaleName({ algorithm, limit, windowMs }: Policy): string {
-  if (algorithm === 'gcra') return `/${limit}per${windowMs}`
-  if (algorithm === 'sliding-log') return `/${windowMs}/${roomFor(limit)}`
-  return algorithm === 'token-bucket' ? '' : `/${windowMs}`
+  if (DRAINING.includes(algorithm)) return `/${limit}per${windowMs}`
+  return algorithm === 'sliding-log' ? `/${windowMs}/${roomFor(limit)}` : `/${windowMs}`
+}
+
+/** Returns the name of the count of a window that requests have instead of the window of the policy. */
+function nameOfWindow(name: string, { windowMs }: Policy, requested: Policy): string {
+  return requested.windowMs === windowMs ? name : `${name}:${requested.windowMs}ms`
 }
 
 /** Smallest room of a log whose limit can change. */
@@ -171,7 +176,6 @@ function roomFor(limit: number): number {
   return Math.min(LARGEST_LOG, Math.max(SMALLEST_ROOM, 2 ** Math.ceil(Math.log2(limit))))
 }
 
-/** Calls the functions and empties the list, so that each is called once. */
 /**
  * Returns the largest limit per policy name. It is NaN if one of the limits is not a number: `compilePolicy` rejects
  * that policy later.

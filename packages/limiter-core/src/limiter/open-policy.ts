@@ -3,6 +3,7 @@ import type { OpenBan } from '../ban/open-ban.ts'
 import type { Backend, Counter, Policy } from '../contracts.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
 import type { Mode } from '../policy/mode.ts'
+import type { KeyTerms } from './key-terms.ts'
 import type { LimitCounters } from './limit-counters.ts'
 import type { OverrideCounters } from './override-counters.ts'
 
@@ -15,6 +16,8 @@ export interface OpenPolicy {
   /** Counter of the configured limit. */
   readonly counter: Counter
   readonly counters: LimitCounters
+  /** Limits and windows of keys; undefined if they do not depend on the request. */
+  readonly terms?: KeyTerms | undefined
   /** Returns the counters of keys that have an override. */
   readonly overrides?: OverrideCounters | undefined
   /** Counters by which the policy bans keys; undefined if it does not. */

@@ -1,6 +1,6 @@
 import type { Counter, LimitOverrides } from '../contracts.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
-import type { LimitCounters } from './limit-counters.ts'
+import { type LimitCounters, preparedCounter } from './limit-counters.ts'
 
 /** Returns the counters of keys that have an override. */
 export class OverrideCounters {
@@ -28,7 +28,8 @@ export class OverrideCounters {
    */
   counterOf(key: string, other: Counter = this.#counters.own): Counter {
     const limit = this.limitOf(key)
-    return (limit === undefined ? undefined : this.#counters.of(limit)) ?? other
+    if (limit === undefined) return other
+    return preparedCounter(this.#counters, limit, other.compiled.policy.windowMs) ?? other
   }
 
   isExempt(key: string): boolean {

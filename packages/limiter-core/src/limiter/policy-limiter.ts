@@ -20,7 +20,7 @@ import type { Observers } from '../observers/observers.ts'
 import { clockOf } from '../time/clock.ts'
 import type { Duration } from '../time/duration.ts'
 import { Adjustments } from './adjustments.ts'
-import { chargeOf, chargesOf, chargesOfEach, type Keys } from './charges.ts'
+import { chargeOf, chargesOf, chargesOfEach, type Keys, type RequestTerms, resetsOf } from './charges.ts'
 import { closeAll } from './close-all.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
 import { type Costs, wholeCost } from './costs/costs.ts'
@@ -113,17 +113,16 @@ export class PolicyLimiter implements Limiter {
 
   /**
    * Like `take`, with one validated key and one validated cost per policy that is not off, in the same order. Policies
-   * whose key is undefined are skipped; at least one key must be present. `limits`: prepared limits that replace the
-   * limits of the policies for this request.
+   * whose key is undefined are skipped; at least one key must be present.
    */
   takeEach(
     keys: readonly (string | undefined)[],
     costs: readonly number[],
     moment?: Moment,
-    limits?: readonly (number | undefined)[],
+    terms?: RequestTerms,
   ): MaybePromise<Decision> {
-    if (this.#sole && !limits) return this.take(keys[0] as string, costs[0], moment)
-    return this.#take(chargesOfEach(this.#open, keys, costs, limits), moment)
+    if (this.#sole && !terms) return this.take(keys[0] as string, costs[0], moment)
+    return this.#take(chargesOfEach(this.#open, keys, costs, terms), moment)
   }
 
   /** Like `takeEach`, but holds the costs of policies with `maxHoldMs`. */
@@ -131,9 +130,9 @@ export class PolicyLimiter implements Limiter {
     keys: readonly (string | undefined)[],
     costs: readonly number[],
     moment?: Moment,
-    limits?: readonly (number | undefined)[],
+    terms?: RequestTerms,
   ): MaybePromise<LimiterHold> {
-    return this.#hold(chargesOfEach(this.#open, keys, costs, limits), longestHoldMs(this.policies), moment)
+    return this.#hold(chargesOfEach(this.#open, keys, costs, terms), longestHoldMs(this.policies), moment)
   }
 
   /** Like `charge`, for one policy; `index` is its position among the policies that are not off. */
@@ -200,6 +199,10 @@ export class PolicyLimiter implements Limiter {
    * has changed. Requests that the previous limiter has decided can still be settled and refunded.
    */
   replace(previous: PolicyLimiter): void {
+    for (const { policy, terms } of this.#open) {
+      const before = previous.#open.find((one) => one.policy.name === policy.name)?.terms
+      if (before && before !== terms) terms?.follow(before)
+    }
     this.#succession.follow(previous.#succession, () => this.#chooseSole())
     for (const stop of previous.#leave.splice(0)) stop()
     previous.#chooseSole()
@@ -226,7 +229,8 @@ export class PolicyLimiter implements Limiter {
 
   #reset(charges: readonly Charge[]): MaybePromise<void> {
     const earlier = this.#succession.reset(charges)
-    const reset = (this.#backend as RequestBackend).resetAll(charges)
+    const counted = charges.flatMap((charge) => resetsOf(this.#open, charge))
+    const reset = (this.#backend as RequestBackend).resetAll(counted)
     return earlier === undefined ? reset : andThen(allOf([earlier, reset]), () => undefined)
   }
 
@@ -287,8 +291,8 @@ export class PolicyLimiter implements Limiter {
   }
 }
 
-/** Returns the counter of the only policy if it is enforced and has neither overrides nor bans. */
+/** Returns the counter of the only policy if it is enforced, with one limit for all keys and without bans. */
 function soleOf([first, ...others]: readonly OpenPolicy[]): Counter | undefined {
-  const isSole = first?.mode === 'enforce' && !first.overrides && !first.ban && others.length === 0
+  const isSole = first?.mode === 'enforce' && !first.overrides && !first.terms && !first.ban && others.length === 0
   return isSole ? first.counter : undefined
 }

@@ -1,4 +1,5 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { storedName } from '../backend/stored-name.ts'
 import type { CompiledPolicy, ObserverEvent, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
@@ -92,7 +93,8 @@ export class CountTable {
 
   /** Returns the slots of a counter. */
   open(compiled: CompiledPolicy, name: string): CounterSlots {
-    this.#names.text(name)
+    // as in other backends, cells of another form have another name
+    this.#names.text(storedName(name, compiled))
     const { low, high } = this.#names
     let arena = this.#arenas.get(compiled.cells)
     if (!arena) {

@@ -36,13 +36,18 @@ export class PolicyVariants {
   }
 
   /**
-   * Compiles one of the policies. Keys with an override have another `limit` but use the same cells. Throws a
-   * `SluiceError` if the algorithm cannot count the policy.
+   * Compiles one of the policies. Keys with an override have another `limit` but use the same cells; another window has
+   * cells of its own. Throws a `SluiceError` if the algorithm cannot count the policy.
    */
-  compile(policy: Policy, limit: number = policy.limit): CompiledPolicy {
-    const compiled = this.#compile(policy, limit)
+  compile(policy: Policy, limit: number = policy.limit, windowMs: number = policy.windowMs): CompiledPolicy {
+    const compiled = windowMs === policy.windowMs ? this.#compile(policy, limit) : this.#alone(policy, limit, windowMs)
     if (policy.retry === 'booked') return new BookingPolicy(compiled)
     return this.#maxHoldMs === 0 ? compiled : new HoldingPolicy(compiled, sliceMsOf(this.#maxHoldMs))
+  }
+
+  /** Compiles a policy with a window that no plan has. */
+  #alone(policy: Policy, limit: number, windowMs: number): CompiledPolicy {
+    return algorithms[policy.algorithm].compile({ ...policy, limit, windowMs }, this.#roomOf(policy, this.#policies))
   }
 
   #compile(policy: Policy, limit: number): CompiledPolicy {

@@ -8,8 +8,9 @@ import {
   spentSince,
 } from '@sluice/fleet/leases'
 import type { Fund } from '@sluice/limiter-core/backend'
-import { includedLeft, type QuotaAccount } from './quota-account.ts'
+import type { QuotaAccount } from './quota-account.ts'
 import type { LeaseState, PeriodState } from './quota-state.ts'
+import { includedLeft } from './quota-state.ts'
 
 /** Time after the end of a lease during which its owner can still report what it spent. */
 export const REPORTED_WITHIN_MS = 3_600_000

@@ -2,17 +2,26 @@ import type { CalendarPeriod, CalendarPeriods } from '../calendar/calendar-perio
 import { END_OF_TIME } from '../calendar/endless-period.ts'
 import { AccountHolds } from './account-holds.ts'
 import { QuotaJournal } from './quota-journal.ts'
-import type { LeaseState, PeriodState, QuotaState, ReservationState } from './quota-state.ts'
+import {
+  included,
+  includedLeft,
+  type LeaseState,
+  type PeriodState,
+  type QuotaState,
+  type ReservationState,
+} from './quota-state.ts'
 import { TopUps } from './top-ups.ts'
 
 /** Number of past periods kept for late reports, beside periods with reservations. */
 const CLOSED_PERIODS = 3
+/** Farthest period, counted from the current one, whose start is computed as the end of a wait. */
+const FARTHEST_PERIOD = 100_000
 /** Percentages of the included units at which a notice is written, in ascending order. */
 const THRESHOLDS = [80, 100] as const
 
 /** Rules for the periods of an account, the same for all keys of a quota. */
 export interface QuotaTerms {
-  readonly periods: Pick<CalendarPeriods, 'at' | 'before' | 'hourAt' | 'sameHourUntil' | 'warmUp'>
+  readonly periods: Pick<CalendarPeriods, 'at' | 'between' | 'hourAt' | 'later' | 'sameHourUntil' | 'warmUp'>
   /** Maximum number of unused units carried over to the next period. */
   readonly carryOver: number
 }
@@ -126,19 +135,24 @@ export class QuotaAccount {
   waitMs(units: number): number {
     const ends = [this.current.endsAt, ...this.holds.endsAfter(this.now)].sort((one, other) => one - other)
     const fits = ends.find((at) => this.freeAt(at) >= units)
-    if (fits === undefined && units > this.nextCapacity) return Number.POSITIVE_INFINITY
-    return Math.ceil((fits ?? this.current.endsAt) - this.now)
+    return fits === undefined ? this.#waitForCarried(units) : Math.ceil(fits - this.now)
+  }
+
+  /** Returns the milliseconds until a period that has enough units if all leases return, and none are used before. */
+  #waitForCarried(units: number): number {
+    const { current, now } = this
+    const { carryOver, periods } = this.#terms
+    const larger = current.limit + this.topUps.left(now)
+    const needed = units - larger - Math.min(carryOver, includedLeft(current))
+    if (needed <= 0) return Math.ceil(current.endsAt - now)
+    const unused = Math.ceil(needed / current.limit)
+    if (units > larger + carryOver || unused > FARTHEST_PERIOD) return Number.POSITIVE_INFINITY
+    return Math.ceil(periods.later(current, unused + 1).startsAt - now)
   }
 
   /** All units of the key in the current period, spent or not. */
   get capacity(): number {
     return included(this.current) + this.current.toppedUp + this.topUps.left(this.now)
-  }
-
-  /** Maximum units of the next period as things stand. Larger requests never fit. */
-  get nextCapacity(): number {
-    const carried = Math.min(this.#terms.carryOver, includedLeft(this.current))
-    return this.current.limit + carried + this.topUps.left(this.now)
   }
 
   /** Returns the units of a period that are on lease, or reserved until after `at`. Default: now. */
@@ -243,10 +257,9 @@ export class QuotaAccount {
     if (carryOver === 0) return 0
     const earlier = this.#state.periods.filter(({ startsAt }) => startsAt < calendar.startsAt).at(-1)
     if (!earlier) return 0
-    const left = Math.min(carryOver, Math.max(0, includedLeft(earlier) - this.pendingIn(earlier)))
+    const left = Math.max(0, includedLeft(earlier) - this.pendingIn(earlier))
     // all units of the unused periods in between are left
-    const isNext = periods.before(calendar).label === earlier.label
-    return isNext ? left : Math.min(carryOver, earlier.limit + left)
+    return Math.min(carryOver, left + earlier.limit * periods.between(earlier, calendar))
   }
 
   /**
@@ -284,14 +297,4 @@ export class QuotaAccount {
       this.journal.notices.push({ period: period.label, threshold, used, included: all })
     }
   }
-}
-
-/** Returns the units of a period without top-ups. */
-export function included({ limit, carried }: PeriodState): number {
-  return limit + carried
-}
-
-/** Returns the included units of a period that are not charged. */
-export function includedLeft(period: PeriodState): number {
-  return Math.max(0, included(period) - (period.used + period.stranded - period.toppedUp))
 }

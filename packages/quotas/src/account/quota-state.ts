@@ -105,3 +105,13 @@ export function parseState(text: string): QuotaState {
   if (v === VERSION) return { ...state, holds: state.holds ?? [], forgottenAt: state.forgottenAt ?? 0 }
   throw new SluiceError('SLUICE_COUNTER_TABLES', `quota account: expected version ${VERSION}, received version ${v}`)
 }
+
+/** Returns the units of a period without top-ups. */
+export function included({ limit, carried }: PeriodState): number {
+  return limit + carried
+}
+
+/** Returns the included units of a period that are not charged. */
+export function includedLeft(period: PeriodState): number {
+  return Math.max(0, included(period) - (period.used + period.stranded - period.toppedUp))
+}

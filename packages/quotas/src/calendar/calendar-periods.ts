@@ -2,6 +2,10 @@ import { Temporal } from '@js-temporal/polyfill'
 import type { PolicyCalendar } from '@sluice/limiter-core/backend'
 import { LocalHours } from './local-hours.ts'
 
+const DAY_MS = 86_400_000
+/** Length of the shortest periods, of which daylight saving time takes up to a day. */
+const SHORTEST_MS = { day: DAY_MS / 2, week: 6 * DAY_MS, month: 27 * DAY_MS } as const
+
 /** A day, week or month of a time zone, from `startsAt` (inclusive) to `endsAt` (exclusive), in epoch ms. */
 export interface CalendarPeriod {
   /**
@@ -59,6 +63,26 @@ export class CalendarPeriods {
       before = this.#beginningAt(date)
     } while (before.startsAt === before.endsAt)
     return before
+  }
+
+  /** Returns the number of periods between two. The earlier one may belong to another calendar. */
+  between(earlier: CalendarPeriod, later: CalendarPeriod): number {
+    const [first, last] = [new Date(earlier.label), new Date(later.label)]
+    const { per } = this.#calendar
+    const months = 12 * (last.getUTCFullYear() - first.getUTCFullYear()) + last.getUTCMonth() - first.getUTCMonth()
+    const days = Math.round((last.getTime() - first.getTime()) / DAY_MS)
+    const distance = per === 'month' ? months : Math.round(per === 'week' ? days / 7 : days)
+    // an earlier calendar may have had longer periods
+    const most = Math.ceil((later.startsAt - earlier.endsAt) / SHORTEST_MS[per])
+    return Math.max(0, Math.min(distance - 1, most))
+  }
+
+  /** Returns the period `count` periods after one; if a zone skips its date, an empty one. */
+  later({ label }: Pick<CalendarPeriod, 'label'>, count: number): CalendarPeriod {
+    const { per, anchor = 1 } = this.#calendar
+    const date = Temporal.PlainDate.from(label)
+    if (per === 'month') return this.#beginningAt(anchoredIn(date.with({ day: 1 }).add({ months: count }), anchor))
+    return this.#beginningAt(date.add({ days: per === 'week' ? 7 * count : count }))
   }
 
   /** Returns the next period. */

@@ -15,7 +15,11 @@ export class EndlessPeriod {
   /** The period needs no look-up. */
   warmUp(): void {}
 
-  before(period: CalendarPeriod): CalendarPeriod {
+  between(): number {
+    return 0
+  }
+
+  later(period: CalendarPeriod): CalendarPeriod {
     return period
   }
 

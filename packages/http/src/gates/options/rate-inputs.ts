@@ -62,7 +62,7 @@ const BY_PLAN =
   "plan: (req) => 'free'"
 
 /** Returns the options of a policy for the limiter. A function is replaced by a value that applies to no request. */
-export function policyOf(input: unknown, windowMs = UNKNOWN_WINDOW_MS): PolicyInput {
+export function policyOf(input: unknown): PolicyInput {
   optionsOf('policy', input as RequestPolicy<unknown, unknown>, POLICY_OPTIONS, {
     'next to policies': SHARED_RATE_OPTIONS,
   })
@@ -72,7 +72,7 @@ export function policyOf(input: unknown, windowMs = UNKNOWN_WINDOW_MS): PolicyIn
   }
   if (typeof limit === 'object' && limit !== null)
     throw badValue('SLUICE_BAD_LIMIT', `policy '${policy.name ?? DEFAULT_NAMES.rateLimit}': limit`, limit, BY_PLAN)
-  const length = typeof window === 'function' ? windowMs : window
+  const length = typeof window === 'function' ? UNKNOWN_WINDOW_MS : window
   return {
     ...policy,
     limit: typeof limit === 'function' ? unknownLimit(policy.algorithm, length) : limit,

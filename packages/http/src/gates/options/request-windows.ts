@@ -2,6 +2,7 @@ import {
   andThen,
   type Duration,
   type MaybePromise,
+  type OpenPolicy,
   parseDuration,
   type RequestView,
   SluiceError,
@@ -17,53 +18,40 @@ const MOST_WINDOWS = 100
 
 const LONGEST = 'the longest window so far'
 
-/** A policy that was opened with one of the windows. */
-interface Opened {
-  readonly policy: { readonly windowMs: number }
-  readonly close: () => void
-}
-
-/** The windows that the function of a policy returns. The policy is opened once for each of them. */
-export class RequestWindows<Req, Policy extends Opened> {
+/** The windows that the function of a policy returns. Each window has a count of its own. */
+export class RequestWindows<Req> {
   readonly #windowOf: WindowHook<Req>
-  readonly #open: (windowMs: number) => Policy
-  readonly #opened = new Map<number, Policy>()
-  #longest: Policy | undefined
+  readonly #counters: OpenPolicy['counters']
+  readonly #known = new Set<number>()
+  #longest: number | undefined
 
-  constructor(windowOf: WindowHook<Req>, open: (windowMs: number) => Policy) {
+  constructor(windowOf: WindowHook<Req>, counters: OpenPolicy['counters']) {
     this.#windowOf = windowOf
-    this.#open = open
+    this.#counters = counters
   }
 
-  /** Returns the policy with the window of a request. */
-  of(view: RequestView<Req>, report: LimiterReport): MaybePromise<Policy> {
-    const policy = runHook<Duration, Policy | typeof LONGEST>(
+  /** Returns the window of a request in milliseconds, and opens its counter. */
+  of(view: RequestView<Req>, report: LimiterReport): MaybePromise<number> {
+    const window = runHook<Duration, number | typeof LONGEST>(
       'window',
       () => this.#windowOf(view.raw),
-      (window) => this.#accepted(parseDuration(window, 'window')),
+      (value) => this.#accepted(parseDuration(value, 'window')),
       LONGEST,
       reportUnlessPreflight(view, report),
     )
-    return andThen(policy, (one) => (one === LONGEST ? (this.#longest ?? this.#with(UNKNOWN_WINDOW_MS)) : one))
+    return andThen(window, (one) => (one === LONGEST ? (this.#longest ?? UNKNOWN_WINDOW_MS) : one))
   }
 
-  close(): void {
-    for (const { close } of this.#opened.values()) close()
-  }
-
-  #accepted(windowMs: number): Policy {
-    if (this.#opened.size >= MOST_WINDOWS && !this.#opened.has(windowMs)) {
+  #accepted(windowMs: number): number {
+    if (this.#known.has(windowMs)) return windowMs
+    if (this.#known.size >= MOST_WINDOWS) {
       const message = `window: expected at most ${MOST_WINDOWS} different windows, received another one`
       throw new SluiceError('SLUICE_BAD_DURATION', message)
     }
-    const policy = this.#with(windowMs)
-    if (!this.#longest || windowMs > this.#longest.policy.windowMs) this.#longest = policy
-    return policy
-  }
-
-  #with(windowMs: number): Policy {
-    const policy = this.#opened.get(windowMs) ?? this.#open(windowMs)
-    this.#opened.set(windowMs, policy)
-    return policy
+    const { limit } = this.#counters.own.compiled.policy
+    this.#counters.prepare(limit, windowMs)
+    this.#known.add(windowMs)
+    this.#longest = Math.max(windowMs, this.#longest ?? windowMs)
+    return windowMs
   }
 }

@@ -1,5 +1,5 @@
 import type { Charge, Decision, Held, HoldChange } from '../../contracts.ts'
-import { hasVerdict, takenAtOf, wasCounted } from '../../decision/taken-charges.ts'
+import { takenAtOf, verdictOf, wasCounted } from '../../decision/taken-charges.ts'
 
 /** Units of one policy that were taken, and not held: they are refunded later. */
 interface TakenUnits {
@@ -30,6 +30,8 @@ function now(charge: Charge): SettlingCharge {
 export class HeldPolicy {
   readonly #charge: Charge
   readonly #forMs: number
+  /** The charge on the counter of the limit that applied to the last take. */
+  #last: Charge
   #held: Held | undefined
   /** Whether the policy has decided about the work: not if it was off. */
   #hasDecided = false
@@ -41,6 +43,7 @@ export class HeldPolicy {
   constructor(charge: Charge, forMs: number) {
     this.#charge = charge
     this.#forMs = forMs
+    this.#last = charge
   }
 
   get policy(): string {
@@ -55,16 +58,18 @@ export class HeldPolicy {
   /** Returns the charge that holds `units` more. */
   more(units: number): Charge {
     const cost = units + this.#returned
-    if (!this.#charge.counter.compiled.holds) return this.#of(cost)
-    return this.#of(cost + (this.#held?.units ?? 0), { from: this.#held, forMs: this.#forMs })
+    if (!this.#charge.counter.compiled.holds) return of(this.#charge, cost)
+    return of(this.#charge, cost + (this.#held?.units ?? 0), { from: this.#held, forMs: this.#forMs })
   }
 
-  /** Records that the charge of `more` units was taken. */
-  record(more: number, decision: Decision): void {
-    const charge = this.#charge
-    if (!hasVerdict(decision, charge)) return
+  /** Records that the charge of `more` units was taken. `charge`: on the counter of the limit that applied. */
+  record(more: number, decision: Decision, charge: Charge): void {
+    const verdict = verdictOf(decision, charge)
+    if (!verdict) return
     this.#hasDecided = true
-    if (charge.advisory && !decision.verdicts.every(({ allowed }) => allowed)) return
+    this.#last = charge
+    // the mode at the time of the take, which an operator may have set
+    if (verdict.shadow && !decision.verdicts.every(({ allowed }) => allowed)) return
     const units = more + this.#returned
     this.#returned = 0
     const takenAt = takenAtOf(decision, charge)
@@ -72,6 +77,11 @@ export class HeldPolicy {
     const { holds } = charge.counter.compiled
     if (!holds || uncounted) this.#taken = [...this.#taken, { units, takenAt, uncounted }]
     else this.#held = { units: units + (this.#held?.units ?? 0), endsAt: holds.endsAt(takenAt, this.#forMs) }
+  }
+
+  /** The charge as it was configured when the hold was opened. */
+  get charge(): Charge {
+    return this.#charge
   }
 
   get isSettled(): boolean {
@@ -86,14 +96,14 @@ export class HeldPolicy {
     const settling: SettlingCharge[] = []
     let spent = actual
     if (this.#held) {
-      settling.push(now(this.#of(spent, { from: this.#held, forMs: this.#forMs })))
+      settling.push(now(of(this.#last, spent, { from: this.#held, forMs: this.#forMs })))
       spent = 0
     }
     for (const { units, ...take } of this.#taken) {
-      settling.push({ charge: this.#of(spent - units), ...take })
+      settling.push({ charge: of(this.#last, spent - units), ...take })
       spent = 0
     }
-    if (spent > 0) settling.push(now(this.#of(spent)))
+    if (spent > 0) settling.push(now(of(this.#last, spent)))
     this.#held = undefined
     this.#taken = NONE
     return settling
@@ -102,14 +112,13 @@ export class HeldPolicy {
   /** Returns the charges that return the units that were only taken. */
   giveBack(): readonly SettlingCharge[] {
     this.#returned = this.#taken.reduce((sum, { units }) => sum + units, this.#returned)
-    const back = this.#taken.map(({ units, ...take }) => ({ charge: this.#of(-units), ...take }))
+    const back = this.#taken.map(({ units, ...take }) => ({ charge: of(this.#last, -units), ...take }))
     this.#taken = NONE
     return back
   }
+}
 
-  // names each property: a copy with `...` costs several times as much
-  #of(cost: number, hold?: HoldChange): Charge {
-    const { key, counter, advisory } = this.#charge
-    return { key, counter, cost, advisory: advisory === true, hold }
-  }
+// names each property: a copy with `...` costs several times as much
+function of({ key, counter, advisory }: Charge, cost: number, hold?: HoldChange): Charge {
+  return { key, counter, cost, advisory: advisory === true, hold }
 }

@@ -16,6 +16,7 @@ export interface HoldingLimiter {
   take(charges: readonly Charge[], moment?: Moment): MaybePromise<Decision>
   readonly adjustments: {
     adjust(charges: readonly Charge[], takenAt: number, uncounted: boolean): MaybePromise<Answer>
+    atLimitOf(taken: Decision, charge: Charge): Charge
   }
 }
 
@@ -51,9 +52,21 @@ export function openHold(
     moment,
   )
   return andThen(taken, (decision) => {
-    for (const [index, { cost }] of charges.entries()) if (decision.allowed) policies[index].record(cost, decision)
+    if (decision.allowed) record(limiter, policies, (index) => charges[index].cost, decision)
     return new LimiterHold(limiter, policies, forMs, decision)
   })
+}
+
+/** Records what an allowed take of `unitsOf` more units has taken, under the modes and limits that applied to it. */
+function record(
+  { adjustments }: HoldingLimiter,
+  policies: readonly HeldPolicy[],
+  unitsOf: (index: number) => number,
+  decision: Decision,
+): void {
+  for (const [index, policy] of policies.entries()) {
+    policy.record(unitsOf(index), decision, adjustments.atLimitOf(decision, policy.charge))
+  }
 }
 
 /** A hold of a limiter. Its calls follow each other, so that a stream that ends cannot lose an extension. */
@@ -86,7 +99,12 @@ export class LimiterHold implements Hold {
       return andThen(this.#limiter.take(open.map(({ policy, units }) => policy.more(units))), (decision) => {
         this.decision = decision
         if (!decision.allowed) return false
-        for (const { policy, units } of open) policy.record(units, decision)
+        record(
+          this.#limiter,
+          open.map(({ policy }) => policy),
+          (index) => open[index].units,
+          decision,
+        )
         this.#startTimer()
         return true
       })
