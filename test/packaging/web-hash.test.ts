@@ -5,7 +5,7 @@ import * as ofNode from '@sluice/keyed-hash'
 import { eachSeed } from '@sluice/testkit'
 import { root } from '../repository.ts'
 
-const ofTheWeb: typeof ofNode = createRequire(__filename)(join(root, 'packages/keyed-hash/dist/web/index.js'))
+const ofTheWeb: typeof ofNode = createRequire(__filename)(join(root, 'packages/keyed-hash/dist/cjs/web.js'))
 
 test('the build for runtimes without node:crypto hashes as the one for Node.js does', async () => {
   await eachSeed(20, async (random) => {

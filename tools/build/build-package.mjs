@@ -1,37 +1,38 @@
-// Builds the package in the working folder: code and types as CommonJS into dist/cjs, and into dist/esm ES modules that
-// re-export them, so that a process has one copy of the package however it is loaded.
+// Builds the package in the working folder: its code as ES modules into dist/esm and as CommonJS into dist/cjs, and its
+// types into dist/cjs.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, posix } from 'node:path'
+import { writeCode } from './package-code.mjs'
 
 const require = createRequire(import.meta.url)
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
 const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin/biome')
-// types keep their comments, for the editors of users
-const emits = [
-  ['--noCheck', '--declaration', 'false', '--isolatedDeclarations', 'false', '--removeComments'],
-  ['--emitDeclarationOnly'],
-]
 // as tsc writes them: import and export statements, side effects, and import types
 const RELATIVE_IMPORTS = /(?:from |import |import\()['"](\.[^'"]+)['"]/g
+
+const { exports, bin = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
+const entries = Object.values(exports).filter((entry) => entry.import)
+const modules = Object.fromEntries(entries.map((entry) => [nameOf(entry.import.default), entry['@sluice/source']]))
+const commands = Object.fromEntries(Object.values(bin).map((path) => [nameOf(path), `./src/${nameOf(path)}.ts`]))
+
 // otherwise output of files that have since been deleted would be published
 rmSync('dist', { recursive: true, force: true })
-for (const flags of emits) run(tsc, '-p', 'tsconfig.json', '--singleThreaded', ...flags)
-const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
-const entries = Object.values(exports).filter((entry) => entry.import)
-dropUnreachableTypes(entries.map((entry) => join(entry.require.types)))
-// tabs instead of the compiler's four spaces make the installed size a tenth smaller
-run(biome, 'format', '--write', `--config-path=${join(import.meta.dirname, 'published-format.json')}`, 'dist/cjs')
+await writeCode('esm', modules)
+await writeCode('cjs', { ...modules, ...commands })
 // without it Node would read dist/cjs as ESM, because the package has "type": "module"
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n')
 
-for (const entry of entries) writeImport(entry.import, entry.require.default)
+run(tsc, '-p', 'tsconfig.json', '--singleThreaded', '--emitDeclarationOnly')
+dropUnreachableTypes(entries.map((entry) => join(entry.require.types)))
+for (const entry of entries) writeModuleTypes(entry.import, entry.require)
+// tabs instead of the compiler's four spaces make the installed size smaller
+run(biome, 'format', '--write', `--config-path=${join(import.meta.dirname, 'published-format.json')}`, 'dist/cjs')
 
-/** Runs a Node tool, and exits with its code if it fails. */
-function run(tool, ...args) {
-  const { status } = spawnSync(process.execPath, [tool, ...args], { stdio: 'inherit' })
-  if (status !== 0) process.exit(status ?? 1)
+/** Returns the name of an entry point: `redis/index` for `./dist/esm/redis/index.js`. */
+function nameOf(path) {
+  return path.replace(/^\.\/dist\/\w+\//, '').replace(/\.js$/, '')
 }
 
 /** Deletes declarations that no entry point imports, directly or indirectly: compilers and editors never read them. */
@@ -47,13 +48,32 @@ function dropUnreachableTypes(entryTypes) {
     const path = join('dist/cjs', name)
     if (path.endsWith('.d.ts') && !reached.has(path)) rmSync(path)
   }
+  removeEmptyFolders('dist/cjs')
 }
 
-/** Returns a module that re-exports the CommonJS module by name, so that no tool has to detect the names. */
-function writeImport({ default: module, types }, required) {
-  const names = Object.keys(require(join(process.cwd(), required)))
-  const from = `'${posix.relative(posix.dirname(module), required)}'`
-  mkdirSync(dirname(module), { recursive: true })
-  writeFileSync(module, `export { ${names.join(', ')} } from ${from}\n`)
-  writeFileSync(types, `export * from ${from}\n`)
+function removeEmptyFolders(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeEmptyFolders(join(folder, entry.name))
+  }
+  if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true })
+}
+
+/**
+ * Writes types that re-export those of the CommonJS module, so that a name is one type, whoever imports it. `export *`
+ * omits a default export, which therefore also has a name.
+ */
+function writeModuleTypes({ types }, required) {
+  const from = `'${posix.relative(posix.dirname(types), required.default)}'`
+  const names = Object.entries(require(join(process.cwd(), required.default)))
+  const [, defaultExport] = names.find(([name]) => name === 'default') ?? []
+  const named = defaultExport && names.find(([name, value]) => name !== 'default' && value === defaultExport)
+  if (defaultExport && !named) throw new Error(`${required.default}: the default export has no other name`)
+  const text = named ? `export { ${named[0]} as default } from ${from}\n` : ''
+  writeFileSync(types, `export * from ${from}\n${text}`)
+}
+
+/** Runs a Node tool, and exits with its code if it fails. */
+function run(tool, ...args) {
+  const { status } = spawnSync(process.execPath, [tool, ...args], { stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? 1)
 }

@@ -1,30 +1,22 @@
-// Bundles the built @sluice/keyed-hash for runtimes without `node:crypto` into dist/web, with the hash functions of
-// @noble, so that its users do not install them. Runs in the folder of the package.
-import { rmSync, writeFileSync } from 'node:fs'
+// Builds @sluice/keyed-hash for runtimes without `node:crypto`, with the hash functions of @noble, so that its users do
+// not install them. Runs in the folder of the package, after build-package.mjs.
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { writeCode } from './package-code.mjs'
 
-const webCrypto = 'dist/cjs/crypto/web-crypto.js'
+const webCrypto = {
+  name: 'web-crypto',
+  resolveId: (module) => (/\/node-crypto\.ts$/.test(module) ? join(process.cwd(), 'src/crypto/web-crypto.ts') : null),
+}
 
-await build({
-  entryPoints: ['dist/cjs/index.js'],
-  outfile: 'dist/web/index.js',
-  bundle: true,
-  format: 'cjs',
-  platform: 'neutral',
-  target: 'es2022',
-  minify: true,
-  legalComments: 'inline',
-  banner: { js: '/*! noble-hashes - MIT License (c) 2022 Paul Miller (paulmillr.com) */' },
-  logLevel: 'error',
-  plugins: [
+for (const format of ['esm', 'cjs']) {
+  await writeCode(
+    format,
+    { web: './src/index.ts' },
     {
-      name: 'web-crypto',
-      setup: ({ onResolve }) =>
-        onResolve({ filter: /node-crypto\.js$/ }, () => ({ path: join(process.cwd(), webCrypto) })),
+      bundled: ['@noble/ciphers', '@noble/hashes'],
+      plugins: [webCrypto],
+      minify: true,
+      banner: '/*! noble-hashes - MIT License (c) 2022 Paul Miller (paulmillr.com) */',
     },
-  ],
-})
-writeFileSync('dist/web/package.json', '{ "type": "commonjs" }\n')
-// Node.js never loads it
-rmSync(webCrypto)
+  )
+}
