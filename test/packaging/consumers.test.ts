@@ -1,15 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { compile } from '../compiler.ts'
 import { packages, readManifest, root } from '../repository.ts'
+import { runtimeBinary } from '../runtimes/runtime-binary.ts'
 import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { adapters, bundleApp, bundlers, limited, statusesOf } from './bundled-app.ts'
 import { mustRun, run } from './command.ts'
 import { ConsumerProject } from './consumer-project.ts'
 import { askConsumer } from './consumer-server.ts'
 
 // KB (1,000 bytes) that `npm install @sluice/express` adds
-const expressBudgetKb = 1_115
+const expressBudgetKb = 1_550
 
 const scripts = [
   'esm.mjs',
@@ -55,6 +57,27 @@ test('TypeScript in nodenext accepts the packages from both kinds of module', as
   for (const script of typed.flatMap((name) => [`built/${name}.mjs`, `built/${name}.cjs`])) await expectLimited(script)
   // two compilations and many processes, on a busy machine
 }, 300_000)
+
+describe.each(bundlers)('a bundle of %s', (bundler) => {
+  test.each(['esm', 'cjs'] as const)('as %s limits the apps of every adapter', async (format) => {
+    const { folder } = project
+    const bundle = await bundleApp({ folder, bundler, format, names: adapters })
+    expect(await statusesOf(bundle, folder, [process.execPath])).toEqual(limited(adapters))
+  })
+})
+
+test.each(['node', 'neutral', 'browser'] as const)(
+  'an ES module bundle of esbuild for the platform %s runs on Node.js, Deno and Bun',
+  async (platform) => {
+    const { folder } = project
+    const names = ['hono', 'fetch']
+    const bundle = await bundleApp({ folder, bundler: 'esbuild', format: 'esm', names, platform })
+    const deno = [runtimeBinary('deno'), 'run', '--allow-all', '--no-config', '--no-lock']
+    for (const command of [[process.execPath], deno, [runtimeBinary('bun')]]) {
+      expect(await statusesOf(bundle, folder, command)).toEqual(limited(names))
+    }
+  },
+)
 
 test('a CommonJS jest with its default configuration tests a limited Express app', async () => {
   const args = [join(root, 'node_modules/jest/bin/jest.js'), '--rootDir', '.', '--ci', 'app.test.cjs']

@@ -51,14 +51,16 @@ describe('workerd', () => {
     TIMEOUT_MS,
   )
 
-  test('limits requests of a Worker that creates its limits in the global scope, without Node.js', async () => {
+  // before 2025-05-05, Workers have neither FinalizationRegistry nor WeakRef
+  const dates = ['2023-01-01', '2024-09-22', '2025-05-04', '2025-05-05', '2026-11-01']
+  test.each(dates)('limits a Worker of %s with limits in the global scope, without Node.js', async (date) => {
     const { text, metafile } = await bundle('programs/limited-worker.ts', { conditions: CONDITIONS, external: [] })
     expect(Object.values(metafile.outputs).flatMap(({ imports }) => imports)).toEqual([])
-    await withWorker(startWorker({ text }), async ({ url, output }) => {
-      const ask = (address: string) => fetch(url, { headers: { 'cf-connecting-ip': address } })
+    await withWorker(startWorker({ text, compatibilityDate: date }), async ({ url, output }) => {
+      const ask = (path: string, address: string) => fetch(url + path, { headers: { 'cf-connecting-ip': address } })
       const answers = []
       for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2']) {
-        const { status, headers } = await ask(address)
+        const { status, headers } = await ask('/', address)
         answers.push([status, headers.get('ratelimit')?.split(';pk')[0], headers.get('retry-after')])
       }
       expect(answers).toEqual([
@@ -68,6 +70,7 @@ describe('workerd', () => {
         [429, '"all";r=0;t=60', '60'],
         [200, '"all";r=2;t=60', null],
       ])
+      expect((await ask('/slow', '192.0.2.3')).status).toBe(200)
       expect(output()).not.toMatch(/error|warn/i)
     })
   })

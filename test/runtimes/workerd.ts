@@ -9,6 +9,8 @@ import { runtimeBinary } from './runtime-binary.ts'
 export interface WorkerOptions {
   /** The Worker, as one module. */
   readonly text: string
+  /** Default: 2026-11-01. */
+  readonly compatibilityDate?: string
   readonly compatibilityFlags?: readonly string[]
   /** Durable Objects of a class `LimitObject`, which the Worker exports, with the binding `LIMITS`. */
   readonly objects?: {
@@ -88,10 +90,11 @@ ${names.map((name, index) => workerOf(name, options, index === 0)).join('\n')}
 `
 }
 
-function workerOf(name: string, { compatibilityFlags = [], objects }: WorkerOptions, isOwner: boolean): string {
+function workerOf(name: string, options: WorkerOptions, isOwner: boolean): string {
+  const { compatibilityDate = COMPATIBILITY_DATE, compatibilityFlags = [], objects } = options
   const fields = [
     'modules = [(name = "worker.mjs", esModule = embed "worker.mjs")]',
-    `compatibilityDate = "${COMPATIBILITY_DATE}"`,
+    `compatibilityDate = "${compatibilityDate}"`,
     `compatibilityFlags = ${JSON.stringify(compatibilityFlags)}`,
   ]
   if (objects) {

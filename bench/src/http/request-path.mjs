@@ -53,10 +53,17 @@ function calledOf({ url, functions }) {
     .map(({ functionName, ranges: [{ startOffset, count }] }) => ({ functionName, startOffset, count }))
     .filter(({ functionName, count }) => count > 0 && !unwritten.includes(functionName))
     .map(({ functionName, startOffset, count }) => ({
-      file: relative(packages, path).replace('dist/cjs/', ''),
+      file: sourceOf(path, text.slice(0, startOffset)),
       name: functionName || `line ${text.slice(0, startOffset).split('\n').length}`,
       count,
     }))
+}
+
+/** Returns the source file of a function: the bundler names each before its code. */
+function sourceOf(path, before) {
+  const [name] = relative(packages, path).split('/')
+  const source = [...before.matchAll(/^\/\/ src\/(\S+)$/gm)].at(-1)?.[1]
+  return `${name}/${source}`
 }
 
 function print(called) {

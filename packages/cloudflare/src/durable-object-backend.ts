@@ -7,6 +7,7 @@ import {
   integerFrom,
   optionalFunction,
   optionsOf,
+  processWideMap,
 } from '@sluice/limiter-core/backend'
 import { EntryNames } from './calls/entry-names.ts'
 import type { LimitNamespace } from './calls/limit-namespace.ts'
@@ -71,7 +72,7 @@ const DEFAULT_MAX_BATCH = 64
 const MAX_MAX_BATCH = 1_000
 const MAX_PREFIX = 128
 
-const identities = new WeakMap<LimitNamespace, Map<string, object>>()
+const identities = processWideMap<LimitNamespace, Map<string, object>>(Symbol.for('sluice.objectIdentities@1'))
 
 /**
  * Creates a backend that counts exactly in Durable Objects of Cloudflare: all isolates of all Workers with the binding
@@ -121,8 +122,8 @@ export function durableObjectBackend(
 
 /** Returns an object that identifies the counts: the same object for each call with equal arguments. */
 function identityOf(namespace: LimitNamespace, counts: string): object {
-  const known = identities.get(namespace) ?? new Map<string, object>()
-  identities.set(namespace, known)
+  const known = identities().get(namespace) ?? new Map<string, object>()
+  identities().set(namespace, known)
   const identity = known.get(counts) ?? {}
   known.set(counts, identity)
   return identity

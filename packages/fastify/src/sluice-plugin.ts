@@ -23,7 +23,6 @@ import type {
   FastifyRequest,
   RouteOptions,
 } from 'fastify'
-import fp from 'fastify-plugin'
 import { checkInHook, type Done } from './fastify-mount.ts'
 import {
   ADMITTED,
@@ -73,7 +72,7 @@ const APPLICATION = [...ROUTE, ...SLUICE_OPTIONS] as const
  * Limits an application: `await app.register(sluice, { rateLimit: { limit: 100, window: '1m' } })`. If it is registered
  * again in a child instance, its options change the limits for the routes of that instance.
  */
-export const sluice: FastifyPluginAsync<FastifySluiceOptions> = fp(
+export const sluice: FastifyPluginAsync<FastifySluiceOptions> = plugin(
   async (app: Home, options: FastifySluiceOptions) => {
     const own = validated('register(sluice)', withoutRegisterOptions(options), APPLICATION)
     const above = app[HOME]
@@ -87,6 +86,21 @@ export const sluice: FastifyPluginAsync<FastifySluiceOptions> = fp(
   },
   { name: '@sluice/fastify', fastify: '>=4 <6' },
 )
+
+/**
+ * Marks a plugin as Fastify's own `fastify-plugin` does: it applies to the instance that registers it, not to a child
+ * instance. That package is CommonJS that requires `node:path`, which ES module bundles of esbuild cannot load.
+ */
+function plugin<P extends FastifyPluginAsync<FastifySluiceOptions>>(
+  register: P,
+  meta: { readonly name: string; readonly fastify: string },
+): P {
+  return Object.assign(register, {
+    [Symbol.for('skip-override')]: true,
+    [Symbol.for('fastify.display-name')]: meta.name,
+    [Symbol.for('plugin-meta')]: meta,
+  })
+}
 
 /** Removes the options of `register` itself, which Fastify also passes to plugins. */
 function withoutRegisterOptions(options: FastifySluiceOptions): FastifySluiceOptions {

@@ -1,9 +1,9 @@
-import { RequestLife, systemClock, weakly, whenCollected } from '@sluice/http'
+import { processWideMap, RequestLife, systemClock, weakly, whenCollected } from '@sluice/http'
 import { waitUntilOf } from './client-address.ts'
 import { type EndingHost, endingHostOf, type HostEnd } from './host-end.ts'
 import { type TrackedBody, trackedResponse } from './tracked-body.ts'
 
-const lives = new WeakMap<object, FetchLife>()
+const lives = processWideMap<object, FetchLife>(Symbol.for('sluice.fetchLives@1'))
 
 /**
  * Lifecycle of a request with a Web-standard response. It ends when the host reports that the response was sent or that
@@ -15,13 +15,14 @@ const lives = new WeakMap<object, FetchLife>()
 export class FetchLife extends RequestLife {
   /** Whether an inner limit denied the request: then its headers are final. */
   isDenied = false
+  /** Number of limits whose work has not ended. */
+  depth = 0
   readonly #request: Request
   readonly #owner: () => object | undefined
   #infos: (() => readonly unknown[]) | undefined
   #host: EndingHost | undefined
   #startedAt = 0
   #listening = false
-  #depth = 0
   #status: number | undefined
   /** The body of the response that is sent, as far as known. */
   #body: (() => TrackedBody | undefined) | undefined
@@ -36,16 +37,16 @@ export class FetchLife extends RequestLife {
    * returns what the host passes beside the request.
    */
   static of(owner: object, request: Request, infos: () => readonly unknown[]): FetchLife {
-    const known = lives.get(owner)
+    const known = lives().get(owner)
     // a request whose response has been returned is a new one if it is passed in again, as tests do
-    if (known && known.#depth > 0) return known
+    if (known && known.depth > 0) return known
     const made = new FetchLife(owner, request, infos)
-    lives.set(owner, made)
+    lives().set(owner, made)
     return made
   }
 
   static find(owner: object): FetchLife | undefined {
-    return lives.get(owner)
+    return lives().get(owner)
   }
 
   private constructor(owner: object, request: Request, infos: () => readonly unknown[]) {
@@ -70,14 +71,14 @@ export class FetchLife extends RequestLife {
 
   /** Called when a limit runs the work behind it. */
   enter(): void {
-    this.#depth++
+    this.depth++
   }
 
   /** Called with the response of that work. The outermost limit returns a response whose body reports its end. */
   leave(response: Response): Response {
     // throws if it is not a response: then the work has failed
-    const sent = this.#depth === 1 ? this.follow(response) : response
-    this.#depth--
+    const sent = this.depth === 1 ? this.follow(response) : response
+    this.depth--
     return sent
   }
 
@@ -102,13 +103,13 @@ export class FetchLife extends RequestLife {
   refuse(response: Response): Response {
     this.isDenied = true
     this.#status = response.status
-    if (this.#depth === 0 && this.#listening) this.#end(true)
+    if (this.depth === 0 && this.#listening) this.#end(true)
     return response
   }
 
   /** Called if that work threw. */
   fail(): void {
-    if (--this.#depth === 0 && this.#listening) this.#end(false)
+    if (--this.depth === 0 && this.#listening) this.#end(false)
   }
 
   // the body, whose end calls the hooks, keeps the owner alive

@@ -3,7 +3,7 @@ import type { Channel, Metric, MetricSource } from '@sluice/limiter-core'
 import { badOption, type Duration, integerFrom, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
 import { CounterMetric } from '@sluice/metrics'
 import type { LogItem } from './log/replica-log.ts'
-import { GossipNode } from './node/gossip-node.ts'
+import { checkNode, type GossipNode } from './node/gossip-node.ts'
 import type { GossipTopic } from './node/gossip-topics.ts'
 
 export interface GossipChannelOptions {
@@ -46,7 +46,7 @@ const MAX_PARTS = Math.ceil((4 * 2 ** 20) / PART_BYTES)
  * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
 export function gossipChannel(node: GossipNode, options: GossipChannelOptions = {}): GossipChannel {
-  if (!(node instanceof GossipNode)) throw badOption('gossipChannel: node', node, 'a node created by createGossip')
+  checkNode('gossipChannel: node', node)
   const {
     retainMs = 60_000,
     maxRetainedBytes = 16 * 2 ** 20,

@@ -75,5 +75,6 @@ export {
   collapsedClients,
   recordCollapsedClients,
 } from './process/collapsed-clients.ts'
+export { processWideMap } from './process/process-wide.ts'
 export { clockOf, KEEP_ALIVE, systemClock } from './time/clock.ts'
 export { type Duration, parseDuration, parseMs } from './time/duration.ts'

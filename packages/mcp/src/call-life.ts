@@ -1,7 +1,7 @@
-import { RequestLife, systemClock } from '@sluice/http'
+import { processWideMap, RequestLife, systemClock } from '@sluice/http'
 import { type RawExtra, signalOf } from './mcp-call.ts'
 
-const lives = new WeakMap<object, CallLife>()
+const lives = processWideMap<object, CallLife>(Symbol.for('sluice.mcpLives@1'))
 
 /** Lifecycle of a call. It ends when its handler has settled, or when the client has cancelled the call. */
 export class CallLife extends RequestLife {
@@ -10,8 +10,8 @@ export class CallLife extends RequestLife {
 
   /** Returns the lifecycle of the call that `extra` belongs to. All limits of a call share it. */
   static of(extra: RawExtra): CallLife {
-    const life = lives.get(extra) ?? new CallLife(signalOf(extra))
-    lives.set(extra, life)
+    const life = lives().get(extra) ?? new CallLife(signalOf(extra))
+    lives().set(extra, life)
     return life
   }
 

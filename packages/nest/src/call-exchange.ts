@@ -60,6 +60,11 @@ export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
   }
 }
 
+/** Whether an exchange is a `CallExchange`, of this or another copy of the package. */
+export function isCall(exchange: object): exchange is CallExchange {
+  return 'call' in exchange
+}
+
 /** Returns what key functions receive: the HTTP request of a GraphQL call, the client of a socket, or a context. */
 function requestOf(context: ExecutionContext): PlatformRequest {
   const [first, second, third] = context.getArgs()

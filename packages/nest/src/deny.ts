@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common'
 import type { DeniedRequest } from '@sluice/node-http/adapter'
-import { CallExchange } from './call-exchange.ts'
+import { isCall } from './call-exchange.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
 import { httpDenialException } from './sluice-filter.ts'
@@ -11,7 +11,7 @@ export function deny(
   exchange: NestExchange,
   refusal: DeniedRequest<PlatformRequest, PlatformResponse>,
 ): Promise<never> {
-  if (!(exchange instanceof CallExchange)) throw httpDenialException(exchange, refusal)
+  if (!isCall(exchange)) throw httpDenialException(exchange, refusal)
   const denied = new SluiceDenied(refusal)
   const type = context.getType()
   if (type === 'ws') return refuseMessage(denied, '@nestjs/websockets', 'WsException')

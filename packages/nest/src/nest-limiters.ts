@@ -21,7 +21,7 @@ import {
   type Sluice,
   type SluiceOptions,
 } from '@sluice/node-http/adapter'
-import { CallExchange } from './call-exchange.ts'
+import { isCall } from './call-exchange.ts'
 import { exchangeOf } from './exchange-of.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { checkLimits } from './sluice-guard.ts'
@@ -58,7 +58,7 @@ function nestMount(limit: HttpLimit<PlatformRequest, PlatformResponse>): Partial
       const exchange = exchangeOf(context)
       const admit = () => admitAll(limits, exchange)
       const given = { exchange, context, next }
-      if (exchange instanceof CallExchange) return endWith(runWithin(limits, given, admit), exchange.call)
+      if (isCall(exchange)) return endWith(runWithin(limits, given, admit), exchange.call)
       // checked now rather than on subscription, so that a cap created during the request is detected; the permit is
       // released in any case, because a response always ends
       const admission = admit()

@@ -6,6 +6,7 @@ import {
   InHandlerDetector,
   LimitLayer,
   messageOf,
+  processWideMap,
   RouteScopeNames,
   SluiceError,
   warnOnce,
@@ -28,7 +29,7 @@ export interface HandlerLimits {
   readonly caps: Limits
 }
 
-const applications = new WeakMap<ModulesContainer, RouteLimits>()
+const applications = processWideMap<ModulesContainer, RouteLimits>(Symbol.for('sluice.nest.applications@1'))
 
 /**
  * The limits of an application, by handler. A method overrides its class, and a class overrides the module. All imports
@@ -56,9 +57,9 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
 
   /** Adds the options of one import to the limits of the application, and returns them. Throws coded errors. */
   static join(modules: ModulesContainer, options: SluiceModuleOptions): RouteLimits {
-    const limits = applications.get(modules) ?? new RouteLimits(modules)
-    applications.set(modules, limits)
-    limits.#add(moduleOptions(options))
+    const limits = applications().get(modules) ?? new RouteLimits(modules)
+    applications().set(modules, limits)
+    limits.add(moduleOptions(options))
     return limits
   }
 
@@ -116,7 +117,8 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     }
   }
 
-  #add(options: SluiceModuleOptions): void {
+  /** Adds the options of one import. Throws coded errors. */
+  add(options: SluiceModuleOptions): void {
     const { shed, rateLimit, slowDown, inflightLimit } = options
     this.#policies.add(options)
     // a later import inherits the limits of the earlier ones

@@ -21,6 +21,12 @@ export class SluiceDenied extends HttpException {
   readonly decision: Decision | undefined
   readonly extensions: DeniedExtensions
 
+  /** Whether an error is a `SluiceDenied` of this or another copy of the package, so that filters catch both. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    const { code, extensions } = Object(error) as Partial<SluiceDenied>
+    return code === 'SLUICE_DENIED' && extensions?.code === code
+  }
+
   constructor({ denial, decision }: Pick<DeniedRequest<never, never>, 'denial' | 'decision'>) {
     super(JSON.parse(denial.body), denial.status)
     const names = violatedNames(denial)

@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestI
 import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http/adapter'
 import { defer, from, type Observable, of } from 'rxjs'
 import { finalize, mergeMap, tap } from 'rxjs/operators'
-import { CallExchange, type CallLife } from './call-exchange.ts'
+import { type CallLife, isCall } from './call-exchange.ts'
 import { deny } from './deny.ts'
 import { exchangeOf } from './exchange-of.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
@@ -27,7 +27,7 @@ export class SluiceInterceptor implements NestInterceptor {
     const { caps } = this.#limits.of(context.getClass(), context.getHandler())
     const admit = (): Admitted => admitAll(caps, exchange)
     const work = caps.length === 0 ? next.handle() : runWithin(caps, { exchange, context, next }, admit)
-    return exchange instanceof CallExchange ? endWith(work, exchange.call) : work
+    return isCall(exchange) ? endWith(work, exchange.call) : work
   }
 }
 

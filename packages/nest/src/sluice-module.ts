@@ -1,6 +1,6 @@
 import { type DynamicModule, type FactoryProvider, Inject, Module, Optional, type Provider } from '@nestjs/common'
 import { APP_GUARD, APP_INTERCEPTOR, type ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core'
-import { SluiceError } from '@sluice/node-http/adapter'
+import { processWideMap, SluiceError } from '@sluice/node-http/adapter'
 import { RouteLimits } from './route-limits.ts'
 import { SluiceFilter } from './sluice-filter.ts'
 import { SluiceGuard } from './sluice-guard.ts'
@@ -73,7 +73,7 @@ function limitsOf(options: symbol): FactoryProvider {
   }
 }
 
-const answering = new WeakSet<ApplicationConfig>()
+const answering = processWideMap<ApplicationConfig, true>(Symbol.for('sluice.nest.answering@1'))
 
 /**
  * Adds the filter so that filters of the application run before it: Nest asks the last global filter first, and adds
@@ -82,7 +82,7 @@ const answering = new WeakSet<ApplicationConfig>()
 function answerLast(moduleRef: ModuleRef): void {
   const { container } = moduleRef as unknown as { container?: { applicationConfig?: ApplicationConfig } }
   const config = container?.applicationConfig
-  if (!config || answering.has(config)) return
-  answering.add(config)
+  if (!config || answering().has(config)) return
+  answering().set(config, true)
   config.addGlobalFilter(new SluiceFilter())
 }

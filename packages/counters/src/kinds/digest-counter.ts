@@ -10,13 +10,13 @@ export interface DigestCounterOptions extends TDigestOptions, HourlyOptions {}
  * computed from all values of the day, not from hourly quantiles. It does not read a clock.
  */
 export class DigestCounter {
-  readonly #sketches: HourlySketches<TDigest>
+  private readonly sketches: HourlySketches<TDigest>
 
   /** Throws `SLUICE_BAD_OPTION`. */
   constructor(options: DigestCounterOptions = {}) {
     const { hours, days, ...others } = optionsOf('DigestCounter', options, ['compression', 'scale', 'hours', 'days'])
     const { compression, scale } = new TDigest(others)
-    this.#sketches = new HourlySketches('DigestCounter', () => new TDigest({ compression, scale }), { hours, days })
+    this.sketches = new HourlySketches('DigestCounter', () => new TDigest({ compression, scale }), { hours, days })
   }
 
   /**
@@ -24,7 +24,7 @@ export class DigestCounter {
    * `SLUICE_BAD_AMOUNT`, and `SLUICE_BAD_OPTION` if `now` is not a time.
    */
   add(value: number, now: number): boolean {
-    const sketch = this.#sketches.at(now)
+    const sketch = this.sketches.at(now)
     sketch?.add(value)
     return sketch !== undefined
   }
@@ -35,7 +35,7 @@ export class DigestCounter {
    */
   hour(q: number, now: number): number | undefined {
     checkQuantile('hour', q)
-    return this.#sketches.hour(now)?.quantile(q)
+    return this.sketches.hour(now)?.quantile(q)
   }
 
   /**
@@ -44,7 +44,7 @@ export class DigestCounter {
    */
   day(q: number, now: number, days = 1): number {
     checkQuantile('day', q)
-    return this.#sketches.day(now, days).quantile(q)
+    return this.sketches.day(now, days).quantile(q)
   }
 
   /**
@@ -52,7 +52,7 @@ export class DigestCounter {
    * `SLUICE_SKETCH_MISMATCH`.
    */
   merge(other: DigestCounter): void {
-    this.#sketches.merge(other instanceof DigestCounter ? other.#sketches : other)
+    this.sketches.merge(other)
   }
 }
 

@@ -76,10 +76,11 @@ export class Leaderboard {
    * if it is not a `Leaderboard`, and `SLUICE_COUNTER_RANGE` if a score would leave its range; then nothing changes.
    */
   merge(other: Leaderboard): void {
-    if (!(other instanceof Leaderboard)) {
+    const { top, score: scoreOf } = Object(other) as Partial<Leaderboard>
+    if (typeof top !== 'function' || typeof scoreOf !== 'function') {
       throw new SluiceError('SLUICE_BAD_MESSAGE', `merge: expected a Leaderboard, received ${kindOf(other)}`)
     }
-    const added = Array.from(other.#entries.values(), ({ member, score }) => {
+    const added = Array.from(other.top(Number.MAX_SAFE_INTEGER), ({ member, score }) => {
       return { member, score: (this.score(member) ?? 0) + score }
     })
     for (const { member, score } of added) {

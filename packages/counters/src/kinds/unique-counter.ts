@@ -11,14 +11,14 @@ export interface UniqueCounterOptions extends HyperLogLogOptions, HourlyOptions 
  * can be merged if they have the same `seed`.
  */
 export class UniqueCounter {
-  readonly #sketches: HourlySketches<HyperLogLog>
+  private readonly sketches: HourlySketches<HyperLogLog>
 
   /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. */
   constructor(options: UniqueCounterOptions = {}) {
     const { hours, days, ...others } = optionsOf('UniqueCounter', options, ['precision', 'seed', 'hours', 'days'])
     // a seed takes memory, so all sketches share one
     const { precision, seed } = new HyperLogLog(others)
-    this.#sketches = new HourlySketches('UniqueCounter', () => new HyperLogLog({ precision, seed }), { hours, days })
+    this.sketches = new HourlySketches('UniqueCounter', () => new HyperLogLog({ precision, seed }), { hours, days })
   }
 
   /**
@@ -26,7 +26,7 @@ export class UniqueCounter {
    * `now` is not a time.
    */
   add(key: SketchKey, now: number): boolean {
-    const sketch = this.#sketches.at(now)
+    const sketch = this.sketches.at(now)
     sketch?.add(key)
     return sketch !== undefined
   }
@@ -36,7 +36,7 @@ export class UniqueCounter {
    * separately. Throws `SLUICE_BAD_OPTION`.
    */
   hour(now: number): number | undefined {
-    return this.#sketches.hour(now)?.count()
+    return this.sketches.hour(now)?.count()
   }
 
   /**
@@ -44,13 +44,13 @@ export class UniqueCounter {
    * default 1. Throws `SLUICE_BAD_OPTION`.
    */
   day(now: number, days = 1): number {
-    return this.#sketches.day(now, days).count()
+    return this.sketches.day(now, days).count()
   }
 
   /**
    * Adds the keys of `other`; repeated merges change nothing. Throws `SLUICE_BAD_MESSAGE` and `SLUICE_SKETCH_MISMATCH`.
    */
   merge(other: UniqueCounter): void {
-    this.#sketches.merge(other instanceof UniqueCounter ? other.#sketches : other)
+    this.sketches.merge(other)
   }
 }

@@ -101,13 +101,13 @@ export class WindowedCounter {
    * `SLUICE_COUNTER_RANGE` like `increment`; then nothing changes.
    */
   merge(other: WindowedCounter): void {
-    if (!(other instanceof WindowedCounter)) throw this.#mismatch(shown(other))
+    const same = this.#sameClass(other)
     if (other.windowMs !== this.windowMs || other.grainMs !== this.grainMs) {
       throw this.#mismatch(`a window of ${other.windowMs} ms in ${other.grainMs} ms`)
     }
-    if (other.#newest === Number.NEGATIVE_INFINITY) return
-    const newest = Math.max(this.#newest, other.#newest)
-    const sums = Float64Array.from(this.#buckets, (_, n) => this.#kept(newest - n) + other.#kept(newest - n))
+    if (same.#newest === Number.NEGATIVE_INFINITY) return
+    const newest = Math.max(this.#newest, same.#newest)
+    const sums = Float64Array.from(this.#buckets, (_, n) => this.#kept(newest - n) + same.#kept(newest - n))
     const beyond = sums.find((sum) => Math.abs(sum) > this.#most)
     if (beyond !== undefined) throw this.#beyondRange(beyond)
     this.#newest = newest
@@ -149,6 +149,16 @@ export class WindowedCounter {
   #beyondRange(delta: number): SluiceError {
     const expected = `a delta that keeps its bucket within ±${this.#most}`
     return new SluiceError('SLUICE_COUNTER_RANGE', `delta: expected ${expected}, received ${shown(delta)}`)
+  }
+
+  /** Returns `other`, or the same counts if another copy of the package created it. */
+  #sameClass(other: WindowedCounter): WindowedCounter {
+    if (#newest in Object(other)) return other
+    try {
+      return WindowedCounter.fromBytes(other.toBytes())
+    } catch {
+      throw this.#mismatch(shown(other))
+    }
   }
 
   #mismatch(received: string): SluiceError {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@sluice/limiter-core'
 import { badOption, clockOf, messageOf, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
+import { sluiceCodeOf } from '../error-code.ts'
 import { unavailableError } from '../unavailable.ts'
 import { EmbeddedDatabase } from './embedded-database.ts'
 import { FolderLock } from './folder-lock.ts'
@@ -55,7 +56,7 @@ async function lockOf(folder: string, clock: Clock): Promise<FolderLock> {
   try {
     return await FolderLock.take(folder, clock)
   } catch (error) {
-    if (error instanceof SluiceError) throw error
+    if (sluiceCodeOf(error)) throw error
     const { code = '' } = error as NodeJS.ErrnoException
     const received = `'${folder}': ${messageOf(error)}`
     if (!NOT_WRITABLE.includes(code)) {

@@ -21,7 +21,7 @@ import {
   SluiceError,
   shown,
 } from '@sluice/limiter-core/backend'
-import { GossipNode } from '../node/gossip-node.ts'
+import { checkNode, type GossipNode } from '../node/gossip-node.ts'
 import { ReplicaCounts } from './replica-counts.ts'
 
 export interface GossipCountersOptions {
@@ -75,7 +75,7 @@ const MAX_IDS = 10_000_000
  * `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
 export function gossipCounters(node: GossipNode, options: GossipCountersOptions = {}): GossipCounters {
-  if (!(node instanceof GossipNode)) throw badOption('gossipCounters: node', node, 'a node created by createGossip')
+  checkNode('gossipCounters: node', node)
   const { deadAfterMs = 60_000, waitMs = 5_000, maxIds = 100_000 } = optionsOf('gossipCounters', options, OPTIONS)
   const gone = parseTimerMs(deadAfterMs, 'gossipCounters: deadAfterMs')
   if (gone < MIN_GONE_MS || gone > MAX_GONE_MS)

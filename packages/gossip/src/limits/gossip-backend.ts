@@ -1,7 +1,7 @@
 import { SYNC_OPTIONS, SyncingBackend, type SyncOptions, syncTermsOf } from '@sluice/fleet/sync'
 import type { Answer, Backend, MetricSource } from '@sluice/limiter-core'
-import { badOption, optionsOf } from '@sluice/limiter-core/backend'
-import { GossipNode } from '../node/gossip-node.ts'
+import { optionsOf } from '@sluice/limiter-core/backend'
+import { checkNode, type GossipNode } from '../node/gossip-node.ts'
 import { GossipLedger } from './gossip-ledger.ts'
 import { GOSSIP_ALGORITHMS } from './slot-cells.ts'
 
@@ -28,7 +28,7 @@ const TICK_MS = 250
  * other policy.
  */
 export function gossipBackend(node: GossipNode, options: GossipBackendOptions = {}): GossipBackend {
-  if (!(node instanceof GossipNode)) throw badOption('gossipBackend: node', node, 'a node created by createGossip')
+  checkNode('gossipBackend: node', node)
   const terms = syncTermsOf('gossipBackend', { tickMs: TICK_MS, ...optionsOf('gossipBackend', options, OPTIONS) })
   const ledger = new GossipLedger(node, terms.maxKeys)
   const backend = new SyncingBackend({

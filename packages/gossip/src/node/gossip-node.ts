@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock, Metric, MetricSource } from '@sluice/limiter-core'
-import { messageOf, type Observers, repeatEvery, SluiceError } from '@sluice/limiter-core/backend'
+import { badOption, messageOf, type Observers, repeatEvery, SluiceError } from '@sluice/limiter-core/backend'
 import { GossipExchange } from '../exchange/gossip-exchange.ts'
 import { gossipHandler } from '../exchange/gossip-handler.ts'
 import { itemBytes } from '../exchange/gossip-message.ts'
@@ -27,6 +27,13 @@ interface NodeSettings {
   readonly tickMs: number
   readonly waitMs: number
   readonly observers: Observers
+}
+
+/** Throws `SLUICE_BAD_OPTION` unless `node` is a `GossipNode` of this or another copy of the package. */
+export function checkNode(option: string, node: unknown): asserts node is GossipNode {
+  const { replica, handler } = Object(node) as Partial<GossipNode>
+  if (typeof replica === 'string' && typeof handler === 'function') return
+  throw badOption(option, node, 'a node created by createGossip')
 }
 
 /** Replica of a gossip fleet, created by `createGossip`. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '@sluice/limiter-core'
-import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
+import { messageOf, type SluiceError } from '@sluice/limiter-core/backend'
 import type { ControlRequest } from '../control/control.ts'
 import type { InsightSource } from './insight-source.ts'
 import { queryOf } from './mounted-address.ts'
@@ -92,10 +92,11 @@ export class PageActions {
     try {
       await answer()
     } catch (error) {
-      const isRefused = error instanceof SluiceError
+      const { code: refused } = Object(error) as Partial<SluiceError>
+      const isRefused = typeof refused === 'string' && refused.startsWith('SLUICE_')
       const status = isRefused ? 400 : 500
       const title = isRefused ? 'Bad Request' : 'Internal Server Error'
-      const code = isRefused ? { code: error.code } : {}
+      const code = isRefused ? { code: refused } : {}
       answerProblem(res, {
         status,
         title,

@@ -7,3 +7,12 @@ export function processWide<T extends object>(key: symbol, make: () => T): T {
   home[key] ??= make()
   return home[key] as T
 }
+
+/** Returns a function that returns a `WeakMap` of all copies of the package, which the first call creates. */
+export function processWideMap<Key extends WeakKey, Value>(key: symbol): () => WeakMap<Key, Value> {
+  let map: WeakMap<Key, Value> | undefined
+  return () => {
+    map ??= processWide(key, () => new WeakMap<Key, Value>())
+    return map
+  }
+}

@@ -8,8 +8,11 @@ export const MAX_TIMER_MS: number = 2 ** 31 - 1
 /** Options of timers whose result a caller awaits. */
 export const KEEP_ALIVE: TimerOptions = { keepAlive: true }
 
+const IS_SYSTEM = Symbol.for('sluice.systemClock')
+
 /** The default clock: `performance.now()` for limits, `Date.now()` for calendars. Its timers may have any length. */
 export const systemClock: Clock = {
+  [IS_SYSTEM as never]: true,
   now: () => performance.now(),
   wall: () => Date.now(),
   after(ms, run, options) {
@@ -23,6 +26,11 @@ export const systemClock: Clock = {
     outsideContext(() => arm(Math.max(0, ms)))
     return () => clearTimeout(timer)
   },
+}
+
+/** Whether a clock is the `systemClock` of this or another copy of the package. */
+export function isSystemClock(clock: Clock): boolean {
+  return IS_SYSTEM in clock
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/limiter-core'
-import { afterThisTurn, systemClock } from '@sluice/limiter-core/backend'
+import { afterThisTurn, isSystemClock } from '@sluice/limiter-core/backend'
 
 /** Milliseconds between two beats of an event loop without delay. */
 const BEAT_MS = 5
@@ -58,7 +58,7 @@ export class Heartbeat {
     this.#lastAt = now
     this.#dueAt = now + BEAT_MS
     this.#isResting = false
-    if (this.#clock === systemClock) afterThisTurn(this.#arm)
+    if (isSystemClock(this.#clock)) afterThisTurn(this.#arm)
     else this.#arm()
   }
 

@@ -9,12 +9,16 @@ import { compiledPattern, LINEAR_MATCHES } from './linear-patterns.ts'
 /** Bounds of a condition, which bound the time of one evaluation. Loops over lists cannot be nested. */
 const LIMITS = { maxAstNodes: 200, maxDepth: 20, maxListElements: 100, maxMapEntries: 20, maxCallArguments: 8 }
 
-const environment = new Environment({ limits: LIMITS })
-  .registerVariable('request', 'map')
-  .registerVariable('attributes', 'map')
-  .registerFunction(`string.${LINEAR_MATCHES}(string): bool`, (text: string, pattern: string) =>
-    compiledPattern(pattern).matcher(text).find(),
-  )
+let environment: Environment | undefined
+
+function newEnvironment(): Environment {
+  return new Environment({ limits: LIMITS })
+    .registerVariable('request', 'map')
+    .registerVariable('attributes', 'map')
+    .registerFunction(`string.${LINEAR_MATCHES}(string): bool`, (text: string, pattern: string) =>
+      compiledPattern(pattern).matcher(text).find(),
+    )
+}
 
 /** A condition in CEL about the attributes and headers of a request. */
 export class Condition {
@@ -29,6 +33,7 @@ export class Condition {
 
   /** Throws an error whose message says what is wrong if the text is not a condition. */
   constructor(text: string) {
+    environment ??= newEnvironment()
     const parsed = environment.parse(text)
     const reads = new ConditionNames()
     reads.visit(parsed.ast, false)

@@ -1,13 +1,17 @@
 import { kindOf } from '@sluice/limiter-core/backend'
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type FileProblem, MAX_PROBLEMS } from '../document/file-problem.ts'
 import { policySchema, type SchemaPart } from '../document/policy-schema.ts'
 import { suggestion } from '../document/suggestion.ts'
 import { type Path, type PositionedDocument, textOfPath } from './positions.ts'
 
-const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true })
-ajv.addKeyword({ keyword: 'expected', schemaType: 'string' })
-const validate = ajv.compile(policySchema)
+let compiled: ValidateFunction | undefined
+
+function compileSchema(): ValidateFunction {
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true })
+  ajv.addKeyword({ keyword: 'expected', schemaType: 'string' })
+  return ajv.compile(policySchema)
+}
 
 /** Most characters of a text in a message. */
 const MAX_SHOWN = 80
@@ -17,6 +21,8 @@ const CHOICES: readonly string[] = ['anyOf', 'type']
 
 /** Returns where the contents of a document differ from the schema. */
 export function schemaProblems(document: PositionedDocument, value: unknown): FileProblem[] {
+  compiled ??= compileSchema()
+  const validate = compiled
   if (validate(value)) return []
   const errors = validate.errors ?? []
   const covered = parentsOf(errors)

@@ -1,5 +1,5 @@
 import type { ScriptRunner } from '@sluice/limiter-core'
-import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
+import { kindOf, processWideMap, SluiceError } from '@sluice/limiter-core/backend'
 import type { IoRedisClient } from '../client/redis-client.ts'
 import { ClientRunner } from './client-runner.ts'
 import { customRunner } from './custom-runner.ts'
@@ -10,19 +10,19 @@ import { nodeRedisRunner } from './node-redis-runner.ts'
 import type { RedisClient } from './redis-client.ts'
 
 // one runner per client, so that many backends share one set of listeners on it
-const runners = new WeakMap<RedisClient | ScriptRunner, ScriptRunner>()
+const runners = processWideMap<RedisClient | ScriptRunner, ScriptRunner>(Symbol.for('sluice.redisRunners@1'))
 
 /**
  * Returns a runner for a client of ioredis, iovalkey, node-redis or valkey-glide, or for a `ScriptRunner`, which is
  * treated as clustered once a cluster rejects one of its calls. Throws `SLUICE_BAD_OPTION` for any other value.
  */
 export function scriptRunner(client: RedisClient | ScriptRunner): ScriptRunner {
-  const known = runners.get(client)
+  const known = runners().get(client)
   if (known) return known
   const runner = makeRunner(client)
-  runners.set(client, runner)
+  runners().set(client, runner)
   // a runner returned by this function may be passed to it again
-  runners.set(runner, runner)
+  runners().set(runner, runner)
   return runner
 }
 
