@@ -5,10 +5,10 @@ import { compile } from '../compiler.ts'
 import { packages, readManifest, root } from '../repository.ts'
 import { runtimeBinary } from '../runtimes/runtime-binary.ts'
 import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
-import { adapters, bundleApp, bundlers, limited, statusesOf } from './bundled-app.ts'
 import { mustRun, run } from './command.ts'
 import { ConsumerProject } from './consumer-project.ts'
 import { askConsumer } from './consumer-server.ts'
+import { adapters, bundleApp, bundlers, limited, statusesOf } from './formats/bundled-app.ts'
 
 // KB (1,000 bytes) that `npm install @sluice/express` adds
 const expressBudgetKb = 1_550

@@ -145,7 +145,7 @@ async function onNest() {
 }
 
 async function onPolicies() {
-  const file = new URL('consumers/one-per-minute.yaml', import.meta.url).pathname
+  const file = new URL('../consumers/one-per-minute.yaml', import.meta.url).pathname
   const app = express()
   app.use(outer.express.rateLimit(inner.policies.policies(file)))
   app.get('/', (_req, res) => res.send('hello'))

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../repository.ts'
-import { runtimeBinary } from '../runtimes/runtime-binary.ts'
-import { mustRun } from './command.ts'
+import { root } from '../../repository.ts'
+import { runtimeBinary } from '../../runtimes/runtime-binary.ts'
+import { mustRun } from '../command.ts'
 
 export const bundlers = ['esbuild', 'rollup', 'rolldown', 'vite', 'webpack', 'bun'] as const
 export const adapters = ['express', 'koa', 'fastify', 'node-http', 'hono', 'fetch', 'nest'] as const
@@ -30,7 +30,7 @@ export async function bundleApp({ folder, bundler, format, names, platform = 'no
   const lines = names.map((one, index) => `import { statuses as app${index} } from './${one}.mjs'\n`)
   const apps = names.map((one, index) => `'${one}': app${index}`)
   writeFileSync(entry, `${lines.join('')}import { printStatuses } from './asked.mjs'\nprintStatuses({ ${apps} })\n`)
-  const script = join(root, 'test/packaging/bundle-app.mjs')
+  const script = join(root, 'test/packaging/formats/bundle-app.mjs')
   const flag = bundler === 'bun' ? runtimeBinary('bun') : platform
   await mustRun(process.execPath, [script, bundler, format, entry, output, flag], folder)
   return output

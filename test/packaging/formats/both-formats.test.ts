@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { root } from '../repository.ts'
-import { mustRun } from './command.ts'
+import { root } from '../../repository.ts'
+import { mustRun } from '../command.ts'
 
 interface Answered {
   readonly status: number
@@ -32,7 +32,7 @@ describe.each(cells)('a process with both formats of the packages, %s', (_, oute
   let report: Report
 
   beforeAll(async () => {
-    const script = join(root, 'test/packaging/both-formats.mjs')
+    const script = join(root, 'test/packaging/formats/both-formats.mjs')
     report = JSON.parse(await mustRun(process.execPath, [script, outer], root))
   })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { ConsumerProject } from '../consumer-project.ts'
 import { adapters, bundleApp, bundlers, limited, statusesOf } from './bundled-app.ts'
-import { ConsumerProject } from './consumer-project.ts'
 
 let project: ConsumerProject
 
