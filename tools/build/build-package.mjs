@@ -59,7 +59,7 @@ function removeEmptyFolders(folder) {
 }
 
 /**
- * Writes types that re-export those of the CommonJS module, so that a name is one type, whoever imports it. `export *`
+ * Writes types that re-export the types of the CommonJS module, so that a name is one type in both formats. `export *`
  * omits a default export, which therefore also has a name.
  */
 function writeModuleTypes({ types }, required) {
