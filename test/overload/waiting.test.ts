@@ -140,7 +140,7 @@ test.each([
   [{ queue: { max: 1, maxWaitMs: 'soon' } }, 'queue.maxWaitMs'],
   [{ queue: { max: 1 } }, 'queue.maxWaitMs'],
   [{ prioritizer: {} }, 'prioritizer: expected the result of createPrioritizer()'],
-  [{ queues: {} }, 'prioritizedInflight: expected one of queue'],
+  [{ queues: {} }, 'prioritizedInflight: expected queue, received an unknown option'],
 ])('prioritizedInflight(%j) is refused', (options, message) => {
   expect(() => prioritizedInflight(options as never)).toThrow(message)
 })

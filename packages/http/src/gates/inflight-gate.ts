@@ -124,7 +124,7 @@ export class InflightGate<Req, Res> {
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
     this.#order = RequestOrder.of(options)
-    const stores = backend ?? this.#order?.backend
+    const stores = backend === undefined ? this.#order?.backend : backend
     // last, because the limiter claims its name, which would not be released if a later check threw
     this.limiter = new BackedInflightLimiter(
       { name, limit, maxHoldMs, backend: stores, shared, clock, observers },

@@ -124,10 +124,11 @@ function joinedObservers(
  */
 export function scopeOfPart(
   above: string | undefined,
-  { scope }: { readonly scope?: string | undefined },
+  options: { readonly scope?: string | undefined } | null,
   routeScope: string,
 ): string | undefined {
-  if (scope !== undefined) return undefined
+  // the gate rejects options that are not an object
+  if (options?.scope !== undefined) return undefined
   return above === undefined ? routeScope || undefined : `${above}:${routeScope}`
 }
 

@@ -66,8 +66,8 @@ export function compilePlans<Req, Res>(
   const sources = names.map((name) =>
     inputs[name].map(
       (input): PolicySource<Req, Res> => ({
-        key: keySourceOf(input.key ?? options.key ?? defaultKey),
-        cost: compileCost(countedCost(input.cost ?? options.cost, options.countOnly)),
+        key: keySourceOf(firstOf(input.key, options.key, defaultKey)),
+        cost: compileCost(countedCost(firstOf(input.cost, options.cost), options.countOnly)),
         limitOf: functionOf<LimitHook<Req>>(input.limit),
         windowOf: functionOf<WindowHook<Req>>(input.window),
         skip: options.skip,
@@ -99,6 +99,11 @@ export function compilePlans<Req, Res>(
     for (const { close } of opened.flat()) close()
     throw error
   }
+}
+
+/** Returns the first value that is not undefined. */
+function firstOf<T>(...values: readonly T[]): T {
+  return values.find((value) => value !== undefined) as T
 }
 
 function functionOf<F>(value: unknown): F | undefined {

@@ -22,7 +22,7 @@ export function compileResponse<Req, Res>(options: RateLimitOptions<Req, Res>): 
   return {
     headers: compileHeaders(options),
     partition: compilePartitionKey(options.partitionKey),
-    status: parseStatus(options.status ?? 429),
+    status: parseStatus(options.status === undefined ? 429 : options.status),
     options,
   }
 }

@@ -2,7 +2,9 @@ import { createLimiter, type Limiter, type LimiterOptions, type OnePolicyLimiter
 import {
   type Answer,
   type Backend,
+  backendOf,
   type Clock,
+  clockOf,
   compileFailover,
   type Decision,
   type FailoverOptions,
@@ -124,6 +126,8 @@ export function compileSharedOptions(options: SluiceOptions<Backend>): SharedOpt
   // throws if `observers` is not a list of observers
   new Observers(observers)
   if (trust !== undefined) new TrustedProxies(trust)
+  if (backend !== undefined) backendOf(backend, 'backend')
+  if (clock !== undefined) clockOf(clock)
   const withObservers = <T extends Watchable>(options: T): T =>
     added(options, { ...(clock && { clock }), ...(trust !== undefined && { trust }) }, (given) =>
       observers.length === 0 ? {} : { observers: observers.concat(given.observers ?? []) },

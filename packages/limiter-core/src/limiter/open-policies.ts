@@ -109,7 +109,8 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       largestControlled(options.observers, policy.name),
       changedLimit(largest.get(policy.name) as number),
     ]
-    const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
+    const { backend: given = fallback } = input
+    const backend = backendOf(given, `policy '${policy.name}': backend`)
     const inputsOfName = inputsByName.get(policy.name)
     requireSameBackend(policy, backend, new Set(inputsOfName?.map((other) => other.backend ?? fallback)))
     requireCalendars(policy, backend)
@@ -258,7 +259,8 @@ function requireTurns({ name, retry }: Policy, ofName: readonly Policy[], backen
   )
 }
 
-function backendOf(value: unknown, option: string): Backend {
+/** Returns `value` if it is a backend; throws `SLUICE_BAD_OPTION` otherwise. */
+export function backendOf(value: unknown, option: string): Backend {
   const backend = value as Backend | null
   if (typeof backend?.open === 'function' && typeof backend.takeAll === 'function') return backend
   throw new SluiceError(

@@ -1,5 +1,5 @@
 import type { Clock, Decision, MaybePromise } from '../contracts.ts'
-import { optionsOf } from '../options/options.ts'
+import { optionalWith, optionsOf } from '../options/options.ts'
 import { clockOf, KEEP_ALIVE } from '../time/clock.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
 import type { Keys } from './charges.ts'
@@ -32,6 +32,7 @@ export async function waitFor(
     signal,
     clock: given,
   } = optionsOf('waitFor', options, ['cost', 'maxWaitMs', 'signal', 'clock'])
+  optionalWith('waitFor: signal', signal, ['throwIfAborted', 'addEventListener'], 'an AbortSignal')
   const clock = clockOf(given)
   const endsAt = clock.now() + parseMs(maxWaitMs, 'maxWaitMs')
   for (;;) {

@@ -6,7 +6,10 @@
 const COUNTERPARTS: readonly (readonly [example: string, names: string])[] = [
   ["headers: 'draft'", 'standardHeaders=draft-7 standardHeaders=draft-8 legacyHeaders=false'],
   ["headers: 'draft-6'", 'standardHeaders=true standardHeaders=draft-6 enableDraftSpec'],
-  ["headers: 'legacy'", 'legacyHeaders addHeaders=true setHeaders=true disableHeader=false standardHeaders=false'],
+  [
+    "headers: 'legacy'",
+    'legacyHeaders addHeaders=true setHeaders=true disableHeader=false standardHeaders=false remaining reset total',
+  ],
   ["headers: 'none'", 'disableHeader setHeaders addHeaders'],
   ["headers: 'draft'", 'standardHeaders'],
   ["headersOn: 'denied'", 'addHeadersOnExceeding'],
@@ -23,6 +26,8 @@ const COUNTERPARTS: readonly (readonly [example: string, names: string])[] = [
   ['backend: redisBackend(client)', 'store storage redis storeClient driver cache db'],
   ["scope: 'api'", 'keyPrefix namespace nameSpace prefix'],
   ["prefix: 'sluice'", 'keyPrefix namespace nameSpace'],
+  ["policies: [{ name: 'burst', … }]", 'throttlers'],
+  ['backend: durableObjectBackend(env.LIMITS)', 'binding'],
   ['shared: true', 'groupId'],
   ['skip: (req) => …', 'skipIf allowList whitelist ignoreUserAgents shouldSkip'],
   ['key: (req) => … that returns DENY', 'blacklist'],
@@ -42,11 +47,20 @@ const COUNTERPARTS: readonly (readonly [example: string, names: string])[] = [
   ["trust: { ranges: ['10.0.0.0/8'] }", 'trustProxy trustedProxies proxy proxies'],
 ]
 
+const DELAYS = 'no delays: slowDown({ after: 50, window, delayMs, maxDelayMs }) delays requests'
+const PROPERTY = 'no name of a property, because it is always sluice'
 /** Options of other limiters without a counterpart, and what to do. */
 const OMITTED: Readonly<Record<string, string>> = {
+  delayAfter: DELAYS,
+  delayMs: DELAYS,
+  maxDelayMs: DELAYS,
+  retryAfter: 'no retryAfter, because Retry-After is the first second at which the request is allowed',
+  requestStorePropertyName: PROPERTY,
+  useClass: 'inject: [Class] and useFactory: (one) => …',
+  useExisting: 'inject: [Class] and useFactory: (one) => …',
   validate: 'no validate, because invalid options always throw',
   hook: "no hook: mount the limiter where it should run, as in app.addHook('preHandler', rateLimit({ … }))",
-  requestPropertyName: 'no requestPropertyName, because the property is always called sluice',
+  requestPropertyName: PROPERTY,
   global: 'no global: omit rateLimit here, and set it on the routes',
   algorithm: 'no algorithm, because only rate limits have one',
   window: 'no window, because only rate limits have one',

@@ -75,7 +75,7 @@ export function compilePolicy(
   optionsOf('policy', input, POLICY_OPTIONS)
   const name = headerText(input.name === undefined ? DEFAULT_NAMES.rateLimit : input.name, 'name')
   const owner = `policy '${name}'`
-  const algorithm = input.algorithm ?? impliedBy(input) ?? fallback
+  const { algorithm = impliedBy(input) ?? fallback } = input
   if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {
     const expected = `one of ${Object.keys(algorithms).join(', ')}`
     throw badValue('SLUICE_BAD_POLICY', `${owner}: algorithm`, algorithm, expected)
@@ -85,6 +85,7 @@ export function compilePolicy(
   checkSupport(owner, 'burst', input.burst, DRAINING, algorithm)
   checkRetry(owner, input)
   checkSupport(owner, 'slices', input.slices, ['sliding-window'], algorithm)
+  if (input.slices === null) throw badOption(`${owner}: slices`, null, 'an integer from 1 to 60')
   return {
     name,
     algorithm,

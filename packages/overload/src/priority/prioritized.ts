@@ -34,7 +34,7 @@ export function prioritizedInflight(options: PrioritizedInflightOptions = {}): I
   return new PrioritizedInflight({
     clock: time,
     threshold: thresholdOf(prioritizer, time),
-    queue: queue && parseQueue(queue),
+    queue: queue === undefined ? undefined : parseQueue(queue),
   })
 }
 

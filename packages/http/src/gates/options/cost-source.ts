@@ -125,7 +125,7 @@ function streamTermsOf({
 }: Partial<StreamedCost<unknown, never>>): StreamTerms | undefined {
   if (extend === undefined) {
     const option = extendBy === undefined ? 'onExhausted' : 'extendBy'
-    const value = extendBy ?? onExhausted
+    const value = extendBy === undefined ? onExhausted : extendBy
     if (value === undefined) return undefined
     throw badOption(`cost.${option}`, value, "cost.extend: 'stream'")
   }
