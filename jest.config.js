@@ -16,7 +16,7 @@ export default {
       '<rootDir>/test/nest11/node_modules/@nestjs/$1$2',
   },
   transform: {
-    '\\.ts$|@marcbachmann/cel-js/.*\\.js$': [
+    '\\.ts$': [
       '@swc/jest',
       {
         swcrc: false,
@@ -25,8 +25,8 @@ export default {
       },
     ],
   },
-  // workspaces are met by their real path under packages/, so their source is transformed, and packages without CommonJS
-  transformIgnorePatterns: ['/node_modules/(?!@marcbachmann/cel-js/)', '/dist/'],
+  // workspaces are met by their real path under packages/, so their source is transformed
+  transformIgnorePatterns: ['/node_modules/', '/dist/'],
   // a look-up of a global leaves the sandbox of a test file: what tight loops use is handed in
   sandboxInjectedGlobals: [
     ...['Math', 'Number', 'BigInt', 'String', 'Symbol', 'Object', 'Reflect', 'Array', 'Map', 'Set', 'WeakMap'],

@@ -34,7 +34,6 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/postgres': ['@sluice/fleet', '@sluice/limiter-core'],
   '@sluice/cloudflare': ['@sluice/fleet', '@sluice/keyed-hash', '@sluice/limiter-core'],
   '@sluice/policies': [
-    '@marcbachmann/cel-js',
     '@sluice/http',
     '@sluice/limiter-core',
     '@sluice/sketches',
@@ -71,6 +70,8 @@ const embedded: Readonly<Record<string, readonly string[]>> = {
   '@sluice/insight': ['uplot'],
   // for runtimes without node:crypto
   '@sluice/keyed-hash': ['@noble/ciphers', '@noble/hashes'],
+  // without CommonJS
+  '@sluice/policies': ['@marcbachmann/cel-js'],
 }
 
 // path → why this file may read time or set timers directly; every other file uses its Clock

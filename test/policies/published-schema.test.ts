@@ -2,12 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { policySchema } from '@sluice/policies'
+import { mustRun } from '../packaging/command.ts'
 import { root } from '../repository.ts'
 
 // `node tools/release/write-policy-schema.mjs` writes it
 test('the published JSON Schema is the one that documents are checked with', () => {
   const published = readFileSync(join(root, 'packages/policies/policies.schema.json'), 'utf8')
   expect(JSON.parse(published)).toEqual(withoutExpected(policySchema))
+})
+
+test('the embedded library of conditions equals the installed one', async () => {
+  await mustRun(process.execPath, ['tools/build/embed-cel.mjs', '--check'], root)
 })
 
 /** Returns the schema without the keyword that only messages of this package use. */

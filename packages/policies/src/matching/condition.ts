@@ -1,8 +1,9 @@
-import { Environment } from '@marcbachmann/cel-js'
+import type { Environment } from '@marcbachmann/cel-js'
 import { messageOf } from '@sluice/limiter-core/backend'
 import type { RE2JS } from 're2js'
 import type { AttributeValue } from '../document/policy-document.ts'
 import { type AttributeSource, headerAttribute } from './attribute-source.ts'
+import { loadCel } from './cel/generated.ts'
 import { ConditionNames } from './condition-names.ts'
 import { compiledPattern, LINEAR_MATCHES } from './linear-patterns.ts'
 
@@ -11,7 +12,9 @@ const LIMITS = { maxAstNodes: 200, maxDepth: 20, maxListElements: 100, maxMapEnt
 
 let environment: Environment | undefined
 
-function newEnvironment(): Environment {
+/** Returns the variables and functions of conditions. Loads the library for the first condition of the process. */
+function environmentOfConditions(): Environment {
+  const { Environment } = loadCel()
   return new Environment({ limits: LIMITS })
     .registerVariable('request', 'map')
     .registerVariable('attributes', 'map')
@@ -33,7 +36,7 @@ export class Condition {
 
   /** Throws an error whose message says what is wrong if the text is not a condition. */
   constructor(text: string) {
-    environment ??= newEnvironment()
+    environment ??= environmentOfConditions()
     const parsed = environment.parse(text)
     const reads = new ConditionNames()
     reads.visit(parsed.ast, false)
