@@ -1,4 +1,7 @@
+import { TextEncoder } from 'node:util'
+
 // by its name: in a vm context, such as a jest test, each look-up of the global Math costs more than a whole hash
+
 const imul: typeof Math.imul = Math.imul
 
 // the halves of the multiplier 0xc6a4a7935bd1e995, and those of its low half

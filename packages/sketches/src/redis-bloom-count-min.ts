@@ -1,3 +1,4 @@
+import { TextEncoder } from 'node:util'
 import { type Cells, cellsIn, FULL } from './cells.ts'
 import { LinearCells } from './count-min/count-min-cells.ts'
 import { checkTotal, heldTotal, TOTAL } from './count-min/count-min-shape.ts'

@@ -12,7 +12,7 @@ export const NOT_SAMPLED = -1
 const MOST_CLIENTS = 2 ** 18
 const HASHES = 2 ** 32
 // not secret: the sample must be the same in every run
-const SEED = Buffer.from('sluice replay samples its clients')
+const SEED = 'sluice replay samples its clients'
 
 /**
  * Numbers the clients of a log from 0, for all policies together. All clients are kept up to `mostClients`; then a sample
@@ -25,7 +25,7 @@ export class ClientIds {
   readonly #texts: string[] = []
   readonly #mostClients: number
   readonly #records: ClientRecords[] = []
-  readonly #hash = createKeyedHash(SEED)
+  readonly #hash = createKeyedHash(Buffer.from(SEED))
   /** Ids of clients that have left the sample. */
   readonly #free: number[] = []
   #next = 0

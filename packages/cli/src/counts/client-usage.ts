@@ -13,12 +13,12 @@ export interface ClientCount {
 const PRECISION = 14
 const COMPRESSION = 1000
 const FIRST_ROOM = 1024
-const SEED = Buffer.from('sluice replay counts its clients')
+const SEED = 'sluice replay counts its clients'
 
 /** What the clients in the sample did: under one policy, or under all. */
 export class ClientUsage implements ClientRecords {
   readonly #ids: ClientIds
-  readonly #distinct = new HyperLogLog({ precision: PRECISION, seed: SEED })
+  readonly #distinct = new HyperLogLog({ precision: PRECISION, seed: Buffer.from(SEED) })
   // by the id of the client
   #busiest = new Float64Array(FIRST_ROOM)
   #requests = new Uint32Array(FIRST_ROOM)

@@ -5,13 +5,12 @@ export const LONGEST_LINE: number = 64 * 1024
 
 const NEWLINE = 10
 const CARRIAGE_RETURN = 13
-const NOTHING = Buffer.alloc(0)
 
 /** Splits bytes into lines. Holds at most one unfinished line of `LONGEST_LINE` bytes. */
 export class LineSplitter {
   /** Number of lines so far, including empty ones and the current one. */
   lines = 0
-  #rest: Buffer = NOTHING
+  #rest: Buffer = Buffer.alloc(0)
   /** Whether the current line is too long, and its remaining bytes are skipped. */
   #isSkipping = false
   readonly #each: (line: string) => void
@@ -49,7 +48,7 @@ export class LineSplitter {
 
   #endLine(): void {
     const rest = this.#rest
-    this.#rest = NOTHING
+    this.#rest = Buffer.alloc(0)
     if (this.#isSkipping) this.#isSkipping = false
     else this.#split(Buffer.concat([rest, Buffer.of(NEWLINE)]))
   }
@@ -64,7 +63,7 @@ export class LineSplitter {
     this.#isSkipping = true
     this.lines++
     this.#tooLong(decoded(Buffer.concat([this.#rest, part.subarray(0, LONGEST_LINE)])))
-    this.#rest = NOTHING
+    this.#rest = Buffer.alloc(0)
   }
 
   /** Splits bytes that end with a newline. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { TextDecoder } from 'node:util'
 import type { Clock } from '@sluice/limiter-core'
 import { requestBytes } from './request-bytes.ts'
 import { badRequest } from './request-target.ts'

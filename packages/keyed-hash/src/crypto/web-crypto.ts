@@ -3,7 +3,13 @@ import { ctr } from '@noble/ciphers/aes.js'
 import { hmac as nobleHmac } from '@noble/hashes/hmac.js'
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 
-const utf8 = new TextEncoder()
+/** Returns the UTF-8 form of a text. Environments of tests that imitate browsers, such as jsdom, lack `TextEncoder`. */
+function utf8(text: string): Uint8Array {
+  if (typeof TextEncoder === 'function') return new TextEncoder().encode(text)
+  const escaped = encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
+  const bytes = escaped.replace(/%(..)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))
+}
 
 /** Throws in the global scope of a Cloudflare Worker, where random numbers are not available. */
 export function randomBytes(count: number): Uint8Array {
@@ -11,11 +17,11 @@ export function randomBytes(count: number): Uint8Array {
 }
 
 export function sha256(text: string, bytes: Uint8Array): Uint8Array {
-  return nobleSha256.create().update(utf8.encode(text)).update(bytes).digest()
+  return nobleSha256.create().update(utf8(text)).update(bytes).digest()
 }
 
 export function hmac(secret: string, text: string): Uint8Array {
-  return nobleHmac(nobleSha256, utf8.encode(secret), utf8.encode(text))
+  return nobleHmac(nobleSha256, utf8(secret), utf8(text))
 }
 
 export function aesKeystream(key: Uint8Array, count: number): Uint8Array {

@@ -6,9 +6,15 @@ export const FULL: Denial = { allowed: false, retryAfterMs: 1_000 }
 /** Denial if the weight exceeds the limit, so that a retry can never succeed. */
 export const WEIGHT_EXCEEDS_LIMIT: Denial = { allowed: false, retryAfterMs: Number.POSITIVE_INFINITY }
 
+let neverLost: AbortSignal | undefined
+
 /** Permit of work that a cap lets pass without counting it. */
 export const UNCOUNTED_PERMIT: Permit = {
-  lost: new AbortController().signal,
+  // created when it is read: environments of tests may lack the class
+  get lost() {
+    neverLost ??= new AbortController().signal
+    return neverLost
+  },
   release() {},
   [Symbol.dispose]() {},
 }

@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util'
 import { MAX_ENTRY_LENGTH } from '../document/list-entry.ts'
 
 /** Most characters of a line. What follows in the line is skipped, so that a file without lines needs no memory. */

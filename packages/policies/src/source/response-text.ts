@@ -1,3 +1,5 @@
+import { TextDecoder } from 'node:util'
+
 /** Most bytes of a document, after decompression. */
 const MAX_BYTES = 4 * 2 ** 20
 

@@ -12,7 +12,7 @@ const DIGEST = 43
 export const CUT_KEY: number = WHOLE_KEY + MARK.length + DIGEST
 
 const MIN_SLICE = 13
-const SCRATCH = Buffer.alloc(2 * CUT_KEY)
+let scratch: Buffer | undefined
 
 /**
  * Returns the name under which a key is counted and reported: the key itself or, for a long key, its first 256
@@ -31,8 +31,9 @@ export function keptKey(key: string): string {
  */
 export function detached(key: string): string {
   if (key.length < MIN_SLICE) return key
-  const narrow = SCRATCH.toString('latin1', 0, SCRATCH.write(key, 'latin1'))
-  return narrow === key ? narrow : SCRATCH.toString('utf16le', 0, SCRATCH.write(key, 'utf16le'))
+  scratch ??= Buffer.alloc(2 * CUT_KEY)
+  const narrow = scratch.toString('latin1', 0, scratch.write(key, 'latin1'))
+  return narrow === key ? narrow : scratch.toString('utf16le', 0, scratch.write(key, 'utf16le'))
 }
 
 function cutKey(key: string): string {
