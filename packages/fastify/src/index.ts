@@ -15,4 +15,4 @@ export {
 } from './fastify.ts'
 export type { FastifyHook } from './fastify-mount.ts'
 export type { FastifyOptions, FastifyPhase, FastifyRouteLimits, FastifySluiceOptions } from './sluice-options.ts'
-export { sluice } from './sluice-plugin.ts'
+export { sluice, sluice as default } from './sluice-plugin.ts'
