@@ -30,6 +30,12 @@ export function packForeignDependencies(folder: string): Promise<Tarball[]> {
   )
 }
 
+/** Packs packages and all of their dependencies from node_modules, without network access. */
+export function packInstalled(names: readonly string[], folder: string): Promise<Tarball[]> {
+  const reached = names.flatMap((name) => [name, ...closureOf(readManifest(installedFolder(name)))])
+  return pack([...new Set(reached)].map(installedFolder), folder)
+}
+
 /** All transitive dependencies of the package, without the package itself. */
 export function closureOf(manifest: Manifest): string[] {
   return [...closureFolders(manifest).keys()]

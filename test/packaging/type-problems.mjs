@@ -1,5 +1,5 @@
 // Runs @arethetypeswrong on tarballs in one process, because each process needs seconds to load a compiler:
-// node type-problems.mjs <tarball> … Prints JSON: what is wrong under a resolution mode of Node, or '', for each tarball.
+// node type-problems.mjs <tarball> … Prints JSON: what is wrong under a resolution mode, or '', for each tarball.
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
@@ -11,7 +11,7 @@ const { typed } = await import(new URL('cli/dist/render/index.js', folder))
 const { applyProfile } = await import(new URL('cli/dist/profiles.js', folder))
 
 const options = { format: 'ascii', emoji: false, summary: true, ignoreRules: [] }
-applyProfile('node16', options)
+applyProfile('strict', options)
 
 const problems = {}
 for (const path of process.argv.slice(2)) {

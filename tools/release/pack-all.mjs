@@ -38,10 +38,14 @@ function stage(name) {
   return folder
 }
 
-/** Removes fields that only this repository uses: scripts, and the export condition for the source. */
+/**
+ * Removes fields that only this repository uses: scripts, and the export condition for the source. Adds the types of
+ * subpaths for compilers that do not read `exports`.
+ */
 function publishedManifest(source, name) {
   const { scripts: _, exports, ...manifest } = readManifest(source)
   const ways = Object.entries(exports).map(([path, way]) => [path, typeof way === 'string' ? way : published(way)])
+  const typesVersions = typesOfSubpaths(exports)
   return {
     ...manifest,
     repository: { ...repository, directory: `packages/${name}` },
@@ -49,7 +53,18 @@ function publishedManifest(source, name) {
     bugs,
     publishConfig: { access: 'public', provenance: true },
     exports: Object.fromEntries(ways),
+    ...(typesVersions && { typesVersions }),
   }
+}
+
+/**
+ * Returns `typesVersions` for all subpaths with types; undefined if there are none. With `moduleResolution: node10`, the
+ * default of TypeScript 5 for CommonJS, a subpath is otherwise not found, and types that come from it are silently `any`.
+ */
+function typesOfSubpaths(exports) {
+  const typed = Object.entries(exports).filter(([path, { require }]) => path !== '.' && require?.types)
+  if (typed.length === 0) return undefined
+  return { '*': Object.fromEntries(typed.map(([path, { require }]) => [path.replace('./', ''), [require.types]])) }
 }
 
 function published({ '@sluice/source': _, ...way }) {

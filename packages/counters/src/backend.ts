@@ -1,4 +1,5 @@
 // Entry point for authors of ledgers and counters, and of packages that store their data in a ledger.
+export type { SluiceError } from '@sluice/limiter-core'
 export { AmountCounters } from './amount-counters.ts'
 export { checkId, checkPrefix } from './counter-id.ts'
 export { tokenOf } from './counter-token.ts'

@@ -5,9 +5,13 @@ export type {
   CounterReceipt,
   Counters,
   IncrementOptions,
+  Metric,
+  MetricSource,
   ReadManyOptions,
   ReadOptions,
+  RecordStore,
 } from '@sluice/limiter-core'
+export type { HyperLogLog, SketchKey, TDigest } from '@sluice/sketches'
 export { type CountersOptions, createCounters } from './create-counters.ts'
 export { DigestCounter, type DigestCounterOptions } from './kinds/digest-counter.ts'
 export { GCounter, type GCounterState } from './kinds/g-counter.ts'

@@ -36,11 +36,17 @@ export interface ExpressOptions {
   readonly next?: boolean
 }
 
-export type ExpressRateLimitOptions = RateLimitOptions<Request, Response> & ExpressOptions
-export type ExpressInflightLimitOptions = InflightLimitOptions<Request, Response> & ExpressOptions
+/** An Express request. Unlike `Request`, it is named without the packages that Express's own types import. */
+export interface ExpressRequest extends Request {}
 
-type Args = readonly [req: Request, res: Response, next: Next]
-type ExpressLimiters = DecoratedLimiters<Args, Request, Response, ExpressMiddleware, ExpressOptions>
+/** An Express response. */
+export interface ExpressResponse extends Response {}
+
+export type ExpressRateLimitOptions = RateLimitOptions<ExpressRequest, ExpressResponse> & ExpressOptions
+export type ExpressInflightLimitOptions = InflightLimitOptions<ExpressRequest, ExpressResponse> & ExpressOptions
+
+type Args = readonly [req: ExpressRequest, res: ExpressResponse, next: Next]
+type ExpressLimiters = DecoratedLimiters<Args, ExpressRequest, ExpressResponse, ExpressMiddleware, ExpressOptions>
 
 /** An Express request or response of any type. */
 interface OfExpress {
@@ -51,13 +57,15 @@ interface OfExpress {
  * Express middleware that can also be put in front of a single handler. Its signature does not contain the type of the
  * request, so that Express can infer the route parameters of the handlers behind it.
  */
-export interface ExpressMiddleware extends Pick<ConnectMiddleware<Request, Response>, 'wrap'> {
+export interface ExpressMiddleware extends Pick<ConnectMiddleware<ExpressRequest, ExpressResponse>, 'wrap'> {
   (req: OfExpress, res: OfExpress, next: Next): void
 }
 
-const mount = connectMount<Request, Response>(ExpressExchange)
+const mount = connectMount<ExpressRequest, ExpressResponse>(ExpressExchange)
 const limiters: ExpressLimiters = rejectUncalled(
-  withDecorators(limitersFor(mount as (limit: HttpLimit<Request, Response>) => ExpressMiddleware, ['next'])),
+  withDecorators(
+    limitersFor(mount as (limit: HttpLimit<ExpressRequest, ExpressResponse>) => ExpressMiddleware, ['next']),
+  ),
   { method: 'app.use', properties: ['handle'] },
 )
 
@@ -95,6 +103,6 @@ export const Shed: ExpressLimiters['Shed'] = limiters.Shed
  * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in
  * question, if it has one. Throws `SLUICE_BAD_OPTION`.
  */
-export function explainClient(request: Request, options?: ExplainClientOptions): ClientExplanation {
+export function explainClient(request: ExpressRequest, options?: ExplainClientOptions): ClientExplanation {
   return explainSource(nodeSource(request, request.ip), options, "app.set('trust proxy')")
 }

@@ -5,6 +5,8 @@ export {
   type ExpressMiddleware,
   type ExpressOptions,
   type ExpressRateLimitOptions,
+  type ExpressRequest,
+  type ExpressResponse,
   explainClient,
   InflightLimit,
   inflightLimit,

@@ -1,5 +1,6 @@
 // Entry point for adapters of frameworks that use Web-standard requests.
 
+export type { ClientSource } from '@sluice/http'
 export { fetchSource, hostPeer } from './client-address.ts'
 export { answer } from './fetch.ts'
 export { FetchExchange, type FetchReply, type RequestOrigin } from './fetch-exchange.ts'

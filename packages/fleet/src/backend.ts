@@ -1,4 +1,5 @@
 // Entry point for authors of backends that are shared by many processes.
+export type { CompiledPolicy } from '@sluice/limiter-core'
 export { checkTopic, isTopic } from './backend/channel-topic.ts'
 export * as read from './backend/message-reader.ts'
 export { PARTITIONS, partitionOf } from './backend/partition-of.ts'

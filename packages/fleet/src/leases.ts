@@ -1,4 +1,5 @@
 // Entry point for authors of lease ledgers and of backends that spend leased units.
+
 export { SETTLED_MS } from './leases/lease-book.ts'
 export {
   grantOf,
@@ -13,6 +14,7 @@ export {
   spentSince,
 } from './leases/lease-ledger.ts'
 export { LeaseTable } from './leases/lease-table.ts'
+export type { LeasedCharge, LeasedCounter, LeasedKey } from './leases/leased-counter.ts'
 export {
   LEASE_OPTIONS,
   type LeaseOptions,

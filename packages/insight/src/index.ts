@@ -1,4 +1,15 @@
 export type {
+  CapHandle,
+  Decision,
+  Metric,
+  ObservedCap,
+  ObservedLimiter,
+  ObservedRequest,
+  Observer,
+  ObserverEvent,
+  Policy,
+} from '@sluice/limiter-core'
+export type {
   AuditLine,
   ControlAction,
   ControlEntry,
@@ -54,4 +65,5 @@ export { metricsHandler } from './metrics/metrics-handler.ts'
 export { type OtelMeter, type OtelMetricsOptions, otelMetrics } from './metrics/otel-metrics.ts'
 export { type PromClientOptions, type PromClientRegister, promClientMetrics } from './metrics/prom-client-metrics.ts'
 export { type Dashboard, type DashboardOptions, dashboard } from './page/dashboard.ts'
+export type { FastifyPlugin, KoaMiddleware, PageHandler } from './page/page-mounts.ts'
 export type { Privacy } from './privacy.ts'

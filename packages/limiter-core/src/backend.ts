@@ -28,6 +28,7 @@ export { badOption } from './errors/bad-option.ts'
 export { messageOf, type SluiceCode, SluiceError } from './errors/errors.ts'
 export { kindOf, shown } from './errors/shown.ts'
 export { resetWarnings, warn, warnOnce } from './errors/warn-once.ts'
+export type { FailureRule } from './failover/failover-counter.ts'
 export {
   type BackendErrorRule,
   compileFailover,

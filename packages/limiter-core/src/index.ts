@@ -12,6 +12,7 @@ export {
   type LocalInflightLimiter,
   type LocalInflightOptions,
 } from './inflight/inflight-limiter.ts'
+export type { AddressRules } from './keys/address-key.ts'
 export { clientKey } from './keys/client-key.ts'
 export { DENY, EXEMPT, type KeyFallback, type KeyResult, type KeySign, type KeySource } from './keys/key-source.ts'
 export {

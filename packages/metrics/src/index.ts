@@ -1,3 +1,4 @@
+export type { Metric } from '@sluice/limiter-core'
 export { CounterMetric, type CounterSeries } from './counter-metric.ts'
 export { GaugeMetric, type GaugeSeries } from './gauge-metric.ts'
 export { HistogramMetric, type HistogramOptions, type HistogramSeries } from './histogram-metric.ts'

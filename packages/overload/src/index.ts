@@ -1,3 +1,18 @@
+export type {
+  AcquireOptions,
+  AdaptiveLimit,
+  AddressRules,
+  Cap,
+  Clock,
+  Denial,
+  InflightBackend,
+  LabelledKeySource,
+  LearnedLimits,
+  MaybePromise,
+  Permit,
+  Priority,
+  SluiceCode,
+} from '@sluice/limiter-core'
 export {
   type AdaptiveThrottleOptions,
   adaptiveThrottle,

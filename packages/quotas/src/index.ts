@@ -1,3 +1,25 @@
+export type { LeasedCharge, LeasedCounter, LeasedKey } from '@sluice/fleet/leases'
+export type {
+  AlgorithmName,
+  Answer,
+  Backend,
+  BanInput,
+  Charge,
+  CompiledPolicy,
+  CountedKey,
+  Decision,
+  Duration,
+  HeldUnits,
+  Interruption,
+  LimitOverrides,
+  MaybePromise,
+  Metric,
+  Mode,
+  Moment,
+  Observer,
+  PolicyCalendar,
+  PolicyInput,
+} from '@sluice/limiter-core'
 export type { ReservationEnd } from './account/account-reservations.ts'
 export { createQuotas, type QuotasOptions } from './create-quotas.ts'
 export type { QuotaName } from './open-quotas.ts'

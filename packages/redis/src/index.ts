@@ -1,4 +1,32 @@
-export type { Script, ScriptRunner } from '@sluice/limiter-core'
+export type { LeaseGrant, LeaseLedger, LeaseRequest } from '@sluice/fleet/leases'
+export type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger, SyncOptions } from '@sluice/fleet/sync'
+export type {
+  AcquireOptions,
+  AlgorithmName,
+  Answer,
+  Backend,
+  Cap,
+  Charge,
+  CompiledPolicy,
+  CountEstimate,
+  CountedKey,
+  Counter,
+  Denial,
+  Duration,
+  HeldUnits,
+  InflightBackend,
+  Interruption,
+  LimitOverrides,
+  MaybePromise,
+  Metric,
+  Moment,
+  Observer,
+  Permit,
+  PublishOptions,
+  RecordStore,
+  Script,
+  ScriptRunner,
+} from '@sluice/limiter-core'
 export type { SharedChannelOptions } from './channel/channel-options.ts'
 export { RedisChannel, type RedisChannelOptions, redisChannel } from './channel/redis-channel.ts'
 export { RedisSums, type RedisSumsOptions, redisSums } from './channel/redis-sums.ts'
@@ -27,4 +55,9 @@ export {
   syncedBackend,
 } from './sync/synced-backend.ts'
 export { type EnvironmentOptions, syncedOptionsFromEnv } from './sync/synced-options-from-env.ts'
-export { RedisUniqueStore, type RedisUniqueStoreOptions, redisUniqueStore } from './unique-days/redis-unique-store.ts'
+export {
+  type NamedRegisters,
+  RedisUniqueStore,
+  type RedisUniqueStoreOptions,
+  redisUniqueStore,
+} from './unique-days/redis-unique-store.ts'

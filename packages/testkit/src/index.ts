@@ -1,3 +1,27 @@
+export type { LeaseGrant, LeaseLedger, LeaseRequest, LeaseTerms, MemoryLedger } from '@sluice/fleet/leases'
+export type { MemorySyncLedger, ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from '@sluice/fleet/sync'
+export type {
+  AlgorithmName,
+  Answer,
+  Backend,
+  Charge,
+  CompiledPolicy,
+  CountEstimate,
+  CountedKey,
+  Counter,
+  Decision,
+  HeldUnits,
+  Interruption,
+  MaybePromise,
+  Moment,
+  ObservedCap,
+  ObservedRequest,
+  Observer,
+  Policy,
+  PolicyVerdict,
+  Verdict,
+} from '@sluice/limiter-core'
+
 export {
   type LayeredDescription,
   type LayeredRoute,
@@ -11,7 +35,7 @@ export { onceEach } from './adapter/stage/once-each.ts'
 export { type ListItem, parseList } from './adapter/stage/structured-list.ts'
 export { until } from './adapter/stage/until.ts'
 export { Warnings } from './adapter/stage/warnings.ts'
-export { Watcher } from './adapter/stage/watcher.ts'
+export { type WatchedRequest, Watcher } from './adapter/stage/watcher.ts'
 export { type AdapterContractOptions, adapterContract } from './adapter-contract.ts'
 export type { BanFleet, MakeBanFleet } from './bans/ban-bench.ts'
 export { banContract } from './bans/ban-contract.ts'

@@ -25,7 +25,7 @@ export interface LearnedReserveOptions<Req extends object, Res> {
 }
 
 /** The option `cost` of `rateLimit`, whose reservation is learned. */
-interface LearnedCost<Req extends object, Res> {
+export interface LearnedCost<Req extends object, Res> {
   readonly reserve: (req: Req) => number
   readonly settle: (req: Req, res: Res, how: Ending) => MaybePromise<number | undefined>
   /** Aborted requests settle and teach too: they cost what they have used. */

@@ -11,7 +11,7 @@ type Given<Make extends (options: never) => unknown> = Parameters<Make>[0] | Ret
  * separate limiter, shared by all instances of its class. Stacked decorators all count, the topmost first. `Args` are
  * the arguments that the framework passes to a handler.
  */
-interface LimitDecorators<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown> {
+export interface LimitDecorators<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown> {
   /** Limits the request rate: `@RateLimit({ limit: 100, window: '1m' })`. Throws coded errors at class definition. */
   RateLimit(limit: Given<LimiterFactories<Req, Res, Mounted, Extra>['rateLimit']>): LimitDecorator<Args>
   /** Caps concurrent requests: `@InflightLimit({ limit: 4 })`. Permits also wait for the method's promise to settle. */
@@ -22,13 +22,24 @@ interface LimitDecorators<Args extends readonly unknown[], Req, Res, Mounted, Ex
   Shed(shed: NonNullable<Given<LimiterFactories<Req, Res, Mounted, Extra>['shed']>>): LimitDecorator<Args>
 }
 
+/** Limiter functions and decorators that share a backend, a clock and observers. */
+export interface DecoratedSluice<
+  Args extends readonly unknown[],
+  Req,
+  Res,
+  Mounted,
+  Extra = unknown,
+  B extends Backend = Backend<Answer>,
+> extends Sluice<Req, Res, Mounted, Extra, B>,
+    LimitDecorators<Args, Req, Res, Mounted, Extra> {}
+
 /** Functions that the package of a framework exports, including decorators. */
 export interface DecoratedLimiters<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown>
   extends Limiters<Req, Res, Mounted, Extra>,
     LimitDecorators<Args, Req, Res, Mounted, Extra> {
   createSluice<B extends Backend = Backend<Answer>>(
     options?: SluiceOptions<B>,
-  ): Sluice<Req, Res, Mounted, Extra, B> & LimitDecorators<Args, Req, Res, Mounted, Extra>
+  ): DecoratedSluice<Args, Req, Res, Mounted, Extra, B>
 }
 
 /** Adds decorators to the functions of a framework. What the framework mounts only needs to have `.wrap(handler)`. */
@@ -46,7 +57,7 @@ export function withDecorators<Args extends readonly unknown[], Req, Res, Mounte
 }
 
 /** `Wrapping` for any type of handler. */
-interface Wrappable {
+export interface Wrappable {
   wrap(handler: never): unknown
 }
 

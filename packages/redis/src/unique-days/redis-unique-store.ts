@@ -14,7 +14,7 @@ export interface RedisUniqueStoreOptions {
 }
 
 /** HyperLogLog registers of one name, one ASCII character per register. */
-interface NamedRegisters {
+export interface NamedRegisters {
   readonly name: string
   readonly registers: string
 }

@@ -1,6 +1,6 @@
 import type { Decision, ObservedCap, ObservedRequest, Observer } from '@sluice/limiter-core'
 
-interface WatchedRequest {
+export interface WatchedRequest {
   readonly method: string | undefined
   readonly route: string | undefined
   /** `typeof` the framework's own. */
