@@ -16,8 +16,9 @@ export function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count))
 }
 
+/** Copies the bytes: in such an environment the library refuses a `Buffer`, which has another `Uint8Array` as its base. */
 export function sha256(text: string, bytes: Uint8Array): Uint8Array {
-  return nobleSha256.create().update(utf8(text)).update(bytes).digest()
+  return nobleSha256.create().update(utf8(text)).update(Uint8Array.from(bytes)).digest()
 }
 
 export function hmac(secret: string, text: string): Uint8Array {
