@@ -37,7 +37,8 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/redis': 62,
   '@sluice/postgres': 19,
   '@sluice/cloudflare': 13,
-  '@sluice/policies': 44,
+  // half of it is the library of conditions
+  '@sluice/policies': 70,
   // without its dependencies; each command loads its own part
   '@sluice/cli': 41,
   '@sluice/testkit': 69,
