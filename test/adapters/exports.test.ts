@@ -21,7 +21,7 @@ const adapters: readonly (readonly [string, Readonly<Record<string, unknown>>, r
   ['node-http', nodeHttp, []],
   ['express', express, []],
   ['koa', koa, []],
-  ['fastify', fastify, ['sluice']],
+  ['fastify', fastify, ['sluice', 'default']],
   ['nest', nest, OF_NEST],
 ]
 
