@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { run } from '../command.ts'
 import { root } from '../../repository.ts'
+import { run } from '../command.ts'
 
 const OLDEST = join(import.meta.dirname, 'tools/oldest/node_modules')
 
@@ -12,7 +12,9 @@ export interface JestRun {
 
 /** Every version of jest with its default configuration, in every environment, with both kinds of modules. */
 export const jestRuns: readonly JestRun[] = ([29, 30] as const).flatMap((version) =>
-  (['node', 'jsdom'] as const).flatMap((environment) => [false, true].map((isEsm) => ({ version, environment, isEsm }))),
+  (['node', 'jsdom'] as const).flatMap((environment) =>
+    [false, true].map((isEsm) => ({ version, environment, isEsm })),
+  ),
 )
 
 /**

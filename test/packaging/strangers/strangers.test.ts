@@ -24,9 +24,12 @@ test('everything that an entry point exports or returns has a name in the declar
   expect(exported).toBeGreaterThan(4_000)
 })
 
-test.each(['TypeScript 5.4', 'TypeScript 5.9'] as const)('%s finds all types with the template of Nest', async (compiler) => {
-  expect(await errorsWith({ compiler, module: 'commonjs', moduleResolution: undefined }, workspace.app)).toEqual([])
-})
+test.each(['TypeScript 5.4', 'TypeScript 5.9'] as const)(
+  '%s finds all types with the template of Nest',
+  async (compiler) => {
+    expect(await errorsWith({ compiler, module: 'commonjs', moduleResolution: undefined }, workspace.app)).toEqual([])
+  },
+)
 
 test.each(['node', 'jsdom'] as const)(
   'jest loads all entry points in %s, and reports nothing open',
