@@ -30,7 +30,7 @@ export async function deny(bench: BanBench, process: number, key: string, count:
 }
 
 /** Sends requests until the denials of all processes together ban the key. */
-export async function untilOverdue(bench: BanBench, left = ATTEMPTS): Promise<void> {
+export async function untilOverdue(bench: BanBench, left: number = ATTEMPTS): Promise<void> {
   const { source } = await bench.limiters[0].take('a')
   if (source === 'banned') return
   assert.ok(left > 0, 'further denials ban the key')

@@ -40,7 +40,7 @@ const SHARED = SHARED_RATE_OPTIONS.filter((name) => !HEADER_OPTIONS.includes(nam
 const POLICY = ['name', 'window', 'algorithm', 'slices', 'unit'] as const satisfies readonly (keyof SlowDownOptions)[]
 const OWN = ['after', 'delayMs', 'maxDelayMs', 'maxWaiting'] as const satisfies readonly (keyof SlowDownOptions)[]
 /** All options of `slowDown`, except those of a framework. */
-export const SLOW_DOWN_OPTIONS = [...OWN, ...POLICY, ...SHARED]
+export const SLOW_DOWN_OPTIONS: readonly (keyof SlowDownOptions)[] = [...OWN, ...POLICY, ...SHARED]
 const DEFAULT_MAX_WAITING = 1_000
 
 /**
