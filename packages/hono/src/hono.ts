@@ -43,7 +43,7 @@ export interface HonoOptions {
   readonly next?: boolean
 }
 
-function honoMount(limit: HttpLimit<Context, FetchReply>): MiddlewareHandler<SluiceEnv> {
+function honoMount(limit: HttpLimit<Context, FetchReply>): MiddlewareHandler {
   return async (c, next) => {
     const exchange = new HonoExchange(c)
     let error: DenialError | undefined
@@ -66,7 +66,7 @@ function honoMount(limit: HttpLimit<Context, FetchReply>): MiddlewareHandler<Slu
   }
 }
 
-type HonoLimiters = Limiters<Context, FetchReply, MiddlewareHandler<SluiceEnv>, HonoOptions>
+type HonoLimiters = Limiters<Context, FetchReply, MiddlewareHandler, HonoOptions>
 
 const limiters: HonoLimiters = limitersFor(honoMount, ['next'])
 /** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */

@@ -2,6 +2,7 @@ import type { Clock, Decision, MaybePromise } from '../contracts.ts'
 import { optionalWith, optionsOf } from '../options/options.ts'
 import { clockOf, KEEP_ALIVE } from '../time/clock.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
+import { onAbort } from '../time/on-abort.ts'
 import type { Keys } from './charges.ts'
 import type { Costs } from './costs/costs.ts'
 import type { Limiter } from './limiter.ts'
@@ -48,14 +49,15 @@ export async function waitFor(
 export function pause(ms: number, clock: Clock, signal?: AbortSignal | null): Promise<void> {
   return new Promise((resolve, reject) => {
     const due = (): void => {
-      signal?.removeEventListener('abort', aborted)
+      forget?.()
       resolve()
     }
     const cancel = clock.after(ms, due, KEEP_ALIVE)
-    const aborted = (): void => {
-      cancel()
-      reject(signal?.reason)
-    }
-    signal?.addEventListener('abort', aborted, { once: true })
+    const forget =
+      signal &&
+      onAbort(signal, () => {
+        cancel()
+        reject(signal.reason)
+      })
   })
 }
