@@ -9,6 +9,9 @@ import { isNodeRedis } from './node-redis-client.ts'
 import { nodeRedisRunner } from './node-redis-runner.ts'
 import type { RedisClient } from './redis-client.ts'
 
+const MOCK =
+  'or in tests no backend or memoryBackend(), because mocks such as ioredis-mock do not run the scripts of Sluice'
+
 // one runner per client, so that many backends share one set of listeners on it
 const runners = processWideMap<RedisClient | ScriptRunner, ScriptRunner>(Symbol.for('sluice.redisRunners@1'))
 
@@ -31,9 +34,10 @@ function makeRunner(client: RedisClient | ScriptRunner): ScriptRunner {
   if (isNodeRedis(client)) return nodeRedisRunner(client)
   if (isGlide(client)) return new GlideRunner(client)
   if (!isIoRedis(client)) {
+    const received = hasCommands(client) ? `${MOCK}, received a mock` : `received ${kindOf(client)}`
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `client: expected a client of ioredis, iovalkey, node-redis or valkey-glide, or a ScriptRunner, received ${kindOf(client)}`,
+      `client: expected a client of ioredis, iovalkey, node-redis or valkey-glide, or a ScriptRunner, ${received}`,
     )
   }
   return new ClientRunner(client)
@@ -43,7 +47,12 @@ function isRunner(client: RedisClient | ScriptRunner): client is ScriptRunner {
   return typeof (client as Partial<ScriptRunner> | undefined | null)?.run === 'function'
 }
 
-function isIoRedis(value: unknown): value is IoRedisClient {
+/** Whether the value has the commands of ioredis, as ioredis-mock has them, which has no connection. */
+function hasCommands(value: unknown): boolean {
   const client = value as Partial<IoRedisClient> | undefined | null
-  return typeof client?.evalsha === 'function' && typeof client.on === 'function' && typeof client.status === 'string'
+  return typeof client?.evalsha === 'function' && typeof client.on === 'function'
+}
+
+function isIoRedis(value: unknown): value is IoRedisClient {
+  return hasCommands(value) && typeof (value as IoRedisClient).status === 'string'
 }
