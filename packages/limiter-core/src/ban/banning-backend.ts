@@ -1,17 +1,19 @@
 import { isCounted, undo } from '../backend/charge-parts.ts'
 import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
-import type { Answer, BackendVerdict, Charge, Clock, CountedKey, MaybePromise, Moment } from '../contracts.ts'
-import { ChargeVerdict } from '../decision/verdict.ts'
+import type { Answer, Charge, Clock, CountedKey, MaybePromise, Moment } from '../contracts.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
 import type { Observers } from '../observers/observers.ts'
 import type { ReadBan } from './ban-reads.ts'
+import { longestWait } from './ban-reads.ts'
+import { deniedBy, isDeniedBy, nameOf, placeOf, type Rests, withBegunBans, withShadowBans } from './banned-answers.ts'
 import type { OpenBan } from './open-ban.ts'
 import { PolicyBan } from './policy-ban.ts'
+import { RecentKeys } from './recent-keys.ts'
 import { unawaited } from './unawaited.ts'
 
-/** `source` of a decision about a banned key. */
-const BANNED = 'banned'
+/** Most banned keys whose waits are remembered. */
+const MOST_WAITS = 10_000
 
 /** A charge with the ban of its policy. */
 interface Bannable {
@@ -19,9 +21,6 @@ interface Bannable {
   /** The banned key: that of the client, also for its preflights. */
   readonly key: string
 }
-
-/** Milliseconds for which the key of each charge is banned; 0 for keys that are not. */
-type Rests = readonly number[]
 
 /**
  * Denies banned keys and counts the strikes of others, in front of the backend of a limiter. A banned key takes no
@@ -33,6 +32,8 @@ export class BanningBackend implements RequestBackend {
   /** By name of the policy. */
   readonly #bans: ReadonlyMap<string, PolicyBan>
   readonly #now: () => number
+  /** Process times from which the limits admit banned keys, if the ban is known without a call. */
+  #waits = new RecentKeys<number>(MOST_WAITS)
 
   constructor(inner: RequestBackend, bans: readonly OpenBan[], clock: Clock, observers: Observers) {
     const now = (): number => clock.now()
@@ -48,11 +49,24 @@ export class BanningBackend implements RequestBackend {
     const known = this.#rests(charges, bannable, ({ ban, key }, { advisory }) =>
       ban.isSynchronous || advisory ? 0 : ban.knownMs(key, now),
     )
-    const denied = isPromise(known) ? undefined : deniedBy(charges, known)
+    const denied = isPromise(known) ? undefined : deniedBy(charges, known, () => this.#knownWait(bannable, now))
     if (denied) return denied
     const own = timeOf(moment)
     const read = this.#rests(charges, bannable, ({ ban, key }) => (ban.isSynchronous ? ban.readMs(key, own) : 0))
-    return andThen(read, (rests) => deniedBy(charges, rests) ?? this.#take(charges, bannable, rests, moment))
+    return andThen(read, (rests) =>
+      isDeniedBy(charges, rests) ? this.#denied(charges, rests, own) : this.#take(charges, bannable, rests, moment),
+    )
+  }
+
+  /** Takes over what a replaced limiter knows of bans. */
+  follow(previous: BanningBackend): void {
+    this.#waits = previous.#waits
+    for (const [name, ban] of this.#bans) {
+      const before = previous.#bans.get(name)
+      if (!before) continue
+      ban.known = before.known
+      ban.renewed = before.renewed
+    }
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
@@ -62,7 +76,7 @@ export class BanningBackend implements RequestBackend {
     return andThen(this.#inner.peekAll([...charges, ...reads], moment), (answer) => {
       const { own, reads: read } = splitAnswer(charges, bannable, answer)
       const rests = bannable.map((one, index) => restOf(one, read[index], now))
-      return deniedBy(charges, rests) ?? withShadowBans(charges, own, rests)
+      return deniedBy(charges, rests, () => longestWait(own.verdicts)) ?? withShadowBans(charges, own, rests)
     })
   }
 
@@ -111,6 +125,7 @@ export class BanningBackend implements RequestBackend {
       const { ban, key } = this.#bannable(counted) ?? {}
       if (!ban || key === undefined) return []
       ban.forget(key)
+      this.#waits.delete(key)
       return ban.counters.map((counter) => ({ key, counter }))
     })
   }
@@ -121,6 +136,26 @@ export class BanningBackend implements RequestBackend {
     msOf: (one: Bannable, charge: Charge) => MaybePromise<number>,
   ): MaybePromise<number[]> {
     return allOf(bannable.map((one, index) => (one ? msOf(one, charges[index]) : 0)))
+  }
+
+  /** Denies a request because of bans that were read. After the longest of the bans and the waits it may pass. */
+  #denied(charges: readonly Charge[], rests: Rests, moment: Moment | undefined): MaybePromise<Answer> {
+    const local = this.synchronous ? charges : charges.filter((_, index) => rests[index] > 0)
+    return andThen(
+      this.#inner.peekAll(local, moment),
+      ({ verdicts }) => deniedBy(charges, rests, () => longestWait(verdicts)) as Answer,
+    )
+  }
+
+  /** Returns how long the limits would deny a request without bans, and remembers it for its keys. */
+  #learnWait(bannable: readonly (Bannable | undefined)[], answer: Answer, now: number): number {
+    const waitMs = longestWait(answer.verdicts)
+    for (const one of bannable) if (one && waitMs > 0) this.#waits.set(one.key, now + waitMs)
+    return waitMs
+  }
+
+  #knownWait(bannable: readonly (Bannable | undefined)[], now: number): number {
+    return Math.max(0, ...bannable.map((one) => (one ? (this.#waits.get(one.key) ?? 0) - now : 0)))
   }
 
   /** Takes the charges of keys that no enforced policy bans as far as is known. `shadow`: bans of policies in shadow. */
@@ -139,7 +174,7 @@ export class BanningBackend implements RequestBackend {
       const own = split?.own ?? answer
       const banned = shadow.map((ms, index) => Math.max(ms, extendedRest(remote[index], split?.reads[index], calledAt)))
       if (banned.every((ms) => ms === 0)) return this.#struck(charges, bannable, own, moment)
-      const denied = deniedBy(charges, banned)
+      const denied = deniedBy(charges, banned, () => this.#learnWait(remote, own, calledAt))
       // units that were taken although a policy bans its key
       const stands = ({ advisory }: Charge): boolean => denied === undefined && advisory !== true
       unawaited(undo({ backend: this.#inner, charges }, own, stands, moment))
@@ -150,7 +185,10 @@ export class BanningBackend implements RequestBackend {
     })
   }
 
-  /** Counts strikes. Returns the denial by a ban that began at once, or the answer. */
+  /**
+   * Counts strikes. The request of the last strike still has the denial of the limit, on every backend; it names the end
+   * of a ban that began at once.
+   */
   #struck(
     charges: readonly Charge[],
     bannable: readonly (Bannable | undefined)[],
@@ -168,10 +206,11 @@ export class BanningBackend implements RequestBackend {
       if (!isCounted(answer, at)) return 0
       const ms = one.ban.strike(one.key, timeOf(moment))
       if (!isPromise(ms)) return ms
+      this.#learnWait([one], answer, moment?.now ?? this.#now())
       unawaited(ms)
       return 0
     })
-    return deniedBy(charges, begun) ?? answer
+    return withBegunBans(charges, answer, begun)
   }
 }
 
@@ -218,39 +257,6 @@ function restOf(one: Bannable | undefined, read: ReadBan | undefined, calledAt: 
 function extendedRest(one: Bannable | undefined, read: ReadBan | undefined, calledAt: number): number {
   const restMs = restOf(one, read, calledAt)
   return one && read ? one.ban.extended(one.key, read, restMs, calledAt) : 0
-}
-
-/** Returns the denial of a request if an enforced policy bans its key; undefined otherwise. */
-function deniedBy(charges: readonly Charge[], rests: Rests): Answer | undefined {
-  if (!charges.some(({ advisory }, index) => rests[index] > 0 && !advisory)) return undefined
-  const verdicts = charges.flatMap((charge, index) => (rests[index] > 0 ? bannedVerdict(charge, rests[index]) : []))
-  return { verdicts, takenAt: 0, counted: false, source: BANNED }
-}
-
-/** Returns the answer with denials by bans of policies in shadow mode. */
-function withShadowBans(charges: readonly Charge[], answer: Answer, rests: Rests): Answer {
-  if (rests.every((ms) => ms === 0)) return answer
-  const verdicts: BackendVerdict[] = [...answer.verdicts]
-  for (const [index, charge] of charges.entries()) {
-    const at = placeOf(answer, charge, index)
-    if (rests[index] > 0 && at >= 0) verdicts[at] = bannedVerdict(charge, rests[index])
-  }
-  return { ...answer, verdicts }
-}
-
-function bannedVerdict({ counter, advisory }: Charge, restMs: number): BackendVerdict {
-  return new ChargeVerdict(counter.compiled.policy, advisory === true, 0, Math.ceil(restMs), restMs)
-}
-
-/** Returns the index of the verdict of a charge; -1 if its backend was not called. */
-function placeOf({ verdicts }: Answer, charge: Charge, index: number): number {
-  const name = nameOf(charge)
-  if (verdicts[index]?.policy.name === name) return index
-  return verdicts.findIndex(({ policy }) => policy.name === name)
-}
-
-function nameOf({ counter }: CountedKey): string {
-  return counter.compiled.policy.name
 }
 
 /** Returns the time of a moment, without its request and its deadline. */

@@ -25,8 +25,11 @@ export interface OpenBan {
 }
 
 const DAY_MS = 86_400_000
-/** Shortest window of a counter of bans, so that bans continue when `max` is changed up to a day. */
-const SHORTEST_MS = 16 * DAY_MS
+/**
+ * Window of the counter of all bans: a ban of N ms is a unit whose window ends in N ms. It is the same for all terms, so
+ * that other terms leave running bans as they are, and much longer than the longest ban, of 366 days.
+ */
+const BAN_WINDOW_MS = 16 * 366 * DAY_MS
 /** Number of durations for which a backend with time slots has counters. */
 const MOST_SLOTTED = 16
 /** Large enough for the policies of a fleet of this many processes. */
@@ -61,7 +64,7 @@ export function openBan(
   const { after, withinMs, forgetMs } = terms
   const strikes = open('strikes', after, withinMs, defaultAlgorithm(after, backend))
   const offences = top === 0 ? undefined : open('offences', top + 1, forgetMs, 'sliding-window')
-  const windows = isSlotted ? Array.from({ length: top + 1 }, (_, level) => banMs(terms, level)) : [windowFor(terms)]
+  const windows = isSlotted ? Array.from({ length: top + 1 }, (_, level) => banMs(terms, level)) : [BAN_WINDOW_MS]
   const running = windows.map((windowMs) =>
     isSlotted
       ? open(`bans ${windowMs}`, SLOTTED_LIMIT, windowMs, 'sliding-window')
@@ -74,16 +77,6 @@ export function openBan(
 export function banInFront(ban: OpenBan, frontOf: (counter: Counter) => Counter): OpenBan {
   const { strikes, offences, running } = ban
   return { ...ban, strikes: frontOf(strikes), offences: offences && frontOf(offences), running: running.map(frontOf) }
-}
-
-/**
- * Returns the window of the counter of all bans, which is much longer than a ban: a ban of N ms is a unit whose window
- * ends in N ms. The windows of most policies are equal, because counts of different windows are separate.
- */
-function windowFor({ maxMs }: BanTerms): number {
-  let windowMs = SHORTEST_MS
-  while (windowMs < 16 * maxMs) windowMs *= 2
-  return windowMs
 }
 
 function checkBackend(

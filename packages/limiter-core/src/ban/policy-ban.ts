@@ -29,9 +29,9 @@ export class PolicyBan {
   readonly #now: () => number
   readonly #observers: Observers
   /** Bans on a backend that does not answer synchronously. */
-  readonly #known = new KnownBans()
+  known = new KnownBans()
   /** Bans that this process has extended on a backend with time slots. */
-  readonly #renewed = new KnownBans()
+  renewed = new KnownBans()
   /** Keys that had strikes when they were last read. */
   readonly #struck = new RecentKeys<true>(MOST_STRUCK)
   /** Times at which counts of strikes were first full. */
@@ -51,7 +51,7 @@ export class PolicyBan {
    * request a second, which reads the ban with its charges, so that a ban that was lifted denies no later request.
    */
   knownMs(key: string, now: number): number {
-    const known = this.#known.running(key, now)
+    const known = this.known.running(key, now)
     if (!known) return 0
     if (now - known.readAt >= REREAD_MS) {
       // the others do not wait for this request
@@ -67,7 +67,7 @@ export class PolicyBan {
     const { running, isSlotted } = this.#open
     if (isSlotted) return this.#readSlottedMs(key, moment)
     return andThen(running[0].take(key, 0, moment), (read) => {
-      const restMs = restOf(this.terms, read.verdicts)
+      const restMs = restOf(read.verdicts)
       if (restMs === 0 || !this.terms.extends) return restMs
       return andThen(this.#offencesOf(key, moment), (used) => this.#extended(key, used - 1, read, moment))
     })
@@ -75,7 +75,7 @@ export class PolicyBan {
 
   /** Reads the counter of earlier bans first: without one, no ban can run, and the counters of all durations are unused. */
   #readSlottedMs(key: string, moment: Moment | undefined): MaybePromise<number> {
-    const renewedMs = this.#renewed.recentMs(key, this.#now(), RENEWED_MS)
+    const renewedMs = this.renewed.recentMs(key, this.#now(), RENEWED_MS)
     if (renewedMs > 0) return renewedMs
     return andThen(this.#offencesOf(key, moment), (used) => {
       if (used === 0 && !this.terms.extends) return 0
@@ -105,14 +105,14 @@ export class PolicyBan {
    */
   restOf(key: string, { verdicts, counted }: ReadBan, calledAt: number): number {
     const { running, strikes } = this.#open
-    const ms = restOf(this.terms, verdicts.slice(0, running.length))
-    if (!counted) return Math.max(ms, (this.#known.running(key, calledAt)?.until ?? calledAt) - calledAt)
+    const ms = restOf(verdicts.slice(0, running.length))
+    if (!counted) return Math.max(ms, (this.known.running(key, calledAt)?.until ?? calledAt) - calledAt)
     if (this.terms.forgives) {
       if (usedOf(strikes, verdicts[running.length]) > 0) this.#struck.set(key, true)
       else this.#struck.delete(key)
     }
     if (ms > 0) this.#learn(key, ms, undefined, calledAt)
-    else this.#known.lifted(key, calledAt)
+    else this.known.lifted(key, calledAt)
     return ms
   }
 
@@ -142,7 +142,7 @@ export class PolicyBan {
   /** Bans a key for `ms`, at most `max`, unless it is banned for longer. Counts as a ban that makes the next one longer. */
   begin(key: string, ms: number): MaybePromise<unknown> {
     return andThen(this.#read(key, this.#open.running, undefined), (answer) => {
-      const restMs = restOf(this.terms, answer.verdicts)
+      const restMs = restOf(answer.verdicts)
       if (restMs >= ms) return
       const replaced = restMs > 0 ? this.#lift(key) : undefined
       return andThen(replaced, () => this.#start(key, answer, this.#now(), undefined, ms))
@@ -170,8 +170,8 @@ export class PolicyBan {
 
   /** Forgets what this process knows of a key, because its counters are reset. */
   forget(key: string): void {
-    this.#known.delete(key)
-    this.#renewed.delete(key)
+    this.known.delete(key)
+    this.renewed.delete(key)
     this.#struck.delete(key)
     this.#full.delete(key)
   }
@@ -265,7 +265,7 @@ export class PolicyBan {
 
   /** Returns the rest of the ban that was read, after it was extended. */
   #extended(key: string, level: number, read: ReadBan, moment: Moment | undefined): MaybePromise<number> {
-    const restMs = restOf(this.terms, read.verdicts.slice(0, this.#open.running.length))
+    const restMs = restOf(read.verdicts.slice(0, this.#open.running.length))
     if (!this.terms.extends || restMs === 0) return restMs
     const ms = banMs(this.terms, Math.max(0, level))
     // the end in time slots is not exact
@@ -281,7 +281,7 @@ export class PolicyBan {
    */
   #renew(key: string, level: number, ms: number, read: ReadBan): void {
     const now = this.#now()
-    this.#renewed.set(key, { until: now + ms, readAt: now, ms })
+    this.renewed.set(key, { until: now + ms, readAt: now, ms })
     unawaited(andThen(this.#lift(key), () => this.#write(key, level, ms, read, undefined)))
   }
 
@@ -292,6 +292,6 @@ export class PolicyBan {
   /** Remembers a ban. Its rest counts from the call, so that the backend decides about the last milliseconds. */
   #learn(key: string, restMs: number, ms: number | undefined, calledAt: number): void {
     if (this.isSynchronous) return
-    this.#known.set(key, { until: calledAt + restMs, readAt: calledAt, ms })
+    this.known.set(key, { until: calledAt + restMs, readAt: calledAt, ms })
   }
 }

@@ -23,6 +23,11 @@ export class LimiterBans {
     this.#backend = backend
   }
 
+  /** Takes over what the limiter that was replaced knows of bans. */
+  follow(previous: LimiterBans): void {
+    if (previous.#backend) this.#backend?.follow(previous.#backend)
+  }
+
   /** Bans the keys of charges. Throws as `Limiter.ban`. */
   ban(charges: () => readonly Charge[], duration: Duration): MaybePromise<void> {
     const ms = banDurationMs(duration, this.#all)

@@ -203,6 +203,7 @@ export class PolicyLimiter implements Limiter {
       const before = previous.#open.find((one) => one.policy.name === policy.name)?.terms
       if (before && before !== terms) terms?.follow(before)
     }
+    this.bans.follow(previous.bans)
     this.#succession.follow(previous.#succession, () => this.#chooseSole())
     for (const stop of previous.#leave.splice(0)) stop()
     previous.#chooseSole()
