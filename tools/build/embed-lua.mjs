@@ -1,11 +1,19 @@
-// Writes the Lua of a package, src/lua/**/*.lua, into src/lua/generated.ts, which its code imports: a file
+// Writes the algorithms of limiter-core as Lua, and the Lua of a package, src/lua/**/*.lua, into src/lua/generated.ts, which its code imports: a file
 // `exact-head.lua` becomes the string `exactHead`, without comment-only lines. With --check it writes nothing, and
 // fails if a module differs from its output.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { root } from '../root-command.mjs'
+import { writeAlgorithms } from './kernel/write-algorithms.mjs'
 
 const isCheck = process.argv.includes('--check')
+
+if (!writeAlgorithms(isCheck) && isCheck) {
+  console.error(
+    'packages/redis/src/lua/algorithms/generated.ts is not what limiter-core says: node tools/build/embed-lua.mjs',
+  )
+  process.exitCode = 1
+}
 
 for (const name of readdirSync(join(root, 'packages'))) {
   const folder = join(root, 'packages', name, 'src/lua')

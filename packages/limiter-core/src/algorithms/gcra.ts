@@ -1,37 +1,36 @@
-import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
+import type { Algorithm, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { EPSILON_MS } from './epsilon-ms.ts'
-import { firstWholeMs } from './whole-ms.ts'
+import { UsagePolicy } from './usage-policy.ts'
+
+const TAT = 0
 
 /**
  * Cells: [theoretical arrival time (TAT) of the next unit]. One unit is due every T = window / limit. A take of q units
  * fits if max(now, TAT) + q * T is at most burst * T after now (ITU-T I.371, generic cell rate algorithm). `burst` is
  * the number of units that fit at once. Guarantee: at most burst + rate * W units in any interval of length W.
  */
-class CompiledGcra implements CompiledPolicy {
-  readonly policy: Policy
+class CompiledGcra extends UsagePolicy {
   readonly cells = 1
-  readonly instants: readonly number[] = [0]
-  readonly capacity: number
+  readonly instants: readonly number[] = [TAT]
   readonly #unitMs: number
   readonly #aheadMs: number
 
   constructor(policy: Policy) {
-    this.policy = policy
-    this.capacity = policy.burst ?? policy.limit
+    super(policy, policy.burst ?? policy.limit)
     this.#unitMs = policy.windowMs / policy.limit
     this.#aheadMs = this.#unitMs * this.capacity
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
-    if (cost === 0 || this.#fits(cells, at, now, cost)) return 0
+    if (cost === 0 || this.fits(cells, at, now, cost)) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
     const guess = this.#debtMs(cells, at, now) + cost * this.#unitMs - this.#aheadMs - EPSILON_MS
-    return firstWholeMs(guess, (ms) => this.#fits(cells, at, now + ms, cost))
+    return this.firstFitMs(cells, at, now, cost, guess)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
-    if (cost > 0) cells[at] = Math.max(now, cells[at]) + cost * this.#unitMs
+    if (cost > 0) cells[at + TAT] = Math.max(now, cells[at + TAT]) + cost * this.#unitMs
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
@@ -41,7 +40,7 @@ class CompiledGcra implements CompiledPolicy {
     const requestedMs = units * this.#unitMs
     const movedMs = units > 0 ? requestedMs : -Math.min(debtMs, Math.max(0, -requestedMs - drainedMs))
     if (movedMs === 0) return 0
-    cells[at] = debtMs + movedMs === 0 ? 0 : now + debtMs + movedMs
+    cells[at + TAT] = debtMs + movedMs === 0 ? 0 : now + debtMs + movedMs
     return units > 0 ? units : movedMs / this.#unitMs
   }
 
@@ -49,8 +48,8 @@ class CompiledGcra implements CompiledPolicy {
     const freeMs = this.#aheadMs - this.#debtMs(cells, at, now) + EPSILON_MS
     let units = Math.max(0, Math.min(this.capacity, Math.floor(freeMs / this.#unitMs)))
     // the division may round to the wrong integer, and the result must agree with the comparison in `#fits`
-    while (units > 0 && !this.#fits(cells, at, now, units)) units--
-    while (units < this.capacity && this.#fits(cells, at, now, units + 1)) units++
+    while (units > 0 && !this.fits(cells, at, now, units)) units--
+    while (units < this.capacity && this.fits(cells, at, now, units + 1)) units++
     return units
   }
 
@@ -61,15 +60,15 @@ class CompiledGcra implements CompiledPolicy {
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     // as in token-bucket, the reset time of an exhausted key includes its debt
     const debtMs = used < this.capacity ? Math.min(used * this.#unitMs, resetAfterMs) : resetAfterMs
-    cells[at] = debtMs > 0 ? now + debtMs : 0
+    cells[at + TAT] = debtMs > 0 ? now + debtMs : 0
   }
 
   #debtMs(cells: Float64Array, at: number, now: number): number {
     // 0 means an unused key, even if the clock returns negative times
-    return cells[at] === 0 ? 0 : Math.max(0, cells[at] - now)
+    return cells[at + TAT] === 0 ? 0 : Math.max(0, cells[at + TAT] - now)
   }
 
-  #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
+  protected override fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
     return this.#debtMs(cells, at, now) + cost * this.#unitMs <= this.#aheadMs + EPSILON_MS
   }
 }

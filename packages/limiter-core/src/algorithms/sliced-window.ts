@@ -1,104 +1,126 @@
-import type { CompiledPolicy, Policy } from '../contracts.ts'
+import type { Policy } from '../contracts.ts'
 import { EPSILON_MS } from './epsilon-ms.ts'
-import { firstWholeMs } from './whole-ms.ts'
+import { UsagePolicy } from './usage-policy.ts'
+
+const START = 0
 
 /**
  * Cells: [start of the newest slice, units of each slice from the newest to the oldest]. There is one slice more than
  * the window has, because the oldest slice is partly inside the window; it counts completely. Guarantee: never more
  * than the limit in any window; units become available again up to window / slices late.
  */
-export class CompiledSlicedWindow implements CompiledPolicy {
-  readonly policy: Policy
+export class CompiledSlicedWindow extends UsagePolicy {
   readonly cells: number
-  readonly instants: readonly number[] = [0]
-  readonly capacity: number
+  readonly instants: readonly number[] = [START]
+  /** Number of slices that are kept. */
   readonly #kept: number
   readonly #sliceMs: number
-  // the state at the `now` of the call, with the same layout as the cells
-  readonly #slices: Float64Array
 
   constructor(policy: Policy, slices: number) {
-    this.policy = policy
-    this.capacity = policy.limit
+    super(policy, policy.limit)
     this.#kept = slices + 1
-    this.cells = this.#kept + 1
+    this.cells = slices + 2
     this.#sliceMs = policy.windowMs / slices
-    this.#slices = new Float64Array(this.cells)
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
-    const slices = this.#roll(cells, at, now)
-    let used = this.#sum()
+    const passed = this.#passed(cells, at, now)
+    let used = this.#sum(cells, at, passed)
     if (cost === 0 || used + cost <= this.capacity) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
-    let age = this.#kept
-    // `age > 0` ends the loop if rounding leaves a remainder: sums above 2^53 are not exact
-    while (age > 0 && used + cost > this.capacity) used -= slices[age--]
-    const freeAt = slices[0] + this.#sliceMs * (this.#kept - age)
-    return firstWholeMs(freeAt - now, (ms) => this.#usedAt(cells, at, now + ms) + cost <= this.capacity)
+    // the oldest slice leaves the window first; sums above 2^53 are not exact and leave a remainder
+    let slice = this.#kept - passed
+    while (slice > 0 && used + cost > this.capacity) {
+      used -= cells[at + slice]
+      slice--
+    }
+    const freeAt = cells[at + START] + passed * this.#sliceMs + this.#sliceMs * (this.#kept - passed - slice)
+    return this.firstFitMs(cells, at, now, cost, freeAt - now)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
-    if (cost === 0) return
-    const slices = this.#roll(cells, at, now)
-    if (this.#sum() === 0) slices[0] = now
-    slices[1] += cost
-    cells.set(slices, at)
+    if (cost > 0) {
+      const passed = this.#passed(cells, at, now)
+      const isUnused = this.#sum(cells, at, passed) === 0
+      this.#shift(cells, at, passed)
+      if (isUnused) cells[at + START] = now
+      cells[at + 1] += cost
+    }
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    const slices = this.#roll(cells, at, now)
-    if (this.#sum() === 0) {
-      if (units < 0) return 0
-      const passed = Math.max(0, Math.floor((now - takenAt) / this.#sliceMs))
-      slices[0] = takenAt + passed * this.#sliceMs
-    }
-    const age = 1 + Math.max(0, Math.ceil((slices[0] - takenAt - EPSILON_MS) / this.#sliceMs))
+    const passed = this.#passed(cells, at, now)
+    const isUnused = this.#sum(cells, at, passed) === 0
+    if (isUnused && units < 0) return 0
+    let start = cells[at + START] + passed * this.#sliceMs
+    if (isUnused) start = takenAt + Math.max(0, Math.floor((now - takenAt) / this.#sliceMs)) * this.#sliceMs
+    const age = 1 + Math.max(0, Math.ceil((start - takenAt - EPSILON_MS) / this.#sliceMs))
     if (age > this.#kept) return 0
-    const adjusted = Math.max(0, slices[age] + units)
-    const moved = adjusted - slices[age]
-    slices[age] = adjusted
-    cells.set(slices, at)
-    return moved
+    this.#shift(cells, at, passed)
+    cells[at + START] = start
+    const before = cells[at + age]
+    const adjusted = Math.max(0, before + units)
+    cells[at + age] = adjusted
+    return adjusted - before
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
-    return Math.max(0, this.capacity - this.#usedAt(cells, at, now))
+    return Math.max(0, this.capacity - this.#sum(cells, at, this.#passed(cells, at, now)))
   }
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
-    const slices = this.#roll(cells, at, now)
-    for (let age = 1; age <= this.#kept; age++) {
-      if (slices[age] > 0) return slices[0] + this.#sliceMs * (this.#kept - age + 1) - now
-    }
-    return 0
+    const passed = this.#passed(cells, at, now)
+    const last = this.#kept - passed
+    let slice = 1
+    while (slice <= last && cells[at + slice] === 0) slice++
+    if (slice > last) return 0
+    return cells[at + START] + passed * this.#sliceMs + this.#sliceMs * (last - slice + 1) - now
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    cells.fill(0, at, at + this.cells)
-    if (!(used > 0 && resetAfterMs > 0)) return
-    // store the units in the slice that leaves the window at the reset time
-    const slicesLeft = Math.min(this.#kept, Math.ceil(resetAfterMs / this.#sliceMs))
-    cells[at] = now + Math.min(resetAfterMs, slicesLeft * this.#sliceMs) - slicesLeft * this.#sliceMs
-    cells[at + this.#kept - slicesLeft + 1] = used
+    let slice = 0
+    while (slice <= this.#kept) {
+      cells[at + slice] = 0
+      slice++
+    }
+    if (used > 0 && resetAfterMs > 0) {
+      // store the units in the slice that leaves the window at the reset time
+      const left = Math.min(this.#kept, Math.ceil(resetAfterMs / this.#sliceMs))
+      cells[at + START] = now + Math.min(resetAfterMs, left * this.#sliceMs) - left * this.#sliceMs
+      cells[at + (this.#kept - left + 1)] = used
+    }
   }
 
-  #roll(cells: Float64Array, at: number, now: number): Float64Array {
-    const slices = this.#slices
-    const passed = Math.max(0, Math.floor((now - cells[at]) / this.#sliceMs))
-    slices[0] = cells[at] + passed * this.#sliceMs
-    for (let age = this.#kept; age > 0; age--) slices[age] = age > passed ? cells[at + age - passed] : 0
-    return slices
+  protected override fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
+    return this.#sum(cells, at, this.#passed(cells, at, now)) + cost <= this.capacity
   }
 
-  #usedAt(cells: Float64Array, at: number, now: number): number {
-    this.#roll(cells, at, now)
-    return this.#sum()
+  /** Returns the number of slices that have started since the newest stored slice. */
+  #passed(cells: Float64Array, at: number, now: number): number {
+    return Math.max(0, Math.floor((now - cells[at + START]) / this.#sliceMs))
   }
 
-  #sum(): number {
+  /** Returns the units of the slices that are kept after `passed` further slices have started. */
+  #sum(cells: Float64Array, at: number, passed: number): number {
     let sum = 0
-    for (let age = 1; age <= this.#kept; age++) sum += this.#slices[age]
+    let slice = 1
+    const last = this.#kept - passed
+    while (slice <= last) {
+      sum += cells[at + slice]
+      slice++
+    }
     return sum
+  }
+
+  /** Moves the cells forward by a number of slices. */
+  #shift(cells: Float64Array, at: number, passed: number): void {
+    if (passed > 0) {
+      cells[at + START] += passed * this.#sliceMs
+      let slice = this.#kept
+      while (slice > 0) {
+        cells[at + slice] = slice > passed ? cells[at + (slice - passed)] : 0
+        slice--
+      }
+    }
   }
 }

@@ -1,5 +1,6 @@
-import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
+import type { Algorithm, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
+import { UsagePolicy } from './usage-policy.ts'
 import { wholeMsUntil } from './whole-ms.ts'
 
 /**
@@ -7,122 +8,140 @@ import { wholeMsUntil } from './whole-ms.ts'
  * guarantee in less memory.
  */
 export const LARGEST_LOG = 128
-const HEAD = 1
+
+const COUNT = 0
+/** Cell of the oldest timestamp. */
+const TIMES = 1
 
 /**
  * Cells: [number of timestamps, timestamps of the units from the oldest to the newest]. The number of timestamp cells
  * is a power of two, so that policies with different limits have few different sizes. Guarantee: exact, never more
  * than the limit in any window.
  */
-class CompiledSlidingLog implements CompiledPolicy {
-  readonly policy: Policy
+class CompiledSlidingLog extends UsagePolicy {
   readonly cells: number
-  readonly capacity: number
-  readonly #windowMs: number
+  readonly instants: undefined = undefined
   readonly room: number
-  readonly #chargedBeside: boolean
+  /** 1 if other plans charge the same cells without checking this policy, otherwise 0. */
+  readonly #beside: number
 
   /**
-   * A log with `chargedBeside` stores one timestamp more than `room`. While that place is free, no timestamp was
-   * dropped for lack of room.
+   * A log that is charged by other plans stores one timestamp more than `room`. While that place is free, no timestamp
+   * was dropped for lack of room.
    */
   constructor(policy: Policy, room: number, chargedBeside: boolean) {
-    this.policy = policy
-    this.capacity = policy.limit
-    this.#windowMs = policy.windowMs
+    super(policy, policy.limit)
     this.room = chargedBeside ? room + 1 : room
-    this.cells = HEAD + 2 ** Math.ceil(Math.log2(this.room))
-    this.#chargedBeside = chargedBeside
+    this.cells = TIMES + 2 ** Math.ceil(Math.log2(this.room))
+    this.#beside = chargedBeside ? 1 : 0
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
-    const gone = this.#expired(cells, at, now)
-    const tooMany = cells[at] - gone + cost - this.capacity
+    const expired = this.#expired(cells, at, now)
+    const tooMany = cells[at + COUNT] - expired + cost - this.capacity
     if (cost === 0 || tooMany <= 0) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
-    return wholeMsUntil(this.#time(cells, at, gone + tooMany - 1) + this.#windowMs, now)
+    return wholeMsUntil(cells[at + TIMES + (expired + tooMany - 1)] + this.windowMs, now)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
-    if (cost === 0) return
-    const times = this.#live(cells, at, now)
-    // keep the timestamps in order even if the clock went back
-    const time = Math.max(now, times.at(-1) ?? now)
-    const fitting = Math.min(cost, this.room)
-    for (let unit = 0; unit < fitting; unit++) times.push(time)
-    this.#write(cells, at, this.#newest(times))
+    if (cost > 0) {
+      this.#drop(cells, at, this.#expired(cells, at, now))
+      let time = now
+      const count = cells[at + COUNT]
+      // keep the timestamps in order even if the clock went back
+      if (count > 0) time = Math.max(now, cells[at + TIMES + (count - 1)])
+      this.#insert(cells, at, count, Math.min(cost, this.room), time)
+    }
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    if (takenAt + this.#windowMs <= now) return 0
-    const times = this.#live(cells, at, now)
-    const before = times.length
-    const first = times.findIndex((time) => time >= takenAt)
-    const place = first < 0 ? before : first
-    if (units > 0) return this.#charge(cells, at, times, place, units, takenAt)
+    if (takenAt + this.windowMs <= now) return 0
+    this.#drop(cells, at, this.#expired(cells, at, now))
+    const before = cells[at + COUNT]
+    let first = 0
+    while (first < before && cells[at + TIMES + first] < takenAt) first++
+    if (units > 0) {
+      // a log may have more timestamps than fit, from a policy with a larger limit
+      const free = this.room - before + (this.#beside === 1 ? first : 0)
+      const fitting = Math.max(0, Math.min(units, free))
+      this.#insert(cells, at, first, fitting, takenAt)
+      return fitting
+    }
     // do not refund units that may have been dropped for lack of room
-    if (this.#chargedBeside && before === this.room) return 0
+    if (this.#beside === 1 && before === this.room) return 0
     // a refund with `takenAt` now or later returns the newest units
-    const isNow = first < 0 && takenAt >= now
-    const same = isNow ? before : times.filter((time) => time === takenAt).length
-    const back = Math.min(same, -units)
-    times.splice(isNow ? before - back : place, back)
-    this.#write(cells, at, times)
-    return times.length - before
+    const isNow = first === before && takenAt >= now
+    if (isNow) first = Math.max(0, before + units)
+    const last = isNow ? before : this.#lastOf(cells, at, first, -units, takenAt)
+    this.#remove(cells, at, first, last)
+    return first - last
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
-    return Math.max(0, this.capacity - (cells[at] - this.#expired(cells, at, now)))
+    return Math.max(0, this.capacity - (cells[at + COUNT] - this.#expired(cells, at, now)))
   }
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
-    if (cells[at] === this.#expired(cells, at, now)) return 0
-    return this.#time(cells, at, cells[at] - 1) + this.#windowMs - now
+    const count = cells[at + COUNT]
+    if (count === this.#expired(cells, at, now)) return 0
+    return cells[at + TIMES + (count - 1)] + this.windowMs - now
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     const live = resetAfterMs > 0 ? Math.min(Math.ceil(used), this.room) : 0
-    const time = now + Math.min(resetAfterMs, this.#windowMs) - this.#windowMs
-    this.#write(cells, at, new Array<number>(live).fill(time))
+    this.#remove(cells, at, 0, cells[at + COUNT])
+    this.#insert(cells, at, 0, live, now + Math.min(resetAfterMs, this.windowMs) - this.windowMs)
   }
 
-  /** Inserts units at index `place` of the timestamps and returns the number of units that fit. */
-  #charge(cells: Float64Array, at: number, times: number[], place: number, units: number, takenAt: number): number {
-    const free = this.room - times.length
-    // a log may have more timestamps than fit, from a policy with a larger limit
-    const fitting = Math.max(0, Math.min(units, this.#chargedBeside ? free + place : free))
-    times.splice(place, 0, ...new Array<number>(fitting).fill(takenAt))
-    this.#write(cells, at, this.#newest(times))
-    return fitting
-  }
-
-  /** Returns the newest timestamps, as many as fit. */
-  #newest(times: number[]): number[] {
-    if (times.length > this.room) times.splice(0, times.length - this.room)
-    return times
-  }
-
-  #time(cells: Float64Array, at: number, index: number): number {
-    return cells[at + HEAD + index]
-  }
-
+  /** Returns the number of timestamps that have left the window. */
   #expired(cells: Float64Array, at: number, now: number): number {
-    let gone = 0
-    while (gone < cells[at] && this.#time(cells, at, gone) + this.#windowMs <= now) gone++
-    return gone
+    let expired = 0
+    while (expired < cells[at + COUNT] && cells[at + TIMES + expired] + this.windowMs <= now) expired++
+    return expired
   }
 
-  #live(cells: Float64Array, at: number, now: number): number[] {
-    const times: number[] = []
-    for (let index = this.#expired(cells, at, now); index < cells[at]; index++) {
-      times.push(this.#time(cells, at, index))
+  /** Returns the index behind the timestamps that equal `time`, from `first` on and at most `units` of them. */
+  #lastOf(cells: Float64Array, at: number, first: number, units: number, time: number): number {
+    let last = first
+    while (last < cells[at + COUNT] && last - first < units && cells[at + TIMES + last] === time) last++
+    return last
+  }
+
+  /** Removes the oldest timestamps. */
+  #drop(cells: Float64Array, at: number, count: number): void {
+    if (count > 0) this.#remove(cells, at, 0, count)
+  }
+
+  /** Removes the timestamps from index `first` to before index `last`. */
+  #remove(cells: Float64Array, at: number, first: number, last: number): void {
+    let from = last
+    let to = first
+    while (from < cells[at + COUNT]) {
+      cells[at + TIMES + to] = cells[at + TIMES + from]
+      from++
+      to++
     }
-    return times
+    cells[at + COUNT] = to
   }
 
-  #write(cells: Float64Array, at: number, times: readonly number[]): void {
-    cells[at] = times.length
-    cells.set(times, at + HEAD)
+  /** Inserts `units` timestamps at index `place`. If there are more than fit then, the oldest ones are dropped. */
+  #insert(cells: Float64Array, at: number, place: number, units: number, time: number): void {
+    // all of them are in front of `place`
+    const dropped = Math.max(0, cells[at + COUNT] + units - this.room)
+    this.#drop(cells, at, dropped)
+    const first = place - dropped
+    let index = cells[at + COUNT] - 1
+    while (index >= first) {
+      cells[at + TIMES + (index + units)] = cells[at + TIMES + index]
+      index--
+    }
+    index = first
+    while (index < first + units) {
+      cells[at + TIMES + index] = time
+      index++
+    }
+    cells[at + COUNT] += units
   }
 }
 

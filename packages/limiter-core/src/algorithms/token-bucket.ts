@@ -1,6 +1,9 @@
-import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
+import type { Algorithm, Policy } from '../contracts.ts'
 import { EPSILON_MS } from './epsilon-ms.ts'
-import { firstWholeMs } from './whole-ms.ts'
+import { UsagePolicy } from './usage-policy.ts'
+
+const USED = 0
+const TIME = 1
 
 // the tolerance of 1 µs would be several units at millions of units per second
 const MAX_EPSILON_UNITS = 0.5
@@ -9,26 +12,23 @@ const MAX_EPSILON_UNITS = 0.5
  * Cells: [units used, time at which this number was valid]. Used units drain at the rate limit / window; units above
  * `burst` are debt. Guarantee: at most burst + rate * W units in any interval of length W, except for late charges.
  */
-class CompiledTokenBucket implements CompiledPolicy {
-  readonly policy: Policy
+class CompiledTokenBucket extends UsagePolicy {
   readonly cells = 2
-  readonly instants: readonly number[] = [1]
-  readonly capacity: number
+  readonly instants: readonly number[] = [TIME]
   readonly #perMs: number
   readonly #epsilon: number
 
   constructor(policy: Policy) {
-    this.policy = policy
-    this.capacity = policy.burst ?? policy.limit
+    super(policy, policy.burst ?? policy.limit)
     this.#perMs = policy.limit / policy.windowMs
     this.#epsilon = Math.min(EPSILON_MS * this.#perMs, MAX_EPSILON_UNITS)
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
-    if (cost === 0 || this.#fits(cells, at, now, cost)) return 0
+    if (cost === 0 || this.fits(cells, at, now, cost)) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
     const guess = (this.#used(cells, at, now) + cost - this.capacity) / this.#perMs
-    return firstWholeMs(guess, (ms) => this.#fits(cells, at, now + ms, cost))
+    return this.firstFitMs(cells, at, now, cost, guess)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
@@ -49,8 +49,8 @@ class CompiledTokenBucket implements CompiledPolicy {
     const free = this.capacity - this.#used(cells, at, now) + this.#epsilon
     let units = Math.max(0, Math.min(this.capacity, Math.floor(free)))
     // the sum may round to the wrong integer, and the result must agree with the comparison in `#fits`
-    while (units > 0 && !this.#fits(cells, at, now, units)) units--
-    while (units < this.capacity && this.#fits(cells, at, now, units + 1)) units++
+    while (units > 0 && !this.fits(cells, at, now, units)) units--
+    while (units < this.capacity && this.fits(cells, at, now, units + 1)) units++
     return units
   }
 
@@ -65,17 +65,17 @@ class CompiledTokenBucket implements CompiledPolicy {
   }
 
   #used(cells: Float64Array, at: number, now: number): number {
-    return Math.max(0, cells[at] - Math.max(0, now - cells[at + 1]) * this.#perMs)
+    return Math.max(0, cells[at + USED] - Math.max(0, now - cells[at + TIME]) * this.#perMs)
   }
 
-  #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
+  protected override fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
     return this.#used(cells, at, now) + cost <= this.capacity + this.#epsilon
   }
 
   #write(cells: Float64Array, at: number, now: number, used: number): void {
-    cells[at] = used
+    cells[at + USED] = used
     // if the clock went back, keep the later time: otherwise units would drain twice for the same time
-    cells[at + 1] = used === 0 ? 0 : Math.max(now, cells[at + 1])
+    cells[at + TIME] = used === 0 ? 0 : Math.max(now, cells[at + TIME])
   }
 }
 

@@ -1,4 +1,5 @@
-import type { CompiledPolicy, Policy } from '../contracts.ts'
+import type { Policy } from '../contracts.ts'
+import { UsagePolicy } from './usage-policy.ts'
 import { AVAILABLE_AFTER, REMAINING, RESET_AFTER, WAIT } from './verdict-numbers.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
@@ -22,19 +23,14 @@ const LAST = 3
  * Guarantee: at most twice the limit in any window (1.999 times in the worst adversarial case), close to the limit in
  * ordinary traffic. The longest wait is two windows; one window for a client that spends its limit at once.
  */
-export class CompiledTwoEpochWindow implements CompiledPolicy {
-  readonly policy: Policy
+export class CompiledTwoEpochWindow extends UsagePolicy {
   readonly cells = 4
   readonly instants: readonly number[] = [START, LAST]
-  readonly capacity: number
-  readonly #windowMs: number
   // the cells at the `now` of the call
   readonly #epochs = new Float64Array(4)
 
   constructor(policy: Policy) {
-    this.policy = policy
-    this.capacity = policy.limit
-    this.#windowMs = policy.windowMs
+    super(policy, policy.limit)
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
@@ -43,16 +39,28 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     return this.#fitsAt(now, cost) ? 0 : this.#waitFor(now, cost)
   }
 
-  take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void {
-    const windowMs = this.#windowMs
+  override take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void {
+    const windowMs = this.windowMs
     const weightedMs = this.#roll(cells, at, now)
-    const fits = cost === 0 || weightedMs + (this.#epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs
-    if (fits && cost > 0) this.#add(cells, at, now, cost, weightedMs)
-    const remaining = this.#unitsLeft(weightedMs)
-    numbers[REMAINING] = remaining
-    numbers[RESET_AFTER] = this.#endsAfter(now)
-    numbers[AVAILABLE_AFTER] = remaining === this.capacity ? 0 : this.#waitFor(now, remaining + 1)
-    numbers[WAIT] = fits ? 0 : this.#waitFor(now, cost)
+    let waitMs = 0
+    if (cost > 0) {
+      if (weightedMs + (this.#epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs) {
+        this.#add(cells, at, now, cost, weightedMs)
+      } else waitMs = this.#waitFor(now, cost)
+    }
+    this.#write(now, cost, waitMs, weightedMs, numbers)
+  }
+
+  override numbers(
+    cells: Float64Array,
+    at: number,
+    now: number,
+    cost: number,
+    waitMs: number,
+    numbers: Float64Array,
+  ): void {
+    const weightedMs = this.#roll(cells, at, now)
+    this.#write(now, cost, waitMs, weightedMs, numbers)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
@@ -62,7 +70,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const epochs = this.#epochs
     this.#settle(now, this.#roll(cells, at, now))
-    if (takenAt <= Math.max(now, epochs[START]) - this.#windowMs) return 0
+    if (takenAt <= Math.max(now, epochs[START]) - this.windowMs) return 0
     if (epochs[CURRENT] === 0 && epochs[PREVIOUS] === 0) {
       if (units < 0) return 0
       // nothing is counted, so the first epoch starts with the take that is charged late
@@ -86,14 +94,14 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    cells.fill(0, at, at + this.cells)
-    const resetMs = Math.min(resetAfterMs, 2 * this.#windowMs)
-    if (!(used > 0 && resetMs > 0)) return
-    const last = now + resetMs - this.#windowMs
+    const resetMs = Math.min(resetAfterMs, 2 * this.windowMs)
+    const live = used > 0 && resetMs > 0
+    const last = now + resetMs - this.windowMs
     const inCurrent = last > now
-    cells[at + START] = inCurrent ? last - this.#windowMs : now
-    cells[at + (inCurrent ? CURRENT : PREVIOUS)] = inCurrent ? used : -used
-    cells[at + LAST] = last
+    cells[at + START] = live ? (inCurrent ? last - this.windowMs : now) : 0
+    cells[at + CURRENT] = live && inCurrent ? used : 0
+    cells[at + PREVIOUS] = live && !inCurrent ? -used : 0
+    cells[at + LAST] = live ? last : 0
   }
 
   /**
@@ -135,6 +143,20 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     this.#store(cells, at)
   }
 
+  /** Writes the numbers of a verdict from the rolled epochs. */
+  #write(now: number, cost: number, waitMs: number, weightedMs: number, numbers: Float64Array): void {
+    const remaining = this.#unitsLeft(weightedMs)
+    let availableMs = 0
+    if (remaining < this.capacity) {
+      if (waitMs > 0 && cost === remaining + 1) availableMs = waitMs
+      else availableMs = this.#waitFor(now, remaining + 1)
+    }
+    numbers[WAIT] = waitMs
+    numbers[REMAINING] = remaining
+    numbers[RESET_AFTER] = this.#endsAfter(now)
+    numbers[AVAILABLE_AFTER] = availableMs
+  }
+
   /** Clears a previous epoch that no longer counts, so that the time belongs to the current epoch. */
   #settle(now: number, weightedMs: number): void {
     const epochs = this.#epochs
@@ -145,7 +167,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
 
   /** Returns the units that fit the rolled epochs. */
   #unitsLeft(weightedMs: number): number {
-    const windowMs = this.#windowMs
+    const windowMs = this.windowMs
     const current = this.#epochs[CURRENT]
     const fullMs = this.capacity * windowMs
     let units = Math.max(0, Math.floor(this.capacity - current - weightedMs / windowMs))
@@ -158,8 +180,8 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   /** Returns the milliseconds until the rolled epochs no longer count. */
   #endsAfter(now: number): number {
     const epochs = this.#epochs
-    if (epochs[CURRENT] > 0) return this.#lastOfCurrent() + this.#windowMs - now
-    return epochs[PREVIOUS] !== 0 ? epochs[LAST] + this.#windowMs - now : 0
+    if (epochs[CURRENT] > 0) return this.#lastOfCurrent() + this.windowMs - now
+    return epochs[PREVIOUS] !== 0 ? epochs[LAST] + this.windowMs - now : 0
   }
 
   /**
@@ -167,7 +189,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
    * by the window. A time before the start of the current epoch, after the clock went back, is treated as its start.
    */
   #roll(cells: Float64Array, at: number, now: number): number {
-    const windowMs = this.#windowMs
+    const windowMs = this.windowMs
     let start = cells[at + START]
     let current = cells[at + CURRENT]
     let previous = cells[at + PREVIOUS]
@@ -210,7 +232,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
    * more calls of `#roll` for each decision would make it a tenth slower (`npm run bench -- earlier`).
    */
   #fitsAt(time: number, cost: number): boolean {
-    const windowMs = this.#windowMs
+    const windowMs = this.windowMs
     const epochs = this.#epochs
     let start = epochs[START]
     let current = epochs[CURRENT]
@@ -245,7 +267,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   /** Returns about when `cost` will fit: while the previous or, later, the current epoch leaves the window. */
   #freeAt(cost: number): number {
     const epochs = this.#epochs
-    const windowMs = this.#windowMs
+    const windowMs = this.windowMs
     const room = this.capacity - cost
     if (epochs[CURRENT] > room) {
       const weighted = epochs[START] + windowMs * (2 - room / epochs[CURRENT])
@@ -259,6 +281,6 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   /** Returns the time of the last unit in the current epoch, or the end of the epoch if it is unknown. */
   #lastOfCurrent(): number {
     const epochs = this.#epochs
-    return epochs[PREVIOUS] === 0 ? epochs[LAST] : epochs[START] + this.#windowMs
+    return epochs[PREVIOUS] === 0 ? epochs[LAST] : epochs[START] + this.windowMs
   }
 }

@@ -6,17 +6,26 @@
 export function firstWholeMs(guess: number, passes: (ms: number) => boolean): number {
   let passing = Math.max(1, Math.ceil(guess))
   let failing = passing - 1
-  for (let stride = 1; !passes(passing); stride *= 2) {
-    // happens only if the clock returned NaN
-    if (!(passing < Number.POSITIVE_INFINITY)) return Number.POSITIVE_INFINITY
+  let stride = 1
+  // the second condition is false only if the clock returned NaN
+  while (!passes(passing) && passing < Number.POSITIVE_INFINITY) {
     failing = passing
     passing += stride
+    stride *= 2
   }
-  for (let stride = 1; failing > 0 && passes(failing); stride *= 2) {
+  stride = 1
+  while (failing > 0 && passes(failing)) {
     passing = failing
     failing = Math.max(0, failing - stride)
+    stride *= 2
   }
-  return passing - failing > 1 ? firstBetween(failing, passing, passes) : passing
+  let middle = failing + Math.floor((passing - failing) / 2)
+  while (middle > failing && middle < passing) {
+    if (passes(middle)) passing = middle
+    else failing = middle
+    middle = failing + Math.floor((passing - failing) / 2)
+  }
+  return passing
 }
 
 /** Returns the smallest integer of milliseconds, at least 1, after which `instant` is reached. */
@@ -24,16 +33,4 @@ export function wholeMsUntil(instant: number, now: number): number {
   const guess = Math.max(1, Math.ceil(instant - now))
   if (now + guess >= instant && (guess === 1 || now + (guess - 1) < instant)) return guess
   return firstWholeMs(guess, (ms) => now + ms >= instant)
-}
-
-/** Returns the smallest integer above `failing` and up to `passing` that passes, by bisection. */
-function firstBetween(failing: number, passing: number, passes: (ms: number) => boolean): number {
-  let low = failing
-  let high = passing
-  for (;;) {
-    const middle = low + Math.floor((high - low) / 2)
-    if (middle <= low || middle >= high) return high
-    if (passes(middle)) high = middle
-    else low = middle
-  }
 }

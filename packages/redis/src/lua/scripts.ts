@@ -1,5 +1,7 @@
 import { SETTLED_MS } from '@sluice/fleet/leases'
 import { type CompiledPolicy, IDEMPOTENT_MS, type Script } from '@sluice/limiter-core/backend'
+import type { AlgorithmText } from './algorithms/generated.ts'
+import * as algorithms from './algorithms/generated.ts'
 import * as lua from './generated.ts'
 import { algorithmOf, algorithmsOf, constantNames, type LuaAlgorithm, type LuaConstructor } from './policy-args.ts'
 import { ALWAYS } from './reported-usage.ts'
@@ -71,23 +73,20 @@ export function unleasedSoleScript(compiled: CompiledPolicy): Script {
   return soleBehind('unleased-sole', [lua.refuseLeasedSole], compiled)
 }
 
-interface AlgorithmText {
-  /** Code for takes: derived constants, `waitMs`, `spend`, `remaining`, `resetAfterMs` and `numbersOf`. */
-  readonly takes: readonly string[]
-  /** Code for adjustments: `adjust` and `adopt`. */
-  readonly moves: string
-  /** Values of `native` and `writesNative` for `exact-store`. Default: windows are never stored as integers. */
-  readonly native?: string
+const texts: Readonly<Record<LuaAlgorithm, AlgorithmText>> = {
+  'fixed-window': algorithms.fixedWindow,
+  'native-window': algorithms.fixedWindow,
+  'two-epoch-window': algorithms.twoEpochWindow,
+  'sliced-window': algorithms.slicedWindow,
+  'sliding-log': algorithms.slidingLog,
+  'token-bucket': algorithms.tokenBucket,
+  gcra: algorithms.gcra,
 }
 
-const algorithms: Readonly<Record<LuaAlgorithm, AlgorithmText>> = {
-  'fixed-window': { takes: [lua.fixedWindow], moves: lua.fixedWindowAdjust, native: 'windowMs, false' },
-  'native-window': { takes: [lua.fixedWindow], moves: lua.fixedWindowAdjust, native: 'windowMs, true' },
-  'two-epoch-window': { takes: [lua.twoEpochWindow], moves: lua.twoEpochWindowAdjust },
-  'sliced-window': { takes: [lua.slicedWindow, lua.numbersOf], moves: lua.slicedWindowAdjust },
-  'sliding-log': { takes: [lua.slidingLog, lua.numbersOf], moves: lua.slidingLogAdjust },
-  'token-bucket': { takes: [lua.tokenBucket], moves: lua.tokenBucketAdjust },
-  gcra: { takes: [lua.gcra], moves: lua.gcraAdjust },
+/** Values of `native` and `writesNative` for `exact-store`. Default: windows are never stored as integers. */
+const nativeForms: Partial<Record<LuaAlgorithm, string>> = {
+  'fixed-window': 'windowMs, false',
+  'native-window': 'windowMs, true',
 }
 
 const scripts = new Map<string, Script>()
@@ -103,8 +102,8 @@ function known(name: string, make: () => readonly string[]): Script {
 function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...driver: readonly string[]): Script {
   const names = [...new Set(Array.from(policies, algorithmsOf).flat())].sort()
   return known(`${driverName}:${names.join('+')}`, () => {
-    const { exactHead, exactReader, firstWholeMs, availableAfterMs } = lua
-    return [exactHead, exactReader, firstWholeMs, availableAfterMs, ...names.map(makerOf), ...driver]
+    const { exactHead, exactReader, availableAfterMs } = lua
+    return [exactHead, exactReader, algorithms.wholeMs, availableAfterMs, ...names.map(makerOf), ...driver]
   })
 }
 
@@ -112,14 +111,14 @@ function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...d
 function soleBehind(driverName: string, refusal: readonly string[], compiled: CompiledPolicy): Script {
   const name = algorithmOf(compiled)
   return known(`${driverName}:${name}`, () => {
-    const { exactHead, firstWholeMs, exactStore, availableAfterMs, exactSole } = lua
-    const constants = constantNames[name]
-    const values = constants.map((_, index) => `tonumber(ARGV[${index + 2}])`)
-    const cost = `tonumber(ARGV[${constants.length + 2}] or 1)`
-    const args = locals([...constants, 'cost'], [...values, cost])
-    const { takes, native } = algorithms[name]
-    const forms = nativeForms(native)
-    return [exactHead, ...refusal, firstWholeMs, availableAfterMs, args, forms, ...takes, exactStore, exactSole]
+    const { exactHead, exactStore, exactSoleLoad, exactSole } = lua
+    const given = constantNames[name]
+    const values = given.map((_, index) => `tonumber(ARGV[${index + 2}])`)
+    const cost = `tonumber(ARGV[${given.length + 2}] or 1)`
+    const args = locals([...given, 'cost'], [...values, cost])
+    const { constants, take } = texts[name]
+    const head = [exactHead, ...refusal, algorithms.wholeMs, args, nativeForm(name), constants]
+    return [...head, exactStore, exactSoleLoad, take, exactSole]
   })
 }
 
@@ -129,17 +128,17 @@ function makerOf(name: LuaConstructor): string {
   if (name === 'holding') return textOf(head, lua.holding, lua.numbersOf, lua.holdingStep, 'end')
   if (name === 'booking') return textOf(head, lua.booking, lua.numbersOf, lua.bookingStep, 'end')
   if (name === 'variants') return textOf(head, lua.variants, lua.numbersOf, lua.variantsStep, 'end')
-  const constants = constantNames[name]
+  const given = constantNames[name]
   const args = locals(
-    constants,
-    constants.map(() => 'number()'),
+    given,
+    given.map(() => 'number()'),
   )
-  const { takes, moves, native } = algorithms[name]
-  return textOf(head, args, nativeForms(native), ...takes, moves, lua.algorithmStep, 'end')
+  const { constants, takes, moves } = texts[name]
+  return textOf(head, args, nativeForm(name), constants, takes, moves, lua.algorithmStep, 'end')
 }
 
-function nativeForms(values = 'nil, false'): string {
-  return `local native, writesNative = ${values}`
+function nativeForm(name: LuaAlgorithm): string {
+  return `local native, writesNative = ${nativeForms[name] ?? 'nil, false'}`
 }
 
 function locals(names: readonly string[], values: readonly (string | number)[]): string {

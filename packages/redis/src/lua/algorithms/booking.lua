@@ -11,16 +11,17 @@ local capacity = inner.capacity
 -- returns the cells of the policy, and those of the queue, both cached in the cells of the key
 local function parts(c)
   if c.used then return c.used, c.queue end
-  local count = inner.cells or max(0, #c - 3)
+  local count = inner.cells or logCells(c, 0, #c - 3)
   local used, queue = {}, {}
   for i = 1, count do used[i] = c[i] or 0 end
+  if not inner.cells then used[1] = count - 1 end
   for i = 1, 3 do queue[i] = c[count + i] or 0 end
   c.used, c.queue = used, queue
   return used, queue
 end
 
 local function join(c)
-  local count = #c.used
+  local count = inner.cells or 1 + c.used[1]
   for i = 1, count do c[i] = c.used[i] end
   for i = 1, 3 do c[count + i] = c.queue[i] end
   for i = #c, count + 4, -1 do c[i] = nil end

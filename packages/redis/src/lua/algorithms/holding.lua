@@ -11,16 +11,17 @@ local capacity = inner.capacity
 -- returns the cells of the policy, and the end of the last slice with the held units, both cached in the cells of the key
 local function parts(c)
   if c.used then return c.used, c.held end
-  local count = inner.cells or max(0, #c - 1 - SLOTS)
+  local count = inner.cells or logCells(c, 0, #c - 1 - SLOTS)
   local used, held = {}, {}
   for i = 1, count do used[i] = c[i] or 0 end
+  if not inner.cells then used[1] = count - 1 end
   for i = 1, 1 + SLOTS do held[i] = c[count + i] or 0 end
   c.used, c.held = used, held
   return used, held
 end
 
 local function join(c)
-  local count = #c.used
+  local count = inner.cells or 1 + c.used[1]
   for i = 1, count do c[i] = c.used[i] end
   for i = 1, 1 + SLOTS do c[count + i] = c.held[i] end
   for i = #c, count + SLOTS + 2, -1 do c[i] = nil end

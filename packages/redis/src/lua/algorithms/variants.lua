@@ -1,7 +1,6 @@
 -- `CompiledVariants` of limiter-core in Lua, with identical results. Reads the number of variants, and for each variant
 -- its role, perMs, ceiling, algorithm and constants. Cells: the cells of each variant in sequence. The cells of a
--- variant that drains are followed by the time when a charge last did not fit completely. The cells of a log are
--- preceded by their number.
+-- variant that drains are followed by the time when a charge last did not fit completely.
 
 local all, own = {}, nil
 local size, layout = 0, nil
@@ -21,13 +20,10 @@ local function parts(c)
   if c.parts then return c.parts end
   local cut, from = {}, 0
   for i, variant in ipairs(all) do
-    local count = variant.count
-    if not count then
-      from = from + 1
-      count = c[from] or 0
-    end
+    local count = variant.count or logCells(c, from, #c - from)
     cut[i] = {}
     for j = 1, count do cut[i][j] = c[from + j] or 0 end
+    if not variant.count then cut[i][1] = count - 1 end
     from = from + count
   end
   c.parts = cut
@@ -38,12 +34,9 @@ local function join(c)
   local to = 0
   for i, variant in ipairs(all) do
     local part = c.parts[i]
-    if not variant.count then
-      to = to + 1
-      c[to] = #part
-    end
-    for j = 1, #part do c[to + j] = part[j] end
-    to = to + #part
+    local count = variant.count or 1 + part[1]
+    for j = 1, count do c[to + j] = part[j] end
+    to = to + count
   end
   for i = #c, to + 1, -1 do c[i] = nil end
 end

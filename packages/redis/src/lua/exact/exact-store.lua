@@ -1,11 +1,12 @@
 -- Reads and writes the cells of a key: doubles in little-endian order. `cells` is their number and `layout` their
--- struct format; both are nil for a log, which has as many cells as units.
+-- struct format. `cells` is nil for as many cells as there are; if `layout` is 'log', the first cell is the number of the
+-- others, and is not stored.
 --
 -- A fixed window may also be stored as an integer, for the command INCREX: the units used, in a key that expires at the
 -- end of the window. `native` is the length of the window, and nil for other algorithms; `writesNative` is whether
 -- windows are always stored as integers. Otherwise, `c.native` keeps the form in which the key was found.
 --
--- There are two functions only, because a script creates its functions in each call.
+-- There are few functions, because a script creates its functions in each call.
 
 -- returns the cells, or nil and an error message
 local function load(key, cells, layout, native, writesNative)
@@ -13,7 +14,7 @@ local function load(key, cells, layout, native, writesNative)
   local c
   if not value then
     c = {}
-    for cell = 1, cells or 0 do c[cell] = 0 end
+    for cell = 1, cells or (layout and 1 or 0) do c[cell] = 0 end
   elseif type(value) == 'table' then
     return nil, value.err
   else
@@ -26,7 +27,10 @@ local function load(key, cells, layout, native, writesNative)
       return { expiresAt + 1 - expiryOffset - native, tonumber(units), native = native }
     end
     -- the value that unpack returns after the cells has no effect
-    if layout then c = { struct.unpack(layout, value) }
+    if cells then c = { struct.unpack(layout, value) }
+    elseif layout then
+      c = { size, struct.unpack('<' .. string.rep('d', size), value) }
+      c[size + 2] = nil
     else
       c = { struct.unpack('<' .. string.rep('d', size), value) }
       c[size + 1] = nil
@@ -38,7 +42,9 @@ end
 
 local function store(key, c, layout, resetAfterMs)
   if not c.native then
-    local value = struct.pack(layout or '<' .. string.rep('d', #c), unpack(c))
+    local value
+    if layout == 'log' then value = struct.pack('<' .. string.rep('d', c[1]), unpack(c, 2, c[1] + 1))
+    else value = struct.pack(layout or '<' .. string.rep('d', #c), unpack(c)) end
     call('SET', key, value, 'PX', format('%d', max(1, min(ceil(resetAfterMs) + longer, 2^52))))
     return
   end

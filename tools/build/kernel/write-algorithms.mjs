@@ -1,0 +1,104 @@
+// Writes packages/redis/src/lua/algorithms/generated.ts: the algorithms of limiter-core as Lua. With `isCheck` it writes
+// nothing, and returns whether the module is what the classes say.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../../root-command.mjs'
+import { readClass, readFunctions } from './algorithm-class.mjs'
+import { LuaWriter } from './lua-writer.mjs'
+
+const FROM = join(root, 'packages/limiter-core/src/algorithms')
+const TO = join(root, 'packages/redis/src/lua/algorithms/generated.ts')
+
+/** Fields whose values the script receives, or does not need. */
+const GIVEN = ['policy', 'instants', 'cells', 'capacity', 'windowMs', 'room', 'beside']
+/** Lua names of arguments of constructors. */
+const NAMES = { slices: 'sliceCount' }
+const TAKE = ['c', 'now', 'cost']
+
+export function writeAlgorithms(isCheck) {
+  const wanted = moduleText()
+  const isSame = existsSync(TO) && readFileSync(TO, 'utf8') === wanted
+  if (!isSame && !isCheck) writeFileSync(TO, wanted)
+  return isSame
+}
+
+function moduleText() {
+  const files = readdirSync(FROM).filter((name) =>
+    /class \w+ extends UsagePolicy/.test(readFileSync(join(FROM, name), 'utf8')),
+  )
+  const texts = files.sort().map((file) => [camelCase(file), algorithmText(join(FROM, file))])
+  const functions = [...readFunctions(join(FROM, 'whole-ms.ts'))]
+  const writer = new LuaWriter({ fields: new Map(), arrays: new Set(), methods: new Map(), constants: new Map() })
+  const wholeMs = functions.map(([name, read]) => writer.plainFunction(name, read)).join('\n')
+  return `${HEAD}${exportOf('wholeMs', 'string', literal(wholeMs))}${texts.map(([name, text]) => exportOf(name, 'AlgorithmText', text)).join('')}`
+}
+
+function algorithmText(path) {
+  const read = readClass(path)
+  const options = { names: NAMES, rounds: path.endsWith('fixed-window.ts') ? 'c[1]' : undefined }
+  const writer = new LuaWriter(read, options)
+  const constants = [writer.declarations(GIVEN), layoutOf(read)].filter(Boolean).join('\n')
+  const readers = ['waitMs', 'spend', 'remaining', 'resetAfterMs', 'numbers']
+  const takes = [
+    ...writer.sharedFunctions(readers),
+    writer.method('waitMs', 'waitMs', TAKE),
+    writer.method('spend', 'spend', TAKE),
+    writer.method('remaining', 'remaining', ['c', 'now']),
+    writer.method('resetAfterMs', 'resetAfterMs', ['c', 'now']),
+    writer.method(
+      'numbers',
+      'numbersOf',
+      [...TAKE, 'wait'],
+      [undefined, 'left', 'reset', 'grows'],
+      ['left', 'reset', 'grows'],
+    ),
+  ]
+  const moves = [
+    ...writer.sharedFunctions(['adjust', 'adopt']),
+    writer.method('adjust', 'adjust', ['c', 'now', 'units', 'takenAt']),
+    writer.method('adopt', 'adopt', ['c', 'now', 'known', 'resetMs']),
+  ]
+  const take = new LuaWriter(read, options).inline('take', TAKE, ['wait', 'left', 'reset', 'grows'])
+  const parts = { constants, takes: takes.join('\n'), moves: moves.join('\n'), take }
+  return `{\n${Object.entries(parts)
+    .map(([name, text]) => `  ${name}: ${literal(text)},\n`)
+    .join('')}}`
+}
+
+/** Number of cells and format of a stored value. A log has as many cells as timestamps. */
+function layoutOf({ fields }) {
+  const cells = fields.get('cells')
+  if (fields.has('room')) return "local cells, layout = nil, 'log'"
+  if (cells.type === 'NumericLiteral') return `local cells, layout = ${cells.value}, '<${'d'.repeat(cells.value)}'`
+  const text = new LuaWriter(EMPTY, { names: NAMES }).constant(cells)
+  return `local cells = ${text}\nlocal layout = '<' .. string.rep('d', cells)`
+}
+
+const EMPTY = { fields: new Map(), arrays: new Set(), methods: new Map(), constants: new Map() }
+
+const HEAD = `// Written by tools/build/embed-lua.mjs from packages/limiter-core/src/algorithms: change the classes, and run it.
+
+/** The Lua code of an algorithm. Constants of the policy are local variables. */
+export interface AlgorithmText {
+  /** Derived constants, and the number and format of the cells. */
+  readonly constants: string
+  /** Functions of takes: \`waitMs\`, \`spend\`, \`remaining\`, \`resetAfterMs\` and \`numbersOf\`. */
+  readonly takes: string
+  /** Functions of adjustments, which need those of takes: \`adjust\` and \`adopt\`. */
+  readonly moves: string
+  /** A take of \`cost\` units without functions. It declares \`wait\`, \`left\`, \`reset\` and \`grows\`. */
+  readonly take: string
+}
+`
+
+function exportOf(name, type, text) {
+  return `\nexport const ${name}: ${type} = ${text}\n`
+}
+
+function literal(text) {
+  return `\`${text}\``
+}
+
+function camelCase(file) {
+  return file.replace('.ts', '').replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
+}
