@@ -22,7 +22,6 @@ const edited = ['test/redis/lua/lua-files.test.ts', 'test/regression/plans/chang
 /** Edited files in which the compiler requires an entry for each algorithm. */
 const complete = [
   'packages/limiter-core/src/algorithms/index.ts',
-  'packages/redis/src/lua/scripts.ts',
   'packages/testkit/src/contracts/contract-policies.ts',
   'test/floods/recovery/flood-recovery.ts',
   'test/regression/plans/change-of-plan.test.ts',

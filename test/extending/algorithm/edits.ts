@@ -34,11 +34,6 @@ export const edits: readonly Edit[] = [
     insert: " || algorithm === 'leaky-meter'",
   },
   {
-    path: 'packages/redis/src/lua/scripts.ts',
-    after: '  gcra: { takes: [lua.gcra], moves: lua.gcraAdjust },\n',
-    insert: "  'leaky-meter': { takes: [lua.leakyMeter, lua.numbersOf], moves: lua.leakyMeterAdjust },\n",
-  },
-  {
     path: 'packages/fleet/src/sync/synced-policies.ts',
     after: "'sliding-window', 'token-bucket', 'gcra'",
     insert: ", 'leaky-meter'",

@@ -26,11 +26,18 @@ function moduleText() {
   const files = readdirSync(FROM).filter((name) =>
     /class \w+ extends UsagePolicy/.test(readFileSync(join(FROM, name), 'utf8')),
   )
-  const texts = files.sort().map((file) => [camelCase(file), algorithmText(join(FROM, file))])
+  const names = files.sort().map((file) => file.replace('.ts', ''))
+  const texts = names.map((name) => `  ${property(name)}: ${algorithmText(join(FROM, `${name}.ts`))},\n`)
   const functions = [...readFunctions(join(FROM, 'whole-ms.ts'))]
-  const writer = new LuaWriter({ fields: new Map(), arrays: new Set(), methods: new Map(), constants: new Map() })
+  const writer = new LuaWriter(EMPTY)
   const wholeMs = functions.map(([name, read]) => writer.plainFunction(name, read)).join('\n')
-  return `${HEAD}${exportOf('wholeMs', 'string', literal(wholeMs))}${texts.map(([name, text]) => exportOf(name, 'AlgorithmText', text)).join('')}`
+  const type = names.map((name) => `'${name}'`).join(' | ')
+  return `${HEAD}
+export const wholeMs: string = ${literal(wholeMs)}
+
+export const algorithmTexts: Readonly<Record<${type}, AlgorithmText>> = {
+${texts.join('')}}
+`
 }
 
 function algorithmText(path) {
@@ -70,7 +77,7 @@ function layoutOf({ fields }) {
   const cells = fields.get('cells')
   if (fields.has('room')) return "local cells, layout = nil, 'log'"
   if (cells.type === 'NumericLiteral') return `local cells, layout = ${cells.value}, '<${'d'.repeat(cells.value)}'`
-  const text = new LuaWriter(EMPTY, { names: NAMES }).constant(cells)
+  const text = new LuaWriter(EMPTY, { names: NAMES }).ofConstants(cells)
   return `local cells = ${text}\nlocal layout = '<' .. string.rep('d', cells)`
 }
 
@@ -91,14 +98,11 @@ export interface AlgorithmText {
 }
 `
 
-function exportOf(name, type, text) {
-  return `\nexport const ${name}: ${type} = ${text}\n`
+/** Biome wants no quotes around a name that needs none. */
+function property(name) {
+  return name.includes('-') ? `'${name}'` : name
 }
 
 function literal(text) {
   return `\`${text}\``
-}
-
-function camelCase(file) {
-  return file.replace('.ts', '').replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
 }

@@ -1,7 +1,6 @@
 import { SETTLED_MS } from '@sluice/fleet/leases'
 import { type CompiledPolicy, IDEMPOTENT_MS, type Script } from '@sluice/limiter-core/backend'
-import type { AlgorithmText } from './algorithms/generated.ts'
-import * as algorithms from './algorithms/generated.ts'
+import { type AlgorithmText, algorithmTexts, wholeMs } from './algorithms/generated.ts'
 import * as lua from './generated.ts'
 import { algorithmOf, algorithmsOf, constantNames, type LuaAlgorithm, type LuaConstructor } from './policy-args.ts'
 import { ALWAYS } from './reported-usage.ts'
@@ -73,16 +72,6 @@ export function unleasedSoleScript(compiled: CompiledPolicy): Script {
   return soleBehind('unleased-sole', [lua.refuseLeasedSole], compiled)
 }
 
-const texts: Readonly<Record<LuaAlgorithm, AlgorithmText>> = {
-  'fixed-window': algorithms.fixedWindow,
-  'native-window': algorithms.fixedWindow,
-  'two-epoch-window': algorithms.twoEpochWindow,
-  'sliced-window': algorithms.slicedWindow,
-  'sliding-log': algorithms.slidingLog,
-  'token-bucket': algorithms.tokenBucket,
-  gcra: algorithms.gcra,
-}
-
 /** Values of `native` and `writesNative` for `exact-store`. Default: windows are never stored as integers. */
 const nativeForms: Partial<Record<LuaAlgorithm, string>> = {
   'fixed-window': 'windowMs, false',
@@ -103,7 +92,7 @@ function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...d
   const names = [...new Set(Array.from(policies, algorithmsOf).flat())].sort()
   return known(`${driverName}:${names.join('+')}`, () => {
     const { exactHead, exactReader, availableAfterMs } = lua
-    return [exactHead, exactReader, algorithms.wholeMs, availableAfterMs, ...names.map(makerOf), ...driver]
+    return [exactHead, exactReader, wholeMs, availableAfterMs, ...names.map(makerOf), ...driver]
   })
 }
 
@@ -116,8 +105,8 @@ function soleBehind(driverName: string, refusal: readonly string[], compiled: Co
     const values = given.map((_, index) => `tonumber(ARGV[${index + 2}])`)
     const cost = `tonumber(ARGV[${given.length + 2}] or 1)`
     const args = locals([...given, 'cost'], [...values, cost])
-    const { constants, take } = texts[name]
-    const head = [exactHead, ...refusal, algorithms.wholeMs, args, nativeForm(name), constants]
+    const { constants, take } = textOfAlgorithm(name)
+    const head = [exactHead, ...refusal, wholeMs, args, nativeForm(name), constants]
     return [...head, exactStore, exactSoleLoad, take, exactSole]
   })
 }
@@ -133,8 +122,12 @@ function makerOf(name: LuaConstructor): string {
     given,
     given.map(() => 'number()'),
   )
-  const { constants, takes, moves } = texts[name]
+  const { constants, takes, moves } = textOfAlgorithm(name)
   return textOf(head, args, nativeForm(name), constants, takes, moves, lua.algorithmStep, 'end')
+}
+
+function textOfAlgorithm(name: LuaAlgorithm): AlgorithmText {
+  return algorithmTexts[name === 'native-window' ? 'fixed-window' : name]
 }
 
 function nativeForm(name: LuaAlgorithm): string {

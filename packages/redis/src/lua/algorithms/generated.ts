@@ -46,7 +46,8 @@ local function wholeMsUntil(instant, now2)
   return firstWholeMs(guess, function(ms) return now2 + ms >= instant end)
 end`
 
-export const fixedWindow: AlgorithmText = {
+export const algorithmTexts: Readonly<Record<'fixed-window' | 'gcra' | 'sliced-window' | 'sliding-log' | 'token-bucket' | 'two-epoch-window', AlgorithmText>> = {
+  'fixed-window': {
   constants: `local cells, layout = 2, '<dd'`,
   takes: `local function waitMs(c, now, cost)
   if cost == 0 or (now >= c[1] + windowMs and 0 or c[2]) + cost <= capacity then
@@ -161,9 +162,8 @@ do
   reset = (now >= c[1] + windowMs and 0 or c[2]) == 0 and 0 or c[1] + windowMs - now
   grows = availableMs
 end`,
-}
-
-export const gcra: AlgorithmText = {
+},
+  gcra: {
   constants: `local unitMs = windowMs / limit
 local aheadMs = unitMs * capacity
 local cells, layout = 1, '<d'`,
@@ -300,9 +300,8 @@ do
   reset = c[1] == 0 and 0 or max(0, c[1] - now)
   grows = availableMs
 end`,
-}
-
-export const slicedWindow: AlgorithmText = {
+},
+  'sliced-window': {
   constants: `local kept = sliceCount + 1
 local sliceMs = windowMs / sliceCount
 local cells = sliceCount + 2
@@ -703,9 +702,8 @@ do
   end
   grows = availableMs
 end`,
-}
-
-export const slidingLog: AlgorithmText = {
+},
+  'sliding-log': {
   constants: `local cells, layout = nil, 'log'`,
   takes: `local function remove(c, first, last)
   local from = last
@@ -987,9 +985,8 @@ do
   end
   grows = availableMs
 end`,
-}
-
-export const tokenBucket: AlgorithmText = {
+},
+  'token-bucket': {
   constants: `local perMs = limit / windowMs
 local epsilon = min(0.001 * perMs, 0.5)
 local cells, layout = 2, '<dd'`,
@@ -1133,9 +1130,8 @@ do
   reset = max(0, c[1] - max(0, now - c[2]) * perMs) / perMs
   grows = availableMs
 end`,
-}
-
-export const twoEpochWindow: AlgorithmText = {
+},
+  'two-epoch-window': {
   constants: `local current, start, previous, last
 local cells, layout = 4, '<dddd'`,
   takes: `local function lastOfCurrent()
@@ -1725,4 +1721,5 @@ do
   end
   grows = availableMs
 end`,
+},
 }
