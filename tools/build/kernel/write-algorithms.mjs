@@ -104,5 +104,5 @@ function property(name) {
 }
 
 function literal(text) {
-  return `\`${text}\``
+  return JSON.stringify(text)
 }
