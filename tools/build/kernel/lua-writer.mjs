@@ -1,5 +1,5 @@
 // Translates methods of an algorithm to Lua: numbers, `cells[at + index]`, fields and arrays of the class, local
-// variables, `if`, `while`, and calls. Calls of methods are inlined, because a Redis script creates its functions anew
+// variables, `if`, `while`, and calls. Calls of methods are inlined, because a Redis script creates its functions again
 // in each run, and a call costs as much as ten operations.
 
 import { LuaExpressions, OUTPUTS, POSITION, PRECEDENCE } from './lua-expressions.mjs'
