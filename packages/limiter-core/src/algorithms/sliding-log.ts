@@ -46,7 +46,7 @@ class CompiledSlidingLog extends UsagePolicy {
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
     if (cost > 0) {
-      this.#drop(cells, at, this.#expired(cells, at, now))
+      this.#remove(cells, at, 0, this.#expired(cells, at, now))
       let time = now
       const count = cells[at + COUNT]
       // keep the timestamps in order even if the clock went back
@@ -57,7 +57,7 @@ class CompiledSlidingLog extends UsagePolicy {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     if (takenAt + this.windowMs <= now) return 0
-    this.#drop(cells, at, this.#expired(cells, at, now))
+    this.#remove(cells, at, 0, this.#expired(cells, at, now))
     const before = cells[at + COUNT]
     let first = 0
     while (first < before && cells[at + TIMES + first] < takenAt) first++
@@ -108,11 +108,6 @@ class CompiledSlidingLog extends UsagePolicy {
     return last
   }
 
-  /** Removes the oldest timestamps. */
-  #drop(cells: Float64Array, at: number, count: number): void {
-    if (count > 0) this.#remove(cells, at, 0, count)
-  }
-
   /** Removes the timestamps from index `first` to before index `last`. */
   #remove(cells: Float64Array, at: number, first: number, last: number): void {
     let from = last
@@ -129,7 +124,7 @@ class CompiledSlidingLog extends UsagePolicy {
   #insert(cells: Float64Array, at: number, place: number, units: number, time: number): void {
     // all of them are in front of `place`
     const dropped = Math.max(0, cells[at + COUNT] + units - this.room)
-    this.#drop(cells, at, dropped)
+    this.#remove(cells, at, 0, dropped)
     const first = place - dropped
     let index = cells[at + COUNT] - 1
     while (index >= first) {

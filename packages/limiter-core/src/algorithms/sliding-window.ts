@@ -16,6 +16,6 @@ export const slidingWindow: Algorithm = {
       const expected = `an integer from 1 to ${MAX_SLICES}`
       throw badValue('SLUICE_BAD_POLICY', `policy '${policy.name}': slices`, slices, expected)
     }
-    return slices === 1 ? new CompiledTwoEpochWindow(policy) : new CompiledSlicedWindow(policy, slices)
+    return slices === 1 ? new CompiledTwoEpochWindow(policy, policy.limit) : new CompiledSlicedWindow(policy, slices)
   },
 }

@@ -1,5 +1,4 @@
-import type { Policy } from '../contracts.ts'
-import { UsagePolicy } from './usage-policy.ts'
+import { type Cells, UsagePolicy } from './usage-policy.ts'
 import { AVAILABLE_AFTER, REMAINING, RESET_AFTER, WAIT } from './verdict-numbers.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
@@ -29,10 +28,6 @@ export class CompiledTwoEpochWindow extends UsagePolicy {
   // the cells at the `now` of the call
   readonly #epochs = new Float64Array(4)
 
-  constructor(policy: Policy) {
-    super(policy, policy.limit)
-  }
-
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
     if (cost === 0) return 0
     this.#roll(cells, at, now)
@@ -51,16 +46,8 @@ export class CompiledTwoEpochWindow extends UsagePolicy {
     this.#write(now, cost, waitMs, weightedMs, numbers)
   }
 
-  override numbers(
-    cells: Float64Array,
-    at: number,
-    now: number,
-    cost: number,
-    waitMs: number,
-    numbers: Float64Array,
-  ): void {
-    const weightedMs = this.#roll(cells, at, now)
-    this.#write(now, cost, waitMs, weightedMs, numbers)
+  override numbers(cells: Cells, at: number, now: number, cost: number, waitMs: number, numbers: Cells): void {
+    this.#write(now, cost, waitMs, this.#roll(cells, at, now), numbers)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {

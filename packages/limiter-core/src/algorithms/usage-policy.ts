@@ -2,6 +2,9 @@ import type { CompiledPolicy, Policy } from '../contracts.ts'
 import { AVAILABLE_AFTER, REMAINING, RESET_AFTER, WAIT } from './verdict-numbers.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
+/** Cells of keys, and other lists of numbers. */
+export type Cells = Float64Array
+
 /**
  * A policy of one algorithm. Its subclasses are the only text of the algorithms: `tools/build/kernel` translates them to
  * Lua for Redis. They are therefore written in a part of TypeScript that has a counterpart there: numbers and booleans,
