@@ -55,8 +55,8 @@ export class KoaExchange extends Exchange<Context, Response> {
 
   override send(denial: HttpDenial): void {
     this.setHeader('Content-Type', denial.contentType)
-    // with `ctx.respond = false`, Koa sends no response
-    if (this.raw.respond === false) super.send(denial)
+    // Koa sends no response with `ctx.respond = false`, nor to a HEAD request over HTTP/2, whose stream is never writable
+    if (this.raw.respond === false || !this.raw.writable) super.send(denial)
     else this.raw.body = denial.body
   }
 }

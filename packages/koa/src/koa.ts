@@ -59,7 +59,7 @@ function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
   const run = (ctx: Context, work: () => unknown, waits: boolean): unknown => {
     const exchange = new KoaExchange(ctx)
     const go = (admission: Admission<Context, Response>): unknown => {
-      if (isDeniedRequest(admission)) return sendDenial(exchange, admission, throwDenial)
+      if (isDeniedRequest(admission)) return sendDenial(exchange, admission, throwIn(ctx))
       if (admission === 'gone') return undefined
       return admission === 'held' && waits ? holdWhile(work(), exchange) : work()
     }
@@ -70,8 +70,12 @@ function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
   return Object.assign((ctx: Context, next: Next) => run(ctx, next, limit.holdUntil === 'handler'), { wrap })
 }
 
-function throwDenial(error: DenialError): never {
-  throw error
+/** Returns a function that throws a denial; undefined if Koa would not respond to an error. */
+function throwIn(ctx: Context): ((error: DenialError) => never) | undefined {
+  if (!ctx.writable) return undefined
+  return (error) => {
+    throw error
+  }
 }
 
 const limiters: KoaLimiters = rejectUncalled(withDecorators(limitersFor(koaMount, ['next'])), {

@@ -30,6 +30,7 @@ export function fastifyWith(make: typeof fastify, answer?: Answering): Framework
   return {
     inflightLimit: maker(ofFastify.inflightLimit) as unknown as Framework['inflightLimit'],
     rateLimit: maker(ofFastify.rateLimit) as unknown as Framework['rateLimit'],
+    slowDown: maker(ofFastify.slowDown) as unknown as Framework['slowDown'],
     listener: (...steps) => {
       const before = steps.slice(0, -1).map((step) => hookOf.get(step) ?? asHook(step))
       const final = steps.at(-1) as Step

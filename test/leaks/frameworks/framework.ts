@@ -5,6 +5,8 @@ import type {
   InflightLimitOptions,
   RateHandle,
   RateLimitOptions,
+  SlowDownHandle,
+  SlowDownOptions,
 } from '@sluice/node-http'
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => unknown
@@ -18,5 +20,6 @@ export interface Framework {
     options: InflightLimitOptions<IncomingMessage, ServerResponse>,
   ) => Middleware & InflightHandle
   readonly rateLimit: (options: RateLimitOptions<IncomingMessage, ServerResponse>) => Middleware & RateHandle
+  readonly slowDown: (options: SlowDownOptions<IncomingMessage, ServerResponse>) => Middleware & SlowDownHandle
   listener(...steps: readonly Step[]): RequestListener
 }

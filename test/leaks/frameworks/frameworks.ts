@@ -14,6 +14,7 @@ function expressWith(make: typeof express): Framework {
   return {
     inflightLimit: ofExpress.inflightLimit as unknown as Framework['inflightLimit'],
     rateLimit: ofExpress.rateLimit as unknown as Framework['rateLimit'],
+    slowDown: ofExpress.slowDown as unknown as Framework['slowDown'],
     listener: (...steps) => {
       const app = make()
       for (const step of steps) app.use(step as unknown as RequestHandler)
@@ -25,6 +26,7 @@ function expressWith(make: typeof express): Framework {
 const plain: Framework = {
   inflightLimit: ofNode.inflightLimit,
   rateLimit: ofNode.rateLimit,
+  slowDown: ofNode.slowDown,
   listener:
     (...steps) =>
     (req, res) => {

@@ -25,6 +25,7 @@ export function koaWith(Make: typeof Koa, answer?: Koa.Middleware): Framework {
   return {
     inflightLimit: maker(ofKoa.inflightLimit) as unknown as Framework['inflightLimit'],
     rateLimit: maker(ofKoa.rateLimit) as unknown as Framework['rateLimit'],
+    slowDown: maker(ofKoa.slowDown) as unknown as Framework['slowDown'],
     listener: (...steps) => {
       const app = new Make()
       app.silent = true

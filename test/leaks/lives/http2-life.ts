@@ -34,7 +34,8 @@ const departures: readonly ((session: ClientHttp2Session) => unknown)[] = [
 
 function request(session: ClientHttp2Session, random: SeededRandom): ClientHttp2Stream {
   const endStream = random.whole(2) === 0
-  const stream = session.request({ ':method': endStream ? 'GET' : 'POST' }, { endStream })
+  const method = random.pick([endStream ? 'GET' : 'POST', 'HEAD'])
+  const stream = session.request({ ':method': method }, { endStream })
   stream.on('error', () => {})
   if (!endStream) stream.write('a part')
   if (random.whole(2) === 0) stream.resume()

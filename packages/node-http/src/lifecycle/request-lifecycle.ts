@@ -17,8 +17,8 @@ declare module 'node:http' {
 
 /**
  * Lifecycle of one response, from its first limiter to its end. No single event reports the end of every response:
- * on-finished misses pipelined responses that never got their turn, `close` misses clients that left before there was a
- * listener, and a stalled HTTP/2 stream emits nothing. Together these signals miss no end; the first one counts.
+ * on-finished misses pipelined responses that never got their turn, and takes a HEAD request over HTTP/2 for finished at
+ * its start; `close` misses clients that left before there was a listener, and a stalled HTTP/2 stream emits nothing. Together these signals miss no end; the first one counts.
  */
 export class RequestLifecycle extends RequestLife {
   readonly #req: IncomingMessage
@@ -72,6 +72,9 @@ export class RequestLifecycle extends RequestLife {
   #listenToAll(end: () => void): void {
     this.#res.prependListener('close', end)
     this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
+    // each HTTP/2 response has a stream, which closes at its end. The writable side does not show the end, because Node
+    // ends it at the start of a HEAD request
+    if (this.#req.httpVersionMajor >= 2) return
     if (hasConnection(this.#res)) onFinished(asMessage(new ResponseEvents(this.#res)), end)
     else this.#res.on('finish', end)
   }

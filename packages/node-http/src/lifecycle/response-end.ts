@@ -76,12 +76,15 @@ function isReadable(carrier: Carrier): boolean {
   return typeof (carrier as Partial<Socket>).isPaused === 'function'
 }
 
-/** Whether the response was sent completely. HTTP/2 also emits `finish` for a stream that the client has reset. */
+/**
+ * Whether the response was sent completely. HTTP/2 also emits `finish` for a stream that the client has reset, and the
+ * stream of a HEAD request is finished from its start.
+ */
 export function isComplete(req: IncomingMessage, res: ServerResponse): boolean {
   if (!res.writableFinished) return false
   if (req.httpVersionMajor < 2) return (res.errored ?? undefined) === undefined
   const stream = streamOf(res)
-  return !stream || (!stream.aborted && stream.rstCode === 0)
+  return res.headersSent && (!stream || (!stream.aborted && stream.rstCode === 0))
 }
 
 /** Aborts a response that was partly sent, so that its reader notices that it is incomplete. */
