@@ -87,6 +87,16 @@ function seenIn({ status, headers }: request.Response): Seen {
   return { status, counted: headers.ratelimit !== undefined }
 }
 
+/** A denied request whose response was started by middleware in front of the limiter, and is aborted. */
+async function startedInFront() {
+  const starting: RequestHandler = (_req, res, next) => {
+    res.flushHeaders()
+    next()
+  }
+  await statuses([starting, named({ cost: () => 200 })]).catch(() => {})
+  return []
+}
+
 const withoutAddress: RequestHandler = (req, _res, next) => {
   Object.defineProperty(req.socket, 'remoteAddress', { value: undefined })
   next()
@@ -297,6 +307,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_OLD_PROXY_RANGES', () => inTwoYears(() => rateLimit({ ...policy, trust: 'cloudflare' }))],
   ['SLUICE_LIMITER_IN_HANDLER', () => statuses([(req, res, next) => rateLimit(policy)(req, res, next)], {}, 2)],
   ['SLUICE_LIMITER_TWICE', () => statuses(Array(2).fill(named()))],
+  ['SLUICE_RESPONSE_STARTED', startedInFront],
   ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead() })])],
   ['SLUICE_BACKEND_RECOVERED', backAgain],
   ['SLUICE_MEMORY_IN_CLUSTER', underPm2],

@@ -30,8 +30,10 @@ export interface HttpExchange<Req, Res> extends RequestView<Req> {
   send(denial: HttpDenial): void
   /** Receives the return value of a custom `denied` function, for frameworks that send returned values. */
   sendReturned(returned: unknown): void
-  /** Aborts a response if it was partly sent, so that its reader notices that it is incomplete. */
-  abort?(): void
+  /**
+   * Aborts a response if it was partly sent, so that its reader notices that it is incomplete. Returns whether it was.
+   */
+  abort?(): boolean
   /**
    * A function that ends a response that has started before its handler does: an event stream with its argument, any
    * other response like `abort`. Does nothing if the response has not started or has ended.

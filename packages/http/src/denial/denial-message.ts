@@ -1,6 +1,7 @@
 import { type HttpDenial, isPromise, type MaybePromise } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
 import type { DenialBody, DenialMessage } from '../gates/options/gate-options.ts'
+import { abortStarted } from './abort-started.ts'
 import type { DeniedRequest } from './denied-request.ts'
 
 /** Sends a denial with the body of the option `message`, or with the default body if its function fails. */
@@ -10,11 +11,13 @@ export function sendMessage<Req, Res>(
   message: DenialMessage<Req>,
 ): MaybePromise<void> {
   const send = (body: DenialBody): void => {
-    if (!exchange.isAnswered) exchange.send(withBody(denial, body))
+    if (exchange.isAnswered) abortStarted(exchange, report)
+    else exchange.send(withBody(denial, body))
   }
   const failed = (error: unknown): void => {
     report.hookFailed('message', error, 'and the default response is sent')
-    if (!exchange.isAnswered) exchange.send(denial)
+    if (exchange.isAnswered) abortStarted(exchange, report)
+    else exchange.send(denial)
   }
   try {
     const body = typeof message === 'function' ? message(exchange.raw, { denial, decision }) : message

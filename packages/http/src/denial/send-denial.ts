@@ -1,6 +1,7 @@
 import { type HeaderLine, isPromise, type MaybePromise, SluiceError } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
 import type { DeniedContext, DeniedHook } from '../gates/options/gate-options.ts'
+import { abortStarted } from './abort-started.ts'
 import { sendMessage } from './denial-message.ts'
 import { writeDenialHead } from './denial-writer.ts'
 import type { DeniedRequest } from './denied-request.ts'
@@ -15,27 +16,27 @@ export interface DenialError extends SluiceError {
 }
 
 /**
- * Answers a denied request as the options of the denying limiter require. Never throws; does nothing if a response has
- * already been started. Returns a promise if a custom `denied` function does.
+ * Answers a denied request as the options of the denying limiter require. A response that has already been started is
+ * aborted. Never throws. Returns a promise if a custom `denied` function does.
  */
 export function sendDenial<Req, Res>(
   exchange: HttpExchange<Req, Res>,
   refusal: DeniedRequest<Req, Res>,
   next?: (error: DenialError) => void,
 ): MaybePromise<void> {
-  if (exchange.isAnswered) return undefined
+  if (exchange.isAnswered) return abortStarted(exchange, refusal.report)
   writeDenialHead(exchange, refusal.denial, refusal.lines)
   if (!refusal.answer.next || !next) return sendDenialBody(exchange, refusal)
   next(denialError(refusal, refusal.lines))
   return undefined
 }
 
-/** Sends the body of a denial after `writeDenialHead`. Never throws. */
+/** Sends the body of a denial after `writeDenialHead`, or aborts a response that has been started. Never throws. */
 export function sendDenialBody<Req, Res>(
   exchange: HttpExchange<Req, Res>,
   refusal: DeniedRequest<Req, Res>,
 ): MaybePromise<void> {
-  if (exchange.isAnswered) return undefined
+  if (exchange.isAnswered) return abortStarted(exchange, refusal.report)
   const { denied, message } = refusal.answer
   if (denied) return answerOwn(exchange, refusal, denied)
   if (message !== undefined) return sendMessage(exchange, refusal, message)

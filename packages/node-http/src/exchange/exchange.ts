@@ -120,8 +120,10 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
 
   sendReturned(_returned: unknown): void {}
 
-  abort(): void {
-    if (this.outgoing.headersSent && !this.outgoing.writableEnded) abortResponse(this.incoming, this.outgoing)
+  abort(): boolean {
+    if (!this.outgoing.headersSent || this.outgoing.writableEnded) return false
+    abortResponse(this.incoming, this.outgoing)
+    return true
   }
 
   get cutOff(): (lastEvent: string) => void {
