@@ -17,6 +17,7 @@ import type { InflightLimiter, Limiter } from '@sluice/limiter-core'
 import { isPromise, kindOf, optionsOf, SluiceError } from '@sluice/limiter-core/http'
 import { afterCheck } from '../connect/after-check.ts'
 import { denyUpgrade } from './deny-upgrade.ts'
+import { watchWhileUnread } from './unread-socket.ts'
 import { besideOtherListeners } from './upgrade-beside-others.ts'
 import { type UpgradeAdmission, type UpgradeCheck, type UpgradeListener, upgradeExchange } from './upgrade-exchange.ts'
 import { UpgradeLife } from './upgrade-life.ts'
@@ -85,21 +86,33 @@ export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeList
 function inFrontOf(upgrade: UpgradeListener, check: UpgradeCheck): UpgradeListener {
   return (req, socket, head) => {
     // another limit has already denied the upgrade
-    if (!socket.writable) return
+    if (!socket.writable) return undefined
     const exchange = upgradeExchange(req, socket)
-    const go = (admission: UpgradeAdmission, read: Buffer): void => {
-      if (admission === 'gone' || exchange.life.gone || !socket.writable) return
-      if (typeof admission === 'object') denyUpgrade(exchange, socket, admission)
-      else {
-        UpgradeLife.of(req, socket).begin()
-        upgrade(req, socket, read)
-      }
+    const go = (admission: UpgradeAdmission, read: Buffer): unknown => {
+      if (admission === 'gone' || exchange.life.gone || !socket.writable) return undefined
+      if (typeof admission === 'object') return denyUpgrade(exchange, socket, admission)
+      UpgradeLife.of(req, socket).begin()
+      watchWhileUnread(req, socket)
+      return destroyOnFailure(socket, () => upgrade(req, socket, read))
     }
     const admission = check(exchange)
     if (!isPromise(admission)) return go(admission, head)
     const waiting = new WaitingSocket(socket, head)
-    afterCheck(admission, (settled) => go(settled, waiting.done()), undefined)
-    return undefined
+    return void afterCheck(admission, (settled) => go(settled, waiting.done()), undefined)
+  }
+}
+
+/** Runs a listener, and destroys the socket if the listener throws or rejects. The failure surfaces as without a limit. */
+function destroyOnFailure(socket: Duplex, run: () => unknown): unknown {
+  const failed = (error: unknown): never => {
+    socket.destroy()
+    throw error
+  }
+  try {
+    const work = run()
+    return isPromise(work) ? Promise.resolve(work).catch(failed) : work
+  } catch (error) {
+    return failed(error)
   }
 }
 

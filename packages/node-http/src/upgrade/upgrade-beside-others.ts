@@ -34,7 +34,7 @@ export function besideOtherListeners(check: UpgradeCheck): UpgradeListener {
       if (admission === 'gone' || exchange.life.gone) return
       if (typeof admission !== 'object') {
         UpgradeLife.of(req, socket).begin()
-        watchWhileUnread(socket)
+        watchWhileUnread(req, socket)
       } else if (first && bytesWritten(socket) === written) denyUpgrade(exchange, socket, admission)
       else socket.destroy()
     }
