@@ -1,10 +1,42 @@
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo'
-import { Args, GraphQLModule, Int, Query, Resolver } from '@nestjs/graphql'
+import { Args, Field, GraphQLModule, Int, ObjectType, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql'
 import { byHeader, InflightLimit, RateLimit, SkipLimits, SluiceModule, type SluiceModuleOptions } from '@sluice/nest'
 import type { AppOptions } from './nest-app.ts'
 
 /** Callbacks that resume the waiting handlers of `slow`. */
 export const waiting: (() => void)[] = []
+
+@ObjectType()
+class Row {
+  @Field(() => Int)
+  id = 0
+}
+
+@Resolver(() => Row)
+@RateLimit({ name: 'rows', limit: 2, window: '1m' })
+@InflightLimit({ name: 'rows', limit: 2 })
+class Rows {
+  @Query(() => [Row])
+  rows(@Args('count', { type: () => Int }) count: number): Row[] {
+    return Array.from({ length: count }, (_, id) => ({ id }))
+  }
+
+  @ResolveField(() => String)
+  name(@Parent() { id }: Row): string {
+    return `row ${id}`
+  }
+
+  @ResolveField(() => String, { nullable: true })
+  @RateLimit({ name: 'details', limit: 3, window: '1m' })
+  details(@Parent() { id }: Row): string {
+    return `details of ${id}`
+  }
+
+  @ResolveField(() => Row)
+  next(@Parent() { id }: Row): Row {
+    return { id: id + 1 }
+  }
+}
 
 @Resolver()
 class Cats {
@@ -45,6 +77,7 @@ export function graphqlApp(options: SluiceModuleOptions): AppOptions {
     driver: ApolloDriver,
     autoSchemaFile: true,
     playground: false,
+    fieldResolverEnhancers: ['guards', 'interceptors'],
   })
-  return { imports: [SluiceModule.forRoot(options), graphql], providers: [Cats] }
+  return { imports: [SluiceModule.forRoot(options), graphql], providers: [Cats, Rows] }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExecutionContext } from '@nestjs/common'
 import { Exchange, RequestLife, systemClock } from '@sluice/node-http/adapter'
+import { type CallKind, callKindOf } from './call-kind.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
 /** Lifecycle of a call without an HTTP response. It ends when the handler has finished. */
@@ -27,26 +28,26 @@ const NO_RESPONSE = { headersSent: false, writableEnded: false } as ServerRespon
 export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
   readonly call: CallLife
   readonly route: string
+  readonly kind: CallKind
+  readonly ip: string | undefined
 
   constructor(context: ExecutionContext) {
     const raw = requestOf(context)
     const call = new CallLife()
-    const request = raw?.raw ?? raw?.request ?? raw?.extra?.request ?? raw
+    const request = comesFromHttp(context) ? (raw?.raw ?? raw?.request ?? raw?.extra?.request ?? raw) : undefined
     const incoming = {
-      headers: request?.headers ?? raw?.handshake?.headers ?? {},
+      headers: request?.headers ?? request?.handshake?.headers ?? {},
       rawHeaders: request?.rawHeaders ?? [],
       method: context.getType().toUpperCase(),
       httpVersionMajor: 1,
-      socket: request?.socket ?? raw?._socket ?? {},
+      socket: request?.socket ?? request?._socket ?? {},
       sluice: call,
     }
     super(raw, undefined, incoming as unknown as IncomingMessage, NO_RESPONSE)
     this.call = call
+    this.kind = callKindOf(context)
+    this.ip = request && (raw?.ip ?? raw?.handshake?.address ?? this.peer)
     this.route = `${context.getClass().name}.${context.getHandler().name}`
-  }
-
-  get ip(): string | undefined {
-    return this.raw?.ip ?? this.raw?.handshake?.address ?? this.peer
   }
 
   /** Type of the call, such as `GRAPHQL` or `WS`. */
@@ -65,11 +66,16 @@ export function isCall(exchange: object): exchange is CallExchange {
   return 'call' in exchange
 }
 
+/** Whether a call belongs to an HTTP connection. Arguments of other calls could contain a forged address. */
+function comesFromHttp(context: ExecutionContext): boolean {
+  return ['graphql', 'ws'].includes(context.getType<string>())
+}
+
 /** Returns what key functions receive: the HTTP request of a GraphQL call, the client of a socket, or a context. */
 function requestOf(context: ExecutionContext): PlatformRequest {
   const [first, second, third] = context.getArgs()
   const type = context.getType<string>()
   if (type === 'graphql') return third?.req ?? third?.request ?? third?.extra?.request ?? third
-  // in other types of calls the first argument is data from the sender, which could contain a forged address
-  return type === 'ws' ? first : second
+  // the first argument of a message is its data
+  return type === 'rpc' ? second : first
 }

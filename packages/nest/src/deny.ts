@@ -14,15 +14,21 @@ export function deny(
   if (!isCall(exchange)) throw httpDenialException(exchange, refusal)
   const denied = new SluiceDenied(refusal)
   const type = context.getType()
-  if (type === 'ws') return refuseMessage(denied, '@nestjs/websockets', 'WsException')
-  if (type === 'rpc') return refuseMessage(denied, '@nestjs/microservices', 'RpcException')
+  if (type === 'ws') return refuseMessage(denied, webSocketException())
+  if (type === 'rpc') return refuseMessage(denied, microserviceException())
   throw denied
 }
 
-type Exceptions = Readonly<Record<string, new (error: object) => Error>>
+type MessageException = new (error: object) => Error
 
-// clients of gateways and microservices receive only this class of exceptions; applications with them have the package
-async function refuseMessage(denied: SluiceDenied, from: string, name: string): Promise<never> {
-  const { [name]: Exception } = (await import(from)) as Exceptions
+// clients of gateways and microservices receive only these classes of exceptions; applications with them have the
+// packages. The names are literals, so that a bundler includes the same classes that Nest uses.
+const webSocketException = async (): Promise<MessageException> => (await import('@nestjs/websockets')).WsException
+const microserviceException = async (): Promise<MessageException> =>
+  // @ts-expect-error: an optional peer, which need not be installed to compile this package
+  (await import('@nestjs/microservices')).RpcException
+
+async function refuseMessage(denied: SluiceDenied, loaded: Promise<MessageException>): Promise<never> {
+  const Exception = await loaded
   throw new Exception({ status: 'error', message: denied.message, ...denied.extensions })
 }

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common'
 import { processWideMap } from '@sluice/node-http/adapter'
-import { CallExchange } from './call-exchange.ts'
+import { CallExchange, isCall } from './call-exchange.ts'
+import { type CallKind, HTTP } from './call-kind.ts'
 import { httpExchange, type NestExchange } from './nest-exchange.ts'
 
 // guards and interceptors receive different contexts with the same array of arguments
@@ -14,4 +15,9 @@ export function exchangeOf(context: ExecutionContext): NestExchange {
   const known = calls().get(args) ?? new CallExchange(context)
   calls().set(args, known)
   return known
+}
+
+/** Returns the kind of a call whose limits apply. */
+export function kindOf(exchange: NestExchange): CallKind {
+  return isCall(exchange) ? exchange.kind : HTTP
 }

@@ -20,4 +20,9 @@ export { SluiceFilter } from './sluice-filter.ts'
 export { SluiceGuard } from './sluice-guard.ts'
 export { SluiceInterceptor } from './sluice-interceptor.ts'
 export { SluiceModule } from './sluice-module.ts'
-export type { SluiceModuleAsyncOptions, SluiceModuleOptions, SluiceModulePlacement } from './sluice-options.ts'
+export type {
+  NestContextLimits,
+  SluiceModuleAsyncOptions,
+  SluiceModuleOptions,
+  SluiceModulePlacement,
+} from './sluice-options.ts'

@@ -1,6 +1,23 @@
-import { DEFAULT_NAMES, errorAt, type LimitLayer, type RateLimitOptions, SluiceError } from '@sluice/node-http/adapter'
+import {
+  DEFAULT_NAMES,
+  errorAt,
+  type HttpLimit,
+  type LimitLayer,
+  type RateLimitOptions,
+  SluiceError,
+} from '@sluice/node-http/adapter'
 import type { DeclaredLimits, NestLayer } from './limit-decorators.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+
+type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
+
+/** Limits of one handler. */
+export interface HandlerLimits {
+  /** Load shedding, rate limits and slow-downs, checked by the guard. */
+  readonly rates: Limits
+  /** Caps, checked by the interceptor. */
+  readonly caps: Limits
+}
 
 export type NestLimitLayer = LimitLayer<PlatformRequest, PlatformResponse>
 export type NestRateOptions = RateLimitOptions<PlatformRequest, PlatformResponse>

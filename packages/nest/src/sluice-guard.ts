@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
 import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http/adapter'
 import { deny } from './deny.ts'
-import { exchangeOf } from './exchange-of.ts'
+import { exchangeOf, kindOf } from './exchange-of.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { RouteLimits } from './route-limits.ts'
 
@@ -21,7 +21,11 @@ export class SluiceGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const exchange = exchangeOf(context)
     if (this.#limits.met(exchange.life, 'rates')) return true
-    return checkLimits(this.#limits.of(context.getClass(), context.getHandler()).rates, exchange, context)
+    return checkLimits(
+      this.#limits.of(kindOf(exchange), context.getClass(), context.getHandler()).rates,
+      exchange,
+      context,
+    )
   }
 }
 

@@ -4,7 +4,7 @@ import { defer, from, type Observable, of } from 'rxjs'
 import { finalize, mergeMap, tap } from 'rxjs/operators'
 import { type CallLife, isCall } from './call-exchange.ts'
 import { deny } from './deny.ts'
-import { exchangeOf } from './exchange-of.ts'
+import { exchangeOf, kindOf } from './exchange-of.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { RouteLimits } from './route-limits.ts'
 
@@ -24,7 +24,7 @@ export class SluiceInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const exchange = exchangeOf(context)
     if (this.#limits.met(exchange.life, 'caps')) return next.handle()
-    const { caps } = this.#limits.of(context.getClass(), context.getHandler())
+    const { caps } = this.#limits.of(kindOf(exchange), context.getClass(), context.getHandler())
     const admit = (): Admitted => admitAll(caps, exchange)
     const work = caps.length === 0 ? next.handle() : runWithin(caps, { exchange, context, next }, admit)
     return isCall(exchange) ? endWith(work, exchange.call) : work

@@ -35,6 +35,29 @@ describe('resolvers of GraphQL', () => {
       assert.deepEqual((await query('{ free }')).data, { free: 'free' })
     }))
 
+  test('are counted once per query, not per object, however deep the fields', () => {
+    const watcher = new Watcher()
+    const options = {
+      rateLimit: { limit: 3, window: '1m' },
+      inflightLimit: { limit: 9 },
+      observers: [watcher],
+    } as const
+    return behind(options, async (query) => {
+      assert.deepEqual((await query('{ rows(count: 50) { name next { name next { name } } } }')).errors, undefined)
+      // one decision of the module and of the class, and one permit of each
+      assert.deepEqual([watcher.decisions.length, watcher.acquired, watcher.denied], [1, 2, 0])
+      await until(() => watcher.held === 0)
+      assert.deepEqual(codes(await query('{ rows(count: 1) { name } }')), [])
+      assert.deepEqual(codes(await query('{ rows(count: 1) { name } }')), ['SLUICE_DENIED'])
+    })
+  })
+
+  test('are counted per object if their method has a limit', () =>
+    behind({}, async (query) => {
+      const answer = await query('{ rows(count: 5) { details } }')
+      assert.deepEqual(codes(answer), ['SLUICE_DENIED', 'SLUICE_DENIED'])
+    }))
+
   test('are counted by data of their HTTP request', () =>
     behind({}, async (query) => {
       const asked = [
