@@ -291,7 +291,7 @@ async function ofClusterUnsaid(): Promise<readonly Seen[]> {
 
 export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_HOOK_FAILED', () => statuses([named({ cost: throwing })])],
-  ['SLUICE_HOOK_FAILED', () => statuses([named({ limit: 1, denied: throwing })], {}, 2)],
+  ['SLUICE_HOOK_FAILED', () => statuses([named({ limit: 1, message: throwing })], {}, 2)],
   ['SLUICE_UNKNOWN_PLAN', () => statuses([ofPlans()])],
   ['SLUICE_KEY_FALLBACK', () => statuses([named({ key: () => undefined })])],
   ['SLUICE_NO_ADDRESS', () => statuses([withoutAddress, named()])],

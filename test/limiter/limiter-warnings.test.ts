@@ -76,8 +76,8 @@ const failing: readonly (readonly [what: string, code: string, limiter: Failing]
     (name) => [rateLimit({ plans: { free: [{ ...RATE, name }] }, plan: () => 'gold' as never })],
   ],
   ['a settle', 'SLUICE_HOOK_FAILED', (name) => [rate(name, { cost: { reserve: 1, settle: fails } })]],
-  ['a denied', 'SLUICE_HOOK_FAILED', (name) => [rate(name, { key: () => DENY, denied: fails })]],
-  ['a denied of a cap', 'SLUICE_HOOK_FAILED', (name) => [cap(name, { key: () => DENY, denied: fails })]],
+  ['a message', 'SLUICE_HOOK_FAILED', (name) => [rate(name, { key: () => DENY, message: fails })]],
+  ['a message of a cap', 'SLUICE_HOOK_FAILED', (name) => [cap(name, { key: () => DENY, message: fails })]],
   ['a charge', 'SLUICE_HOOK_FAILED', (name) => [rate(name, {}), asks((sluice) => sluice.charge(Number.NaN))]],
   [
     'a charge of another policy',

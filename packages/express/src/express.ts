@@ -61,7 +61,7 @@ export interface ExpressMiddleware extends Pick<ConnectMiddleware<ExpressRequest
   (req: OfExpress, res: OfExpress, next: Next): void
 }
 
-const mount = connectMount<ExpressRequest, ExpressResponse>(ExpressExchange)
+const mount = connectMount<ExpressRequest, ExpressResponse>(ExpressExchange, true)
 const limiters: ExpressLimiters = rejectUncalled(
   withDecorators(
     limitersFor(mount as (limit: HttpLimit<ExpressRequest, ExpressResponse>) => ExpressMiddleware, ['next']),

@@ -107,6 +107,11 @@ function passes(outcome: Outcome, exchange: ReplyExchange<FastifyRequest, Fastif
   if (outcome === 'passed' || outcome === 'held') return true
   // the client has left: `hijack` stops Fastify from waiting for a response
   if (outcome === 'gone') exchange.res.hijack()
-  else sendDenial(exchange, outcome, (error) => exchange.res.send(error))
+  else sendDenial(exchange, outcome, (error) => exchange.res.send(asError(error)))
   return false
+}
+
+/** Fastify sends a thrown value that is not an error as the response. */
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown })
 }

@@ -1,9 +1,9 @@
 import {
   type Admission,
   type ClientExplanation,
-  type DenialError,
   type ExplainClientOptions,
   explainSource,
+  type HttpDenial,
   type HttpLimit,
   type InflightLimitOptions,
   isDeniedRequest,
@@ -11,6 +11,7 @@ import {
   type Limiters,
   limitersFor,
   type MaybePromise,
+  type PassError,
   type RateLimitOptions,
   type RequestSluice,
   sendDenial,
@@ -39,22 +40,29 @@ export interface FetchMiddleware {
 const CLIENT_CLOSED_REQUEST = 499
 
 /**
- * Answers a request with the response of `work`, if the limit admits it. Creates no promise unless a part does. `next`
- * receives the error of a denial, if the options of the limit say so.
+ * Answers a request with the response of `work`, if the limit admits it. Creates no promise unless a part does.
+ * `passError` receives the error of a denial, if the options of the limit say so, and an error of `denied`.
  */
 export function answer<Req>(
   limit: HttpLimit<Req, FetchReply>,
   exchange: FetchExchange<Req>,
   work: FetchNext,
-  next?: (error: DenialError) => void,
+  passError?: PassError,
 ): MaybePromise<Response> {
   const go = (admission: Admission<Req, FetchReply>): MaybePromise<Response> => {
     if (admission === 'gone') return new Response(null, { status: CLIENT_CLOSED_REQUEST })
     if (!isDeniedRequest(admission)) return behind(exchange, work)
-    const sent = sendDenial(exchange, admission, next)
+    let passed: HttpDenial | undefined
+    const pass: PassError | undefined =
+      passError &&
+      ((error, denial) => {
+        passed = denial
+        passError(error, denial)
+      })
+    const sent = sendDenial(exchange, admission, pass)
     const denied = (): Response => {
       // a `denied` hook that returned nothing may have changed the headers
-      if (!exchange.denied) exchange.send(admission.denial)
+      if (!exchange.denied) exchange.send(passed ?? admission.denial)
       return exchange.life.refuse(exchange.denied as Response)
     }
     return isPromise(sent) ? sent.then(denied) : denied()

@@ -46,18 +46,20 @@ export interface HonoOptions {
 function honoMount(limit: HttpLimit<Context, FetchReply>): MiddlewareHandler {
   return async (c, next) => {
     const exchange = new HonoExchange(c)
-    let error: DenialError | undefined
+    let thrown: { readonly error: unknown; readonly isDenial: boolean } | undefined
     const work = async (): Promise<Response> => {
       await next()
       return c.res
     }
-    const response = await answer(limit, exchange, work, (denied) => {
-      error = denied
+    const response = await answer(limit, exchange, work, (error, denial) => {
+      thrown = { error, isDenial: denial !== undefined }
     })
     if (response === c.res) return
     // assigning a response to one that exists would merge the headers of both
     c.res = undefined
-    if (error) {
+    if (thrown) {
+      if (!thrown.isDenial) throw thrown.error
+      const error = thrown.error as DenialError
       const { status, message } = error
       throw new HTTPException(status as ContentfulStatusCode, { res: response, message, cause: error })
     }

@@ -7,7 +7,7 @@ export { type ClientExplanation, type ExplainClientOptions, explainSource } from
 export { isUnixSocket } from './client/unix-socket.ts'
 export { writeDenialHead } from './denial/denial-writer.ts'
 export type { DeniedRequest } from './denial/denied-request.ts'
-export { type DenialError, sendDenial, sendDenialBody } from './denial/send-denial.ts'
+export { type DenialError, type PassError, sendDenial, sendDenialBody } from './denial/send-denial.ts'
 export { violatedNames } from './denial/violated-names.ts'
 export type { HttpExchange } from './exchange.ts'
 export { capEntry } from './gates/cap-entry.ts'

@@ -2,7 +2,6 @@ import {
   type Admission,
   type ClientExplanation,
   type DecoratedLimiters,
-  type DenialError,
   type ExplainClientOptions,
   explainSource,
   type HttpLimit,
@@ -70,8 +69,8 @@ function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
   return Object.assign((ctx: Context, next: Next) => run(ctx, next, limit.holdUntil === 'handler'), { wrap })
 }
 
-/** Returns a function that throws a denial; undefined if Koa would not respond to an error. */
-function throwIn(ctx: Context): ((error: DenialError) => never) | undefined {
+/** Returns a function that throws an error; undefined if Koa would not respond to it. */
+function throwIn(ctx: Context): ((error: unknown) => never) | undefined {
   if (!ctx.writable) return undefined
   return (error) => {
     throw error

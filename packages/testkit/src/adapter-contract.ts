@@ -1,4 +1,4 @@
-import { answers } from './adapter/answers.ts'
+import { answers, failedAnswers } from './adapter/answers.ts'
 import { backends } from './adapter/backends.ts'
 import { connections } from './adapter/connections.ts'
 import { costs } from './adapter/costs/costs.ts'
@@ -67,6 +67,7 @@ export function adapterContract(
   headers(staged, stage, without)
   if (!without.includes('closes-connections')) connections(staged, stage)
   modes(staged, stage, without)
-  if (!without.includes('error-handlers')) errorHandlers(staged, stage)
+  if (without.includes('error-handlers')) failedAnswers(staged, stage)
+  else errorHandlers(staged, stage)
   if (!without.includes('knows-peer')) trustedProxies(staged, stage)
 }

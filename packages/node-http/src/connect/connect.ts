@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Admission, HttpLimit } from '@sluice/http'
+import type { Admission, HttpLimit, PassError } from '@sluice/http'
 import { sendDenial } from '@sluice/http'
 import { isPromise } from '@sluice/limiter-core/http'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -33,10 +33,15 @@ type ExchangeClass<Req, Res> = new (
   outgoing: ServerResponse,
 ) => Exchange<Req, Res>
 
-/** Returns a function that mounts limits in front of `(req, res, next)` handlers, with exchanges of class `Adapted`. */
+/**
+ * Returns a function that mounts limits in front of `(req, res, next)` handlers, with exchanges of class `Adapted`.
+ * `handlesErrors`: whether `next` passes its argument to error handlers, so that it never runs a handler.
+ */
 export function connectMount<Req extends IncomingMessage, Res extends ServerResponse>(
   Adapted: ExchangeClass<Req, Res>,
+  handlesErrors = false,
 ): (limit: HttpLimit<Req, Res>) => ConnectMiddleware<Req, Res> {
+  const passing = (next: Next): Next | undefined => (handlesErrors && next !== endOfChain ? next : undefined)
   return (limit) => {
     const middleware = (req: Req, res: Res, next: Next): void => {
       if (limit.holdUntil === 'handler') limit.report.warnOnce('SLUICE_BAD_OPTION', () => NEEDS_WRAP)
@@ -46,7 +51,7 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
         next()
         return
       }
-      const go = (outcome: Admission<Req, Res>): unknown => follow(outcome, exchange, next, () => next())
+      const go = (outcome: Admission<Req, Res>): unknown => follow(outcome, exchange, passing(next), () => next())
       if (isPromise(admission)) afterCheck(admission, go, undefined)
       else go(admission)
     }
@@ -56,7 +61,7 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
         const exchange = new Adapted(req, res, req, res)
         const admission = limit.admit(exchange)
         const go = (outcome: Admission<Req, Res>): unknown =>
-          follow(outcome, exchange, next, (holder) => holdWhile(handler(req, res, next), holder))
+          follow(outcome, exchange, passing(next), (holder) => holdWhile(handler(req, res, next), holder))
         return isPromise(admission) ? afterCheck(admission, go, next) : go(admission)
       }
     return Object.assign(middleware, { wrap: wrap as ConnectMiddleware<Req, Res>['wrap'] })
@@ -67,12 +72,20 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
 function follow<Req, Res>(
   admission: Admission<Req, Res>,
   exchange: Exchange<Req, Res>,
-  next: Next,
+  next: Next | undefined,
   work: Work,
 ): unknown {
   if (admission === 'passed') return work()
   if (admission === 'held') return work(exchange)
-  return admission === 'gone' ? undefined : sendDenial(exchange, admission, next)
+  if (admission === 'gone') return undefined
+  const passError: PassError | undefined =
+    next &&
+    ((error, denial) => {
+      // otherwise the response to an error that is not a denial would have the status of the denial
+      if (!denial && exchange.outgoing.statusCode === admission.denial.status) exchange.setStatus(200)
+      next(error)
+    })
+  return sendDenial(exchange, admission, passError)
 }
 
 /** The work behind a limit. `holder` is the exchange of a request that holds a permit. */

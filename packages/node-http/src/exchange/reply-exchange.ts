@@ -22,7 +22,6 @@ interface Reply {
   getHeaders(): object
   header(name: string, value: string): unknown
   removeHeader(name: string): unknown
-  code(status: number): unknown
   serializer(write: (payload: unknown) => string): unknown
   send(payload: unknown): unknown
 }
@@ -76,11 +75,6 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
   override removeHeader(name: string): void {
     this.res.removeHeader(name)
     super.removeHeader(name)
-  }
-
-  override setStatus(status: number): void {
-    super.setStatus(status)
-    this.res.code(status)
   }
 
   // Fastify adds a charset to the type of strings that it serializes itself, and sends bytes apart from the head

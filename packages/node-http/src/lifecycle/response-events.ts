@@ -20,8 +20,9 @@ export class ResponseEvents {
     return this.#res.socket
   }
 
+  // on-finished takes a response without this property, such as an event emitter of a test, for finished
   get writableEnded(): boolean {
-    return this.#res.writableEnded
+    return this.#res.writableEnded === true
   }
 
   on(event: string, listener: Listener): void {

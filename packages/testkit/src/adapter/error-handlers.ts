@@ -7,12 +7,32 @@ import { until } from './stage/until.ts'
 
 const AS_ERROR = { next: true } as const
 
-/** Denials that are passed to the error handling of the framework, by the option `next`. */
+/** Denials and errors that are passed to the error handling of the framework. */
 export function errorHandlers({ describe, test }: TestRunner, stage: Stage): void {
   describe('next: true', () => {
     test("sends a denial as the framework's own error response, with status and headers", () => ofRate(stage))
     test('sends the denial of a full cap as an error response', () => ofCap(stage))
   })
+  describe('a custom response', () => {
+    test('that throws is an error of the application', () => ofFailedAnswer(stage, broken))
+    test('that rejects is an error of the application', () => ofFailedAnswer(stage, async () => broken()))
+  })
+}
+
+const broken = (): never => {
+  throw new Error('no template')
+}
+
+async function ofFailedAnswer(stage: Stage, denied: RateOptions['denied']): Promise<void> {
+  const options = { limit: 1, window: '1m', clock: stage.clock, denied } as const
+  const site = await stage.behind([rate(options as RateOptions)])
+  assert.equal((await site.ask()).status, 200)
+  const { status, headers } = await site.ask()
+  assert.equal(status, 500)
+  assert.notEqual(headers['content-type'], 'application/problem+json')
+  stage.clock.advance(60_000)
+  assert.equal((await site.ask()).status, 200)
+  assert.deepEqual(stage.warnings.codes, [])
 }
 
 function shown({ status, headers }: Answered): unknown[] {
