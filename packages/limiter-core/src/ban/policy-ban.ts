@@ -29,9 +29,9 @@ export class PolicyBan {
   readonly #now: () => number
   readonly #observers: Observers
   /** Bans on a backend that does not answer synchronously. */
-  known = new KnownBans()
+  known: KnownBans = new KnownBans()
   /** Bans that this process has extended on a backend with time slots. */
-  renewed = new KnownBans()
+  renewed: KnownBans = new KnownBans()
   /** Keys that had strikes when they were last read. */
   readonly #struck = new RecentKeys<true>(MOST_STRUCK)
   /** Times at which counts of strikes were first full. */
