@@ -1,7 +1,7 @@
 // Entry point for adapters of frameworks that use Web-standard requests.
 
 export type { ClientSource } from '@sluice/http'
-export { fetchSource, hostPeer } from './client-address.ts'
+export { fetchSource, type HostPeer, hostPeer } from './client-address.ts'
 export { answer } from './fetch.ts'
 export { FetchExchange, type FetchReply, type RequestOrigin } from './fetch-exchange.ts'
 export type { FetchLife } from './fetch-life.ts'

@@ -1,5 +1,12 @@
 export type { LeaseGrant, LeaseLedger, LeaseRequest } from '@sluice/fleet/leases'
-export type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger, SyncOptions } from '@sluice/fleet/sync'
+export type {
+  ReceivedCounts,
+  ReportedTakes,
+  SyncAnswer,
+  SyncBatch,
+  SyncLedger,
+  SyncOptions,
+} from '@sluice/fleet/sync'
 export type {
   AcquireOptions,
   AlgorithmName,
