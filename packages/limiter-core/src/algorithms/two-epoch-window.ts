@@ -167,8 +167,10 @@ export class CompiledTwoEpochWindow extends UsagePolicy {
   /** Returns the milliseconds until the rolled epochs no longer count. */
   #endsAfter(now: number): number {
     const epochs = this.#epochs
-    if (epochs[CURRENT] > 0) return this.#lastOfCurrent() + this.windowMs - now
-    return epochs[PREVIOUS] !== 0 ? epochs[LAST] + this.windowMs - now : 0
+    if (epochs[CURRENT] === 0 && epochs[PREVIOUS] === 0) return 0
+    // the time of the last unit is that of the previous epoch if both have units: then the end of the current one
+    const endsLater = epochs[CURRENT] > 0 && epochs[PREVIOUS] !== 0
+    return (endsLater ? epochs[START] + this.windowMs : epochs[LAST]) + this.windowMs - now
   }
 
   /**
@@ -258,16 +260,11 @@ export class CompiledTwoEpochWindow extends UsagePolicy {
     const room = this.capacity - cost
     if (epochs[CURRENT] > room) {
       const weighted = epochs[START] + windowMs * (2 - room / epochs[CURRENT])
-      return Math.min(weighted, this.#lastOfCurrent() + windowMs)
+      const last = epochs[PREVIOUS] === 0 ? epochs[LAST] : epochs[START] + windowMs
+      return Math.min(weighted, last + windowMs)
     }
     // units with an unknown time have no weight: they leave the window together
     const weighted = epochs[START] + windowMs * (1 - (room - epochs[CURRENT]) / epochs[PREVIOUS])
     return Math.min(weighted, epochs[LAST] + windowMs)
-  }
-
-  /** Returns the time of the last unit in the current epoch, or the end of the epoch if it is unknown. */
-  #lastOfCurrent(): number {
-    const epochs = this.#epochs
-    return epochs[PREVIOUS] === 0 ? epochs[LAST] : epochs[START] + this.windowMs
   }
 }
