@@ -211,7 +211,7 @@ describe('sluice replay', () => {
   test('refuses a policy file whose lists cannot be read', async () => {
     const path = policies('  - { name: api, limit: 1, per: 1m }\nlists: { block: { file: missing.txt } }\n')
     const stderr = new TextSink()
-    expect(await replayCommand([log([at(0)])], { policies: path, stdout: new TextSink(), stderr })).toBe(1)
+    expect(await replayCommand([log([at(0)])], { policies: path, stdout: new TextSink(), stderr })).toBe(2)
     expect(stderr.text).toMatch(/SLUICE_POLICIES_UNREADABLE: .*missing\.txt/)
   })
 

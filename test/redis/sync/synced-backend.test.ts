@@ -73,8 +73,8 @@ describe('syncedBackend', () => {
     await eventually(() => limiter.peek('a').binding.remaining, 25)
   })
 
-  test('admits at most a quarter of a limit before the first exchange', () => {
-    const limiter = synced({ prefix: ownPrefix(), nodes: 4 })
+  test('admits at most `burst` of a limit before the first exchange', () => {
+    const limiter = synced({ prefix: ownPrefix(), nodes: 4, burst: 0.25 })
     const allowed = Array.from({ length: 40 }, () => limiter.take('cold').allowed)
     expect(allowed.filter(Boolean)).toHaveLength(25)
     const { retryAfterMs, binding } = limiter.take('cold')
@@ -181,7 +181,7 @@ describe('an unavailable Redis', () => {
 })
 
 test('reports its metrics under the names that global limiters use', async () => {
-  const backend = syncedBackend(connect() as never, { prefix: ownPrefix(), tickMs: 100, gapMs: 20, nodes: 4 })
+  const backend = syncedBackend(connect() as never, { prefix: ownPrefix(), tickMs: 100, gapMs: 20, burst: 0.25 })
   backends.push(backend)
   const limiter = createLimiter({ policies: [{ ...policy, backend }] }) as Limiter<Decision>
   for (let request = 0; request < 30; request++) limiter.take('a')
