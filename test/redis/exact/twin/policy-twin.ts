@@ -70,7 +70,9 @@ export class PolicyTwin {
   check(stored: Buffer | null): void {
     const cells = [...this.#cells]
     const queue = this.#policy.retry === 'booked' ? cells.slice(-3) : []
-    const held = this.#policy.algorithm === 'sliding-log' ? [...cells.slice(1, 1 + cells[0]), ...queue] : cells
+    // a log is stored without its number of timestamps, unless other cells follow it
+    const log = cells.slice(queue.length > 0 ? 0 : 1, 1 + cells[0])
+    const held = this.#policy.algorithm === 'sliding-log' ? [...log, ...queue] : cells
     const doubles = Array.from(
       { length: (stored?.length ?? 0) / 8 },
       (_, index) => stored?.readDoubleLE(index * 8) ?? 0,
