@@ -35,8 +35,8 @@ test('sluice diff reports the requests that only one file denies', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ requests: 3 })
 })
 
-test('sluice replay exits with 1 if a log cannot be opened', async () => {
+test('sluice replay exits with 2 if a log cannot be opened', async () => {
   const { exitCode, stdout, stderr } = await sluice(['replay', '--policies', policies, `${log}x`])
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
   expect(stderr).toContain('access.logx')
 })
