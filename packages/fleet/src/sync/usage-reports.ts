@@ -91,6 +91,8 @@ export class UsageReports {
     this.selectRow(counter, key, now)
     const policy = counter.local.compiled
     if (received.changedAt(policy.placeInLedger(policy.row)) < policy.requestedAt(policy.row)) return
+    // restored usage of the key is not in the ledger yet
+    if (this.outbox.find(policy.outboxPosition(policy.row), key, counter)?.known) return
     // the ledger may not have counted the units of a batch under way
     if (!this.exchange?.isFree(this.#deps.ledger.partitionOf(key))) return
     const { cells, place } = received.of({ key, counter })
