@@ -40,11 +40,15 @@ async function statuses(ask: Ask, part: string, times: number): Promise<number[]
 }
 
 describe.each([
-  ['the process-wide memory', () => undefined],
-  ['a memory backend', (clock: FakeClock) => memoryBackend({ clock })],
-  ['an asynchronous backend', (clock: FakeClock) => new PromisedBackend(clock)],
-  ['a worker', (clock: FakeClock) => new PairedPrimary({ fraction: 0.1, leaseMs: 2_000 }, clock).worker()],
-] as const)('bans on %s', (_, backendOf) => {
+  ['the process-wide memory', ['600', '3000'], () => undefined],
+  ['a memory backend', ['600', '3000'], (clock: FakeClock) => memoryBackend({ clock })],
+  ['an asynchronous backend', ['3600', '1200'], (clock: FakeClock) => new PromisedBackend(clock)],
+  [
+    'a worker',
+    ['3600', '1200'],
+    (clock: FakeClock) => new PairedPrimary({ fraction: 0.1, leaseMs: 2_000 }, clock).worker(),
+  ],
+] as const)('bans on %s', (_, waits, backendOf) => {
   const bench = () => {
     const clock = new FakeClock({ nowMs: 1_000 })
     const bans: unknown[] = []
@@ -101,12 +105,12 @@ describe.each([
     // the limit per hour has room later than the ban ends
     expect(await ask('hour')).toEqual({ ...BANNED, retryAfter: '3600' })
     // a process that does not ask its backend names the wait of the last denial
-    expect(['600', '3600']).toContain((await ask('minute')).retryAfter)
+    expect((await ask('minute')).retryAfter).toBe(waits[0])
     expect((await ask('hour', 'other')).status).toBe(200)
     expect(bans).toEqual([{ key: 'client', policy: 'api', ms: 600_000, level: 0 }])
     clock.advance(600_000)
     expect(await statuses(ask, 'minute', 4)).toEqual([200, 429, 429, 429])
     await begun(2)
-    expect(['1200', '3000']).toContain((await ask('hour')).retryAfter)
+    expect((await ask('hour')).retryAfter).toBe(waits[1])
   })
 })

@@ -59,7 +59,8 @@ function isSettled({ settlements }: Stack): boolean {
 
 test('no place stays held on @hono/node-server, and each cost is settled once', async () => {
   const used = new Set<string>()
-  await eachSeed(80, (random) =>
+  // `npm test` runs four of ten seeds, which draw every kind
+  await eachSeed(200, (random) =>
     withStack(random, used, async (stack, requests) => {
       const { port, close } = await running(getRequestListener(stack.app.fetch))
       await Promise.all(requests.map((one) => askOverSocket(port, one)))
@@ -67,7 +68,7 @@ test('no place stays held on @hono/node-server, and each cost is settled once', 
       await close()
     }),
   )
-  expect(used.size).toBeGreaterThanOrEqual(KINDS)
+  expect(used.size).toBe(KINDS + 2)
 })
 
 test('no place stays held without a server, and each cost is settled once', async () => {
