@@ -1,11 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { limitUpgrade, type UpgradeLimit } from '@sluice/node-http'
 import { until } from '@sluice/testkit'
 import { RawClient } from '../../leaks/raw-client.ts'
 import { handshake } from '../../sockets/upgrade-site.ts'
+
+// fast timers, so that the check for unread connections runs early
+jest.useFakeTimers({ advanceTimers: true, doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
 
 let server: Server
 let limit: UpgradeLimit
@@ -37,9 +40,17 @@ test.each<[string, (client: RawClient) => unknown]>([
   ['leaves', (client) => client.leave()],
   ['ends its side', (client) => client.socket.end()],
   ['sends data and disconnects', (client) => client.socket.end('hello')],
-  ['sends a megabyte', (client) => client.send('x'.repeat(1e6))],
 ])('the permit of a client that %s is released, even if no listener took its socket', async (_how, go) => {
   go(await upgrading())
+  await until(() => limit.caps[0].count() === 0, { what: 'the place to come back' })
+})
+
+test('the permit of a client that sends a megabyte is released after a minute without a reader', async () => {
+  const client = await upgrading()
+  client.send('x'.repeat(1e6))
+  await until(() => sockets[0].readableLength > 0, { what: 'more than is kept' })
+  expect(limit.caps[0].count()).toBe(1)
+  jest.advanceTimersByTime(60_000)
   await until(() => limit.caps[0].count() === 0, { what: 'the place to come back' })
 })
 
