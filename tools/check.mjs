@@ -1,8 +1,8 @@
-// A check for everyday work, in less than a minute: types, lint, prose, unused code, and the tests that are nearest to
+// A check for everyday work, in about a minute: build (packages are stricter than the root: isolatedDeclarations), types, lint, prose, unused code, and the tests that are nearest to
 // what differs from main (or from the branch that is given). `npm test` is complete.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkSteps } from './check-steps.mjs'
+import { checkSteps, command } from './check-steps.mjs'
 import { root } from './root-command.mjs'
 import { reportOutcome, runSteps } from './run-steps.mjs'
 import { runJest } from './tests/jest-run.mjs'
@@ -26,7 +26,7 @@ for (const path of related) {
   chosen.push(path)
 }
 
-const steps = [checkSteps]
+const steps = [{ name: 'build', run: command('build', ['--output-logs=errors-only']) }, checkSteps]
 if (chosen.length > 0) {
   const name = `${chosen.length} of ${related.length} test files that use what differs from ${base}`
   steps.push({ name, run: () => runJest(['--runTestsByPath', ...chosen], 5 * minute) })
