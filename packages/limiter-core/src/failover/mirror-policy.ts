@@ -167,7 +167,7 @@ export class MirrorPolicy extends WrappedPolicy {
     const own = this.own.unreported(cells, at, used)
     if (own.unsure === 0) return
     const units = (counted - this.#countedOf(used, own, this.#owed) - this.#moved) / this.#scale
-    if (units > 0) this.own.counted(cells, at, Math.floor(units + EPSILON))
+    if (units > 0) this.own.resolve(cells, at, Math.floor(units + EPSILON), true)
   }
 
   /** Returns the part of the local usage that the backend had reported. */

@@ -155,6 +155,14 @@ export class Mirror implements FailureRule {
     counted.counter.compiled.own.handBack(cells, at, admitted, now, basis)
   }
 
+  /** Records whether the backend has counted units that were admitted here while its reply was missing. */
+  resolve(key: FailoverKey, units: number, isCounted: boolean, now: number): void {
+    this.#buffer.flush()
+    const counted = mirroredKey(key)
+    const { cells, at } = this.#memory.look(counted, now)
+    counted.counter.compiled.own.resolve(cells, at, units, isCounted)
+  }
+
   #answer(
     charges: readonly FailoverCharge[],
     basis: Basis,

@@ -86,12 +86,12 @@ export class OwnUnits {
     return { uncounted: 0, unsure: units, upTo: counted + units, ageMs }
   }
 
-  /** Records that the backend has counted this many of the uncertain units. */
-  counted(cells: Float64Array, at: number, units: number): void {
+  /** Records whether the backend has counted units that were uncertain, unless they have been reported meanwhile. */
+  resolve(cells: Float64Array, at: number, units: number, isCounted: boolean): void {
     const own = at + this.#offset
     const known = Math.min(cells[own + UNSURE], units)
     cells[own + UNSURE] -= known
-    cells[own + REPORTED] += known
+    cells[own + (isCounted ? REPORTED : UNCOUNTED)] += known
   }
 
   /** Takes back units that could not be reported. */

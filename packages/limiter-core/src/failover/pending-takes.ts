@@ -45,7 +45,9 @@ export class PendingTakes implements Call<Answer, Answer> {
       health.mirror.handBack(this.#charges[index], known, now, basis)
     const own = this.#mayCount ? basis : 'uncounted'
     const answer = this.#rules.take(this.#charges, now, own)
-    if (passed.isSupported) passed.taken(this.#charges, answer.verdicts, now, this.#late(own))
+    const late = this.#late(own)
+    if (passed.isSupported) passed.taken(this.#charges, answer.verdicts, now, late)
+    else if (late) health.resolveLater(late, this.#charges, answer.verdicts)
     return answer
   }
 
