@@ -1,7 +1,7 @@
 import { concernsOneKey } from '../backend/backend-failure.ts'
 import { checkedAnswer } from '../backend/checked-answer.ts'
 import { plainCharge } from '../backend/plain-charge.ts'
-import type { Answer, Backend, BackendVerdict, Clock } from '../contracts.ts'
+import type { Answer, Backend, BackendVerdict, Charge, Clock } from '../contracts.ts'
 import { hasDenial } from '../decision/verdict.ts'
 import { Observers } from '../observers/observers.ts'
 import { processWide } from '../process/process-wide.ts'
@@ -89,8 +89,9 @@ export class BackendHealth extends Health {
     reply: Promise<readonly BackendVerdict[]>,
     charges: readonly FailoverCharge[],
     verdicts: readonly BackendVerdict[],
+    sent: readonly Pick<Charge, 'known'>[],
   ): void {
-    resolveLater(reply, charges, verdicts, { mirror: this.mirror, clock: this.#clock })
+    resolveLater(reply, charges, verdicts, sent, { mirror: this.mirror, clock: this.#clock })
   }
 
   #listen(): void {

@@ -22,6 +22,13 @@ const LONGEST_BUFFERED = 256
 
 type MirroredKey = CountedKey<MirrorCounter>
 
+/** What a late reply shows about units that were admitted here, and about usage that was reported with their call. */
+interface Resolved {
+  readonly units: number
+  readonly isCounted: boolean
+  readonly known: PriorUsage | undefined
+}
+
 /**
  * The last known usage of each key of a backend, and the counts of this process while the backend does not answer. For
  * each key it also has the usage that the backend may lack: counts that it reported and may have lost since, and units
@@ -155,12 +162,12 @@ export class Mirror implements FailureRule {
     counted.counter.compiled.own.handBack(cells, at, admitted, now, basis)
   }
 
-  /** Records whether the backend has counted units that were admitted here while its reply was missing. */
-  resolve(key: FailoverKey, units: number, isCounted: boolean, now: number): void {
+  /** Handles a late reply to a take that was decided here. */
+  resolve(key: FailoverKey, { units, isCounted, known }: Resolved, now: number): void {
     this.#buffer.flush()
     const counted = mirroredKey(key)
     const { cells, at } = this.#memory.look(counted, now)
-    counted.counter.compiled.own.resolve(cells, at, units, isCounted)
+    counted.counter.compiled.own.resolve(cells, at, units, isCounted, known?.admitted)
   }
 
   #answer(

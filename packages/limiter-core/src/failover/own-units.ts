@@ -86,10 +86,14 @@ export class OwnUnits {
     return { uncounted: 0, unsure: units, upTo: counted + units, ageMs }
   }
 
-  /** Records whether the backend has counted units that were uncertain, unless they have been reported meanwhile. */
-  resolve(cells: Float64Array, at: number, units: number, isCounted: boolean): void {
+  /**
+   * Records whether the backend has counted units that were uncertain, and units that it received with the same call,
+   * unless they have been reported meanwhile.
+   */
+  resolve(cells: Float64Array, at: number, units: number, isCounted: boolean, reported?: AdmittedUnits): void {
     const own = at + this.#offset
-    const known = Math.min(cells[own + UNSURE], units)
+    const { uncounted = 0, unsure = 0 } = reported ?? {}
+    const known = Math.min(cells[own + UNSURE], units + uncounted + (isCounted ? unsure / this.#scale : 0))
     cells[own + UNSURE] -= known
     cells[own + (isCounted ? REPORTED : UNCOUNTED)] += known
   }

@@ -66,10 +66,9 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     const own = this.#mayCount ? basis : 'uncounted'
     const { key, counter, cost } = this
     const decision = new RequestDecision(counter.rule.take([{ key, counter, cost }], now, own))
-    if (!decision.allowed) return decision
     const late = this.#late(own)
     if (passed.isSupported) passed.taken([this], decision.verdicts, now, late)
-    else if (late) health.resolveLater(late, [this], decision.verdicts)
+    else if (late) health.resolveLater(late, [this], decision.verdicts, [this])
     return decision
   }
 

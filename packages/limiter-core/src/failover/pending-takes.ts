@@ -47,7 +47,7 @@ export class PendingTakes implements Call<Answer, Answer> {
     const answer = this.#rules.take(this.#charges, now, own)
     const late = this.#late(own)
     if (passed.isSupported) passed.taken(this.#charges, answer.verdicts, now, late)
-    else if (late) health.resolveLater(late, this.#charges, answer.verdicts)
+    else if (late) health.resolveLater(late, this.#charges, answer.verdicts, this.#sent)
     return answer
   }
 
