@@ -1,7 +1,7 @@
 import { concernsOneKey } from '../backend/backend-failure.ts'
 import { checkedAnswer } from '../backend/checked-answer.ts'
 import { plainCharge } from '../backend/plain-charge.ts'
-import type { Answer, Backend, BackendVerdict, Charge, Clock } from '../contracts.ts'
+import type { Answer, Backend, Clock } from '../contracts.ts'
 import { hasDenial } from '../decision/verdict.ts'
 import { Observers } from '../observers/observers.ts'
 import { processWide } from '../process/process-wide.ts'
@@ -9,7 +9,6 @@ import { clockOf, systemClock } from '../time/clock.ts'
 import type { FailoverCharge } from './failover-counter.ts'
 import type { BreakerState } from './health/breaker.ts'
 import { Health } from './health/health.ts'
-import { resolveLater } from './late-replies.ts'
 import { Mirror } from './mirror.ts'
 import { OwedCalls } from './owed-calls.ts'
 
@@ -82,16 +81,6 @@ export class BackendHealth extends Health {
     }
     this.skewMs = now - takenAt
     return checked
-  }
-
-  /** See `resolveLater` of late replies. */
-  resolveLater(
-    reply: Promise<readonly BackendVerdict[]>,
-    charges: readonly FailoverCharge[],
-    verdicts: readonly BackendVerdict[],
-    sent: readonly Pick<Charge, 'known'>[],
-  ): void {
-    resolveLater(reply, charges, verdicts, sent, { mirror: this.mirror, clock: this.#clock })
   }
 
   #listen(): void {

@@ -1,6 +1,6 @@
 import { causeOf, mayHaveCounted } from '../backend/backend-failure.ts'
 import { plainCharge } from '../backend/plain-charge.ts'
-import type { BackendVerdict, Charge, Clock } from '../contracts.ts'
+import type { BackendVerdict, Charge } from '../contracts.ts'
 import { hasDenial } from '../decision/verdict.ts'
 import { passedOf } from './admitted-units.ts'
 import type { FailoverCharge } from './failover-counter.ts'
@@ -8,32 +8,28 @@ import type { Mirror } from './mirror.ts'
 
 /**
  * Handles the reply, if there is one after all, to a take that the failure rule decided with `verdicts`: it shows
- * whether the backend has counted the units, and the usage that was `sent` with the charges. Their number cannot show it, because other processes take units too.
- *
- * If the connection broke after the deadline had passed without a reply, the units are not counted as far as is known: a
- * backend that did not answer for so long hardly executed the call before its deadline. Units may then count twice, and
- * are never missing.
+ * whether the backend has counted the units, and the usage that was `sent` with the charges. The count cannot show it,
+ * because other processes take units too. If the connection broke after the deadline, the units count as not counted:
+ * they may then count twice, and are never missing.
  */
 export function resolveLater(
+  mirror: Mirror,
   reply: Promise<readonly BackendVerdict[]>,
   charges: readonly FailoverCharge[],
   verdicts: readonly BackendVerdict[],
   sent: readonly Pick<Charge, 'known'>[],
-  { mirror, clock }: { readonly mirror: Mirror; readonly clock: Pick<Clock, 'now'> },
 ): void {
+  const { clock } = mirror
+  const decidedAt = clock.now()
   const isTaken = passedOf(charges, verdicts)
-  const resolve = (isCounted: (index: number) => boolean): void => {
+  const resolve = (late: readonly BackendVerdict[] | undefined): void => {
     for (const [index, charge] of charges.entries()) {
       const units = isTaken[index] ? Math.max(0, plainCharge(charge).cost) : 0
-      mirror.resolve(charge, { units, isCounted: isCounted(index), known: sent[index]?.known }, clock.now())
+      mirror.resolve(charge, sent[index]?.known, units, late?.[index].allowed === true && !hasDenial(late))
     }
   }
-  const answered = (late: readonly BackendVerdict[]): void =>
-    resolve((index) => !hasDenial(late) && late[index].allowed === true)
-  const decidedAt = clock.now()
-  const failed = (error: unknown): void => {
+  reply.then(resolve, (error: unknown) => {
     const isBroken = causeOf(error) === 'CONNECTION' && clock.now() - decidedAt >= 1
-    if (isBroken || !mayHaveCounted(error)) resolve(() => false)
-  }
-  reply.then(answered, failed)
+    if (isBroken || !mayHaveCounted(error)) resolve(undefined)
+  })
 }

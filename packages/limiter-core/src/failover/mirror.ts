@@ -22,13 +22,6 @@ const LONGEST_BUFFERED = 256
 
 type MirroredKey = CountedKey<MirrorCounter>
 
-/** What a late reply shows about units that were admitted here, and about usage that was reported with their call. */
-interface Resolved {
-  readonly units: number
-  readonly isCounted: boolean
-  readonly known: PriorUsage | undefined
-}
-
 /**
  * The last known usage of each key of a backend, and the counts of this process while the backend does not answer. For
  * each key it also has the usage that the backend may lack: counts that it reported and may have lost since, and units
@@ -36,6 +29,7 @@ interface Resolved {
  */
 export class Mirror implements FailureRule {
   readonly source = 'local'
+  readonly clock: Clock
   readonly #memory: MemoryBackend
   readonly #mayHaveLost: Backend['mayHaveLost']
   readonly #owed: OwedCalls
@@ -54,6 +48,7 @@ export class Mirror implements FailureRule {
 
   /** `owed`: adjustments that are applied here and not yet by the backend. */
   constructor(clock: Clock, backend: Backend, owed: OwedCalls) {
+    this.clock = clock
     this.#owed = owed
     this.#reportsCounted = backend.takeHeld === undefined
     this.#usesPassed = backend.passed !== undefined
@@ -162,11 +157,11 @@ export class Mirror implements FailureRule {
     counted.counter.compiled.own.handBack(cells, at, admitted, now, basis)
   }
 
-  /** Handles a late reply to a take that was decided here. */
-  resolve(key: FailoverKey, { units, isCounted, known }: Resolved, now: number): void {
+  /** Handles a late reply to a take of `units` that was decided here, and to a call that reported `known`. */
+  resolve(key: FailoverKey, known: PriorUsage | undefined, units: number, isCounted: boolean): void {
     this.#buffer.flush()
     const counted = mirroredKey(key)
-    const { cells, at } = this.#memory.look(counted, now)
+    const { cells, at } = this.#memory.look(counted, this.clock.now())
     counted.counter.compiled.own.resolve(cells, at, units, isCounted, known?.admitted)
   }
 

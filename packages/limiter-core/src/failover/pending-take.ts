@@ -6,6 +6,7 @@ import type { AdmittedUnitsReporter } from './admitted-units.ts'
 import type { BackendHealth } from './backend-health.ts'
 import type { FailoverCharge, FailoverCounter } from './failover-counter.ts'
 import type { Call, Limits } from './guarded-calls.ts'
+import { resolveLater } from './late-replies.ts'
 import type { Basis } from './own-units.ts'
 
 /** The dependencies of a take, besides its charge. */
@@ -68,7 +69,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     const decision = new RequestDecision(counter.rule.take([{ key, counter, cost }], now, own))
     const late = this.#late(own)
     if (passed.isSupported) passed.taken([this], decision.verdicts, now, late)
-    else if (late) health.resolveLater(late, [this], decision.verdicts, [this])
+    else if (late) resolveLater(health.mirror, late, [this], decision.verdicts, [this])
     return decision
   }
 

@@ -4,6 +4,7 @@ import type { Answer, Charge, MaybePromise, PriorUsage } from '../contracts.ts'
 import { type FailoverCharge, remoteCharge } from './failover-counter.ts'
 import type { FailureRules } from './failure-rules.ts'
 import type { Call, Limits } from './guarded-calls.ts'
+import { resolveLater } from './late-replies.ts'
 import type { Basis } from './own-units.ts'
 import { mayCountUnanswered, type PendingTakeDeps } from './pending-take.ts'
 
@@ -47,7 +48,7 @@ export class PendingTakes implements Call<Answer, Answer> {
     const answer = this.#rules.take(this.#charges, now, own)
     const late = this.#late(own)
     if (passed.isSupported) passed.taken(this.#charges, answer.verdicts, now, late)
-    else if (late) health.resolveLater(late, this.#charges, answer.verdicts, this.#sent)
+    else if (late) resolveLater(health.mirror, late, this.#charges, answer.verdicts, this.#sent)
     return answer
   }
 
