@@ -12,9 +12,10 @@ import type { Mirror } from './mirror.ts'
  * because other processes take units too. If the connection broke after the deadline, the units count as not counted:
  * they may then count twice, and are never missing.
  */
-export function resolveLater(
+export function resolveLater<T>(
   mirror: Mirror,
-  reply: Promise<readonly BackendVerdict[]>,
+  reply: Promise<T>,
+  verdictsOf: (reply: T) => readonly BackendVerdict[],
   charges: readonly FailoverCharge[],
   verdicts: readonly BackendVerdict[],
   sent: readonly Pick<Charge, 'known'>[],
@@ -28,8 +29,16 @@ export function resolveLater(
       mirror.resolve(charge, sent[index]?.known, units, late?.[index].allowed === true && !hasDenial(late))
     }
   }
-  reply.then(resolve, (error: unknown) => {
+  const failed = (error: unknown): void => {
     const isBroken = causeOf(error) === 'CONNECTION' && clock.now() - decidedAt >= 1
     if (isBroken || !mayHaveCounted(error)) resolve(undefined)
-  })
+  }
+  // one `then`: a reply that was received later, in the same packet, must not be handled before
+  reply.then((late) => {
+    try {
+      resolve(verdictsOf(late))
+    } catch (error) {
+      failed(error)
+    }
+  }, failed)
 }

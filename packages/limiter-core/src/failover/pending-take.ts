@@ -67,16 +67,12 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     const own = this.#mayCount ? basis : 'uncounted'
     const { key, counter, cost } = this
     const decision = new RequestDecision(counter.rule.take([{ key, counter, cost }], now, own))
-    const late = this.#late(own)
-    if (passed.isSupported) passed.taken([this], decision.verdicts, now, late)
-    else if (late) resolveLater(health.mirror, late, [this], decision.verdicts, [this])
+    const verdictsOf = (answer: Answer | Decision): Decision['verdicts'] => checkedDecision(answer, this).verdicts
+    // the reply that may still arrive for a take that was possibly counted
+    const reply = own === 'uncounted' ? undefined : this.#answer
+    if (passed.isSupported) passed.taken([this], decision.verdicts, now, reply?.then(verdictsOf))
+    else if (reply) resolveLater(health.mirror, reply, verdictsOf, [this], decision.verdicts, [this])
     return decision
-  }
-
-  /** Returns the reply that may still arrive for a take that was possibly counted. */
-  #late(basis: Basis): Promise<Decision['verdicts']> | undefined {
-    if (basis === 'uncounted') return undefined
-    return this.#answer?.then((answer) => checkedDecision(answer, this).verdicts)
   }
 }
 

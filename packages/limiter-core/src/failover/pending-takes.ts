@@ -46,16 +46,12 @@ export class PendingTakes implements Call<Answer, Answer> {
       health.mirror.handBack(this.#charges[index], known, now, basis)
     const own = this.#mayCount ? basis : 'uncounted'
     const answer = this.#rules.take(this.#charges, now, own)
-    const late = this.#late(own)
-    if (passed.isSupported) passed.taken(this.#charges, answer.verdicts, now, late)
-    else if (late) resolveLater(health.mirror, late, this.#charges, answer.verdicts, this.#sent)
+    const verdictsOf = (late: Answer): Answer['verdicts'] => checkedAnswer(late, this.#charges).verdicts
+    // the reply that may still arrive for takes that were possibly counted
+    const reply = own === 'uncounted' || !isPromise(this.#answer) ? undefined : this.#answer
+    if (passed.isSupported) passed.taken(this.#charges, answer.verdicts, now, reply?.then(verdictsOf))
+    else if (reply) resolveLater(health.mirror, reply, verdictsOf, this.#charges, answer.verdicts, this.#sent)
     return answer
-  }
-
-  /** Returns the reply that may still arrive for takes that were possibly counted. */
-  #late(basis: Basis): Promise<Answer['verdicts']> | undefined {
-    if (basis === 'uncounted' || !isPromise(this.#answer)) return undefined
-    return this.#answer.then((answer) => checkedAnswer(answer, this.#charges).verdicts)
   }
 
   /** Returns the charges on the backend's counters, with usage of their keys that the backend may lack. */
