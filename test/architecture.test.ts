@@ -17,7 +17,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/hono': ['@sluice/fetch', '@sluice/http'],
   '@sluice/express': ['@sluice/node-http'],
   '@sluice/koa': ['@sluice/node-http'],
-  '@sluice/fastify': ['@sluice/node-http', 'fastify-plugin'],
+  '@sluice/fastify': ['@sluice/node-http'],
   '@sluice/nest': ['@sluice/node-http'],
   '@sluice/sketches': ['@sluice/keyed-hash', '@sluice/limiter-core'],
   '@sluice/budgets': ['@sluice/limiter-core', '@sluice/sketches'],

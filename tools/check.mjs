@@ -1,5 +1,6 @@
-// A check for everyday work, in about a minute: build (packages are stricter than the root: isolatedDeclarations), types, lint, prose, unused code, and the tests that are nearest to
-// what differs from main (or from the branch that is given). `npm test` is complete.
+// A check for everyday work, in about a minute: build (which is stricter about declarations than the root), types, lint,
+// prose, unused code, and the tests that are nearest to what differs from main (or from the branch that is given).
+// `npm test` is complete.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkSteps, command } from './check-steps.mjs'

@@ -89,7 +89,8 @@ export const sluice: FastifyPluginAsync<FastifySluiceOptions> = plugin(
 
 /**
  * Marks a plugin as Fastify's own `fastify-plugin` does: it applies to the instance that registers it, not to a child
- * instance. That package is CommonJS that requires `node:path`, which ES module bundles of esbuild cannot load.
+ * instance. That package is CommonJS that requires `node:path`, which ES module bundles of esbuild cannot load; a test
+ * compares the marks.
  */
 function plugin<P extends FastifyPluginAsync<FastifySluiceOptions>>(
   register: P,
