@@ -2,38 +2,16 @@ import { expect, test } from '@jest/globals'
 import { type FetchReply, rateLimit } from '@sluice/fetch'
 import { memoryBackend } from '@sluice/limiter-core'
 import { policies } from '@sluice/policies'
-import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
+import { eachSeed, FakeClock } from '@sluice/testkit'
 import { TextSource } from '../../policies/text-source.ts'
 import { Operator } from '../controls/controlled.ts'
+import { drawPolicy, KEY as key } from './drawn-policy.ts'
 
-const ALGORITHMS = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'] as const
-const WINDOWS = [10_000, 60_000, 600_000]
 const LONGEST_MS = 10 * 2 * 600_000
 const RUNS = 25
 const STEPS = 80
 
-/** A policy of one name, whose client has `limit` units in the window. */
-function anyPolicy(random: SeededRandom, features: Set<string>): { text: string; limit: number; windowMs: number } {
-  const algorithm = random.pick(ALGORITHMS)
-  const limit = 1 + random.whole(20)
-  const windowMs = random.pick(WINDOWS)
-  const form = random.pick(['number', 'plan', 'override'] as const)
-  const slices = algorithm === 'sliding-window' ? random.pick([undefined, 2, 4]) : undefined
-  const more = random.pick([undefined, undefined, { retry: 'booked' }])
-  for (const feature of [algorithm, form, slices && `slices`, more && Object.keys(more)[0]])
-    if (feature) features.add(feature)
-  const written = form === 'plan' ? { free: limit, pro: 20 } : form === 'override' ? 7 : limit
-  const policy = {
-    name: 'api',
-    limit: written,
-    per: `${windowMs / 1_000}s`,
-    algorithm,
-    ...(slices && { slices }),
-    ...more,
-  }
-  const overrides = form === 'override' ? { overrides: [{ policy: 'api', key: '192.0.2.1', limit }] } : {}
-  return { text: JSON.stringify({ version: 1, policies: [policy], ...overrides }), limit, windowMs }
-}
+const TERMS = [{}, {}, { retry: 'booked' }]
 
 const pairs = new Map<string, number>()
 
@@ -42,13 +20,12 @@ test('random policies, changes and controls keep the laws of decisions', async (
     const clock = new FakeClock({ nowMs: 1_000_000 })
     const operator = new Operator()
     const features = new Set<string>()
-    let policy = anyPolicy(random, features)
+    let policy = drawPolicy(random, features, TERMS)
     const source = new TextSource(policy.text)
     const loaded = policies<Request, FetchReply>(source, { attributes: { plan: () => 'free' } })
     const limit = rateLimit({ ...loaded, clock, backend: memoryBackend({ clock }), observers: [operator] })
     const handle = limit.wrap(() => new Response('ok'))
-    const ask = async (): Promise<number> => (await handle(new Request('http://x/'), { ip: '192.0.2.1' })).status
-    const key = '192.0.2.1'
+    const ask = async (): Promise<number> => (await handle(new Request('http://x/'), { ip: key })).status
     const left = async (): Promise<number> => (await limit.limiter.peek(key, 0)).binding.remaining
     await ask()
     for (let step = 0; step < STEPS; step++) {
@@ -75,7 +52,7 @@ test('random policies, changes and controls keep the laws of decisions', async (
       } else if (kind === 'reload') {
         const wasFull = (await left()) === policy.limit
         const used = policy.limit - (await left())
-        const next = anyPolicy(random, features)
+        const next = drawPolicy(random, features, TERMS)
         source.text = next.text
         await loaded.policies.reload()
         policy = next
