@@ -116,7 +116,12 @@ function hasRate({ text }: DrawnPolicy): boolean {
   return /gcra|token-bucket/.test(text)
 }
 
-async function history(random: SeededRandom, seed: number, make: Make, terms: typeof TERMS): Promise<void> {
+async function history(
+  random: SeededRandom,
+  seed: number,
+  make: Make,
+  terms: readonly Readonly<Record<string, unknown>>[],
+): Promise<void> {
   const features = new Set<string>()
   const server = new FakeClock({ nowMs: 1_000_000 })
   let policy = drawPolicy(random, features, terms)
