@@ -7,7 +7,7 @@ import {
   type MaybePromise,
   markInfallible,
   optionsOf,
-  SourcedDecision,
+  SoleDecision,
 } from '@sluice/limiter-core/backend'
 import type { LeaseTerms } from '../leases/lease-ledger.ts'
 import { LEASE_OPTIONS, type LeaseOptions, LeasingBackend, leaseTermsOf } from '../leases/leasing-backend.ts'
@@ -55,7 +55,7 @@ export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Back
     // the primary takes only units that are not leased
     client.takeAll([charge], { deadlineAt }).then(({ verdicts: [verdict], takenAt, source }) => {
       const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
-      return new SourcedDecision(source, policy, remaining, retryAfterMs, resetAfterMs, takenAt, availableAfterMs)
+      return new SoleDecision(source, policy, remaining, retryAfterMs, resetAfterMs, takenAt, availableAfterMs)
     })
   return new LeasingBackend({ name: 'cluster', exact: client, ledger: client, takeUnleased, terms, clock })
 }

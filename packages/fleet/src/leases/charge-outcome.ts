@@ -2,7 +2,7 @@ import {
   type Charge,
   ChargeVerdict,
   type PolicyVerdict,
-  type SourcedDecision,
+  type SoleDecision,
   withFund,
 } from '@sluice/limiter-core/backend'
 import type { LeaseQueue } from './lease-queue.ts'
@@ -14,7 +14,7 @@ export type Fit = 'fits' | 'denied' | 'miss'
 export interface Outcome {
   readonly fit: Fit
   readonly queue?: LeaseQueue
-  readonly decision?: SourcedDecision
+  readonly decision?: SoleDecision
 }
 
 export const MISS: Outcome = { fit: 'miss' }

@@ -11,7 +11,7 @@ import {
   type PolicyVerdict,
   type RequestBackend,
   RequestDecision,
-  SourcedDecision,
+  SoleDecision,
   withFund,
 } from '@sluice/limiter-core/backend'
 import { type Fit, fitOf, keptCharges, MISS, type Outcome, outcomeOf, verdictOf } from './charge-outcome.ts'
@@ -72,7 +72,7 @@ export class LeasedCharges implements RequestBackend {
     const remaining = queue.lease.remaining(now)
     const growsMs = view.availableAfterMs(remaining, waitMs, now)
     const resetAfterMs = view.resetAfterMs(now)
-    const decision = new SourcedDecision(this.#name, policy, remaining, waitMs, resetAfterMs, takenAt, growsMs)
+    const decision = new SoleDecision(this.#name, policy, remaining, waitMs, resetAfterMs, takenAt, growsMs)
     return view.fund ? withFund(decision, view.fund) : decision
   }
 

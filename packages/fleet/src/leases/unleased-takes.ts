@@ -1,4 +1,4 @@
-import type { Charge, Moment, SourcedDecision } from '@sluice/limiter-core/backend'
+import type { Charge, Moment, SoleDecision } from '@sluice/limiter-core/backend'
 import { type LeaseTerms, leaseMsOf, REPORTS_PER_LEASE } from './lease-ledger.ts'
 import { RecentKeys } from './recent-keys.ts'
 
@@ -6,7 +6,7 @@ import { RecentKeys } from './recent-keys.ts'
  * Takes one enforced charge of a key without a lease and charges it immediately. If an owner has leased units of the
  * key, nothing is taken and the promise rejects with an error whose code is `LEASED`.
  */
-export type TakeUnleased = (charge: Charge, deadlineAt: number) => Promise<SourcedDecision>
+export type TakeUnleased = (charge: Charge, deadlineAt: number) => Promise<SoleDecision>
 const LEASED = 'LEASED'
 
 /**
@@ -38,7 +38,7 @@ export class UnleasedTakes {
     moment: Moment | undefined,
     now: number,
     leased: () => Promise<T>,
-  ): Promise<SourcedDecision | T> {
+  ): Promise<SoleDecision | T> {
     const deadlineAt = moment?.deadlineAt ?? now + leaseMsOf(charge.counter.compiled, this.#terms)
     return this.#take(charge, deadlineAt).catch((error) => {
       if (error?.code === LEASED) return leased()

@@ -20,8 +20,7 @@ import {
   Observers,
   type PolicyVerdict,
   RequestDecision,
-  type SoleDecision,
-  SourcedDecision,
+  SoleDecision,
 } from '@sluice/limiter-core/backend'
 import { maxLateMs } from './charge-late.ts'
 import { LedgerOutage, type SilenceRule } from './ledger-outage.ts'
@@ -222,7 +221,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
 
   /** Returns a denial with 0 remaining units: the process has spent its burst and must wait for a reply. */
   #burstDecision({ policy, retryAfterMs, resetAfterMs, takenAt, counted, source }: SoleDecision): Decision {
-    return new SourcedDecision(source, policy, 0, retryAfterMs, resetAfterMs, takenAt, retryAfterMs, counted)
+    return new SoleDecision(source, policy, 0, retryAfterMs, resetAfterMs, takenAt, retryAfterMs, counted)
   }
 
   #decided(isAllowed: boolean, { counted, source }: Pick<Answer, 'counted' | 'source'>): void {

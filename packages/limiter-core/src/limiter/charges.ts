@@ -18,15 +18,16 @@ export function chargesOf(
   costs: Costs,
   wholeUnits: (value: unknown) => number,
 ): Charge[] {
-  return policies.map((open) => {
+  const charges: Charge[] = []
+  for (const open of policies) {
     const { name } = open.policy
     const key = typeof keys === 'string' ? keys : ownValue(keys, name, 'SLUICE_BAD_KEY', 'key')
     if (typeof key !== 'string') {
       throw new SluiceError('SLUICE_BAD_KEY', `key for '${name}': expected a string, received ${kindOf(key)}`)
     }
-    const cost = unitsOf(costs, name, wholeUnits)
-    return chargeOf(open, key, cost)
-  })
+    charges.push(chargeOf(open, key, unitsOf(costs, name, wholeUnits)))
+  }
+  return charges
 }
 
 /** Limits and windows of one request that replace those of the policies. They are prepared. */

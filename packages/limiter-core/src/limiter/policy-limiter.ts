@@ -269,7 +269,7 @@ export class PolicyLimiter implements Limiter {
   }
 
   #decided(charges: readonly Charge[], answer: Answer, request: ObservedRequest | undefined): Decision {
-    const decision = new RequestDecision(answer)
+    const decision = answer instanceof RequestDecision ? answer : new RequestDecision(answer)
     if (this.#observers.any) {
       const { policy } = decision.binding
       const charge = charges.find(({ counter }) => counter.compiled.policy === policy) ?? charges[0]

@@ -1,4 +1,5 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { lacksUsage, restoreUsage } from '../backend/restore-usage.ts'
 import { storedName } from '../backend/stored-name.ts'
 import type { CompiledPolicy, ObserverEvent, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { Arena } from './arena.ts'
@@ -52,6 +53,12 @@ export interface CounterSlots {
   readonly forms: readonly PolicyVariant[]
 }
 
+/** The slot of a key with the hash of the key, valid until a key is inserted. */
+export interface Row extends SlotRef {
+  low: number
+  high: number
+}
+
 /**
  * The counts of all policies of a backend: one arena per number of cells, a budget for all arenas, and tails that
  * remember evicted keys. `find` and `look` select a key and return its slot, which is valid until the next call; the
@@ -66,8 +73,9 @@ export class CountTable {
   readonly #report: Report
   readonly #tails: Tails
   readonly #recall: Recall
-  readonly #absent: SlotRef
   readonly #ticks = new Ticks()
+  /** Number of keys that were inserted. */
+  inserts = 0
   #low = 0
   #high = 0
   #evictions = 0
@@ -79,7 +87,6 @@ export class CountTable {
   constructor(maxBytes: number, report: Report) {
     this.#tails = new Tails(maxBytes * TAIL_SHARE)
     this.#recall = new Recall(this.#tails.memory, this.#ticks)
-    this.#absent = this.#recall.absent
     const rehashBytes = Math.min(REHASH_BYTES, maxBytes * REHASH_SHARE)
     this.#rehash = new RehashBuffer(rehashBytes)
     this.#budget = new Budget(maxBytes * (1 - TAIL_SHARE) - rehashBytes)
@@ -123,6 +130,26 @@ export class CountTable {
     return this.#stored(slots, key) ?? this.#recalled(slots, now) ?? this.#recall.unusedSlot(slots)
   }
 
+  /** Like `find`, and copies the slot to `row`. `isSame`: whether the key was also the last one. */
+  findRow(slots: CounterSlots, key: string, now: number, row: Row, isSame: boolean): void {
+    const stored = isSame ? this.#storedUnder(slots) : this.#stored(slots, key)
+    const { words, word, expiry, cells, at } = stored ?? this.#recalled(slots, now) ?? this.#recall.unusedSlot(slots)
+    row.words = words
+    row.word = word
+    row.expiry = expiry
+    row.cells = cells
+    row.at = at
+    row.low = this.#low
+    row.high = this.#high
+  }
+
+  /** Selects the key of a row, and returns the row. */
+  select(row: Row): Row {
+    this.#low = row.low
+    this.#high = row.high
+    return row
+  }
+
   /** Returns the slot of a key for reading. Changes nothing. */
   look(slots: CounterSlots, key: string, now: number): SlotRef {
     const stored = this.#stored(slots, key)
@@ -134,17 +161,17 @@ export class CountTable {
 
   /** Returns a slot that can be written: `slot`, as returned by `find`, or a new one if the key has none. */
   ensureSlot(slots: CounterSlots, slot: SlotRef, now: number): SlotRef {
-    return slot === this.#absent ? this.#insert(slots, now) : slot
+    return this.isStored(slot) ? slot : this.#insert(slots, now)
   }
 
   isStored(slot: SlotRef): boolean {
-    return slot !== this.#absent
+    return slot.words.length > 0
   }
 
   /** Stores how much usage an eviction of the key would forget, and when the key expires; both select the victim. */
   mark(slots: CounterSlots, slot: SlotRef, now: number, remaining: number, resetAfterMs: number): void {
-    if (slot === this.#absent) return
     const { words } = slot
+    if (words.length === 0) return
     const { compiled, usage } = slots
     const used = compiled.capacity - (usage === compiled ? remaining : usage.remaining(slot.cells, slot.at, now))
     if ((words[slot.expiry] & RECALLED) !== 0 && this.#markRecalled(slots, slot, now, used)) return
@@ -165,24 +192,46 @@ export class CountTable {
   ): void {
     let slot = this.find(slots, key, now)
     if (known.used > 0) slot = this.ensureSlot(slots, slot, now)
-    if (slot === this.#absent) return
+    if (!this.isStored(slot)) return
     const { cells, at } = slot
     by.adopt(cells, at, now, known.used, known.resetAfterMs)
-    this.mark(slots, slot, now, slots.compiled.remaining(cells, at, now), slots.compiled.resetAfterMs(cells, at, now))
+    this.#markRead(slots, slot, now)
+  }
+
+  /** Restores usage of a key that was lost. Inserts the key if it lacks any of it. */
+  restore(slots: CounterSlots, key: string, known: PriorUsage, now: number): void {
+    const { compiled } = slots
+    const looked = this.look(slots, key, now)
+    // NaN and Infinity would never expire
+    const ends = known.resetAfterMs > 0 && known.resetAfterMs <= Number.MAX_SAFE_INTEGER
+    if (!ends || !lacksUsage(compiled, looked.cells, looked.at, now, known)) return
+    const slot = this.ensureSlot(slots, this.find(slots, key, now), now)
+    restoreUsage(compiled, slot.cells, slot.at, now, known)
+    this.#markRead(slots, slot, now)
   }
 
   reset(slots: CounterSlots, key: string, now: number): void {
     const slot = this.find(slots, key, now)
-    if (slot === this.#absent) return
+    if (!this.isStored(slot)) return
     if (this.#remembers(now)) this.#tails.forget(this.#low, this.#high)
     slot.cells.fill(0, slot.at, slot.at + slots.compiled.cells)
     this.mark(slots, slot, now, slots.compiled.capacity, 0)
   }
 
+  #markRead(slots: CounterSlots, slot: SlotRef, now: number): void {
+    const { cells, at } = slot
+    this.mark(slots, slot, now, slots.compiled.remaining(cells, at, now), slots.compiled.resetAfterMs(cells, at, now))
+  }
+
   /** Selects a key, and returns its slot in the table. */
   #stored(slots: CounterSlots, key: string): SlotRef | undefined {
+    this.#hash.text(key)
+    return this.#storedUnder(slots)
+  }
+
+  /** Selects the key that was hashed last, and returns its slot in the table. */
+  #storedUnder(slots: CounterSlots): SlotRef | undefined {
     const hash = this.#hash
-    hash.text(key)
     // 0 marks an empty slot
     this.#low = hash.low ^ slots.low || 1
     this.#high = (hash.high & ~TAIL_BITS) ^ slots.high
@@ -201,6 +250,7 @@ export class CountTable {
   }
 
   #insert({ arena }: CounterSlots, now: number): SlotRef {
+    this.inserts++
     this.#now = now
     this.#ticks.startAt(now)
     arena.insert(this.#low, this.#high, this.#ticks.at(now))

@@ -1,7 +1,6 @@
 import { availableAfterMs } from '../algorithms/available-after-ms.ts'
 import { AVAILABLE_AFTER, NUMBERS, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
 import { markInfallible } from '../backend/infallible.ts'
-import { lacksUsage, restoreUsage } from '../backend/restore-usage.ts'
 import type {
   Answer,
   Backend,
@@ -14,8 +13,8 @@ import type {
   PolicyVerdict,
   PriorUsage,
 } from '../contracts.ts'
-import { SourcedDecision } from '../decision/sourced-decision.ts'
-import { ChargeVerdict, hasDenial } from '../decision/verdict.ts'
+import { SoleDecision } from '../decision/sole-decision.ts'
+import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionsOf } from '../options/options.ts'
@@ -24,6 +23,7 @@ import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
 import { type CounterSlots, CountTable } from './count-table.ts'
 import { neededUnits, releaseUnits, takeUnits } from './held-charge.ts'
 import { MemoryCounter, slotsOf } from './memory-counter.ts'
+import { RequestRows } from './request-rows.ts'
 import type { SlotRef } from './shard.ts'
 
 export interface MemoryBackendOptions {
@@ -64,6 +64,7 @@ export class MemoryBackend implements Backend<Answer> {
   readonly #clock: Clock
   readonly #table: CountTable
   readonly #numbers = new Float64Array(NUMBERS)
+  readonly #rows: RequestRows
   readonly #observers = new Observers()
   // reported after an answer is complete: an observer may take, which must not happen during a change of the table
   readonly #unreported: Parameters<Observers['event']>[] = []
@@ -72,6 +73,7 @@ export class MemoryBackend implements Backend<Answer> {
     this.source = source
     this.#clock = clock
     this.#table = new CountTable(maxBytes, (...event) => this.#unreported.push(event))
+    this.#rows = new RequestRows(this.#table)
   }
 
   /** Bytes of all keys. */
@@ -85,39 +87,46 @@ export class MemoryBackend implements Backend<Answer> {
 
   takeAll(charges: readonly Charge[], moment?: Moment): Answer {
     const now = this.#read(moment)
-    for (const charge of charges) if (charge.known) this.#restore(charge, charge.known, now)
-    return this.#answer(this.#takeEach(charges, now), now)
+    this.#restore(charges, now)
+    return this.#answer(charges.length === 1 ? [this.#takeSole(charges[0], now)] : this.#takeEach(charges, now), now)
   }
 
   /** Implements `take` of a counter. */
-  takeOne({ slots }: MemoryCounter, key: string, cost: number, moment?: Moment): SourcedDecision {
+  takeOne({ slots }: MemoryCounter, key: string, cost: number, moment?: Moment): SoleDecision {
     const now = this.#read(moment)
-    const table = this.#table
     const numbers = this.#numbers
-    const { compiled } = slots
-    let slot = table.find(slots, key, now)
-    if (compiled.take && table.isStored(slot)) compiled.take(slot.cells, slot.at, now, cost, numbers)
-    else slot = this.#takeInSteps(slots, slot, now, { cost })
-    const remaining = numbers[REMAINING]
-    const resetAfterMs = numbers[RESET_AFTER]
-    const waitMs = numbers[WAIT]
-    const growsMs = numbers[AVAILABLE_AFTER]
-    table.mark(slots, slot, now, remaining, resetAfterMs)
+    this.#takeUnits(slots, this.#table.find(slots, key, now), now, cost, undefined)
+    const decision = new SoleDecision(
+      this.source.name,
+      slots.compiled.policy,
+      numbers[REMAINING],
+      numbers[WAIT],
+      numbers[RESET_AFTER],
+      now,
+      numbers[AVAILABLE_AFTER],
+      this.source.counted,
+    )
     if (this.#unreported.length > 0) this.#report()
-    const { name, counted } = this.source
-    return new SourcedDecision(name, compiled.policy, remaining, waitMs, resetAfterMs, now, growsMs, counted)
+    return decision
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): Answer {
     const now = this.#read(moment)
-    return this.#answer(this.#readEach(charges, now, false), now)
+    const verdicts = charges.map((charge) => {
+      const slots = slotsOf(charge.counter)
+      const slot = this.#table.look(slots, charge.key, now)
+      const waitMs = slots.compiled.waitMs(slot.cells, slot.at, now, neededUnits(charge, slots.compiled, slot, now))
+      this.#writeNumbers(slots, slot, now, waitMs, charge.cost)
+      return this.#written(charge)
+    })
+    return this.#answer(verdicts, now)
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = this.#read(moment)
     // a time in the future, or NaN, means now
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
-    for (const charge of charges) if (charge.known) this.#restore(charge, charge.known, now)
+    this.#restore(charges, now)
     const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
     return this.#answer(verdicts, now)
   }
@@ -146,6 +155,21 @@ export class MemoryBackend implements Backend<Answer> {
     this.#observers.clear()
   }
 
+  /**
+   * Takes units if they fit, and writes the numbers of the verdict. `charge`: its hold and its mode; undefined for an
+   * enforced charge without a hold.
+   */
+  #takeUnits(slots: CounterSlots, found: SlotRef, now: number, cost: number, charge: Charge | undefined): void {
+    const { compiled } = slots
+    const numbers = this.#numbers
+    const table = this.#table
+    let slot = found
+    if (compiled.take && !charge?.hold && table.isStored(slot)) {
+      compiled.take(slot.cells, slot.at, now, cost, numbers)
+    } else slot = this.#takeInSteps(slots, slot, now, charge ?? { cost })
+    table.mark(slots, slot, now, numbers[REMAINING], numbers[RESET_AFTER])
+  }
+
   /** Takes from a key that is not in the table, or by a policy without `take`. Returns the slot of the key. */
   #takeInSteps(slots: CounterSlots, found: SlotRef, now: number, charge: Omit<Charge, 'key' | 'counter'>): SlotRef {
     const { compiled } = slots
@@ -171,8 +195,9 @@ export class MemoryBackend implements Backend<Answer> {
   #writeNumbers(slots: CounterSlots, { cells, at }: SlotRef, now: number, waitMs: number, cost: number): void {
     const numbers = this.#numbers
     const compiled = cost === 0 ? slots.usage : slots.compiled
-    const remaining = compiled.remaining(cells, at, now)
     const by = this.source.counted && !slots.compiled.bookings ? slots.shown : compiled
+    if (compiled.numbers && by === compiled) return void compiled.numbers(cells, at, now, cost, waitMs, numbers)
+    const remaining = compiled.remaining(cells, at, now)
     numbers[WAIT] = waitMs
     numbers[REMAINING] = remaining
     numbers[RESET_AFTER] = compiled.resetAfterMs(cells, at, now)
@@ -181,64 +206,42 @@ export class MemoryBackend implements Backend<Answer> {
     numbers[AVAILABLE_AFTER] = waitMs > 0 && compiled.bookings ? Math.min(growsMs, waitMs) : growsMs
   }
 
-  /** Restores usage that the caller knows and that this backend has lost. */
-  #restore({ key, counter }: Charge, known: PriorUsage, now: number): void {
-    const slots = slotsOf(counter)
-    const { compiled } = slots
-    const looked = this.#table.look(slots, key, now)
-    // NaN and Infinity would never expire
-    const ends = known.resetAfterMs > 0 && known.resetAfterMs <= Number.MAX_SAFE_INTEGER
-    if (!ends || !lacksUsage(compiled, looked.cells, looked.at, now, known)) return
-    const slot = this.#table.ensureSlot(slots, this.#table.find(slots, key, now), now)
-    const { cells, at } = slot
-    restoreUsage(compiled, cells, at, now, known)
-    this.#table.mark(slots, slot, now, compiled.remaining(cells, at, now), compiled.resetAfterMs(cells, at, now))
+  /** Takes all enforced charges or none, and all advisory ones if everything fits. */
+  #takeEach(charges: readonly Charge[], now: number): PolicyVerdict[] {
+    const last = charges.length - 1
+    if (last < 0) return []
+    const rows = this.#rows
+    rows.measure(charges, now)
+    const lastVerdict = this.#takeRow(last, charges[last], now)
+    if (!lastVerdict.allowed) rows.doesNotFit(charges[last])
+    const verdicts: PolicyVerdict[] = []
+    for (let index = 0; index < last; index++) verdicts.push(this.#takeRow(index, charges[index], now))
+    verdicts.push(lastVerdict)
+    return verdicts
   }
 
-  /** Takes one charge, as `#takeEach` does. */
+  #takeRow(index: number, charge: Charge, now: number): PolicyVerdict {
+    const rows = this.#rows
+    const slot = rows.slotOf(index, charge, now)
+    if (rows.isTaken(charge)) return this.#take(charge, slot, now)
+    const waitMs = rows.waitMsOf(index)
+    const isBooked = rows.isDenied && waitMs > 0 && !charge.advisory
+    const booked = isBooked ? this.#book(slotsOf(charge.counter), slot, now, charge.cost) : slot
+    return this.#marked(charge, booked, now, waitMs)
+  }
+
   #takeSole(charge: Charge, now: number): PolicyVerdict {
-    const slots = slotsOf(charge.counter)
-    const slot = this.#takeInSteps(slots, this.#table.find(slots, charge.key, now), now, charge)
-    this.#table.mark(slots, slot, now, this.#numbers[REMAINING], this.#numbers[RESET_AFTER])
+    return this.#take(charge, this.#table.find(slotsOf(charge.counter), charge.key, now), now)
+  }
+
+  #take(charge: Charge, slot: SlotRef, now: number): PolicyVerdict {
+    this.#takeUnits(slotsOf(charge.counter), slot, now, charge.cost, charge)
     return this.#written(charge)
   }
 
-  // keys are looked up again for spending, because an insert may move or evict a key that was found before
-  #takeEach(charges: readonly Charge[], now: number): PolicyVerdict[] {
-    if (charges.length === 1) return [this.#takeSole(charges[0], now)]
-    const verdicts = this.#readEach(charges, now, true)
-    if (hasDenial(verdicts)) return this.#bookEach(charges, verdicts, now)
-    const spendAdvisory = verdicts.every((verdict) => verdict.allowed)
-    return charges.map((charge, index) => {
-      if (charge.advisory && !spendAdvisory) return verdicts[index]
-      const slots = slotsOf(charge.counter)
-      let slot = this.#table.find(slots, charge.key, now)
-      if (charge.cost > 0) {
-        slot = this.#table.ensureSlot(slots, slot, now)
-        takeUnits(charge, slots.compiled, slot, now)
-      }
-      return this.#marked(charge, slot, now, 0)
-    })
-  }
-
-  #bookEach(charges: readonly Charge[], verdicts: PolicyVerdict[], now: number): PolicyVerdict[] {
-    return charges.map((charge, index) => {
-      const { allowed, shadow, retryAfterMs } = verdicts[index]
-      const slots = slotsOf(charge.counter)
-      if (allowed || shadow || !slots.compiled.bookings) return verdicts[index]
-      const slot = this.#book(slots, this.#table.find(slots, charge.key, now), now, charge.cost)
-      return this.#marked(charge, slot, now, retryAfterMs)
-    })
-  }
-
-  /** Returns verdicts without spending. `mayRecall`: keys that only the tail remembers are inserted again. */
-  #readEach(charges: readonly Charge[], now: number, mayRecall: boolean): PolicyVerdict[] {
-    return charges.map((charge) => {
-      const slots = slotsOf(charge.counter)
-      const slot = mayRecall ? this.#table.find(slots, charge.key, now) : this.#table.look(slots, charge.key, now)
-      const waitMs = slots.compiled.waitMs(slot.cells, slot.at, now, neededUnits(charge, slots.compiled, slot, now))
-      return mayRecall ? this.#marked(charge, slot, now, waitMs) : this.#verdict(charge, slot, now, waitMs)
-    })
+  /** Restores usage that the caller knows and that this backend has lost. */
+  #restore(charges: readonly Charge[], now: number): void {
+    for (const { key, counter, known } of charges) if (known) this.#table.restore(slotsOf(counter), key, known, now)
   }
 
   #adjustOne(charge: Charge, takenAt: number, now: number): PolicyVerdict {
@@ -260,13 +263,9 @@ export class MemoryBackend implements Backend<Answer> {
 
   /** Returns the verdict of a charge, and marks its key in the table. */
   #marked(charge: Charge, slot: SlotRef, now: number, waitMs: number): PolicyVerdict {
-    const verdict = this.#verdict(charge, slot, now, waitMs)
-    this.#table.mark(slotsOf(charge.counter), slot, now, verdict.remaining, verdict.resetAfterMs)
-    return verdict
-  }
-
-  #verdict(charge: Charge, slot: SlotRef, now: number, waitMs: number): PolicyVerdict {
-    this.#writeNumbers(slotsOf(charge.counter), slot, now, waitMs, charge.cost)
+    const slots = slotsOf(charge.counter)
+    this.#writeNumbers(slots, slot, now, waitMs, charge.cost)
+    this.#table.mark(slots, slot, now, this.#numbers[REMAINING], this.#numbers[RESET_AFTER])
     return this.#written(charge)
   }
 
@@ -285,7 +284,8 @@ export class MemoryBackend implements Backend<Answer> {
 
   #answer(verdicts: PolicyVerdict[], now: number): Answer {
     if (this.#unreported.length > 0) this.#report()
-    return { verdicts, takenAt: now, counted: this.source.counted, source: this.source.name }
+    const { counted, name } = this.source
+    return new RequestDecision({ verdicts, takenAt: now, counted, source: name })
   }
 
   /** Returns the caller's time, or a new clock reading if that time is missing, NaN or beyond the safe integers. */

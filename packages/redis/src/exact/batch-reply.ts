@@ -1,10 +1,4 @@
-import {
-  type Answer,
-  ChargeVerdict,
-  type Policy,
-  type PolicyVerdict,
-  SourcedDecision,
-} from '@sluice/limiter-core/backend'
+import { type Answer, ChargeVerdict, type Policy, type PolicyVerdict, SoleDecision } from '@sluice/limiter-core/backend'
 import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
 import { replyParts } from '../server-time/reply-parts.ts'
 import type { TimedReply } from '../server-time/timed-calls.ts'
@@ -51,13 +45,13 @@ export class BatchReply implements TimedReply {
   }
 
   /** Returns the decision for the next request, which must be a take of one enforced charge. */
-  nextDecision(policy: Policy): SourcedDecision | RedisFailure {
+  nextDecision(policy: Policy): SoleDecision | RedisFailure {
     const failure = this.#failure()
     if (failure) return failure
     const remaining = this.#number()
     const waitMs = this.#waitMs()
     const resetMs = this.#number()
-    const decision = new SourcedDecision(this.#source, policy, remaining, waitMs, resetMs, this.now, this.#waitMs())
+    const decision = new SoleDecision(this.#source, policy, remaining, waitMs, resetMs, this.now, this.#waitMs())
     return this.#at > this.#fields.length ? invalidReply() : decision
   }
 

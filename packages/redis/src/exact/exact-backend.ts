@@ -17,7 +17,7 @@ import {
   Observers,
   retentionMs,
   type ScriptRunner,
-  type SourcedDecision,
+  type SoleDecision,
   takeParts,
 } from '@sluice/limiter-core/backend'
 import { countIdentity } from '../client/count-identity.ts'
@@ -177,7 +177,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     })
   }
 
-  #takePlain(charge: Charge, moment: Moment | undefined): Promise<SourcedDecision> {
+  #takePlain(charge: Charge, moment: Moment | undefined): Promise<SoleDecision> {
     return this.#calls.takeOne(charge, this.#keys.nameOfCells(charge), moment?.deadlineAt)
   }
 
@@ -209,7 +209,7 @@ function isPlain({ advisory, known, hold }: Charge): boolean {
 }
 
 /** Returns a decision as the answer to its only charge. */
-function answerOf(decision: SourcedDecision): Answer {
+function answerOf(decision: SoleDecision): Answer {
   const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs, takenAt, counted, source } = decision
   const verdict = new ChargeVerdict(policy, false, remaining, retryAfterMs, resetAfterMs, availableAfterMs)
   return { verdicts: [verdict], takenAt, counted, source }

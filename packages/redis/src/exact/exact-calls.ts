@@ -1,5 +1,5 @@
 import { sendAgain, soonest, stillWanted } from '@sluice/fleet/backend'
-import type { Charge, Clock, Observers, ScriptRunner, SourcedDecision } from '@sluice/limiter-core/backend'
+import type { Charge, Clock, Observers, ScriptRunner, SoleDecision } from '@sluice/limiter-core/backend'
 import { hashSlot } from '../client/hash-slot.ts'
 import { lateFailure, RedisFailure, unsentFailure } from '../client/redis-failure.ts'
 import { resetScript } from '../lua/scripts.ts'
@@ -51,7 +51,7 @@ export class ExactCalls {
   }
 
   /** Takes one enforced charge without prior usage, with a native command if possible. */
-  takeOne(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SourcedDecision> {
+  takeOne(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SoleDecision> {
     const taken = this.#native?.take(charge, name, deadlineAt)
     if (!taken) return this.#takeByScript(charge, name, deadlineAt)
     return taken.then(
@@ -65,7 +65,7 @@ export class ExactCalls {
   /**
    * If no other call is pending, sends the take in its own call with as few promises and objects as possible.
    */
-  #takeByScript(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SourcedDecision> {
+  #takeByScript(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SoleDecision> {
     const queue = this.#queueOf(name)
     const taken = queue.isIdle ? this.#takeAtOnce(queue, charge, name, deadlineAt) : undefined
     if (taken) return taken
@@ -80,7 +80,7 @@ export class ExactCalls {
     charge: Charge,
     name: string,
     deadlineAt: number | undefined,
-  ): Promise<SourcedDecision> | undefined {
+  ): Promise<SoleDecision> | undefined {
     const { runner, clock, form } = this.#options
     const sentAt = clock.now()
     const time = this.#timed.timeNow(name, deadlineAt, sentAt)
@@ -139,7 +139,7 @@ export class ExactCalls {
     deadlineAt: number | undefined,
     sentAt: number,
     reply: BatchReply,
-  ): SourcedDecision | Promise<SourcedDecision> {
+  ): SoleDecision | Promise<SoleDecision> {
     this.#timed.recordTime(name, reply.now, sentAt)
     if (reply.late) {
       const [request, decided] = requestOfOne(charge, name, deadlineAt)

@@ -1,4 +1,4 @@
-import { type Charge, type Clock, type ScriptRunner, SourcedDecision, wholeMsUntil } from '@sluice/limiter-core/backend'
+import { type Charge, type Clock, type ScriptRunner, SoleDecision, wholeMsUntil } from '@sluice/limiter-core/backend'
 import { hashSlot } from '../client/hash-slot.ts'
 import { brokenFailure, failureOf, RedisFailure } from '../client/redis-failure.ts'
 import { isNative } from '../lua/native-policy.ts'
@@ -47,7 +47,7 @@ export class NativeTakes {
    * Takes one enforced charge without prior usage. Returns undefined, or resolves with undefined, if nothing was taken
    * and a script must be used instead.
    */
-  take(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SourcedDecision | undefined> | undefined {
+  take(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SoleDecision | undefined> | undefined {
     const { counter, cost } = charge
     const { compiled } = counter
     if (!isNative(compiled) || !Number.isSafeInteger(cost) || cost < 1) return undefined
@@ -93,7 +93,7 @@ export class NativeTakes {
     return undefined
   }
 
-  #decided(sent: Sent, [taken, expires]: readonly unknown[]): SourcedDecision | undefined | Promise<SourcedDecision> {
+  #decided(sent: Sent, [taken, expires]: readonly unknown[]): SoleDecision | undefined | Promise<SoleDecision> {
     if (taken instanceof Error) return this.#refused(sent, failureOf(taken))
     if (expires instanceof Error) this.#refuses(sent, failureOf(expires))
     const reply = readReply(taken, expires)
@@ -108,7 +108,7 @@ export class NativeTakes {
    * Asks for the end of the window again: clients that send commands concurrently may send the second one first, when
    * the key does not exist yet.
    */
-  async #decidedLater(sent: Sent, { value, applied, expiresAt }: TakeReply): Promise<SourcedDecision> {
+  async #decidedLater(sent: Sent, { value, applied, expiresAt }: TakeReply): Promise<SoleDecision> {
     const [expires = expiresAt] = (await this.#queueOf(sent.name)?.add([['PEXPIRETIME', sent.name]])) ?? []
     return this.#decision(sent, true, readReply([value, applied], expires))
   }
@@ -119,7 +119,7 @@ export class NativeTakes {
     return expiresAt + 1 - this.#options.timed.expiryOffset
   }
 
-  #decision({ charge, now }: Sent, isAllowed: boolean, reply: TakeReply): SourcedDecision {
+  #decision({ charge, now }: Sent, isAllowed: boolean, reply: TakeReply): SoleDecision {
     const { cost, counter } = charge
     const { value } = reply
     const { capacity, policy } = counter.compiled
@@ -135,7 +135,7 @@ export class NativeTakes {
     // a refund must reach the window of its take
     const takenAt = Math.max(now, endsAt - windowMs)
     const { source } = this.#options
-    return new SourcedDecision(source, policy, remaining, isAllowed ? 0 : waitMs, resetMs, takenAt, growsMs)
+    return new SoleDecision(source, policy, remaining, isAllowed ? 0 : waitMs, resetMs, takenAt, growsMs)
   }
 
   /** Returns undefined if a script can take the units instead. Throws other failures. */

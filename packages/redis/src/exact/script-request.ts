@@ -1,5 +1,5 @@
 import type { TimedRequest } from '@sluice/fleet/backend'
-import type { Answer, Charge, SourcedDecision } from '@sluice/limiter-core/backend'
+import type { Answer, Charge, SoleDecision } from '@sluice/limiter-core/backend'
 import type { ReportedUsage } from '../lua/reported-usage.ts'
 
 export type Operation = 'take' | 'peek' | 'adjust'
@@ -18,7 +18,7 @@ export interface ScriptRequest extends TimedRequest {
   readonly requestedAt: number
   /** Usage to report for the key of each charge; undefined if there is nothing to report. */
   reported: readonly (ReportedUsage | undefined)[] | undefined
-  /** Whether the request is a take of one enforced charge that resolves with a `SourcedDecision`. */
+  /** Whether the request is a take of one enforced charge that resolves with a `SoleDecision`. */
   readonly flat: boolean
   readonly resolve: (answer: Answer) => void
 }
@@ -28,9 +28,9 @@ export function requestOfOne(
   charge: Charge,
   name: string,
   deadlineAt: number | undefined,
-): [ScriptRequest, Promise<SourcedDecision>] {
+): [ScriptRequest, Promise<SoleDecision>] {
   let request: ScriptRequest | undefined
-  const decided = new Promise<SourcedDecision>((resolve, reject) => {
+  const decided = new Promise<SoleDecision>((resolve, reject) => {
     request = {
       operation: 'take',
       charges: [charge],
@@ -42,7 +42,7 @@ export function requestOfOne(
       requestedAt: 0,
       reported: undefined,
       flat: true,
-      // a `SourcedDecision` is also an `Answer`
+      // a `SoleDecision` is also an `Answer`
       resolve: resolve as (answer: Answer) => void,
       reject,
       retried: false,

@@ -14,7 +14,7 @@ import {
   Observers,
   type Policy,
   type PolicyVerdict,
-  SourcedDecision,
+  SoleDecision,
 } from '@sluice/limiter-core/backend'
 import { LastReading } from './last-reading.ts'
 import { SaturationAlarm } from './saturation-alarm.ts'
@@ -97,7 +97,7 @@ class SketchBackend implements Backend<Answer> {
   }
 
   /** `take` of a counter. */
-  takeOne({ compiled, window }: SketchCounter, key: string, cost: number, moment?: Moment): SourcedDecision {
+  takeOne({ compiled, window }: SketchCounter, key: string, cost: number, moment?: Moment): SoleDecision {
     const now = this.#now(moment)
     const counts = this.#counts
     this.#begin(window, cost > 0, now)
@@ -107,15 +107,7 @@ class SketchBackend implements Backend<Answer> {
     const at = this.#takenAt(now)
     const left = counts.remaining()
     const resetMs = counts.resetAfterMs()
-    const decision = new SourcedDecision(
-      NAME,
-      compiled.policy,
-      left,
-      waitMs,
-      resetMs,
-      at,
-      counts.availableAfterMs(left),
-    )
+    const decision = new SoleDecision(NAME, compiled.policy, left, waitMs, resetMs, at, counts.availableAfterMs(left))
     if (this.#observers.any) this.#watch(waitMs === 0 ? cost : 0, now)
     return decision
   }

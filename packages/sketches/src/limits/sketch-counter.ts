@@ -1,9 +1,9 @@
-import type { Answer, CompiledPolicy, Counter, Moment, SourcedDecision } from '@sluice/limiter-core/backend'
+import type { Answer, CompiledPolicy, Counter, Moment, SoleDecision } from '@sluice/limiter-core/backend'
 import type { CounterWindow } from './window-counts.ts'
 
 /** Takes one charge of a counter in sketches. */
 interface TakeOne {
-  takeOne(counter: SketchCounter, key: string, cost: number, moment?: Moment): SourcedDecision
+  takeOne(counter: SketchCounter, key: string, cost: number, moment?: Moment): SoleDecision
   closeCounter(counter: SketchCounter): void
 }
 
@@ -21,7 +21,7 @@ export class SketchCounter implements Counter<Answer> {
     this.#backend = backend
   }
 
-  take(key: string, cost: number, moment?: Moment): SourcedDecision {
+  take(key: string, cost: number, moment?: Moment): SoleDecision {
     return this.#backend.takeOne(this, key, cost, moment)
   }
 

@@ -1,6 +1,6 @@
 import { type LeaseGrant, type LeaseRequest, type LeaseTerms, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import { type Answer, type Charge, memoryBackend, type PolicyVerdict } from '@sluice/limiter-core'
-import { afterThisTurn, SourcedDecision } from '@sluice/limiter-core/backend'
+import { afterThisTurn, SoleDecision } from '@sluice/limiter-core/backend'
 import { FakeClock } from '../fake-clock.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 
@@ -28,7 +28,7 @@ export class LeasedProcess {
     const rate = fleet.nextRate()
     const after = (ms: number, run: () => void): (() => void) => clock.after(ms / rate, () => this.run(run))
     const own = { now: () => clock.now() * rate, wall: () => clock.wall(), after }
-    const takeUnleased = (charge: Charge): Promise<SourcedDecision> =>
+    const takeUnleased = (charge: Charge): Promise<SoleDecision> =>
       fleet.deliver(this, () => flat(exact.takeAll([charge])))
     this.backend = new LeasingBackend({ name: 'leased', exact, ledger, takeUnleased, terms: fleet.terms, clock: own })
   }
@@ -125,7 +125,7 @@ export class LeasedFleet {
   }
 }
 
-function flat({ takenAt, verdicts: [verdict] }: Answer): SourcedDecision {
+function flat({ takenAt, verdicts: [verdict] }: Answer): SoleDecision {
   const { policy, remaining, retryAfterMs, resetAfterMs } = verdict as PolicyVerdict
-  return new SourcedDecision('leased', policy, remaining, retryAfterMs, resetAfterMs, takenAt)
+  return new SoleDecision('leased', policy, remaining, retryAfterMs, resetAfterMs, takenAt)
 }

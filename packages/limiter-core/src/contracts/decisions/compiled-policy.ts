@@ -40,6 +40,8 @@ export interface CompiledPolicy {
    * `remaining`, `resetAfterMs` and `availableAfterMs` after it. Equal to the calls of the other methods, in one pass.
    */
   take?(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
+  /** Like `take`, without taking: `waitMs` is the wait of `cost`, and the other numbers are those of the cells. */
+  numbers?(cells: Float64Array, at: number, now: number, cost: number, waitMs: number, numbers: Float64Array): void
   /** Takes `cost` units. The caller has checked that they fit. */
   spend(cells: Float64Array, at: number, now: number, cost: number): void
   /**
