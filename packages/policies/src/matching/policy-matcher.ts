@@ -1,5 +1,6 @@
 import type { PolicyDocument } from '../document/policy-document.ts'
 import type { AttributeSource } from './attribute-source.ts'
+import { RequestCost } from './condition-cost.ts'
 import { type ConditionFailed, FilePolicy } from './file-policy.ts'
 import { keyOfParts } from './policy-key.ts'
 import { replacementsBy } from './replacements.ts'
@@ -55,16 +56,19 @@ export class PolicyMatcher {
   /** Returns the policies that apply to a request, as `match` does, without the others. */
   applying(read: AttributeSource): readonly MatchedPolicy[] {
     const fitting: MatchedPolicy[] = []
+    const replaced = new Set<number>()
+    const cost = new RequestCost()
     for (const place of this.#index.candidates(read)) {
       const policy = this.policies[place]
-      if (!policy.fits(read, this.#failed)) continue
+      const fits = policy.fits(read, this.#failed, cost)
+      if (!fits) continue
       const key = keyOfParts(policy.key.partsOf(read))
       if (!isIncluded(policy.share, policy.name, key)) continue
       const plan = policy.planOf(read)
       fitting.push({ policy, place, key, plan, limit: policy.limitOf(plan) })
+      // a request that is made expensive must not choose a more generous policy
+      if (fits !== 'assumed') for (const other of this.#replaced[place]) replaced.add(other)
     }
-    if (fitting.length < 2) return fitting
-    const replaced = new Set(fitting.flatMap(({ place }) => this.#replaced[place]))
     return replaced.size === 0 ? fitting : fitting.filter(({ place }) => !replaced.has(place))
   }
 }
