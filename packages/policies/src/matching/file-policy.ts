@@ -29,11 +29,11 @@ export class FilePolicy {
   /** Limits by plan, and the plan with the smallest one; undefined if all plans have the same limit. */
   readonly #plans: { readonly limits: ReadonlyMap<string, number>; readonly smallest: string } | undefined
 
+  /** `overrides`: the overrides of this policy only. */
   constructor(written: WrittenPolicy, overrides: readonly WrittenOverride[]) {
-    const own = overrides.filter(({ policy }) => policy === written.name)
     this.written = written
     this.key = new PolicyKey(written.key)
-    this.overrides = own.length === 0 ? undefined : new FileOverrides(own, this.key.names.length)
+    this.overrides = overrides.length === 0 ? undefined : new FileOverrides(overrides, this.key.names.length)
     this.share = shareOf(written.rollout)
     this.match = new AttributeMatch(written.match)
     this.#condition = written.when === undefined ? undefined : new Condition(written.when)

@@ -1,6 +1,7 @@
 import type { PolicyDocument } from '../document/policy-document.ts'
 import type { AttributeSource } from './attribute-source.ts'
 import { RequestCost } from './condition-cost.ts'
+import { byPolicy } from './file-overrides.ts'
 import { type ConditionFailed, FilePolicy } from './file-policy.ts'
 import { keyOfParts } from './policy-key.ts'
 import { replacementsBy } from './replacements.ts'
@@ -32,7 +33,8 @@ export class PolicyMatcher {
 
   /** `failed` is called if a condition cannot be evaluated. Default: such a policy does not apply, without notice. */
   constructor({ policies, overrides = [] }: PolicyDocument, failed: ConditionFailed = () => {}) {
-    this.policies = policies.map((written) => new FilePolicy(written, overrides))
+    const overridesOf = byPolicy(overrides)
+    this.policies = policies.map((written) => new FilePolicy(written, overridesOf(written.name)))
     // `address` takes the place of missing attributes
     this.attributes = [...new Set(['address', ...this.policies.flatMap(({ attributes }) => attributes)])]
     this.#index = new RequestIndex(
