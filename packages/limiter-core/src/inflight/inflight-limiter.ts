@@ -133,7 +133,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     this.#learned = adaptive?.open(time)
     this.#cap = { name: this.name, place, limit: most, limitOf: (key) => this.limitOf(key), maxHoldMs: heldMs }
     const id = JSON.stringify([place, this.name])
-    const claim = { name: this.name, owner, remedy: 'a name', id, data: JSON.stringify(this.#cap), limiter: this.#cap }
+    const claim = { name: this.name, owner, remedy: 'a name', id, data: JSON.stringify(this.#cap), limiter: {} }
     this.#unclaim = backend ? claimName(backend, { ...claim, shared: isShared }) : () => {}
     this.#backend =
       backend ??
