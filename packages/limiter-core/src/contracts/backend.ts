@@ -26,10 +26,7 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   readonly synchronous?: boolean
   /** Whether each process has its own counts, so that N processes admit up to N times the limit. Default: false. */
   readonly perProcess?: boolean
-  /**
-   * Supported algorithms. Default: all. The default algorithm of a policy is chosen from them, and `open` throws for
-   * other algorithms.
-   */
+  /** Supported algorithms. Default: all. The default algorithm of a policy is one of them; `open` throws for others. */
   readonly algorithms?: readonly AlgorithmName[] | undefined
   /**
    * Whether the backend supports `Policy.calendar`. Default: false, and a limiter throws `SLUICE_BAD_POLICY` for a

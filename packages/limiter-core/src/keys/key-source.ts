@@ -44,9 +44,7 @@ export type ReportFallback = (fallback: KeyFallback) => void
 
 export const reportNothing: ReportFallback = () => {}
 
-/**
- * Returns the key of a request. Custom functions usually read the framework's request; built-in sources read the view.
- */
+/** Returns the key of a request. Custom functions usually read the request; built-in sources read the view. */
 export type KeySource<Raw = unknown> = RequestHook<
   // `report` and `rules` are for sources that combine other sources by `resolveKey`
   [request: Raw, view: RequestView<Raw>, report?: ReportFallback, rules?: AddressRules],

@@ -22,9 +22,7 @@ import { OverrideCounters } from './override-counters.ts'
 
 /** Options that all policies of a limiter share. */
 export interface CommonOptions {
-  /**
-   * Stores the counts. Default: the process-wide memory backend, where limiters without `scope` do not share counts.
-   */
+  /** Stores the counts. Default: the process-wide memory backend, where limiters without `scope` share no counts. */
   readonly backend?: Backend | undefined
   /**
    * Namespace of the counts on a backend: 1 to 128 characters that do not start with `#`. Limiters with the same scope

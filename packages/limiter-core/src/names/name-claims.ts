@@ -52,7 +52,7 @@ const KEY = Symbol.for('sluice.claims@1')
  * is set. Throws `SLUICE_UNNAMED_LIMITER` for a second limiter without a name, and `SLUICE_DUPLICATE_POLICY` for a
  * different definition, because one count cannot have two limits. If the name is claimed on another backend with the
  * same identity, definitions may differ and only a warning is printed: the backends may belong to two releases. Returns
- * a function that releases the name, as does its garbage collection: a limiter keeps the function.
+ * a function that releases the name. A limiter keeps it: its garbage collection releases the name too.
  */
 export function claimName(backend: Pick<Backend, 'identity'>, claim: NameClaim): () => void {
   const names = processWide<ClaimedNames>(KEY, () => new WeakMap())
