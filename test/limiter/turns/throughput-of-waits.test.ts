@@ -85,15 +85,10 @@ describe('waits with booked turns', () => {
     eachSeed(20, async (random) => {
       const clock = new FakeClock({ nowMs: random.whole(5_000) })
       const algorithm = random.pick(['fixed-window', 'sliding-log', 'token-bucket', 'gcra'] as const)
-      const policies = [
-        { limit: 10, window: '1s', retry: 'booked', algorithm, ...(algorithm === 'gcra' && { burst: 10 }) },
-      ] as const
-      const limiter = createLimiter({ policies, clock })
+      const unbooked = { limit: 10, window: '1s', algorithm, ...(algorithm === 'gcra' && { burst: 10 }) } as const
+      const limiter = createLimiter({ policies: [{ ...unbooked, retry: 'booked' }], clock })
       const calls = Array.from({ length: 40 }, () => ({ cost: 1 + random.whole(3) }))
-      const plain = createLimiter({
-        policies: [{ ...policies[0], retry: undefined }],
-        clock: new FakeClock({ nowMs: clock.now() }),
-      })
+      const plain = createLimiter({ policies: [unbooked], clock: new FakeClock({ nowMs: clock.now() }) })
       // the window has begun before the calls
       const used = random.whole(11)
       plain.take('key', used)

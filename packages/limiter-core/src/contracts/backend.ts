@@ -28,10 +28,7 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   readonly perProcess?: boolean
   /** Supported algorithms. Default: all. The default algorithm of a policy is one of them; `open` throws for others. */
   readonly algorithms?: readonly AlgorithmName[] | undefined
-  /**
-   * Whether the backend supports `Policy.calendar`. Default: false, and a limiter throws `SLUICE_BAD_POLICY` for a
-   * policy with a calendar.
-   */
+  /** Whether the backend supports `Policy.calendar`. Default: false, and a limiter throws `SLUICE_BAD_POLICY`. */
   readonly keepsCalendars?: boolean | undefined
   /**
    * Whether the backend holds units of policies with `maxHoldMs`, which it then opens with `CompiledPolicy.holds`.
@@ -66,10 +63,7 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): A
   /** Removes all usage and debt of keys. */
   resetAll(keys: readonly CountedKey[]): MaybePromise<void>
-  /**
-   * Reports evictions, breaker changes, synchronisation and other internal events to an observer. Returns a function
-   * that unsubscribes.
-   */
+  /** Reports evictions, breaker changes and other internal events to an observer. Returns a function to unsubscribe. */
   observe?(observer: Observer): () => void
   /**
    * Takes charges from units that this process already holds, such as leased units, without a remote call. Returns

@@ -175,10 +175,7 @@ function roomFor(limit: number): number {
   return Math.min(LARGEST_LOG, Math.max(SMALLEST_ROOM, 2 ** Math.ceil(Math.log2(limit))))
 }
 
-/**
- * Returns the largest limit per policy name. It is NaN if one of the limits is not a number: `compilePolicy` rejects
- * that policy later.
- */
+/** Returns the largest limit per policy name; NaN if a limit is not a number, which `compilePolicy` rejects later. */
 function largestOf(
   plans: readonly (readonly PolicyInput[])[],
   limitOf: (input: PolicyInput) => number,
