@@ -23,6 +23,7 @@ export {
   byIp,
   byPrincipal,
   byRoute,
+  type JoinedKeySource,
   type LabelledKeySource,
 } from './keys/sources.ts'
 export type { Keys } from './limiter/charges.ts'

@@ -66,8 +66,8 @@ export class ReplayedPolicies {
   constructor({ document, lists }: PolicyFile, clock: Clock) {
     this.#clock = clock
     this.lists = lists.isEmpty ? undefined : lists
-    this.matcher = new PolicyMatcher(document, (policy) => {
-      this.failedConditions.set(policy, (this.failedConditions.get(policy) ?? 0) + 1)
+    this.matcher = new PolicyMatcher(document, (policy, _error, applied) => {
+      if (!applied) this.failedConditions.set(policy, (this.failedConditions.get(policy) ?? 0) + 1)
     })
     const { policies } = this.matcher
     this.#active = policies.flatMap(({ written }, index) => (written.mode === 'off' ? [] : [index]))

@@ -45,7 +45,7 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
 
   admit(exchange: HttpExchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.#off) return 'passed'
-    if (this.#detector.isNew) this.#detector.recordUse()
+    if (this.#detector.isWatching) this.#detector.recordUse(exchange)
     // checked before: the permit of the first check must also wait for this handler
     if (!exchange.life.registerLimiter(this.gate)) return this.#holds ? 'held' : 'passed'
     // the client has left, so no event would release a permit

@@ -1,9 +1,6 @@
 import type { CompiledPolicy } from '../contracts.ts'
 
-/**
- * Returns the milliseconds, an integer, until more than `remaining` units are available if no other request arrives; 0
- * for an unused key.
- */
+/** Returns the whole milliseconds until more than `remaining` units are free without requests; 0 for an unused key. */
 export function availableAfterMs(
   compiled: CompiledPolicy,
   cells: Float64Array,

@@ -1,5 +1,5 @@
 import type { CompiledPolicy, Policy, PolicyBookings } from '../contracts.ts'
-import { drainPerMs, reachMs } from './policy-forms.ts'
+import { capacityOf, drainPerMs, reachMs } from './policy-forms.ts'
 import { retentionMs } from './retention-ms.ts'
 import { WrappedPolicy } from './wrapped-policy.ts'
 
@@ -147,16 +147,20 @@ export class BookingPolicy extends WrappedPolicy implements PolicyBookings {
   }
 }
 
-/**
- * Returns the milliseconds between units, so that the policy admits all units that return up to `SPREAD_MS` after their
- * turns.
- */
+/** Returns the milliseconds between units: all units that return up to `SPREAD_MS` after their turns are admitted. */
 function paceMsOf(policy: Policy, capacity: number, isWeighted: boolean): number {
   const { limit, windowMs } = policy
   const perMs = drainPerMs(policy)
   if (perMs > 0) return Math.max(1 / perMs, (1 / perMs + SPREAD_MS) / capacity)
   const paceMs = (reachMs(policy) + SPREAD_MS) / limit
   return isWeighted && limit > 1 ? Math.min(paceMs, (windowMs + SPREAD_MS) / (limit - 1)) : paceMs
+}
+
+/** Whether the turns of a policy take noticeably longer than its units would. */
+export function losesByTurns(policy: Policy): boolean {
+  const isWeighted = policy.algorithm === 'sliding-window' && (policy.slices ?? 1) === 1
+  const unitMs = policy.windowMs / policy.limit
+  return policy.retry === 'booked' && paceMsOf(policy, capacityOf(policy), isWeighted) > 1.03 * unitMs
 }
 
 function wholeSeconds(ms: number): number {

@@ -14,9 +14,7 @@ export interface OpenBan {
   readonly strikes: Counter
   /** Counts bans, for the duration of the next one. Undefined if all bans are equally long. */
   readonly offences: Counter | undefined
-  /**
-   * Counters with the rest of a ban as their `resetAfterMs`: one for all durations, or one for each if `isSlotted`.
-   */
+  /** Counters whose `resetAfterMs` is the rest of a ban: one for all durations, or one for each if `isSlotted`. */
   readonly running: readonly Counter[]
   /** Whether the backend answers synchronously, so that a ban is read for each request. */
   readonly isSynchronous: boolean

@@ -26,15 +26,9 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   readonly synchronous?: boolean
   /** Whether each process has its own counts, so that N processes admit up to N times the limit. Default: false. */
   readonly perProcess?: boolean
-  /**
-   * Supported algorithms. Default: all. The default algorithm of a policy is chosen from them, and `open` throws for
-   * other algorithms.
-   */
+  /** Supported algorithms. Default: all. The default algorithm of a policy is one of them; `open` throws for others. */
   readonly algorithms?: readonly AlgorithmName[] | undefined
-  /**
-   * Whether the backend supports `Policy.calendar`. Default: false, and a limiter throws `SLUICE_BAD_POLICY` for a
-   * policy with a calendar.
-   */
+  /** Whether the backend supports `Policy.calendar`. Default: false, and a limiter throws `SLUICE_BAD_POLICY`. */
   readonly keepsCalendars?: boolean | undefined
   /**
    * Whether the backend holds units of policies with `maxHoldMs`, which it then opens with `CompiledPolicy.holds`.
@@ -69,10 +63,7 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): A
   /** Removes all usage and debt of keys. */
   resetAll(keys: readonly CountedKey[]): MaybePromise<void>
-  /**
-   * Reports evictions, breaker changes, synchronisation and other internal events to an observer. Returns a function
-   * that unsubscribes.
-   */
+  /** Reports evictions, breaker changes and other internal events to an observer. Returns a function to unsubscribe. */
   observe?(observer: Observer): () => void
   /**
    * Takes charges from units that this process already holds, such as leased units, without a remote call. Returns

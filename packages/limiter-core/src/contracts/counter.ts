@@ -8,10 +8,7 @@ import type { Moment } from './moment.ts'
 export type DecisionOf<A extends MaybePromise<Answer>> =
   A extends Promise<unknown> ? Promise<Decision> : A extends Answer ? Decision : MaybePromise<Decision>
 
-/**
- * A policy that is counted on a backend under a name, as returned by `Backend.open`. Counters with equal names share
- * a count.
- */
+/** A policy that is counted on a backend under a name, see `Backend.open`. Counters with equal names share a count. */
 export interface Counter<A extends MaybePromise<Answer> = MaybePromise<Answer>> {
   readonly compiled: CompiledPolicy
   /** Name of the count: `scope/policy/algorithm@version`. */

@@ -52,10 +52,7 @@ export interface ObservedCap {
  * warned about (`SLUICE_OBSERVER_DROPPED`). An object without any of these methods is rejected (`SLUICE_BAD_OPTION`).
  */
 export interface Observer {
-  /**
-   * Called for each decision. `key` is the key of the binding policy. `request` is undefined if the limiter was
-   * called without a request.
-   */
+  /** Called for each decision. `key`: the key of the binding policy. `request`: undefined if there was no request. */
   decided?(key: string, decision: Decision, request?: ObservedRequest): void
   /**
    * Called once per policy after the backend has counted units that `charge`, `refund` or `settle` added. `units` is an

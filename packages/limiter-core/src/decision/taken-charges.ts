@@ -15,10 +15,7 @@ export function takenAtOf({ verdicts, takenAt, takenAts }: Decision, charge: Cha
   return takenAts[placeIn(verdicts, charge)] ?? Number.POSITIVE_INFINITY
 }
 
-/**
- * Whether the backend of a charge counted the take; true if it was not called. Without a charge: whether all backends
- * counted it.
- */
+/** Whether the backend of a charge counted the take or was not called. Without a charge: whether all backends did. */
 export function wasCounted({ verdicts, counted, countedEach }: Decision, charge: Charge | undefined): boolean {
   if (!charge || !countedEach) return counted
   return countedEach[placeIn(verdicts, charge)] ?? true

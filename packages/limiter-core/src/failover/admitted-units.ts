@@ -60,10 +60,7 @@ export class AdmittedUnitsReporter {
   }
 }
 
-/**
- * Returns the charges that the rule took, with the semantics of a backend: all enforced ones or none; advisory ones
- * if all fit.
- */
+/** Returns the charges that the rule took, as a backend does: all enforced ones or none; advisory ones if all fit. */
 export function passedOf(charges: readonly FailoverCharge[], verdicts: readonly BackendVerdict[]): readonly boolean[] {
   const isRuled = charges.map(({ counter }) => counter.rule.source !== 'deny')
   const isDenied = hasDenial(verdicts)

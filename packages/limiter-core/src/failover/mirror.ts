@@ -70,9 +70,7 @@ export class Mirror implements FailureRule {
     this.markDecidedLocally(now)
   }
 
-  /**
-   * Returns the time of a new call: `now`, or slightly later if earlier answers were marked as lost at the same time.
-   */
+  /** Returns the time of a new call: `now`, or slightly later if earlier answers were marked as lost at that time. */
   callAt(now: number): number {
     return now > this.#outdatedAt ? now : after(this.#outdatedAt)
   }
@@ -127,9 +125,7 @@ export class Mirror implements FailureRule {
     }
   }
 
-  /**
-   * Whether there may be units that were not reported to the backend. While the backend works, takes only check this.
-   */
+  /** Whether there may be units that the backend does not have. While the backend works, takes only check this. */
   hasUnreported(now: number): boolean {
     return now < this.#unreportedUntil
   }

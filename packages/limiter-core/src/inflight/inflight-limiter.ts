@@ -37,10 +37,7 @@ export interface InflightLimiterOptions {
   readonly name?: string | undefined
   /** Places per key at the same time: an integer of at least 1, or a limit from `adaptive` of `@sluice/overload`. */
   readonly limit: number | AdaptiveLimit
-  /**
-   * Time after which a permit is revoked and its `lost` signal is aborted, from 1 ms to 2^31 - 1 ms. Default: permits
-   * are never revoked.
-   */
+  /** Time after which a permit is revoked and its `lost` signal aborted, from 1 ms to 2^31 - 1 ms. Default: never. */
   readonly maxHoldMs?: Duration | undefined
   /**
    * Backend that stores the permits. Default: the memory of this process. Caps with different names on one backend are
@@ -133,7 +130,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     this.#learned = adaptive?.open(time)
     this.#cap = { name: this.name, place, limit: most, limitOf: (key) => this.limitOf(key), maxHoldMs: heldMs }
     const id = JSON.stringify([place, this.name])
-    const claim = { name: this.name, owner, remedy: 'a name', id, data: JSON.stringify(this.#cap), limiter: this.#cap }
+    const claim = { name: this.name, owner, remedy: 'a name', id, data: JSON.stringify(this.#cap), limiter: {} }
     this.#unclaim = backend ? claimName(backend, { ...claim, shared: isShared }) : () => {}
     this.#backend =
       backend ??

@@ -1,10 +1,7 @@
 import type { Clock } from '../contracts.ts'
 import type { HeldPermit } from './permit.ts'
 
-/**
- * Revokes permits that are held longer than `maxHoldMs`. One timer is enough, because the oldest permit is always the
- * next to expire.
- */
+/** Revokes permits that are held longer than `maxHoldMs`. One timer is enough: the oldest permit expires first. */
 export class MaxHoldTimer {
   readonly #clock: Clock
   readonly #maxHoldMs: number

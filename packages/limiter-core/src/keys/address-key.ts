@@ -92,10 +92,7 @@ export function addressKey(text: string, rules: AddressRules): string | undefine
   return writeIPv6(groups) + rules.suffix
 }
 
-/**
- * Like `addressKey`, for an address that may have a port, which some proxies add: `192.0.2.1:5678`,
- * `[2001:db8::1]:5678`.
- */
+/** Like `addressKey`, for an address with a port, which some proxies add: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
 export function addressKeyOfPeer(text: unknown, rules: AddressRules): string | undefined {
   if (typeof text !== 'string') return undefined
   const key = addressKey(text, rules)

@@ -123,10 +123,7 @@ function hexDigit(code: number): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1
 }
 
-/**
- * Formats eight groups as specified by RFC 5952: lower case, no leading zeros, `::` for the first longest run of
- * zeros.
- */
+/** Formats eight groups by RFC 5952: lower case, no leading zeros, `::` for the first longest run of zeros. */
 export function writeIPv6(groups: readonly number[]): string {
   const start = longestZeros(groups)
   if (start < 0) return hexGroups(groups, 0, 8)

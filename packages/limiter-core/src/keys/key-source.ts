@@ -44,9 +44,7 @@ export type ReportFallback = (fallback: KeyFallback) => void
 
 export const reportNothing: ReportFallback = () => {}
 
-/**
- * Returns the key of a request. Custom functions usually read the framework's request; built-in sources read the view.
- */
+/** Returns the key of a request. Custom functions usually read the request; built-in sources read the view. */
 export type KeySource<Raw = unknown> = RequestHook<
   // `report` and `rules` are for sources that combine other sources by `resolveKey`
   [request: Raw, view: RequestView<Raw>, report?: ReportFallback, rules?: AddressRules],
@@ -95,17 +93,21 @@ export function resolveKey<Raw>(
   }
 }
 
+/** Returns the key of a value: a NUL in front, which bodies can contain, separates it from the key of each fallback. */
+export function ownKey(value: string | number | bigint): string {
+  const text = String(value)
+  return text.charCodeAt(0) === 0 ? `\0${text}` : text
+}
+
 function keyOf(value: unknown, resolution: Resolution): ResolvedKey {
   if (typeof value === 'string') {
     if (isWholeIPv6(value, DEFAULT_RULES)) resolution.report({ reason: 'whole-ipv6' })
-    // A legal header value never contains NUL, but a key from a body can. An additional NUL in front separates every
-    // user-defined key from every fallback key.
-    return value.charCodeAt(0) === 0 ? `\0${value}` : value
+    return ownKey(value)
   }
   if (value === EXEMPT || value === DENY) return value as ResolvedKey
   if (value === undefined) return addressInstead(resolution, { reason: 'undefined' })
   if (value === ANONYMOUS) return addressInstead(resolution, { reason: 'anonymous' })
-  if (typeof value === 'bigint' || Number.isFinite(value)) return String(value)
+  if (typeof value === 'bigint' || Number.isFinite(value)) return ownKey(value as number | bigint)
   return addressInstead(resolution, { reason: 'not-a-string' })
 }
 

@@ -1,8 +1,10 @@
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { MaybePromise } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf } from '../errors/shown.ts'
 import { optionsOf } from '../options/options.ts'
-import { type AddressOptions, compileAddressOptions } from './address-key.ts'
+import { type AddressOptions, addressKeyOfPeer, compileAddressOptions } from './address-key.ts'
 import { joinedKey } from './joined-key.ts'
 import {
   ANONYMOUS,
@@ -11,6 +13,8 @@ import {
   type KeyResult,
   type KeySource,
   keyOfAddress,
+  NO_ADDRESS,
+  ownKey,
   type ResolvedKey,
   reportNothing,
   resolveKey,
@@ -23,6 +27,15 @@ import { isPreflight } from './preflight.ts'
  */
 export interface LabelledKeySource<Raw = unknown> extends KeySource<Raw> {
   readonly label: string
+}
+
+/** A key source that combines several sources. */
+export interface JoinedKeySource<Raw = unknown> extends LabelledKeySource<Raw> {
+  /**
+   * Returns the key that a limiter counts if the sources have these values, for example to reset it: the address of a
+   * client for `byIp`, and for other sources what they return. Throws `SLUICE_BAD_KEY` unless each source has a value.
+   */
+  keyOf(...values: readonly (string | number | bigint)[]): string
 }
 
 export type ByIpOptions = AddressOptions
@@ -103,14 +116,32 @@ export function byRoute<Raw = unknown>(): LabelledKeySource<Raw> {
  * source returns `DENY`, the request is denied; otherwise, if any returns `EXEMPT`, it is exempt. Throws
  * `SLUICE_BAD_OPTION`.
  */
-export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): LabelledKeySource<Raw> {
+export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): JoinedKeySource<Raw> {
   if (sources.length === 0) throw badOption('byAll', sources, 'at least one key source')
   for (const source of sources) {
     if (typeof source !== 'function') throw badOption('byAll', source, 'key sources such as byIp()')
   }
-  return labelled<Raw>(sources.map(labelOf).join(' + '), (_request, view, report = reportNothing, rules) => {
-    return andThen(allOf(sources.map((source) => resolveKey(source, view, report, rules))), joined)
+  const source = labelled<Raw>(sources.map(labelOf).join(' + '), (_request, view, report = reportNothing, rules) => {
+    return andThen(allOf(sources.map((one) => resolveKey(one, view, report, rules))), joined)
   })
+  return Object.assign(source, { keyOf: (...values: readonly (string | number | bigint)[]) => keyOf(sources, values) })
+}
+
+const isValue = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'bigint' || Number.isFinite(value)
+
+function keyOf(sources: readonly KeySource<never>[], values: readonly (string | number | bigint)[]): string {
+  if (values.length !== sources.length || !values.every(isValue)) {
+    const received = values.map(kindOf).join(', ') || 'nothing'
+    throw new SluiceError(
+      'SLUICE_BAD_KEY',
+      `keyOf: expected ${sources.length} strings or numbers, received ${received}`,
+    )
+  }
+  const parts = sources.map(({ addressRules }, index) =>
+    addressRules ? (addressKeyOfPeer(values[index], addressRules) ?? NO_ADDRESS) : ownKey(values[index]),
+  )
+  return joinedKey(...parts)
 }
 
 function joined(parts: readonly ResolvedKey[]): KeyResult {

@@ -14,9 +14,7 @@ export class LimiterBans {
   readonly #open: readonly OpenPolicy[]
   readonly #backend: BanningBackend | undefined
 
-  /**
-   * `all`: those of all policies. `open`: the policies that are not off. `backend`: undefined if none of these bans keys.
-   */
+  /** `all`: bans of all policies. `open`: the policies that are not off. `backend`: undefined if none bans keys. */
   constructor(all: readonly OpenBan[], open: readonly OpenPolicy[], backend: BanningBackend | undefined) {
     this.#all = all
     this.#open = open

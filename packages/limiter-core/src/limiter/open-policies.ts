@@ -22,9 +22,7 @@ import { OverrideCounters } from './override-counters.ts'
 
 /** Options that all policies of a limiter share. */
 export interface CommonOptions {
-  /**
-   * Stores the counts. Default: the process-wide memory backend, where limiters without `scope` do not share counts.
-   */
+  /** Stores the counts. Default: the process-wide memory backend, where limiters without `scope` share no counts. */
   readonly backend?: Backend | undefined
   /**
    * Namespace of the counts on a backend: 1 to 128 characters that do not start with `#`. Limiters with the same scope
@@ -177,10 +175,7 @@ function roomFor(limit: number): number {
   return Math.min(LARGEST_LOG, Math.max(SMALLEST_ROOM, 2 ** Math.ceil(Math.log2(limit))))
 }
 
-/**
- * Returns the largest limit per policy name. It is NaN if one of the limits is not a number: `compilePolicy` rejects
- * that policy later.
- */
+/** Returns the largest limit per policy name; NaN if a limit is not a number, which `compilePolicy` rejects later. */
 function largestOf(
   plans: readonly (readonly PolicyInput[])[],
   limitOf: (input: PolicyInput) => number,

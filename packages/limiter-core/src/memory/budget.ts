@@ -101,9 +101,7 @@ export class Budget {
     return this.hasSpare(bytes)
   }
 
-  /**
-   * Refills the reserve from expired keys or, if there are none, by one step from the largest arena above its share.
-   */
+  /** Refills the reserve from expired keys or, without them, by one step from the largest arena above its share. */
   refill(tick: number, except?: Spender): void {
     // an unsuccessful search is expensive, so it is not made each time; a claim is always made, because the next
     // growths would use up a low reserve

@@ -40,10 +40,7 @@ export interface CounterSlots {
   readonly shown: CompiledPolicy
   readonly arena: Arena
   readonly low: number
-  /**
-   * Includes the number of the tail that remembers keys of this count, so that a flood of one policy does not degrade
-   * the tails of others.
-   */
+  /** Includes the number of the tail of this count: a flood of one policy does not degrade the tails of others. */
   readonly high: number
   /** 255ths of the capacity in one unit. */
   readonly fractionOfUnit: number

@@ -1,8 +1,6 @@
 import type { Shard } from './shard.ts'
 
-/**
- * The shards of an arena by leading hash bits: an extendible directory with a cursor that visits all shards in turn.
- */
+/** The shards of an arena by leading hash bits: an extendible directory, and a cursor that visits all in turn. */
 export class ShardDirectory {
   #depth = 0
   #entries: Shard[]

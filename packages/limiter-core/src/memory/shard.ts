@@ -82,9 +82,7 @@ export class Shard {
     )
   }
 
-  /**
-   * Writes the fingerprint of a new key to a free slot. Returns false if both sets of the key are full of live keys.
-   */
+  /** Writes the fingerprint of a new key to a free slot. Returns false if live keys fill both sets of the key. */
   place(low: number, high: number, tick: number, place: SlotRef): boolean {
     const first = this.#first(low)
     const inFirst = this.#live(first, tick)

@@ -15,16 +15,30 @@ export interface NameClaim {
   readonly id: string
   /** Definition of the policies or of the cap. All claims of one count must have the same definition. */
   readonly data: string
-  /** Identifies the limiter: the same object in all its claims. */
+  /** Identifies the limiter: the same object in all its claims. It must not refer to the limiter, to let it be collected. */
   readonly limiter: object
   /** Whether sharing the count with other limiters is intended. */
   readonly shared: boolean
 }
 
+/** A claim that was not released. */
+interface Holder {
+  /** The object that holds the name: a limiter, or the backend of several limiters. */
+  readonly owner: object
+  /** Returns undefined if the limiter was garbage-collected without being closed, for example after a hot reload. */
+  readonly release: { deref(): Release | undefined }
+}
+
+/** Kept by the limiter only. A job keeps what it refers to weakly until it ends, so that this has no fields. */
+class Release {
+  of(holder: Holder, holders: Set<Holder>): boolean {
+    return holders.delete(holder) && holders.size === 0
+  }
+}
+
 interface Claimed {
   readonly data: string
-  /** Number of claims per holder. */
-  readonly holders: Map<object, number>
+  readonly holders: Set<Holder>
   warned: boolean
 }
 
@@ -38,7 +52,7 @@ const KEY = Symbol.for('sluice.claims@1')
  * is set. Throws `SLUICE_UNNAMED_LIMITER` for a second limiter without a name, and `SLUICE_DUPLICATE_POLICY` for a
  * different definition, because one count cannot have two limits. If the name is claimed on another backend with the
  * same identity, definitions may differ and only a warning is printed: the backends may belong to two releases. Returns
- * a function that releases the name.
+ * a function that releases the name. A limiter keeps it: its garbage collection releases the name too.
  */
 export function claimName(backend: Pick<Backend, 'identity'>, claim: NameClaim): () => void {
   const names = processWide<ClaimedNames>(KEY, () => new WeakMap())
@@ -52,32 +66,30 @@ export function claimName(backend: Pick<Backend, 'identity'>, claim: NameClaim):
 }
 
 /**
- * Adds a claim of `holder`. First calls `check`, which may throw; `others` is whether other holders have the name and
- * this one does not. Returns a function that removes the claim.
+ * Adds a claim of `owner`. First calls `check`, which may throw; `others` is whether other owners have the name. Returns
+ * a function that removes the claim.
  */
 function hold(
   names: ClaimedNames,
   place: object,
-  holder: object,
+  owner: object,
   claim: NameClaim,
   check: (claimed: Claimed, claim: NameClaim, others: boolean) => void,
 ): () => void {
   const taken = names.get(place) ?? new Map<string, Claimed>()
   names.set(place, taken)
   const { id, data } = claim
-  const claimed = taken.get(id) ?? { data, holders: new Map<object, number>(), warned: false }
+  const known = taken.get(id)
+  for (const holder of known?.holders ?? []) if (!holder.release.deref()) known?.holders.delete(holder)
+  const claimed = known?.holders.size ? known : { data, holders: new Set<Holder>(), warned: false }
   const { holders } = claimed
-  check(claimed, claim, holders.size > 0 && !holders.has(holder))
+  check(claimed, claim, holders.size > 0 && ![...holders].some((holder) => holder.owner === owner))
   taken.set(id, claimed)
-  holders.set(holder, (holders.get(holder) ?? 0) + 1)
-  let held = true
+  const release = new Release()
+  const holder = { owner, release: typeof WeakRef === 'undefined' ? { deref: () => release } : new WeakRef(release) }
+  holders.add(holder)
   return () => {
-    if (!held) return
-    held = false
-    const left = (holders.get(holder) as number) - 1
-    if (left > 0) holders.set(holder, left)
-    else holders.delete(holder)
-    if (holders.size === 0) taken.delete(id)
+    if (release.of(holder, holders) && taken.get(id) === claimed) taken.delete(id)
   }
 }
 

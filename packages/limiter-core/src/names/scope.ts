@@ -62,10 +62,7 @@ export interface Claimant {
 /** Definition of policies that can change, in claims: several limiters may change them at different times. */
 const CHANGING = 'policies that can change'
 
-/**
- * Claims a policy name within a scope of a backend; see `claimName`. `variants` are the policies with that name, one
- * per plan.
- */
+/** Claims a policy name in a scope of a backend; see `claimName`. `variants`: its policies, one per plan. */
 export function claimCount(backend: Backend, scope: string, variants: readonly Policy[], by: Claimant): () => void {
   const [{ name }] = variants
   return claimName(backend, {

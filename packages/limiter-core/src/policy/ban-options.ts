@@ -12,16 +12,11 @@ export interface BanInput {
   readonly within: Duration
   /** Duration of the first ban, such as `'10m'`. */
   readonly for: Duration
-  /**
-   * Factor by which each further ban is longer than the one before, a number of at least 1. Default: 1, all bans are
-   * equally long.
-   */
+  /** Factor by which each further ban is longer than the one before, at least 1. Default: 1, equally long bans. */
   readonly growth?: number
   /** Duration of the longest ban, from `for` to 366 days. Default: 24 hours, or `for` if that is longer. */
   readonly max?: Duration
-  /**
-   * Time after the start of a ban during which the ban makes the next one longer, at least `max`. Default: twice `max`.
-   */
+  /** Time from the start of a ban in which it makes the next one longer, at least `max`. Default: twice `max`. */
   readonly forget?: Duration
   /**
    * What a strike is: a request that the policy denies, or with `failures` a request that the policy allows and that

@@ -12,9 +12,7 @@ import { CALENDAR_ALGORITHM, compileCalendar } from './policy-calendar.ts'
 
 /** Options of a policy: at most `limit` units per `window` for each key. */
 export interface PolicyInput {
-  /**
-   * Name in headers, logs and metrics: 1 to 128 printable ASCII characters (an RFC 9651 string). Default: `default`.
-   */
+  /** Name in headers, logs and metrics: 1 to 128 printable ASCII characters (RFC 9651 string). Default: `default`. */
   readonly name?: string
   /** Units per window, an integer from 1 to 999,999,999,999,999, the largest integer that a header can contain. */
   readonly limit: number

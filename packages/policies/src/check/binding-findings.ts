@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { largestLimit } from '../matching/file-overrides.ts'
 import { type CheckedPolicy, compiledWith, type PlacedLimit } from './checked-policy.ts'
 import type { PlacedFinding } from './policy-finding.ts'
 import type { PolicyRelations } from './policy-relations.ts'
@@ -70,7 +71,7 @@ function dominated(
 }
 
 function dominatedBy(strict: CheckedPolicy, { name, at }: CheckedPolicy, strictness: Strictness): PlacedFinding {
-  const most = Math.max(...strict.limits.map(({ limit }) => limit))
+  const most = largestLimit(strict.limits)
   const limit = `its limit of ${most.toLocaleString('en')} ${strict.unit} per ${strict.written.per}`
   const reason = `'${strict.name}' applies to all its requests, and ${limit}`
   const finding = { rule: 'never-binds', policy: name, at: [...at, 'limit'] } as const
@@ -123,10 +124,13 @@ function limitPairs(strict: CheckedPolicy, lenient: CheckedPolicy): (readonly [n
   )
   const isByPlan = pairs.length === strict.limits.length && pairs.length === lenient.limits.length
   if (isByPlan && !hasOverrides) return pairs
-  const limitsOf = (all: readonly PlacedLimit[]): number[] => all.map(({ limit }) => limit)
-  const largest = Math.max(...limitsOf(strict.limits), ...limitsOf(strict.overrides))
-  const smallest = Math.min(...limitsOf(lenient.limits), ...limitsOf(lenient.overrides))
+  const largest = largestLimit([...strict.limits, ...strict.overrides])
+  const smallest = smallestLimit([...lenient.limits, ...lenient.overrides])
   return [[largest, smallest]]
+}
+
+function smallestLimit(limits: readonly PlacedLimit[]): number {
+  return limits.reduce((smallest, { limit }) => Math.min(smallest, limit), Number.POSITIVE_INFINITY)
 }
 
 function strictnessWith(

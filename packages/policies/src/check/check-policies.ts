@@ -40,7 +40,8 @@ export function checkPolicies(document: PolicyDocument, options: CheckOptions = 
   const written = checkedPolicies(document)
   const refused = startUpFindings(written)
   // the other rules compare policies as limiters count them, which a refused policy is not
-  const policies = written.filter(({ name }) => !refused.some(({ policy }) => policy === name))
+  const refusedNames = new Set(refused.map(({ policy }) => policy))
+  const policies = written.filter(({ name }) => !refusedNames.has(name))
   const relations = new PolicyRelations(policies)
   const found = [
     ...refused,
@@ -52,7 +53,7 @@ export function checkPolicies(document: PolicyDocument, options: CheckOptions = 
     ...fleetFindings(policies, { processes, syncTickMs }),
     ...(previous === undefined ? [] : changedFindings(policies, previous)),
   ]
-  return text === undefined ? found.map((finding) => withPath(finding)) : placed(found, text)
+  return text === undefined || found.length === 0 ? found.map((finding) => withPath(finding)) : placed(found, text)
 }
 
 function checkedOptions(options: CheckOptions): CheckOptions {

@@ -1,6 +1,7 @@
 import type { AlgorithmName, Policy } from '@sluice/limiter-core'
 import { algorithms, compilePolicy, type Duration } from '@sluice/limiter-core/backend'
 import type { PolicyDocument, WrittenPolicy } from '../document/policy-document.ts'
+import { byPolicy, largestLimit } from '../matching/file-overrides.ts'
 import { FilePolicy } from '../matching/file-policy.ts'
 import type { Path } from '../parse/positions.ts'
 
@@ -33,12 +34,13 @@ export interface CheckedPolicy {
 
 /** Returns the policies of a document in their order. */
 export function checkedPolicies({ policies, overrides = [] }: PolicyDocument): CheckedPolicy[] {
+  const overridesOf = byPolicy(
+    overrides.map(({ policy, limit }, place) => ({ policy, limit, at: ['overrides', place, 'limit'] })),
+  )
   return policies.map((written, index) => {
     const at = ['policies', index]
     const limits = limitsOf(written, [...at, 'limit'])
-    const own = overrides.flatMap(({ policy, limit }, place) =>
-      policy === written.name ? [{ limit, at: ['overrides', place, 'limit'] }] : [],
-    )
+    const own = overridesOf(written.name)
     const { when: _condition, ...unconditional } = written
     const file = new FilePolicy(unconditional, [])
     const { name, unit = 'requests', mode = 'enforce' } = written
@@ -75,6 +77,6 @@ function limitsOf({ limit }: WrittenPolicy, at: Path): PlacedLimit[] {
 /** Returns the written algorithm, or the default, which the largest of all limits determines. */
 function algorithmOf({ algorithm, slices }: WrittenPolicy, limits: readonly PlacedLimit[]): AlgorithmName {
   if (algorithm !== undefined) return algorithm
-  const limit = Math.max(...limits.map((placed) => placed.limit))
+  const limit = largestLimit(limits)
   return slices === undefined ? compilePolicy({ limit, window: '1m' }).algorithm : 'sliding-window'
 }

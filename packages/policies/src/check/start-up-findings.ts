@@ -1,6 +1,7 @@
 import { memoryBackend } from '@sluice/limiter-core'
 import { messageOf } from '@sluice/limiter-core/backend'
 import { openPolicies } from '@sluice/limiter-core/http'
+import { textOfPath } from '../parse/positions.ts'
 import { limiterFields } from '../requests/limiter-fields.ts'
 import type { CheckedPolicy } from './checked-policy.ts'
 import type { PlacedFinding } from './policy-finding.ts'
@@ -15,12 +16,16 @@ const MESSAGE = /: policy '.*?': (\w+(?:: \w+)?): (expected .*?)(?: \(https:\S+\
 export function startUpFindings(policies: readonly CheckedPolicy[]): PlacedFinding[] {
   const backend = memoryBackend({ maxBytes: CHECK_BYTES })
   return policies.flatMap((policy) => {
-    const refused = [...policy.limits, ...policy.overrides].flatMap(({ limit, at }) => {
-      const finding = refusal(policy, limit, at, backend) ?? tooCostly(policy, limit)
-      return finding === undefined ? [] : [finding]
-    })
     // each limit has the same problem with the other fields
-    return refused.filter(({ at }, index) => refused.findIndex((other) => isSame(other.at, at)) === index)
+    const refused = new Map<string, PlacedFinding>()
+    const accepted = new Set<number>()
+    for (const { limit, at } of [...policy.limits, ...policy.overrides]) {
+      if (accepted.has(limit)) continue
+      const finding = refusal(policy, limit, at, backend) ?? tooCostly(policy, limit)
+      if (finding === undefined) accepted.add(limit)
+      else if (!refused.has(textOfPath(finding.at))) refused.set(textOfPath(finding.at), finding)
+    }
+    return [...refused.values()]
   })
 }
 
@@ -53,8 +58,4 @@ function tooCostly({ name, written, at }: CheckedPolicy, limit: number): PlacedF
   if (units <= burst) return undefined
   const message = `${field.join('.')}: expected at most ${burst}, the units of an unused key, received ${units}`
   return { rule: 'refused', severity: 'error', policy: name, at: [...at, ...field], message }
-}
-
-function isSame(one: PlacedFinding['at'], other: PlacedFinding['at']): boolean {
-  return one.length === other.length && one.every((step, index) => step === other[index])
 }

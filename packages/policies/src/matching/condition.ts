@@ -4,10 +4,11 @@ import type { RE2JS } from 're2js'
 import type { AttributeValue } from '../document/policy-document.ts'
 import { type AttributeSource, headerAttribute } from './attribute-source.ts'
 import { loadCel } from './cel/generated.ts'
+import { ConditionCost, type RequestCost } from './condition-cost.ts'
 import { ConditionNames } from './condition-names.ts'
 import { compiledPattern, LINEAR_MATCHES } from './linear-patterns.ts'
 
-/** Bounds of a condition, which bound the time of one evaluation. Loops over lists cannot be nested. */
+/** Bounds of the text of a condition. Loops over lists cannot be nested. */
 const LIMITS = { maxAstNodes: 200, maxDepth: 20, maxListElements: 100, maxMapEntries: 20, maxCallArguments: 8 }
 
 let environment: Environment | undefined
@@ -30,6 +31,7 @@ export class Condition {
   /** Patterns of `matches`, which stay compiled as long as the condition exists. */
   readonly patterns: readonly RE2JS[]
   readonly #evaluate: (context: Record<string, unknown>) => unknown
+  readonly #cost: ConditionCost
   readonly #headers: readonly string[]
   readonly #fields: readonly string[]
   readonly #registered: readonly string[]
@@ -43,6 +45,7 @@ export class Condition {
     const { valid, type, error } = parsed.check()
     if (!valid) throw new Error(firstLineOf(error))
     if (type !== 'bool' && type !== 'dyn') throw new Error(`expected a condition of type bool, received ${type}`)
+    this.#cost = new ConditionCost(parsed.ast)
     this.#evaluate = parsed as (context: Record<string, unknown>) => unknown
     this.patterns = reads.patterns
     this.#headers = [...reads.headers]
@@ -52,17 +55,19 @@ export class Condition {
   }
 
   /**
-   * Whether a request meets the condition. Missing headers are empty texts, missing attributes are null. Throws if the
-   * condition cannot be evaluated, for example because it compares a text with a number by `<`.
+   * Returns whether a request meets the condition, or 'exceeded' if that takes longer than `cost` allows. Missing headers
+   * are empty texts, missing attributes are null. Throws if the condition cannot be evaluated, for example because it
+   * compares a text with a number by `<`.
    */
-  isMetBy(read: AttributeSource): boolean {
+  isMetBy(read: AttributeSource, cost: RequestCost): boolean | 'exceeded' {
     const request: Record<string, unknown> = valuesOf(this.#fields, read)
     if (this.#headers.length > 0) {
       request.headers = Object.fromEntries(this.#headers.map((name) => [name, read(headerAttribute(name)) ?? '']))
     }
-    const met = this.#evaluate({ request, attributes: valuesOf(this.#registered, read) })
-    if (typeof met !== 'boolean') throw new Error(`expected true or false, received ${typeof met}`)
-    return met
+    const attributes = valuesOf(this.#registered, read)
+    const met = this.#cost.within(cost, () => this.#evaluate({ request, attributes }))
+    if (met === 'exceeded' || typeof met === 'boolean') return met
+    throw new Error(`expected true or false, received ${typeof met}`)
   }
 }
 

@@ -2,6 +2,24 @@ import type { LimitOverrides, PrepareLimits } from '@sluice/limiter-core/backend
 import type { WrittenOverride } from '../document/policy-document.ts'
 import { partsOfKey } from './policy-key.ts'
 
+/** Returns a function that returns the overrides of a policy, without a comparison with each. */
+export function byPolicy<T extends { readonly policy: string }>(
+  overrides: readonly T[],
+): (name: string) => readonly T[] {
+  const own = new Map<string, T[]>()
+  for (const override of overrides) {
+    const known = own.get(override.policy)
+    if (known) known.push(override)
+    else own.set(override.policy, [override])
+  }
+  return (name) => own.get(name) ?? []
+}
+
+/** Returns the largest limit of many: they may be more than a function has arguments. */
+export function largestLimit(limits: readonly { readonly limit: number }[]): number {
+  return limits.reduce((largest, { limit }) => Math.max(largest, limit), Number.NEGATIVE_INFINITY)
+}
+
 /** Limits of single keys of one policy. An override of the first parts of a key applies to all keys with these parts. */
 export class FileOverrides implements LimitOverrides {
   readonly others = 'policy'
@@ -13,7 +31,7 @@ export class FileOverrides implements LimitOverrides {
   /** `parts`: number of attributes that the key of the policy has. */
   constructor(overrides: readonly WrittenOverride[], parts: number) {
     this.#parts = parts
-    this.largestLimit = Math.max(...overrides.map(({ limit }) => limit))
+    this.largestLimit = largestLimit(overrides)
     this.#limits = Array.from({ length: parts }, (_, index) => {
       const ofLength = overrides.filter(({ key }) => partsOf(key).length === index + 1)
       return new Map(ofLength.map(({ key, limit }) => [partsOf(key).join('\0'), limit]))

@@ -3,12 +3,16 @@ import type { WrittenOverride, WrittenPolicy } from '../document/policy-document
 import { AttributeMatch } from './attribute-match.ts'
 import type { AttributeSource } from './attribute-source.ts'
 import { Condition } from './condition.ts'
+import { RequestCost } from './condition-cost.ts'
 import { FileOverrides } from './file-overrides.ts'
 import { PolicyKey } from './policy-key.ts'
 import { shareOf } from './rollout.ts'
 
-/** Called if a condition cannot be evaluated for a request; the policy does not apply to the request. */
-export type ConditionFailed = (policy: string, error: unknown) => void
+/**
+ * Called if a condition cannot be evaluated for a request. `applied`: whether the policy applies to the request, which it
+ * does only if the evaluation takes too long.
+ */
+export type ConditionFailed = (policy: string, error: unknown, applied: boolean) => void
 
 /** A policy of a file, compiled. */
 export class FilePolicy {
@@ -25,11 +29,11 @@ export class FilePolicy {
   /** Limits by plan, and the plan with the smallest one; undefined if all plans have the same limit. */
   readonly #plans: { readonly limits: ReadonlyMap<string, number>; readonly smallest: string } | undefined
 
+  /** `overrides`: the overrides of this policy only. */
   constructor(written: WrittenPolicy, overrides: readonly WrittenOverride[]) {
-    const own = overrides.filter(({ policy }) => policy === written.name)
     this.written = written
     this.key = new PolicyKey(written.key)
-    this.overrides = own.length === 0 ? undefined : new FileOverrides(own, this.key.names.length)
+    this.overrides = overrides.length === 0 ? undefined : new FileOverrides(overrides, this.key.names.length)
     this.share = shareOf(written.rollout)
     this.match = new AttributeMatch(written.match)
     this.#condition = written.when === undefined ? undefined : new Condition(written.when)
@@ -64,16 +68,22 @@ export class FilePolicy {
     return this.written.mode === 'shadow'
   }
 
-  /** Whether `match` and `when` fit a request. */
-  fits(read: AttributeSource, failed: ConditionFailed): boolean {
+  /**
+   * Returns whether `match` and `when` fit a request, or 'assumed' if the evaluation of `when` takes too long: a request
+   * must not escape a limit by its size.
+   */
+  fits(read: AttributeSource, failed: ConditionFailed, cost: RequestCost = new RequestCost()): boolean | 'assumed' {
     if (this.written.mode === 'off' || !this.match.fits(read)) return false
     if (!this.#condition) return true
     try {
-      return this.#condition.isMetBy(read)
+      const met = this.#condition.isMetBy(read, cost)
+      if (met !== 'exceeded') return met
     } catch (error) {
-      failed(this.name, error)
+      failed(this.name, error, false)
       return false
     }
+    failed(this.name, new Error('the condition takes too long for this request'), true)
+    return 'assumed'
   }
 
   /**

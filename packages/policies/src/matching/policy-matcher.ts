@@ -1,5 +1,7 @@
 import type { PolicyDocument } from '../document/policy-document.ts'
 import type { AttributeSource } from './attribute-source.ts'
+import { RequestCost } from './condition-cost.ts'
+import { byPolicy } from './file-overrides.ts'
 import { type ConditionFailed, FilePolicy } from './file-policy.ts'
 import { keyOfParts } from './policy-key.ts'
 import { replacementsBy } from './replacements.ts'
@@ -31,7 +33,8 @@ export class PolicyMatcher {
 
   /** `failed` is called if a condition cannot be evaluated. Default: such a policy does not apply, without notice. */
   constructor({ policies, overrides = [] }: PolicyDocument, failed: ConditionFailed = () => {}) {
-    this.policies = policies.map((written) => new FilePolicy(written, overrides))
+    const overridesOf = byPolicy(overrides)
+    this.policies = policies.map((written) => new FilePolicy(written, overridesOf(written.name)))
     // `address` takes the place of missing attributes
     this.attributes = [...new Set(['address', ...this.policies.flatMap(({ attributes }) => attributes)])]
     this.#index = new RequestIndex(
@@ -55,16 +58,19 @@ export class PolicyMatcher {
   /** Returns the policies that apply to a request, as `match` does, without the others. */
   applying(read: AttributeSource): readonly MatchedPolicy[] {
     const fitting: MatchedPolicy[] = []
+    const replaced = new Set<number>()
+    const cost = new RequestCost()
     for (const place of this.#index.candidates(read)) {
       const policy = this.policies[place]
-      if (!policy.fits(read, this.#failed)) continue
+      const fits = policy.fits(read, this.#failed, cost)
+      if (!fits) continue
       const key = keyOfParts(policy.key.partsOf(read))
       if (!isIncluded(policy.share, policy.name, key)) continue
       const plan = policy.planOf(read)
       fitting.push({ policy, place, key, plan, limit: policy.limitOf(plan) })
+      // a request that is made expensive must not choose a more generous policy
+      if (fits !== 'assumed') for (const other of this.#replaced[place]) replaced.add(other)
     }
-    if (fitting.length < 2) return fitting
-    const replaced = new Set(fitting.flatMap(({ place }) => this.#replaced[place]))
     return replaced.size === 0 ? fitting : fitting.filter(({ place }) => !replaced.has(place))
   }
 }

@@ -15,17 +15,28 @@ const MAX_ALIASES = 100
 
 /** A parsed YAML or JSON text that knows where its values are. */
 export class PositionedDocument {
+  readonly #text: string
   readonly #lines = new LineCounter()
-  readonly #document: Document
+  #parsed: Document | undefined
+  /** The value of a valid JSON text, which the parser of YAML would need many times longer for. */
+  readonly #json: { readonly value: unknown } | undefined
 
   constructor(text: string) {
+    this.#text = text
+    this.#json = jsonOf(text)
+  }
+
+  /** Parsed when it is needed: for a valid JSON text, only to find positions. */
+  get #document(): Document {
     // the parser compares each name of a map with all others; `#repeatedNames` takes linear time
     const options = { lineCounter: this.#lines, prettyErrors: false, merge: true, uniqueKeys: false }
-    this.#document = parseDocument(text, options)
+    this.#parsed ??= parseDocument(this.#text, options)
+    return this.#parsed
   }
 
   /** Problems of the syntax, at most 100. The value of a document with problems is undefined. */
   get problems(): readonly (Position & { readonly message: string })[] {
+    if (this.#json) return []
     const { errors } = this.#document
     if (errors.length === 0) return this.#repeatedNames()
     return errors.slice(0, MAX_PROBLEMS).map(({ pos: [offset], message }) => ({ ...this.#at(offset), message }))
@@ -45,6 +56,7 @@ export class PositionedDocument {
 
   /** Returns the document as plain values. Throws `ReferenceError` if it has too many aliases. */
   value(): unknown {
+    if (this.#json) return this.#json.value
     return this.#document.toJS({ maxAliasCount: MAX_ALIASES })
   }
 
@@ -73,6 +85,29 @@ export class PositionedDocument {
     const { line, col } = this.#lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
+}
+
+/** Returns the value of a JSON text; undefined for other texts, and if an object has a name twice. */
+function jsonOf(text: string): { readonly value: unknown } | undefined {
+  if (!/^\s*\{/.test(text)) return undefined
+  try {
+    let names = 0
+    const value: unknown = JSON.parse(text, function (this: unknown, _name, one: unknown) {
+      if (!Array.isArray(this)) names++
+      return one
+    })
+    // the root has a name in the reviver, and the object around the root is not in the text
+    return names - 1 === namesIn(text) ? { value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns how many names the objects of a valid JSON text have. */
+function namesIn(text: string): number {
+  let names = 0
+  for (const [, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)) if (colon !== undefined) names++
+  return names
 }
 
 /** Returns where the names of a map begin that it already has. A map may be merged with several others. */

@@ -14,8 +14,9 @@ export function requestPolicies<Req extends object, Res>(
   lists: PolicyLists,
   report: LimiterReport = new LimiterReport(new Observers(), () => document.policies.map(({ name }) => name)),
 ): readonly RequestPolicy<Req, Res>[] {
-  const matcher = new PolicyMatcher(document, (policy, error) => {
-    report.hookFailed(`when of policy '${policy}'`, error, 'the policy did not apply to the request')
+  const matcher = new PolicyMatcher(document, (policy, error, applied) => {
+    const consequence = applied ? 'the policy applied to the request' : 'the policy did not apply to the request'
+    report.hookFailed(`when of policy '${policy}'`, error, consequence)
   })
   const attributes = new RequestAttributes(functions, matcher.attributes, report)
   const matches = new RequestMatches(matcher, attributes, lists, report)

@@ -16,9 +16,6 @@ export interface AnswerOrigin {
 
 /** Result of a backend call that reads or changes several charges. */
 export interface Answer extends AnswerOrigin {
-  /**
-   * Verdicts of the charges, in the same order. If several backends are combined, charges after a denial may have no
-   * verdict.
-   */
+  /** Verdicts of the charges, in the same order. With several backends, charges after a denial may have no verdict. */
   readonly verdicts: readonly BackendVerdict[]
 }

@@ -10,9 +10,6 @@ export interface Held {
 export interface HoldChange {
   /** Units held by an earlier call, which this charge replaces. Default: none. */
   readonly from?: Held | undefined
-  /**
-   * Used by takes: milliseconds for which the cost is held instead of spent, at most `Policy.maxHoldMs`. Adjustments
-   * spend the cost.
-   */
+  /** Milliseconds for which a take holds the cost, at most `Policy.maxHoldMs`. Adjustments spend the cost. */
   readonly forMs: number
 }

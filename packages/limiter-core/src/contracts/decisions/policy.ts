@@ -8,10 +8,7 @@ export interface Policy {
   readonly windowMs: number
   /** Units that fit at once, for `token-bucket` and `gcra`. Default: `limit`. */
   readonly burst?: number
-  /**
-   * Number of slices of the window for `sliding-window`, an integer from 1 to 60. Default: 1, the weighted two-epoch
-   * counter.
-   */
+  /** Slices of the window for `sliding-window`, an integer from 1 to 60. Default: 1, the weighted two-epoch counter. */
   readonly slices?: number
   /** Name of the counted unit in headers and logs. Default: `requests`. */
   readonly unit?: string

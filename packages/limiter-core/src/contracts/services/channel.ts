@@ -1,9 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 
-/**
- * Carries summaries and control messages between processes. A topic has 1 to 128 printable ASCII characters, without
- * braces.
- */
+/** Carries summaries and messages between processes. A topic has 1 to 128 printable ASCII characters except braces. */
 export interface Channel {
   /** Sends a message to the subscribers of a topic in the other processes. */
   publish(topic: string, bytes: Uint8Array, options?: PublishOptions): MaybePromise<void>

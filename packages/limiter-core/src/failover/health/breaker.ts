@@ -39,10 +39,7 @@ export class Breaker {
     return this.#state
   }
 
-  /**
-   * Whether to call the backend. A caller that is admitted must report the outcome with `succeeded`, `failed` or
-   * `abandoned`.
-   */
+  /** Whether to call the backend. An admitted caller must report the outcome: `succeeded`, `failed` or `abandoned`. */
   admits(): boolean {
     if (this.#state === 'closed') return true
     if (this.#state === 'open' || this.#trial) return false
@@ -69,9 +66,7 @@ export class Breaker {
     if (this.#state === 'half-open' || (this.#state === 'closed' && enough)) this.#change('open')
   }
 
-  /**
-   * Reports that an admitted call no longer waits for a result. If it was the trial, the next call becomes the trial.
-   */
+  /** Reports that an admitted call no longer waits for a result. If it was the trial, the next call becomes it. */
   abandoned(): void {
     this.#trial = false
   }

@@ -43,9 +43,7 @@ type AnyWait = Wait<unknown, unknown>
 /** If a timer fires later than this, the process was suspended, and replies may be waiting to be read. */
 const OVERSLEPT_MS = 5
 
-/**
- * Waits of equal length for promises that may never settle. One timer serves all, because the oldest wait ends first.
- */
+/** Waits of equal length for promises that may never settle. One timer serves all: the oldest wait ends first. */
 export class Deadlines {
   readonly #clock: Clock
   readonly #ms: number
