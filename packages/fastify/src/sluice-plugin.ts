@@ -62,6 +62,8 @@ interface Registration {
 
 const HOME = Symbol.for('sluice.fastify@1')
 
+const AWAIT_PLUGIN = 'await app.register(sluice, …) before the route'
+
 type Home = FastifyInstance & { [HOME]?: Registration }
 
 const ROUTE = ['shed', 'rateLimit', 'slowDown', 'inflightLimit', 'skipLimits', 'phase'] as const
@@ -198,10 +200,15 @@ function partOf(app: Home, request: FastifyRequest): Part {
   const { limits } = layer
   // if the options of a route are ignored, so is its phase
   const part = { limits, phase: layer === routes.above ? phase : (config.sluice?.phase ?? phase) }
-  if (config.url !== undefined && !config[SIGNALS_END] && limits.some(waitsForHandler)) {
-    const received = `received 'handler' for the route ${config.url}, which was declared before the plugin`
-    const then = 'its permits are released when the response ends; await app.register(sluice, …) before the route'
-    warnOnce('SLUICE_BAD_OPTION', `holdUntil: expected 'response', ${received}; ${then}`)
+  // the default 404 handler, which ends with its response, has no config
+  const hasHandler = config.url !== undefined || config.sluice !== undefined
+  if (hasHandler && !config[SIGNALS_END] && limits.some(waitsForHandler)) {
+    const [received, remedy] =
+      config.url === undefined
+        ? ['a 404 handler', 'limit it by .wrap(handler) instead']
+        : [`the route ${config.url}, which was declared before the plugin`, AWAIT_PLUGIN]
+    const then = `its permits are released when the response ends; ${remedy}`
+    warnOnce('SLUICE_BAD_OPTION', `holdUntil: expected 'response', received 'handler' for ${received}; ${then}`)
   }
   parts.set(config, part)
   return part

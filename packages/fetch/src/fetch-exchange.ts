@@ -138,6 +138,7 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
   /** Adds the headers of this limit to a response of the application, or of an inner limit. */
   finish(response: Response): Response {
     this.res.response ??= response
-    return this.life.leave(this.life.isDenied ? response : withHeaders(response, this.res.headers))
+    const { life, res } = this
+    return life.leave(life.isDenied ? response : withHeaders(response, res.headers, life.shownLines))
   }
 }

@@ -11,7 +11,7 @@ import {
   type RateLimitOptions,
   type RequestSluice,
 } from '@sluice/http'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context, Next } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { followReplacements, HonoExchange, runtimeInfos } from './hono-exchange.ts'
@@ -43,8 +43,16 @@ export interface HonoOptions {
   readonly next?: boolean
 }
 
-function honoMount(limit: HttpLimit<Context, FetchReply>): MiddlewareHandler {
-  return async (c, next) => {
+/**
+ * Middleware for contexts of any type. It names only a part of the context from which TypeScript infers no types, so that
+ * handlers behind it keep the types of their bindings, variables and parameters.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: Hono's own type of middleware
+export type HonoMiddleware = (c: Pick<Context, 'res'>, next: Next) => Promise<Response | void>
+
+function honoMount(limit: HttpLimit<Context, FetchReply>): HonoMiddleware {
+  return async (context, next) => {
+    const c = context as Context
     const exchange = new HonoExchange(c)
     let thrown: { readonly error: unknown; readonly isDenial: boolean } | undefined
     const work = async (): Promise<Response> => {
@@ -68,7 +76,7 @@ function honoMount(limit: HttpLimit<Context, FetchReply>): MiddlewareHandler {
   }
 }
 
-type HonoLimiters = Limiters<Context, FetchReply, MiddlewareHandler, HonoOptions>
+type HonoLimiters = Limiters<Context, FetchReply, HonoMiddleware, HonoOptions>
 
 const limiters: HonoLimiters = limitersFor(honoMount, ['next'])
 /** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */

@@ -4,6 +4,7 @@ export {
   createSluice,
   explainClient,
   type HonoInflightLimitOptions,
+  type HonoMiddleware,
   type HonoOptions,
   type HonoRateLimitOptions,
   inflightLimit,

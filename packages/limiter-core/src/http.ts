@@ -59,6 +59,7 @@ export { Observers } from './observers/observers.ts'
 export type { OptionPlaces } from './options/option-hints.ts'
 export {
   integerFrom,
+  isRequest,
   oneOf,
   optionalBoolean,
   optionalFunction,

@@ -20,10 +20,11 @@ test('@fastify/rate-limit and the plugin limit one application side by side, eac
     async (request) => ({ left: request.sluice?.decision?.binding.remaining, ...configOf(request) }),
   )
   const first = await app.inject('/both')
-  expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '1', ratelimit: expect.stringContaining('r=1') })
+  expect(limitFieldsOf(first)).toEqual(['ratelimit-policy', 'ratelimit'])
   expect(first.json()).toEqual({ left: 1, ours: '1m', theirs: 60_000 })
   const second = await app.inject('/both')
   expect([second.statusCode, second.json().error]).toEqual([429, 'Too Many Requests'])
+  expect(limitFieldsOf(second)).toEqual(['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])
   const third = await app.inject('/both')
   expect([third.statusCode, third.headers['content-type']]).toEqual([429, 'application/problem+json'])
   expect((await app.inject('/')).headers.ratelimit).toContain('r=2')
@@ -35,12 +36,13 @@ test('a Sluice hook and a hook of @fastify/rate-limit work on the same route', a
   await app.register(peer, { global: false })
   const ours = rateLimit({ limit: 1, window: '1m' })
   app.get('/', { onRequest: [app.rateLimit({ max: 5, timeWindow: 60_000 }), ours] }, async () => 'ok')
-  expect((await app.inject('/')).headers).toMatchObject({
-    'x-ratelimit-remaining': '4',
-    ratelimit: expect.stringContaining('r=0'),
-  })
+  expect((await app.inject('/')).headers.ratelimit).toContain('r=0')
   expect((await app.inject('/')).headers['content-type']).toBe('application/problem+json')
 })
+
+function limitFieldsOf({ headers }: { readonly headers: object }): string[] {
+  return Object.keys(headers).filter((name) => name.includes('ratelimit'))
+}
 
 /** Type-checks that both packages add their own property to the config of a route. */
 function configOf({ routeOptions: { config } }: FastifyRequest): object {

@@ -290,7 +290,7 @@ describe('a function that was not called, or a decorator, is rejected where it i
     })
     for (const name of NAMES) await app.request(`/${name}`)
     const says = (name: string): string =>
-      `SLUICE_BAD_OPTION: ${name}: expected options, as in app.use(${name}({ … })), received a request`
+      `SLUICE_BAD_OPTION: ${name}: expected options, as in ${name}({ … }), received a request`
     expect(errors).toEqual(NAMES.map((name) => expect.stringContaining(says(name))))
     const request = new Request('http://localhost/')
     for (const name of NAMES) expect(() => (ofFetch[name] as Untyped)(request)).toThrow(says(name))

@@ -160,7 +160,7 @@ describe('a limiter that was not called is rejected where it is used', () => {
     await request(app).get('/')
     expect(failed).toHaveBeenCalledWith(
       expect.stringMatching(
-        /^SLUICE_BAD_OPTION: rateLimit: expected options, as in app\.use\(rateLimit\(\{ … \}\)\), received a request/,
+        /^SLUICE_BAD_OPTION: rateLimit: expected options, as in rateLimit\(\{ … \}\), received a request/,
       ),
     )
   })

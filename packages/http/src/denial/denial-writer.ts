@@ -1,6 +1,6 @@
 import type { HeaderLine, HttpDenial } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
-import { VENDOR_FIELDS } from '../record/vendor-lines.ts'
+import { isLimitField } from '../record/limit-fields.ts'
 
 /** Exchange of any framework. */
 type AnyExchange = HttpExchange<unknown, unknown>
@@ -17,11 +17,6 @@ const HEADERS_OF_REGULAR_RESPONSE: ReadonlySet<string> = new Set([
   'content-language',
   'transfer-encoding',
   'trailer',
-  // set by limiters that allowed the request: they would show remaining units if the denying limiter writes no headers
-  'ratelimit',
-  'ratelimit-policy',
-  ...['', 'x-'].flatMap((x) => ['limit', 'remaining', 'reset'].map((field) => `${x}ratelimit-${field}`)),
-  ...VENDOR_FIELDS,
 ])
 
 /** Writes header lines. If the request has an Origin, it also exposes them to cross-origin pages. */
@@ -33,7 +28,10 @@ export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLi
 
 /** Writes status and headers of a denial. The caller sends the body. */
 export function writeDenialHead(exchange: AnyExchange, denial: HttpDenial, lines: readonly HeaderLine[]): void {
-  for (const name of exchange.headerNames) if (HEADERS_OF_REGULAR_RESPONSE.has(name)) exchange.removeHeader(name)
+  for (const name of exchange.headerNames) {
+    // limiters that allowed the request would show remaining units if the denying limiter writes no headers
+    if (HEADERS_OF_REGULAR_RESPONSE.has(name) || isLimitField(name)) exchange.removeHeader(name)
+  }
   exchange.setStatus(denial.status)
   const { retryAfterSeconds: wait } = denial
   writeHeaderLines(exchange, wait === undefined ? lines : [['Retry-After', String(wait)], ...lines])

@@ -8,6 +8,7 @@ import {
   compileFailover,
   type Decision,
   type FailoverOptions,
+  isRequest,
   type Observer,
   Observers,
   optionsOf,
@@ -140,9 +141,9 @@ export function compileSharedOptions(options: SluiceOptions<Backend>): SharedOpt
   return { withObservers, withBackend: (options) => withObservers(added(options, counted)) }
 }
 
-/** Returns a value that is not an object unchanged; the code that reads the options rejects it. */
+/** Returns a value that cannot be options unchanged; the code that reads the options rejects it. */
 function added<T extends Watchable>(options: T, before: object = {}, after: (given: T) => object = () => ({})): T {
-  if (typeof options !== 'object' || options === null) return options
+  if (typeof options !== 'object' || options === null || isRequest(options)) return options
   return { ...withInherited(options, before), ...after(options) }
 }
 

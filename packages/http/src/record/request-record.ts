@@ -57,6 +57,9 @@ export abstract class RequestRecord implements RequestSluice {
   #expected = 0
   #exhausted: AbortController | undefined
 
+  /** Header lines of all limiters so far, if none has denied the request. */
+  shownLines: readonly HeaderLine[] = NONE
+
   get decisions(): readonly Decision[] {
     return this.#taken.filter(({ silent }) => !silent).map(({ check }) => check.decision)
   }
@@ -119,6 +122,9 @@ export abstract class RequestRecord implements RequestSluice {
 
   abstract holdUntil(work: PromiseLike<unknown>): void
 
+  /** Called when `shownLines` is not empty. Ensures that the response shows no fields of other limits beside them. */
+  protected keepFields(): void {}
+
   /**
    * Returns false if `limiter` has already checked this request. The request is then not counted again, and a warning
    * is issued once, unless the second check was expected.
@@ -174,11 +180,15 @@ export abstract class RequestRecord implements RequestSluice {
   headersFor(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
     const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
     this.#entries = [...this.#entries, ...entries]
-    const lines = headerLines(this.#entries, wallMs)
+    let lines = headerLines(this.#entries, wallMs)
     // most responses have no fields of vendors
     for (const { plan } of this.#entries) {
-      if (plan.vendors.length > 0) return { denial, lines: [...lines, ...vendorLines(this.#entries, denial, wallMs)] }
+      if (plan.vendors.length === 0) continue
+      lines = [...lines, ...vendorLines(this.#entries, denial, wallMs)]
+      break
     }
+    this.shownLines = denial ? NONE : lines
+    if (this.shownLines.length > 0) this.keepFields()
     return { denial, lines }
   }
 

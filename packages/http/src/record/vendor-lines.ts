@@ -46,12 +46,6 @@ const FORMATS: Readonly<Record<Vendor, VendorFormat>> = {
 
 const VENDORS: readonly Vendor[] = ['openai', 'anthropic']
 
-/** Names of all fields of vendors, in lower case. */
-export const VENDOR_FIELDS: readonly string[] = VENDORS.flatMap((vendor) => {
-  const { kinds, nameOf } = FORMATS[vendor]
-  return kinds.flatMap((kind) => [nameOf(kind, 'limit'), nameOf(kind, 'remaining'), nameOf(kind, 'reset')])
-})
-
 const NONE: readonly HeaderLine[] = []
 
 /** Longest duration of a JavaScript timer. A longer one expires at once. */

@@ -17,7 +17,7 @@ export function optionsOf<T extends object>(
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw wrongOptions(owner, insteadOf(options, known, places), kindOf(options))
   }
-  if (isRequest(options)) throw wrongOptions(owner, `options, as in app.use(${owner}({ … }))`, 'a request')
+  if (isRequest(options)) throw wrongOptions(owner, `options, as in ${owner}({ … })`, 'a request')
   for (const name of Object.keys(options)) {
     if (known.includes(name as keyof T & string)) continue
     const hint = hintFor(name, options[name as keyof T], known, places)
@@ -69,7 +69,7 @@ export const POLICY_ONLY = [
 ] as const
 
 /** Whether the value is a request or a context, which a framework passes to a middleware. */
-function isRequest(options: object): boolean {
+export function isRequest(options: object): boolean {
   const { req = options } = options as { readonly req?: Readonly<Record<string, unknown>> }
   const { method, url } = (req ?? {}) as Readonly<Record<string, unknown>>
   return typeof method === 'string' && typeof url === 'string'

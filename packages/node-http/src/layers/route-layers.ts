@@ -48,11 +48,8 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
       return InHandlerDetector.suppress(() => this.of(route))
     } catch (error) {
       const { code, message } = error as SluiceError
-      warnOnce(
-        code,
-        `invalid limits of a route declared before the plugin are ignored: ${message}`,
-        routeScopeOf(route),
-      )
+      const where = route.url === undefined ? 'a 404 handler' : 'a route declared before the plugin'
+      warnOnce(code, `invalid limits of ${where} are ignored: ${message}`, routeScopeOf(route))
       return this.above
     }
   }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { RequestLife, type RequestSluice } from '@sluice/http'
 import { systemClock } from '@sluice/limiter-core/http'
 import onFinished from 'on-finished'
+import { guardHead } from './guarded-head.ts'
 import { lifeOf, setLife } from './life-of.ts'
 import { connectionOf, hasConnection, isComplete, isGone, onAbandoned, watchStream } from './response-end.ts'
 import { ConnectedResponseEvents, ResponseEvents } from './response-events.ts'
@@ -25,6 +26,7 @@ export class RequestLifecycle extends RequestLife {
   readonly #res: ServerResponse
   #startedAt = 0
   #listening = false
+  #isGuarded = false
   #forgetCarrier: (() => void) | undefined
 
   /** Returns the lifecycle of a response. The first call creates it and assigns it to `req.sluice`. */
@@ -46,6 +48,12 @@ export class RequestLifecycle extends RequestLife {
 
   override get gone(): boolean {
     return this.ended || isGone(this.#req, this.#res)
+  }
+
+  protected override keepFields(): void {
+    if (this.#isGuarded) return
+    this.#isGuarded = true
+    guardHead(this.#res, this)
   }
 
   protected override listen(isPresent = false): boolean {
