@@ -216,7 +216,7 @@ test('hono-rate-limiter: a handler that threw is `next: true`, and a denial has 
     const answer = await app.request('/')
     return [answer.status, answer.headers.get('retry-after'), await answer.text()]
   }
-  expect(await failed(honoLimits.rateLimit({ ...POLICY, next: true }))).toEqual([429, null, 'failed: Error'])
+  expect(await failed(honoLimits.rateLimit({ ...POLICY, next: true }))).toEqual([429, '60', 'failed: Error'])
   const [status, retryAfter] = await failed(honoLimits.rateLimit({ ...POLICY, headers: 'none' }))
   expect([status, retryAfter]).toEqual([429, '60'])
   expect(rowOf('hono-rate-limiter', 'handler')).toContain('`next: true`, which throws')

@@ -58,6 +58,7 @@ function honoMount(limit: HttpLimit<Context, FetchReply>): MiddlewareHandler {
     // assigning a response to one that exists would merge the headers of both
     c.res = undefined
     if (thrown) {
+      exchange.prepareHeaders()
       if (!thrown.isDenial) throw thrown.error
       const error = thrown.error as DenialError
       const { status, message } = error

@@ -11,6 +11,7 @@ import { Warnings } from '@sluice/testkit'
 import express, { type ErrorRequestHandler } from 'express'
 import { fastify } from 'fastify'
 import { Hono } from 'hono'
+import type { HTTPException } from 'hono/http-exception'
 import Koa from 'koa'
 import { express4 } from '../../adapters/express/express4.ts'
 import { fastify4 } from '../../adapters/fastify/fastify4.ts'
@@ -280,6 +281,40 @@ describe.each([
       }
     },
   )
+})
+
+describe('responses of `app.onError` on Hono', () => {
+  const options = { limit: 1, window: '1m', headers: 'legacy', message: 'slow down' } as const
+  const { message: _message, ...without } = options
+  const names = ['retry-after', 'cache-control', 'x-ratelimit-limit', 'content-type'] as const
+
+  async function headersOf(limit: object, onError: Parameters<Hono['onError']>[0]): Promise<(string | null)[]> {
+    const app = new Hono().use(ofHono.rateLimit(limit as never)).get('/', (c) => c.text('ok'))
+    app.onError(onError)
+    await app.request('/')
+    const { headers } = await app.request('/')
+    return names.map((name) => headers.get(name))
+  }
+
+  test.each([
+    ['the error of the denial', { ...options, next: true }],
+    ['an error of `denied`', { ...without, denied: throws }],
+  ])('have the headers of the denial if the context makes them, for %s', async (_what, limit) => {
+    const text = 'text/plain; charset=UTF-8'
+    expect(await headersOf(limit, (_error, c) => c.text('handled', 429))).toEqual(['60', 'no-store', '1', text])
+    expect((await headersOf(limit, (_error, c) => c.body(null, 204)))[3]).toBeNull()
+    expect(await headersOf(limit, () => new Response(null))).toEqual([null, null, null, null])
+  })
+
+  test('keep what the application changes in the response of the HTTPException', async () => {
+    const changed = await headersOf({ ...options, next: true }, (error) => {
+      const response = (error as HTTPException).getResponse()
+      response.headers.set('cache-control', 'private')
+      response.headers.delete('retry-after')
+      return response
+    })
+    expect(changed).toEqual([null, 'private', '1', 'text/plain; charset=utf-8'])
+  })
 })
 
 test('an HTTPException of Hono has a response with the configured message', async () => {
