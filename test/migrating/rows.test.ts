@@ -1,33 +1,23 @@
+import { EventEmitter, once } from 'node:events'
 import { createRequire } from 'node:module'
+import { type AddressInfo, connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { rateLimit, slowDown } from '@sluice/express'
-import { type FastifySluiceOptions, sluice } from '@sluice/fastify'
 import * as honoLimits from '@sluice/hono'
 import * as koaLimits from '@sluice/koa'
 import { createLimiter } from '@sluice/limiter-core'
 import { FakeClock, Warnings } from '@sluice/testkit'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
-import { type FastifyInstance, fastify } from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import request from 'supertest'
-import { pageText } from '../docs/blocks.ts'
+import { rowOf } from './page-rows.ts'
 
 const load = createRequire(import.meta.url)
 const POLICY = { limit: 1, window: '1m' } as const
 const warnings = new Warnings()
 beforeEach(() => warnings.listen())
 afterEach(() => warnings.stop())
-
-/** The rows of a section of docs/migrating.md that name an option. */
-function rowOf(library: string, option: string): string {
-  const section = pageText('docs/migrating.md')
-    .split(/^## From /m)
-    .find((part) => part.startsWith(library))
-  const row = section?.split('\n').find((line) => line.startsWith('|') && line.split('|')[1].includes(`\`${option}\``))
-  if (row === undefined) throw new Error(`no row for ${option} of ${library}`)
-  return row
-}
 
 function onExpress(limit: RequestHandler): express.Express {
   const failed: ErrorRequestHandler = (error, _req, res, _next) => {
@@ -64,9 +54,10 @@ describe('express-rate-limit', () => {
     }
     const before = await denialOf(onExpress(theirs({ limit: 1, handler })))
     const after = await denialOf(onExpress(rateLimit({ ...POLICY, next: true })))
-    expect([before.status, before.text]).toEqual([429, 'failed: slow down'])
+    const own = await denialOf(onExpress(rateLimit({ ...POLICY, denied: handler })))
+    for (const answer of [before, own]) expect([answer.status, answer.text]).toEqual([429, 'failed: slow down'])
     expect([after.status, after.text]).toEqual([429, expect.stringContaining('failed: ')])
-    expect(rowOf('express-rate-limit', 'handler')).toContain('or threw: `next: true`')
+    expect(rowOf('express-rate-limit', 'handler')).toContain('throw that error in `denied`, or `next: true`')
   })
 
   test('a skip that throws is a 500 before, and counts the request after', async () => {
@@ -78,6 +69,62 @@ describe('express-rate-limit', () => {
     expect([(await request(app).get('/')).status, (await request(app).get('/')).status]).toEqual([200, 429])
     expect(warnings.codes).toContain('SLUICE_HOOK_FAILED')
     expect(rowOf('express-rate-limit', 'skip')).toContain('If `skip` throws, the request is counted')
+  })
+})
+
+describe('express-rate-limit, counts', () => {
+  const theirs: (options: object) => RequestHandler = load('express-rate-limit').rateLimit
+
+  /** Status of a request after one whose client left before its response. */
+  async function afterLeaving(limit: RequestHandler): Promise<number> {
+    const left = new EventEmitter()
+    const app = express()
+      .use(limit)
+      .get('/hang', (_req, res) => {
+        res.on('close', () => left.emit('left'))
+      })
+      .get('/', (_req, res) => {
+        res.send('ok')
+      })
+    const server = app.listen(0)
+    const closed = once(left, 'left')
+    const hanging = connect((server.address() as AddressInfo).port)
+    hanging.write('GET /hang HTTP/1.1\r\nHost: a\r\n\r\n')
+    await once(server, 'request')
+    hanging.destroy()
+    await closed
+    await new Promise(setImmediate)
+    const { status } = await request(server).get('/')
+    server.close()
+    return status
+  }
+
+  test('a client that leaves gets its unit back with skipFailedRequests, and with `settleOn`', async () => {
+    const givingBack = rateLimit({
+      ...POLICY,
+      cost: {
+        reserve: 1,
+        settle: (_req, res, { completed }) => (completed && res.statusCode < 400 ? 1 : 0),
+        settleOn: 'always',
+      },
+    })
+    expect(await afterLeaving(theirs({ limit: 1, validate: false, skipFailedRequests: true }))).toBe(200)
+    expect(await afterLeaving(rateLimit({ ...POLICY, countOnly: 'successes' }))).toBe(429)
+    expect(await afterLeaving(givingBack)).toBe(200)
+    expect(rowOf('express-rate-limit', 'skipFailedRequests')).toContain("settleOn: 'always'")
+  })
+
+  test('a window below a second has a unit', () => {
+    expect(() => rateLimit({ limit: 1, window: 500 })).toThrow('SLUICE_BAD_DURATION')
+    expect(() => rateLimit({ limit: 1, window: '500ms' })).not.toThrow()
+    expect(rowOf('express-rate-limit', 'windowMs')).toContain("below, `'500ms'`")
+  })
+
+  test('a request that meets an instance twice is counted twice before, and once after', async () => {
+    const before = theirs({ limit: 2, validate: false })
+    const after = rateLimit({ ...POLICY, limit: 2 })
+    expect((await denialOf(onExpress(express().use(before, before)))).status).toBe(429)
+    expect((await denialOf(onExpress(express().use(after, after)))).status).toBe(200)
   })
 })
 
@@ -107,58 +154,16 @@ test('koa-ratelimit writes Retry-After with disableHeader, as Sluice does withou
   expect(rowOf('koa-ratelimit', 'disableHeader')).toContain('A denial has `Retry-After` all the same')
 })
 
-describe('@fastify/rate-limit', () => {
-  const theirs = load('@fastify/rate-limit')
-
-  async function asked(plugin: typeof sluice, options: object, times = 2) {
-    const app: FastifyInstance = fastify()
-    await app.register(plugin, options as FastifySluiceOptions)
-    app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
-      reply.code(error.statusCode ?? 500).send({ failed: error.message })
-    })
-    app.get('/', async () => 'ok')
-    const answers = []
-    for (let time = 0; time < times; time++) answers.push(await app.inject('/'))
-    await app.close()
-    return answers
+test('middleware in front of a limit of Koa writes the numbers under other names', async () => {
+  const names: Koa.Middleware = async (ctx, next) => {
+    await next()
+    const { binding } = ctx.state.sluice?.decision ?? {}
+    if (binding) ctx.set('Rate-Limit-Remaining', String(binding.remaining))
   }
-
-  test('an error of errorResponseBuilder reaches the error handler, as one that denied sends', async () => {
-    const error = Object.assign(new Error('slow down'), { statusCode: 418 })
-    const before = await asked(theirs, { max: 1, errorResponseBuilder: () => error })
-    const denied = (_request: unknown, reply: { send(value: unknown): void }): void => reply.send(error)
-    const after = await asked(sluice, { rateLimit: { ...POLICY, denied } })
-    for (const [, answer] of [before, after])
-      expect([answer.statusCode, answer.json()]).toEqual([418, { failed: 'slow down' }])
-    expect(rowOf('@fastify/rate-limit', 'errorResponseBuilder')).toContain(
-      '`denied: (request, reply) => reply.send(error)`',
-    )
-  })
-
-  test('addHeaders is about denials, and addHeadersOnExceeding about allowed requests', async () => {
-    const none = { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false }
-    const limitOf = (answers: readonly { headers: object }[]): boolean[] =>
-      answers.map(({ headers }) => 'x-ratelimit-limit' in headers)
-    const legacy = { ...POLICY, headers: 'legacy' } as const
-    expect(limitOf(await asked(theirs, { max: 1, addHeaders: { ...none, 'retry-after': false } }))).toEqual([
-      true,
-      false,
-    ])
-    expect(limitOf(await asked(sluice, { rateLimit: { ...legacy, headers: 'none' } }))).toEqual([false, false])
-    expect(limitOf(await asked(theirs, { max: 1, addHeadersOnExceeding: none }))).toEqual([false, true])
-    expect(limitOf(await asked(sluice, { rateLimit: { ...legacy, headersOn: 'denied' } }))).toEqual([false, true])
-    expect(rowOf('@fastify/rate-limit', 'addHeadersOnExceeding')).toContain("`headersOn: 'denied'`")
-  })
-
-  test('onBanReach is the event ban of observers, with the key', async () => {
-    const bans: unknown[] = []
-    const observers = [{ event: (name: string, data: unknown) => name === 'ban' && bans.push(data) }]
-    const ban = { after: 1, within: '1m', for: '1m' } as const
-    await asked(sluice, { rateLimit: { ...POLICY, ban, observers } }, 4)
-    expect(bans).toEqual([
-      expect.objectContaining({ key: '127.0.0.1', policy: expect.anything(), ms: 60_000, level: 0 }),
-    ])
-  })
+  const app = new Koa().use(names).use(koaLimits.rateLimit({ ...POLICY, limit: 2, headers: 'none' }))
+  const { headers } = await request(app.callback()).get('/')
+  expect([headers['rate-limit-remaining'], headers['x-ratelimit-remaining']]).toEqual(['1', undefined])
+  expect(rowOf('koa-ratelimit', 'remaining')).toContain('`ctx.state.sluice?.decision?.binding`')
 })
 
 describe('waits of denied clients', () => {
@@ -211,9 +216,28 @@ test('hono-rate-limiter: a handler that threw is `next: true`, and a denial has 
     const answer = await app.request('/')
     return [answer.status, answer.headers.get('retry-after'), await answer.text()]
   }
-  expect(await failed(honoLimits.rateLimit({ ...POLICY, next: true }))).toEqual([429, null, 'failed: Error'])
+  expect(await failed(honoLimits.rateLimit({ ...POLICY, next: true }))).toEqual([429, '60', 'failed: Error'])
   const [status, retryAfter] = await failed(honoLimits.rateLimit({ ...POLICY, headers: 'none' }))
   expect([status, retryAfter]).toEqual([429, '60'])
   expect(rowOf('hono-rate-limiter', 'handler')).toContain('`next: true`, which throws')
   jest.useRealTimers()
+})
+
+test('hono-rate-limiter: a key or skip function that throws is a 500 before, and counts the request after', async () => {
+  const { rateLimiter } = load('hono-rate-limiter')
+  const throws = (): never => {
+    throw new Error('no key')
+  }
+  const statuses = async (limit: ReturnType<typeof honoLimits.rateLimit>) => {
+    const app = new Hono().use(limit).get('/', (c) => c.text('ok'))
+    app.onError((_error, c) => c.text('failed', 500))
+    return [(await app.request('/')).status, (await app.request('/')).status]
+  }
+  const key = () => 'key'
+  expect(await statuses(rateLimiter({ limit: 1, keyGenerator: throws }))).toEqual([500, 500])
+  expect(await statuses(rateLimiter({ limit: 1, keyGenerator: key, skip: throws }))).toEqual([500, 500])
+  expect(await statuses(honoLimits.rateLimit({ ...POLICY, key: throws }))).toEqual([200, 429])
+  expect(await statuses(honoLimits.rateLimit({ ...POLICY, key, skip: throws }))).toEqual([200, 429])
+  expect(rowOf('hono-rate-limiter', 'skip')).toContain('If it throws, the request is counted')
+  expect(rowOf('hono-rate-limiter', 'keyGenerator')).toContain('If it throws, the address is counted')
 })

@@ -4,6 +4,7 @@ import {
   afterCheck,
   type HttpLimit,
   isPromise,
+  type MaybePromise,
   ReplyExchange,
   type RequestLife,
   rejectMounted,
@@ -56,7 +57,8 @@ export function fastifyMount(limit: HttpLimit<FastifyRequest, FastifyReply>): Fa
 export function checkInHook(limits: Limits, request: FastifyRequest, reply: FastifyReply, done: Done): void {
   const exchange = new ReplyExchange(request, reply)
   const go = (admission: Outcome): void => {
-    if (passes(admission, exchange)) done()
+    if (isAdmitted(admission)) done()
+    else answerOutcome(admission, exchange, done as (error: unknown) => void)
   }
   const admission = admitAll(limits, exchange)
   if (isPromise(admission)) afterCheck(admission, go, done as (error?: unknown) => void)
@@ -80,8 +82,13 @@ export function runBehind(
   work: (life: RequestLife | undefined) => unknown,
 ): unknown {
   const exchange = new ReplyExchange(request, reply)
-  const go = (admission: Outcome): unknown =>
-    passes(admission, exchange) ? work(admission === 'held' ? exchange.life : undefined) : undefined
+  const go = (admission: Outcome): unknown => {
+    if (isAdmitted(admission)) return work(admission === 'held' ? exchange.life : undefined)
+    const answered = answerOutcome(admission, exchange, (error) => {
+      throw error
+    })
+    return isPromise(answered) ? answered.then(() => reply) : undefined
+  }
   const admission = admitAll(limits, exchange)
   if (!isPromise(admission)) return go(admission)
   return admission.then((outcome) => {
@@ -102,16 +109,18 @@ export function heldWork(life: RequestLife, work: unknown, reply: FastifyReply):
 
 type Outcome = Admission<FastifyRequest, FastifyReply>
 
-/** Returns whether the handler may run; otherwise ends the request. */
-function passes(outcome: Outcome, exchange: ReplyExchange<FastifyRequest, FastifyReply>): boolean {
-  if (outcome === 'passed' || outcome === 'held') return true
-  // the client has left: `hijack` stops Fastify from waiting for a response
-  if (outcome === 'gone') exchange.res.hijack()
-  else sendDenial(exchange, outcome, (error) => exchange.res.send(asError(error)))
-  return false
+function isAdmitted(outcome: Outcome): outcome is 'passed' | 'held' {
+  return outcome === 'passed' || outcome === 'held'
 }
 
-/** Fastify sends a thrown value that is not an error as the response. */
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown })
+/** Ends a request whose handler does not run. `fail` receives errors for the error handler of the application. */
+function answerOutcome(
+  outcome: Exclude<Outcome, 'passed' | 'held'>,
+  exchange: ReplyExchange<FastifyRequest, FastifyReply>,
+  fail: (error: unknown) => void,
+): MaybePromise<void> {
+  if (outcome !== 'gone') return sendDenial(exchange, outcome, (error) => fail(error))
+  // the client has left: `hijack` stops Fastify from waiting for a response
+  exchange.res.hijack()
+  return undefined
 }

@@ -46,6 +46,12 @@ export class HonoExchange extends FetchExchange<Context> {
     this.raw.header(name, undefined)
   }
 
+  /** Adds the headers of the denial to the response that `app.onError` makes with the context, which has none yet. */
+  prepareHeaders(): void {
+    this.raw.finalized = false
+    for (const [name, value] of this.res.headers) if (!name.startsWith('content-')) this.raw.header(name, value)
+  }
+
   protected override respond(body: string | null): Response {
     const { status, headers } = this.res
     const all = Object.fromEntries(headers) as Record<string, string>

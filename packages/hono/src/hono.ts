@@ -66,6 +66,7 @@ function honoMount(limit: HttpLimit<Context, FetchReply>): HonoMiddleware {
     // assigning a response to one that exists would merge the headers of both
     c.res = undefined
     if (thrown) {
+      exchange.prepareHeaders()
       if (!thrown.isDenial) throw thrown.error
       const error = thrown.error as DenialError
       const { status, message } = error

@@ -24,6 +24,8 @@ export interface HttpExchange<Req, Res> extends RequestView<Req> {
   setHeader(name: string, value: string): void
   removeHeader(name: string): void
   setStatus(status: number): void
+  /** Removes the status of a denial, if it is still set, so that the response to another error does not have it. */
+  undoStatus?(status: number): void
   /** Called for a denial, whose request body will not be read. */
   refuseBody?(): void
   /** Sends the default body of a denial, after status and headers have been set. */

@@ -53,6 +53,14 @@ export class KoaExchange extends Exchange<Context, Response> {
     this.raw.status = status
   }
 
+  // Koa changes its default status to 200 when the body is set, but no status that was set through it
+  override undoStatus(status: number): void {
+    if (this.raw.status !== status) return
+    this.raw.status = 404
+    const response: Response & { _explicitStatus?: boolean } = this.res
+    response._explicitStatus = false
+  }
+
   override send(denial: HttpDenial): void {
     this.setHeader('Content-Type', denial.contentType)
     // Koa sends no response with `ctx.respond = false`, nor to a HEAD request over HTTP/2, whose stream is never writable

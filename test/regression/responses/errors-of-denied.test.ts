@@ -11,6 +11,7 @@ import { Warnings } from '@sluice/testkit'
 import express, { type ErrorRequestHandler } from 'express'
 import { fastify } from 'fastify'
 import { Hono } from 'hono'
+import type { HTTPException } from 'hono/http-exception'
 import Koa from 'koa'
 import { express4 } from '../../adapters/express/express4.ts'
 import { fastify4 } from '../../adapters/fastify/fastify4.ts'
@@ -55,6 +56,9 @@ const askExpress =
       res.status(error.status ?? 500).send('handled')
     }
     app.use(ofExpress.rateLimit({ ...denying, ...options } as never))
+    app.get('/', (_req, res) => {
+      res.send('ok')
+    })
     app.use(handle)
     return askServer(app)
   }
@@ -73,6 +77,9 @@ const askKoa =
       }
     })
     app.use(ofKoa.rateLimit({ ...denying, ...options } as never))
+    app.use((ctx) => {
+      ctx.body = 'ok'
+    })
     return askServer(app.callback())
   }
 
@@ -94,7 +101,7 @@ const askFastify =
 const askHono: Ask = async (options, seen) => {
   const app = new Hono()
   app.onError((error, c) => {
-    const cause = (error.cause ?? error) as Received
+    const cause = (error.cause instanceof Error ? error.cause : error) as Received
     seen.push(received(cause))
     return c.text('handled', (cause.status ?? 500) as 500)
   })
@@ -135,6 +142,23 @@ describe.each(Object.entries(applications))('%s', (_name, ask) => {
     expect(seen).toEqual([received(new Error('no template') as Received)])
   })
 
+  // `next(undefined)` and `next('route')` of Express continue, and Koa does not respond to an error that is undefined
+  test.each([undefined, null, 0, '', 'route', 'router', 'no template', Symbol('no template')])(
+    'passes an error to the error handler if `denied` throws %p',
+    async (thrown) => {
+      for (const denied of [
+        () => {
+          throw thrown
+        },
+        () => Promise.reject(thrown),
+      ]) {
+        const seen: Received[] = []
+        expect(await ask({ denied }, seen)).toEqual({ status: 500, body: 'handled' })
+        expect(seen).toEqual([received(new Error(String(thrown)) as Received)])
+      }
+    },
+  )
+
   test.each<[string, object, unknown]>([
     ['a text', { message: 'slow down' }, 'slow down'],
     ['a function that returns a text', { message: () => 'slow down' }, 'slow down'],
@@ -161,6 +185,135 @@ describe.each(Object.entries(applications))('%s', (_name, ask) => {
     expect(seen).toEqual([{ message, code: 'SLUICE_DENIED', status: 429, body: undefined }])
     warnings.stop()
     expect(warnings.codes).toContain('SLUICE_HOOK_FAILED')
+  })
+})
+
+const anError = new Error('no template')
+
+/** Applications whose error handler sets no status: with `denied`, or with a hook or a middleware that throws. */
+const withoutStatus: Readonly<Record<string, (options: object | undefined) => Promise<Answer>>> = {
+  'Express 5': (options) => {
+    const handle: ErrorRequestHandler = (_error, _req, res, _next) => {
+      res.send('handled')
+    }
+    return askServer(express().use(options ? ofExpress.rateLimit(options as never) : throws, handle))
+  },
+  ...Object.fromEntries(
+    Object.entries({ 'Koa 3': Koa, 'Koa 2': Koa2 }).map(([name, Make]) => [
+      name,
+      (options: object | undefined) => {
+        const app = new Make()
+        app.use(async (ctx, next) => {
+          await Promise.resolve(next()).catch(() => {
+            ctx.body = 'handled'
+          })
+        })
+        app.use(options ? ofKoa.rateLimit(options as never) : throws)
+        return askServer(app.callback())
+      },
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries({ 'Fastify 5': fastify, 'Fastify 4': fastify4 }).map(([name, make]) => [
+      name,
+      async (options: object | undefined) => {
+        const app = make()
+        app.setErrorHandler((_error, _request, reply) => reply.send('handled'))
+        app.addHook('onRequest', options ? ofFastify.rateLimit(options as never) : async () => throws())
+        app.get('/', async () => 'ok')
+        const { statusCode, body } = await app.inject('/')
+        return { status: statusCode, body }
+      },
+    ]),
+  ),
+}
+
+test.each(Object.entries(withoutStatus))(
+  '%s: an error of `denied` has no status of a denial, if the error handler sets none',
+  async (_name, ask) => {
+    const denied = (): never => {
+      throw anError
+    }
+    expect(await ask({ ...denying, denied })).toEqual(await ask(undefined))
+    expect((await ask({ ...denying, next: true })).status).toBe(429)
+  },
+)
+
+describe.each([
+  ['Fastify 5', fastify],
+  ['Fastify 4', fastify4],
+])('%s: an object that `denied` throws', (_name, make) => {
+  const thrown = { statusCode: 418, error: 'slow down' }
+  const limited = { ...denying, denied: () => Promise.reject(thrown) } as never
+  const immediately = {
+    ...denying,
+    denied: () => {
+      throw thrown
+    },
+  } as never
+
+  test.each(['a hook', 'wrap', 'a plugin after all hooks'])(
+    'is the response, or the error of the error handler: %s',
+    async (how) => {
+      for (const options of [limited, immediately]) {
+        for (const handles of [false, true]) {
+          const app = make()
+          const seen: unknown[] = []
+          if (handles)
+            app.setErrorHandler((error, _request, reply) => {
+              seen.push(error)
+              return reply.code(420).send('handled')
+            })
+          if (how === 'a plugin after all hooks')
+            await app.register(ofFastify.sluice, { phase: 'preHandler', rateLimit: options })
+          if (how === 'wrap')
+            app.get(
+              '/',
+              ofFastify.rateLimit(options).wrap(async () => 'ok'),
+            )
+          else app.get('/', how === 'a hook' ? { onRequest: ofFastify.rateLimit(options) } : {}, async () => 'ok')
+          const answer = await app.inject('/')
+          if (handles) expect([answer.statusCode, answer.body, seen]).toEqual([420, 'handled', [thrown]])
+          else expect([answer.statusCode, answer.json()]).toEqual([418, thrown])
+          expect(answer.headers['retry-after']).toBeUndefined()
+          await app.close()
+        }
+      }
+    },
+  )
+})
+
+describe('responses of `app.onError` on Hono', () => {
+  const options = { limit: 1, window: '1m', headers: 'legacy', message: 'slow down' } as const
+  const { message: _message, ...without } = options
+  const names = ['retry-after', 'cache-control', 'x-ratelimit-limit', 'content-type'] as const
+
+  async function headersOf(limit: object, onError: Parameters<Hono['onError']>[0]): Promise<(string | null)[]> {
+    const app = new Hono().use(ofHono.rateLimit(limit as never)).get('/', (c) => c.text('ok'))
+    app.onError(onError)
+    await app.request('/')
+    const { headers } = await app.request('/')
+    return names.map((name) => headers.get(name))
+  }
+
+  test.each([
+    ['the error of the denial', { ...options, next: true }],
+    ['an error of `denied`', { ...without, denied: throws }],
+  ])('have the headers of the denial if the context makes them, for %s', async (_what, limit) => {
+    const text = 'text/plain; charset=UTF-8'
+    expect(await headersOf(limit, (_error, c) => c.text('handled', 429))).toEqual(['60', 'no-store', '1', text])
+    expect((await headersOf(limit, (_error, c) => c.body(null, 204)))[3]).toBeNull()
+    expect(await headersOf(limit, () => new Response(null))).toEqual([null, null, null, null])
+  })
+
+  test('keep what the application changes in the response of the HTTPException', async () => {
+    const changed = await headersOf({ ...options, next: true }, (error) => {
+      const response = (error as HTTPException).getResponse()
+      response.headers.set('cache-control', 'private')
+      response.headers.delete('retry-after')
+      return response
+    })
+    expect(changed).toEqual([null, 'private', '1', 'text/plain; charset=utf-8'])
   })
 })
 

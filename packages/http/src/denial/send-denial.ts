@@ -66,7 +66,8 @@ function answerOwn<Req, Res>(
   const failed = (error: unknown): void => {
     if (passError && !exchange.isAnswered) {
       report.observers.event('hookFailed', { hook: 'denied', error })
-      passError(error)
+      exchange.undoStatus?.(context.denial.status)
+      passError(passable(error))
       return
     }
     report.hookFailed('denied', error, 'and the default response is sent')
@@ -90,6 +91,12 @@ function answerOwn<Req, Res>(
   } catch (error) {
     failed(error)
   }
+}
+
+/** Returns an error for any other value than an object, which frameworks may take for no error, or for a command. */
+function passable(thrown: unknown): unknown {
+  if (typeof thrown === 'object' && thrown !== null) return thrown
+  return new Error(String(thrown), { cause: thrown })
 }
 
 /** Creates the error of a denial, for the error handling of a framework. `message`: the configured one. */

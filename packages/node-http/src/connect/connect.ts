@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Admission, HttpLimit, PassError } from '@sluice/http'
+import type { Admission, HttpLimit } from '@sluice/http'
 import { sendDenial } from '@sluice/http'
 import { isPromise } from '@sluice/limiter-core/http'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -78,14 +78,7 @@ function follow<Req, Res>(
   if (admission === 'passed') return work()
   if (admission === 'held') return work(exchange)
   if (admission === 'gone') return undefined
-  const passError: PassError | undefined =
-    next &&
-    ((error, denial) => {
-      // otherwise the response to an error that is not a denial would have the status of the denial
-      if (!denial && exchange.outgoing.statusCode === admission.denial.status) exchange.setStatus(200)
-      next(error)
-    })
-  return sendDenial(exchange, admission, passError)
+  return sendDenial(exchange, admission, next && ((error) => next(error)))
 }
 
 /** The work behind a limit. `holder` is the exchange of a request that holds a permit. */

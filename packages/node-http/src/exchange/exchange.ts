@@ -111,6 +111,10 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
     if (this.incoming.httpVersionMajor < 2) this.outgoing.statusMessage = ''
   }
 
+  undoStatus(status: number): void {
+    if (this.outgoing.statusCode === status) this.setStatus(200)
+  }
+
   // reading a large upload first would delay the response, and keeping the connection open would require reading it
   refuseBody(): void {
     if (this.incoming.httpVersionMajor < 2 && hasLargeBody(this.incoming)) this.setHeader('Connection', 'close')
