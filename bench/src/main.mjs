@@ -5,6 +5,7 @@ import { formatTable, proveTable } from './run/table.mjs'
 const benches = {
   decisions: () => import('./decisions/decisions.mjs'),
   earlier: () => import('./decisions/earlier-build.mjs'),
+  kernel: () => import('./kernel/kernel.mjs'),
   memory: () => import('./memory/memory.mjs'),
   http: () => import('./http/http.mjs'),
   hash: () => import('./hash/hash.mjs'),
