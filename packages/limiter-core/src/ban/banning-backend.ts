@@ -44,8 +44,9 @@ export class BanningBackend implements RequestBackend {
   }
 
   takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    const bannable = charges.map((charge) => this.#bannable(charge))
     const now = moment?.now ?? this.#now()
+    if (this.synchronous && this.#isIdle(now)) return this.#takeUnbanned(charges, moment)
+    const bannable = charges.map((charge) => this.#bannable(charge))
     const known = this.#rests(charges, bannable, ({ ban, key }, { advisory }) =>
       ban.isSynchronous || advisory ? 0 : ban.knownMs(key, now),
     )
@@ -56,6 +57,19 @@ export class BanningBackend implements RequestBackend {
     return andThen(read, (rests) =>
       isDeniedBy(charges, rests) ? this.#denied(charges, rests, own) : this.#take(charges, bannable, rests, moment),
     )
+  }
+
+  #isIdle(now: number): boolean {
+    for (const ban of this.#bans.values()) if (!ban.isIdle(now)) return false
+    return true
+  }
+
+  #takeUnbanned(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Answer> {
+    return andThen(this.#inner.takeAll(charges, moment), (answer) => {
+      if (answer.verdicts.every(({ allowed }) => allowed)) return answer
+      const bannable = charges.map((charge) => this.#bannable(charge))
+      return this.#struck(charges, bannable, answer, moment)
+    })
   }
 
   /** Takes over what a replaced limiter knows of bans. */

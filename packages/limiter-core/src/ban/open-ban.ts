@@ -3,6 +3,7 @@ import type { Backend, BanTerms, Counter, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { PolicyVariants } from '../policy/policy-variants.ts'
+import { processWideMap } from '../process/process-wide.ts'
 import { banMs, topLevelOf } from './ban-length.ts'
 
 /** The counters by which a policy bans keys, on the backend of the policy, so that they are shared like its counts. */
@@ -18,9 +19,18 @@ export interface OpenBan {
   readonly running: readonly Counter[]
   /** Whether the backend answers synchronously, so that a ban is read for each request. */
   readonly isSynchronous: boolean
+  /** The end of the last ban, if all bans are begun in this process; undefined for bans of several processes. */
+  readonly latest: LatestBan | undefined
   /** Whether the backend counts in time slots, so that a unit cannot be charged to an earlier time. */
   readonly isSlotted: boolean
 }
+
+/** Shared by all limiters that ban keys by the same counter. No ban runs after `endsAt`, a process time. */
+export interface LatestBan {
+  endsAt: number
+}
+
+const latestBans = processWideMap<Backend, Map<string, LatestBan>>(Symbol.for('sluice.latestBans@1'))
 
 const DAY_MS = 86_400_000
 /**
@@ -68,7 +78,16 @@ export function openBan(
       ? open(`bans ${windowMs}`, SLOTTED_LIMIT, windowMs, 'sliding-window')
       : open('bans', 1, windowMs, 'sliding-window'),
   )
-  return { policy: name, terms, strikes, offences, running, isSynchronous, isSlotted }
+  const latest = backend.perProcess && isSynchronous ? latestBan(backend, running[0].name) : undefined
+  return { policy: name, terms, strikes, offences, running, isSynchronous, isSlotted, latest }
+}
+
+function latestBan(backend: Backend, counter: string): LatestBan {
+  const ofBackend = latestBans().get(backend) ?? new Map<string, LatestBan>()
+  latestBans().set(backend, ofBackend)
+  const latest = ofBackend.get(counter) ?? { endsAt: Number.NEGATIVE_INFINITY }
+  ofBackend.set(counter, latest)
+  return latest
 }
 
 /** Returns the ban with each counter replaced by another in front of it, such as a failover counter. */

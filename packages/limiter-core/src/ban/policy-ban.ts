@@ -9,7 +9,7 @@ import type { OpenBan } from './open-ban.ts'
 import { RecentKeys } from './recent-keys.ts'
 import { unawaited } from './unawaited.ts'
 
-/** Time after which a request reads a known ban again, so that a ban that was lifted ends in all processes. */
+/** Time after which a request reads a known ban again, so that a lifted ban ends in all processes. */
 const REREAD_MS = 1_000
 /** Time after which a full count of strikes bans, if the process whose strike filled it did not. */
 const OVERDUE_MS = 1_000
@@ -60,6 +60,11 @@ export class PolicyBan {
     }
     if (this.terms.extends && known.ms !== undefined) known.until = Math.max(known.until, now + known.ms)
     return known.until - now
+  }
+
+  /** Whether no key is banned at `now`, as far as this process knows without a call. */
+  isIdle(now: number): boolean {
+    return now >= (this.#open.latest?.endsAt ?? Number.POSITIVE_INFINITY)
   }
 
   /** Reads the ban of a key, and extends it. Returns its rest in milliseconds; 0 if the key is not banned. */
@@ -134,9 +139,9 @@ export class PolicyBan {
    * key is not banned now.
    */
   strike(key: string, moment: Moment | undefined): MaybePromise<number> {
-    const strike = { key, counter: this.#open.strikes, cost: 1 }
     const calledAt = this.#now()
-    return andThen(this.#backend.takeAll([strike], moment), (answer) => this.#struckBy(key, answer, calledAt, moment))
+    const taken = this.#backend.takeAll([{ key, counter: this.#open.strikes, cost: 1 }], moment)
+    return andThen(taken, (answer) => this.#struckBy(key, answer, calledAt, moment))
   }
 
   /** Bans a key for `ms`, at most `max`, unless it is banned for longer. Counts as a ban that makes the next one longer. */
@@ -144,15 +149,13 @@ export class PolicyBan {
     return andThen(this.#read(key, this.#open.running, undefined), (answer) => {
       const restMs = restOf(answer.verdicts)
       if (restMs >= ms) return
-      const replaced = restMs > 0 ? this.#lift(key) : undefined
-      return andThen(replaced, () => this.#start(key, answer, this.#now(), undefined, ms))
+      return andThen(restMs > 0 && this.#lift(key), () => this.#start(key, answer, this.#now(), undefined, ms))
     })
   }
 
   /** Clears the strikes of a key after a success, without a call if there are none as far as this process knows. */
   forgive(key: string): MaybePromise<void> {
-    if (!this.terms.forgives) return
-    if (!this.isSynchronous && !this.#struck.get(key)) return
+    if (!this.terms.forgives || (!this.isSynchronous && !this.#struck.get(key))) return
     this.#struck.delete(key)
     this.#full.delete(key)
     const { strikes } = this.#open
@@ -255,7 +258,8 @@ export class PolicyBan {
     { takenAt, counted }: Pick<ReadBan, 'takenAt' | 'counted'>,
     moment: Moment | undefined,
   ): MaybePromise<Answer> {
-    const { running, isSlotted } = this.#open
+    const { running, isSlotted, latest } = this.#open
+    if (latest) latest.endsAt = Math.max(latest.endsAt, this.#now() + ms, takenAt + ms)
     const counter = running[isSlotted ? Math.min(Math.max(0, level), running.length - 1) : 0]
     const at = isSlotted ? Number.POSITIVE_INFINITY : takenAt - (counter.compiled.policy.windowMs - ms)
     const { now } = moment ?? {}
@@ -291,7 +295,6 @@ export class PolicyBan {
 
   /** Remembers a ban. Its rest counts from the call, so that the backend decides about the last milliseconds. */
   #learn(key: string, restMs: number, ms: number | undefined, calledAt: number): void {
-    if (this.isSynchronous) return
-    this.known.set(key, { until: calledAt + restMs, readAt: calledAt, ms })
+    if (!this.isSynchronous) this.known.set(key, { until: calledAt + restMs, readAt: calledAt, ms })
   }
 }
