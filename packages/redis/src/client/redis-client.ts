@@ -33,6 +33,20 @@ export interface RedisClusterClient extends IoRedisClient {
   refreshSlotsCache(): void
 }
 
+/** Whether a command can be sent now. */
+export function acceptsCommands(connection: RedisConnection): boolean {
+  return connection.status === 'ready' && !isClosing(connection)
+}
+
+/**
+ * Whether `quit` or `disconnect` was called. A command behind QUIT makes the server reset the connection, so that the
+ * client may lose the last answers.
+ */
+export function isClosing(connection: RedisConnection): boolean {
+  // a private property of the clients
+  return (connection as RedisConnection & { readonly manuallyClosing?: boolean }).manuallyClosing === true
+}
+
 /** A connection to one node of a cluster. */
 export interface RedisNode extends RedisConnection {
   readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }

@@ -3,7 +3,9 @@ import { ConnectionWatch } from '../client/connection-watch.ts'
 import { FirstConnects } from '../client/first-connects.ts'
 import { hashSlot } from '../client/hash-slot.ts'
 import {
+  acceptsCommands,
   type IoRedisClient,
+  isClosing,
   isCluster,
   type RedisClusterClient,
   type RedisConnection,
@@ -51,7 +53,7 @@ export class ClientRunner implements ScriptRunner {
 
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     const connection = this.#connectionFor(keys[0])
-    if (connection?.status === 'ready') return this.#send(connection, script, keys, args)
+    if (connection && acceptsCommands(connection)) return this.#send(connection, script, keys, args)
     const first = connection && this.#firstContact(connection, keys[0])
     if (first) return first.then(() => this.run(script, keys, args))
     // a cluster node with this status connects on its first command
@@ -64,7 +66,7 @@ export class ClientRunner implements ScriptRunner {
     // ioredis puts its `keyPrefix` only before the keys of commands that its version knows
     if (this.#client.options?.keyPrefix) return undefined
     const connection = this.#connectionFor(commands[0][1])
-    if (connection?.status !== 'ready' || !connection.pipeline) return undefined
+    if (!connection?.pipeline || !acceptsCommands(connection)) return undefined
     const sent = connection.pipeline(commands.map((command) => ['call', ...command])).exec()
     return new Promise((resolve, reject) => {
       const call: Call = { connection, reject }
@@ -99,8 +101,9 @@ export class ClientRunner implements ScriptRunner {
       }
       const failed = this.#failing(call)
       sent.then(answered, (error) => {
-        if (isNoScript(error)) client.eval(script.text, keys.length, ...keys, ...args).then(answered, failed)
-        else failed(error)
+        if (!isNoScript(error)) failed(error)
+        else if (isClosing(connection)) failed(this.#notReady(connection))
+        else client.eval(script.text, keys.length, ...keys, ...args).then(answered, failed)
       })
     })
   }
@@ -145,7 +148,7 @@ export class ClientRunner implements ScriptRunner {
   #notReady(connection: RedisConnection | undefined): RedisFailure {
     const { code, message } = this.#connectFailure ?? { code: 'CONNECTION', message: '' }
     const state = connection
-      ? `the connection to Redis is ${connection.status}`
+      ? `the connection to Redis is ${connection.status === 'ready' ? 'closing' : connection.status}`
       : 'no known node of the cluster serves the slot of the key'
     const why = code === 'CONNECTION' ? [state, message].filter(Boolean).join(': ') : message
     return this.#scoped(new RedisFailure(code, why))
