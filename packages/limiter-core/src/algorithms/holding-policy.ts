@@ -1,4 +1,5 @@
 import type { CompiledPolicy, Held, PolicyHolds } from '../contracts.ts'
+import { writeNumbers } from './available-after-ms.ts'
 import { WrappedPolicy } from './wrapped-policy.ts'
 
 /** Number of slices in the longest hold. */
@@ -55,6 +56,18 @@ export class HoldingPolicy extends WrappedPolicy implements PolicyHolds {
       sinceMs = untilMs
     }
     return Math.max(sinceMs, this.inner.waitMs(cells, at, now, cost))
+  }
+
+  take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void {
+    const { inner } = this
+    // most keys hold nothing
+    if (inner.take && cells[at + this.#end] <= now) {
+      inner.take(cells, at, now, cost, numbers)
+      return
+    }
+    const waitMs = this.waitMs(cells, at, now, cost)
+    if (waitMs === 0 && cost > 0) this.spend(cells, at, now, cost)
+    writeNumbers(this, cells, at, now, waitMs, numbers)
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {

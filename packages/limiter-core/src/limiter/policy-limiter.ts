@@ -5,7 +5,6 @@ import type {
   Answer,
   Charge,
   Clock,
-  Counter,
   Decision,
   LimiterControls,
   MaybePromise,
@@ -47,8 +46,8 @@ export class PolicyLimiter implements Limiter {
   readonly #clock: Clock | undefined
   readonly #observers: Observers
   readonly #adjustments: Adjustments
-  /** Fast path: the counter of the only policy, if it is enforced and has neither overrides, bans nor controls. */
-  #sole: Counter | undefined
+  /** Fast path: the only policy, if it is enforced and has neither bans nor controls, and exempts no keys. */
+  #sole: OpenPolicy | undefined
   /** Whether at least one policy exempts keys without an override. */
   readonly #exempts: boolean
   /** Ends the reports to observers. */
@@ -99,7 +98,8 @@ export class PolicyLimiter implements Limiter {
       const charges = this.#charges(key, cost)
       return charges.length > 0 ? this.#take(charges, moment) : this.#uncounted()
     }
-    const decision = sole.take(
+    const counter = sole.overrides || sole.terms ? chargeOf(sole, key, 1).counter : sole.counter
+    const decision = counter.take(
       key,
       cost === 1 ? 1 : wholeCost(cost),
       this.#clock ? this.#momentAt(moment, this.#clock) : moment,
@@ -292,8 +292,8 @@ export class PolicyLimiter implements Limiter {
   }
 }
 
-/** Returns the counter of the only policy if it is enforced, with one limit for all keys and without bans. */
-function soleOf([first, ...others]: readonly OpenPolicy[]): Counter | undefined {
-  const isSole = first?.mode === 'enforce' && !first.overrides && !first.terms && !first.ban && others.length === 0
-  return isSole ? first.counter : undefined
+/** Returns the only policy if it is enforced, bans nobody and exempts no keys. */
+function soleOf([first, ...others]: readonly OpenPolicy[]): OpenPolicy | undefined {
+  const isSole = first?.mode === 'enforce' && !first.ban && !first.overrides?.exemptsOthers && others.length === 0
+  return isSole ? first : undefined
 }

@@ -1,4 +1,4 @@
-import { availableAfterMs } from '../algorithms/available-after-ms.ts'
+import { writeNumbers } from '../algorithms/available-after-ms.ts'
 import { AVAILABLE_AFTER, NUMBERS, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
 import { markInfallible } from '../backend/infallible.ts'
 import type {
@@ -197,13 +197,9 @@ export class MemoryBackend implements Backend<Answer> {
     const compiled = cost === 0 ? slots.usage : slots.compiled
     const by = this.source.counted && !slots.compiled.bookings ? slots.shown : compiled
     if (compiled.numbers && by === compiled) return void compiled.numbers(cells, at, now, cost, waitMs, numbers)
-    const remaining = compiled.remaining(cells, at, now)
-    numbers[WAIT] = waitMs
-    numbers[REMAINING] = remaining
-    numbers[RESET_AFTER] = compiled.resetAfterMs(cells, at, now)
-    const growsMs = availableAfterMs(by, cells, at, now, remaining)
+    writeNumbers(compiled, cells, at, now, waitMs, numbers, by)
     // the next turn is later than one that was just booked
-    numbers[AVAILABLE_AFTER] = waitMs > 0 && compiled.bookings ? Math.min(growsMs, waitMs) : growsMs
+    if (waitMs > 0 && compiled.bookings) numbers[AVAILABLE_AFTER] = Math.min(numbers[AVAILABLE_AFTER], waitMs)
   }
 
   /** Takes all enforced charges or none, and all advisory ones if everything fits. */
