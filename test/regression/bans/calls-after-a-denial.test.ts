@@ -39,6 +39,8 @@ async function serving(name: string, options: object): Promise<Site> {
     window: '1m',
     key: () => 'client',
     backend: redisBackend(redis),
+    // a busy machine takes longer than the default
+    deadlineMs: 20_000,
     ...options,
   } as never)
   const app = express()
