@@ -1,10 +1,37 @@
+import type { Socket } from 'node:net'
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo'
-import { Args, Field, GraphQLModule, Int, ObjectType, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql'
-import { byHeader, InflightLimit, RateLimit, SkipLimits, SluiceModule, type SluiceModuleOptions } from '@sluice/nest'
+import {
+  Args,
+  Field,
+  GraphQLModule,
+  Int,
+  Mutation,
+  ObjectType,
+  Parent,
+  Query,
+  ResolveField,
+  Resolver,
+} from '@nestjs/graphql'
+import {
+  byHeader,
+  byRoute,
+  InflightLimit,
+  RateLimit,
+  SkipLimits,
+  SluiceModule,
+  type SluiceModuleOptions,
+} from '@sluice/nest'
 import type { AppOptions } from './nest-app.ts'
 
 /** Callbacks that resume the waiting handlers of `slow`. */
 export const waiting: (() => void)[] = []
+/** The connections of queries that arrived at the cap of `queued`. */
+export const arrived: Socket[] = []
+
+function arrive({ socket }: { readonly socket: Socket }): string {
+  arrived.push(socket)
+  return 'all'
+}
 
 @ObjectType()
 class Row {
@@ -62,6 +89,31 @@ class Cats {
   async slow(): Promise<string> {
     await new Promise<void>((resolve) => waiting.push(resolve))
     return 'slow'
+  }
+
+  @Query(() => String)
+  @InflightLimit({ name: 'queued', limit: 1, queue: { max: 9, maxWaitMs: '1m' }, key: arrive })
+  async queued(): Promise<string> {
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return 'queued'
+  }
+
+  @Query(() => String)
+  async pending(): Promise<string> {
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return 'pending'
+  }
+
+  @Mutation(() => String)
+  @RateLimit({ name: 'routes', limit: 1, window: '1m', key: byRoute() })
+  first(): string {
+    return 'first'
+  }
+
+  @Mutation(() => String)
+  @RateLimit({ name: 'routes', limit: 1, window: '1m', key: byRoute() })
+  second(): string {
+    return 'second'
   }
 
   @Query(() => String)

@@ -1,6 +1,7 @@
 // Entry point for authors of adapters: limits for HTTP requests, and headers and bodies of responses.
 
 export { LARGEST_LOG } from './algorithms/sliding-log.ts'
+export { banCallsEnded } from './ban/unawaited.ts'
 export { allOf, andThen, isPromise } from './contracts/maybe-promise.ts'
 export type * from './contracts.ts'
 export { binds, ChargeVerdict, hasDenial, RequestDecision } from './decision/verdict.ts'

@@ -4,16 +4,30 @@ import { Exchange, RequestLife, systemClock } from '@sluice/node-http/adapter'
 import { type CallKind, callKindOf } from './call-kind.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
-/** Lifecycle of a call without an HTTP response. It ends when the handler has finished. */
+/** A connection of a client; without the property if the call does not belong to a connection. */
+interface Connection {
+  readonly destroyed?: boolean
+}
+
+/**
+ * Lifecycle of a call without an HTTP response. It ends when the handler has finished. A client that leaves before the
+ * handler has started, because the call was delayed or waits for a place, no longer needs it.
+ */
 export class CallLife extends RequestLife {
   readonly #startedAt = systemClock.now()
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    super()
+    this.#connection = connection
+  }
 
   override get gone(): boolean {
-    return this.ended
+    return this.ended || this.#connection.destroyed === true
   }
 
   protected override listen(): boolean {
-    return !this.ended
+    return !this.gone
   }
 
   end(completed: boolean): void {
@@ -33,14 +47,15 @@ export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
 
   constructor(context: ExecutionContext) {
     const raw = requestOf(context)
-    const call = new CallLife()
     const request = comesFromHttp(context) ? (raw?.raw ?? raw?.request ?? raw?.extra?.request ?? raw) : undefined
+    const socket = request?.socket ?? request?._socket ?? {}
+    const call = new CallLife(socket)
     const incoming = {
       headers: request?.headers ?? request?.handshake?.headers ?? {},
       rawHeaders: request?.rawHeaders ?? [],
       method: context.getType().toUpperCase(),
       httpVersionMajor: 1,
-      socket: request?.socket ?? request?._socket ?? {},
+      socket,
       sluice: call,
     }
     super(raw, undefined, incoming as unknown as IncomingMessage, NO_RESPONSE)

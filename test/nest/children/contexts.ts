@@ -83,12 +83,14 @@ async function behind(
 
 const once1m = { limit: 1, window: '1m', algorithm: 'fixed-window' } as const
 const types = ['rmq', 'telegraf', 'cron', 'http', 'necord'] as const
+/** A message of a hybrid application with `inheritAppConfig`; its denials need the package for microservices. */
+const MESSAGE = 'rpc'
 
 describe('limits of the module', () => {
   test('count HTTP requests only, and calls of other contexts use up none of their units', () =>
     behind({ rateLimit: once1m, inflightLimit: { limit: 1 } }, async (call, { statuses }, watcher) => {
-      for (const type of types) {
-        for (let time = 0; time < 25; time++) assert.equal(await call(type, 'message', { data: 1 }), 'answered')
+      for (const type of [...types, MESSAGE]) {
+        for (let time = 0; time < 25; time++) assert.equal(await call(type, 'message', { data: 1 }, {}), 'answered')
       }
       assert.deepEqual([watcher.decisions.length, watcher.acquired], [0, 0])
       assert.deepEqual(await statuses('/', '/'), [200, 429])
@@ -113,6 +115,18 @@ describe('limits of the module', () => {
         assert.deepEqual(await statuses('/', '/'), [200, 429])
       },
     ))
+
+  test('apply to messages of a hybrid application only if `contexts` has limits for them', () => {
+    const key = (context: { getPattern(): string }): string => context.getPattern()
+    const rpc = { rateLimit: { limit: 2, window: '1m', key }, inflightLimit: { limit: 1 } } as const
+    return behind({ rateLimit: once1m, contexts: { rpc } }, async (call, { statuses }, watcher) => {
+      const send = (pattern: string): Promise<unknown> => call(MESSAGE, 'message', {}, { getPattern: () => pattern })
+      assert.deepEqual([await send('a'), await send('a'), await send('b')], ['answered', 'answered', 'answered'])
+      assert.deepEqual([watcher.decisions.map(({ binding }) => binding.remaining), watcher.acquired], [[1, 0, 1], 3])
+      assert.notEqual(await send('a'), 'answered')
+      assert.deepEqual(await statuses('/', '/'), [200, 429])
+    })
+  })
 
   test('apply in all kinds of contexts on one backend without shared counts', () =>
     behind(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SluiceModuleOptions } from '@sluice/nest'
 import { until, Watcher } from '@sluice/testkit'
-import { graphqlApp, waiting } from '../graphql-app.ts'
+import { arrived, graphqlApp, waiting } from '../graphql-app.ts'
 import { onSite } from '../site.ts'
 
 interface Answer {
@@ -10,12 +10,12 @@ interface Answer {
   readonly errors?: readonly { readonly message: string; readonly extensions: Readonly<Record<string, unknown>> }[]
 }
 
-type Query = (query: string, headers?: Record<string, string>) => Promise<Answer>
+type Query = (query: string, headers?: Record<string, string>, signal?: AbortSignal) => Promise<Answer>
 
 const behind = (options: SluiceModuleOptions, visit: (query: Query) => Promise<void>): Promise<void> =>
   onSite('Express', graphqlApp(options), ({ ask }) =>
-    visit(async (query, headers = {}) => {
-      const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }
+    visit(async (query, headers = {}, signal = new AbortController().signal) => {
+      const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, signal }
       return (await ask('/graphql', { ...init, body: JSON.stringify({ query }) })).json() as Promise<Answer>
     }),
   )
@@ -91,4 +91,49 @@ describe('resolvers of GraphQL', () => {
       assert.deepEqual([watcher.acquired, watcher.released, watcher.denied], [3, 3, 1])
     })
   })
+
+  test('wait for a place in a queue, and do not run if their client has left meanwhile', () => {
+    const watcher = new Watcher()
+    waiting.length = 0
+    return behind({ observers: [watcher] }, async (query) => {
+      const first = query('{ queued }')
+      await until(() => waiting.length === 1)
+      const leaving = new AbortController()
+      const left = query('{ queued }', {}, leaving.signal)
+      await until(() => arrived.length === 2)
+      const last = query('{ queued }')
+      await until(() => arrived.length === 3)
+      leaving.abort()
+      await assert.rejects(left)
+      await until(() => arrived[1].destroyed)
+      waiting[0]()
+      assert.deepEqual((await first).data, { queued: 'queued' })
+      await until(() => waiting.length === 2)
+      waiting[1]()
+      assert.deepEqual((await last).data, { queued: 'queued' })
+      await until(() => watcher.held === 0)
+      assert.equal(waiting.length, 2)
+    })
+  })
+
+  test('share the cap of the module, and each field of a query takes a place', () => {
+    const watcher = new Watcher()
+    waiting.length = 0
+    return behind({ inflightLimit: { limit: 2 }, observers: [watcher] }, async (query) => {
+      const both = query('{ one: pending two: pending }')
+      await until(() => waiting.length === 2)
+      assert.deepEqual(codes(await query('{ cat }')), ['SLUICE_DENIED'])
+      for (const goOn of waiting) goOn()
+      assert.deepEqual((await both).data, { one: 'pending', two: 'pending' })
+      await until(() => watcher.held === 0)
+      assert.deepEqual(codes(await query('{ cat }')), [])
+    })
+  })
+
+  test('have a count for each resolver with a key by route', () =>
+    behind({}, async (query) => {
+      const asked = []
+      for (const name of ['first', 'second', 'first', 'second']) asked.push(codes(await query(`mutation { ${name} }`)))
+      assert.deepEqual(asked, [[], [], ['SLUICE_DENIED'], ['SLUICE_DENIED']])
+    }))
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { All, Controller, Get, Head, Post, Version, VersioningType } from '@nestjs/common'
-import { byRoute, type Observer, SluiceModule } from '@sluice/nest'
-import { eachSeed } from '@sluice/testkit'
+import { byRoute, InflightLimit, type Observer, RateLimit, SluiceModule } from '@sluice/nest'
+import { eachSeed, until, Watcher } from '@sluice/testkit'
 import { askRandomly } from '../../adapters/random-requests.ts'
 import { type AppOptions, platforms } from '../nest-app.ts'
 import { onSite } from '../site.ts'
@@ -35,6 +35,70 @@ class Teams {
 }
 
 /** Receives the keys. */
+let waiting: (() => void)[] = []
+const held = async (): Promise<string> => {
+  await new Promise<void>((resolve) => waiting.push(resolve))
+  return 'done'
+}
+const once1m = { limit: 1, window: '1m', key: byRoute() } as const
+const cap = { name: 'cap', limit: 1, key: byRoute() } as const
+
+@Controller('limited')
+@RateLimit({ name: 'class', ...once1m })
+class Limited {
+  @Get('one/:id')
+  one(): string {
+    return 'one'
+  }
+
+  @Get('two')
+  two(): string {
+    return 'two'
+  }
+
+  @Post('two')
+  change(): string {
+    return 'changed'
+  }
+
+  @All('all')
+  all(): string {
+    return 'all'
+  }
+
+  @Get(['old', 'new'])
+  both(): string {
+    return 'both'
+  }
+}
+
+@Controller('marked')
+class Marked {
+  @Get('one')
+  @RateLimit('named')
+  one(): string {
+    return 'one'
+  }
+
+  @Get('two')
+  @RateLimit('named')
+  two(): string {
+    return 'two'
+  }
+
+  @Get('work/:id')
+  @InflightLimit(cap)
+  work(): Promise<string> {
+    return held()
+  }
+
+  @Get('work')
+  @InflightLimit(cap)
+  other(): Promise<string> {
+    return held()
+  }
+}
+
 function app(keys: Set<string>): AppOptions {
   const observers: Observer[] = [{ decided: (key) => keys.add(key) }]
   return {
@@ -62,6 +126,36 @@ for (const platform of platforms) {
       return onSite(platform, app(keys), async ({ port }) => {
         await eachSeed(2, (random) => askRandomly(port, [...PATHS, ...VERSIONS, '/*'], random, 320))
         assert.deepEqual([...keys].sort(), [...EXPECTED].sort())
+      })
+    })
+
+    test('gives each route its own count of the limits of a class, and of a named policy', () => {
+      const imports = [SluiceModule.forRoot({ policies: [{ name: 'named', ...once1m }] })]
+      return onSite(platform, { imports, controllers: [Limited, Marked] }, async ({ ask }) => {
+        const asked = ['GET one/1', 'GET one/2', 'HEAD one/3', 'GET two', 'POST two', 'GET two', 'PUT all', 'GET all']
+        const seen: number[] = []
+        for (const [method, path] of [...asked, 'GET old', 'GET new', 'GET old'].map((one) => one.split(' ')))
+          seen.push((await ask(`/limited/${path}`, { method })).status)
+        assert.deepEqual(seen, [200, 429, 429, 200, 201, 429, 200, 429, 200, 200, 429])
+        const named: number[] = []
+        for (const path of ['one', 'two', 'one']) named.push((await ask(`/marked/${path}`)).status)
+        assert.deepEqual(named, [200, 200, 429])
+      })
+    })
+
+    test('gives each route its own places of a cap', () => {
+      const watcher = new Watcher()
+      waiting = []
+      const imports = [SluiceModule.forRoot({ policies: [{ name: 'named', ...once1m }], observers: [watcher] })]
+      return onSite(platform, { imports, controllers: [Marked] }, async ({ statuses }) => {
+        const first = statuses('/marked/work/1')
+        await until(() => waiting.length === 1)
+        const other = statuses('/marked/work')
+        await until(() => waiting.length === 2)
+        assert.deepEqual(await statuses('/marked/work/2', '/marked/work'), [503, 503])
+        for (const goOn of waiting) goOn()
+        assert.deepEqual([await first, await other], [[200], [200]])
+        await until(() => watcher.held === 0)
       })
     })
   })

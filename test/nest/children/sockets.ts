@@ -13,6 +13,7 @@ import {
 import { WsAdapter } from '@nestjs/platform-ws'
 import { MessageBody, SubscribeMessage, WebSocketGateway, WsException } from '@nestjs/websockets'
 import {
+  byRoute,
   InflightLimit,
   RateLimit,
   SkipLimits,
@@ -30,6 +31,12 @@ import { onSite } from '../site.ts'
 
 let waiting: (() => void)[] = []
 let left = 0
+let arrived = 0
+
+function arrive(): string {
+  arrived++
+  return 'all'
+}
 
 /** Nest 11 does not report exceptions to native sockets, so users write such a filter. */
 @Catch(WsException)
@@ -71,6 +78,25 @@ class Chat {
     return { event: 'worked', data: '' }
   }
 
+  @SubscribeMessage('queued')
+  @InflightLimit({ name: 'queued', limit: 1, queue: { max: 9, maxWaitMs: '1m' }, key: arrive })
+  async queued(): Promise<{ event: string; data: string }> {
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return { event: 'queued', data: '' }
+  }
+
+  @SubscribeMessage('here')
+  @RateLimit({ name: 'routes', limit: 1, window: '1m', key: byRoute() })
+  here(): { event: string; data: string } {
+    return { event: 'here', data: '' }
+  }
+
+  @SubscribeMessage('there')
+  @RateLimit({ name: 'routes', limit: 1, window: '1m', key: byRoute() })
+  there(): { event: string; data: string } {
+    return { event: 'there', data: '' }
+  }
+
   @SubscribeMessage('slow')
   @SlowDown({ name: 'slow', after: 1, window: '1m', delayMs: '1s', maxDelayMs: '1s' })
   slow(): { event: string; data: string } {
@@ -95,6 +121,7 @@ class Chat {
 }
 
 interface Talk {
+  readonly port: number
   say(event: string, data?: unknown): void
   /** Waits for the first message of this event and removes it from the list. */
   hears(event: string): Promise<{ readonly [name: string]: unknown }>
@@ -108,7 +135,7 @@ for (const platform of platforms) {
       visit: (talk: Talk, watcher: Watcher) => Promise<void>,
     ): Promise<void> => {
       const watcher = new Watcher()
-      ;[waiting, left] = [[], 0]
+      ;[waiting, left, arrived] = [[], 0, 0]
       const limits = SluiceModule.forRoot({ ...options, observers: [watcher] })
       const prepare = (app: INestApplication): unknown => app.useWebSocketAdapter(new WsAdapter(app))
       await onSite(platform, { imports: [limits], providers: [Chat], prepare }, async ({ port }) => {
@@ -118,6 +145,7 @@ for (const platform of platforms) {
         await once(socket, 'open')
         await visit(
           {
+            port,
             say: (event, data = '') => socket.send(JSON.stringify({ event, data })),
             hears: async (event) => {
               await until(() => heard.some((one) => one.event === event), { what: `hearing ${event}` })
@@ -181,6 +209,49 @@ for (const platform of platforms) {
         for (const _time of [1, 2, 3]) await hears('tick')
         await until(() => watcher.held === 0)
         assert.deepEqual([watcher.acquired, watcher.released, watcher.denied], [2, 2, 1])
+      }))
+
+    test('share the cap of the module', () =>
+      behind({ inflightLimit: { limit: 1 } }, async ({ say, hears }, watcher) => {
+        say('work')
+        await until(() => waiting.length === 1)
+        say('say')
+        assert.deepEqual((await hears('exception')).violatedPolicies, ['inflight'])
+        waiting[0]()
+        await hears('worked')
+        await until(() => watcher.held === 0)
+        say('say')
+        await hears('said')
+      }))
+
+    test('wait for a place in a queue, and do not run if their client has left meanwhile', () =>
+      behind({}, async ({ say, hears, port }, watcher) => {
+        say('queued')
+        await until(() => waiting.length === 1)
+        const other = new WebSocket(`ws://127.0.0.1:${port}`)
+        await once(other, 'open')
+        other.send(JSON.stringify({ event: 'queued', data: '' }))
+        await until(() => arrived === 2)
+        say('queued')
+        await until(() => arrived === 3)
+        other.terminate()
+        await until(() => watcher.left === 1)
+        for (const turn of [1, 2]) {
+          waiting[turn - 1]()
+          await hears('queued')
+        }
+        await until(() => watcher.held === 0)
+        assert.equal(waiting.length, 2)
+      }))
+
+    test('have a count for each handler with a key by route', () =>
+      behind({}, async ({ say, hears }) => {
+        for (const event of ['here', 'there']) {
+          say(event)
+          await hears(event)
+        }
+        say('here')
+        assert.deepEqual((await hears('exception')).violatedPolicies, ['routes'])
       }))
 
     test('release their permits when the client disconnects from an endless response', () =>

@@ -26,8 +26,9 @@ export interface RateHandle {
   /** The underlying limiter (of the first plan), to peek, charge and reset outside of requests. */
   readonly limiter: Limiter
   /**
-   * Resolves when no request whose cost is settled at its end is running, and all costs have been settled. At shutdown,
-   * call it after the server has stopped accepting requests and before you close the backend.
+   * Resolves when no request whose cost is settled at its end is running, all costs have been settled, and the strikes
+   * and bans of denied requests have been written. At shutdown, call it after the server has stopped accepting requests
+   * and before you close the backend.
    */
   idle(): Promise<void>
   close(): void

@@ -1,4 +1,4 @@
-import { type Clock, clockOf } from '@sluice/limiter-core/http'
+import { banCallsEnded, type Clock, clockOf } from '@sluice/limiter-core/http'
 import { writeHeaderLines } from '../denial/denial-writer.ts'
 import type { HttpExchange } from '../exchange.ts'
 import type { RateLimitOptions } from '../gates/options/rate-limit-options.ts'
@@ -28,9 +28,13 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     return new HttpRateLimit(new RateGate(options, adapterOptions))
   }
 
-  /** Resolves when no request whose cost is settled at its end is running, and all costs have been settled. */
+  /**
+   * Resolves when no request whose cost is settled at its end is running, all costs have been settled, and the bans of
+   * denied requests have been written.
+   */
   async idle(): Promise<void> {
     if (this.#unsettled > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
+    await banCallsEnded()
   }
 
   override close(): void {
