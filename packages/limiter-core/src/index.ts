@@ -38,7 +38,7 @@ export {
 export type { Hold, HoldOf, HoldOptions } from './limiter/holds/hold.ts'
 export type { Limiter, Outcome } from './limiter/limiter.ts'
 export { type WaitOptions, waitFor } from './limiter/wait-for.ts'
-export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'
+export { type MemoryBackendOptions, memoryBackend } from './memory/new-memory-backend.ts'
 export type { LimitsByKey } from './overrides/key-limits.ts'
 export {
   type FixedOverridesOptions,

@@ -1,6 +1,5 @@
 import { writeNumbers } from '../algorithms/available-after-ms.ts'
 import { AVAILABLE_AFTER, NUMBERS, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
-import { markInfallible } from '../backend/infallible.ts'
 import type {
   Answer,
   Backend,
@@ -15,10 +14,7 @@ import type {
 } from '../contracts.ts'
 import { SoleDecision } from '../decision/sole-decision.ts'
 import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
-import { badOption } from '../errors/bad-option.ts'
 import { Observers } from '../observers/observers.ts'
-import { optionsOf } from '../options/options.ts'
-import { clockOf } from '../time/clock.ts'
 import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
 import { type CounterSlots, CountTable } from './count-table.ts'
 import { neededUnits, releaseUnits, takeUnits } from './held-charge.ts'
@@ -26,33 +22,7 @@ import { MemoryCounter, slotsOf } from './memory-counter.ts'
 import { RequestRows } from './request-rows.ts'
 import type { SlotRef } from './shard.ts'
 
-export interface MemoryBackendOptions {
-  /**
-   * Memory for all counts, in bytes: an integer of at least 65,536. Default: 64 MiB. Each cell format in use needs a
-   * page of up to 40 KiB, even if this exceeds the limit.
-   */
-  readonly maxBytes?: number
-  readonly clock?: Clock
-}
-
-const DEFAULT_MAX_BYTES = 64 * 2 ** 20
-const MIN_MAX_BYTES = 64 * 2 ** 10
-
-/**
- * Creates a backend that counts in the memory of this process, exactly until `maxBytes` is used up. Then keys with the
- * least usage are evicted first, and evicted keys that had used at least half of their limit are remembered
- * approximately, so that a client cannot reset its count by flooding the memory with keys. Answers synchronously,
- * stores 54-bit keyed fingerprints instead of keys, and has no timers. Throws `SLUICE_BAD_OPTION`.
- */
-export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answer> {
-  const { maxBytes = DEFAULT_MAX_BYTES, clock } = optionsOf('memoryBackend', options, ['maxBytes', 'clock'])
-  if (!Number.isSafeInteger(maxBytes) || maxBytes < MIN_MAX_BYTES) {
-    throw badOption('memoryBackend: maxBytes', maxBytes, `an integer of at least ${MIN_MAX_BYTES}`)
-  }
-  return markInfallible(new MemoryBackend(maxBytes, clockOf(clock)))
-}
-
-/** Exported for mirrors, which store the last known counts of another backend in it. */
+/** The backend of `memoryBackend`. Mirrors store the last known counts of another backend in it. */
 export class MemoryBackend implements Backend<Answer> {
   readonly name = 'memory'
   readonly synchronous = true
@@ -204,22 +174,36 @@ export class MemoryBackend implements Backend<Answer> {
 
   /** Takes all enforced charges or none, and all advisory ones if everything fits. */
   #takeEach(charges: readonly Charge[], now: number): PolicyVerdict[] {
-    const last = charges.length - 1
-    if (last < 0) return []
     const rows = this.#rows
-    rows.measure(charges, now)
-    const lastVerdict = this.#takeRow(last, charges[last], now)
-    if (!lastVerdict.allowed) rows.doesNotFit(charges[last])
+    const last = rows.measure(charges, now) ? this.#takeRow(charges.length - 1, charges, now) : undefined
+    if (last?.allowed === false) rows.doesNotFit(charges[charges.length - 1])
+    const others = last ? charges.length - 1 : charges.length
     const verdicts: PolicyVerdict[] = []
-    for (let index = 0; index < last; index++) verdicts.push(this.#takeRow(index, charges[index], now))
-    verdicts.push(lastVerdict)
+    if (rows.fitsAll) for (let index = 0; index < others; index++) verdicts.push(this.#takeRow(index, charges, now))
+    else this.#takeSome(charges.slice(0, others), now, verdicts)
+    if (last) verdicts.push(last)
     return verdicts
   }
 
-  #takeRow(index: number, charge: Charge, now: number): PolicyVerdict {
+  /** Adds the verdicts of charges that do not all fit. */
+  #takeSome(charges: readonly Charge[], now: number, verdicts: PolicyVerdict[]): void {
+    // first those that are not taken: their verdicts do not include what the request takes from the same key
+    for (const isTaken of [false, true]) {
+      for (const [index, charge] of charges.entries()) {
+        if (this.#rows.isTaken(charge) !== isTaken) continue
+        verdicts[index] = isTaken ? this.#takeRow(index, charges, now) : this.#leave(index, charge, now)
+      }
+    }
+  }
+
+  #takeRow(index: number, charges: readonly Charge[], now: number): PolicyVerdict {
+    return this.#take(charges[index], this.#rows.slotOf(index, charges[index], now), now)
+  }
+
+  /** Returns the verdict of a charge that is not taken. Books its turn if it is denied. */
+  #leave(index: number, charge: Charge, now: number): PolicyVerdict {
     const rows = this.#rows
     const slot = rows.slotOf(index, charge, now)
-    if (rows.isTaken(charge)) return this.#take(charge, slot, now)
     const waitMs = rows.waitMsOf(index)
     const isBooked = rows.isDenied && waitMs > 0 && !charge.advisory
     const booked = isBooked ? this.#book(slotsOf(charge.counter), slot, now, charge.cost) : slot

@@ -18,9 +18,10 @@ const NO_CELLS = new Float64Array(0)
 export class RequestRows {
   /** Whether an enforced charge does not fit. */
   isDenied = false
+  /** Whether every charge fits. */
+  fitsAll = true
   readonly #table: CountTable
   readonly #rows: MeasuredRow[] = []
-  #fitsAll = true
   #inserts = 0
 
   constructor(table: CountTable) {
@@ -28,12 +29,13 @@ export class RequestRows {
   }
 
   /**
-   * Finds the rows of the charges, and how long each charge has to wait. If all others fit, the last one is left out:
-   * the caller takes it first, and reports with `doesNotFit` if it is denied.
+   * Finds the rows of the charges, and how long each charge has to wait. If all others fit, the last one is left out,
+   * and true is returned: the caller takes it first, and reports with `doesNotFit` if it is denied.
    */
-  measure(charges: readonly Charge[], now: number): void {
+  measure(charges: readonly Charge[], now: number): boolean {
+    let isRepeated = false
     this.isDenied = false
-    this.#fitsAll = true
+    this.fitsAll = true
     this.#inserts = this.#table.inserts
     for (let index = 0; index < charges.length; index++) {
       const charge = charges[index]
@@ -42,20 +44,23 @@ export class RequestRows {
       const row = this.#rowAt(index)
       this.#table.findRow(slots, key, now, row, index > 0 && key === charges[index - 1].key)
       row.waitMs = 0
-      if (index === charges.length - 1 && this.isTaken(charge)) return
+      // charges of one key are taken in their order
+      for (let other = 0; other < index; other++) if (isSameKey(this.#rows[other], row)) isRepeated = true
+      if (index === charges.length - 1 && !isRepeated && this.isTaken(charge)) return true
       row.waitMs = slots.compiled.waitMs(row.cells, row.at, now, neededUnits(charge, slots.compiled, row, now))
       if (row.waitMs > 0) this.doesNotFit(charge)
     }
+    return false
   }
 
   doesNotFit({ advisory }: Charge): void {
-    this.#fitsAll = false
+    this.fitsAll = false
     if (!advisory) this.isDenied = true
   }
 
   /** Whether a charge is taken: an enforced one if all of them fit, an advisory one if everything fits. */
   isTaken({ advisory }: Charge): boolean {
-    return !this.isDenied && (this.#fitsAll || !advisory)
+    return !this.isDenied && (this.fitsAll || !advisory)
   }
 
   waitMsOf(index: number): number {
@@ -78,4 +83,8 @@ export class RequestRows {
     this.#rows.push(made)
     return made
   }
+}
+
+function isSameKey(one: Row, other: Row): boolean {
+  return one.low === other.low && one.high === other.high
 }

@@ -1,7 +1,7 @@
 import type { Answer, Backend, Clock, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
-import { memoryBackend } from '../memory/memory-backend.ts'
+import { memoryBackend } from '../memory/new-memory-backend.ts'
 import { processWide } from '../process/process-wide.ts'
 import { claimName } from './name-claims.ts'
 
