@@ -6,8 +6,8 @@ import { PromisedBackend } from '../../contracts/async-backend.ts'
 
 const CALLS = 50
 /**
- * `RateLimiterQueue` of rate-limiter-flexible 11 takes this long for 50 calls at 10 a second: ten calls succeed at once,
- * and ten at the end of each of four windows. No limiter can be faster.
+ * `RateLimiterQueue` of rate-limiter-flexible 11 takes this long for 50 calls at 10 a second: ten succeed at once, and
+ * ten at the end of each of four windows. No limiter can be faster.
  */
 const PEER_MS = 4_000
 /** A burst of one unit is followed by 49 units, one every 100 ms. */

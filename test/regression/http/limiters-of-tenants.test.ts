@@ -20,7 +20,7 @@ interface Ask {
   readonly headers?: Record<string, string>
 }
 
-/** Sends requests one after another and returns the warnings about limiters that were created while they were handled. */
+/** Sends requests one after another. Returns the number of warnings about limiters that were created meanwhile. */
 async function warningsOf(
   handler: RequestListener,
   requests: readonly Ask[],

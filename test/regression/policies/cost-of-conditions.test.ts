@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { PolicyMatcher, parsePolicies } from '@sluice/policies'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 
-/** Longest time that the conditions of one request may take, in milliseconds; a loaded machine may need several attempts. */
+/** Most milliseconds that the conditions of one request may take; a loaded machine may need several attempts. */
 const MOST_MS = 10
 const ATTEMPTS = 20
 

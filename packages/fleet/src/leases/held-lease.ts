@@ -79,6 +79,11 @@ export class HeldLease {
     return { kind: 'lease', units: this.#left, endsAfterMs: Math.ceil(this.#endsAt - now) }
   }
 
+  /** Returns the units that all processes have spent, as last reported, and the units of this process since then. */
+  spentUnits(now: number): number {
+    return (this.view.known(now)?.used ?? 0) + this.#spent
+  }
+
   /** Whether the lease has expired. */
   hasEnded(now: number): boolean {
     return now >= this.#endsAt

@@ -89,7 +89,15 @@ export class LeasedCharges implements RequestBackend {
     const looked = Promise.all(
       charges.map((charge) => this.#wait(charge, this.#table.of(charge, now), moment, now, false)),
     )
-    return looked.then((outcomes) => this.#answer(charges, outcomes, this.#clock.now()))
+    return looked.then((outcomes) => {
+      const answer = this.#answer(charges, outcomes, this.#clock.now())
+      if (!charges.some(({ cost }) => cost === 0)) return answer
+      const verdicts = answer.verdicts.map((verdict, index) => {
+        const lease = charges[index].cost === 0 ? outcomes[index].queue?.lease : undefined
+        return lease ? Object.assign(verdict, { spent: lease.spentUnits(this.#clock.now()) }) : verdict
+      })
+      return { ...answer, verdicts }
+    })
   }
 
   adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {

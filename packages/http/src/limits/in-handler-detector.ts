@@ -21,8 +21,8 @@ interface Place {
 let hash: KeyedHash | undefined
 
 /**
- * Detects limiters that are created while a request is handled, and not kept. Their counts start empty each time, so they
- * limit nothing. The first sign is a limiter that checks a request in the same turn of the event loop in which it was
+ * Detects limiters that are created while a request is handled, and not kept. Their counts start empty each time, so
+ * they limit nothing. The first sign is a limiter that checks a request in the same turn of the event loop in which it was
  * created. Code that keeps a limiter for each tenant also does so for the first request of a tenant. The second sign is
  * that the same code creates another limiter for an equal request, or after the last one was garbage-collected.
  */

@@ -3,10 +3,7 @@ import { SluiceError } from '../errors/errors.ts'
 import { UsagePolicy } from './usage-policy.ts'
 import { wholeMsUntil } from './whole-ms.ts'
 
-/**
- * A log of this length needs one kilobyte per key. For larger limits, `sliding-window` with slices gives the same
- * guarantee in less memory.
- */
+/** A log of this length needs one kilobyte per key. `sliding-window` with slices guarantees the same with less. */
 export const LARGEST_LOG = 128
 
 const COUNT = 0

@@ -4,10 +4,7 @@ import { parseDuration } from '../time/duration.ts'
 import { banMs, topLevelOf } from './ban-length.ts'
 import type { OpenBan } from './open-ban.ts'
 
-/**
- * Returns the milliseconds of a ban by a call. Throws `SLUICE_BAD_DURATION`, and `SLUICE_BAD_OPTION` if no policy bans
- * keys, or none for so long.
- */
+/** Returns the milliseconds of a ban. Throws `SLUICE_BAD_DURATION`, `SLUICE_BAD_OPTION` if no policy bans so long. */
 export function banDurationMs(duration: unknown, bans: readonly OpenBan[]): number {
   const ms = parseDuration(duration, 'ban')
   if (bans.length === 0) {

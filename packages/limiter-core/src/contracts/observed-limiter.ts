@@ -17,10 +17,7 @@ export interface ObservedLimiter {
   peek(index: number, key: string, cost: number): MaybePromise<Decision>
   /** Removes all usage and debt of a key in the policy at `index`, and lifts its ban. */
   reset(index: number, key: string): MaybePromise<void>
-  /**
-   * Lifts the ban of a key in the policy at `index`, and forgets its strikes and its earlier bans. The count of the key is
-   * not changed.
-   */
+  /** Lifts the ban of a key in the policy at `index`, and forgets its strikes and bans. Its count is not changed. */
   lift(index: number, key: string): MaybePromise<void>
   /**
    * Applies controls and replaces earlier controls of the same `owner`; `undefined` removes them. If several owners

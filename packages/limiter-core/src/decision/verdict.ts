@@ -113,10 +113,7 @@ export function plainVerdict(verdict: BackendVerdict): PolicyVerdict {
   return withFund({ policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }, fund)
 }
 
-/**
- * Sets the fund of a verdict, unless it is undefined. Verdicts without a fund do not get the property, so that they
- * keep one hidden class.
- */
+/** Sets the fund of a verdict, unless it is undefined: verdicts without the property keep one hidden class. */
 export function withFund<V extends PolicyVerdict>(verdict: V, fund: Fund | undefined): V {
   return fund === undefined ? verdict : Object.assign(verdict, { fund })
 }

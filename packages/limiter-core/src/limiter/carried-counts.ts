@@ -235,8 +235,7 @@ function usageBy(
   return andThen(
     open.backend.peekAll([{ key, counter, cost: 0 }], moment),
     ({ verdicts: [verdict], counted }: Answer) => {
-      const { remaining, resetAfterMs } = verdict
-      const used = counter.compiled.capacity - remaining
+      const { remaining, resetAfterMs, spent: used = counter.compiled.capacity - remaining } = verdict
       return { used, resetAfterMs, isCounted: counted, isExhausted: remaining === 0 }
     },
   )

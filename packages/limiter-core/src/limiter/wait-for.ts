@@ -24,8 +24,8 @@ type Waited = Pick<Limiter<MaybePromise<Decision>>, 'take'> & Partial<Pick<Limit
 /**
  * Takes `cost` units (default: 1) as soon as they fit. Resolves to an allowed decision, or to a denied one as soon as
  * the next attempt would be later than `maxWaitMs`. If another caller takes the units first, the wait continues: callers
- * do not queue, unless the policy has `retry: 'booked'`. If the turns of the policy are slower than its units, the calls
- * of this process for a key form a line. The first call of the line takes free units, and books a turn if other callers
+ * do not queue, unless the policy has `retry: 'booked'`. If the turns of the policy are slower than its units, calls of
+ * this process for a key form a line. The first call of the line takes free units, and books a turn if other callers
  * have turns, or have taken the units.
  */
 export async function waitFor(limiter: Waited, key: Keys, options: WaitOptions): Promise<Decision> {
@@ -95,8 +95,8 @@ async function lookFor(
 }
 
 /**
- * Returns when units may be free, in milliseconds; undefined if they are free, or others have turns. The wait of a policy
- * with turns is rounded up to seconds.
+ * Returns when units may be free, in milliseconds; undefined if they are free, or others have turns. The wait of a
+ * policy with turns is rounded up to seconds.
  */
 function lookAgainMs({ allowed, retryAfterMs, verdicts }: Decision): number | undefined {
   const denied = verdicts.flatMap((one) => (one.allowed ? [] : one.policy))
@@ -111,7 +111,7 @@ function lookMs(policy: Policy): number {
   return Math.max(unitMs, Math.min(20, unitMs * capacityOf(policy)))
 }
 
-/** Resolves after `ms` milliseconds, or with `sooner`. Rejects with the reason of `signal` if that is aborted before. */
+/** Resolves after `ms` milliseconds, or with `sooner`. Rejects with the reason of `signal` if it is aborted before. */
 export function pause(ms: number, clock: Clock, signal?: AbortSignal | null, sooner?: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     const due = (): void => {

@@ -15,7 +15,7 @@ export interface NameClaim {
   readonly id: string
   /** Definition of the policies or of the cap. All claims of one count must have the same definition. */
   readonly data: string
-  /** Identifies the limiter: the same object in all its claims. It must not refer to the limiter, to let it be collected. */
+  /** Identifies the limiter: the same object in all its claims. It does not refer to the limiter, which may be garbage. */
   readonly limiter: object
   /** Whether sharing the count with other limiters is intended. */
   readonly shared: boolean
@@ -66,8 +66,8 @@ export function claimName(backend: Pick<Backend, 'identity'>, claim: NameClaim):
 }
 
 /**
- * Adds a claim of `owner`. First calls `check`, which may throw; `others` is whether other owners have the name. Returns
- * a function that removes the claim.
+ * Adds a claim of `owner`. First calls `check`, which may throw; `others` is whether other owners have the name.
+ * Returns a function that removes the claim.
  */
 function hold(
   names: ClaimedNames,

@@ -29,10 +29,7 @@ export function parseDuration(value: unknown, option: string): number {
   throw badValue('SLUICE_BAD_DURATION', option, value, expected)
 }
 
-/**
- * Returns the milliseconds of an option such as `maxWaitMs`, which may be a duration or a number from `least` to `most`.
- * Throws `SLUICE_BAD_DURATION`.
- */
+/** Returns the milliseconds of a duration, or a number from `least` to `most`. Throws `SLUICE_BAD_DURATION`. */
 export function parseMs(value: unknown, option: string, least = 0, most: number = Number.MAX_SAFE_INTEGER): number {
   const ms = typeof value === 'string' ? wholeTextMs(value) : value
   if (typeof ms === 'number' && ms >= least && ms <= most) return ms

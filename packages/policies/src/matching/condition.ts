@@ -55,8 +55,8 @@ export class Condition {
   }
 
   /**
-   * Returns whether a request meets the condition, or 'exceeded' if that takes longer than `cost` allows. Missing headers
-   * are empty texts, missing attributes are null. Throws if the condition cannot be evaluated, for example because it
+   * Returns whether a request meets the condition, or 'exceeded' if that takes longer than `cost` allows. Missing
+   * headers are empty texts, missing attributes are null. Throws if the condition cannot be evaluated, for example because it
    * compares a text with a number by `<`.
    */
   isMetBy(read: AttributeSource, cost: RequestCost): boolean | 'exceeded' {

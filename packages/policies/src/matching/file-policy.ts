@@ -9,8 +9,8 @@ import { PolicyKey } from './policy-key.ts'
 import { shareOf } from './rollout.ts'
 
 /**
- * Called if a condition cannot be evaluated for a request. `applied`: whether the policy applies to the request, which it
- * does only if the evaluation takes too long.
+ * Called if a condition cannot be evaluated for a request. `applied`: whether the policy applies to the request, which
+ * it does only if the evaluation takes too long.
  */
 export type ConditionFailed = (policy: string, error: unknown, applied: boolean) => void
 
@@ -69,8 +69,8 @@ export class FilePolicy {
   }
 
   /**
-   * Returns whether `match` and `when` fit a request, or 'assumed' if the evaluation of `when` takes too long: a request
-   * must not escape a limit by its size.
+   * Returns whether `match` and `when` fit a request, or 'assumed' if the evaluation of `when` takes too long: a
+   * request must not escape a limit by its size.
    */
   fits(read: AttributeSource, failed: ConditionFailed, cost: RequestCost = new RequestCost()): boolean | 'assumed' {
     if (this.written.mode === 'off' || !this.match.fits(read)) return false

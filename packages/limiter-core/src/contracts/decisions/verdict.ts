@@ -32,4 +32,8 @@ export type Fund = 'included' | 'top-up'
  * A verdict as a backend returns it. A backend that cannot compute `availableAfterMs` may omit it; decisions then use
  * `retryAfterMs` for a denial and `resetAfterMs`, rounded up, otherwise.
  */
-export type BackendVerdict = Omit<PolicyVerdict, 'availableAfterMs'> & Partial<Pick<PolicyVerdict, 'availableAfterMs'>>
+export interface BackendVerdict extends Omit<PolicyVerdict, 'availableAfterMs'> {
+  readonly availableAfterMs?: number
+  /** Used units that processes do not only hold, for a key that was read with a cost of 0. Default: all used units. */
+  readonly spent?: number
+}

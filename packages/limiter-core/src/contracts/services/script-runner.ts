@@ -28,10 +28,7 @@ export interface ScriptRunner {
   sendCommands?(commands: readonly (readonly string[])[]): Promise<readonly unknown[]> | undefined
   /** Whether all keys of one script must share a hash slot, as in Redis Cluster. Default: false. */
   readonly clustered?: boolean
-  /**
-   * Returns the name of the server that holds `key`, so that clocks of different servers are not confused. Default: all
-   * keys are on one server.
-   */
+  /** Returns the name of the server that holds `key`: clocks of servers differ. Default: all keys are on one server. */
   serverOf?(key: string): string
   /**
    * Reports when a connection was lost and when it recovered. `server` is the name that `serverOf` returns; undefined

@@ -33,7 +33,7 @@ export interface HttpDenial {
 /** `remaining` of a policy whose backend failed and let the request pass. It is unknown, so it is not shown. */
 const UNKNOWN_REMAINING = Number.POSITIVE_INFINITY
 
-/** Returns the header content of a decision, without policies in shadow mode. `partitionOf` may return an empty text. */
+/** Returns the header content of a decision, without policies in shadow mode. `partitionOf` may return `''`. */
 export function rateEntry(
   plan: HeaderPlan,
   policyItems: string,
