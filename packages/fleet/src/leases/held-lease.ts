@@ -1,10 +1,4 @@
-import {
-  type CompiledPolicy,
-  formOf,
-  type HeldUnits,
-  type PriorUsage,
-  type SpentUnits,
-} from '@sluice/limiter-core/backend'
+import { type CompiledPolicy, formOf, type HeldUnits, type PriorUsage } from '@sluice/limiter-core/backend'
 import { type LeaseGrant, type LeaseRequest, type LeaseTerms, leaseMsOf, REPORTS_PER_LEASE } from './lease-ledger.ts'
 import type { LeasedCounter, LeasedKey } from './leased-counter.ts'
 import { LedgerView } from './ledger-view.ts'
@@ -47,8 +41,6 @@ export class HeldLease {
   /** Units taken before this time have been reported, or were taken without a lease. */
   #reportedAt: number
   #base = 0
-  /** Units of the last report. */
-  #reported = 0
   /** Whether the ledger may hold units for this lease. */
   #isBooked = false
   /** Number of units up to which the lease is filled. */
@@ -87,12 +79,9 @@ export class HeldLease {
     return { kind: 'lease', units: this.#left, endsAfterMs: Math.ceil(this.#endsAt - now) }
   }
 
-  /** Returns the units that were spent until the last reply. The units of the last report are `own` once. */
-  spentUnits(now: number): SpentUnits {
-    const units = this.view.known(now)?.used ?? 0
-    const own = Math.min(units, this.#reported)
-    this.#reported = 0
-    return { units, own }
+  /** Returns the units that all processes have spent, as last reported, and the units of this process since then. */
+  spentUnits(now: number): number {
+    return (this.view.known(now)?.used ?? 0) + this.#spent
   }
 
   /** Whether the lease has expired. */
@@ -199,7 +188,6 @@ export class HeldLease {
     // unless the key was reset in the meantime
     if (ask.base === this.#base) {
       this.#spent -= ask.spent
-      this.#reported = ask.spent
       this.#reporting = 0
       this.#base = ask.seq
     }

@@ -174,20 +174,14 @@ export class CarriedCounts {
   ): MaybePromise<boolean> {
     const areKnown = usages.every(({ isCounted }) => isCounted)
     const used = Math.max(0, ...usages.map((usage) => usage.used))
-    const own = usages.reduce((units, usage) => units + usage.own, 0)
     const resetAfterMs = Math.max(0, ...usages.map((usage) => usage.resetAfterMs))
     const open = this.#open.get(counter.compiled.policy.name)
-    if (!open || used + own === 0 || resetAfterMs === 0) return areKnown
+    if (!open || used === 0 || resetAfterMs === 0) return areKnown
     // a smaller limit would hide usage that the cells already have
     const widest = widestCounter(open, counter)
     const known = usageUnder(widest.compiled, used, resetAfterMs)
-    const charge = { key, counter: widest, cost: own }
-    const restored = open.backend.takeAll([{ ...charge, cost: 0, known }], moment)
-    // other processes restore the same units, but not these
-    const add = (): MaybePromise<Answer> => open.backend.adjustAll([charge], Number.POSITIVE_INFINITY, moment)
-    return andThen(restored, (answer) =>
-      own === 0 ? answer.counted && areKnown : andThen(add(), ({ counted }) => answer.counted && counted && areKnown),
-    )
+    const answer = open.backend.takeAll([{ key, counter: widest, cost: 0, known }], moment)
+    return andThen(answer, ({ counted }) => counted && areKnown)
   }
 }
 
@@ -202,8 +196,6 @@ function usageUnder({ policy, capacity }: CompiledPolicy, used: number, resetAft
 /** Usage of a key under a predecessor. */
 interface CarriedUsage {
   readonly used: number
-  /** Further units, which only this process has counted. */
-  readonly own: number
   readonly resetAfterMs: number
   /** Whether the backend has answered, and not a failure rule. */
   readonly isCounted: boolean
@@ -243,9 +235,8 @@ function usageBy(
   return andThen(
     open.backend.peekAll([{ key, counter, cost: 0 }], moment),
     ({ verdicts: [verdict], counted }: Answer) => {
-      const { remaining, resetAfterMs, spent } = verdict
-      const { units, own } = spent ?? { units: counter.compiled.capacity - remaining, own: 0 }
-      return { used: units - own, own, resetAfterMs, isCounted: counted, isExhausted: remaining === 0 }
+      const { remaining, resetAfterMs, spent: used = counter.compiled.capacity - remaining } = verdict
+      return { used, resetAfterMs, isCounted: counted, isExhausted: remaining === 0 }
     },
   )
 }

@@ -34,13 +34,6 @@ export type Fund = 'included' | 'top-up'
  */
 export interface BackendVerdict extends Omit<PolicyVerdict, 'availableAfterMs'> {
   readonly availableAfterMs?: number
-  /** Set for a key that was read with a cost of 0, if processes hold unspent units. Default: all used units. */
-  readonly spent?: SpentUnits
-}
-
-/** Units of a key that processes have spent. Units that a process holds and has not spent are not included. */
-export interface SpentUnits {
-  readonly units: number
-  /** The part of `units` that this process has spent, and that no other process has read before. */
-  readonly own: number
+  /** Used units that processes do not only hold, for a key that was read with a cost of 0. Default: all used units. */
+  readonly spent?: number
 }
