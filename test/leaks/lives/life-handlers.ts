@@ -24,8 +24,11 @@ const quietly = (work: Promise<unknown>): Promise<void> =>
 
 type Way = (req: IncomingMessage, res: ServerResponse, random: SeededRandom) => unknown
 
-/** Ways in which handlers respond, or fail to. Each handler ends with its response at the latest. */
-const ways: readonly Way[] = [
+/** Name of the header of a client that waits for its response: its handler always ends. */
+export const PATIENT = 'x-patient'
+
+/** Ways in which handlers respond, or close the connection. */
+const ending: readonly Way[] = [
   (_req, res) => void res.end('ok'),
   (_req, res, random) => void res.end(body(random)),
   (_req, res, random) => void turns(random).then(() => res.end(body(random))),
@@ -34,22 +37,27 @@ const ways: readonly Way[] = [
     res.end(body(random))
   },
   (req, res) => void req.resume().on('end', () => res.end('ok')),
-  (_req, res) => quietly(once(res, 'close')),
   (_req, res) => quietly(pipeline(parts(), res)),
-  (_req, res) => quietly(pipeline(new PassThrough(), res)),
   (_req, res, random) => quietly(turns(random).then(() => pipeline(parts(), res))),
-  (_req, res) => {
-    res.write('a part')
-    return quietly(finished(res))
-  },
   (_req, res) => void parts().pipe(res),
   (_req, res, random) =>
     void turns(random).then(() => (res as { stream?: Readable }).stream?.destroy() ?? res.destroy?.()),
 ]
 
+/** Ways that end when the client leaves. */
+const endless: readonly Way[] = [
+  (_req, res) => quietly(once(res, 'close')),
+  (_req, res) => quietly(pipeline(new PassThrough(), res)),
+  (_req, res) => {
+    res.write('a part')
+    return quietly(finished(res))
+  },
+]
+
 /** A `node:http` handler whose behaviour is chosen at random for each request. */
 export function randomHandler(random: SeededRandom): Handler {
-  return (req, res) => random.pick(ways)(req, res, random)
+  const all = [...ending, ...endless]
+  return (req, res) => random.pick(req.headers[PATIENT] ? ending : all)(req, res, random)
 }
 
 /** A response in Fastify's style. */
@@ -57,8 +65,6 @@ export function randomReply(random: SeededRandom): (request: FastifyRequest, rep
   const replies: readonly ((reply: FastifyReply) => unknown)[] = [
     (reply) => reply.send(body(random)),
     (reply) => reply.send(parts()),
-    (reply) => reply.send(new PassThrough()),
-    (reply) => reply,
     (reply) => void turns(random).then(() => reply.send('ok')),
     async () => {
       await turns(random)
@@ -76,7 +82,9 @@ export function randomReply(random: SeededRandom): (request: FastifyRequest, rep
       return quietly(pipeline(parts(), reply.raw))
     },
   ]
-  return (_request, reply) => random.pick(replies)(reply)
+  const never: typeof replies = [(reply) => reply.send(new PassThrough()), (reply) => reply]
+  const all = [...replies, ...never]
+  return (request, reply) => random.pick(request.headers[PATIENT] ? replies : all)(reply)
 }
 
 /** A response in Koa's style. */
@@ -85,11 +93,34 @@ export function randomBody(random: SeededRandom): Middleware {
     () => 'ok',
     () => body(random),
     parts,
-    () => new PassThrough(),
     () => null,
+    () => {
+      throw new Error('a fault of the application')
+    },
   ]
+  const all = [...bodies, () => new PassThrough()]
   return async (ctx) => {
     if (random.whole(2) === 0) await turns(random)
-    ctx.body = random.pick(bodies)()
+    ctx.body = random.pick(ctx.headers[PATIENT] ? bodies : all)()
   }
+}
+
+/** A response to a Web-standard request. */
+export function randomResponse(random: SeededRandom): (request: Request) => Response | Promise<Response> {
+  // a source that never waits would keep the process busy
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> =>
+    turn().then(() => controller.enqueue(new Uint8Array(1_000)))
+  const responses: readonly (() => Response | Promise<Response>)[] = [
+    () => new Response('ok'),
+    () => new Response(new Uint8Array(body(random))),
+    () => new Response(null, { status: random.pick([204, 304, 401]) }),
+    () => new Response(Readable.toWeb(parts()) as ReadableStream),
+    () => turns(random).then(() => new Response('ok')),
+    () => {
+      throw new Error('a fault of the application')
+    },
+    () => turns(random).then(() => Promise.reject(new Error('a fault of the application'))),
+  ]
+  const all = [...responses, () => new Response(new ReadableStream({ pull }))]
+  return (request) => random.pick(request.headers.has(PATIENT) ? responses : all)()
 }
