@@ -1,7 +1,7 @@
 import type { SeededRandom } from '@sluice/testkit'
 
-export const ALGORITHMS = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'] as const
-export const WINDOWS = [10_000, 60_000, 600_000]
+const ALGORITHMS = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'] as const
+const WINDOWS = [10_000, 60_000, 600_000]
 /** The client of all requests. */
 export const KEY = '192.0.2.1'
 

@@ -26,7 +26,7 @@ export interface OpenBan {
 }
 
 /** Shared by all limiters that ban keys by the same counter. No ban runs after `endsAt`, a process time. */
-export interface LatestBan {
+interface LatestBan {
   endsAt: number
 }
 

@@ -292,7 +292,7 @@ export class PolicyLimiter implements Limiter {
   }
 }
 
-/** Returns the only policy if it is enforced, bans nobody and exempts no keys. */
+/** Returns the only policy if it is enforced, and neither bans nor exempts keys. */
 function soleOf([first, ...others]: readonly OpenPolicy[]): OpenPolicy | undefined {
   const isSole = first?.mode === 'enforce' && !first.ban && !first.overrides?.exemptsOthers && others.length === 0
   return isSole ? first : undefined
