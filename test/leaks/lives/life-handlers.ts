@@ -106,10 +106,7 @@ export function randomBody(random: SeededRandom): Middleware {
 }
 
 /** A response to a Web-standard request. */
-export function randomResponse(random: SeededRandom): (request: Request) => Response | Promise<Response> {
-  // a source that never waits would keep the process busy
-  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> =>
-    turn().then(() => controller.enqueue(new Uint8Array(1_000)))
+export function randomResponse(random: SeededRandom): () => Response | Promise<Response> {
   const responses: readonly (() => Response | Promise<Response>)[] = [
     () => new Response('ok'),
     () => new Response(new Uint8Array(body(random))),
@@ -121,6 +118,5 @@ export function randomResponse(random: SeededRandom): (request: Request) => Resp
     },
     () => turns(random).then(() => Promise.reject(new Error('a fault of the application'))),
   ]
-  const all = [...responses, () => new Response(new ReadableStream({ pull }))]
-  return (request) => random.pick(request.headers.has(PATIENT) ? responses : all)()
+  return () => random.pick(responses)()
 }
