@@ -197,7 +197,14 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   #takeRow(index: number, charges: readonly Charge[], now: number): PolicyVerdict {
-    return this.#take(charges[index], this.#rows.slotOf(index, charges[index], now), now)
+    const charge = charges[index]
+    const slot = this.#rows.slotOf(index, charge, now)
+    if (!this.#rows.isRepeated || charge.cost === 0) return this.#take(charge, slot, now)
+    // charges of one key were measured before the first of them is taken
+    const slots = slotsOf(charge.counter)
+    const stored = this.#table.ensureSlot(slots, slot, now)
+    takeUnits(charge, slots.compiled, stored, now)
+    return this.#marked(charge, stored, now, 0)
   }
 
   /** Returns the verdict of a charge that is not taken. Books its turn if it is denied. */

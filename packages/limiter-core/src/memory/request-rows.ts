@@ -18,6 +18,8 @@ const NO_CELLS = new Float64Array(0)
 export class RequestRows {
   /** Whether an enforced charge does not fit. */
   isDenied = false
+  /** Whether several charges have the same key and count. */
+  isRepeated = false
   /** Whether every charge fits. */
   fitsAll = true
   readonly #table: CountTable
@@ -33,7 +35,7 @@ export class RequestRows {
    * and true is returned: the caller takes it first, and reports with `doesNotFit` if it is denied.
    */
   measure(charges: readonly Charge[], now: number): boolean {
-    let isRepeated = false
+    this.isRepeated = false
     this.isDenied = false
     this.fitsAll = true
     this.#inserts = this.#table.inserts
@@ -45,8 +47,8 @@ export class RequestRows {
       this.#table.findRow(slots, key, now, row, index > 0 && key === charges[index - 1].key)
       row.waitMs = 0
       // charges of one key are taken in their order
-      for (let other = 0; other < index; other++) if (isSameKey(this.#rows[other], row)) isRepeated = true
-      if (index === charges.length - 1 && !isRepeated && this.isTaken(charge)) return true
+      for (let other = 0; other < index; other++) if (isSameKey(this.#rows[other], row)) this.isRepeated = true
+      if (index === charges.length - 1 && !this.isRepeated && this.isTaken(charge)) return true
       row.waitMs = slots.compiled.waitMs(row.cells, row.at, now, neededUnits(charge, slots.compiled, row, now))
       if (row.waitMs > 0) this.doesNotFit(charge)
     }
