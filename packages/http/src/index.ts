@@ -68,7 +68,7 @@ export {
 } from './limits/limiters.ts'
 export { rejectDecorator, rejectMounted, rejectUncalled } from './limits/reject-uncalled.ts'
 export type * from './proxy-trust.ts'
-export { isForeignField, isLimitField, limitFieldChanges } from './record/limit-fields.ts'
+export { type FieldChanges, isForeignField, isLimitField, limitFieldChanges } from './record/limit-fields.ts'
 export { vendorLines } from './record/vendor-lines.ts'
 export { LimiterReport, reportUnlessPreflight } from './report/limiter-report.ts'
 export { routeMethod } from './route-method.ts'

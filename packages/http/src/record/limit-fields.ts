@@ -1,7 +1,7 @@
 import type { HeaderLine } from '@sluice/limiter-core/http'
 
 /** The header fields of limits that have to change so that a response contains the fields of one server only. */
-interface FieldChanges {
+export interface FieldChanges {
   /** Names of the fields to remove, in lower case. */
   readonly removed: readonly string[]
   readonly added: readonly HeaderLine[]
