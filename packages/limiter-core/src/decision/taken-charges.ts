@@ -36,11 +36,6 @@ export function verdictOf({ source, verdicts }: Decision, charge: Charge): Polic
   return source === EXEMPTED || source === OFF ? undefined : verdicts[placeIn(verdicts, charge)]
 }
 
-/** Whether a key that was read has used units, or is banned. */
-export function isUsed({ verdicts }: Decision): boolean {
-  return verdicts.some(({ allowed, resetAfterMs }) => !allowed || resetAfterMs > 0)
-}
-
 /** Whether the policy of a charge has decided; none has if the key was exempt, or off, under all of them. */
 export function hasVerdict(taken: Decision, charge: Charge): boolean {
   return verdictOf(taken, charge) !== undefined

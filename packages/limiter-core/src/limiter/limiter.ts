@@ -30,11 +30,8 @@ export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decisio
    * `maxHoldMs`.
    */
   hold(key: Keys, options: HoldOptions): HoldOf<D>
-  /**
-   * Resets the key in every policy, and lifts its bans. With a backend in memory, returns whether the key had used units
-   * or was banned: false is a sign of a misspelt key. Backends on servers return undefined.
-   */
-  reset(key: Keys): MaybePromise<boolean | undefined>
+  /** Resets the key in every policy, and lifts its bans. */
+  reset(key: Keys): MaybePromise<void>
   /**
    * Bans the key for a time in every policy with a `ban`: at most its `max`. Synced and gossip backends choose the next
    * longer duration that its bans reach by growth. A ban that lasts longer stays. Counts as a ban that makes the next one longer. Throws

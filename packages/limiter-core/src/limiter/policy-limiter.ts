@@ -12,7 +12,7 @@ import type {
   ObservedRequest,
   Policy,
 } from '../contracts.ts'
-import { EXEMPTED, isUsed, OFF } from '../decision/taken-charges.ts'
+import { EXEMPTED, OFF } from '../decision/taken-charges.ts'
 import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import { compileFailover, type FailoverRule } from '../failover/failover-options.ts'
 import type { Observers } from '../observers/observers.ts'
@@ -50,6 +50,7 @@ export class PolicyLimiter implements Limiter {
   #sole: OpenPolicy | undefined
   /** Whether at least one policy exempts keys without an override. */
   readonly #exempts: boolean
+  /** Ends the reports to observers. */
   readonly #leave: (() => void)[]
   /** The limiters that this one has replaced, and that have replaced it. */
   readonly #succession: Succession
@@ -67,7 +68,8 @@ export class PolicyLimiter implements Limiter {
     const bans = open.flatMap(({ ban }) => ban ?? [])
     const banning = bans.length > 0 ? new BanningBackend(counting, bans, clockOf(clock), observers) : undefined
     const backend = banning ?? counting
-    const succession = new Succession(open, clock, closeAll([close, ...policies.map((one) => one.close)]))
+    const closes = [close, ...policies.map((one) => one.close)]
+    const succession = new Succession(open, clock, closeAll(closes))
     const controlled = (): ControlledPolicies | undefined => this.controlled
     this.policies = policies.map(({ policy }) => policy)
     this.#open = open
@@ -146,7 +148,8 @@ export class PolicyLimiter implements Limiter {
   /** Like `peek`, for one policy, even if controls switch it off or block the key; `index` as in `chargeOne`. */
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision> {
     const own = chargeOf(this.#open[index], key, wholeCost(cost))
-    return this.#peek([this.controlled?.withLimit(own) ?? own], this.#moment())
+    const charge = this.controlled?.withLimit(own) ?? own
+    return this.#peek([charge], this.#moment())
   }
 
   /**
@@ -187,12 +190,8 @@ export class PolicyLimiter implements Limiter {
     return openHold({ clock: clockOf(this.#clock), take, adjustments: this.#adjustments }, charges, forMs, moment)
   }
 
-  reset(key: Keys): MaybePromise<boolean | undefined> {
-    if (!this.#backend) return false
-    const charges = chargesOf(this.#open, key, 0, wholeCost)
-    // on a server, a read would take a round trip, and the reset would not apply in the order of the calls
-    const before = this.#backend.synchronous ? this.#peek(charges, this.#moment()) : undefined
-    return andThen(before, (known) => andThen(this.#reset(charges), () => known && isUsed(known)))
+  reset(key: Keys): MaybePromise<void> {
+    return this.#backend && this.#reset(chargesOf(this.#open, key, 0, wholeCost))
   }
 
   /**
