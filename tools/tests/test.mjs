@@ -10,7 +10,7 @@ const minute = 60_000
 const long = process.argv.includes('--long')
 
 // the long run, and jest alone, use all seeds
-process.env.SLUICE_RUNS ??= long ? '1' : '0.3'
+process.env.SLUICE_RUNS ??= long ? '1' : '0.4'
 
 const steps = [{ name: 'build', run: command('build', ['--output-logs=errors-only']) }, checkSteps, ...testSteps()]
 if (long) {
