@@ -38,6 +38,11 @@ export class RequestDecision implements Decision {
   readonly source: string
   readonly allowed: boolean
 
+  /** Returns the decision of an answer, which backends in memory return as a decision already. */
+  static of(answer: Answer): RequestDecision {
+    return answer instanceof RequestDecision ? answer : new RequestDecision(answer)
+  }
+
   constructor(answer: Answer) {
     // failover has filled in the optional properties that a custom backend may omit
     this.verdicts = answer.verdicts as readonly PolicyVerdict[]

@@ -225,7 +225,7 @@ export class PolicyLimiter implements Limiter {
 
   #peek(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     const peek = (): MaybePromise<Answer> => (this.#backend as RequestBackend).peekAll(charges, moment)
-    return andThen(this.#succession.after(charges, moment, peek), (answered) => new RequestDecision(answered))
+    return andThen(this.#succession.after(charges, moment, peek), RequestDecision.of)
   }
 
   #reset(charges: readonly Charge[]): MaybePromise<void> {
@@ -269,7 +269,7 @@ export class PolicyLimiter implements Limiter {
   }
 
   #decided(charges: readonly Charge[], answer: Answer, request: ObservedRequest | undefined): Decision {
-    const decision = answer instanceof RequestDecision ? answer : new RequestDecision(answer)
+    const decision = RequestDecision.of(answer)
     if (this.#observers.any) {
       const { policy } = decision.binding
       const charge = charges.find(({ counter }) => counter.compiled.policy === policy) ?? charges[0]
