@@ -2,9 +2,11 @@ import type { RequestListener } from 'node:http'
 import * as ofFastify from '@sluice/fastify'
 import type { FastifyReply, FastifyRequest, fastify, onRequestHookHandler } from 'fastify'
 import type { Framework, Handler, Step } from './framework.ts'
+import { OwnSteps } from './own-steps.ts'
 
 type Answering = (request: FastifyRequest, reply: FastifyReply) => unknown
 type Maker = (options: never) => ofFastify.FastifyHook & object
+type Makers = Readonly<Record<'inflightLimit' | 'rateLimit' | 'slowDown', Maker>>
 
 /**
  * Fastify behind steps of `(req, res, next)`: our limiters run as its hooks. Handlers write to the raw response, unless
@@ -12,29 +14,14 @@ type Maker = (options: never) => ofFastify.FastifyHook & object
  */
 export function fastifyWith(make: typeof fastify, answer?: Answering): Framework {
   const last = (handler: Handler): Answering => (answer ? followed(handler, answer) : past(handler))
-  const hookOf = new WeakMap<Step, onRequestHookHandler>()
-  const handlerOf = new WeakMap<Step, Answering>()
-  const asStep = (): Step => () => {
-    throw new Error('a limiter of Fastify runs as its hook alone')
-  }
-  const maker = (limiter: Maker) => (options: unknown) => {
-    const [limit, step] = [limiter(options as never), asStep()]
-    hookOf.set(step, limit)
-    const wrap = (handler: Handler): Step => {
-      const wrapped = asStep()
-      handlerOf.set(wrapped, limit.wrap(last(handler)))
-      return wrapped
-    }
-    return Object.assign(step, limit, { wrap })
-  }
+  const own = new OwnSteps<ReturnType<Maker>>()
   return {
-    inflightLimit: maker(ofFastify.inflightLimit) as unknown as Framework['inflightLimit'],
-    rateLimit: maker(ofFastify.rateLimit) as unknown as Framework['rateLimit'],
-    slowDown: maker(ofFastify.slowDown) as unknown as Framework['slowDown'],
+    ...own.makersOf(ofFastify as unknown as Makers),
     listener: (...steps) => {
-      const before = steps.slice(0, -1).map((step) => hookOf.get(step) ?? asHook(step))
+      const before = steps.slice(0, -1).map((step) => own.limitOf(step) ?? asHook(step))
       const final = steps.at(-1) as Step
-      return listenerOf(make, before, handlerOf.get(final) ?? last(final as Handler))
+      const wrapped = own.wrappedBy(final)
+      return listenerOf(make, before, wrapped ? wrapped.limit.wrap(last(wrapped.handler)) : last(final as Handler))
     },
   }
 }

@@ -4,6 +4,7 @@ import * as ofFetch from '@sluice/fetch'
 import * as ofHono from '@sluice/hono'
 import { type Context, Hono } from 'hono'
 import type { Framework, Handler, Step } from './framework.ts'
+import { OwnSteps } from './own-steps.ts'
 
 /** What the server passes beside a request. */
 interface Info {
@@ -46,29 +47,13 @@ type Listen = (steps: readonly unknown[], handler: Handler) => ReturnType<typeof
 
 /** The handler of a cap around it has the cap as its last step: `wrap` is the same for these frameworks. */
 function webWith(from: Readonly<Record<'inflightLimit' | 'rateLimit' | 'slowDown', Maker>>, listen: Listen): Framework {
-  const limitOf = new WeakMap<Step, object>()
-  const wrappedBy = new WeakMap<Step, { readonly limit: object; readonly handler: Handler }>()
-  const asStep = (): Step => () => {
-    throw new Error('a limit of Web-standard requests runs as its middleware alone')
-  }
-  const maker = (make: Maker) => (options: unknown) => {
-    const [limit, step] = [make(options as never), asStep()]
-    limitOf.set(step, limit)
-    const wrap = (handler: Handler): Step => {
-      const wrapped = asStep()
-      wrappedBy.set(wrapped, { limit, handler })
-      return wrapped
-    }
-    return Object.assign(step, limit, { wrap })
-  }
+  const own = new OwnSteps<object>()
   return {
-    inflightLimit: maker(from.inflightLimit) as unknown as Framework['inflightLimit'],
-    rateLimit: maker(from.rateLimit) as unknown as Framework['rateLimit'],
-    slowDown: maker(from.slowDown) as unknown as Framework['slowDown'],
+    ...own.makersOf(from),
     listener: (...steps) => {
       const final = steps.at(-1) as Step
-      const wrapped = wrappedBy.get(final)
-      const before = steps.slice(0, -1).map((step) => limitOf.get(step))
+      const wrapped = own.wrappedBy(final)
+      const before = steps.slice(0, -1).map((step) => own.limitOf(step))
       const all = wrapped ? [...before, wrapped.limit] : before
       return listen(all, wrapped?.handler ?? (final as Handler)) as ReturnType<Framework['listener']>
     },
