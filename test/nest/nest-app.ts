@@ -36,7 +36,7 @@ export async function nestApp(platform: Platform, { prepare, ...metadata }: AppO
       .getInstance()
       .addContentTypeParser('*', (_req: unknown, _body: unknown, done: () => void) => done())
   }
-  prepare?.(app)
+  await prepare?.(app)
   await app.listen(0, '127.0.0.1')
   const server = app.getHttpServer()
   return {

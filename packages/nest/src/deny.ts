@@ -25,7 +25,6 @@ type MessageException = new (error: object) => Error
 // packages. The names are literals, so that a bundler includes the same classes that Nest uses.
 const webSocketException = async (): Promise<MessageException> => (await import('@nestjs/websockets')).WsException
 const microserviceException = async (): Promise<MessageException> =>
-  // @ts-expect-error: an optional peer, which need not be installed to compile this package
   (await import('@nestjs/microservices')).RpcException
 
 async function refuseMessage(denied: SluiceDenied, loaded: Promise<MessageException>): Promise<never> {
