@@ -13,7 +13,7 @@ export async function writeCode(format, entries, { bundled = [], plugins = [], .
       !module.startsWith('.') && !isAbsolute(module) && !bundled.some((name) => module.startsWith(`${name}/`)),
     platform: 'node',
     transform: { target: 'es2022' },
-    plugins,
+    plugins: [...plugins, { name: 'awaited-requires', renderChunk: awaitRequires }],
     onLog: (_, { code, message }) => {
       // a command that an entry point exports, too
       if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message)
@@ -40,4 +40,12 @@ export async function writeCode(format, entries, { bundled = [], plugins = [], .
     ...output,
   })
   await bundle.close()
+}
+
+const DEFERRED =
+  /await Promise\.resolve\(\)\.then\(\(\) => (?:\/\* @__PURE__ \*\/ )?(__toESM\(require\("[^"]+"\), 1\))\)/g
+
+/** Moves each awaited `require` out of its function: bundlers accept a missing package only directly in `try`. */
+function awaitRequires(code) {
+  return code.replace(DEFERRED, 'await $1')
 }

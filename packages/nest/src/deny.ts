@@ -19,15 +19,30 @@ export function deny(
   throw denied
 }
 
+/** Throws the exception that clients of gateways or microservices receive. Nest hides any other one from them. */
+async function refuseMessage(denied: SluiceDenied, loaded: Promise<MessageException | undefined>): Promise<never> {
+  const Exception = await loaded
+  if (!Exception) throw denied
+  throw new Exception({ status: 'error', message: denied.message, ...denied.extensions })
+}
+
 type MessageException = new (error: object) => Error
 
-// clients of gateways and microservices receive only these classes of exceptions; applications with them have the
-// packages. The names are literals, so that a bundler includes the same classes that Nest uses.
-const webSocketException = async (): Promise<MessageException> => (await import('@nestjs/websockets')).WsException
-const microserviceException = async (): Promise<MessageException> =>
-  (await import('@nestjs/microservices')).RpcException
+// applications with gateways or microservices have these packages. The names are literals, so that a bundle contains the
+// classes that Nest uses, and are in `try`, so that bundlers accept applications without the packages.
 
-async function refuseMessage(denied: SluiceDenied, loaded: Promise<MessageException>): Promise<never> {
-  const Exception = await loaded
-  throw new Exception({ status: 'error', message: denied.message, ...denied.extensions })
+async function webSocketException(): Promise<MessageException | undefined> {
+  try {
+    return (await import('@nestjs/websockets')).WsException
+  } catch {
+    return undefined
+  }
+}
+
+async function microserviceException(): Promise<MessageException | undefined> {
+  try {
+    return (await import('@nestjs/microservices')).RpcException
+  } catch {
+    return undefined
+  }
 }
