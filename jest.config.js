@@ -12,7 +12,7 @@ export default {
   },
   // jest loads CommonJS, and Nest 12 is no such thing: here Nest is 11, and 12 runs in processes of its own
   moduleNameMapper: {
-    '^@nestjs/(common|core|platform-express|platform-fastify|platform-ws|websockets)(/.*)?$':
+    '^@nestjs/(common|core|microservices|platform-express|platform-fastify|platform-ws|websockets)(/.*)?$':
       '<rootDir>/test/nest11/node_modules/@nestjs/$1$2',
   },
   transform: {
