@@ -50,12 +50,12 @@ test.each(names)('random holds, takes and releases equal a list of holds: %s', (
       } else if (kind < 7 || held.length === 0) {
         const one = { units: 1 + random.whole(7), endsAt: policy.endsAt(now, 1 + random.whole(MAX_HOLD_MS)) }
         if (policy.waitMs(cells, 0, now, one.units) > 0) continue
-        policy.hold(cells, 0, now, one)
+        policy.hold(cells, 0, now, one.units, one.endsAt)
         held.push(one)
       } else {
         const [one] = held.splice(random.whole(held.length), 1)
-        expect(policy.heldOf(cells, 0, now, one)).toBe(one.endsAt > now ? one.units : 0)
-        policy.release(cells, 0, now, one)
+        expect(policy.heldOf(cells, 0, now, one.units, one.endsAt)).toBe(one.endsAt > now ? one.units : 0)
+        policy.release(cells, 0, now, one.units, one.endsAt)
       }
       expect(policy.remaining(cells, 0, now)).toBe(Math.max(0, inner.remaining(used, 0, now) - heldAt(now)))
       const cost = 1 + random.whole(inner.capacity + 2)
@@ -83,7 +83,7 @@ test.each(names)('units stay held if the clock is set back, and none are held tw
       for (const ended of held.filter(({ endsAt }) => endsAt <= latest)) held.splice(held.indexOf(ended), 1)
       const one = { units: 1 + random.whole(3), endsAt: policy.endsAt(now, 1 + random.whole(MAX_HOLD_MS)) }
       if (policy.waitMs(cells, 0, now, one.units) > 0) continue
-      policy.hold(cells, 0, now, one)
+      policy.hold(cells, 0, now, one.units, one.endsAt)
       held.push(one)
       const free = policy.remaining(cells, 0, now)
       expect(free).toBeLessThanOrEqual(20 - heldAt(now))

@@ -19,7 +19,9 @@ function faulty(algorithm: Algorithm, fault: (compiled: CompiledPolicy) => Parti
         remaining: (...args) => compiled.remaining(...args),
         resetAfterMs: (...args) => compiled.resetAfterMs(...args),
         adopt: (...args) => compiled.adopt(...args),
-        ...(compiled.take && { take: compiled.take.bind(compiled) }),
+        take: (...args) => compiled.take(...args),
+        numbers: (...args) => compiled.numbers(...args),
+        keptMs: (...args) => compiled.keptMs(...args),
       }
       return { ...plain, ...fault(compiled) }
     },
@@ -55,17 +57,17 @@ const faults: Readonly<Record<string, (compiled: CompiledPolicy) => Partial<Comp
 }
 
 const faultsInOnePass: Readonly<Record<string, (compiled: CompiledPolicy) => Partial<CompiledPolicy>>> = {
-  'spends nothing': (compiled) => ({ take: (c, ...args) => compiled.take?.(c.slice(), ...args) }),
+  'spends nothing': (compiled) => ({ take: (c, ...args) => compiled.take(c.slice(), ...args) }),
   'spends when it denies': (compiled) => ({
     take(c, at, now, cost, numbers) {
-      compiled.take?.(c, at, now, cost, numbers)
+      compiled.take(c, at, now, cost, numbers)
       if (numbers[0] > 0 && cost <= compiled.capacity) compiled.spend(c, at, now, cost)
     },
   }),
   'answers as before the take': (compiled) => ({
     take(c, at, now, cost, numbers) {
-      compiled.take?.(c.slice(), at, now, 0, numbers)
-      compiled.take?.(c, at, now, cost, new Float64Array(4))
+      compiled.take(c.slice(), at, now, 0, numbers)
+      compiled.take(c, at, now, cost, new Float64Array(4))
       numbers[0] = 0
     },
   }),

@@ -160,7 +160,6 @@ export const badOptions: readonly BadOption[] = [
   ['-60 for maxHoldMs', 'SLUICE_BAD_DURATION', () => cap({ limit: 1, maxHoldMs: -60 })],
   ['0 for maxHoldMs', 'SLUICE_BAD_DURATION', () => cap({ limit: 1, maxHoldMs: 0 })],
   ["retry: 'booked' on a sketch", 'SLUICE_BAD_OPTION', () => one({ retry: 'booked', backend: sketchBackend() })],
-  ["retry: 'booked' with holds", 'SLUICE_BAD_OPTION', () => one({ retry: 'booked', maxHoldMs: '1m' })],
   ['an unknown retry', 'SLUICE_BAD_OPTION', () => one({ retry: 'soon' })],
   ['a name with an umlaut', 'SLUICE_BAD_NAME', () => one({ name: 'bücher' })],
   ['a name that would inject a header', 'SLUICE_BAD_NAME', () => one({ name: 'a\r\nSet-Cookie: x' })],

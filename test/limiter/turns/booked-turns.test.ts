@@ -56,13 +56,29 @@ test('refuses turns where they cannot be booked', () => {
   const backend = sketchBackend()
   const bad: readonly (readonly [object, string])[] = [
     [{ ...BOOKED, backend }, 'a backend that books turns'],
-    [{ ...BOOKED, maxHoldMs: '10m' }, 'maxHoldMs: expected undefined with retry: \'booked\', received "10m"'],
     [{ ...BOOKED, retry: 'soon' }, "retry: expected one of 'booked', received"],
     [{ ...BOOKED, retry: null }, "retry: expected one of 'booked', received null"],
   ]
   for (const [policy, message] of bad) {
     expect(() => createLimiter({ policies: [policy as PolicyInput] })).toThrow(message)
     expect(() => createLimiter({ policies: [policy as PolicyInput] })).toThrow('SLUICE_BAD_OPTION')
+  }
+})
+
+test('each denied hold has its own turn, at which it is admitted', () => {
+  const clock = new FakeClock()
+  const limiter = limiterOf(clock, { maxHoldMs: '20s' })
+  const hold = (reserve = 1) => limiter.hold('team', { reserve, maxMs: 5_000 })
+  expect(hold(10).decision.allowed).toBe(true)
+  const waits = Array.from({ length: 20 }, () => hold().decision.retryAfterMs)
+  expect(new Set(waits).size).toBe(20)
+  let passedMs = 0
+  for (const waitMs of waits) {
+    clock.advance(waitMs - passedMs)
+    passedMs = waitMs
+    const open = hold()
+    expect([waitMs, open.decision.allowed]).toEqual([waitMs, true])
+    open.settle(1)
   }
 })
 

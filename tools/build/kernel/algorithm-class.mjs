@@ -18,6 +18,8 @@ export function readClass(path) {
     methods: new Map(base.methods),
     constants: new Map([...base.constants, ...constantsOf(module, path)]),
   }
+  // a method that a subclass replaces is called as `super`
+  for (const [name, method] of base.methods) read.methods.set(superName(name), method)
   for (const member of found.body) addMember(read, member)
   return read
 }
@@ -31,6 +33,11 @@ export function readFunctions(path) {
   return new Map(
     functions.map(({ identifier, params, body }) => [identifier.value, { params: namesOf(params), body: body.stmts }]),
   )
+}
+
+/** Name under which `methods` has a method of the superclass. */
+export function superName(name) {
+  return `super.${name}`
 }
 
 function emptyClass() {

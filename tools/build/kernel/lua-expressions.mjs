@@ -1,4 +1,5 @@
 // Translates expressions of an algorithm to Lua.
+import { superName } from './algorithm-class.mjs'
 import { LuaLines } from './lua-lines.mjs'
 import { expressionOf, isBoolean, isField, nameOf, placeName, Scope, termsOf } from './scope.mjs'
 
@@ -25,8 +26,12 @@ const GLOBALS = ['c', 'now', 'floor', 'ceil', 'min', 'max', 'huge', 'KEYS', 'ARG
 /** Names of arguments that Lua code does not need: the cells of a key are a table of their own. */
 export const POSITION = 'at'
 export const OUTPUTS = 'numbers'
+/** Field of a facet with the index of its first cell. */
+const FIRST = 'first'
 
 export class LuaExpressions extends LuaLines {
+  /** Lua names of the numbers that the current text writes, by index. */
+  outputs = []
   /** Methods that are local functions; calls of other methods are inlined. */
   shared = new Set()
 
@@ -59,6 +64,7 @@ export class LuaExpressions extends LuaLines {
       case 'LuaName':
         return atom(node.name)
       case 'NumericLiteral':
+      case 'BooleanLiteral':
         return atom(String(node.value))
       case 'ParenthesisExpression':
         return this.write(node.expression, scope)
@@ -126,7 +132,9 @@ export class LuaExpressions extends LuaLines {
     if (object.type === 'Identifier' && object.value === 'Number') return 'huge'
     if (object.type === 'Identifier' && object.value === 'policy') return nameOf(property.value)
     if (object.type === 'Identifier' && object.value === 'cells')
-      return `${scope.get('cells')}[${this.index(property.expression, scope)}]`
+      return `${this.cellsOf(property.expression, scope)}[${this.index(property.expression, scope)}]`
+    if (object.type === 'Identifier' && object.value === OUTPUTS)
+      return this.outputs[this.constantOf(property.expression)]
     const array = object.type === 'Identifier' ? scope.arrayOf(object.value) : this.arrayOf(object)
     if (array) {
       if (this.placesOf(array)) return placeName(property.expression.value)
@@ -139,9 +147,15 @@ export class LuaExpressions extends LuaLines {
     return [...this.read.arrays].find((name) => isField(node, name))
   }
 
+  /** Returns the table of a cell: a facet has a table of its own for its cells. */
+  cellsOf(index, scope) {
+    const cells = scope.get('cells')
+    return termsOf(index).some((term) => isField(term, FIRST)) ? `${cells}.${this.options.own}` : cells
+  }
+
   /** Returns an index from 1 on. */
   index(node, scope) {
-    const terms = termsOf(node).filter(({ value }) => value !== POSITION)
+    const terms = termsOf(node).filter((term) => term.value !== POSITION && !isField(term, FIRST))
     const fixed = terms.map((term) => this.constantOf(term)).filter((value) => value !== undefined)
     const others = terms.filter((term) => this.constantOf(term) === undefined)
     const sum = fixed.reduce((one, other) => one + other, 1)
@@ -157,11 +171,9 @@ export class LuaExpressions extends LuaLines {
 
   callExpression(node, scope) {
     const method = this.methodOf(node)
-    if (method && this.shared.has(node.callee.property.value)) {
-      const args = node.arguments.filter((_, index) => method.params[index] !== POSITION)
-      return atom(
-        `${nameOf(node.callee.property.value)}(${args.map(({ expression }) => this.expression(expression, scope)).join(', ')})`,
-      )
+    if (this.isInner(node)) return atom(`inner.${node.callee.property.value}(${this.arguments(node, scope)})`)
+    if (method && this.shared.has(this.calledName(node))) {
+      return atom(`${nameOf(this.calledName(node))}(${this.arguments(node, scope)})`)
     }
     if (method) {
       if (this.isInlined(node)) throw new Error('a call with statements, in the condition of a loop')
@@ -175,6 +187,17 @@ export class LuaExpressions extends LuaLines {
     const name = callee.type === 'MemberExpression' ? mathName(callee) : (scope.find(callee.value) ?? callee.value)
     const args = node.arguments.map(({ expression }) => this.expression(expression, scope))
     return atom(`${name}(${args.join(', ')})`)
+  }
+
+  /** Returns the arguments of a call of a Lua function. */
+  arguments(node, scope) {
+    const args = node.arguments.filter(({ expression: { value } }) => value !== POSITION && value !== OUTPUTS)
+    return args.map(({ expression }) => this.expression(expression, scope)).join(', ')
+  }
+
+  /** Whether a node calls a method of the policy inside of a facet. */
+  isInner({ type, callee }) {
+    return type === 'CallExpression' && isField(callee.object, 'inner')
   }
 
   /** Writes an argument of a method that is a part of an expression. */
@@ -206,7 +229,7 @@ export class LuaExpressions extends LuaLines {
   /** Returns the names of the methods that statements call. */
   calledBy(node) {
     if (!node || typeof node !== 'object') return []
-    const own = this.methodOf(node) ? [node.callee.property.value] : []
+    const own = this.methodOf(node) ? [this.calledName(node)] : []
     return [...own, ...Object.values(node).flatMap((value) => this.calledBy(value))]
   }
 
@@ -215,19 +238,21 @@ export class LuaExpressions extends LuaLines {
     return all.filter((called) => called === name).length
   }
 
-  methodOf({ type, callee }) {
-    const own = type === 'CallExpression' && callee.object?.type === 'ThisExpression'
-    return own ? this.read.methods.get(callee.property.value) : undefined
+  methodOf(node) {
+    if (node.type !== 'CallExpression') return undefined
+    const { type, object } = node.callee
+    const isOwn = type === 'SuperPropExpression' || object?.type === 'ThisExpression'
+    return isOwn ? this.read.methods.get(this.calledName(node)) : undefined
+  }
+
+  calledName({ callee: { type, property } }) {
+    return type === 'SuperPropExpression' ? superName(property.value) : property.value
   }
 
   /** Whether a node calls a method with statements; a method that only returns an expression is a part of expressions. */
   isInlined(node) {
     const method = this.methodOf(node)
-    return (
-      method !== undefined &&
-      !this.shared.has(node.callee.property.value) &&
-      !this.isExpression(node.callee.property.value)
-    )
+    return method !== undefined && !this.shared.has(this.calledName(node)) && !this.isExpression(this.calledName(node))
   }
 
   isExpression(name) {

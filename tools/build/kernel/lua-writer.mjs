@@ -14,6 +14,7 @@ export class LuaWriter extends LuaExpressions {
     this.start(params)
     this.begin(`local function ${as}(${params.join(', ')})`)
     if (outputs) this.line(`local ${outputs.filter(Boolean).join(', ')}`)
+    this.outputs = outputs ?? []
     this.methodText(name, params, outputs ? { outputs } : { returns: true })
     if (outputs) this.line(`return ${returned.join(', ')}`)
     this.end('end')
@@ -193,7 +194,15 @@ export class LuaWriter extends LuaExpressions {
     } else if (node.type === 'AssignmentExpression') this.assignment(node, scope, result)
     else if (this.isInlined(node)) this.call(node, scope, { outputs: result.outputs })
     else if (this.methodOf(node)) this.line(this.hoisted(node, scope))
+    else if (this.isInner(node)) this.innerCall(node, scope, result)
     else throw new Error(`not translated: ${node.type} as a statement`)
+  }
+
+  /** Writes a call of the policy inside of a facet. */
+  innerCall(node, scope, { outputs }) {
+    const writes = node.arguments.some(({ expression }) => expression.value === OUTPUTS)
+    if (!writes) this.line(this.hoisted(node, scope))
+    else this.line(`${outputs.filter(Boolean).join(', ')} = inner.numbersOf(${this.arguments(node, scope)})`)
   }
 
   assignment({ left, operator, right }, scope, { outputs }) {

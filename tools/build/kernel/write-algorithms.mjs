@@ -9,11 +9,32 @@ import { LuaWriter } from './lua-writer.mjs'
 const FROM = join(root, 'packages/limiter-core/src/algorithms')
 const TO = join(root, 'packages/redis/src/lua/algorithms/generated.ts')
 
+/** Policies that are made of other policies. */
+const MADE_OF_OTHERS = ['compiled-variants.ts', 'wrapped-policy.ts']
 /** Fields whose values the script receives, or does not need. */
 const GIVEN = ['policy', 'instants', 'cells', 'capacity', 'windowMs', 'room', 'beside']
 /** Lua names of arguments of constructors. */
 const NAMES = { slices: 'sliceCount' }
 const TAKE = ['c', 'now', 'cost']
+/** Fields of `c` with the cells that a class adds to those of another policy. */
+const FACETS = { holding: 'held', booking: 'queue' }
+const OUTPUT_NAMES = [undefined, 'left', 'reset', 'grows']
+/** Methods of all policies and of facets, with the arguments of their Lua functions, in the order in which they are written. */
+const FACET_METHODS = {
+  waitMs: TAKE,
+  pass: TAKE,
+  spend: TAKE,
+  book: TAKE,
+  remaining: ['c', 'now'],
+  resetAfterMs: ['c', 'now'],
+  keptMs: ['c', 'now'],
+  endsAt: ['now', 'forMs'],
+  heldOf: ['c', 'now', 'units', 'endsAt'],
+  hold: ['c', 'now', 'units', 'endsAt'],
+  release: ['c', 'now', 'units', 'endsAt'],
+  adjust: ['c', 'now', 'units', 'takenAt'],
+  adopt: ['c', 'now', 'known', 'resetMs'],
+}
 
 export function writeAlgorithms(isCheck) {
   const wanted = moduleText()
@@ -23,11 +44,13 @@ export function writeAlgorithms(isCheck) {
 }
 
 function moduleText() {
-  const files = readdirSync(FROM).filter((name) =>
-    /class \w+ extends UsagePolicy/.test(readFileSync(join(FROM, name), 'utf8')),
+  const files = readdirSync(FROM).filter(
+    (name) =>
+      !MADE_OF_OTHERS.includes(name) && /class \w+ extends UsagePolicy/.test(readFileSync(join(FROM, name), 'utf8')),
   )
   const names = files.sort().map((file) => file.replace('.ts', ''))
   const texts = names.map((name) => `  ${property(name)}: ${algorithmText(join(FROM, `${name}.ts`))},\n`)
+  const facets = Object.entries(FACETS).map(([name, own]) => `  ${name}: ${literal(facetText(name, own))},\n`)
   const functions = [...readFunctions(join(FROM, 'whole-ms.ts'))]
   const writer = new LuaWriter(EMPTY)
   const wholeMs = functions.map(([name, read]) => writer.plainFunction(name, read)).join('\n')
@@ -37,6 +60,12 @@ export const wholeMs: string = ${literal(wholeMs)}
 
 export const algorithmTexts: Readonly<Record<${type}, AlgorithmText>> = {
 ${texts.join('')}}
+
+/** Functions of the policies that add cells to another policy, \`inner\`. */
+export const facetTexts: Readonly<Record<${Object.keys(FACETS)
+    .map((name) => `'${name}'`)
+    .join(' | ')}, string>> = {
+${facets.join('')}}
 `
 }
 
@@ -52,13 +81,7 @@ function algorithmText(path) {
     writer.method('spend', 'spend', TAKE),
     writer.method('remaining', 'remaining', ['c', 'now']),
     writer.method('resetAfterMs', 'resetAfterMs', ['c', 'now']),
-    writer.method(
-      'numbers',
-      'numbersOf',
-      [...TAKE, 'wait'],
-      [undefined, 'left', 'reset', 'grows'],
-      ['left', 'reset', 'grows'],
-    ),
+    numbersOf(writer),
   ]
   const moves = [
     ...writer.sharedFunctions(['adjust', 'adopt']),
@@ -70,6 +93,20 @@ function algorithmText(path) {
   return `{\n${Object.entries(parts)
     .map(([name, text]) => `  ${name}: ${literal(text)},\n`)
     .join('')}}`
+}
+
+function facetText(name, own) {
+  const read = readClass(join(FROM, `${name}-policy.ts`))
+  const writer = new LuaWriter(read, { own })
+  const names = Object.keys(FACET_METHODS).filter((method) => read.methods.has(method))
+  const shared = writer.sharedFunctions([...names, 'numbers'])
+  const methods = names.map((method) => writer.method(method, method, FACET_METHODS[method]))
+  return [...shared, ...methods, numbersOf(writer)].join('\n')
+}
+
+function numbersOf(writer) {
+  const returned = OUTPUT_NAMES.filter(Boolean)
+  return writer.method('numbers', 'numbersOf', [...TAKE, 'wait'], OUTPUT_NAMES, returned)
 }
 
 /** Number of cells and format of a stored value. A log has as many cells as timestamps. */

@@ -85,7 +85,7 @@ export class Decisions {
     if (done?.applied !== undefined) return done.applied
     const { now, clock } = this.#times
     const cells = cellsOf(entry, compiled)
-    const lifeMs = compiled.keptMs?.(cells, 0, now) ?? compiled.resetAfterMs(cells, 0, now)
+    const lifeMs = compiled.keptMs(cells, 0, now)
     const moved = compiled.adjust(cells, 0, now, cost, Math.min(takenAt, now))
     if (moved < 0) entry.markRefund(now, clock + Math.ceil(lifeMs))
     // units of other variants may have changed

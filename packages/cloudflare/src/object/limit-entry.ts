@@ -78,7 +78,7 @@ export class LimitEntry {
   toStored(now: number, clock: number): Float64Array {
     const compiled = this.#compiled as CompiledPolicy
     const cells = this.#cells as Float64Array
-    const keptMs = compiled.keptMs?.(cells, 0, now) ?? compiled.resetAfterMs(cells, 0, now)
+    const keptMs = compiled.keptMs(cells, 0, now)
     this.keptUntil = Math.max(clock + Math.ceil(keptMs), this.#marksUntil) + SLACK_MS
     const head = [this.keptUntil, this.resetAt, this.refundedAt, this.#marksUntil]
     const value = Float64Array.from([...head, ...storedFrom(compiled, cells)])

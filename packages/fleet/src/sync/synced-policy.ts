@@ -3,7 +3,6 @@ import {
   OUTAGE_RETRY_MS,
   type PriorUsage,
   restoreUsage,
-  type TablePolicy,
   WrappedPolicy,
 } from '@sluice/limiter-core/backend'
 import { chargeLate, revertLateCharge } from './charge-late.ts'
@@ -46,9 +45,7 @@ export interface Adopted {
  *   there is none. Units that were taken since then are charged to the current window, and can be refunded there,
  * - the place of the key in the ledger; 0 if it is unknown.
  */
-export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
-  /** The policy of the limiter. */
-  readonly shown: CompiledPolicy
+export class SyncedPolicy extends WrappedPolicy {
   /** Number of units that this process may hold back per key while `floorNodes` processes share the limit. */
   floor = 0
   floorNodes = 0
@@ -58,7 +55,6 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
   scale = 1
   /** The row that was spent from or adjusted last. */
   readonly row: Row = { cells: new Float64Array(0), at: 0 }
-  readonly #own: number
   /** Whether a window begins with a take, so that processes may begin the same window at different times. */
   readonly #opensWindows: boolean
   readonly #burst: number
@@ -66,9 +62,7 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
 
   constructor(inner: CompiledPolicy, { burst, gapMs }: SyncTerms) {
     super(inner, OWN_CELLS)
-    this.shown = inner
     this.spanMs = inner.policy.windowMs / 8
-    this.#own = inner.cells
     this.#opensWindows = inner.policy.algorithm === 'fixed-window' && inner.variants === undefined
     this.#burst = Math.max(1, Math.floor(inner.capacity * burst))
     this.#gapMs = gapMs
@@ -82,15 +76,28 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
     return this.scale === 1 && this.#isBurst(cells, at, now, cost) ? this.#gapMs : 0
   }
 
+  /** Decisions name the time of the limiter's policy, without the pause after a burst. */
+  override numbers(
+    cells: Float64Array,
+    at: number,
+    now: number,
+    cost: number,
+    waitMs: number,
+    numbers: Float64Array,
+  ): void {
+    if (this.scale === 1) this.inner.numbers(cells, at, now, cost, waitMs, numbers)
+    else super.numbers(cells, at, now, cost, waitMs, numbers)
+  }
+
   override spend(cells: Float64Array, at: number, now: number, cost: number): void {
     this.inner.spend(cells, at, now, cost)
-    cells[at + this.#own + PENDING] += cost
+    cells[at + this.first + PENDING] += cost
     this.#note(cells, at)
   }
 
   override adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const moved = this.inner.adjust(cells, at, now, units, this.#chargedAt(cells, at, now, units, takenAt))
-    cells[at + this.#own + PENDING] += moved
+    cells[at + this.first + PENDING] += moved
     this.#note(cells, at)
     return moved
   }
@@ -104,7 +111,7 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
   /** Adopts a usage without cells, such as from the tail. It does not have to be reported. */
   override adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.inner.adopt(cells, at, now, used, resetAfterMs)
-    cells.fill(0, at + this.#own, at + this.cells)
+    cells.fill(0, at + this.first, at + this.cells)
   }
 
   /** Restores usage that the ledger has under other cells. The units of this process stay to be reported. */
@@ -116,7 +123,7 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
   adopterOf({ cells: reply, requestedAt, unreported, isRepeated, place }: Adopted): Pick<CompiledPolicy, 'adopt'> {
     return {
       adopt: (cells, at, now) => {
-        const own = at + this.#own
+        const own = at + this.first
         cells[own + LATE_FROM] = this.#lateFrom(cells, at, reply, isRepeated)
         for (let cell = 0; cell < this.inner.cells; cell++) cells[at + cell] = reply[cell] ?? 0
         cells[own + ASKED_AT] = requestedAt
@@ -135,12 +142,12 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
 
   /** Returns when the key was last requested from the ledger; 0 if it never was. */
   requestedAt({ cells, at }: Row): number {
-    return cells[at + this.#own + ASKED_AT]
+    return cells[at + this.first + ASKED_AT]
   }
 
   /** Returns the place of the key in the ledger; 0 if it is unknown. */
   placeInLedger({ cells, at }: Row): number {
-    return cells[at + this.#own + IN_LEDGER]
+    return cells[at + this.first + IN_LEDGER]
   }
 
   /** Returns the used part of the limit, 0 to 1, as last known. */
@@ -150,12 +157,12 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
 
   /** Returns the units that this process took and that no reply of the ledger contains yet. */
   pending({ cells, at }: Row): number {
-    return cells[at + this.#own + PENDING]
+    return cells[at + this.first + PENDING]
   }
 
   /** Returns the position of the key in the outbox; 0 if it has none. */
   outboxPosition({ cells, at }: Row): number {
-    return cells[at + this.#own + PLACE]
+    return cells[at + this.first + PLACE]
   }
 
   /**
@@ -166,7 +173,7 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
     const { inner } = this
     const requestedAt = this.requestedAt(row)
     const copy = row.cells.slice(row.at, row.at + inner.cells)
-    revertLateCharge(inner, copy, now, row.cells[row.at + this.#own + HELD], now)
+    revertLateCharge(inner, copy, now, row.cells[row.at + this.first + HELD], now)
     for (const { takes } of unanswered.filter((usage) => usage !== undefined)) {
       for (let take = 0; take < takes.length; take += 2)
         revertLateCharge(inner, copy, now, takes[take + 1], takes[take])
@@ -179,22 +186,22 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
 
   /** Holds back units of a key if the total stays within `floor`. Returns whether it did. */
   holdBack({ cells, at }: Row, units: number, floor: number): boolean {
-    const held = at + this.#own + HELD
-    if (units < 0 || cells[held] + units > floor || cells[at + this.#own + PLACE] !== 0) return false
+    const held = at + this.first + HELD
+    if (units < 0 || cells[held] + units > floor || cells[at + this.first + PLACE] !== 0) return false
     cells[held] += units
     return true
   }
 
   /** Returns the units that were held back, and stores the `place` of the outbox where the caller adds them. */
   releaseHeldBack({ cells, at }: Row, place: number): number {
-    const held = cells[at + this.#own + HELD]
-    cells[at + this.#own + HELD] = 0
-    cells[at + this.#own + PLACE] = place
+    const held = cells[at + this.first + HELD]
+    cells[at + this.first + HELD] = 0
+    cells[at + this.first + PLACE] = place
     return held
   }
 
   #chargedAt(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    const lateFrom = cells[at + this.#own + LATE_FROM]
+    const lateFrom = cells[at + this.first + LATE_FROM]
     if (units >= 0 || lateFrom === 0 || takenAt < lateFrom) return takenAt
     const startsAt = cells[at]
     return takenAt < startsAt && startsAt - lateFrom < this.policy.windowMs ? now : takenAt
@@ -207,14 +214,14 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
     const startsAt = reply[0] ?? 0
     const isOverlapping = (earlier: number): boolean =>
       earlier > 0 && earlier < startsAt && startsAt - earlier < windowMs
-    const known = cells[at + this.#own + LATE_FROM]
+    const known = cells[at + this.first + LATE_FROM]
     if (isOverlapping(known)) return known
     return !isRepeated && isOverlapping(cells[at]) ? cells[at] : 0
   }
 
   /** Adds the units that the ledger has not counted: those held back, and `usage` in the outbox. */
   #chargeUnreported(cells: Float64Array, at: number, now: number, usage: PendingUsage | undefined): void {
-    const own = at + this.#own
+    const own = at + this.first
     cells[own + PENDING] = cells[own + HELD] + (usage?.units ?? 0)
     if (cells[own + HELD] > 0) this.#charge(cells, at, now, cells[own + HELD], now)
     for (let take = 0; usage && take < usage.takes.length; take += 2) {
@@ -238,11 +245,11 @@ export class SyncedPolicy extends WrappedPolicy implements TablePolicy {
   #unseen(cells: Float64Array, at: number, now: number): number {
     if (this.scale === 1) return 0
     const used = this.capacity - this.inner.remaining(cells, at, now)
-    return Math.max(0, Math.min(cells[at + this.#own + PENDING], used)) * (this.scale - 1)
+    return Math.max(0, Math.min(cells[at + this.first + PENDING], used)) * (this.scale - 1)
   }
 
   #isBurst(cells: Float64Array, at: number, now: number, cost: number): boolean {
-    const pending = cells[at + this.#own + PENDING]
+    const pending = cells[at + this.first + PENDING]
     if (pending <= 0 || cost === 0 || pending + cost <= this.#burst) return false
     // expired units do not indicate how much other processes may have taken
     const used = this.capacity - this.inner.remaining(cells, at, now)

@@ -1,4 +1,5 @@
-import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
+import type { PolicyVariant } from '../contracts.ts'
+import { UsagePolicy } from './usage-policy.ts'
 
 /**
  * A policy whose plans have different cell layouts. The cells of all variants are stored one after another; a variant
@@ -9,20 +10,17 @@ import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
  * A variant that drains is charged up to `ceiling` units, the largest number that any plan admits at once. Without this
  * bound, a month under a large plan would become a debt of many months under a small plan.
  */
-export class CompiledVariants implements CompiledPolicy {
-  readonly policy: Policy
+export class CompiledVariants extends UsagePolicy {
   readonly cells: number
-  readonly capacity: number
   readonly variants: readonly PolicyVariant[]
-  readonly instants: readonly number[] | undefined
+  override readonly instants: readonly number[] | undefined
   readonly #own: PolicyVariant
   readonly #checked: readonly PolicyVariant[]
   readonly #charged: readonly PolicyVariant[]
 
   constructor(variants: readonly PolicyVariant[]) {
     const own = variants.find(({ role }) => role === 'own') as PolicyVariant
-    this.policy = own.compiled.policy
-    this.capacity = own.compiled.capacity
+    super(own.compiled.policy, own.compiled.capacity)
     this.cells = variants.reduce((sum, variant) => sum + cellsOf(variant), 0)
     this.variants = variants
     this.instants = instantsOf(variants)
@@ -73,7 +71,7 @@ export class CompiledVariants implements CompiledPolicy {
     return longestReset(this.#checked, cells, at, now)
   }
 
-  keptMs(cells: Float64Array, at: number, now: number): number {
+  override keptMs(cells: Float64Array, at: number, now: number): number {
     return longestReset(this.variants, cells, at, now)
   }
 

@@ -12,7 +12,7 @@ const USED = 1
  */
 class CompiledFixedWindow extends UsagePolicy {
   readonly cells = 2
-  readonly instants: readonly number[] = [START]
+  override readonly instants: readonly number[] = [START]
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
     if (cost === 0 || this.#used(cells, at, now) + cost <= this.capacity) return 0

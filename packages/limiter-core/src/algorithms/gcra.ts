@@ -12,7 +12,7 @@ const TAT = 0
  */
 class CompiledGcra extends UsagePolicy {
   readonly cells = 1
-  readonly instants: readonly number[] = [TAT]
+  override readonly instants: readonly number[] = [TAT]
   readonly #unitMs: number
   readonly #aheadMs: number
 

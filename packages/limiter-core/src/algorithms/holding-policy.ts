@@ -1,11 +1,12 @@
-import type { CompiledPolicy, Held, PolicyHolds } from '../contracts.ts'
-import { writeNumbers } from './available-after-ms.ts'
+import type { CompiledPolicy, PolicyHolds } from '../contracts.ts'
 import { WrappedPolicy } from './wrapped-policy.ts'
 
 /** Number of slices in the longest hold. */
 const SLICES = 8
 /** A hold of the longest duration ends in one of `SLICES + 1` slices. */
-const SLOTS = SLICES + 1
+const SLOTS = 9
+/** Cells: the end of the last slice, and the units of each slice. */
+const OWN_CELLS = 10
 
 /** Returns the length of the slices in which holds of a policy end. */
 export function sliceMsOf(maxHoldMs: number): number {
@@ -20,54 +21,51 @@ export function holdsName(sliceMs: number): string {
 /**
  * A policy whose units can be held. Its cells are those of the policy, then the end of the last slice, then the units
  * held until the end of each slice, the last slice first. Units whose slice has ended are free without a write, so a
- * process that ends without settling its holds leaves nothing behind.
+ * process that ends without settling its holds leaves nothing behind. Translated to Lua; see `UsagePolicy`.
  *
  * Guarantee: used and held units together follow the guarantee of the policy.
  */
 export class HoldingPolicy extends WrappedPolicy implements PolicyHolds {
-  readonly instants: readonly number[] | undefined
   readonly sliceMs: number
   readonly holds: PolicyHolds = this
-  /** Index of the cell with the end of the last slice. */
-  readonly #end: number
 
   /** `sliceMs`: see `sliceMsOf`. */
   constructor(inner: CompiledPolicy, sliceMs: number) {
-    super(inner, 1 + SLOTS)
-    this.instants = inner.instants && [...inner.instants, inner.cells]
+    super(inner, OWN_CELLS)
     this.sliceMs = sliceMs
-    this.#end = inner.cells
+  }
+
+  override take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void {
+    // most keys hold nothing
+    if (cells[at + this.first] <= now) this.inner.take(cells, at, now, cost, numbers)
+    else super.take(cells, at, now, cost, numbers)
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
     if (cost === 0) return 0
-    let held = this.#held(cells, at, now)
+    const held = this.#held(cells, at, now)
     if (held === 0) return this.inner.waitMs(cells, at, now, cost)
-    if (cost > this.capacity) return Number.POSITIVE_INFINITY
-    // held units return one slice after the other, and used units meanwhile
-    let sinceMs = 0
-    for (let slot = SLOTS - 1; slot >= 0 && held > 0; slot--) {
-      const untilMs = Math.max(0, Math.ceil(this.#endOf(cells, at, slot) - now))
-      const units = cells[at + this.#end + 1 + slot]
-      if (untilMs === 0 || units === 0) continue
-      const waitMs = cost + held > this.capacity ? untilMs : this.inner.waitMs(cells, at, now, cost + held)
-      if (waitMs < untilMs) return Math.max(sinceMs, waitMs)
-      held -= units
-      sinceMs = untilMs
-    }
-    return Math.max(sinceMs, this.inner.waitMs(cells, at, now, cost))
+    return cost > this.capacity ? Number.POSITIVE_INFINITY : this.#waitBesideMs(cells, at, now, cost, held)
   }
 
-  take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void {
-    const { inner } = this
-    // most keys hold nothing
-    if (inner.take && cells[at + this.#end] <= now) {
-      inner.take(cells, at, now, cost, numbers)
-      return
+  /** Returns the wait of a cost: held units return one slice after the other, and used units meanwhile. */
+  #waitBesideMs(cells: Float64Array, at: number, now: number, cost: number, held: number): number {
+    let left = held
+    let sinceMs = 0
+    let waitMs = -1
+    let slot = SLOTS - 1
+    while (waitMs < 0 && slot >= 0 && left > 0) {
+      const untilMs = Math.max(0, Math.ceil(this.#endOf(cells, at, slot) - now))
+      const units = cells[at + this.first + 1 + slot]
+      if (untilMs > 0 && units > 0) {
+        const ownMs = cost + left > this.capacity ? untilMs : this.inner.waitMs(cells, at, now, cost + left)
+        if (ownMs < untilMs) waitMs = Math.max(sinceMs, ownMs)
+        left -= units
+        sinceMs = untilMs
+      }
+      slot--
     }
-    const waitMs = this.waitMs(cells, at, now, cost)
-    if (waitMs === 0 && cost > 0) this.spend(cells, at, now, cost)
-    writeNumbers(this, cells, at, now, waitMs, numbers)
+    return waitMs < 0 ? Math.max(sinceMs, this.inner.waitMs(cells, at, now, cost)) : waitMs
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
@@ -79,12 +77,12 @@ export class HoldingPolicy extends WrappedPolicy implements PolicyHolds {
   }
 
   override keptMs(cells: Float64Array, at: number, now: number): number {
-    return Math.max(super.keptMs(cells, at, now), this.#heldMs(cells, at, now))
+    return Math.max(this.inner.keptMs(cells, at, now), this.#heldMs(cells, at, now))
   }
 
   override adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    super.adopt(cells, at, now, used, resetAfterMs)
-    cells.fill(0, at + this.#end, at + this.cells)
+    this.inner.adopt(cells, at, now, used, resetAfterMs)
+    this.#clear(cells, at)
   }
 
   endsAt(now: number, forMs: number): number {
@@ -92,79 +90,98 @@ export class HoldingPolicy extends WrappedPolicy implements PolicyHolds {
     return (Math.floor((now + longest) / this.sliceMs) + 1) * this.sliceMs
   }
 
-  heldOf(cells: Float64Array, at: number, now: number, { units, endsAt }: Held): number {
+  heldOf(cells: Float64Array, at: number, now: number, units: number, endsAt: number): number {
     if (endsAt <= now) return 0
     let found = 0
     // in its own slice, or in a later one if the clock was set back
-    for (let slot = this.#slotOf(cells, at, endsAt); slot >= 0; slot--) found += cells[at + this.#end + 1 + slot]
+    let slot = this.#slotOf(cells, at, endsAt)
+    while (slot >= 0) {
+      found += cells[at + this.first + 1 + slot]
+      slot--
+    }
     return Math.min(units, found)
   }
 
-  hold(cells: Float64Array, at: number, now: number, { units, endsAt }: Held): void {
-    if (units === 0) return
-    const end = at + this.#end
-    if (cells[end] === endsAt && cells[end + 1] > 0) {
-      cells[end + 1] += units
-      return
+  hold(cells: Float64Array, at: number, now: number, units: number, endsAt: number): void {
+    if (units > 0) {
+      if (this.#heldMs(cells, at, now) === 0) this.#clear(cells, at)
+      if (cells[at + this.first] === 0) cells[at + this.first] = endsAt
+      const later = Math.floor((endsAt - cells[at + this.first]) / this.sliceMs + 0.5)
+      if (later > 0) this.#moveOn(cells, at, now, later)
+      const slot = Math.min(SLOTS - 1, Math.max(0, -later))
+      cells[at + this.first + 1 + slot] += units
     }
-    if (this.#heldMs(cells, at, now) === 0) cells.fill(0, end, at + this.cells)
-    if (cells[end] === 0) cells[end] = endsAt
-    const later = Math.round((endsAt - cells[end]) / this.sliceMs)
-    if (later > 0) this.#moveOn(cells, at, now, later)
-    cells[end + 1 + Math.min(SLOTS - 1, Math.max(0, -later))] += units
   }
 
-  release(cells: Float64Array, at: number, now: number, held: Held): void {
-    let units = this.heldOf(cells, at, now, held)
-    for (let slot = this.#slotOf(cells, at, held.endsAt); units > 0 && slot >= 0; slot--) {
-      const cell = at + this.#end + 1 + slot
-      const released = Math.min(units, cells[cell])
-      cells[cell] -= released
-      units -= released
+  release(cells: Float64Array, at: number, now: number, units: number, endsAt: number): number {
+    const released = this.heldOf(cells, at, now, units, endsAt)
+    let left = released
+    let slot = this.#slotOf(cells, at, endsAt)
+    while (left > 0 && slot >= 0) {
+      const freed = Math.min(left, cells[at + this.first + 1 + slot])
+      cells[at + this.first + 1 + slot] -= freed
+      left -= freed
+      slot--
     }
+    return released
   }
 
   /** Makes the last slice end `slices` slices later. */
   #moveOn(cells: Float64Array, at: number, now: number, slices: number): void {
-    const end = at + this.#end
-    const first = end + 1
     let kept = 0
-    // after the clock was set back, units of the earliest slices may still be held
-    for (let slot = Math.max(0, SLOTS - slices); slot < SLOTS; slot++) {
-      if (this.#endOf(cells, at, slot) > now) kept += cells[first + slot]
+    let slot = SLOTS - 1
+    while (slot >= 0) {
+      const isLast = slot >= SLOTS - slices
+      // after the clock was set back, units of the earliest slices may still be held
+      if (isLast && this.#endOf(cells, at, slot) > now) kept += cells[at + this.first + 1 + slot]
+      slot--
     }
-    if (slices < SLOTS) cells.copyWithin(first + slices, first, first + SLOTS - slices)
-    cells.fill(0, first, first + Math.min(slices, SLOTS))
-    cells[first + SLOTS - 1] += kept
-    cells[end] += slices * this.sliceMs
+    slot = SLOTS - 1
+    while (slot >= 0) {
+      const from = slot - slices
+      if (from >= 0) cells[at + this.first + 1 + slot] = cells[at + this.first + 1 + from]
+      else cells[at + this.first + 1 + slot] = 0
+      slot--
+    }
+    cells[at + this.first + SLOTS] += kept
+    cells[at + this.first] += slices * this.sliceMs
+  }
+
+  #clear(cells: Float64Array, at: number): void {
+    let cell = 0
+    while (cell < OWN_CELLS) {
+      cells[at + this.first + cell] = 0
+      cell++
+    }
   }
 
   #endOf(cells: Float64Array, at: number, slot: number): number {
-    return cells[at + this.#end] - slot * this.sliceMs
+    return cells[at + this.first] - slot * this.sliceMs
   }
 
   /** Returns the slot of the slice that ends at `endsAt`, or the earliest slot after it; negative if there is none. */
   #slotOf(cells: Float64Array, at: number, endsAt: number): number {
-    return Math.min(SLOTS - 1, Math.round((cells[at + this.#end] - endsAt) / this.sliceMs))
+    return Math.min(SLOTS - 1, Math.floor((cells[at + this.first] - endsAt) / this.sliceMs + 0.5))
   }
 
   #held(cells: Float64Array, at: number, now: number): number {
     let held = 0
-    // most keys hold nothing
-    if (cells[at + this.#end] <= now) return 0
-    for (let slot = 0; slot < SLOTS && this.#endOf(cells, at, slot) > now; slot++) {
-      held += cells[at + this.#end + 1 + slot]
+    let slot = 0
+    while (slot < SLOTS && this.#endOf(cells, at, slot) > now) {
+      held += cells[at + this.first + 1 + slot]
+      slot++
     }
     return held
   }
 
   /** Returns the milliseconds until nothing is held. */
   #heldMs(cells: Float64Array, at: number, now: number): number {
-    for (let slot = 0; slot < SLOTS; slot++) {
-      const leftMs = this.#endOf(cells, at, slot) - now
-      if (leftMs <= 0) return 0
-      if (cells[at + this.#end + 1 + slot] > 0) return leftMs
+    let leftMs = 0
+    let slot = 0
+    while (leftMs === 0 && slot < SLOTS && this.#endOf(cells, at, slot) > now) {
+      if (cells[at + this.first + 1 + slot] > 0) leftMs = this.#endOf(cells, at, slot) - now
+      slot++
     }
-    return 0
+    return leftMs
   }
 }

@@ -11,7 +11,7 @@ const START = 0
  */
 export class CompiledSlicedWindow extends UsagePolicy {
   readonly cells: number
-  readonly instants: readonly number[] = [START]
+  override readonly instants: readonly number[] = [START]
   /** Number of slices that are kept. */
   readonly #kept: number
   readonly #sliceMs: number

@@ -17,7 +17,6 @@ const TIMES = 1
  */
 class CompiledSlidingLog extends UsagePolicy {
   readonly cells: number
-  readonly instants: undefined = undefined
   readonly room: number
   /** 1 if other plans charge the same cells without checking this policy, otherwise 0. */
   readonly #beside: number

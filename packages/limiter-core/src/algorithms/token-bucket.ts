@@ -14,7 +14,7 @@ const MAX_EPSILON_UNITS = 0.5
  */
 class CompiledTokenBucket extends UsagePolicy {
   readonly cells = 2
-  readonly instants: readonly number[] = [TIME]
+  override readonly instants: readonly number[] = [TIME]
   readonly #perMs: number
   readonly #epsilon: number
 

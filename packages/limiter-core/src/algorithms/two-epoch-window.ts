@@ -24,7 +24,7 @@ const LAST = 3
  */
 export class CompiledTwoEpochWindow extends UsagePolicy {
   readonly cells = 4
-  readonly instants: readonly number[] = [START, LAST]
+  override readonly instants: readonly number[] = [START, LAST]
   // the cells at the `now` of the call
   readonly #epochs = new Float64Array(4)
 

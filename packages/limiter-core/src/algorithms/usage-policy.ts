@@ -14,7 +14,7 @@ export type Cells = Float64Array
 export abstract class UsagePolicy implements CompiledPolicy {
   readonly policy: Policy
   abstract readonly cells: number
-  abstract readonly instants: readonly number[] | undefined
+  readonly instants?: readonly number[] | undefined
   readonly capacity: number
   protected readonly windowMs: number
 
@@ -29,6 +29,11 @@ export abstract class UsagePolicy implements CompiledPolicy {
   abstract adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
   abstract remaining(cells: Float64Array, at: number, now: number): number
   abstract resetAfterMs(cells: Float64Array, at: number, now: number): number
+  /** Also used if the policy has no other cells than those of its algorithm. */
+  keptMs(cells: Float64Array, at: number, now: number): number {
+    return this.resetAfterMs(cells, at, now)
+  }
+
   abstract adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
 
   take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void {

@@ -1,16 +1,17 @@
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
+import { UsagePolicy } from './usage-policy.ts'
 
 /**
  * A policy that wraps another policy, and adds its cells after the cells of that policy. Methods that a subclass does
  * not replace call the wrapped policy.
  */
-export abstract class WrappedPolicy implements CompiledPolicy {
-  readonly policy: Policy
+export abstract class WrappedPolicy extends UsagePolicy {
   readonly cells: number
   readonly room?: number
-  readonly capacity: number
   readonly variants: readonly PolicyVariant[] | undefined
   readonly inner: CompiledPolicy
+  /** Index of its first cell. */
+  protected readonly first: number
 
   constructor(
     inner: CompiledPolicy,
@@ -18,16 +19,13 @@ export abstract class WrappedPolicy implements CompiledPolicy {
     policy: Policy = inner.policy,
     capacity: number = inner.capacity,
   ) {
-    this.policy = policy
+    super(policy, capacity)
+    this.first = inner.cells
     this.cells = inner.cells + ownCells
     if (inner.room !== undefined) this.room = inner.room
-    this.capacity = capacity
     this.variants = inner.variants
     this.inner = inner
   }
-
-  abstract waitMs(cells: Float64Array, at: number, now: number, cost: number): number
-  abstract remaining(cells: Float64Array, at: number, now: number): number
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
     this.inner.spend(cells, at, now, cost)
@@ -41,8 +39,8 @@ export abstract class WrappedPolicy implements CompiledPolicy {
     return this.inner.resetAfterMs(cells, at, now)
   }
 
-  keptMs(cells: Float64Array, at: number, now: number): number {
-    return this.inner.keptMs?.(cells, at, now) ?? this.inner.resetAfterMs(cells, at, now)
+  override keptMs(cells: Float64Array, at: number, now: number): number {
+    return this.inner.keptMs(cells, at, now)
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {

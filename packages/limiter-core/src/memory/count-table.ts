@@ -25,19 +25,11 @@ const NAMES_SEED = Uint8Array.from('limiter-core names', (character) => characte
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
-/** A policy that wraps another one and adds its own cells after the cells of the other. */
-export interface TablePolicy extends CompiledPolicy {
-  /** The wrapped policy, which decisions refer to. */
-  readonly shown?: CompiledPolicy
-}
-
 /** Locates the slots of one counter: the arena for its number of cells, and a salt for the hash of the key. */
 export interface CounterSlots {
   readonly compiled: CompiledPolicy
   /** The policy whose usage the tail remembers: `compiled` without booked turns. It uses the first cells of a key. */
   readonly usage: CompiledPolicy
-  /** The policy that decisions refer to; it uses the first cells of a key. */
-  readonly shown: CompiledPolicy
   readonly arena: Arena
   readonly low: number
   /** Includes the number of the tail of this count: a flood of one policy does not degrade the tails of others. */
@@ -108,11 +100,10 @@ export class CountTable {
     const tail = this.#tails.numberOf(name, high)
     const { bookings } = compiled
     // the tail would restore a key as used until its slot expires, so a slot does not wait for the whole queue
-    const keptMs = bookings ? bookings.untilNextMs.bind(bookings) : compiled.variants && compiled.keptMs?.bind(compiled)
+    const keptMs = bookings ? bookings.untilNextMs.bind(bookings) : compiled.variants && compiled.keptMs.bind(compiled)
     return {
       compiled,
       usage: bookings?.inner ?? compiled,
-      shown: (compiled as TablePolicy).shown ?? compiled,
       arena,
       low,
       high: withTail(high, tail),

@@ -10,17 +10,24 @@ export function neededUnits(
   { cells, at }: SlotRef,
   now: number,
 ): number {
-  return hold?.from && holds ? Math.max(0, cost - holds.heldOf(cells, at, now, hold.from)) : cost
+  return hold?.from && holds
+    ? Math.max(0, cost - holds.heldOf(cells, at, now, hold.from.units, hold.from.endsAt))
+    : cost
 }
 
 /** Spends or holds the cost of a take. The caller has checked that it fits. */
 export function takeUnits(charge: Units, compiled: CompiledPolicy, slot: SlotRef, now: number): void {
   const { cost, hold } = charge
   const { cells, at } = slot
-  const { holds } = compiled
+  const { holds, bookings } = compiled
+  if (!hold || !holds) {
+    compiled.spend(cells, at, now, cost)
+    return
+  }
+  const needed = neededUnits(charge, compiled, slot, now)
   releaseUnits(charge, compiled, slot, now)
-  if (hold && holds) holds.hold(cells, at, now, { units: cost, endsAt: holds.endsAt(now, hold.forMs) })
-  else compiled.spend(cells, at, now, cost)
+  if (needed > 0) bookings?.pass(cells, at, now, needed)
+  holds.hold(cells, at, now, cost, holds.endsAt(now, hold.forMs))
 }
 
 /** Releases the units of the earlier hold that a charge replaces. */
@@ -30,5 +37,5 @@ export function releaseUnits(
   { cells, at }: SlotRef,
   now: number,
 ): void {
-  if (hold?.from) holds?.release(cells, at, now, hold.from)
+  if (hold?.from) holds?.release(cells, at, now, hold.from.units, hold.from.endsAt)
 }

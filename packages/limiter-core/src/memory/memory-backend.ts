@@ -1,4 +1,3 @@
-import { writeNumbers } from '../algorithms/available-after-ms.ts'
 import { AVAILABLE_AFTER, NUMBERS, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
 import type {
   Answer,
@@ -85,8 +84,9 @@ export class MemoryBackend implements Backend<Answer> {
     const verdicts = charges.map((charge) => {
       const slots = slotsOf(charge.counter)
       const slot = this.#table.look(slots, charge.key, now)
-      const waitMs = slots.compiled.waitMs(slot.cells, slot.at, now, neededUnits(charge, slots.compiled, slot, now))
-      this.#writeNumbers(slots, slot, now, waitMs, charge.cost)
+      const needed = neededUnits(charge, slots.compiled, slot, now)
+      const waitMs = slots.compiled.waitMs(slot.cells, slot.at, now, needed)
+      this.#writeNumbers(slots, slot, now, waitMs, needed)
       return this.#written(charge)
     })
     return this.#answer(verdicts, now)
@@ -134,22 +134,27 @@ export class MemoryBackend implements Backend<Answer> {
     const numbers = this.#numbers
     const table = this.#table
     let slot = found
-    if (compiled.take && !charge?.hold && table.isStored(slot)) {
+    if (!charge?.hold && table.isStored(slot)) {
       compiled.take(slot.cells, slot.at, now, cost, numbers)
+      if (numbers[WAIT] > 0 && compiled.bookings && !charge?.advisory) {
+        this.#book(slots, slot, now, cost)
+        this.#writeNumbers(slots, slot, now, numbers[WAIT], cost)
+      }
     } else slot = this.#takeInSteps(slots, slot, now, charge ?? { cost })
     table.mark(slots, slot, now, numbers[REMAINING], numbers[RESET_AFTER])
   }
 
-  /** Takes from a key that is not in the table, or by a policy without `take`. Returns the slot of the key. */
+  /** Takes from a key that is not in the table, or for a hold. Returns the slot of the key. */
   #takeInSteps(slots: CounterSlots, found: SlotRef, now: number, charge: Omit<Charge, 'key' | 'counter'>): SlotRef {
     const { compiled } = slots
-    const waitMs = compiled.waitMs(found.cells, found.at, now, neededUnits(charge, compiled, found, now))
+    const needed = neededUnits(charge, compiled, found, now)
+    const waitMs = compiled.waitMs(found.cells, found.at, now, needed)
     let slot = found
     if (waitMs === 0 && charge.cost > 0) {
       slot = this.#table.ensureSlot(slots, found, now)
       takeUnits(charge, compiled, slot, now)
-    } else if (waitMs > 0 && !charge.advisory) slot = this.#book(slots, slot, now, charge.cost)
-    this.#writeNumbers(slots, slot, now, waitMs, charge.cost)
+    } else if (waitMs > 0 && !charge.advisory) slot = this.#book(slots, slot, now, needed)
+    this.#writeNumbers(slots, slot, now, waitMs, needed)
     return slot
   }
 
@@ -161,15 +166,9 @@ export class MemoryBackend implements Backend<Answer> {
     return slot
   }
 
-  /** Writes the numbers of a verdict to `#numbers`. A charge of 0 units receives the usage without booked turns. */
-  #writeNumbers(slots: CounterSlots, { cells, at }: SlotRef, now: number, waitMs: number, cost: number): void {
-    const numbers = this.#numbers
-    const compiled = cost === 0 ? slots.usage : slots.compiled
-    const by = this.source.counted && !slots.compiled.bookings ? slots.shown : compiled
-    if (compiled.numbers && by === compiled) return void compiled.numbers(cells, at, now, cost, waitMs, numbers)
-    writeNumbers(compiled, cells, at, now, waitMs, numbers, by)
-    // the next turn is later than one that was just booked
-    if (waitMs > 0 && compiled.bookings) numbers[AVAILABLE_AFTER] = Math.min(numbers[AVAILABLE_AFTER], waitMs)
+  /** Writes the numbers of a verdict to `#numbers`. */
+  #writeNumbers({ compiled }: CounterSlots, { cells, at }: SlotRef, now: number, waitMs: number, cost: number): void {
+    compiled.numbers(cells, at, now, cost, waitMs, this.#numbers)
   }
 
   /** Takes all enforced charges or none, and all advisory ones if everything fits. */
@@ -203,8 +202,9 @@ export class MemoryBackend implements Backend<Answer> {
     // charges of one key were measured before the first of them is taken
     const slots = slotsOf(charge.counter)
     const stored = this.#table.ensureSlot(slots, slot, now)
+    const needed = neededUnits(charge, slots.compiled, stored, now)
     takeUnits(charge, slots.compiled, stored, now)
-    return this.#marked(charge, stored, now, 0)
+    return this.#marked(charge, stored, now, 0, needed)
   }
 
   /** Returns the verdict of a charge that is not taken. Books its turn if it is denied. */
@@ -212,9 +212,11 @@ export class MemoryBackend implements Backend<Answer> {
     const rows = this.#rows
     const slot = rows.slotOf(index, charge, now)
     const waitMs = rows.waitMsOf(index)
+    const slots = slotsOf(charge.counter)
+    const needed = neededUnits(charge, slots.compiled, slot, now)
     const isBooked = rows.isDenied && waitMs > 0 && !charge.advisory
-    const booked = isBooked ? this.#book(slotsOf(charge.counter), slot, now, charge.cost) : slot
-    return this.#marked(charge, booked, now, waitMs)
+    const booked = isBooked ? this.#book(slots, slot, now, needed) : slot
+    return this.#marked(charge, booked, now, waitMs, needed)
   }
 
   #takeSole(charge: Charge, now: number): PolicyVerdict {
@@ -245,13 +247,13 @@ export class MemoryBackend implements Backend<Answer> {
     if (moved < cost) {
       this.#unreported.push(['lateCharge', { policy: compiled.policy.name, key, units: cost - moved }])
     }
-    return this.#marked(charge, slot, now, 0)
+    return this.#marked(charge, slot, now, 0, cost)
   }
 
   /** Returns the verdict of a charge, and marks its key in the table. */
-  #marked(charge: Charge, slot: SlotRef, now: number, waitMs: number): PolicyVerdict {
+  #marked(charge: Charge, slot: SlotRef, now: number, waitMs: number, needed: number): PolicyVerdict {
     const slots = slotsOf(charge.counter)
-    this.#writeNumbers(slots, slot, now, waitMs, charge.cost)
+    this.#writeNumbers(slots, slot, now, waitMs, needed)
     this.#table.mark(slots, slot, now, this.#numbers[REMAINING], this.#numbers[RESET_AFTER])
     return this.#written(charge)
   }

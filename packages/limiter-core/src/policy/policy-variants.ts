@@ -41,8 +41,8 @@ export class PolicyVariants {
    */
   compile(policy: Policy, limit: number = policy.limit, windowMs: number = policy.windowMs): CompiledPolicy {
     const compiled = windowMs === policy.windowMs ? this.#compile(policy, limit) : this.#alone(policy, limit, windowMs)
-    if (policy.retry === 'booked') return new BookingPolicy(compiled)
-    return this.#maxHoldMs === 0 ? compiled : new HoldingPolicy(compiled, sliceMsOf(this.#maxHoldMs))
+    const held = this.#maxHoldMs === 0 ? compiled : new HoldingPolicy(compiled, sliceMsOf(this.#maxHoldMs))
+    return policy.retry === 'booked' ? new BookingPolicy(held) : held
   }
 
   /** Compiles a policy with a window that no plan has. */
@@ -75,7 +75,7 @@ export class PolicyVariants {
   /** Last part of the name of a count, which identifies the cell layout: `algorithm@version`, one per form, and holds or turns. */
   get layoutName(): string {
     const holds = this.#maxHoldMs === 0 ? '' : holdsName(sliceMsOf(this.#maxHoldMs))
-    const more = this.#policies[0].retry === 'booked' ? '/booked' : holds
+    const more = this.#policies[0].retry === 'booked' ? `${holds}/booked` : holds
     if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1) + more
     return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+') + more
   }

@@ -45,8 +45,8 @@ export interface PolicyInput {
   readonly maxHoldMs?: Duration
   /**
    * `'booked'`: each denied caller of a key books its own turn, and `retryAfterMs` is the time until that turn, in
-   * whole seconds. At most ten limits are booked for a key. Only on backends that book turns, such as memory and Redis,
-   * and not with `maxHoldMs`; the `local` failure rule books no turns. Default: `retryAfterMs` is the same for all
+   * whole seconds. At most ten limits are booked for a key. Only on backends that book turns, such as memory and Redis;
+   * the `local` failure rule books no turns. Default: `retryAfterMs` is the same for all
    * callers of a key, the time until their take fits if no other caller comes first.
    */
   readonly retry?: 'booked'
@@ -81,7 +81,6 @@ export function compilePolicy(
   if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
   optionalWith(`${owner}: overrides`, input.overrides, ['limitOf', 'register'], 'the result of limitOverrides({ … })')
   checkSupport(owner, 'burst', input.burst, DRAINING, algorithm)
-  checkRetry(owner, input)
   checkSupport(owner, 'slices', input.slices, ['sliding-window'], algorithm)
   if (input.slices === null) throw badOption(`${owner}: slices`, null, 'an integer from 1 to 60')
   return {
@@ -93,16 +92,9 @@ export function compilePolicy(
     ...(input.slices !== undefined && { slices: input.slices }),
     ...(input.calendar !== undefined && { calendar: compileCalendar(owner, input.calendar, algorithm) }),
     ...(input.maxHoldMs !== undefined && { maxHoldMs: parseTimerMs(input.maxHoldMs, `${owner}: maxHoldMs`) }),
-    ...(input.retry !== undefined && { retry: input.retry }),
+    ...(input.retry !== undefined && { retry: oneOf(`${owner}: retry`, input.retry, ['booked']) }),
     ...(input.unit !== undefined && { unit: headerText(input.unit, `${owner}: unit`) }),
   }
-}
-
-/** Throws `SLUICE_BAD_OPTION` for an unknown `retry`, and for turns of units that are held. */
-function checkRetry(owner: string, { retry, maxHoldMs }: PolicyInput): void {
-  if (retry === undefined) return
-  oneOf(`${owner}: retry`, retry, ['booked'])
-  if (maxHoldMs !== undefined) throw badOption(`${owner}: maxHoldMs`, maxHoldMs, "undefined with retry: 'booked'")
 }
 
 /** Returns the algorithm that the options `calendar` and `slices` require, if they are set. */

@@ -3,6 +3,6 @@
 
 return {
   capacity = capacity, cells = cells, layout = layout, waitMs = waitMs, spend = spend, adjust = adjust,
-  remaining = remaining, resetAfterMs = resetAfterMs, numbersOf = numbersOf, adopt = adopt,
+  remaining = remaining, resetAfterMs = resetAfterMs, keptMs = resetAfterMs, numbersOf = numbersOf, adopt = adopt,
   native = native, writesNative = writesNative,
 }

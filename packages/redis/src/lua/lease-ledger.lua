@@ -40,7 +40,7 @@ local function readLeases(key)
 end
 
 local function writeCells(key, step, c)
-  store(key, c, step.layout, (step.keptMs or step.resetAfterMs)(c, now))
+  store(key, c, step.layout, step.keptMs(c, now))
 end
 
 -- whether the ledger must remember units that it charged, because the owner may still report them
@@ -122,7 +122,7 @@ local function tell(key, c, leases, lease, ask)
   local settled = lease and lease.settled or 0
   if settled > 0 and lease.endsAt <= voidUntil(key) then settled = 0 end
   local units = spent - settled
-  if units < 0 then gaveBack(key, (step.keptMs or step.resetAfterMs)(c, now)) end
+  if units < 0 then gaveBack(key, step.keptMs(c, now)) end
   if units ~= 0 and moves(step, c, units, units > 0 and now or lease.endsAt) then charged = true end
   -- also without units, because a request whose reply is lost is repeated
   if lease or ask.keep > 0 or ask.spent > 0 then lend(leases, ask, ask.keep) end

@@ -43,15 +43,19 @@ local function cellsReported(key, step, c, known)
   local reported = reportedCells[name]
   if reported then return reported.cells, reported.since end
   local value = redis.pcall('GET', name)
-  local count = type(value) == 'string' and #value / 8 - 1
+  local facets = step.facets
+  local from = 9 + (facets and facets.bytes or 0)
+  local count = type(value) == 'string' and (#value + 1 - from) / 8
   local cells, since = {}, now
   if count and count >= 0 and count == (step.cells or floor(count)) then
     since = struct.unpack('<d', value)
-    cells = { struct.unpack('<' .. string.rep('d', count), value, 9) }
+    cells = { struct.unpack('<' .. string.rep('d', count), value, from) }
     cells[count + 1] = nil
+    if facets then facets.read(cells, facets, value, 9) end
   else
     -- `c` may have one more element, which `struct.unpack` returns after the cells
     for i = 1, step.cells or #c do cells[i] = c[i] end
+    if facets then facets.read(cells, facets, facets.text(c), 1) end
   end
   reportedCells[name] = { cells = cells, step = step, since = since }
   return cells, since
@@ -60,8 +64,9 @@ end
 local function storeReportedCells()
   for name, reported in pairs(reportedCells) do
     local cells, step = reported.cells, reported.step
-    local ttl = max(1, min(ceil((step.keptMs or step.resetAfterMs)(cells, now)) + longer, 2^52))
-    local value = struct.pack('<d' .. string.rep('d', #cells), reported.since, unpack(cells))
+    local ttl = max(1, min(ceil(step.keptMs(cells, now)) + longer, 2^52))
+    local facets = cells.facets and cells.facets.text(cells) or ''
+    local value = struct.pack('<d', reported.since) .. facets .. struct.pack('<' .. string.rep('d', #cells), unpack(cells))
     call('SET', name, value, 'PX', format('%d', ttl))
   end
 end

@@ -14,8 +14,11 @@ export type LuaAlgorithm =
   | 'token-bucket'
   | 'gcra'
 
+/** A policy that adds cells to another policy. */
+export type LuaFacet = 'holding' | 'booking'
+
 /** An algorithm, or a policy that is made of others. */
-export type LuaConstructor = LuaAlgorithm | 'variants' | 'holding' | 'booking'
+export type LuaConstructor = LuaAlgorithm | 'variants' | LuaFacet
 
 /** Algorithm and constants of a policy, in the order in which the Lua code reads them. */
 type PolicyArgs = readonly [LuaConstructor, ...string[]]
@@ -46,7 +49,7 @@ export function policyArgs(compiled: CompiledPolicy): PolicyArgs {
 /** Returns the algorithms that a script needs for a policy and its variants. */
 export function algorithmsOf(compiled: CompiledPolicy): readonly LuaConstructor[] {
   const [name] = policyArgs(compiled)
-  const { inner } = compiled.holds ?? compiled.bookings ?? {}
+  const { inner } = compiled.bookings ?? compiled.holds ?? {}
   if (inner) return [name, ...algorithmsOf(inner)]
   return [name, ...(compiled.variants ?? []).flatMap((variant) => algorithmsOf(variant.compiled))]
 }
@@ -58,11 +61,12 @@ export function algorithmOf(compiled: CompiledPolicy): LuaAlgorithm {
 
 function argsOf(compiled: CompiledPolicy): PolicyArgs {
   const { holds, bookings, variants } = compiled
-  if (holds) return ['holding', String(holds.sliceMs), ...policyArgs(holds.inner)]
+  // turns are around holds
   if (bookings) {
     const { most, paceMs, longestMs, isWeighted, inner } = bookings
     return ['booking', String(most), String(paceMs), String(longestMs), isWeighted ? '1' : '0', ...policyArgs(inner)]
   }
+  if (holds) return ['holding', String(holds.sliceMs), ...policyArgs(holds.inner)]
   return variants ? variantsArgs(variants) : plainArgs(compiled, false)
 }
 

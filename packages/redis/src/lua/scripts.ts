@@ -1,8 +1,15 @@
 import { SETTLED_MS } from '@sluice/fleet/leases'
 import { type CompiledPolicy, IDEMPOTENT_MS, type Script } from '@sluice/limiter-core/backend'
-import { type AlgorithmText, algorithmTexts, wholeMs } from './algorithms/generated.ts'
+import { type AlgorithmText, algorithmTexts, facetTexts, wholeMs } from './algorithms/generated.ts'
 import * as lua from './generated.ts'
-import { algorithmOf, algorithmsOf, constantNames, type LuaAlgorithm, type LuaConstructor } from './policy-args.ts'
+import {
+  algorithmOf,
+  algorithmsOf,
+  constantNames,
+  type LuaAlgorithm,
+  type LuaConstructor,
+  type LuaFacet,
+} from './policy-args.ts'
 import { ALWAYS } from './reported-usage.ts'
 
 // All scripts of the package. Each is the concatenation of the listed .lua files, in that order.
@@ -92,7 +99,8 @@ function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...d
   const names = [...new Set(Array.from(policies, algorithmsOf).flat())].sort()
   return known(`${driverName}:${names.join('+')}`, () => {
     const { exactHead, exactReader, availableAfterMs } = lua
-    return [exactHead, exactReader, wholeMs, availableAfterMs, ...names.map(makerOf), ...driver]
+    const facets = names.some((name) => name in FACETS) ? [lua.facetCells] : []
+    return [exactHead, exactReader, wholeMs, availableAfterMs, ...facets, ...names.map(makerOf), ...driver]
   })
 }
 
@@ -111,11 +119,23 @@ function soleBehind(driverName: string, refusal: readonly string[], compiled: Co
   })
 }
 
+/** Lua code of the policies that add cells to another policy: the name and number of the cells, and the constants. */
+const FACETS: Readonly<Record<LuaFacet, string>> = {
+  holding: "local name, count = 'held', 10\nlocal sliceMs = number()",
+  booking: textOf(
+    "local name, count = 'queue', 3",
+    'local most, paceMs, longestMs, isWeighted = number(), number(), number(), number() == 1',
+  ),
+}
+
 /** Returns Lua code of a function that creates a compiled policy from the next arguments. */
 function makerOf(name: LuaConstructor): string {
   const head = `algorithms['${name}'] = function()`
-  if (name === 'holding') return textOf(head, lua.holding, lua.numbersOf, lua.holdingStep, 'end')
-  if (name === 'booking') return textOf(head, lua.booking, lua.numbersOf, lua.bookingStep, 'end')
+  if (name === 'holding' || name === 'booking') {
+    // booked turns do not count as usage
+    const left = name === 'booking' ? 'left = inner.remaining' : ''
+    return textOf(head, FACETS[name], lua.facetHead, left, facetTexts[name], lua.facetStep, 'end')
+  }
   if (name === 'variants') return textOf(head, lua.variants, lua.numbersOf, lua.variantsStep, 'end')
   const given = constantNames[name]
   const args = locals(

@@ -33,7 +33,7 @@ local function count(key, step, c, takes, known)
   local changed = known and makeGood(key, step, c, known) or false
   for i = 1, #takes, 2 do
     local units, takenAt = takes[i + 1], min(now, takes[i])
-    local before = units < 0 and (step.keptMs or step.resetAfterMs)(c, now)
+    local before = units < 0 and step.keptMs(c, now)
     -- if the algorithm drains, charges as of the time of the take, so that the units have drained since
     local drains = units > 0 and latest[step] == 0
     local moved, variantsChanged = step.adjust(c, drains and takenAt or now, units, takenAt)
@@ -46,7 +46,7 @@ local function count(key, step, c, takes, known)
       if before then gaveBack(key, before) end
     end
   end
-  if changed then store(key, c, step.layout, (step.keptMs or step.resetAfterMs)(c, now)) end
+  if changed then store(key, c, step.layout, step.keptMs(c, now)) end
 end
 
 local place = 1

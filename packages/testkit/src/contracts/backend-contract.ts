@@ -11,7 +11,7 @@ import type { TestRunner } from '../suite-runner.ts'
 import { availableClaims } from './available-claims.ts'
 import { type BackendBench, backendClaims, policyBeside, START_MS } from './backend-claims.ts'
 import { equalsReference } from './backend-history.ts'
-import { holdsLikePlainCells } from './holds/held-cells.ts'
+import { holdsLikePlainCells, holdsWithTurns } from './holds/held-cells.ts'
 import { holdClaims, keptHoldClaims } from './holds/hold-claims.ts'
 import { peekClaims } from './peek-claims.ts'
 import { planClaims } from './plan-claims.ts'
@@ -82,13 +82,16 @@ export function backendContract(
   const all = { ...claims, ...(keepsHolds && keptHoldClaims), ...(booksTurns && turnClaims) }
   const claimed = Object.entries(all).filter(([name]) => !Object.hasOwn(except, name))
   const onBenches =
-    (name: AlgorithmName, run: typeof holdsLikePlainCells) =>
+    (name: AlgorithmName, run: typeof bookedLikePlainCells) =>
     (random: SeededRandom): Promise<void> =>
       onBench((bench) => run(name, bench, random))
 
   const holding = (keepsHolds ? kept : []).map((name) => ['holds units', name, holdsLikePlainCells] as const)
   const booking = (booksTurns ? kept : []).map((name) => ['books turns', name, bookedLikePlainCells] as const)
-  const compared = [...holding, ...booking]
+  const both = (keepsHolds && booksTurns ? kept : []).map(
+    (name) => ['holds units and books turns', name, holdsWithTurns] as const,
+  )
+  const compared = [...holding, ...booking, ...both]
 
   describe('fulfils the backend contract', () => {
     for (const name of ownModels ? [] : kept) {

@@ -29,9 +29,8 @@ export class PolicyDriver {
     return this.#verdict(now, retryAfterMs)
   }
 
-  /** Same as `take`, by the method `take` of the policy. Returns undefined if it has none. */
-  takeInOnePass(now: number, cost: number): Verdict | undefined {
-    if (!this.compiled.take) return undefined
+  /** Same as `take`, by the method `take` of the policy. */
+  takeInOnePass(now: number, cost: number): Verdict {
     this.compiled.take(this.cells, this.at, now, cost, this.#numbers)
     const [retryAfterMs, remaining, resetAfterMs, availableAfterMs] = this.#numbers
     return { allowed: retryAfterMs === 0, remaining, retryAfterMs, resetAfterMs, availableAfterMs }

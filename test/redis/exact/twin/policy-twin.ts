@@ -69,10 +69,10 @@ export class PolicyTwin {
   /** Throws unless `stored` has the same cells. */
   check(stored: Buffer | null): void {
     const cells = [...this.#cells]
-    const queue = this.#policy.retry === 'booked' ? cells.slice(-3) : []
-    // a log is stored without its number of timestamps, unless other cells follow it
-    const log = cells.slice(queue.length > 0 ? 0 : 1, 1 + cells[0])
-    const held = this.#policy.algorithm === 'sliding-log' ? [...log, ...queue] : cells
+    // booked turns are stored in front of the others, and a log without its number of timestamps
+    const queue = this.#policy.retry === 'booked' ? cells.splice(-3) : []
+    const used = this.#policy.algorithm === 'sliding-log' ? cells.slice(1, 1 + cells[0]) : cells
+    const held = [...queue, ...used]
     const doubles = Array.from(
       { length: (stored?.length ?? 0) / 8 },
       (_, index) => stored?.readDoubleLE(index * 8) ?? 0,

@@ -1,4 +1,3 @@
-import type { Held } from './hold.ts'
 import type { AlgorithmName, Policy } from './policy.ts'
 
 /** Compiles policies of one algorithm. */
@@ -39,9 +38,9 @@ export interface CompiledPolicy {
    * Takes `cost` units if they fit, and writes the numbers of the verdict to `numbers`: `waitMs` before the take, then
    * `remaining`, `resetAfterMs` and `availableAfterMs` after it. Equal to the calls of the other methods, in one pass.
    */
-  take?(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
+  take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
   /** Like `take`, without taking: `waitMs` is the wait of `cost`, and the other numbers are those of the cells. */
-  numbers?(cells: Float64Array, at: number, now: number, cost: number, waitMs: number, numbers: Float64Array): void
+  numbers(cells: Float64Array, at: number, now: number, cost: number, waitMs: number, numbers: Float64Array): void
   /** Takes `cost` units. The caller has checked that they fit. */
   spend(cells: Float64Array, at: number, now: number, cost: number): void
   /**
@@ -61,8 +60,8 @@ export interface CompiledPolicy {
    * instead of calling the methods must read these too.
    */
   readonly variants?: readonly PolicyVariant[] | undefined
-  /** Returns the milliseconds until the cells hold nothing. Default: `resetAfterMs`; differs only with `variants` and `bookings`. */
-  keptMs?(cells: Float64Array, at: number, now: number): number
+  /** Returns the milliseconds until the cells hold nothing: `resetAfterMs`, or more with `variants` and `bookings`. */
+  keptMs(cells: Float64Array, at: number, now: number): number
   /** Holds of the policy; undefined if units cannot be held. All other methods count held units as used. */
   readonly holds?: PolicyHolds | undefined
   /** Booked turns of the policy; undefined if denied callers do not book. */
@@ -82,10 +81,12 @@ export interface PolicyBookings {
   /** Whether a unit counts less, the later it is in the epoch that follows its own. */
   readonly isWeighted: boolean
   /**
-   * Books the turn that `waitMs` has returned for a take of `cost` units. Changes nothing if the take fits, never fits,
-   * or would exceed `most`.
+   * Books the turn that `waitMs` has returned for a take of `cost` units. Books nothing if the take fits, never fits,
+   * or would exceed `most`. Returns whether the cells have changed.
    */
-  book(cells: Float64Array, at: number, now: number, cost: number): void
+  book(cells: Float64Array, at: number, now: number, cost: number): boolean
+  /** Moves the queue on for a take of `cost` units that has its turn. For holds; `spend` does it for units that are used. */
+  pass(cells: Float64Array, at: number, now: number, cost: number): void
   /** Returns the milliseconds until the usage of a key and its next turn are over: at most `keptMs`. */
   untilNextMs(cells: Float64Array, at: number, now: number): number
 }
@@ -98,12 +99,15 @@ export interface PolicyHolds {
   readonly sliceMs: number
   /** Returns the time at which units end that are held now: at least `forMs` from now, and at most `sliceMs` later. */
   endsAt(now: number, forMs: number): number
-  /** Returns how many units of an earlier hold are still held. */
-  heldOf(cells: Float64Array, at: number, now: number, held: Held): number
-  /** Holds units. The caller has checked that they fit. */
-  hold(cells: Float64Array, at: number, now: number, held: Held): void
-  /** Returns held units to the key. Units whose time has passed have returned already. */
-  release(cells: Float64Array, at: number, now: number, held: Held): void
+  /** Returns how many of the units that a hold until `endsAt` held are still held. */
+  heldOf(cells: Float64Array, at: number, now: number, units: number, endsAt: number): number
+  /** Holds units. The caller has checked that they fit. `endsAt` is a result of the method `endsAt`. */
+  hold(cells: Float64Array, at: number, now: number, units: number, endsAt: number): void
+  /**
+   * Returns held units to the key, except those whose time has passed, which have returned already. Returns the number
+   * of units that it returned.
+   */
+  release(cells: Float64Array, at: number, now: number, units: number, endsAt: number): number
 }
 
 /** A cell layout of a policy that has different forms in different plans. */

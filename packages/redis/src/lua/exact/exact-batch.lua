@@ -33,7 +33,7 @@ local function readCharges(count)
 end
 
 local function cellsOf(key, step)
-  local c, message = load(key, step.cells, step.layout, step.native, step.writesNative)
+  local c, message = load(key, step.cells, step.layout, step.native, step.writesNative, step.facets)
   cells[key] = c
   if c then return c end
   messages[#messages + 1] = message
@@ -61,7 +61,7 @@ local function takePlainly(decisions, step, cost)
         written[key] = step
       elseif wait > 0 and step.book and step.book(c, now, cost) then written[key] = step end
       local left, reset, grows = numbersOf(c, now, cost, wait)
-      if spends then resets[key] = reset end
+      if spends and step.keptMs == step.resetAfterMs then resets[key] = reset end
       out[size] = numbersText(left, wait, reset, grows)
     else
       out[size] = '!' .. broken[key]
@@ -142,7 +142,7 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
           local ownId = idOf(j, id)
           local moved, changed = cost == 0 and not hold and 0 or tonumber(doneBefore(key, ownId)), false
           if not moved then
-            local before = (hold or cost < 0) and (step.keptMs or step.resetAfterMs)(c, now)
+            local before = (hold or cost < 0) and step.keptMs(c, now)
             if hold then
               changed = step.release(c, now, hold.units, hold.endsAt) > 0
               moved = cost == 0 and 0 or step.adjust(c, now, cost, now)
@@ -158,10 +158,11 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
         elseif mayTake and cost > 0 and (allFit or not charge.advisory) then
           if hold then
             step.release(c, now, hold.units, hold.endsAt)
-            step.hold(c, now, cost, hold.forMs)
+            if step.pass and needs[j] > 0 then step.pass(c, now, needs[j]) end
+            step.hold(c, now, cost, step.endsAt(now, hold.forMs))
           else step.spend(c, now, cost) end
           written[key] = step
-        elseif vetoed and waits[j] > 0 and not charge.advisory and step.book and step.book(c, now, cost) then
+        elseif vetoed and waits[j] > 0 and not charge.advisory and step.book and step.book(c, now, needs[j]) then
           written[key] = step
         end
         size = size + 1
@@ -201,7 +202,7 @@ end
 -- if Redis refuses writes (OOM, READONLY), the first write fails and the script ends without an effect
 for key, step in pairs(written) do
   local c = cells[key]
-  store(key, c, step.layout, step.keptMs and step.keptMs(c, now) or resets[key] or step.resetAfterMs(c, now))
+  store(key, c, step.layout, resets[key] or step.keptMs(c, now))
 end
 storeDone()
 if storeMarks then storeMarks() end

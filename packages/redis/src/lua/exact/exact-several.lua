@@ -9,7 +9,7 @@ local vetoed, allFit = false, true
 for j = 1, #KEYS do
   local step = readStep()
   steps[j], costs[j], advisory[j] = step, number(), number() == 1
-  local c, message = load(KEYS[j], step.cells, step.layout, step.native, step.writesNative)
+  local c, message = load(KEYS[j], step.cells, step.layout, step.native, step.writesNative, step.facets)
   if not c then return stamp .. ' !1\n' .. message end
   local wait = step.waitMs(c, now, costs[j])
   if wait > 0 then
@@ -26,7 +26,7 @@ for j = 1, #KEYS do
   local books = waits[j] > 0 and not advisory[j] and step.book and step.book(c, now, costs[j])
   if takes then step.spend(c, now, costs[j]) end
   local left, reset, grows = step.numbersOf(c, now, costs[j], waits[j])
-  if takes or books then store(KEYS[j], c, step.layout, step.keptMs and step.keptMs(c, now) or reset) end
+  if takes or books then store(KEYS[j], c, step.layout, step.keptMs == step.resetAfterMs and reset or step.keptMs(c, now)) end
   out[j + 1] = format('%d %d %.17g %d', left, waitOf(waits[j]), reset, waitOf(grows))
 end
 return table.concat(out, ' ')

@@ -6,6 +6,7 @@ import {
   type CompiledPolicy,
   type Counter,
   type Held,
+  type Policy,
   type PolicyHolds,
   PolicyVariants,
 } from '@sluice/limiter-core/backend'
@@ -22,7 +23,7 @@ interface OpenHold {
   readonly forMs: number
 }
 
-/** Plain cells of a policy with holds, to which charges are applied without a backend. */
+/** Plain cells of a policy with holds, and perhaps with turns, to which charges are applied without a backend. */
 class HeldCells {
   readonly open: OpenHold[] = []
   readonly #compiled: CompiledPolicy
@@ -39,43 +40,54 @@ class HeldCells {
   take(charge: Charge, now: number): readonly number[] {
     const { key, cost, hold } = charge
     const cells = this.#of(key)
-    const freed = hold?.from ? this.#holds.heldOf(cells, 0, now, hold.from) : 0
-    const waitMs = this.#compiled.waitMs(cells, 0, now, Math.max(0, cost - freed))
-    if (waitMs === 0 && !hold) this.#compiled.spend(cells, 0, now, cost)
-    if (waitMs === 0 && hold) {
-      if (hold.from) this.#holds.release(cells, 0, now, hold.from)
+    const freed = hold?.from ? this.#holds.heldOf(cells, 0, now, hold.from.units, hold.from.endsAt) : 0
+    const needed = Math.max(0, cost - freed)
+    const waitMs = this.#compiled.waitMs(cells, 0, now, needed)
+    if (waitMs > 0) this.#compiled.bookings?.book(cells, 0, now, needed)
+    else if (!hold) this.#compiled.spend(cells, 0, now, cost)
+    else {
+      if (hold.from) this.#holds.release(cells, 0, now, hold.from.units, hold.from.endsAt)
+      if (needed > 0) this.#compiled.bookings?.pass(cells, 0, now, needed)
       const held = { units: cost, endsAt: this.#holds.endsAt(now, hold.forMs) }
-      this.#holds.hold(cells, 0, now, held)
+      this.#holds.hold(cells, 0, now, held.units, held.endsAt)
       this.open.push({ key, held, forMs: hold.forMs })
     }
-    return [waitMs, ...this.#stateOf(cells, now)]
+    return [waitMs, ...this.#stateOf(cells, now, needed)]
   }
 
   settle({ key, cost, hold }: Charge, now: number): readonly number[] {
     const cells = this.#of(key)
-    if (hold?.from) this.#holds.release(cells, 0, now, hold.from)
+    if (hold?.from) this.#holds.release(cells, 0, now, hold.from.units, hold.from.endsAt)
     this.#compiled.adjust(cells, 0, now, cost, now)
-    return [0, ...this.#stateOf(cells, now)]
+    return [0, ...this.#stateOf(cells, now, cost)]
   }
 
   #of(key: string): Float64Array {
     return this.#cells.get(key) as Float64Array
   }
 
-  #stateOf(cells: Float64Array, now: number): readonly number[] {
-    return [this.#compiled.remaining(cells, 0, now), this.#compiled.resetAfterMs(cells, 0, now)]
+  #stateOf(cells: Float64Array, now: number, units: number): readonly number[] {
+    // a charge of no units receives the usage without turns
+    const compiled = units === 0 ? (this.#compiled.bookings?.inner ?? this.#compiled) : this.#compiled
+    return [compiled.remaining(cells, 0, now), compiled.resetAfterMs(cells, 0, now)]
   }
 }
 
 /** Compares a random history of holds with the same history on plain cells. */
-export async function holdsLikePlainCells(
-  algorithm: AlgorithmName,
-  { backend, clock }: HoldBench,
-  random: SeededRandom,
-): Promise<void> {
-  const policy = { name: 'tokens', algorithm, limit: 20, windowMs: 8_000, maxHoldMs: MAX_HOLD_MS }
+export function holdsLikePlainCells(algorithm: AlgorithmName, bench: HoldBench, random: SeededRandom): Promise<void> {
+  return likePlainCells({ name: 'held', algorithm, limit: 20, windowMs: 8_000, maxHoldMs: MAX_HOLD_MS }, bench, random)
+}
+
+/** Like `holdsLikePlainCells`, by a policy whose denied callers book turns. */
+export function holdsWithTurns(algorithm: AlgorithmName, bench: HoldBench, random: SeededRandom): Promise<void> {
+  const policy = { name: 'held-turns', algorithm, limit: 20, windowMs: 8_000, maxHoldMs: MAX_HOLD_MS } as const
+  return likePlainCells({ ...policy, retry: 'booked' }, bench, random)
+}
+
+async function likePlainCells(policy: Policy, { backend, clock }: HoldBench, random: SeededRandom): Promise<void> {
+  const { name, algorithm } = policy
   const compiled = new PolicyVariants([policy], 0, true).compile(policy)
-  const counter: Counter = backend.open(compiled, `contract/held-${algorithm}`)
+  const counter: Counter = backend.open(compiled, `contract/${name}-${algorithm}`)
   const model = new HeldCells(compiled)
   const take = async (charge: Charge): Promise<boolean> => {
     const expected = model.take(charge, clock.now())

@@ -1,0 +1,6 @@
+-- Start of the constructor of a policy that adds cells to another policy. What it cannot do itself, the other may.
+
+local inner = readStep()
+local capacity = inner.capacity
+local heldOf, endsAt, hold, release = inner.heldOf, inner.endsAt, inner.hold, inner.release
+local pass, book, left
