@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { algorithms, type CompiledPolicy, type Policy } from '@sluice/limiter-core/backend'
 import { baseSeed, numberOfRuns, type SeededRandom, seededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
-import { algorithmTexts, wholeMs } from '../../../packages/redis/src/lua/algorithms/generated.ts'
+import { algorithmTexts } from '../../../packages/redis/src/lua/algorithms/generated.ts'
 import { constantNames, policyArgs } from '../../../packages/redis/src/lua/policy-args.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
@@ -28,16 +28,21 @@ type Step = readonly [kind: (typeof kinds)[number], now: number, units: number, 
 function scriptOf(compiled: CompiledPolicy): string {
   const [algorithm, ...constants] = policyArgs(compiled)
   const text = algorithmTexts[algorithm as keyof typeof algorithmTexts]
+  const places = Array.from({ length: text.locals ?? 0 }, (_, index) => index + 1)
+  const variables = places.map((place) => `c${place}`).join(', ')
+  const elements = places.map((place) => `c[${place}]`).join(', ')
   const names = constantNames[algorithm as keyof typeof constantNames]
   return `
     local floor, ceil, min, max, huge = math.floor, math.ceil, math.min, math.max, math.huge
-    ${wholeMs}
     local ${names.join(', ')} = ${constants.join(', ')}
     ${text.constants}
     ${text.takes}
     ${text.moves}
     local function onePass(c, now, cost)
+      local wait, left, reset, grows, native
+      ${variables === '' ? '' : `local ${variables} = unpack(c)`}
       ${text.take}
+      ${variables === '' ? '' : `${elements} = ${variables}`}
       return wait, left, reset, grows
     end
     local c, out = {}, {}
@@ -65,15 +70,14 @@ function scriptOf(compiled: CompiledPolicy): string {
 
 /** Applies the same steps with the class. */
 function numbersOf(compiled: CompiledPolicy, steps: readonly Step[]): number[] {
-  const usage = compiled as CompiledPolicy & Required<Pick<CompiledPolicy, 'take'>>
   const cells = new Float64Array(compiled.cells)
   const numbers = new Float64Array(4)
   return steps.flatMap(([kind, now, units, other]) => {
     let first = 0
-    if (kind === 'adjust') first = usage.adjust(cells, 0, now, units, other)
-    else if (kind === 'adopt') usage.adopt(cells, 0, now, units, other)
-    if (kind === 'take' || kind === 'one-pass') usage.take(cells, 0, now, units, numbers)
-    else usage.take(cells, 0, now, 0, numbers)
+    if (kind === 'adjust') first = compiled.adjust(cells, 0, now, units, other)
+    else if (kind === 'adopt') compiled.adopt(cells, 0, now, units, other)
+    if (kind === 'take' || kind === 'one-pass') compiled.take(cells, 0, now, units, numbers)
+    else compiled.take(cells, 0, now, 0, numbers)
     const count = compiled.room === undefined ? compiled.cells : cells[0] + 1
     if (kind === 'take' || kind === 'one-pass') first = numbers[0]
     return [first, ...numbers.slice(1), ...cells.slice(0, count)]

@@ -48,11 +48,10 @@ const all: Readonly<Record<keyof typeof scripts, readonly Script[]>> = {
   exactScript: overSteps(scripts.exactScript),
   exactRestoringScript: overSteps(scripts.exactRestoringScript),
   unleasedScript: overSteps(scripts.unleasedScript),
-  severalScript: overSteps(scripts.severalScript),
   leaseScript: overSteps(scripts.leaseScript),
   syncScript: overSteps(scripts.syncScript),
-  soleScript: plain.map(scripts.soleScript),
-  unleasedSoleScript: plain.map(scripts.unleasedSoleScript),
+  takeScript: [...plain.map((one) => [one]), plain, [plain[0], plain[0]]].map(scripts.takeScript),
+  unleasedTakeScript: plain.map(scripts.unleasedTakeScript),
 }
 
 function overSteps(make: (steps: readonly CompiledPolicy[]) => Script): readonly Script[] {

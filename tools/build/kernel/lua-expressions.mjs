@@ -131,8 +131,7 @@ export class LuaExpressions extends LuaLines {
   member({ object, property }, scope) {
     if (object.type === 'Identifier' && object.value === 'Number') return 'huge'
     if (object.type === 'Identifier' && object.value === 'policy') return nameOf(property.value)
-    if (object.type === 'Identifier' && object.value === 'cells')
-      return `${this.cellsOf(property.expression, scope)}[${this.index(property.expression, scope)}]`
+    if (object.type === 'Identifier' && object.value === 'cells') return this.cell(property.expression, scope)
     if (object.type === 'Identifier' && object.value === OUTPUTS)
       return this.outputs[this.constantOf(property.expression)]
     const array = object.type === 'Identifier' ? scope.arrayOf(object.value) : this.arrayOf(object)
@@ -145,6 +144,14 @@ export class LuaExpressions extends LuaLines {
 
   arrayOf(node) {
     return [...this.read.arrays].find((name) => isField(node, name))
+  }
+
+  /** Returns a cell: an element of a table, or with `options.locals` a local variable. */
+  cell(index, scope) {
+    const place = this.index(index, scope)
+    if (!this.options.locals) return `${this.cellsOf(index, scope)}[${place}]`
+    if (!/^\d+$/.test(place)) throw new Error('a cell that is no variable')
+    return `${scope.get('cells')}${place}`
   }
 
   /** Returns the table of a cell: a facet has a table of its own for its cells. */
@@ -184,9 +191,16 @@ export class LuaExpressions extends LuaLines {
       return this.write(expressionOf(method), inner)
     }
     const { callee } = node
-    const name = callee.type === 'MemberExpression' ? mathName(callee) : (scope.find(callee.value) ?? callee.value)
+    const name = this.functionName(callee, scope)
     const args = node.arguments.map(({ expression }) => this.expression(expression, scope))
     return atom(`${name}(${args.join(', ')})`)
+  }
+
+  /** Returns what an expression calls. Functions of modules that are no methods are needed rarely, so they are made there. */
+  functionName(callee, scope) {
+    if (callee.type === 'MemberExpression') return mathName(callee)
+    const made = this.options.functions?.get(callee.value)
+    return scope.find(callee.value) ?? (made ? `(${this.functionText(made)})` : callee.value)
   }
 
   /** Returns the arguments of a call of a Lua function. */
@@ -241,11 +255,12 @@ export class LuaExpressions extends LuaLines {
   methodOf(node) {
     if (node.type !== 'CallExpression') return undefined
     const { type, object } = node.callee
-    const isOwn = type === 'SuperPropExpression' || object?.type === 'ThisExpression'
+    const isOwn = type === 'SuperPropExpression' || type === 'Identifier' || object?.type === 'ThisExpression'
     return isOwn ? this.read.methods.get(this.calledName(node)) : undefined
   }
 
-  calledName({ callee: { type, property } }) {
+  calledName({ callee: { type, property, value } }) {
+    if (type === 'Identifier') return value
     return type === 'SuperPropExpression' ? superName(property.value) : property.value
   }
 

@@ -44,23 +44,33 @@ export class LuaWriter extends LuaExpressions {
     return params.filter((param) => param !== POSITION).map((param) => (param === 'cells' ? 'c' : nameOf(param)))
   }
 
-  /** Returns the text of a method without a function around it, which sets the local variables `outputs`. */
+  /** Returns the text of a method without a function around it, which sets the variables `outputs`. */
   inline(name, params, outputs) {
     this.start([...params, ...outputs])
-    this.line(`local ${outputs.filter(Boolean).join(', ')}`)
     this.methodText(name, params, { outputs })
     return this.take()
   }
 
-  /** Returns a function of a module as a local function. */
-  plainFunction(name, { params, body }) {
-    this.start([])
+  /** Returns the text of a method without a function around it, which sets the variable `target` to its result. */
+  inlineResult(name, params, target) {
+    this.start([...params, target])
+    this.methodText(name, params, { target })
+    return this.take()
+  }
+
+  /** Returns a function of a module as an expression. */
+  functionText({ params, body }) {
+    const outer = this.lines
+    const outerIndent = this.indent
+    this.lines = []
+    this.indent += '  '
     const scope = new Scope(this)
     const names = params.map((param) => scope.declare(param))
-    this.begin(`local function ${name}(${names.join(', ')})`)
     this.body(body, scope, { returns: true })
-    this.end('end')
-    return this.take()
+    const text = this.take()
+    this.lines = outer
+    this.indent = outerIndent
+    return `function(${names.join(', ')})\n${text}\n${outerIndent}end`
   }
 
   /** Returns declarations of the fields that are computed from the constants of a policy, and of the arrays. */
@@ -210,11 +220,11 @@ export class LuaWriter extends LuaExpressions {
     const target = isOutput ? outputs[this.constantOf(left.property.expression)] : this.expression(left, scope)
     if (!target) return
     if (operator === '=') {
-      const whole = this.options.rounds === target && right.type !== 'NumericLiteral'
+      const whole = this.options.rounds?.includes(target) && right.type !== 'NumericLiteral'
       if (whole) {
         const value = this.hoisted(right, scope)
         this.line(`${target} = ${value}`)
-        this.line(`if c.native then ${target} = floor(${target}) end`)
+        this.line(`if ${this.options.locals ? 'native' : 'c.native'} then ${target} = floor(${target}) end`)
       } else this.assign(target, right, scope)
     } else {
       const value = this.operand(this.withoutCalls(right, scope), scope, PRECEDENCE['*'])

@@ -51,13 +51,8 @@ function moduleText() {
   const names = files.sort().map((file) => file.replace('.ts', ''))
   const texts = names.map((name) => `  ${property(name)}: ${algorithmText(join(FROM, `${name}.ts`))},\n`)
   const facets = Object.entries(FACETS).map(([name, own]) => `  ${name}: ${literal(facetText(name, own))},\n`)
-  const functions = [...readFunctions(join(FROM, 'whole-ms.ts'))]
-  const writer = new LuaWriter(EMPTY)
-  const wholeMs = functions.map(([name, read]) => writer.plainFunction(name, read)).join('\n')
   const type = names.map((name) => `'${name}'`).join(' | ')
   return `${HEAD}
-export const wholeMs: string = ${literal(wholeMs)}
-
 export const algorithmTexts: Readonly<Record<${type}, AlgorithmText>> = {
 ${texts.join('')}}
 
@@ -71,7 +66,11 @@ ${facets.join('')}}
 
 function algorithmText(path) {
   const read = readClass(path)
-  const options = { names: NAMES, rounds: path.endsWith('fixed-window.ts') ? 'c[1]' : undefined }
+  const functions = readFunctions(join(FROM, 'whole-ms.ts'))
+  // a short function is a method, and a long one is needed only after rounding errors
+  read.methods.set('wholeMsUntil', functions.get('wholeMsUntil'))
+  functions.delete('wholeMsUntil')
+  const options = { names: NAMES, functions, rounds: path.endsWith('fixed-window.ts') ? ['c[1]', 'c1'] : undefined }
   const writer = new LuaWriter(read, options)
   const constants = [writer.declarations(GIVEN), layoutOf(read)].filter(Boolean).join('\n')
   const readers = ['waitMs', 'spend', 'remaining', 'resetAfterMs', 'numbers']
@@ -88,11 +87,28 @@ function algorithmText(path) {
     writer.method('adjust', 'adjust', ['c', 'now', 'units', 'takenAt']),
     writer.method('adopt', 'adopt', ['c', 'now', 'known', 'resetMs']),
   ]
-  const take = new LuaWriter(read, options).inline('take', TAKE, ['wait', 'left', 'reset', 'grows'])
-  const parts = { constants, takes: takes.join('\n'), moves: moves.join('\n'), take }
-  return `{\n${Object.entries(parts)
-    .map(([name, text]) => `  ${name}: ${literal(text)},\n`)
-    .join('')}}`
+  const locals = localsOf(read, options)
+  const inlined = new LuaWriter(read, { ...options, locals: locals !== undefined })
+  const parts = {
+    constants,
+    takes: takes.join('\n'),
+    moves: moves.join('\n'),
+    derived: inlined.declarations(GIVEN),
+    locals,
+    measure: inlined.inlineResult('waitMs', TAKE, 'wait'),
+    take: inlined.inline('take', TAKE, ['wait', ...OUTPUT_NAMES.slice(1)]),
+    numbers: inlined.inline('numbers', [...TAKE, 'wait'], OUTPUT_NAMES),
+  }
+  const written = Object.entries(parts).filter(([, value]) => value !== undefined)
+  return `{\n${written.map(([name, value]) => `  ${name}: ${literal(value)},\n`).join('')}}`
+}
+
+/** Returns the number of cells that can be local variables; undefined if an index of a cell is computed. */
+function localsOf(read, options) {
+  const cells = read.fields.get('cells')
+  if (read.fields.has('room') || cells.type !== 'NumericLiteral') return undefined
+  const text = new LuaWriter(read, options).inline('take', TAKE, ['wait', ...OUTPUT_NAMES.slice(1)])
+  return /\bc\[(?!\d+\])/.test(text) ? undefined : cells.value
 }
 
 function facetText(name, own) {
@@ -130,8 +146,16 @@ export interface AlgorithmText {
   readonly takes: string
   /** Functions of adjustments, which need those of takes: \`adjust\` and \`adopt\`. */
   readonly moves: string
-  /** A take of \`cost\` units without functions. It declares \`wait\`, \`left\`, \`reset\` and \`grows\`. */
+  /** Derived constants alone. */
+  readonly derived: string
+  /** Number of cells that the following texts use as local variables, \`c1\` and so on; undefined for the table \`c\`. */
+  readonly locals?: number
+  /** Sets \`wait\` to the wait of \`cost\`, without functions. */
+  readonly measure: string
+  /** Takes \`cost\` units, and sets \`wait\`, \`left\`, \`reset\` and \`grows\`, without functions. */
   readonly take: string
+  /** Sets \`left\`, \`reset\` and \`grows\` of cells whose \`wait\` is known, without functions. */
+  readonly numbers: string
 }
 `
 

@@ -1,8 +1,9 @@
-import type { Charge, CompiledPolicy, Counter, Script } from '@sluice/limiter-core/backend'
+import type { Charge, CompiledPolicy, Counter } from '@sluice/limiter-core/backend'
 import { policyArgs } from '../lua/policy-args.ts'
 import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
-import { exactRestoringScript, exactScript, severalScript, soleScript } from '../lua/scripts.ts'
+import { exactRestoringScript, exactScript, takeScript } from '../lua/scripts.ts'
 import { reportKeysOf, resultsOf } from '../lua/side-keys.ts'
+import { MOST_TAKEN } from '../lua/take-text.ts'
 import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
 import { isSameRequest, type RequestCharges, type ScriptRequest } from './script-request.ts'
 
@@ -18,56 +19,54 @@ export interface CallBuilder {
 
 /** Calls that ignore leases. */
 export const exactForm: CallBuilder = {
-  single: ({ compiled }, cost, name, time) => soleCall(compiled, cost, [name], time),
+  single: (counter, cost, name, time) =>
+    isPlain(counter.compiled)
+      ? { script: takeScript([counter.compiled]), keys: [name], args: soleArgs(counter.compiled, cost, time) }
+      : callOfMany([takeOf(counter, cost, name)], time, undefined),
   batch(requests, time, server) {
     if (requests.length === 1 && server === undefined && isPlainTake(requests[0])) return callOfOne(requests[0], time)
     return callOfMany(requests, time, server)
   },
 }
 
+/** Returns the arguments of a script of one policy. */
+export function soleArgs(compiled: CompiledPolicy, cost: number, time: TimeArg): Arg[] {
+  const [, ...constants] = policyArgs(compiled)
+  return cost === 1 ? [time, ...constants] : [time, ...constants, cost]
+}
+
+/** Returns a request that takes one charge. */
+export function takeOf(counter: Counter, cost: number, name: string): RequestCharges {
+  const charges = [{ key: '', counter, cost }]
+  return { operation: 'take', takenAt: 0, id: '', names: [name], charges, reported: undefined }
+}
+
+/** Whether a policy is not made of other policies. */
+export function isPlain({ variants, holds, bookings }: CompiledPolicy): boolean {
+  return !variants && !holds && !bookings
+}
+
+/** Whether a request is a take over plain policies with different keys. */
 function isPlainTake({ operation, names, charges }: ScriptRequest): boolean {
-  if (operation !== 'take' || charges.some(({ hold }) => hold !== undefined)) return false
-  return names.length === 1 || new Set(names).size === names.length
+  if (operation !== 'take' || charges.length > MOST_TAKEN) return false
+  return charges.every(({ counter }) => isPlain(counter.compiled)) && new Set(names).size === names.length
 }
 
 function callOfOne({ charges, names }: ScriptRequest, time: TimeArg): ScriptCall {
-  const [{ counter: first, cost: firstCost, advisory: isAdvisory }] = charges
-  // a single charge behaves the same whether or not it is advisory, except that only an enforced one books a turn
-  const isSole = charges.length === 1 && !(isAdvisory && first.compiled.bookings)
-  if (isSole) return soleCall(first.compiled, firstCost, names, time)
+  const [{ counter, cost: soleCost }] = charges
+  const script = takeScript(charges.map((charge) => charge.counter.compiled))
+  // a single charge is decided the same whether or not it is advisory
+  if (charges.length === 1) return { script, keys: names, args: soleArgs(counter.compiled, soleCost, time) }
   const args: Arg[] = [time]
-  for (const { counter, cost, advisory } of charges) args.push(...policyArgs(counter.compiled), cost, advisory ? 1 : 0)
-  return { script: severalScript(charges.map(({ counter }) => counter.compiled)), keys: names, args }
-}
-
-/** Script and constant arguments of all single takes of a policy. */
-interface Sole {
-  readonly script: Script
-  readonly constants: readonly string[]
-  /** Whether the script is one for several charges. */
-  readonly ofSeveral: boolean
-}
-
-const soles = new WeakMap<CompiledPolicy, Sole>()
-
-function soleCall(compiled: CompiledPolicy, cost: number, keys: readonly string[], time: TimeArg): ScriptCall {
-  let sole = soles.get(compiled)
-  if (!sole) {
-    const [algorithm, ...constants] = policyArgs(compiled)
-    sole =
-      compiled.variants || compiled.holds || compiled.bookings
-        ? { script: severalScript([compiled]), constants: [algorithm, ...constants], ofSeveral: true }
-        : { script: soleScript(compiled), constants, ofSeveral: false }
-    soles.set(compiled, sole)
+  for (const { counter: one, cost, advisory } of charges) {
+    const [, ...constants] = policyArgs(one.compiled)
+    args.push(...constants, cost, advisory ? 1 : 0)
   }
-  const args: Arg[] = [time, ...sole.constants]
-  if (sole.ofSeveral) args.push(cost, 0)
-  else if (cost !== 1) args.push(cost)
-  return { script: sole.script, keys, args }
+  return { script, keys: names, args }
 }
 
 /** Builds one call for several requests in the argument format of `exact-batch.lua`. */
-function callOfMany(requests: readonly ScriptRequest[], time: TimeArg, server: number | undefined): ScriptCall {
+function callOfMany(requests: readonly RequestCharges[], time: TimeArg, server: number | undefined): ScriptCall {
   const args: Arg[] = server === undefined ? [time] : [time, server]
   const { keys: cells, policies } = pushRuns(args, requests)
   // most batches contain takes only, which use no other keys

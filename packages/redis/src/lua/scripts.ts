@@ -1,6 +1,6 @@
 import { SETTLED_MS } from '@sluice/fleet/leases'
 import { type CompiledPolicy, IDEMPOTENT_MS, type Script } from '@sluice/limiter-core/backend'
-import { type AlgorithmText, algorithmTexts, facetTexts, wholeMs } from './algorithms/generated.ts'
+import { algorithmTexts, facetTexts } from './algorithms/generated.ts'
 import * as lua from './generated.ts'
 import {
   algorithmOf,
@@ -11,6 +11,7 @@ import {
   type LuaFacet,
 } from './policy-args.ts'
 import { ALWAYS } from './reported-usage.ts'
+import { takeText, textName } from './take-text.ts'
 
 // All scripts of the package. Each is the concatenation of the listed .lua files, in that order.
 
@@ -35,48 +36,43 @@ export const resetScript: Script = scriptOf('reset', lua.exactHead, runOnce, lua
 
 /** Returns the script for batches over these policies in which no request reports usage or refunds units. */
 export function exactScript(policies: Iterable<CompiledPolicy>): Script {
-  const { exactStore, withoutMarks, exactBatchState, exactBatch } = lua
-  return scriptOver('exact', policies, exactStore, runOnce, withoutMarks, exactBatchState, exactBatch)
+  const { withoutMarks, exactBatchState, exactBatch } = lua
+  return scriptOver('exact', policies, runOnce, withoutMarks, exactBatchState, exactBatch)
 }
 
 /** Returns the script for any batch over these policies. */
 export function exactRestoringScript(policies: Iterable<CompiledPolicy>): Script {
-  const { exactStore, exactBatchState, exactBatch } = lua
-  return scriptOver('exact-minding', policies, exactStore, runOnce, makeGood, exactBatchState, exactBatch)
+  const { exactBatchState, exactBatch } = lua
+  return scriptOver('exact-minding', policies, runOnce, makeGood, exactBatchState, exactBatch)
 }
 
 /** Returns the script for batches of takes over these policies, which refuses keys with leases. */
 export function unleasedScript(policies: Iterable<CompiledPolicy>): Script {
-  const { exactStore, withoutMarks, exactBatchState, refuseLeased, exactBatch } = lua
-  return scriptOver('unleased', policies, exactStore, runOnce, withoutMarks, exactBatchState, refuseLeased, exactBatch)
-}
-
-/** Returns the script for a single take over several policies with different keys. */
-export function severalScript(policies: Iterable<CompiledPolicy>): Script {
-  return scriptOver('exact-several', policies, lua.exactStore, lua.exactSeveral)
+  const { withoutMarks, exactBatchState, refuseLeased, exactBatch } = lua
+  return scriptOver('unleased', policies, runOnce, withoutMarks, exactBatchState, refuseLeased, exactBatch)
 }
 
 /** Returns the script of the lease ledger for these policies. */
 export function leaseScript(policies: Iterable<CompiledPolicy>): Script {
-  return scriptOver('leases', policies, lua.exactStore, makeGood, leaseLedger)
+  return scriptOver('leases', policies, makeGood, leaseLedger)
 }
 
 /** Returns the script of the sync ledger for these policies. */
 export function syncScript(policies: Iterable<CompiledPolicy>): Script {
-  return scriptOver('sync', policies, lua.exactStore, makeGood, lua.syncLedger)
+  return scriptOver('sync', policies, makeGood, lua.syncLedger)
 }
 
 /**
- * Returns the script for a single take of one policy without variants. Its arguments after the time are the constants
- * of the policy and, unless it is 1, the cost.
+ * Returns the script for one take over policies with different keys, which are not made of other policies; see
+ * `takeText`. `MOST_TAKEN` policies are possible.
  */
-export function soleScript(compiled: CompiledPolicy): Script {
-  return soleBehind('exact-sole', [], compiled)
+export function takeScript(policies: readonly CompiledPolicy[]): Script {
+  return takenBehind('take', [], policies)
 }
 
-/** Like `soleScript`, but the script refuses a key with leases. */
-export function unleasedSoleScript(compiled: CompiledPolicy): Script {
-  return soleBehind('unleased-sole', [lua.refuseLeasedSole], compiled)
+/** Like `takeScript`, for one policy, but the script refuses a key with leases. */
+export function unleasedTakeScript(compiled: CompiledPolicy): Script {
+  return takenBehind('unleased-take', [lua.refuseLeasedSole], [compiled])
 }
 
 /** Values of `native` and `writesNative` for `exact-store`. Default: windows are never stored as integers. */
@@ -98,24 +94,25 @@ function known(name: string, make: () => readonly string[]): Script {
 function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...driver: readonly string[]): Script {
   const names = [...new Set(Array.from(policies, algorithmsOf).flat())].sort()
   return known(`${driverName}:${names.join('+')}`, () => {
-    const { exactHead, exactReader, availableAfterMs } = lua
+    const { exactHead, exactReader, availableAfterMs, nativeForm, exactStore } = lua
     const facets = names.some((name) => name in FACETS) ? [lua.facetCells] : []
-    return [exactHead, exactReader, wholeMs, availableAfterMs, ...facets, ...names.map(makerOf), ...driver]
+    return [
+      exactHead,
+      exactReader,
+      availableAfterMs,
+      ...facets,
+      ...names.map(makerOf),
+      nativeForm,
+      exactStore,
+      ...driver,
+    ]
   })
 }
 
-/** Returns a script for one policy, whose constants are local variables. */
-function soleBehind(driverName: string, refusal: readonly string[], compiled: CompiledPolicy): Script {
-  const name = algorithmOf(compiled)
-  return known(`${driverName}:${name}`, () => {
-    const { exactHead, exactStore, exactSoleLoad, exactSole } = lua
-    const given = constantNames[name]
-    const values = given.map((_, index) => `tonumber(ARGV[${index + 2}])`)
-    const cost = `tonumber(ARGV[${given.length + 2}] or 1)`
-    const args = locals([...given, 'cost'], [...values, cost])
-    const { constants, take } = textOfAlgorithm(name)
-    const head = [exactHead, ...refusal, wholeMs, args, nativeForm(name), constants]
-    return [...head, exactStore, exactSoleLoad, take, exactSole]
+function takenBehind(driverName: string, refusal: readonly string[], policies: readonly CompiledPolicy[]): Script {
+  const names = policies.map(algorithmOf)
+  return known(`${driverName}:${names.join('+')}`, () => {
+    return [lua.exactHead, ...refusal, takeText(names)]
   })
 }
 
@@ -142,12 +139,8 @@ function makerOf(name: LuaConstructor): string {
     given,
     given.map(() => 'number()'),
   )
-  const { constants, takes, moves } = textOfAlgorithm(name)
+  const { constants, takes, moves } = algorithmTexts[textName(name)]
   return textOf(head, args, nativeForm(name), constants, takes, moves, lua.algorithmStep, 'end')
-}
-
-function textOfAlgorithm(name: LuaAlgorithm): AlgorithmText {
-  return algorithmTexts[name === 'native-window' ? 'fixed-window' : name]
 }
 
 function nativeForm(name: LuaAlgorithm): string {

@@ -8,7 +8,7 @@
 
 local KEYS, ARGV, call, format = KEYS, ARGV, redis.call, string.format
 local floor, ceil, min, max, huge = math.floor, math.ceil, math.min, math.max, math.huge
-local EPSILON_MS = 0.001
+local WRONGTYPE = 'WRONGTYPE the value is no count of Sluice'
 
 local time = call('TIME')
 local now, stamp = time[1] * 1000 + time[2] / 1000, time[1] .. ':' .. time[2]

@@ -2,9 +2,9 @@
 -- struct format. `cells` is nil for as many cells as there are; if `layout` is 'log', the first cell is the number of the
 -- others, and is not stored.
 --
--- A fixed window may also be stored as an integer, for the command INCREX: the units used, in a key that expires at the
--- end of the window. `native` is the length of the window, and nil for other algorithms; `writesNative` is whether
--- windows are always stored as integers. Otherwise, `c.native` keeps the form in which the key was found.
+-- `native` is the length of a fixed window, which may also be stored as an integer, see `native-form`; nil for other
+-- algorithms. `writesNative` is whether windows are always stored as integers. Otherwise, `c.native` keeps the form in
+-- which the key was found.
 --
 -- `facets`: see `facet-cells`.
 --
@@ -24,11 +24,10 @@ local function load(key, cells, layout, native, writesNative, facets)
     local skipped = facets and facets.bytes or 0
     local size = (#value - skipped) / 8
     if size ~= (cells or floor(size)) or size < 0 then
-      local units = native and size < 2 and string.match(value, '^%d+$')
-      local expiresAt = units and call('PEXPIRETIME', key)
-      if not units or expiresAt < 0 then return nil, 'WRONGTYPE the value is no count of Sluice' end
-      -- a key still exists in the millisecond at which it expires
-      return { expiresAt + 1 - expiryOffset - native, tonumber(units), native = native }
+      local start, used
+      if native then start, used = readNative(key, value, native) end
+      if not start then return nil, WRONGTYPE end
+      return { start, used, native = native }
     end
     -- the value that unpack returns after the cells has no effect
     if cells then c = { struct.unpack(layout, value, skipped + 1) }
@@ -46,20 +45,10 @@ local function load(key, cells, layout, native, writesNative, facets)
 end
 
 local function store(key, c, layout, resetAfterMs)
-  if not c.native then
-    local value
-    if layout == 'log' then value = struct.pack('<' .. string.rep('d', c[1]), unpack(c, 2, c[1] + 1))
-    else value = struct.pack(layout or '<' .. string.rep('d', #c), unpack(c)) end
-    if c.facets then value = c.facets.text(c) .. value end
-    call('SET', key, value, 'PX', format('%d', max(1, min(ceil(resetAfterMs) + longer, 2^52))))
-    return
-  end
-  local expiresAt = min(floor(c[1]) + c.native - 1, 2^52)
-  if c[2] > 0 and expiresAt >= floor(now) then
-    -- 16 digits would look like two cells
-    call('SET', key, format('%.0f', min(ceil(c[2]), 1e15 - 1)), 'PXAT', format('%.0f', expiresAt + expiryOffset))
-  else
-    -- also if one of them is NaN
-    call('UNLINK', key)
-  end
+  if c.native then return storeNative(key, c[1], c[2], c.native) end
+  local value
+  if layout == 'log' then value = struct.pack('<' .. string.rep('d', c[1]), unpack(c, 2, c[1] + 1))
+  else value = struct.pack(layout or '<' .. string.rep('d', #c), unpack(c)) end
+  if c.facets then value = c.facets.text(c) .. value end
+  call('SET', key, value, 'PX', max(1, min(ceil(resetAfterMs) + longer, 2^52)))
 end
