@@ -1,11 +1,12 @@
 // Entry point for authors of backends, which store counts or permits.
-export { availableAfterMs } from './algorithms/available-after-ms.ts'
+
 export { BookingPolicy } from './algorithms/booking-policy.ts'
 export { CompiledVariants } from './algorithms/compiled-variants.ts'
 export { HoldingPolicy, holdsName } from './algorithms/holding-policy.ts'
 export { algorithms } from './algorithms/index.ts'
 export { drainPerMs, formOf } from './algorithms/policy-forms.ts'
 export { retentionMs } from './algorithms/retention-ms.ts'
+export { NUMBERS } from './algorithms/verdict-numbers.ts'
 export { firstWholeMs, wholeMsUntil } from './algorithms/whole-ms.ts'
 export { WrappedPolicy } from './algorithms/wrapped-policy.ts'
 export { causeOf, concernsOneKey, LateError, MalformedAnswer } from './backend/backend-failure.ts'

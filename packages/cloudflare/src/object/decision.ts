@@ -1,4 +1,4 @@
-import { availableAfterMs, type CompiledPolicy, IDEMPOTENT_MS, restoreUsage } from '@sluice/limiter-core/backend'
+import { type CompiledPolicy, IDEMPOTENT_MS, NUMBERS, restoreUsage } from '@sluice/limiter-core/backend'
 import type { EntryOf } from './limit-entries.ts'
 import type { LimitEntry } from './limit-entry.ts'
 import type { ReceivedCharge, ReceivedRequest, ReportedUsage } from './received-call.ts'
@@ -28,6 +28,7 @@ export class Decisions {
   readonly writes: Map<string, Float64Array> = new Map()
   readonly #entryOf: EntryOf
   readonly #times: DecisionTimes
+  readonly #numbers = new Float64Array(NUMBERS)
 
   constructor(entryOf: EntryOf, times: DecisionTimes) {
     this.#entryOf = entryOf
@@ -123,12 +124,10 @@ export class Decisions {
     this.writes.set(name, entry.toStored(this.#times.now, this.#times.clock))
   }
 
-  #verdict({ entry, compiled }: OpenCharge, waitMs: number): (number | null)[] {
-    const { now } = this.#times
-    const cells = cellsOf(entry, compiled)
-    const remaining = compiled.remaining(cells, 0, now)
-    const availableMs = availableAfterMs(compiled, cells, 0, now, remaining)
-    return [remaining, waitMs, compiled.resetAfterMs(cells, 0, now), availableMs]
+  #verdict({ entry, compiled, cost }: OpenCharge, waitMs: number): (number | null)[] {
+    compiled.numbers(cellsOf(entry, compiled), 0, this.#times.now, cost, waitMs, this.#numbers)
+    const [, remaining, resetAfterMs, availableMs] = this.#numbers
+    return [remaining, waitMs, resetAfterMs, availableMs]
   }
 }
 

@@ -1,4 +1,4 @@
-import { availableAfterMs, type CompiledPolicy, type Fund, type PriorUsage } from '@sluice/limiter-core/backend'
+import { type CompiledPolicy, type Fund, NUMBERS, type PriorUsage } from '@sluice/limiter-core/backend'
 import type { LeaseGrant } from './lease-ledger.ts'
 
 /** Maximum time for which a denial is remembered, so that a flood of requests for the key causes few calls. */
@@ -142,9 +142,8 @@ function afterSpending(compiled: CompiledPolicy, used: number): Pick<LeaseGrant,
   if (used <= 0) return { resetAfterMs: 0 }
   const cells = new Float64Array(compiled.cells)
   compiled.spend(cells, 0, 1, Math.min(used, compiled.capacity))
-  const remaining = compiled.remaining(cells, 0, 1)
-  return {
-    resetAfterMs: compiled.resetAfterMs(cells, 0, 1),
-    availableAfterMs: availableAfterMs(compiled, cells, 0, 1, remaining),
-  }
+  const numbers = new Float64Array(NUMBERS)
+  compiled.numbers(cells, 0, 1, 0, 0, numbers)
+  const [, , resetAfterMs, availableAfterMs] = numbers
+  return { resetAfterMs, availableAfterMs }
 }

@@ -24,19 +24,11 @@ export function deniedBy(charges: readonly Charge[], rests: Rests, waitMs: () =>
   return { verdicts, takenAt: 0, counted: false, source: BANNED }
 }
 
-/** Returns the answer to a request whose denials began bans: with the end of the ban, if it is later. */
-export function withBegunBans(charges: readonly Charge[], answer: Answer, begun: Rests): Answer {
-  if (begun.every((ms) => ms === 0)) return answer
-  const verdicts = [...answer.verdicts]
-  for (const [index, charge] of charges.entries()) {
-    const at = placeOf(answer, charge, index)
-    if (begun[index] > 0) verdicts[at] = bannedVerdict(charge, begun[index], verdicts[at].retryAfterMs)
-  }
-  return { ...answer, verdicts }
-}
-
-/** Returns the answer with denials by bans of policies in shadow mode. */
-export function withShadowBans(charges: readonly Charge[], answer: Answer, rests: Rests): Answer {
+/**
+ * Returns the answer with denials by bans that do not deny the request, because they are in shadow mode or have just
+ * begun: with the end of the ban, if it is later.
+ */
+export function withBans(charges: readonly Charge[], answer: Answer, rests: Rests): Answer {
   if (rests.every((ms) => ms === 0)) return answer
   const verdicts: BackendVerdict[] = [...answer.verdicts]
   for (const [index, charge] of charges.entries()) {

@@ -6,7 +6,7 @@ import { clientKeyOf } from '../keys/preflight.ts'
 import type { Observers } from '../observers/observers.ts'
 import type { ReadBan } from './ban-reads.ts'
 import { longestWait } from './ban-reads.ts'
-import { deniedBy, isDeniedBy, nameOf, placeOf, type Rests, withBegunBans, withShadowBans } from './banned-answers.ts'
+import { deniedBy, isDeniedBy, nameOf, placeOf, type Rests, withBans } from './banned-answers.ts'
 import type { OpenBan } from './open-ban.ts'
 import { PolicyBan } from './policy-ban.ts'
 import { RecentKeys } from './recent-keys.ts'
@@ -65,11 +65,15 @@ export class BanningBackend implements RequestBackend {
   }
 
   #takeUnbanned(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Answer> {
-    return andThen(this.#inner.takeAll(charges, moment), (answer) => {
-      if (answer.verdicts.every(({ allowed }) => allowed)) return answer
-      const bannable = charges.map((charge) => this.#bannable(charge))
-      return this.#struck(charges, bannable, answer, moment)
-    })
+    return andThen(this.#inner.takeAll(charges, moment), (answer) =>
+      answer.verdicts.every(({ allowed }) => allowed) ? answer : this.struck(charges, answer, moment),
+    )
+  }
+
+  /** Counts the strikes of a take, before which no key was banned. */
+  struck(charges: readonly Charge[], answer: Answer, moment: Moment | undefined): MaybePromise<Answer> {
+    const bannable = charges.map((charge) => this.#bannable(charge))
+    return this.#struck(charges, bannable, answer, moment)
   }
 
   /** Takes over what a replaced limiter knows of bans. */
@@ -90,7 +94,7 @@ export class BanningBackend implements RequestBackend {
     return andThen(this.#inner.peekAll([...charges, ...reads], moment), (answer) => {
       const { own, reads: read } = splitAnswer(charges, bannable, answer)
       const rests = bannable.map((one, index) => restOf(one, read[index], now))
-      return deniedBy(charges, rests, () => longestWait(own.verdicts)) ?? withShadowBans(charges, own, rests)
+      return deniedBy(charges, rests, () => longestWait(own.verdicts)) ?? withBans(charges, own, rests)
     })
   }
 
@@ -195,7 +199,7 @@ export class BanningBackend implements RequestBackend {
       if (denied) return denied
       // a request of a banned key is not a strike
       const others = bannable.map((one, index) => (banned[index] > 0 ? undefined : one))
-      return this.#struck(charges, others, withShadowBans(charges, own, banned), moment)
+      return this.#struck(charges, others, withBans(charges, own, banned), moment)
     })
   }
 
@@ -224,7 +228,7 @@ export class BanningBackend implements RequestBackend {
       unawaited(ms)
       return 0
     })
-    return withBegunBans(charges, answer, begun)
+    return withBans(charges, answer, begun)
   }
 }
 

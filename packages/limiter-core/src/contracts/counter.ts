@@ -15,6 +15,8 @@ export interface Counter<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   readonly name: string
   /** Takes `cost` units of a key if all of them fit. `cost` is an integer of 0 or more; 0 reads without taking. */
   take(key: string, cost: number, moment?: Moment): DecisionOf<A>
+  /** Like `take`, for a policy in shadow mode, which never denies. Undefined if only `takeAll` of the backend can. */
+  takeAdvisory?(key: string, cost: number, moment?: Moment): DecisionOf<A>
   /** Releases the resources of the counter. Counts are kept. */
   close?(): void
 }

@@ -2,8 +2,8 @@ import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
 import { defaultAvailableAfterMs, plainDecision } from './verdict.ts'
 
 /**
- * The decision of one enforced policy, which is also its own verdict and a valid answer to its charge. Most requests
- * have one policy, and creating three objects would cost as much as the rest of the decision.
+ * The decision of one policy that does not deny in shadow mode, which is also its own verdict and a valid answer to its
+ * charge. Most requests have one policy, and creating three objects would cost as much as the rest of the decision.
  */
 export class SoleDecision implements Decision, PolicyVerdict {
   readonly source: string
@@ -14,6 +14,7 @@ export class SoleDecision implements Decision, PolicyVerdict {
   readonly takenAt: number
   readonly availableAfterMs: number
   readonly counted: boolean
+  readonly shadow: boolean
 
   constructor(
     source: string,
@@ -24,6 +25,7 @@ export class SoleDecision implements Decision, PolicyVerdict {
     takenAt: number,
     availableAfterMs: number = defaultAvailableAfterMs(retryAfterMs, resetAfterMs),
     counted: boolean = true,
+    shadow: boolean = false,
   ) {
     this.source = source
     this.policy = policy
@@ -33,14 +35,11 @@ export class SoleDecision implements Decision, PolicyVerdict {
     this.takenAt = takenAt
     this.availableAfterMs = availableAfterMs
     this.counted = counted
+    this.shadow = shadow
   }
 
   get allowed(): boolean {
     return this.retryAfterMs === 0
-  }
-
-  get shadow(): boolean {
-    return false
   }
 
   get verdicts(): readonly PolicyVerdict[] {

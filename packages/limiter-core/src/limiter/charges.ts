@@ -19,6 +19,11 @@ export function chargesOf(
   wholeUnits: (value: unknown) => number,
 ): Charge[] {
   const charges: Charge[] = []
+  if (typeof keys === 'string' && typeof costs === 'number') {
+    const units = wholeUnits(costs)
+    for (let index = 0; index < policies.length; index++) charges.push(chargeOf(policies[index], keys, units))
+    return charges
+  }
   for (const open of policies) {
     const { name } = open.policy
     const key = typeof keys === 'string' ? keys : ownValue(keys, name, 'SLUICE_BAD_KEY', 'key')
@@ -56,9 +61,15 @@ export function chargesOfEach(
  * which must be prepared. Without all of them: the counter of the key's last request.
  */
 export function chargeOf(open: OpenPolicy, key: string, cost: number, limit?: number, windowMs?: number): Charge {
-  const { overrides, mode } = open
-  const other = counterOf(open, key, limit, windowMs)
-  return { key, counter: overrides?.counterOf(key, other) ?? other, cost, advisory: mode === 'shadow' }
+  return { key, counter: counterOf(open, key, limit, windowMs), cost, advisory: open.mode === 'shadow' }
+}
+
+/** Returns the counter of a key, as for `chargeOf`. */
+export function counterOf(open: OpenPolicy, key: string, limit?: number, windowMs?: number): Counter {
+  const { counter, terms, overrides } = open
+  const isOwn = limit === undefined && windowMs === undefined && !terms
+  const other = isOwn ? counter : counterByTerms(open, key, limit, windowMs)
+  return overrides ? overrides.counterOf(key, other) : other
 }
 
 /** Returns what resets the key of a charge: its counts under all windows of its policy. */
@@ -68,7 +79,7 @@ export function resetsOf(policies: readonly OpenPolicy[], { key, counter }: Char
   return open ? open.counters.windows.map((one) => ({ key, counter: one })) : []
 }
 
-function counterOf(
+function counterByTerms(
   { counter, counters, terms }: OpenPolicy,
   key: string,
   limit: number | undefined,

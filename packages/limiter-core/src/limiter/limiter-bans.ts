@@ -1,7 +1,9 @@
 import { banDurationMs } from '../ban/ban-duration.ts'
 import type { BanningBackend } from '../ban/banning-backend.ts'
 import type { OpenBan } from '../ban/open-ban.ts'
-import type { Charge, MaybePromise } from '../contracts.ts'
+import { andThen } from '../contracts/maybe-promise.ts'
+import type { Charge, Decision, MaybePromise, Moment } from '../contracts.ts'
+import { RequestDecision } from '../decision/verdict.ts'
 import { oneOf } from '../options/options.ts'
 import type { Duration } from '../time/duration.ts'
 import { chargeOf } from './charges.ts'
@@ -37,6 +39,12 @@ export class LimiterBans {
     const { ban } = this.#open[index]
     const ms = banDurationMs(duration, ban ? [ban] : [])
     return this.#backend?.ban([this.#chargeOf(index, key)], ms)
+  }
+
+  /** Counts the strike of a take that a limit has denied while no key was banned. */
+  struck(charge: Charge, decision: Decision, moment: Moment | undefined): MaybePromise<Decision> {
+    const answer = this.#backend?.struck([charge], decision, moment) ?? decision
+    return andThen(answer, RequestDecision.of)
   }
 
   /** Reports how the work of an allowed take ended. Throws as `Limiter.report`. */

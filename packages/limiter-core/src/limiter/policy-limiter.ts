@@ -30,6 +30,7 @@ import type { Limiter, Outcome } from './limiter.ts'
 import { LimiterBans } from './limiter-bans.ts'
 import { limiterHandle } from './limiter-handle.ts'
 import type { OpenPolicy } from './open-policy.ts'
+import { SolePolicy } from './sole-policy.ts'
 import { Succession } from './succession.ts'
 
 /** A limiter over opened policies: turns keys and costs into charges, and the backend's answer into a decision. */
@@ -46,8 +47,8 @@ export class PolicyLimiter implements Limiter {
   readonly #clock: Clock | undefined
   readonly #observers: Observers
   readonly #adjustments: Adjustments
-  /** Fast path: the only policy, if it is enforced and has neither bans nor controls, and exempts no keys. */
-  #sole: OpenPolicy | undefined
+  /** Fast path: the only policy, if there are no controls. */
+  #sole: SolePolicy | undefined
   /** Whether at least one policy exempts keys without an override. */
   readonly #exempts: boolean
   /** Ends the reports to observers. */
@@ -93,22 +94,13 @@ export class PolicyLimiter implements Limiter {
   }
 
   take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
-    const sole = this.#sole
-    if (!sole || typeof key !== 'string' || typeof cost !== 'number') {
-      const charges = this.#charges(key, cost)
-      return charges.length > 0 ? this.#take(charges, moment) : this.#uncounted()
+    if (this.#sole && typeof key === 'string' && typeof cost === 'number') {
+      const at = this.#clock ? this.#momentAt(moment, this.#clock) : moment
+      const decision = this.#sole.take(key, cost === 1 ? 1 : wholeCost(cost), at)
+      if (decision) return this.#observers.any ? this.#observed(key, decision, moment) : decision
     }
-    const counter = sole.overrides || sole.terms ? chargeOf(sole, key, 1).counter : sole.counter
-    const decision = counter.take(
-      key,
-      cost === 1 ? 1 : wholeCost(cost),
-      this.#clock ? this.#momentAt(moment, this.#clock) : moment,
-    )
-    if (!this.#observers.any) return decision
-    return andThen(decision, (answered) => {
-      this.#observers.decided(key, answered, moment?.request)
-      return answered
-    })
+    const charges = this.#charges(key, cost)
+    return charges.length > 0 ? this.#take(charges, moment) : this.#uncounted()
   }
 
   /**
@@ -237,7 +229,7 @@ export class PolicyLimiter implements Limiter {
 
   #chooseSole(): void {
     const { isCarrying, isReplaced } = this.#succession
-    this.#sole = this.controlled || isCarrying || isReplaced ? undefined : soleOf(this.#open)
+    this.#sole = this.controlled || isCarrying || isReplaced ? undefined : SolePolicy.of(this.#open, this.bans)
   }
 
   #take(requested: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
@@ -268,6 +260,13 @@ export class PolicyLimiter implements Limiter {
     return this.#clock && { now: this.#clock.now() }
   }
 
+  #observed(key: string, decision: MaybePromise<Decision>, moment: Moment | undefined): MaybePromise<Decision> {
+    return andThen(decision, (answered) => {
+      this.#observers.decided(key, answered, moment?.request)
+      return answered
+    })
+  }
+
   #decided(charges: readonly Charge[], answer: Answer, request: ObservedRequest | undefined): Decision {
     const decision = RequestDecision.of(answer)
     if (this.#observers.any) {
@@ -293,7 +292,3 @@ export class PolicyLimiter implements Limiter {
 }
 
 /** Returns the only policy if it is enforced, and neither bans nor exempts keys. */
-function soleOf([first, ...others]: readonly OpenPolicy[]): OpenPolicy | undefined {
-  const isSole = first?.mode === 'enforce' && !first.ban && !first.overrides?.exemptsOthers && others.length === 0
-  return isSole ? first : undefined
-}

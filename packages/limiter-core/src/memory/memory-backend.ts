@@ -1,4 +1,4 @@
-import { AVAILABLE_AFTER, NUMBERS, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
+import { REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
 import type {
   Answer,
   Backend,
@@ -11,12 +11,13 @@ import type {
   PolicyVerdict,
   PriorUsage,
 } from '../contracts.ts'
-import { SoleDecision } from '../decision/sole-decision.ts'
-import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
+import type { SoleDecision } from '../decision/sole-decision.ts'
+import type { RequestDecision } from '../decision/verdict.ts'
 import { Observers } from '../observers/observers.ts'
 import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
 import { type CounterSlots, CountTable } from './count-table.ts'
 import { neededUnits, releaseUnits, takeUnits } from './held-charge.ts'
+import { MemoryAnswers } from './memory-answers.ts'
 import { MemoryCounter, slotsOf } from './memory-counter.ts'
 import { RequestRows } from './request-rows.ts'
 import type { SlotRef } from './shard.ts'
@@ -28,21 +29,30 @@ export class MemoryBackend implements Backend<Answer> {
   readonly perProcess = true
   readonly keepsHolds = true
   readonly booksTurns = true
-  /** Source of all further answers. */
-  source: AnswerSource
   readonly #clock: Clock
   readonly #table: CountTable
-  readonly #numbers = new Float64Array(NUMBERS)
+  readonly #answers: MemoryAnswers
+  readonly #numbers: Float64Array
   readonly #rows: RequestRows
   readonly #observers = new Observers()
   // reported after an answer is complete: an observer may take, which must not happen during a change of the table
   readonly #unreported: Parameters<Observers['event']>[] = []
 
   constructor(maxBytes: number, clock: Clock, source: AnswerSource = FROM_MEMORY) {
-    this.source = source
+    this.#answers = new MemoryAnswers(source)
+    this.#numbers = this.#answers.numbers
     this.#clock = clock
     this.#table = new CountTable(maxBytes, (...event) => this.#unreported.push(event))
     this.#rows = new RequestRows(this.#table)
+  }
+
+  /** Source of all further answers. */
+  get source(): AnswerSource {
+    return this.#answers.source
+  }
+
+  set source(source: AnswerSource) {
+    this.#answers.source = source
   }
 
   /** Bytes of all keys. */
@@ -57,26 +67,21 @@ export class MemoryBackend implements Backend<Answer> {
   takeAll(charges: readonly Charge[], moment?: Moment): Answer {
     const now = this.#read(moment)
     this.#restore(charges, now)
-    return this.#answer(charges.length === 1 ? [this.#takeSole(charges[0], now)] : this.#takeEach(charges, now), now)
+    return this.#answer(this.#takeEach(charges, now), now)
   }
 
-  /** Implements `take` of a counter. */
-  takeOne({ slots }: MemoryCounter, key: string, cost: number, moment?: Moment): SoleDecision {
+  /** Implements `take` and `takeAdvisory` of a counter. */
+  takeOne(
+    { slots }: MemoryCounter,
+    key: string,
+    cost: number,
+    moment: Moment | undefined,
+    isAdvisory: boolean,
+  ): SoleDecision | RequestDecision {
     const now = this.#read(moment)
-    const numbers = this.#numbers
-    this.#takeUnits(slots, this.#table.find(slots, key, now), now, cost, undefined)
-    const decision = new SoleDecision(
-      this.source.name,
-      slots.compiled.policy,
-      numbers[REMAINING],
-      numbers[WAIT],
-      numbers[RESET_AFTER],
-      now,
-      numbers[AVAILABLE_AFTER],
-      this.source.counted,
-    )
+    this.#takeUnits(slots, this.#table.find(slots, key, now), now, cost, undefined, isAdvisory)
     if (this.#unreported.length > 0) this.#report()
-    return decision
+    return this.#answers.sole(slots.compiled.policy, now, isAdvisory)
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): Answer {
@@ -125,22 +130,26 @@ export class MemoryBackend implements Backend<Answer> {
     this.#observers.clear()
   }
 
-  /**
-   * Takes units if they fit, and writes the numbers of the verdict. `charge`: its hold and its mode; undefined for an
-   * enforced charge without a hold.
-   */
-  #takeUnits(slots: CounterSlots, found: SlotRef, now: number, cost: number, charge: Charge | undefined): void {
+  /** Takes units if they fit, and writes the numbers of the verdict. */
+  #takeUnits(
+    slots: CounterSlots,
+    found: SlotRef,
+    now: number,
+    cost: number,
+    hold: Charge['hold'],
+    isAdvisory: boolean,
+  ): void {
     const { compiled } = slots
     const numbers = this.#numbers
     const table = this.#table
     let slot = found
-    if (!charge?.hold && table.isStored(slot)) {
+    if (!hold && table.isStored(slot)) {
       compiled.take(slot.cells, slot.at, now, cost, numbers)
-      if (numbers[WAIT] > 0 && compiled.bookings && !charge?.advisory) {
+      if (numbers[WAIT] > 0 && compiled.bookings && !isAdvisory) {
         this.#book(slots, slot, now, cost)
         this.#writeNumbers(slots, slot, now, numbers[WAIT], cost)
       }
-    } else slot = this.#takeInSteps(slots, slot, now, charge ?? { cost })
+    } else slot = this.#takeInSteps(slots, slot, now, { cost, hold, advisory: isAdvisory })
     table.mark(slots, slot, now, numbers[REMAINING], numbers[RESET_AFTER])
   }
 
@@ -219,12 +228,8 @@ export class MemoryBackend implements Backend<Answer> {
     return this.#marked(charge, booked, now, waitMs, needed)
   }
 
-  #takeSole(charge: Charge, now: number): PolicyVerdict {
-    return this.#take(charge, this.#table.find(slotsOf(charge.counter), charge.key, now), now)
-  }
-
   #take(charge: Charge, slot: SlotRef, now: number): PolicyVerdict {
-    this.#takeUnits(slotsOf(charge.counter), slot, now, charge.cost, charge)
+    this.#takeUnits(slotsOf(charge.counter), slot, now, charge.cost, charge.hold, charge.advisory === true)
     return this.#written(charge)
   }
 
@@ -260,21 +265,12 @@ export class MemoryBackend implements Backend<Answer> {
 
   /** Returns the verdict whose numbers were just written. */
   #written({ counter, advisory }: Charge): PolicyVerdict {
-    const numbers = this.#numbers
-    return new ChargeVerdict(
-      counter.compiled.policy,
-      advisory === true,
-      numbers[REMAINING],
-      numbers[WAIT],
-      numbers[RESET_AFTER],
-      numbers[AVAILABLE_AFTER],
-    )
+    return this.#answers.verdict(counter.compiled.policy, advisory === true)
   }
 
-  #answer(verdicts: PolicyVerdict[], now: number): Answer {
+  #answer(verdicts: PolicyVerdict[], now: number): RequestDecision {
     if (this.#unreported.length > 0) this.#report()
-    const { counted, name } = this.source
-    return new RequestDecision({ verdicts, takenAt: now, counted, source: name })
+    return this.#answers.answer(verdicts, now)
   }
 
   /** Returns the caller's time, or a new clock reading if that time is missing, NaN or beyond the safe integers. */

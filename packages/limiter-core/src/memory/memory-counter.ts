@@ -1,10 +1,17 @@
 import type { Answer, CompiledPolicy, CountedKey, Counter, Moment } from '../contracts.ts'
 import type { SoleDecision } from '../decision/sole-decision.ts'
+import type { RequestDecision } from '../decision/verdict.ts'
 import type { CounterSlots } from './count-table.ts'
 
-/** The method of a backend that implements `take` of its counters. */
+/** The method of a backend that implements takes of its counters. */
 interface TakeOne {
-  takeOne(counter: MemoryCounter, key: string, cost: number, moment?: Moment): SoleDecision
+  takeOne(
+    counter: MemoryCounter,
+    key: string,
+    cost: number,
+    moment: Moment | undefined,
+    isAdvisory: boolean,
+  ): SoleDecision | RequestDecision
 }
 
 /** A policy counted in memory. */
@@ -22,7 +29,11 @@ export class MemoryCounter<P extends CompiledPolicy = CompiledPolicy> implements
   }
 
   take(key: string, cost: number, moment?: Moment): SoleDecision {
-    return this.#backend.takeOne(this, key, cost, moment)
+    return this.#backend.takeOne(this, key, cost, moment, false) as SoleDecision
+  }
+
+  takeAdvisory(key: string, cost: number, moment?: Moment): SoleDecision | RequestDecision {
+    return this.#backend.takeOne(this, key, cost, moment, true)
   }
 }
 

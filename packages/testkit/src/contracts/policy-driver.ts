@@ -1,4 +1,4 @@
-import { availableAfterMs, type CompiledPolicy, type Verdict } from '@sluice/limiter-core/backend'
+import type { CompiledPolicy, Verdict } from '@sluice/limiter-core/backend'
 
 /** Guard cells before and after those of the key under test, to detect that a policy writes outside of its own. */
 const MARGIN = 3
@@ -65,13 +65,15 @@ export class PolicyDriver {
   }
 
   #verdict(now: number, retryAfterMs: number): Verdict {
+    const { capacity } = this.compiled
     const remaining = this.compiled.remaining(this.cells, this.at, now)
+    const growsMs = remaining >= capacity ? 0 : this.compiled.waitMs(this.cells, this.at, now, remaining + 1)
     return {
       allowed: retryAfterMs === 0,
       remaining,
       retryAfterMs,
       resetAfterMs: this.compiled.resetAfterMs(this.cells, this.at, now),
-      availableAfterMs: availableAfterMs(this.compiled, this.cells, this.at, now, remaining),
+      availableAfterMs: growsMs,
     }
   }
 }

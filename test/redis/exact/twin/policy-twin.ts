@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import {
   type Answer,
   algorithms,
-  availableAfterMs,
   type Backend,
   BookingPolicy,
   type Charge,
   type CompiledPolicy,
   drainPerMs,
+  NUMBERS,
   type Policy,
   type PriorUsage,
   restoreUsage,
@@ -134,13 +134,10 @@ export class PolicyTwin {
   }
 
   #verdict(counted: CompiledPolicy, now: number, waitMs: number, cost: number): number[] {
-    const cells = this.#cells
-    // a charge of no units receives the usage without turns
-    const compiled = cost === 0 ? (counted.bookings?.inner ?? counted) : counted
-    const remaining = compiled.remaining(cells, 0, now)
-    const growsMs = availableAfterMs(compiled, cells, 0, now, remaining)
-    const earliestMs = waitMs > 0 && compiled.bookings ? Math.min(waitMs, growsMs) : growsMs
-    return [remaining, waitMs, compiled.resetAfterMs(cells, 0, now), earliestMs]
+    const numbers = new Float64Array(NUMBERS)
+    counted.numbers(this.#cells, 0, now, cost, waitMs, numbers)
+    const [, remaining, resetAfterMs, growsMs] = numbers
+    return [remaining, waitMs, resetAfterMs, growsMs]
   }
 }
 
