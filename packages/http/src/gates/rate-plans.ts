@@ -86,8 +86,8 @@ export function compilePlans<Req, Res>(
     checkFits(rest.cost, open.counter.compiled)
     checkHolds(rest.cost, open.counter.compiled)
     const limits = limitOf && new RequestLimits(limitOf, open.counters)
-    const windows = windowOf && new RequestWindows(windowOf, open.counters)
-    const terms = limits || windows ? new KeyTerms() : undefined
+    const windows = windowOf && new RequestWindows(windowOf, open.counters, limits !== undefined)
+    const terms = limits || windows ? new KeyTerms(limits !== undefined, windows !== undefined) : undefined
     return { ...open, input, failover, answer, limits, windows, terms, ...rest }
   }
   const planOf = (plan: number): RatePlan<Req, Res> =>

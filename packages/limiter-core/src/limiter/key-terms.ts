@@ -1,9 +1,9 @@
 import { RecentKeys } from '../ban/recent-keys.ts'
 
-/** Limit and window of a key. */
+/** Limit and window of a key; undefined if it has those of the policy. */
 interface Terms {
-  readonly limit: number
-  readonly windowMs: number
+  readonly limit: number | undefined
+  readonly windowMs: number | undefined
 }
 
 const MOST_KEYS = 10_000
@@ -17,13 +17,21 @@ export class KeyTerms {
   /** For keys without a known request: units of the smallest limit drain the slowest. */
   #smallest: Terms | undefined
   #previous: KeyTerms | undefined
+  readonly #hasLimits: boolean
+  readonly #hasWindows: boolean
 
-  set(key: string, limit: number, windowMs: number): void {
+  /** Whether limits and windows depend on the request. */
+  constructor(hasLimits: boolean, hasWindows: boolean) {
+    this.#hasLimits = hasLimits
+    this.#hasWindows = hasWindows
+  }
+
+  set(key: string, limit: number | undefined, windowMs: number | undefined): void {
     const known = this.#recent.get(key)
-    if (known?.limit === limit && known.windowMs === windowMs) return
+    if (known && known.limit === limit && known.windowMs === windowMs) return
     const terms = { limit, windowMs }
     this.#recent.set(key, terms)
-    if (limit <= (this.#smallest?.limit ?? limit)) this.#smallest = terms
+    if ((limit ?? 0) <= (this.#smallest?.limit ?? limit ?? 0)) this.#smallest = terms
   }
 
   /** Whether the last request of a key is known. */
@@ -34,7 +42,14 @@ export class KeyTerms {
   /** Returns undefined before the first request of this process. */
   of(key: string): Terms | undefined {
     const known = this.#recent.get(key)
-    return known ?? (this.#previous?.knows(key) ? this.#previous.of(key) : (this.#smallest ?? this.#previous?.of(key)))
+    if (known) return known
+    const terms = this.#previous?.knows(key) ? this.#previous.of(key) : (this.#smallest ?? this.#previous?.of(key))
+    if (!terms) return undefined
+    // the previous policy may have had functions that this one does not have
+    return {
+      limit: this.#hasLimits ? terms.limit : undefined,
+      windowMs: this.#hasWindows ? terms.windowMs : undefined,
+    }
   }
 
   /** Uses the terms under the policy that this one replaces for keys without a request since then. */
