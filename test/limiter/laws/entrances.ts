@@ -125,10 +125,10 @@ class Changing implements ChangingPolicies<Request, FetchReply> {
   }
 }
 
-/** Of a client that stays. */
+/** The signal of a client that stays. */
 const SIGNAL = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} }
 
-/** Of a request that no policy counts. */
+/** The decision of a request that no policy counts. */
 const UNCOUNTED = { allowed: true, verdicts: [], retryAfterMs: 0, takenAt: 0, counted: false, source: 'none' } as const
 
 class RequestEntrance implements Entrance {

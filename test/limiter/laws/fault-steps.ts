@@ -1,3 +1,4 @@
+import type { Policy } from '@sluice/limiter-core'
 import type { History } from './history.ts'
 import { pass } from './hold-steps.ts'
 import { LATE_MS } from './storages.ts'
@@ -33,7 +34,8 @@ export async function failure(history: History): Promise<void> {
   let requests = 1 + random.whole(2)
   history.log.push(`the server fails for ${requests} requests of ${key}`)
   for (; requests > 0; requests--) {
-    const decision = await entrance.limiter.take(key, 1)
+    const cost = 1 + random.whole(8)
+    const decision = await entrance.limiter.take(key, cost)
     await history.settled()
     history.checkDecision(decision)
     const isAnswered = decision.source !== 'banned' && decision.source !== 'blocked'
@@ -48,7 +50,7 @@ export async function failure(history: History): Promise<void> {
       if (drawn.storage === 'server') {
         if (rule === 'allow' && isAnswered && !drawn.input.ban)
           history.check('the rule allows', verdict.allowed, decision)
-        if (decision.allowed && (!verdict.shadow || allFit)) admitted.set(name, (admitted.get(name) ?? 0) + 1)
+        if (decision.allowed && (!verdict.shadow || allFit)) admitted.set(name, (admitted.get(name) ?? 0) + cost)
       }
     }
   }
@@ -66,9 +68,7 @@ export async function failure(history: History): Promise<void> {
       drawn.windows
     )
       continue
-    const { limit, window: windowMs } = drawn.input
-    const drained = Math.ceil((limit * 2 * RECOVERED_MS) / windowMs) + 1
-    const least = Math.min(seen.capacity, (admitted.get(name) ?? 0) - drained)
+    const least = Math.min(seen.capacity, leastKept(history.account(name, key).policy, admitted.get(name) ?? 0))
     history.check(
       'what the process admitted is counted',
       seen.capacity - seen.remaining >= least,
@@ -79,6 +79,14 @@ export async function failure(history: History): Promise<void> {
     )
   }
   history.features.add('failure').add(rule)
+}
+
+/** Returns how many units of a policy are used at least some time after `units` were admitted. */
+function leastKept({ algorithm, limit, windowMs, slices = 1 }: Policy, units: number): number {
+  if (algorithm === 'sliding-log' || slices > 1) return units
+  const drains = algorithm === 'token-bucket' || algorithm === 'gcra'
+  // the other windows may end soon
+  return drains ? units - Math.ceil((limit * 2 * RECOVERED_MS) / windowMs) - 1 : 0
 }
 
 /**

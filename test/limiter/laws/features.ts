@@ -9,11 +9,11 @@ export const ALGORITHMS = [
   'burst',
 ] as const
 
-/** Where policies are counted. Policies of one limiter have different storages. */
+/** Storages of policies. Policies of one limiter have different ones. */
 export const STORAGES = ['memory', 'server', 'leased', 'synced'] as const
 
 /** Other options of a policy, and `plans`. */
-export const FACETS = [
+const FACETS = [
   'holds',
   'booked',
   'ban',
@@ -26,8 +26,8 @@ export const FACETS = [
   'plans',
 ] as const
 
-/** Who calls the limiter: code, or the adapter for Web-standard requests. */
-export const ENTRANCES = ['code', 'requests'] as const
+/** Callers of the limiter: code, or the adapter for Web-standard requests. */
+const ENTRANCES = ['code', 'requests'] as const
 
 export const RULES = ['local', 'allow', 'deny'] as const
 

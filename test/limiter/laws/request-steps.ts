@@ -94,6 +94,8 @@ export async function retry(history: History): Promise<void> {
   const key = history.anyKey()
   const { limiter } = history.entrance
   const cost = 1 + history.random.whole(8)
+  // until it is denied
+  for (let request = 0; request < 3; request++) if (!(await history.take(key, cost)).allowed) break
   const denial = await limiter.peek(key, cost)
   history.features.add('retry')
   if (denial.allowed || !Number.isFinite(denial.retryAfterMs) || denial.retryAfterMs > 4 * LONGEST_WINDOW_MS) return
