@@ -6,7 +6,7 @@ import { type Check, checkDecision, checkNumbers } from './decision-laws.ts'
 import { type DrawnPolicy, type DrawnSetup, KEYS, PLAIN } from './drawn-setup.ts'
 import { type Ask, type AskedTake, type Entrance, entranceOf } from './entrances.ts'
 import type { Feature, Rule } from './features.ts'
-import { checkGuarantee, checkModel, checkVerdict } from './model-laws.ts'
+import { checkGuarantee, checkModel, checkOtherPlan, checkVerdict } from './model-laws.ts'
 import type { OpenHold, Taken } from './open-units.ts'
 import { Storages } from './storages.ts'
 
@@ -186,7 +186,7 @@ export class History {
     const spent = this.record(key, plan, cost, decision)
     const after = await this.view(key, plan)
     this.#judge(key, plan, isRequest ? choice : -1, before, after, (name) => spent.get(name)?.units ?? 0)
-    if (other !== plan) this.#judgeOther(key, underOther, await this.view(key, other), spent)
+    if (other !== plan) checkOtherPlan(this, key, [underOther, await this.view(key, other)], spent)
     if (decision.allowed) this.taken.push({ key, plan, cost, take, spent })
     return decision
   }
@@ -241,25 +241,6 @@ export class History {
       const left = Math.max(0, was.remaining - takenOf(name))
       this.check('a request takes its cost, or nothing', this.isLeft(drawn, seen, left), name, key, was, seen, left)
       this.checkModel(name, key, seen)
-    }
-  }
-
-  /** Checks that units that were taken under one plan are used under the other one. */
-  #judgeOther(
-    key: string,
-    before: ReadonlyMap<string, Seen>,
-    after: ReadonlyMap<string, Seen>,
-    spent: ReadonlyMap<string, Spent>,
-  ): void {
-    for (const [name, seen] of after) {
-      const was = before.get(name)
-      // a unit of another limit has another weight
-      const varies = this.plans
-        .flat()
-        .some((one) => one.input.name === name && (one.limits || one.windows || one.override))
-      if (!was || was.isBanned || seen.isBanned || varies || this.policyOf(name).storage !== 'memory') continue
-      const left = Math.max(0, was.remaining - (spent.get(name)?.units ?? 0))
-      this.check('what one plan takes is used under the other', seen.remaining <= left, name, key, was, seen)
     }
   }
 

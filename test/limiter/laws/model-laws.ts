@@ -1,6 +1,7 @@
 import type { PolicyVerdict } from '@sluice/limiter-core'
-import { type Account, type Expected, mostInWindow, type Seen } from './account.ts'
+import { type Account, type Expected, mostInWindow, type Seen, type Spent } from './account.ts'
 import type { Check } from './decision-laws.ts'
+import type { DrawnSetup } from './drawn-setup.ts'
 
 /** Tolerance of the time until a key is unused: sums of doubles are rounded. */
 const EPSILON_MS = 0.001
@@ -44,4 +45,26 @@ export function checkGuarantee(check: Check, { spent, policy, drawn, key }: Acco
   let units = 0
   for (const one of spent) if (one.at > now - policy.windowMs) units += one.units
   check('no more is admitted than is guaranteed', units <= mostInWindow(policy), policy.name, key, units)
+}
+
+type Views = readonly [before: ReadonlyMap<string, Seen>, after: ReadonlyMap<string, Seen>]
+
+/** Checks that units that were taken under one plan are used under the other one. */
+export function checkOtherPlan(
+  { check, plans }: { readonly check: Check; readonly plans: DrawnSetup['plans'] },
+  key: string,
+  [before, after]: Views,
+  spent: ReadonlyMap<string, Spent>,
+): void {
+  for (const [name, seen] of after) {
+    const was = before.get(name)
+    const all = plans.flat().filter(({ input }) => input.name === name)
+    // a unit of another limit has another weight
+    const varies = all.some(
+      ({ limits, windows, override, storage }) => limits || windows || override || storage !== 'memory',
+    )
+    if (!was || was.isBanned || seen.isBanned || varies) continue
+    const left = Math.max(0, was.remaining - (spent.get(name)?.units ?? 0))
+    check('what one plan takes is used under the other', seen.remaining <= left, name, key, was, seen)
+  }
 }

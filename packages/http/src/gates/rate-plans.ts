@@ -87,7 +87,7 @@ export function compilePlans<Req, Res>(
     checkHolds(rest.cost, open.counter.compiled)
     const limits = limitOf && new RequestLimits(limitOf, open.counters)
     const windows = windowOf && new RequestWindows(windowOf, open.counters, limits !== undefined)
-    const terms = limits || windows ? new KeyTerms(limits !== undefined, windows !== undefined) : undefined
+    const terms = limits || windows ? new KeyTerms() : undefined
     return { ...open, input, failover, answer, limits, windows, terms, ...rest }
   }
   const planOf = (plan: number): RatePlan<Req, Res> =>

@@ -17,14 +17,6 @@ export class KeyTerms {
   /** For keys without a known request: units of the smallest limit drain the slowest. */
   #smallest: Terms | undefined
   #previous: KeyTerms | undefined
-  readonly #hasLimits: boolean
-  readonly #hasWindows: boolean
-
-  /** Whether limits and windows depend on the request. */
-  constructor(hasLimits: boolean, hasWindows: boolean) {
-    this.#hasLimits = hasLimits
-    this.#hasWindows = hasWindows
-  }
 
   set(key: string, limit: number | undefined, windowMs: number | undefined): void {
     const known = this.#recent.get(key)
@@ -42,14 +34,7 @@ export class KeyTerms {
   /** Returns undefined before the first request of this process. */
   of(key: string): Terms | undefined {
     const known = this.#recent.get(key)
-    if (known) return known
-    const terms = this.#previous?.knows(key) ? this.#previous.of(key) : (this.#smallest ?? this.#previous?.of(key))
-    if (!terms) return undefined
-    // the previous policy may have had functions that this one does not have
-    return {
-      limit: this.#hasLimits ? terms.limit : undefined,
-      windowMs: this.#hasWindows ? terms.windowMs : undefined,
-    }
+    return known ?? (this.#previous?.knows(key) ? this.#previous.of(key) : (this.#smallest ?? this.#previous?.of(key)))
   }
 
   /** Uses the terms under the policy that this one replaces for keys without a request since then. */
