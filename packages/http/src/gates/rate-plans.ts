@@ -86,7 +86,7 @@ export function compilePlans<Req, Res>(
     checkFits(rest.cost, open.counter.compiled)
     checkHolds(rest.cost, open.counter.compiled)
     const limits = limitOf && new RequestLimits(limitOf, open.counters)
-    const windows = windowOf && new RequestWindows(windowOf, open.counters)
+    const windows = windowOf && new RequestWindows(windowOf, open.counters, limits !== undefined)
     const terms = limits || windows ? new KeyTerms() : undefined
     return { ...open, input, failover, answer, limits, windows, terms, ...rest }
   }

@@ -28,6 +28,7 @@ import {
   settle,
   spendHeld,
   type Taken,
+  wasTaken,
 } from './taken.ts'
 import { vendorLines } from './vendor-lines.ts'
 
@@ -69,7 +70,9 @@ export abstract class RequestRecord implements RequestSluice {
   }
 
   charge(units: number, policy?: string): MaybePromise<void> {
-    return this.#each('charge', policy, (taken, index) => move(taken, index, units))
+    const charge = (taken: Taken, index: number): MaybePromise<unknown> =>
+      units < 0 && !wasTaken(taken, index) ? undefined : move(taken, index, units)
+    return this.#each('charge', policy, charge)
   }
 
   refund(policy?: string): MaybePromise<void> {

@@ -1,4 +1,4 @@
-import { andThen, isPromise, type MaybePromise, type Outcome } from '@sluice/limiter-core/http'
+import { andThen, hasTaken, isPromise, type MaybePromise, type Outcome } from '@sluice/limiter-core/http'
 import { FAILED_FROM, type SettleContext, wholeCostOfRequest } from '../gates/options/cost-source.ts'
 import { needsOutcome } from '../gates/plan-gate.ts'
 import type { RateCheck } from '../gates/rate-check.ts'
@@ -99,13 +99,9 @@ export async function spendHeld(taken: Taken): Promise<void> {
   await Promise.all(keys.map((key, index) => (key === undefined ? undefined : spend(index))))
 }
 
-/** Whether the policy took units: none for a denied request, and for a shadow policy only if every policy allows. */
-function wasTaken({ check: { decision, gate, chargedBeyond } }: Taken, index: number): boolean {
-  if (chargedBeyond) return true
-  if (!decision.allowed) return false
-  const { name } = gate.plan[index].policy
-  const isShadow = decision.verdicts.some(({ policy, shadow }) => shadow && policy.name === name)
-  return !isShadow || decision.verdicts.every((verdict) => verdict.allowed)
+/** Whether the policy took units. */
+export function wasTaken({ check: { decision, gate, chargedBeyond } }: Taken, index: number): boolean {
+  return chargedBeyond === true || hasTaken(decision, gate.plan[index].policy.name)
 }
 
 export function guarded(what: string, report: LimiterReport, run: () => MaybePromise<unknown>): MaybePromise<void> {

@@ -41,6 +41,13 @@ export function hasVerdict(taken: Decision, charge: Charge): boolean {
   return verdictOf(taken, charge) !== undefined
 }
 
+/** Whether a policy took units: none for a denied request, and for a shadow policy only if every policy allows. */
+export function hasTaken({ allowed, verdicts }: Decision, policyName: string): boolean {
+  if (!allowed) return false
+  const isShadow = verdicts.some(({ policy, shadow }) => shadow && policy.name === policyName)
+  return !isShadow || verdicts.every((verdict) => verdict.allowed)
+}
+
 /** Compares policy names, because the policy objects differ if the override of the key has changed. */
 function placeIn(verdicts: Decision['verdicts'], { counter }: Charge): number {
   return verdicts.findIndex(({ policy }) => policy.name === counter.compiled.policy.name)

@@ -2,7 +2,7 @@ import { isCounted } from '../backend/charge-parts.ts'
 import type { RequestBackend } from '../backend/grouped-backend.ts'
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, Decision, MaybePromise, Moment } from '../contracts.ts'
-import { hasVerdict, policyOf, takenAtOf, wasCounted, wasOff } from '../decision/taken-charges.ts'
+import { hasTaken, hasVerdict, policyOf, takenAtOf, wasCounted, wasOff } from '../decision/taken-charges.ts'
 import { RequestDecision } from '../decision/verdict.ts'
 import type { Observers } from '../observers/observers.ts'
 import { chargeOf, chargesOf, type Keys } from './charges.ts'
@@ -98,22 +98,15 @@ export class Adjustments {
   }
 
   /**
-   * Returns one adjustment per policy, except policies that had no part in the take: they were off, or the key was
-   * exempt. The decision shows this, not the current overrides, which may have changed since the take.
+   * Returns one adjustment per policy, except policies that had no part in the take: they were off, the key was exempt,
+   * or units that they have not taken would be refunded. The decision shows this, not the current overrides, which may have changed since the take.
    */
   #chargesOf(keys: Keys, units: Costs, taken: Decision | number | undefined): Charge[] {
     const { open: policies } = this.#limiter
     const charges = chargesOf(policies, keys, units, integerUnits)
-    return charges.flatMap((charge, index) => {
-      const open = policies[index]
-      const { overrides } = open
-      if (typeof taken === 'object' && wasOff(taken, charge)) return []
-      if (overrides?.exemptsOthers) {
-        const isExempt = typeof taken === 'object' ? !hasVerdict(taken, charge) : overrides.isExempt(charge.key)
-        if (isExempt) return []
-      }
-      return this.atLimitOf(taken, charge)
-    })
+    return charges.flatMap((charge, index) =>
+      hadPart(policies[index], charge, taken) ? this.atLimitOf(taken, charge) : [],
+    )
   }
 
   /**
@@ -127,4 +120,11 @@ export class Adjustments {
     if (!policy || !open) return this.#limiter.controlled()?.withLimit(charge) ?? charge
     return { ...charge, counter: preparedCounter(open.counters, policy.limit, policy.windowMs) ?? charge.counter }
   }
+}
+
+/** Whether a policy had a part in a take. Without its decision: whether it counts the key. */
+function hadPart({ policy, overrides }: OpenPolicy, charge: Charge, taken: Decision | number | undefined): boolean {
+  if (typeof taken !== 'object') return !overrides?.exemptsOthers || !overrides.isExempt(charge.key)
+  if (wasOff(taken, charge) || (charge.cost < 0 && !hasTaken(taken, policy.name))) return false
+  return !overrides?.exemptsOthers || hasVerdict(taken, charge)
 }

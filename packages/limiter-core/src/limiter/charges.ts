@@ -87,9 +87,10 @@ function counterByTerms(
 ): Counter {
   const { policy } = counter.compiled
   if (limit !== undefined || windowMs !== undefined) {
-    terms?.set(key, limit ?? policy.limit, windowMs ?? policy.windowMs)
+    terms?.set(key, limit, windowMs)
     return counters.of(limit ?? policy.limit, windowMs) ?? counter
   }
   const known = terms?.of(key)
-  return known === undefined ? counter : (preparedCounter(counters, known.limit, known.windowMs) ?? counter)
+  if (known === undefined) return counter
+  return preparedCounter(counters, known.limit ?? policy.limit, known.windowMs ?? policy.windowMs) ?? counter
 }

@@ -1,9 +1,9 @@
 import { RecentKeys } from '../ban/recent-keys.ts'
 
-/** Limit and window of a key. */
+/** Limit and window of a key; undefined if it has those of the policy. */
 interface Terms {
-  readonly limit: number
-  readonly windowMs: number
+  readonly limit: number | undefined
+  readonly windowMs: number | undefined
 }
 
 const MOST_KEYS = 10_000
@@ -18,12 +18,12 @@ export class KeyTerms {
   #smallest: Terms | undefined
   #previous: KeyTerms | undefined
 
-  set(key: string, limit: number, windowMs: number): void {
+  set(key: string, limit: number | undefined, windowMs: number | undefined): void {
     const known = this.#recent.get(key)
-    if (known?.limit === limit && known.windowMs === windowMs) return
+    if (known && known.limit === limit && known.windowMs === windowMs) return
     const terms = { limit, windowMs }
     this.#recent.set(key, terms)
-    if (limit <= (this.#smallest?.limit ?? limit)) this.#smallest = terms
+    if ((limit ?? 0) <= (this.#smallest?.limit ?? limit ?? 0)) this.#smallest = terms
   }
 
   /** Whether the last request of a key is known. */

@@ -286,7 +286,7 @@ export class PolicyLimiter implements Limiter {
 
   /** Returns an allowed decision that counted nothing, because every policy is off or the key is exempt from all. */
   #uncounted(source = this.#open.some(({ policy }) => !this.controlled?.isOff(policy)) ? EXEMPTED : OFF): Decision {
-    const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
+    const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.burst ?? policy.limit, 0, 0))
     return new RequestDecision({ verdicts, takenAt: 0, counted: false, source })
   }
 }

@@ -22,12 +22,15 @@ const LONGEST = 'the longest window so far'
 export class RequestWindows<Req> {
   readonly #windowOf: WindowHook<Req>
   readonly #counters: OpenPolicy['counters']
+  readonly #hasLimits: boolean
   readonly #known = new Set<number>()
   #longest: number | undefined
 
-  constructor(windowOf: WindowHook<Req>, counters: OpenPolicy['counters']) {
+  /** `hasLimits`: whether requests also have limits. */
+  constructor(windowOf: WindowHook<Req>, counters: OpenPolicy['counters'], hasLimits: boolean) {
     this.#windowOf = windowOf
     this.#counters = counters
+    this.#hasLimits = hasLimits
   }
 
   /** Returns the window of a request in milliseconds, and opens its counter. */
@@ -48,7 +51,8 @@ export class RequestWindows<Req> {
       const message = `window: expected at most ${MOST_WINDOWS} different windows, received another one`
       throw new SluiceError('SLUICE_BAD_DURATION', message)
     }
-    const { limit } = this.#counters.own.compiled.policy
+    // if requests have limits, that of the policy applies to none, and may be too large for the window
+    const limit = this.#hasLimits ? 1 : this.#counters.own.compiled.policy.limit
     this.#counters.prepare(limit, windowMs)
     this.#known.add(windowMs)
     this.#longest = Math.max(windowMs, this.#longest ?? windowMs)
