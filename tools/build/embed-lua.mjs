@@ -1,14 +1,16 @@
-// Writes the algorithms of limiter-core as Lua, and the Lua of a package, src/lua/**/*.lua, into
+// Writes the algorithms of limiter-core as Lua and as PL/pgSQL, and the Lua of a package, src/lua/**/*.lua, into
 // src/lua/generated.ts, which its code imports: a file `exact-head.lua` becomes the string `exactHead`, without
 // comment-only lines. With --check it writes nothing, and fails if a module differs from its output.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { root } from '../root-command.mjs'
 import { luaModule } from './kernel/write-lua.mjs'
+import { sqlModule } from './kernel/write-sql.mjs'
 
 const isCheck = process.argv.includes('--check')
 
 write('packages/redis/src/lua/algorithms/generated.ts', luaModule(), 'limiter-core says')
+write('packages/postgres/src/functions/generated.ts', sqlModule(), 'limiter-core says')
 for (const name of readdirSync(join(root, 'packages'))) {
   const folder = join(root, 'packages', name, 'src/lua')
   if (existsSync(folder)) write(`packages/${name}/src/lua/generated.ts`, moduleOf(folder), 'the .lua files say')
