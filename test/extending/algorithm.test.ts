@@ -16,6 +16,8 @@ const suites = [
   EXACT_CONTRACT,
   'test/leases/leased-backend.test.ts',
   'test/cluster/contract.test.ts',
+  'test/postgres/contract.test.ts',
+  'test/postgres/generated-functions.test.ts',
 ]
 const edited = ['test/redis/lua/lua-files.test.ts', 'test/regression/plans/change-of-plan.test.ts']
 
@@ -23,6 +25,7 @@ const edited = ['test/redis/lua/lua-files.test.ts', 'test/regression/plans/chang
 const complete = [
   'packages/limiter-core/src/algorithms/index.ts',
   'packages/testkit/src/contracts/contract-policies.ts',
+  'packages/postgres/src/functions/kinds.ts',
   'test/floods/recovery/flood-recovery.ts',
   'test/regression/plans/change-of-plan.test.ts',
 ]

@@ -1,35 +1,28 @@
-// Writes the algorithms of limiter-core as Lua, and the Lua of a package, src/lua/**/*.lua, into src/lua/generated.ts, which its code imports: a file
-// `exact-head.lua` becomes the string `exactHead`, without comment-only lines. With --check it writes nothing, and
-// fails if a module differs from its output.
+// Writes the algorithms of limiter-core as Lua and as PL/pgSQL, and the Lua of a package, src/lua/**/*.lua, into
+// src/lua/generated.ts, which its code imports: a file `exact-head.lua` becomes the string `exactHead`, without
+// comment-only lines. With --check it writes nothing, and fails if a module differs from its output.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { root } from '../root-command.mjs'
-import { writeAlgorithms } from './kernel/write-algorithms.mjs'
+import { luaModule } from './kernel/write-lua.mjs'
+import { sqlModule } from './kernel/write-sql.mjs'
 
 const isCheck = process.argv.includes('--check')
 
-if (!writeAlgorithms(isCheck) && isCheck) {
-  console.error(
-    'packages/redis/src/lua/algorithms/generated.ts is not what limiter-core says: node tools/build/embed-lua.mjs',
-  )
-  process.exitCode = 1
-}
-
+write('packages/redis/src/lua/algorithms/generated.ts', luaModule(), 'limiter-core says')
+write('packages/postgres/src/functions/generated.ts', sqlModule(), 'limiter-core says')
 for (const name of readdirSync(join(root, 'packages'))) {
   const folder = join(root, 'packages', name, 'src/lua')
-  if (!existsSync(folder)) continue
-  const path = join(folder, 'generated.ts')
-  const wanted = moduleOf(folder)
-  const isSame = existsSync(path) && readFileSync(path, 'utf8') === wanted
-  if (isSame) continue
+  if (existsSync(folder)) write(`packages/${name}/src/lua/generated.ts`, moduleOf(folder), 'the .lua files say')
+}
+
+function write(name, wanted, source) {
+  const path = join(root, name)
+  if (existsSync(path) && readFileSync(path, 'utf8') === wanted) return
   if (isCheck) {
-    console.error(
-      `packages/${name}/src/lua/generated.ts is not what the .lua files say: node tools/build/embed-lua.mjs`,
-    )
+    console.error(`${name} is not what ${source}: node tools/build/embed-lua.mjs`)
     process.exitCode = 1
-  } else {
-    writeFileSync(path, wanted)
-  }
+  } else writeFileSync(path, wanted)
 }
 
 function moduleOf(folder) {

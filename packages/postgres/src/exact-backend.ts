@@ -16,10 +16,10 @@ import {
   SluiceError,
   type SqlRunner,
 } from '@sluice/limiter-core/backend'
+import { ALGORITHMS } from './functions/kinds.ts'
 import type { PostgresBackend } from './limit-backend.ts'
 import { ExactCalls } from './requests/exact-calls.ts'
 import type { LimitRequest } from './requests/limit-request.ts'
-import { ALGORITHMS } from './requests/policy-numbers.ts'
 import { PoolErrors } from './server/pool-errors.ts'
 import { SqlCalls } from './server/sql-calls.ts'
 import { countIdentity } from './tables/count-identity.ts'

@@ -33,6 +33,8 @@ export const edits: readonly Edit[] = [
     after: "if (algorithm === 'token-bucket' || algorithm === 'gcra'",
     insert: " || algorithm === 'leaky-meter'",
   },
+  { path: 'packages/postgres/src/functions/kinds.ts', after: "  'gcra',\n", insert: "  'leaky-meter',\n" },
+  { path: 'packages/postgres/src/functions/kinds.ts', after: '  holding: 8,\n', insert: "  'leaky-meter': 9,\n" },
   {
     path: 'packages/fleet/src/sync/synced-policies.ts',
     after: "'sliding-window', 'token-bucket', 'gcra'",

@@ -5,7 +5,7 @@ import { parseSync } from '@swc/core'
 
 /**
  * Returns the class in a file as `{ fields, arrays, methods, constants }`: expressions of fields in the order in which
- * constructors set them, names of arrays of numbers, `{ params, body }` by method, and constants of the modules.
+ * constructors set them, names of arrays of numbers, `{ params, body, returnsBoolean }` by method, and constants of the modules.
  */
 export function readClass(path) {
   const module = parseSync(readFileSync(path, 'utf8'), { syntax: 'typescript', target: 'es2022' }).body
@@ -53,7 +53,11 @@ function addMember({ fields, arrays, methods }, member) {
     }
   } else if (member.type === 'ClassMethod' || member.type === 'PrivateMethod') {
     if (member.function.body)
-      methods.set(name, { params: namesOf(member.function.params), body: member.function.body.stmts })
+      methods.set(name, {
+        params: namesOf(member.function.params),
+        body: member.function.body.stmts,
+        returnsBoolean: member.function.returnType?.typeAnnotation.kind === 'boolean',
+      })
   } else if (member.value) addField(fields, arrays, name, member.value)
 }
 

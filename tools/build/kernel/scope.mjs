@@ -1,7 +1,4 @@
-/** Words of Lua that are names in TypeScript. */
-const RESERVED = new Set(['end', 'repeat', 'until', 'then', 'local', 'elseif', 'nil', 'not', 'and', 'or'])
-
-/** The Lua names of variables, and the arguments that stand for parameters of a method. */
+/** The names of variables in the generated code, and the arguments that stand for parameters of a method. */
 export class Scope {
   #writer
   #outer
@@ -14,15 +11,15 @@ export class Scope {
     this.#outer = outer
   }
 
-  /** Returns a new Lua name of a variable. */
+  /** Returns a new name of a variable in the generated code. */
   declare(name) {
-    const lua = this.#writer.fresh(name)
-    this.#names.set(name, lua)
-    return lua
+    const own = this.#writer.fresh(name)
+    this.#names.set(name, own)
+    return own
   }
 
-  bind(name, lua) {
-    this.#names.set(name, lua)
+  bind(name, text) {
+    this.#names.set(name, text)
   }
 
   /** Lets an expression of another scope stand for a parameter. */
@@ -52,14 +49,9 @@ export class Scope {
   }
 }
 
-export function nameOf(name) {
-  const plain = name.replace(/^_/, '')
-  return RESERVED.has(plain) ? `${plain}Value` : plain
-}
-
-/** The Lua name of an element of an array, such as `previousUnits` for `PREVIOUS_UNITS`. */
+/** The name of an element of an array, such as `previousUnits` for `PREVIOUS_UNITS`. */
 export function placeName(constant) {
-  return nameOf(constant.toLowerCase().replace(/_(\w)/g, (_, letter) => letter.toUpperCase()))
+  return constant.toLowerCase().replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
 }
 
 /** Whether a node is a field of the class with this name. */

@@ -21,7 +21,8 @@ export function holdsName(sliceMs: number): string {
 /**
  * A policy whose units can be held. Its cells are those of the policy, then the end of the last slice, then the units
  * held until the end of each slice, the last slice first. Units whose slice has ended are free without a write, so a
- * process that ends without settling its holds leaves nothing behind. Translated to Lua; see `UsagePolicy`.
+ * process that ends without settling its holds leaves nothing behind. Translated to Lua and PL/pgSQL; see
+ * `UsagePolicy`.
  *
  * Guarantee: used and held units together follow the guarantee of the policy.
  */

@@ -7,7 +7,7 @@ export type Cells = Float64Array
 
 /**
  * A policy of one algorithm. Its subclasses are the only text of the algorithms: `tools/build/kernel` translates them to
- * Lua for Redis. They are therefore written in a part of TypeScript that has a counterpart there: numbers and booleans,
+ * Lua for Redis and to PL/pgSQL. They are therefore written in a part of TypeScript that has a counterpart in both: numbers and booleans,
  * `cells[at + index]`, fields of numbers, private arrays of numbers, local variables, `if`, `while`, calls of their own
  * methods, of `Math` and of the functions in `whole-ms.ts`, and no `return` inside of a loop.
  */

@@ -1,3 +1,4 @@
+import { isUsable, UNUSED } from './algorithm-functions.ts'
 import { type FunctionNames, SIMULATED_EXTRA_MS, SLACK_MS } from './function-names.ts'
 import { chargeSize, requestBlock } from './request-block.ts'
 
@@ -104,7 +105,9 @@ begin
     end if;
     if phase = 2 then
       for n in 1 .. key_count loop
-        if needed[n] and not stored[n] then cells[n].c := ${schema}.limit1_unused(policies[policy_of[n]].c); end if;
+        continue when stored[n] or not needed[n];
+        p := policies[policy_of[n]].c;
+        cells[n].c := ${UNUSED};
       end loop;
     end if;
     clock := date_part('epoch', clock_timestamp()) * 1000;
@@ -130,8 +133,8 @@ begin
           kind := g[at + 3];
           if policy_of[k] = 0 then
             policy_of[k] := n_policy;
-            if not stored[k] then cells[k].c := ${schema}.limit1_unused(p); end if;
-            usable[k] := ${schema}.limit1_is_usable(p, cells[k].c);
+            if not stored[k] then cells[k].c := ${UNUSED}; end if;
+            usable[k] := ${isUsable('cells[k].c')};
           end if;
           writes := writes or (op = 0 and kind % 4 > 1);
           if may_take and not writes and cost > 0 and kind = 0 then

@@ -41,6 +41,22 @@ begin
 end
 $$;
 
+create or replace function ${schema}.limit1_raise(p float8[], c float8[], now float8, units float8, reset_ms float8)
+returns float8[] language plpgsql immutable as $$
+declare
+  used float8 := p[2] - ${schema}.limit1_remaining(p, c, now);
+  adjusted float8[];
+begin
+  if used > 0 then
+    adjusted := ${schema}.limit1_adjust(p, c, now, units, now);
+    c := adjusted[3 :];
+    if adjusted[1] = units then return c; end if;
+  end if;
+  return ${schema}.limit1_adopt(
+    p, c, now, used + units, greatest(reset_ms, ${schema}.limit1_reset_after(p, c, now)));
+end
+$$;
+
 create or replace function ${schema}.limit1_make_good(
   of_name text, p float8[], c float8[], now float8, lost_before float8, known float8[]
 ) returns float8[] language plpgsql volatile as $$

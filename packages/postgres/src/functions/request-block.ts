@@ -1,4 +1,5 @@
 import { IDEMPOTENT_MS } from '@sluice/limiter-core/backend'
+import { UNUSED } from './algorithm-functions.ts'
 
 /** SQL of the number of numbers of a charge of this kind. */
 export function chargeSize(kind: string): string {
@@ -136,7 +137,7 @@ export function requestBlock(schema: string): string {
           insert into ${schema}.limits as l (name, cells, kept_until)
             values (' mark:' || keys[k], array[now, 0], clock + cost)
             on conflict (name) do update set cells = excluded.cells, kept_until = excluded.kept_until;
-          cells[k].c := ${schema}.limit1_unused(p);
+          cells[k].c := ${UNUSED};
           is_changed := true;
         elsif may_take and cost > 0 and (all_fit or kind % 2 = 0) then
           if kind > 3 then

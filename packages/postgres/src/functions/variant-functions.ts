@@ -1,4 +1,5 @@
 import type { FunctionNames } from './function-names.ts'
+import { KINDS } from './kinds.ts'
 
 /**
  * Functions of policies whose plans have different cell layouts, like `CompiledVariants` of limiter-core. The cells of
@@ -7,7 +8,7 @@ import type { FunctionNames } from './function-names.ts'
 export function variantFunctions({ schema }: FunctionNames): string {
   return `
 create or replace function ${schema}.limit1_variant_at(i int) returns int language sql immutable as $$
-  select 4 + (i - 1) * 9
+  select 6 + (i - 1) * 11
 $$;
 
 create or replace function ${schema}.limit1_parts(p float8[], c float8[])
@@ -18,18 +19,14 @@ declare
   at int;
   count int;
 begin
-  for i in 1 .. p[3]::int loop
+  for i in 1 .. p[5]::int loop
     at := ${schema}.limit1_variant_at(i);
-    case p[at + 3]
-    when 4 then
+    if p[at + 3] = ${KINDS['sliding-log']} then
       place := place + 1;
       count := coalesce(c[place], 0);
-    when 1 then count := 2;
-    when 2 then count := 4;
-    when 3 then count := p[at + 6] + 2;
-    when 5 then count := 2;
-    else count := 1;
-    end case;
+    else
+      count := p[at + 5];
+    end if;
     if p[at + 1] > 0 then count := count + 1; end if;
     parts[i].c := coalesce(c[place + 1 : place + count], '{}');
     if cardinality(parts[i].c) < count then
@@ -46,8 +43,8 @@ returns float8[] language plpgsql immutable as $$
 declare
   c float8[] := '{}';
 begin
-  for i in 1 .. p[3]::int loop
-    if p[${schema}.limit1_variant_at(i) + 3] = 4 then c := c || cardinality(parts[i].c)::float8; end if;
+  for i in 1 .. p[5]::int loop
+    if p[${schema}.limit1_variant_at(i) + 3] = ${KINDS['sliding-log']} then c := c || cardinality(parts[i].c)::float8; end if;
     c := c || parts[i].c;
   end loop;
   return c;
@@ -61,10 +58,10 @@ declare
   longest float8 := 0;
   at int;
 begin
-  for i in 1 .. p[3]::int loop
+  for i in 1 .. p[5]::int loop
     at := ${schema}.limit1_variant_at(i);
     if p[at] <> 2 then
-      longest := greatest(longest, ${schema}.limit1_wait(p[at + 3 : at + 8], parts[i].c, now, cost));
+      longest := greatest(longest, ${schema}.limit1_wait(p[at + 3 : at + 10], parts[i].c, now, cost));
     end if;
   end loop;
   return longest;
@@ -78,10 +75,10 @@ declare
   fewest float8 := p[2];
   at int;
 begin
-  for i in 1 .. p[3]::int loop
+  for i in 1 .. p[5]::int loop
     at := ${schema}.limit1_variant_at(i);
     if p[at] <> 2 then
-      fewest := least(fewest, ${schema}.limit1_remaining(p[at + 3 : at + 8], parts[i].c, now));
+      fewest := least(fewest, ${schema}.limit1_remaining(p[at + 3 : at + 10], parts[i].c, now));
     end if;
   end loop;
   return fewest;
@@ -95,10 +92,10 @@ declare
   longest float8 := 0;
   at int;
 begin
-  for i in 1 .. p[3]::int loop
+  for i in 1 .. p[5]::int loop
     at := ${schema}.limit1_variant_at(i);
     if of_all or p[at] <> 2 then
-      longest := greatest(longest, ${schema}.limit1_reset_after(p[at + 3 : at + 8], parts[i].c, now));
+      longest := greatest(longest, ${schema}.limit1_reset_after(p[at + 3 : at + 10], parts[i].c, now));
     end if;
   end loop;
   return longest;
@@ -122,9 +119,9 @@ declare
   fitting float8;
   at int;
 begin
-  for i in 1 .. p[3]::int loop
+  for i in 1 .. p[5]::int loop
     at := ${schema}.limit1_variant_at(i);
-    plain := p[at + 3 : at + 8];
+    plain := p[at + 3 : at + 10];
     fitting := cost;
     if p[at] = 2 then
       fitting := ${schema}.limit1_fitting(p[at + 1], p[at + 2], plain, parts[i].c, now, cost);
@@ -150,9 +147,9 @@ declare
   fitting float8;
   at int;
 begin
-  for i in 1 .. p[3]::int loop
+  for i in 1 .. p[5]::int loop
     at := ${schema}.limit1_variant_at(i);
-    plain := p[at + 3 : at + 8];
+    plain := p[at + 3 : at + 10];
     fitting := units;
     if p[at] = 2 and units > 0 then
       fitting := ${schema}.limit1_fitting(p[at + 1], p[at + 2], plain, parts[i].c, now, units);
@@ -183,9 +180,9 @@ declare
   more float8;
   at int;
 begin
-  for i in 1 .. p[3]::int loop
+  for i in 1 .. p[5]::int loop
     at := ${schema}.limit1_variant_at(i);
-    plain := p[at + 3 : at + 8];
+    plain := p[at + 3 : at + 10];
     if p[at] = 0 then
       parts[i].c := ${schema}.limit1_adopt(plain, parts[i].c, now, known,
         case when p[at + 1] > 0 then least(reset_ms, p[at + 2] / p[at + 1]) else reset_ms end);

@@ -1,11 +1,13 @@
 import { type ServerState, sendAgain, soonest, stillWanted } from '@sluice/fleet/backend'
-import type { Clock, Observers } from '@sluice/limiter-core/backend'
+import type { Clock, CompiledPolicy, Observers } from '@sluice/limiter-core/backend'
+import { takeFunctionName } from '../functions/take-function.ts'
 import { failureOf, isRepeatable, lateFailure, PostgresFailure, unsentFailure } from '../server/postgres-failure.ts'
 import type { SqlCalls } from '../server/sql-calls.ts'
 import { decideArguments, isPlainTake, takeArguments } from './decide-call.ts'
 import { LimitReply } from './decide-reply.ts'
 import { DecisionQueue } from './decision-queue.ts'
 import { type LimitRequest, reportsUsage } from './limit-request.ts'
+import { soleAlgorithm } from './policy-numbers.ts'
 
 export interface ExactCallsOptions {
   readonly calls: SqlCalls
@@ -28,7 +30,9 @@ const DATA_ERRORS = '22'
 export class ExactCalls {
   readonly #options: ExactCallsOptions
   readonly #queue: DecisionQueue
-  readonly #statements: Readonly<Record<'clock' | 'decide' | 'take', string>>
+  readonly #statements: Readonly<Record<'clock' | 'decide', string>>
+  /** Returns the statement of a single take. */
+  readonly #takeStatement: (of: CompiledPolicy) => string
 
   constructor(options: ExactCallsOptions) {
     this.#options = options
@@ -37,8 +41,9 @@ export class ExactCalls {
     this.#statements = {
       clock: `select ${schema}.limit1_contact() as reply`,
       decide: `select ${schema}.limit1_decide(${head}, $4::text[], $5::text[], $6::text::float8[]) as reply`,
-      take: `select ${schema}.limit1_take(${head}, $4::text, $5::text::float8[], $6::float8) as reply`,
     }
+    const parameters = `${head}, $4::text, $5::text::float8[], $6::float8`
+    this.#takeStatement = (of) => `select ${schema}.${takeFunctionName(soleAlgorithm(of))}(${parameters}) as reply`
     const send = (requests: readonly LimitRequest[]) => this.#send(requests)
     this.#queue = new DecisionQueue({ maxBatch, maxStatements: MOST_STATEMENTS, send })
   }
@@ -85,7 +90,8 @@ export class ExactCalls {
     const [first] = requests
     const deadlineAt = soonest(requests)
     if (requests.length === 1 && isPlainTake(first)) {
-      return this.#call(this.#statements.take, deadlineAt, takeArguments(first))
+      const [{ counter }] = first.charges
+      return this.#call(this.#takeStatement(counter.compiled), deadlineAt, takeArguments(first))
     }
     const { server, clock } = this.#options
     const now = clock.now()

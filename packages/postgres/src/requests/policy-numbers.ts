@@ -1,34 +1,21 @@
-import type { AlgorithmName, CompiledPolicy } from '@sluice/limiter-core/backend'
+import type { CompiledPolicy } from '@sluice/limiter-core/backend'
+import { KINDS, type SqlAlgorithm } from '../functions/kinds.ts'
 
-/** Algorithms that the SQL functions implement. */
-export const ALGORITHMS: readonly AlgorithmName[] = [
-  'fixed-window',
-  'sliding-window',
-  'sliding-log',
-  'token-bucket',
-  'gcra',
-]
-
-/** Numbers of the algorithms in SQL. */
-const KINDS = { fixed: 1, epochs: 2, slices: 3, log: 4, bucket: 5, gcra: 6, variants: 7, holding: 8 } as const
 /** Numbers of the roles of variants in SQL. */
 const ROLES = { own: 0, larger: 1, charged: 2 } as const
-const EPSILON_MS = 0.001
-const MAX_EPSILON_UNITS = 0.5
+/** Cells that holds add to those of a policy. */
+const HELD_CELLS = 10
 
 const numbersByPolicy = new WeakMap<CompiledPolicy, readonly number[]>()
 
 /**
- * Returns the numbers of a policy that the SQL functions read as `p`. A policy without variants has six:
+ * Returns the numbers of a policy that the SQL functions read as `p`. All begin with the kind, the capacity, and the
+ * smallest and largest number of cells. Then follow:
  *
- * - fixed window (1) and window of two epochs (2): kind, capacity, windowMs;
- * - sliced window (3): kind, capacity, windowMs, slices, length of a slice in ms;
- * - log (4): kind, capacity, windowMs, room, whether other variants charge the same cells;
- * - token bucket (5): kind, capacity, windowMs, limit, units per ms, tolerance in units;
- * - gcra (6): kind, capacity, windowMs, limit, ms per unit, ms of a full burst.
- *
- * A policy with variants (7): kind, capacity, number of variants, and for each variant its role, perMs, ceiling and six
- * numbers. A policy with holds (8): kind, capacity, length of a slice in ms, and the numbers of the policy.
+ * - for a policy without variants: windowMs, limit, the number of slices or the room of a log, and whether other variants
+ *   charge the same cells;
+ * - for a policy with variants: their number, and for each its role, perMs, ceiling and eight numbers;
+ * - for a policy with holds: the length of a slice in ms, and the numbers of the policy.
  */
 export function policyNumbers(compiled: CompiledPolicy): readonly number[] {
   let numbers = numbersByPolicy.get(compiled)
@@ -39,9 +26,18 @@ export function policyNumbers(compiled: CompiledPolicy): readonly number[] {
   return numbers
 }
 
+/** Returns the algorithm of a policy; undefined for a policy that is made of other policies. */
+export function soleAlgorithm(compiled: CompiledPolicy): SqlAlgorithm | undefined {
+  return compiled.holds || compiled.variants ? undefined : algorithmOf(compiled)
+}
+
 function numbersOf(compiled: CompiledPolicy): readonly number[] {
   const { holds, variants, capacity } = compiled
-  if (holds) return [KINDS.holding, capacity, holds.sliceMs, ...policyNumbers(holds.inner)]
+  if (holds) {
+    const numbers = policyNumbers(holds.inner)
+    const [, , least, most] = numbers
+    return [KINDS.holding, capacity, HELD_CELLS + least, HELD_CELLS + most, holds.sliceMs, ...numbers]
+  }
   return variants ? variantsNumbers(compiled) : plainNumbers(compiled, false)
 }
 
@@ -52,27 +48,19 @@ function variantsNumbers({ capacity, variants = [] }: CompiledPolicy): readonly 
     ceiling,
     ...plainNumbers(compiled, true),
   ])
-  return [KINDS.variants, capacity, variants.length, ...each]
+  return [KINDS.variants, capacity, 0, Number.POSITIVE_INFINITY, variants.length, ...each]
 }
 
 /** `beside`: whether other variants charge the same cells without checking this policy. */
-function plainNumbers({ policy, capacity, room = capacity }: CompiledPolicy, beside: boolean): readonly number[] {
-  const { algorithm, limit, windowMs, slices = 1 } = policy
-  switch (algorithm) {
-    case 'fixed-window':
-      return [KINDS.fixed, capacity, windowMs, 0, 0, 0]
-    case 'sliding-log':
-      return [KINDS.log, capacity, windowMs, room, beside ? 1 : 0, 0]
-    case 'token-bucket': {
-      const perMs = limit / windowMs
-      return [KINDS.bucket, capacity, windowMs, limit, perMs, Math.min(EPSILON_MS * perMs, MAX_EPSILON_UNITS)]
-    }
-    case 'gcra': {
-      const unitMs = windowMs / limit
-      return [KINDS.gcra, capacity, windowMs, limit, unitMs, unitMs * capacity]
-    }
-    default:
-      if (slices > 1) return [KINDS.slices, capacity, windowMs, slices, windowMs / slices, 0]
-      return [KINDS.epochs, capacity, windowMs, 0, 0, 0]
-  }
+function plainNumbers(compiled: CompiledPolicy, beside: boolean): readonly number[] {
+  const { policy, capacity, room } = compiled
+  // a log has as many cells as timestamps
+  const cells = room === undefined ? [compiled.cells, compiled.cells] : [0, Number.POSITIVE_INFINITY]
+  const { windowMs, limit, slices = 1 } = policy
+  return [KINDS[algorithmOf(compiled)], capacity, ...cells, windowMs, limit, room ?? slices, beside ? 1 : 0]
+}
+
+function algorithmOf({ policy: { algorithm, slices = 1 } }: CompiledPolicy): SqlAlgorithm {
+  if (algorithm !== 'sliding-window') return algorithm
+  return slices > 1 ? 'sliced-window' : 'two-epoch-window'
 }

@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto'
 import { SluiceError, type SqlRunner, shown } from '@sluice/limiter-core/backend'
-import { adjustFunctions } from '../functions/adjust-functions.ts'
-import { cellFunctions } from '../functions/cell-functions.ts'
+import { algorithmFunctions } from '../functions/algorithm-functions.ts'
 import { deadlineFunction } from '../functions/deadline-function.ts'
 import { decideFunction } from '../functions/decide-function.ts'
 import { holdFunctions } from '../functions/hold-functions.ts'
 import { knownFunctions } from '../functions/known-functions.ts'
-import { readFunctions } from '../functions/read-functions.ts'
-import { takeFunction } from '../functions/take-function.ts'
+import { takeFunctions } from '../functions/take-function.ts'
 import { timeFunctions } from '../functions/time-functions.ts'
 import { variantFunctions } from '../functions/variant-functions.ts'
-import { windowFunctions } from '../functions/window-functions.ts'
-import { writeFunctions } from '../functions/write-functions.ts'
 
 /** Seed of the hashes of row names, and the advisory lock of `migrate`. 'limits' in ASCII. */
 const LOCK = 0x6c696d697473
@@ -66,16 +62,12 @@ export class LimitTables {
     const { schema, limits, epoch } = this
     const functions = [
       timeFunctions,
-      windowFunctions,
-      cellFunctions,
-      readFunctions,
-      writeFunctions,
-      adjustFunctions,
+      algorithmFunctions,
       variantFunctions,
       holdFunctions,
       knownFunctions,
       deadlineFunction,
-      takeFunction,
+      takeFunctions,
       decideFunction,
     ]
     const text = functions.map((create) => create({ schema, epoch, lockSeed: LOCK })).join('\n')

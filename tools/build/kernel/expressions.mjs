@@ -1,41 +1,30 @@
-// Translates expressions of an algorithm to Lua.
+// Translates expressions of an algorithm. Subclasses write the parts that depend on the language.
 import { superName } from './algorithm-class.mjs'
-import { LuaLines } from './lua-lines.mjs'
-import { expressionOf, isBoolean, isField, nameOf, placeName, Scope, termsOf } from './scope.mjs'
+import { CodeLines } from './code-lines.mjs'
+import { expressionOf, isField, placeName, Scope, termsOf } from './scope.mjs'
 
-const BINARY = { '===': '==', '!==': '~=', '&&': 'and', '||': 'or' }
-export const PRECEDENCE = {
-  or: 1,
-  and: 2,
-  '<': 3,
-  '>': 3,
-  '<=': 3,
-  '>=': 3,
-  '~=': 3,
-  '==': 3,
-  '+': 5,
-  '-': 5,
-  '*': 6,
-  '/': 6,
-  '%': 6,
+export const PRECEDENCE = { or: 1, and: 2, compare: 3, sum: 5, product: 6, unary: 7, atom: 9 }
+const PRECEDENCE_OF = {
+  '||': PRECEDENCE.or,
+  '&&': PRECEDENCE.and,
+  '+': PRECEDENCE.sum,
+  '-': PRECEDENCE.sum,
+  '*': PRECEDENCE.product,
+  '/': PRECEDENCE.product,
+  '%': PRECEDENCE.product,
 }
-const UNARY = 7
-const ATOM = 9
-/** Local functions and variables around each text. */
-const GLOBALS = ['c', 'now', 'floor', 'ceil', 'min', 'max', 'huge', 'KEYS', 'ARGV', 'call', 'format', 'time', 'at']
-/** Names of arguments that Lua code does not need: the cells of a key are a table of their own. */
+/** Names of arguments that generated code does not need: the cells of a key are an array of their own. */
 export const POSITION = 'at'
 export const OUTPUTS = 'numbers'
 /** Field of a facet with the index of its first cell. */
-const FIRST = 'first'
+export const FIRST = 'first'
 
-export class LuaExpressions extends LuaLines {
-  /** Lua names of the numbers that the current text writes, by index. */
+export class Expressions extends CodeLines {
+  /** Names of the numbers that the current text writes, by index. */
   outputs = []
-  /** Methods that are local functions; calls of other methods are inlined. */
+  /** Methods that are functions; calls of other methods are inlined. */
   shared = new Set()
 
-  /** `options.rounds`: cells that hold a whole number of ms if the key is stored as an integer. */
   constructor(read, options = {}) {
     super()
     this.read = read
@@ -44,10 +33,17 @@ export class LuaExpressions extends LuaLines {
 
   /** Begins a text in which these names are taken. */
   start(names) {
-    const fields = [...this.read.fields.keys()].map(nameOf)
-    const methods = [...this.read.methods.keys()].map(nameOf)
-    const elements = [...this.read.arrays].flatMap((array) => this.placesOf(array) ?? nameOf(array))
-    this.used = new Set([...GLOBALS, ...fields, ...methods, ...elements, ...names.filter(Boolean)])
+    const fields = [...this.read.fields.keys()].map((name) => this.nameOf(name))
+    const methods = [...this.read.methods.keys()].map((name) => this.nameOf(name))
+    const elements = [...this.read.arrays].flatMap((array) => this.placesOf(array) ?? this.nameOf(array))
+    this.used = new Set([...this.globals, ...fields, ...methods, ...elements, ...names.filter(Boolean)])
+  }
+
+  /** Returns the scope of expressions of constructors. */
+  constantScope() {
+    const scope = new Scope(this)
+    for (const [name, text] of Object.entries(this.options.names ?? {})) scope.bind(name, text)
+    return scope
   }
 
   expression(node, scope) {
@@ -61,7 +57,7 @@ export class LuaExpressions extends LuaLines {
 
   write(node, scope) {
     switch (node.type) {
-      case 'LuaName':
+      case 'WrittenName':
         return atom(node.name)
       case 'NumericLiteral':
       case 'BooleanLiteral':
@@ -82,91 +78,50 @@ export class LuaExpressions extends LuaLines {
         return atom(this.member(node, scope))
       case 'CallExpression':
         return this.callExpression(node, scope)
-      case 'ArrowFunctionExpression': {
-        const inner = new Scope(this, scope)
-        const params = node.params.map(({ value }) => inner.declare(value))
-        return atom(this.closure(params, node.body, inner))
-      }
+      case 'ArrowFunctionExpression':
+        return this.arrow(node, scope)
       default:
         throw new Error(`not translated: ${node.type}`)
     }
   }
 
-  /** Returns a function, whose calls of methods are inlined into its own body. */
-  closure(params, body, scope) {
-    const outer = this.lines
-    const { length } = this.indent
-    this.lines = []
-    this.indent = `${this.indent}  `
-    const value = this.hoisted(body, scope)
-    const lines = this.lines
-    this.lines = outer
-    this.indent = ' '.repeat(length)
-    const head = `function(${params.join(', ')})`
-    return lines.length === 0
-      ? `${head} return ${value} end`
-      : `${head}\n${lines.join('\n')}\n${this.indent}  return ${value}\n${this.indent}end`
-  }
-
   unary({ operator, argument }, scope) {
-    const text = this.operand(argument, scope, UNARY)
-    return { text: operator === '!' ? `not ${text}` : `-${text}`, precedence: UNARY }
+    const text = this.operand(argument, scope, PRECEDENCE.unary)
+    return { text: operator === '!' ? `not ${text}` : `-${text}`, precedence: PRECEDENCE.unary }
   }
 
   binary({ operator, left, right }, scope) {
-    const lua = BINARY[operator] ?? operator
-    const precedence = PRECEDENCE[lua]
+    const precedence = PRECEDENCE_OF[operator] ?? PRECEDENCE.compare
     // sums of doubles are not associative
-    const text = `${this.operand(left, scope, precedence)} ${lua} ${this.operand(right, scope, precedence + 1)}`
-    return { text, precedence }
-  }
-
-  conditional({ test, consequent, alternate }, scope) {
-    if (isBoolean(consequent)) throw new Error('`and` with a boolean that may be false')
-    const value = this.operand(consequent, scope, PRECEDENCE.and)
-    const other = this.operand(alternate, scope, PRECEDENCE.or)
-    return { text: `${this.operand(test, scope, PRECEDENCE.and)} and ${value} or ${other}`, precedence: PRECEDENCE.or }
+    const [one, other] = [this.operand(left, scope, precedence), this.operand(right, scope, precedence + 1)]
+    return { text: `${one} ${this.operators[operator] ?? operator} ${other}`, precedence }
   }
 
   member({ object, property }, scope) {
-    if (object.type === 'Identifier' && object.value === 'Number') return 'huge'
-    if (object.type === 'Identifier' && object.value === 'policy') return nameOf(property.value)
+    if (object.type === 'Identifier' && object.value === 'Number') return this.infinity
+    if (object.type === 'Identifier' && object.value === 'policy') return this.nameOf(property.value)
     if (object.type === 'Identifier' && object.value === 'cells') return this.cell(property.expression, scope)
     if (object.type === 'Identifier' && object.value === OUTPUTS)
       return this.outputs[this.constantOf(property.expression)]
     const array = object.type === 'Identifier' ? scope.arrayOf(object.value) : this.arrayOf(object)
     if (array) {
-      if (this.placesOf(array)) return placeName(property.expression.value)
-      return `${nameOf(array)}[${this.index(property.expression, scope)}]`
+      if (this.placesOf(array)) return this.nameOf(placeName(property.expression.value))
+      return `${this.nameOf(array)}[${this.index(property.expression, scope)}]`
     }
-    return nameOf(property.value)
+    return this.nameOf(property.value)
   }
 
   arrayOf(node) {
     return [...this.read.arrays].find((name) => isField(node, name))
   }
 
-  /** Returns a cell: an element of a table, or with `options.locals` a local variable. */
-  cell(index, scope) {
-    const place = this.index(index, scope)
-    if (!this.options.locals) return `${this.cellsOf(index, scope)}[${place}]`
-    if (!/^\d+$/.test(place)) throw new Error('a cell that is no variable')
-    return `${scope.get('cells')}${place}`
-  }
-
-  /** Returns the table of a cell: a facet has a table of its own for its cells. */
-  cellsOf(index, scope) {
-    const cells = scope.get('cells')
-    return termsOf(index).some((term) => isField(term, FIRST)) ? `${cells}.${this.options.own}` : cells
-  }
-
-  /** Returns an index from 1 on. */
-  index(node, scope) {
+  /** Returns an index from `first` on. */
+  index(node, scope, first = 1) {
     const terms = termsOf(node).filter((term) => term.value !== POSITION && !isField(term, FIRST))
     const fixed = terms.map((term) => this.constantOf(term)).filter((value) => value !== undefined)
     const others = terms.filter((term) => this.constantOf(term) === undefined)
-    const sum = fixed.reduce((one, other) => one + other, 1)
-    const text = others.map((term) => this.operand(term, scope, PRECEDENCE['+'])).join(' + ')
+    const sum = fixed.reduce((one, other) => one + other, first)
+    const text = others.map((term) => this.operand(term, scope, PRECEDENCE.sum)).join(' + ')
     if (text === '') return String(sum)
     return sum === 0 ? text : `${text} + ${sum}`
   }
@@ -178,9 +133,9 @@ export class LuaExpressions extends LuaLines {
 
   callExpression(node, scope) {
     const method = this.methodOf(node)
-    if (this.isInner(node)) return atom(`inner.${node.callee.property.value}(${this.arguments(node, scope)})`)
+    if (this.isInner(node)) return atom(this.innerCall(node, scope))
     if (method && this.shared.has(this.calledName(node))) {
-      return atom(`${nameOf(this.calledName(node))}(${this.arguments(node, scope)})`)
+      return atom(`${this.nameOf(this.calledName(node))}(${this.arguments(node, scope)})`)
     }
     if (method) {
       if (this.isInlined(node)) throw new Error('a call with statements, in the condition of a loop')
@@ -196,14 +151,7 @@ export class LuaExpressions extends LuaLines {
     return atom(`${name}(${args.join(', ')})`)
   }
 
-  /** Returns what an expression calls. Functions of modules that are no methods are needed rarely, so they are made there. */
-  functionName(callee, scope) {
-    if (callee.type === 'MemberExpression') return mathName(callee)
-    const made = this.options.functions?.get(callee.value)
-    return scope.find(callee.value) ?? (made ? `(${this.functionText(made)})` : callee.value)
-  }
-
-  /** Returns the arguments of a call of a Lua function. */
+  /** Returns the arguments of a call of a function. */
   arguments(node, scope) {
     const args = node.arguments.filter(({ expression: { value } }) => value !== POSITION && value !== OUTPUTS)
     return args.map(({ expression }) => this.expression(expression, scope)).join(', ')
@@ -216,10 +164,10 @@ export class LuaExpressions extends LuaLines {
 
   /** Writes an argument of a method that is a part of an expression. */
   argument({ node, scope }) {
-    return this.operand(node, scope, UNARY)
+    return this.operand(node, scope, PRECEDENCE.unary)
   }
 
-  /** Returns the Lua names of the elements of an array; undefined if its indexes are computed. */
+  /** Returns the names of the elements of an array; undefined if its indexes are computed. */
   placesOf(array) {
     const indexes = new Map()
     let isFixed = true
@@ -237,7 +185,7 @@ export class LuaExpressions extends LuaLines {
       for (const value of Object.values(node)) visit(value)
     }
     for (const { body } of this.read.methods.values()) visit(body)
-    return isFixed ? [...indexes.keys()].map(placeName) : undefined
+    return isFixed ? [...indexes.keys()].map((index) => this.nameOf(placeName(index))) : undefined
   }
 
   /** Returns the names of the methods that statements call. */
@@ -245,11 +193,6 @@ export class LuaExpressions extends LuaLines {
     if (!node || typeof node !== 'object') return []
     const own = this.methodOf(node) ? [this.calledName(node)] : []
     return [...own, ...Object.values(node).flatMap((value) => this.calledBy(value))]
-  }
-
-  callCount(name) {
-    const all = [...this.read.methods.values()].flatMap(({ body }) => this.calledBy(body))
-    return all.filter((called) => called === name).length
   }
 
   methodOf(node) {
@@ -281,11 +224,12 @@ export class LuaExpressions extends LuaLines {
   }
 }
 
-function atom(text) {
-  return { text, precedence: ATOM }
+export function atom(text) {
+  return { text, precedence: PRECEDENCE.atom }
 }
 
-function mathName({ object, property }) {
+/** Returns the name of the method of `Math` that is called. */
+export function mathName({ object, property }) {
   if (object.value !== 'Math') throw new Error(`not translated: a method of ${object.value}`)
-  return property.value === 'abs' ? 'math.abs' : property.value
+  return property.value
 }

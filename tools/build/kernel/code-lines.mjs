@@ -1,16 +1,15 @@
-// Lines of Lua code, and the names that they use.
-import { nameOf } from './scope.mjs'
+// Lines of generated code, and the names that they use.
 
-export class LuaLines {
+export class CodeLines {
   lines = []
   indent = ''
   used = new Set()
 
-  /** Returns a Lua name that the current text does not use yet. */
+  /** Returns a name that the current text does not use yet. */
   fresh(name) {
-    const lua = nameOf(name)
-    let free = lua
-    for (let number = 2; this.used.has(free); number++) free = `${lua}${number}`
+    const own = this.nameOf(name)
+    let free = own
+    for (let number = 2; this.used.has(free); number++) free = `${own}${number}`
     this.used.add(free)
     return free
   }

@@ -1,16 +1,8 @@
-// Writes packages/redis/src/lua/algorithms/generated.ts: the algorithms of limiter-core as Lua. With `isCheck` it writes
-// nothing, and returns whether the module is what the classes say.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { root } from '../../root-command.mjs'
+// Writes packages/redis/src/lua/algorithms/generated.ts: the algorithms of limiter-core as Lua.
 import { readClass, readFunctions } from './algorithm-class.mjs'
+import { algorithmFiles, algorithmPath, literal, property } from './generated-module.mjs'
 import { LuaWriter } from './lua-writer.mjs'
 
-const FROM = join(root, 'packages/limiter-core/src/algorithms')
-const TO = join(root, 'packages/redis/src/lua/algorithms/generated.ts')
-
-/** Policies that are made of other policies. */
-const MADE_OF_OTHERS = ['compiled-variants.ts', 'wrapped-policy.ts']
 /** Fields whose values the script receives, or does not need. */
 const GIVEN = ['policy', 'instants', 'cells', 'capacity', 'windowMs', 'room', 'beside']
 /** Lua names of arguments of constructors. */
@@ -36,20 +28,10 @@ const FACET_METHODS = {
   adopt: ['c', 'now', 'known', 'resetMs'],
 }
 
-export function writeAlgorithms(isCheck) {
-  const wanted = moduleText()
-  const isSame = existsSync(TO) && readFileSync(TO, 'utf8') === wanted
-  if (!isSame && !isCheck) writeFileSync(TO, wanted)
-  return isSame
-}
-
-function moduleText() {
-  const files = readdirSync(FROM).filter(
-    (name) =>
-      !MADE_OF_OTHERS.includes(name) && /class \w+ extends UsagePolicy/.test(readFileSync(join(FROM, name), 'utf8')),
-  )
-  const names = files.sort().map((file) => file.replace('.ts', ''))
-  const texts = names.map((name) => `  ${property(name)}: ${algorithmText(join(FROM, `${name}.ts`))},\n`)
+/** Returns the text of the module. */
+export function luaModule() {
+  const names = algorithmFiles()
+  const texts = names.map((name) => `  ${property(name)}: ${algorithmText(algorithmPath(name))},\n`)
   const facets = Object.entries(FACETS).map(([name, own]) => `  ${name}: ${literal(facetText(name, own))},\n`)
   const type = names.map((name) => `'${name}'`).join(' | ')
   return `${HEAD}
@@ -66,7 +48,7 @@ ${facets.join('')}}
 
 function algorithmText(path) {
   const read = readClass(path)
-  const functions = readFunctions(join(FROM, 'whole-ms.ts'))
+  const functions = readFunctions(algorithmPath('whole-ms'))
   // a short function is a method, and a long one is needed only after rounding errors
   read.methods.set('wholeMsUntil', functions.get('wholeMsUntil'))
   functions.delete('wholeMsUntil')
@@ -112,7 +94,7 @@ function localsOf(read, options) {
 }
 
 function facetText(name, own) {
-  const read = readClass(join(FROM, `${name}-policy.ts`))
+  const read = readClass(algorithmPath(`${name}-policy`))
   const writer = new LuaWriter(read, { own })
   const names = Object.keys(FACET_METHODS).filter((method) => read.methods.has(method))
   const shared = writer.sharedFunctions([...names, 'numbers'])
@@ -158,12 +140,3 @@ export interface AlgorithmText {
   readonly numbers: string
 }
 `
-
-/** Biome wants no quotes around a name that needs none. */
-function property(name) {
-  return name.includes('-') ? `'${name}'` : name
-}
-
-function literal(text) {
-  return JSON.stringify(text)
-}
