@@ -10,7 +10,7 @@ import { steps } from './steps.ts'
 // Random limiters, storages, requests, changes and faults keep the laws of decisions. Each run has the features of one
 // of the rarest triples so far, so that all pairs and triples of features occur together about equally often.
 
-const RUNS = 10_000
+const RUNS = 4_000
 /** Part of the runs in which each triple is in effect at least. */
 const LEAST_SHARE = 0.15
 /** Fewer runs do not reach that share: the first ones reach each triple once. */
