@@ -30,21 +30,21 @@ export class SolePolicy {
 
   /** Takes whole units. Returns undefined, and takes nothing, if a ban may have begun. */
   take(key: string, units: number, moment: Moment | undefined): MaybePromise<Decision> | undefined {
-    if (this.#canBan) return this.#takeUnbanned(key, units, moment)
-    return this.#take(this.#counter ?? counterOf(this.#open, key), key, units, moment)
-  }
-
-  #take(counter: Counter, key: string, units: number, moment: Moment | undefined): MaybePromise<Decision> {
+    if (this.#canBan && this.#open.ban?.latest?.endsAt !== Number.NEGATIVE_INFINITY) return undefined
+    const counter = this.#counter ?? counterOf(this.#open, key)
     const advisory = this.#isShadow ? counter.takeAdvisory?.(key, units, moment) : undefined
-    return advisory ?? counter.take(key, units, moment)
+    const decision = advisory ?? counter.take(key, units, moment)
+    return this.#canBan ? this.#struck(key, units, decision, moment) : decision
   }
 
-  #takeUnbanned(key: string, units: number, moment: Moment | undefined): MaybePromise<Decision> | undefined {
-    const open = this.#open
-    if (open.ban?.latest?.endsAt !== Number.NEGATIVE_INFINITY) return undefined
-    const decision = this.#take(this.#counter ?? counterOf(open, key), key, units, moment)
+  #struck(
+    key: string,
+    units: number,
+    decision: MaybePromise<Decision>,
+    moment: Moment | undefined,
+  ): MaybePromise<Decision> {
     return andThen(decision, (answered) =>
-      answered.binding.allowed ? answered : this.#bans.struck(chargeOf(open, key, units), answered, moment),
+      answered.binding.allowed ? answered : this.#bans.struck(chargeOf(this.#open, key, units), answered, moment),
     )
   }
 }

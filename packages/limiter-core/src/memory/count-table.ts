@@ -115,12 +115,14 @@ export class CountTable {
 
   /** Returns the slot of a key. A key that only the tail remembers is inserted into the table again. */
   find(slots: CounterSlots, key: string, now: number): SlotRef {
-    return this.#stored(slots, key) ?? this.#recalled(slots, now) ?? this.#recall.unusedSlot(slots)
+    this.#hash.text(key)
+    return this.#stored(slots) ?? this.#recalled(slots, now) ?? this.#recall.unusedSlot(slots)
   }
 
   /** Like `find`, and copies the slot to `row`. `isSame`: whether the key was also the last one. */
   findRow(slots: CounterSlots, key: string, now: number, row: Row, isSame: boolean): void {
-    const stored = isSame ? this.#storedUnder(slots) : this.#stored(slots, key)
+    if (!isSame) this.#hash.text(key)
+    const stored = this.#stored(slots)
     const { words, word, expiry, cells, at } = stored ?? this.#recalled(slots, now) ?? this.#recall.unusedSlot(slots)
     row.words = words
     row.word = word
@@ -140,7 +142,8 @@ export class CountTable {
 
   /** Returns the slot of a key for reading. Changes nothing. */
   look(slots: CounterSlots, key: string, now: number): SlotRef {
-    const stored = this.#stored(slots, key)
+    this.#hash.text(key)
+    const stored = this.#stored(slots)
     if (stored) return stored
     const nothing = this.#recall.unusedSlot(slots)
     if (this.#remembers(now)) this.#recall.write(slots, nothing, now)
@@ -211,14 +214,8 @@ export class CountTable {
     this.mark(slots, slot, now, slots.compiled.remaining(cells, at, now), slots.compiled.resetAfterMs(cells, at, now))
   }
 
-  /** Selects a key, and returns its slot in the table. */
-  #stored(slots: CounterSlots, key: string): SlotRef | undefined {
-    this.#hash.text(key)
-    return this.#storedUnder(slots)
-  }
-
   /** Selects the key that was hashed last, and returns its slot in the table. */
-  #storedUnder(slots: CounterSlots): SlotRef | undefined {
+  #stored(slots: CounterSlots): SlotRef | undefined {
     const hash = this.#hash
     // 0 marks an empty slot
     this.#low = hash.low ^ slots.low || 1

@@ -1,6 +1,5 @@
 import { AVAILABLE_AFTER, NUMBERS, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
 import type { Policy, PolicyVerdict } from '../contracts.ts'
-import { SoleDecision } from '../decision/sole-decision.ts'
 import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import type { AnswerSource } from './answer-source.ts'
 
@@ -13,19 +12,6 @@ export class MemoryAnswers {
 
   constructor(source: AnswerSource) {
     this.source = source
-  }
-
-  /** Returns the decision of one policy. */
-  sole(policy: Policy, now: number, isAdvisory: boolean): SoleDecision | RequestDecision {
-    const { numbers, source } = this
-    const waitMs = numbers[WAIT]
-    // shadow mode does not deny
-    if (isAdvisory && waitMs > 0) return this.answer([this.verdict(policy, true)], now)
-    const remaining = numbers[REMAINING]
-    const resetMs = numbers[RESET_AFTER]
-    const availableMs = numbers[AVAILABLE_AFTER]
-    const { name, counted } = source
-    return new SoleDecision(name, policy, remaining, waitMs, resetMs, now, availableMs, counted, isAdvisory)
   }
 
   verdict(policy: Policy, isAdvisory: boolean): PolicyVerdict {

@@ -1,4 +1,4 @@
-import { REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
+import { AVAILABLE_AFTER, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
 import type {
   Answer,
   Backend,
@@ -11,7 +11,7 @@ import type {
   PolicyVerdict,
   PriorUsage,
 } from '../contracts.ts'
-import type { SoleDecision } from '../decision/sole-decision.ts'
+import { SoleDecision } from '../decision/sole-decision.ts'
 import type { RequestDecision } from '../decision/verdict.ts'
 import { Observers } from '../observers/observers.ts'
 import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
@@ -81,7 +81,15 @@ export class MemoryBackend implements Backend<Answer> {
     const now = this.#read(moment)
     this.#takeUnits(slots, this.#table.find(slots, key, now), now, cost, undefined, isAdvisory)
     if (this.#unreported.length > 0) this.#report()
-    return this.#answers.sole(slots.compiled.policy, now, isAdvisory)
+    const { policy } = slots.compiled
+    const numbers = this.#numbers
+    const waitMs = numbers[WAIT]
+    // shadow mode does not deny
+    if (isAdvisory && waitMs > 0) return this.#answers.answer([this.#answers.verdict(policy, true)], now)
+    const { name, counted } = this.#answers.source
+    const left = numbers[REMAINING]
+    const resetMs = numbers[RESET_AFTER]
+    return new SoleDecision(name, policy, left, waitMs, resetMs, now, numbers[AVAILABLE_AFTER], counted, isAdvisory)
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): Answer {
