@@ -111,6 +111,13 @@ begin
 end
 $$;
 
+-- the changed cells of a variant with the further cell of one that drains, which its algorithm does not know
+create or replace function ${schema}.limit1_changed(
+  per_ms float8, count float8, before float8[], changed float8[]
+) returns float8[] language sql immutable as $$
+  select case when per_ms > 0 then changed[1 : count::int] || before[count::int + 1 :] else changed end
+$$;
+
 create or replace function ${schema}.limit1_spend_in_variants(p float8[], c float8[], now float8, cost float8)
 returns float8[] language plpgsql immutable as $$
 declare
@@ -129,7 +136,10 @@ begin
         parts[i].c[cardinality(parts[i].c)] := case when now = 0 then 5e-324 else now end;
       end if;
     end if;
-    if fitting > 0 then parts[i].c := ${schema}.limit1_spend(plain, parts[i].c, now, fitting); end if;
+    if fitting > 0 then
+      parts[i].c := ${schema}.limit1_changed(p[at + 1], plain[3], parts[i].c,
+        ${schema}.limit1_spend(plain, parts[i].c, now, fitting));
+    end if;
   end loop;
   return ${schema}.limit1_join(p, parts);
 end
@@ -162,7 +172,7 @@ begin
     end if;
     if fitting <> 0 then
       adjusted := ${schema}.limit1_adjust(plain, parts[i].c, now, fitting, taken_at);
-      parts[i].c := adjusted[3 :];
+      parts[i].c := ${schema}.limit1_changed(p[at + 1], plain[3], parts[i].c, adjusted[3 :]);
       if p[at] = 0 then moved := adjusted[1]; end if;
       if adjusted[1] <> 0 then changed := 1; end if;
     end if;
@@ -184,11 +194,15 @@ begin
     at := ${schema}.limit1_variant_at(i);
     plain := p[at + 3 : at + 10];
     if p[at] = 0 then
-      parts[i].c := ${schema}.limit1_adopt(plain, parts[i].c, now, known,
-        case when p[at + 1] > 0 then least(reset_ms, p[at + 2] / p[at + 1]) else reset_ms end);
+      parts[i].c := ${schema}.limit1_changed(p[at + 1], plain[3], parts[i].c,
+        ${schema}.limit1_adopt(plain, parts[i].c, now, known,
+          case when p[at + 1] > 0 then least(reset_ms, p[at + 2] / p[at + 1]) else reset_ms end));
     else
       more := least(known, plain[2]) - (plain[2] - ${schema}.limit1_remaining(plain, parts[i].c, now));
-      if more > 0 then parts[i].c := ${schema}.limit1_spend(plain, parts[i].c, now, more); end if;
+      if more > 0 then
+        parts[i].c := ${schema}.limit1_changed(p[at + 1], plain[3], parts[i].c,
+          ${schema}.limit1_spend(plain, parts[i].c, now, more));
+      end if;
     end if;
   end loop;
   return ${schema}.limit1_join(p, parts);
