@@ -99,7 +99,8 @@ export class Adjustments {
 
   /**
    * Returns one adjustment per policy, except policies that had no part in the take: they were off, the key was exempt,
-   * or units that they have not taken would be refunded. The decision shows this, not the current overrides, which may have changed since the take.
+   * or units that they have not taken would be refunded. The decision shows this, not the current overrides, which may
+   * have changed since the take.
    */
   #chargesOf(keys: Keys, units: Costs, taken: Decision | number | undefined): Charge[] {
     const { open: policies } = this.#limiter

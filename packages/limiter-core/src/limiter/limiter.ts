@@ -19,7 +19,8 @@ export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decisio
   peek(key: Keys, cost?: Costs, moment?: Moment): D
   /**
    * Adds `units` unconditionally: units beyond the limit become debt, negative units are a refund. `taken` is the
-   * decision that the units belong to, or its `takenAt`. Default: now.
+   * decision that the units belong to, or its `takenAt`: with a decision, no unit returns to a policy that took none.
+   * Default: now.
    */
   charge(key: Keys, units: Costs, taken?: Decision | number): D
   /**
