@@ -100,11 +100,11 @@ test('expired counts are deleted by the alarm of the object, and the others stay
     Array.from({ length: 200 }, async (_, key) => {
       await ask(`/short?key=${key}`)
       // on a busy machine, the alarm deletes the first of them before the last one is stored
-      return key % 10 === 0 ? stored() : undefined
+      return stored()
     }),
   )
-  expect(Math.max(...seen.map((one) => one?.names.length ?? 0))).toBeGreaterThan(2)
-  expect(seen.some((one) => one?.alarm)).toBe(true)
+  expect(Math.max(...seen.map(({ names }) => names.length))).toBeGreaterThan(2)
+  expect(seen.some(({ alarm }) => alarm)).toBe(true)
   await eventually(
     async () => {
       await ask('/ring')
