@@ -144,13 +144,13 @@ describe('source files', () => {
     expect([...counts].filter(([, files]) => files > 20)).toEqual([])
   })
 
-  test('make at most 14,700 lines per package', () => {
+  test('make at most 14,600 lines per package', () => {
     const lines = packages.map(({ name, folder }) => {
       const prefix = `${relative(root, folder).replaceAll('\\', '/')}/`
       const own = sources.filter(({ path }) => path.startsWith(prefix) && basename(path) !== 'generated.ts')
       return { name, lines: own.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0) }
     })
-    expect(lines.filter((one) => one.lines > 14_700)).toEqual([])
+    expect(lines.filter((one) => one.lines > 14_600)).toEqual([])
   })
 
   test('are named after their content, not utils or helpers', () => {

@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import {
-  type AlgorithmName,
-  algorithms,
-  type CompiledPolicy,
-  HoldingPolicy,
-  type Policy,
-} from '@sluice/limiter-core/backend'
+import { algorithms, type CompiledPolicy, HoldingPolicy } from '@sluice/limiter-core/backend'
 import { baseSeed, numberOfRuns, type SeededRandom, seededRandom } from '@sluice/testkit'
 import type { Pool } from 'pg'
 import { policyNumbers } from '../../packages/postgres/src/requests/policy-numbers.ts'
 import { LimitTables } from '../../packages/postgres/src/tables/limit-tables.ts'
+import { drawnPolicy, translatedPolicies } from '../algorithms/drawn-policy.ts'
 import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 
 let server: PostgresServer
@@ -133,29 +128,15 @@ function randomSteps(random: SeededRandom, { policy: { windowMs, limit }, capaci
   })
 }
 
-const policies: readonly Partial<Policy>[] = [
-  ...(Object.keys(algorithms) as AlgorithmName[]).map((algorithm) => ({ algorithm })),
-  { algorithm: 'sliding-window', slices: 2 },
-  { algorithm: 'sliding-window', slices: 7 },
-  { algorithm: 'token-bucket', burst: 3 },
-  { algorithm: 'gcra', burst: 150 },
-]
-
-const cases = policies.flatMap((some) => [false, true].map((isHeld) => [some, isHeld] as const))
+const cases = translatedPolicies.flatMap((some) => [false, true].map((isHeld) => [some, isHeld] as const))
 
 test.each(cases)('the PL/pgSQL code of %o equals its class to the bit, with holds: %s', async (some, isHeld) => {
   const seed = baseSeed()
   const random = seededRandom(seed)
   for (let history = 0; history < HISTORIES; history++) {
-    const largest = some.algorithm === 'sliding-log' ? 100 : [100, 10_000][random.whole(2)]
-    const limit = 1 + random.whole(largest)
-    const windowMs = Math.max(
-      some.algorithm === 'gcra' ? limit : 1,
-      1 + random.whole([1_000, 86_400_000][random.whole(2)]),
-    )
-    const policy = { name: 'any', limit, windowMs, ...some } as Policy
+    const policy = drawnPolicy(random, some)
     const plain = algorithms[policy.algorithm].compile(policy)
-    const compiled = isHeld ? new HoldingPolicy(plain, 1 + random.whole(windowMs)) : plain
+    const compiled = isHeld ? new HoldingPolicy(plain, 1 + random.whole(policy.windowMs)) : plain
     const steps = randomSteps(random, compiled)
     const { rows } = await pool.query('select live($1::float8[], $2::text[], $3::float8[]) as answer', [
       policyNumbers(compiled),

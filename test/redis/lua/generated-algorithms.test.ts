@@ -4,6 +4,7 @@ import { baseSeed, numberOfRuns, type SeededRandom, seededRandom } from '@sluice
 import { Redis } from 'ioredis'
 import { algorithmTexts } from '../../../packages/redis/src/lua/algorithms/generated.ts'
 import { constantNames, policyArgs } from '../../../packages/redis/src/lua/policy-args.ts'
+import { drawnPolicy, translatedPolicies } from '../../algorithms/drawn-policy.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 let server: RedisServer
@@ -101,29 +102,11 @@ function randomSteps(random: SeededRandom, { windowMs, limit }: Policy, capacity
   })
 }
 
-const policies: readonly Partial<Policy>[] = [
-  { algorithm: 'fixed-window' },
-  { algorithm: 'sliding-window' },
-  { algorithm: 'sliding-window', slices: 2 },
-  { algorithm: 'sliding-window', slices: 7 },
-  { algorithm: 'sliding-log' },
-  { algorithm: 'token-bucket' },
-  { algorithm: 'token-bucket', burst: 3 },
-  { algorithm: 'gcra' },
-  { algorithm: 'gcra', burst: 150 },
-]
-
-test.each(policies)('the Lua code of %o equals its class to the bit', async (some) => {
+test.each(translatedPolicies)('the Lua code of %o equals its class to the bit', async (some) => {
   const seed = baseSeed()
   const random = seededRandom(seed)
   for (let history = 0; history < HISTORIES; history++) {
-    const largest = some.algorithm === 'sliding-log' ? 100 : [100, 10_000][random.whole(2)]
-    const limit = 1 + random.whole(largest)
-    const windowMs = Math.max(
-      some.algorithm === 'gcra' ? limit : 1,
-      1 + random.whole([1_000, 86_400_000][random.whole(2)]),
-    )
-    const policy = { name: 'any', limit, windowMs, ...some } as Policy
+    const policy = drawnPolicy(random, some)
     const compiled = algorithms[policy.algorithm].compile(policy)
     const steps = randomSteps(random, policy, compiled.capacity)
     const reply = String(await redis.eval(scriptOf(compiled), 0, ...steps.flat().map(String)))

@@ -290,5 +290,3 @@ export class PolicyLimiter implements Limiter {
     return new RequestDecision({ verdicts, takenAt: 0, counted: false, source })
   }
 }
-
-/** Returns the only policy if it is enforced, and neither bans nor exempts keys. */

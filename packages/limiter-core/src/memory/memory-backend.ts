@@ -1,4 +1,4 @@
-import { AVAILABLE_AFTER, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
+import { AVAILABLE_AFTER, NUMBERS, REMAINING, RESET_AFTER, WAIT } from '../algorithms/verdict-numbers.ts'
 import type {
   Answer,
   Backend,
@@ -8,16 +8,16 @@ import type {
   CountedKey,
   Moment,
   Observer,
+  Policy,
   PolicyVerdict,
   PriorUsage,
 } from '../contracts.ts'
 import { SoleDecision } from '../decision/sole-decision.ts'
-import type { RequestDecision } from '../decision/verdict.ts'
+import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import { Observers } from '../observers/observers.ts'
 import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
 import { type CounterSlots, CountTable } from './count-table.ts'
 import { neededUnits, releaseUnits, takeUnits } from './held-charge.ts'
-import { MemoryAnswers } from './memory-answers.ts'
 import { MemoryCounter, slotsOf } from './memory-counter.ts'
 import { RequestRows } from './request-rows.ts'
 import type { SlotRef } from './shard.ts'
@@ -29,30 +29,21 @@ export class MemoryBackend implements Backend<Answer> {
   readonly perProcess = true
   readonly keepsHolds = true
   readonly booksTurns = true
+  /** Source of all further answers. */
+  source: AnswerSource
   readonly #clock: Clock
   readonly #table: CountTable
-  readonly #answers: MemoryAnswers
-  readonly #numbers: Float64Array
+  readonly #numbers = new Float64Array(NUMBERS)
   readonly #rows: RequestRows
   readonly #observers = new Observers()
   // reported after an answer is complete: an observer may take, which must not happen during a change of the table
   readonly #unreported: Parameters<Observers['event']>[] = []
 
   constructor(maxBytes: number, clock: Clock, source: AnswerSource = FROM_MEMORY) {
-    this.#answers = new MemoryAnswers(source)
-    this.#numbers = this.#answers.numbers
+    this.source = source
     this.#clock = clock
     this.#table = new CountTable(maxBytes, (...event) => this.#unreported.push(event))
     this.#rows = new RequestRows(this.#table)
-  }
-
-  /** Source of all further answers. */
-  get source(): AnswerSource {
-    return this.#answers.source
-  }
-
-  set source(source: AnswerSource) {
-    this.#answers.source = source
   }
 
   /** Bytes of all keys. */
@@ -85,8 +76,8 @@ export class MemoryBackend implements Backend<Answer> {
     const numbers = this.#numbers
     const waitMs = numbers[WAIT]
     // shadow mode does not deny
-    if (isAdvisory && waitMs > 0) return this.#answers.answer([this.#answers.verdict(policy, true)], now)
-    const { name, counted } = this.#answers.source
+    if (isAdvisory && waitMs > 0) return this.#answer([this.#verdict(policy, true)], now)
+    const { name, counted } = this.source
     const left = numbers[REMAINING]
     const resetMs = numbers[RESET_AFTER]
     return new SoleDecision(name, policy, left, waitMs, resetMs, now, numbers[AVAILABLE_AFTER], counted, isAdvisory)
@@ -273,12 +264,19 @@ export class MemoryBackend implements Backend<Answer> {
 
   /** Returns the verdict whose numbers were just written. */
   #written({ counter, advisory }: Charge): PolicyVerdict {
-    return this.#answers.verdict(counter.compiled.policy, advisory === true)
+    return this.#verdict(counter.compiled.policy, advisory === true)
+  }
+
+  #verdict(policy: Policy, isAdvisory: boolean): PolicyVerdict {
+    const numbers = this.#numbers
+    const left = numbers[REMAINING]
+    return new ChargeVerdict(policy, isAdvisory, left, numbers[WAIT], numbers[RESET_AFTER], numbers[AVAILABLE_AFTER])
   }
 
   #answer(verdicts: PolicyVerdict[], now: number): RequestDecision {
     if (this.#unreported.length > 0) this.#report()
-    return this.#answers.answer(verdicts, now)
+    const { counted, name } = this.source
+    return new RequestDecision({ verdicts, takenAt: now, counted, source: name })
   }
 
   /** Returns the caller's time, or a new clock reading if that time is missing, NaN or beyond the safe integers. */
