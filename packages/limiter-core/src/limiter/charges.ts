@@ -19,6 +19,11 @@ export function chargesOf(
   wholeUnits: (value: unknown) => number,
 ): Charge[] {
   const charges: Charge[] = []
+  if (typeof keys === 'string' && typeof costs === 'number') {
+    const units = wholeUnits(costs)
+    for (let index = 0; index < policies.length; index++) charges.push(chargeOf(policies[index], keys, units))
+    return charges
+  }
   for (const open of policies) {
     const { name } = open.policy
     const key = typeof keys === 'string' ? keys : ownValue(keys, name, 'SLUICE_BAD_KEY', 'key')

@@ -244,8 +244,10 @@ export class PolicyLimiter implements Limiter {
 
   #takeFrom(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     const at = this.#clock ? this.#momentAt(moment, this.#clock) : moment
-    const take = (): MaybePromise<Answer> => (this.#backend as RequestBackend).takeAll(charges, at)
-    const answer = this.#succession.isReplaced ? this.#succession.repeat(charges, take) : take()
+    const backend = this.#backend as RequestBackend
+    const answer = this.#succession.isReplaced
+      ? this.#succession.repeat(charges, () => backend.takeAll(charges, at))
+      : backend.takeAll(charges, at)
     return isPromise(answer)
       ? andThen(answer, (answered) => this.#decided(charges, answered, moment?.request))
       : this.#decided(charges, answer, moment?.request)

@@ -124,10 +124,13 @@ export class CountTable {
     if (!isSame) this.#hash.text(key)
     const stored = this.#stored(slots)
     const { words, word, expiry, cells, at } = stored ?? this.#recalled(slots, now) ?? this.#recall.unusedSlot(slots)
-    row.words = words
+    // every write of a pointer costs the garbage collector work
+    if (row.cells !== cells) {
+      row.words = words
+      row.cells = cells
+    }
     row.word = word
     row.expiry = expiry
-    row.cells = cells
     row.at = at
     row.low = this.#low
     row.high = this.#high

@@ -234,7 +234,10 @@ export class MemoryBackend implements Backend<Answer> {
 
   /** Restores usage that the caller knows and that this backend has lost. */
   #restore(charges: readonly Charge[], now: number): void {
-    for (const { key, counter, known } of charges) if (known) this.#table.restore(slotsOf(counter), key, known, now)
+    for (let index = 0; index < charges.length; index++) {
+      const { key, counter, known } = charges[index]
+      if (known) this.#table.restore(slotsOf(counter), key, known, now)
+    }
   }
 
   #adjustOne(charge: Charge, takenAt: number, now: number): PolicyVerdict {
