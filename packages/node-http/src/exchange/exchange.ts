@@ -82,7 +82,7 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
 
   get isAnswered(): boolean {
     // an HTTP/1 response that has ended has sent its headers
-    return this.outgoing.headersSent || (this.incoming.httpVersionMajor >= 2 && this.outgoing.writableEnded)
+    return this.outgoing.headersSent || (this.life.isHttp2 && this.outgoing.writableEnded)
   }
 
   get hasEnded(): boolean {
@@ -108,7 +108,7 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
   setStatus(status: number): void {
     this.outgoing.statusCode = status
     // Node derives the message from the status that is finally sent
-    if (this.incoming.httpVersionMajor < 2) this.outgoing.statusMessage = ''
+    if (!this.life.isHttp2) this.outgoing.statusMessage = ''
   }
 
   undoStatus(status: number): void {
@@ -117,7 +117,7 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
 
   // reading a large upload first would delay the response, and keeping the connection open would require reading it
   refuseBody(): void {
-    if (this.incoming.httpVersionMajor < 2 && hasLargeBody(this.incoming)) this.setHeader('Connection', 'close')
+    if (!this.life.isHttp2 && hasLargeBody(this.incoming)) this.setHeader('Connection', 'close')
   }
 
   send(denial: HttpDenial): void {
@@ -148,7 +148,7 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
     outgoing.end(lastEvent)
     // the handler may still write: HTTP/1 then emits an error, and HTTP/2 destroys the stream with the event
     outgoing.on('error', () => {})
-    if (this.incoming.httpVersionMajor >= 2) outgoing.write = dropWrite
+    if (this.life.isHttp2) outgoing.write = dropWrite
   }
 }
 

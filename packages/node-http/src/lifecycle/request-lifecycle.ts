@@ -4,7 +4,6 @@ import { RequestLife, type RequestSluice } from '@sluice/http'
 import { systemClock } from '@sluice/limiter-core/http'
 import onFinished from 'on-finished'
 import { guardHead } from './guarded-head.ts'
-import { lifeOf, setLife } from './life-of.ts'
 import { connectionOf, hasConnection, isComplete, isGone, onAbandoned, watchStream } from './response-end.ts'
 import { ConnectedResponseEvents, ResponseEvents } from './response-events.ts'
 import { unreadConnections } from './unread-connections.ts'
@@ -22,6 +21,8 @@ declare module 'node:http' {
  * its start; `close` misses clients that left before there was a listener, and a stalled HTTP/2 stream emits nothing. Together these signals miss no end; the first one counts.
  */
 export class RequestLifecycle extends RequestLife {
+  /** Read once, because V8 before version 12 takes up to 1 µs to read a property of an Express request. */
+  readonly isHttp2: boolean
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
   #startedAt = 0
@@ -31,17 +32,18 @@ export class RequestLifecycle extends RequestLife {
 
   /** Returns the lifecycle of a response. The first call creates it and assigns it to `req.sluice`. */
   static of(req: IncomingMessage, res: ServerResponse): RequestLifecycle {
-    const known = lifeOf(req) as RequestLifecycle | undefined
+    const known = req.sluice as RequestLifecycle | undefined
     // not `instanceof`: two versions of this package may be loaded in one process
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new RequestLifecycle(req, res)
-    if (req.httpVersionMajor >= 2) watchStream(res)
-    setLife(req, made)
+    if (made.isHttp2) watchStream(res)
+    req.sluice = made
     return made
   }
 
   private constructor(req: IncomingMessage, res: ServerResponse) {
     super()
+    this.isHttp2 = req.httpVersionMajor >= 2
     this.#req = req
     this.#res = res
   }
@@ -82,7 +84,7 @@ export class RequestLifecycle extends RequestLife {
     this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
     // each HTTP/2 response has a stream, which closes at its end. The writable side does not show the end, because Node
     // ends it at the start of a HEAD request
-    if (this.#req.httpVersionMajor >= 2) return
+    if (this.isHttp2) return
     if (hasConnection(this.#res)) onFinished(asMessage(new ResponseEvents(this.#res)), end)
     else this.#res.on('finish', end)
   }

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { onCarrierClose, RequestLife } from '@sluice/http'
 import { systemClock } from '@sluice/limiter-core/http'
-import { lifeOf, setLife } from '../lifecycle/life-of.ts'
 
 /**
  * Lifecycle of an upgrade. It ends when the socket closes, and is `completed` if the upgrade was allowed and the socket
@@ -15,11 +14,11 @@ export class UpgradeLife extends RequestLife {
 
   /** Returns the lifecycle of an upgrade. The first call creates it and assigns it to `req.sluice`. */
   static of(req: IncomingMessage, socket: Duplex): UpgradeLife {
-    const known = lifeOf(req) as UpgradeLife | undefined
+    const known = req.sluice as UpgradeLife | undefined
     // not `instanceof`: two versions of this package may be loaded in one process
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new UpgradeLife(socket)
-    setLife(req, made)
+    req.sluice = made
     return made
   }
 
