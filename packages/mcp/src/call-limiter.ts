@@ -5,12 +5,11 @@ import {
   isDeniedRequest,
   type LimitLayer,
   sendDenial,
-  violatedNames,
 } from '@sluice/http'
-import { CallExchange, type CallReply, type CallResult } from './call-exchange.ts'
-import { CallLife } from './call-life.ts'
 import { type CallDenial, capText, rateText, subjectOf } from './denial.ts'
 import { callOf, type McpCall, type PrincipalHook, type RawExtra, type RawRequest } from './mcp-call.ts'
+import { type CallReply, type CallResult, ToolExchange } from './tool-exchange.ts'
+import { ToolLife } from './tool-life.ts'
 
 export type CallLayer = LimitLayer<McpCall, CallReply>
 
@@ -48,7 +47,7 @@ export class CallLimiter {
   ): Promise<CallResult> {
     const { limits } = layer
     const call = callOf(request, extra, this.#rules.principal, limits[0].report)
-    const exchange = new CallExchange(call, CallLife.of(extra), route)
+    const exchange = new ToolExchange(call, ToolLife.of(extra), route)
     const admission: Admission<McpCall, CallReply> = await admitAll(limits, exchange)
     if (isDeniedRequest(admission)) return this.#denied(exchange, admission, layer)
     // the SDK sends nothing to a client that has cancelled its request
@@ -59,7 +58,7 @@ export class CallLimiter {
   }
 
   async #denied(
-    exchange: CallExchange,
+    exchange: ToolExchange,
     refusal: DeniedRequest<McpCall, CallReply>,
     layer: CallLayer,
   ): Promise<CallResult> {
@@ -76,7 +75,7 @@ export class CallLimiter {
 }
 
 /** Runs a handler, and ends the call when the handler has settled. */
-async function finished({ life, res }: CallExchange, run: () => unknown): Promise<CallResult> {
+async function finished({ life, res }: ToolExchange, run: () => unknown): Promise<CallResult> {
   try {
     const result = (await run()) as CallResult
     res.result = result
@@ -89,7 +88,7 @@ async function finished({ life, res }: CallExchange, run: () => unknown): Promis
 }
 
 function described(
-  { raw, sent }: CallExchange,
+  { raw, sent }: ToolExchange,
   { denial, decision }: DeniedRequest<McpCall, CallReply>,
   layer: CallLayer,
 ): { readonly text: string; readonly data: CallDenial } {
@@ -107,7 +106,7 @@ function described(
     }
     return { text: own ?? rateText(subjectOf(raw), policy, waitMs), data }
   }
-  const [policy] = violatedNames(denial)
+  const [policy] = denial.violated
   const limit = layer.caps.find(({ gate }) => gate.name === policy)?.gate.limiter.limit
   const data: CallDenial = { policy, ...(limit !== undefined && { limit }), remaining: 0, ...wait }
   return { text: own ?? capText(subjectOf(raw), data, waitMs), data }

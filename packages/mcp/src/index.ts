@@ -1,5 +1,4 @@
 export * from '@sluice/http/shared'
-export type { CallReply, CallResult } from './call-exchange.ts'
 export type { CallDenial } from './denial.ts'
 export {
   type CallInflightLimitOptions,
@@ -11,3 +10,4 @@ export {
 } from './limit-tools.ts'
 export type { LimitableServer } from './limited-server.ts'
 export type { CallAuth, McpCall, McpRequest, PrincipalHook } from './mcp-call.ts'
+export type { CallReply, CallResult } from './tool-exchange.ts'

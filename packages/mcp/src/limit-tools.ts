@@ -13,10 +13,10 @@ import {
   SluiceError,
   type SluiceOptions,
 } from '@sluice/http'
-import type { CallReply } from './call-exchange.ts'
 import { type CallLayer, CallLimiter, type CallTarget } from './call-limiter.ts'
 import { type LimitableServer, limitHandlers } from './limited-server.ts'
 import type { McpCall, PrincipalHook, RawRequest } from './mcp-call.ts'
+import type { CallReply } from './tool-exchange.ts'
 
 /** Options that describe HTTP headers and proxies, which MCP does not have. */
 type HttpOption = 'headers' | 'headersOn' | 'legacy' | 'partitionKey' | 'trust'

@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common'
-import { type Decision, type DeniedRequest, violatedNames } from '@sluice/node-http/adapter'
+import type { Decision, DeniedRequest } from '@sluice/node-http/adapter'
 
 /** The `extensions` of the error that a GraphQL client receives. */
 export interface DeniedExtensions {
@@ -29,7 +29,7 @@ export class SluiceDenied extends HttpException {
 
   constructor({ denial, decision }: Pick<DeniedRequest<never, never>, 'denial' | 'decision'>) {
     super(JSON.parse(denial.body), denial.status)
-    const names = violatedNames(denial)
+    const names = denial.violated
     this.message = `denied${names.length > 0 ? ` by ${names.join(', ')}` : ''}`
     this.retryAfter = denial.retryAfterSeconds
     this.decision = decision

@@ -60,23 +60,23 @@ export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Back
   return new LeasingBackend({ name: 'cluster', exact: client, ledger: client, takeUnleased, terms, clock })
 }
 
-/** The counts of a primary, and the number of its backends. */
-interface Home {
-  readonly desk: ClusterServer
+/** The server of a primary, and the number of its backends that are open. */
+interface Primary {
+  readonly server: ClusterServer
   readonly stop: () => void
-  holders: number
+  backends: number
 }
 
 const KEY = Symbol.for('sluice.cluster@1')
 
 // shared by all copies of the package, because each message must be answered once
-const homes = globalThis as { [KEY]?: Home | undefined }
+const shared = globalThis as { [KEY]?: Primary | undefined }
 
 function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock): Backend<Answer> {
-  homes[KEY] ??= openHome(new ClusterServer(terms, maxBytes, clock))
-  const home = homes[KEY]
-  const { ledger } = home.desk
-  home.holders++
+  shared[KEY] ??= openPrimary(new ClusterServer(terms, maxBytes, clock))
+  const primary = shared[KEY]
+  const { ledger } = primary.server
+  primary.backends++
   let open = true
   return markInfallible({
     name: 'cluster',
@@ -89,23 +89,23 @@ function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: 
     resetAll: (keys) => ledger.resetAll(keys),
     observe: (observer) => ledger.observe(observer),
     close(): MaybePromise<void> {
-      if (open && --home.holders === 0) home.stop()
+      if (open && --primary.backends === 0) primary.stop()
       open = false
     },
   })
 }
 
-function openHome(desk: ClusterServer): Home {
+function openPrimary(server: ClusterServer): Primary {
   const answer = (worker: Worker, message: unknown): void => {
-    const reply = desk.handle(message)
+    const reply = server.handle(message)
     // a worker that has exited needs no reply
     if (reply && worker.isConnected()) worker.process.send?.(reply, undefined, undefined, () => {})
   }
   cluster.on('message', answer)
   const stop = (): void => {
     cluster.off('message', answer)
-    desk.close()
-    homes[KEY] = undefined
+    server.close()
+    shared[KEY] = undefined
   }
-  return { desk, stop, holders: 0 }
+  return { server, stop, backends: 0 }
 }

@@ -1,6 +1,6 @@
 import type { Charge, Moment, SoleDecision } from '@sluice/limiter-core/backend'
 import { type LeaseTerms, leaseMsOf, REPORTS_PER_LEASE } from './lease-ledger.ts'
-import { RecentKeys } from './recent-keys.ts'
+import { RecentUses } from './recent-uses.ts'
 
 /**
  * Takes one enforced charge of a key without a lease and charges it immediately. If an owner has leased units of the
@@ -16,7 +16,7 @@ const LEASED = 'LEASED'
 export class UnleasedTakes {
   readonly #take: TakeUnleased
   readonly #terms: LeaseTerms
-  readonly #recent: RecentKeys = new RecentKeys()
+  readonly #recent: RecentUses = new RecentUses()
 
   constructor(take: TakeUnleased, terms: LeaseTerms) {
     this.#take = take

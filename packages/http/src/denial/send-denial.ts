@@ -5,7 +5,6 @@ import { abortStarted } from './abort-started.ts'
 import { messageOf, sendMessage } from './denial-message.ts'
 import { writeDenialHead } from './denial-writer.ts'
 import type { DeniedRequest } from './denied-request.ts'
-import { violatedNames } from './violated-names.ts'
 
 /** Error that the error handling of a framework receives for a denial, in the shape of http-errors. */
 export interface DenialError extends SluiceError {
@@ -104,7 +103,7 @@ function denialError(
   { denial, decision, lines }: DeniedRequest<never, never>,
   message: DenialBody | undefined,
 ): DenialError {
-  const policies = decision ? violatedNames(denial) : []
+  const policies = decision ? denial.violated : []
   const error = new SluiceError('SLUICE_DENIED', `denied${policies.length > 0 ? ` by ${policies.join(', ')}` : ''}`)
   const { retryAfterSeconds } = denial
   return Object.assign(error, {

@@ -1,4 +1,4 @@
-import { type HeaderEntry, type HttpDenial, stringItem } from '@sluice/limiter-core/http'
+import { type HeaderEntry, type HttpDenial, httpDenial, stringItem } from '@sluice/limiter-core/http'
 import type { LimiterReport } from '../report/limiter-report.ts'
 
 /** A limiter and the names that it writes in headers and denials. */
@@ -52,9 +52,7 @@ function renamedEntry(entry: HeaderEntry, nameOf: (name: string) => string): Hea
 }
 
 function renamedDenial(denial: HttpDenial, nameOf: (name: string) => string): HttpDenial {
-  const problem = JSON.parse(denial.body) as { 'violated-policies': readonly string[] }
-  const violated = problem['violated-policies'].map(nameOf)
-  return { ...denial, body: JSON.stringify({ ...problem, 'violated-policies': violated }) }
+  return httpDenial(denial.status, denial.violated.map(nameOf), denial.retryAfterMs)
 }
 
 // RFC 9651 section 3.3.3

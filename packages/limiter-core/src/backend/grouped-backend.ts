@@ -14,13 +14,13 @@ export type RequestBackend = Pick<Backend, 'synchronous' | 'takeAll' | 'peekAll'
  * backend denies, earlier backends are refunded, see `takeParts`.
  */
 export class GroupedBackend implements RequestBackend {
-  readonly #homes: ReadonlyMap<Counter, RequestBackend>
+  readonly #backendOf: ReadonlyMap<Counter, RequestBackend>
   readonly #backends: readonly RequestBackend[]
 
-  /** `homes` maps each counter to the backend that opened it. */
-  constructor(homes: ReadonlyMap<Counter, RequestBackend>) {
-    this.#homes = homes
-    const backends = [...new Set(homes.values())]
+  /** `backendOf` maps each counter to the backend that opened it. */
+  constructor(backendOf: ReadonlyMap<Counter, RequestBackend>) {
+    this.#backendOf = backendOf
+    const backends = [...new Set(backendOf.values())]
     this.#backends = [...backends.filter((one) => one.synchronous), ...backends.filter((one) => !one.synchronous)]
   }
 
@@ -42,7 +42,7 @@ export class GroupedBackend implements RequestBackend {
 
   resetAll(keys: readonly CountedKey[]): MaybePromise<void> {
     const resets = this.#backends.map((backend) =>
-      backend.resetAll(keys.filter(({ counter }) => this.#homes.get(counter) === backend)),
+      backend.resetAll(keys.filter(({ counter }) => this.#backendOf.get(counter) === backend)),
     )
     return andThen(allOf(resets), () => undefined)
   }
@@ -50,7 +50,9 @@ export class GroupedBackend implements RequestBackend {
   #parts(charges: readonly Charge[]): Part[] {
     return this.#backends
       .map((backend) => {
-        const indexes = charges.flatMap((charge, index) => (this.#homes.get(charge.counter) === backend ? [index] : []))
+        const indexes = charges.flatMap((charge, index) =>
+          this.#backendOf.get(charge.counter) === backend ? [index] : [],
+        )
         return { backend, indexes, charges: indexes.map((index) => charges[index]) }
       })
       .filter((part) => part.indexes.length > 0)

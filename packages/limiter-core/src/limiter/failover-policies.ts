@@ -10,7 +10,7 @@ import type { ChargedBackend, OpenPolicy } from './open-policy.ts'
 interface CoveredPolicies {
   readonly policies: readonly OpenPolicy[]
   /** The backend for each counter. Counters of other limits are added when they are first charged. */
-  readonly homes: ReadonlyMap<Counter, ChargedBackend>
+  readonly backendOf: ReadonlyMap<Counter, ChargedBackend>
   /** Closes the failover backends; the backends behind them stay open. */
   readonly close: () => void
 }
@@ -25,7 +25,7 @@ export function withFailover(
   rule: FailoverRule,
 ): CoveredPolicies {
   const covers = new Map<Backend, FailoverBackend>()
-  const homes = new Map<Counter, ChargedBackend>()
+  const backendOf = new Map<Counter, ChargedBackend>()
   const coverOf = (home: Backend): FailoverBackend | undefined => {
     if (isInfallible(home)) return undefined
     const cover = covers.get(home) ?? new FailoverBackend(home, rule, clock)
@@ -41,7 +41,7 @@ export function withFailover(
       if (known) return known
       const front = cover?.wrap(counter, open.failover ?? rule) ?? counter
       fronts.set(counter, front)
-      homes.set(front, backend)
+      backendOf.set(front, backend)
       return front
     }
     const counters = countersInFront(open.counters, frontOf)
@@ -52,7 +52,7 @@ export function withFailover(
   const close = (): void => {
     for (const cover of covers.values()) cover.close()
   }
-  return { policies: covered, homes, close }
+  return { policies: covered, backendOf, close }
 }
 
 function countersInFront(counters: LimitCounters, frontOf: (counter: Counter) => Counter): LimitCounters {

@@ -63,9 +63,9 @@ export class PolicyLimiter implements Limiter {
     failover: FailoverRule = compileFailover({}),
   ) {
     const active = policies.filter(({ mode }) => mode !== 'off')
-    const { policies: open, homes, close } = withFailover(active, clock, failover)
+    const { policies: open, backendOf, close } = withFailover(active, clock, failover)
     const backends = [...new Set(open.map(({ backend }) => backend))]
-    const counting = backends.length > 1 ? new GroupedBackend(homes) : backends[0]
+    const counting = backends.length > 1 ? new GroupedBackend(backendOf) : backends[0]
     const bans = open.flatMap(({ ban }) => ban ?? [])
     const banning = bans.length > 0 ? new BanningBackend(counting, bans, clockOf(clock), observers) : undefined
     const backend = banning ?? counting

@@ -65,7 +65,7 @@ declare
   is_usable boolean;
   n_policy int;
   is_changed boolean;
-  is_told boolean;
+  is_done boolean;
   answer text;
   moved float8;
   adjusted float8[];

@@ -38,12 +38,12 @@ export function requestBlock(schema: string): string {
           seen_keys := seen_keys || k;
         end if;
         if kind % 4 > 1 then
-          is_told := op = 1;
+          is_done := op = 1;
           if op = 2 and ids[r] <> '' then
             perform from ${schema}.limits where name = done_names[j];
-            is_told := found;
+            is_done := found;
           end if;
-          if not is_told then
+          if not is_done then
             adjusted := ${schema}.limit1_make_good(keys[k], p, cells[k].c, now, lost_before, g[at + 4 : at + 10]);
             if adjusted <> cells[k].c then
               cells[k].c := adjusted;
@@ -105,12 +105,12 @@ export function requestBlock(schema: string): string {
         if op = 2 then
           moved := 0;
           if cost <> 0 or kind > 3 then
-            is_told := false;
+            is_done := false;
             if ids[r] <> '' then
               select d.cells[1] into moved from ${schema}.limits d where d.name = done_names[j];
-              is_told := found;
+              is_done := found;
             end if;
-            if not is_told then
+            if not is_done then
               taken_at := least(g[starts[r] + 1], now);
               released := 0;
               if kind > 3 then

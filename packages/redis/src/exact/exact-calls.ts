@@ -158,7 +158,7 @@ export class ExactCalls {
     try {
       const isTimed = soonest(requests) < Number.POSITIVE_INFINITY
       if (isTimed) await this.#timed.ensureTime(key)
-      if (requests.some(mindsServer)) await this.#timed.ensureIdentity(key)
+      if (requests.some(needsIdentity)) await this.#timed.ensureIdentity(key)
       const wanted = stillWanted(requests, this.#options.clock.now(), lateFailure)
       if (wanted.length === 0) return () => {}
       isSent = true
@@ -233,7 +233,7 @@ export class ExactCalls {
 }
 
 /** Whether the identity of the server must be known, because the request may report lost usage or refunds units. */
-function mindsServer(request: ScriptRequest): boolean {
+function needsIdentity(request: ScriptRequest): boolean {
   // a flat request has no prior usage
   return !request.flat && (isRefund(request) || request.charges.some(({ known }) => (known?.used ?? 0) > 0))
 }

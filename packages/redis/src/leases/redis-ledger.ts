@@ -94,8 +94,8 @@ export class LeaseRedisLedger implements LeaseLedger {
   async #send(batch: readonly PlacedAsk[], deadlineAt: number): Promise<readonly (LeaseGrant | Error)[]> {
     const [key] = batch[0].names
     const compose = (time: TimeArg): ScriptCall => this.#callOf(batch, time)
-    const mindsServer = batch.some(mayReportLoss)
-    const call = { key, mindsServer, compose, read: leaseLedgerReply }
+    const needsIdentity = batch.some(mayReportLoss)
+    const call = { key, needsIdentity, compose, read: leaseLedgerReply }
     const reply = await this.#options.servers.calls.run(call, deadlineAt)
     if (!reply) throw lateFailure()
     return reply.grants

@@ -1,6 +1,6 @@
 import type { Clock, Script, ScriptRunner } from '@sluice/limiter-core'
 import { RedisFailure } from '../client/redis-failure.ts'
-import { ServerTime } from './server-time.ts'
+import { ServerClocks } from './server-clocks.ts'
 
 /**
  * First argument of a script: the deadline in ms of server time, `=` followed by the time to use instead of the
@@ -34,7 +34,7 @@ export interface TimedCall<R extends TimedReply> {
   /** A Redis key of the call, which determines the server. */
   readonly key: string
   /** Whether the identity of the server must be known before the call is sent. Default: false. */
-  readonly mindsServer?: boolean
+  readonly needsIdentity?: boolean
   /** Builds the script call immediately before it is sent. */
   compose(time: TimeArg): ScriptCall
   read(reply: unknown): R
@@ -49,13 +49,13 @@ export interface TimedCallsOptions {
 
 /** Sends calls whose deadline the server checks on its own clock. Each reply contains the server's time. */
 export class TimedCalls {
-  readonly times: ServerTime
+  readonly times: ServerClocks
   readonly #runner: ScriptRunner
   readonly #clock: Clock
   readonly #serverTime: (() => number) | undefined
 
   constructor({ runner, clock, serverTime }: TimedCallsOptions) {
-    this.times = new ServerTime(runner, clock)
+    this.times = new ServerClocks(runner, clock)
     this.#runner = runner
     this.#clock = clock
     this.#serverTime = serverTime
@@ -105,7 +105,7 @@ export class TimedCalls {
   async run<R extends TimedReply>(call: TimedCall<R>, deadlineAt: number): Promise<R | undefined> {
     for (let tries = 0; tries < 2; tries++) {
       await this.ensureTime(call.key)
-      if (call.mindsServer) await this.ensureIdentity(call.key)
+      if (call.needsIdentity) await this.ensureIdentity(call.key)
       if (this.#clock.now() > deadlineAt) return undefined
       const reply = await this.send(call, deadlineAt)
       if (!reply.late) return reply

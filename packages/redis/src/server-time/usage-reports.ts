@@ -1,15 +1,15 @@
 import type { Clock, PriorUsage } from '@sluice/limiter-core'
 import { failureOf, type RedisFailure } from '../client/redis-failure.ts'
 import { ALWAYS, type ReportedUsage } from '../lua/reported-usage.ts'
-import type { ServerTime } from './server-time.ts'
+import type { ServerClocks } from './server-clocks.ts'
 
 /** Converts the usage that callers know into reports for a server, without usage that the server still has itself. */
 export class UsageReports {
-  readonly #times: ServerTime
+  readonly #times: ServerClocks
   readonly #clock: Clock
   readonly #serverTime: (() => number) | undefined
 
-  constructor(times: ServerTime, clock: Clock, serverTime: (() => number) | undefined) {
+  constructor(times: ServerClocks, clock: Clock, serverTime: (() => number) | undefined) {
     this.#times = times
     this.#clock = clock
     this.#serverTime = serverTime

@@ -58,7 +58,7 @@ export class RedisSyncLedger implements SyncLedger {
     const names = batch.takes.map((counted) => keys.nameOfCells(counted))
     const mark = this.#markOf(batch.partition)
     const requestedAt = clock.now()
-    const mindsServer = batch.takes.some(({ known }) => known !== undefined)
+    const needsIdentity = batch.takes.some(({ known }) => known !== undefined)
     const compose = (time: TimeArg): ScriptCall => {
       const reported = batch.takes.map(
         ({ known }, index) => known && servers.reports.reportOf(known, names[index], requestedAt),
@@ -68,7 +68,7 @@ export class RedisSyncLedger implements SyncLedger {
       const minded = names.filter((_, index) => reported[index] || givesBack(batch.takes[index]))
       return { script, keys: [mark, ...names, ...minded.flatMap((name) => reportKeysOf(name, server))], args }
     }
-    const call = { key: mark, mindsServer, compose, read: (reply: unknown) => syncLedgerReply(batch, reply) }
+    const call = { key: mark, needsIdentity, compose, read: (reply: unknown) => syncLedgerReply(batch, reply) }
     const reply = await this.#deadlines.inTime(servers.calls.run(call, deadlineAt)).catch((error) => {
       throw servers.reports.recordFailure(mark, error)
     })

@@ -4,7 +4,7 @@ import type { ChannelSettings } from '../channel/channel-options.ts'
 import { ExchangeLoop } from '../channel/exchange-loop.ts'
 import { invalidReply } from '../client/redis-failure.ts'
 import { mergeUniques } from '../lua/scripts.ts'
-import { isServerTime, ServerTime } from '../server-time/server-time.ts'
+import { isServerTime, ServerClocks } from '../server-time/server-clocks.ts'
 import { UniquesPeriod } from './uniques-period.ts'
 
 export interface UniquesLocation {
@@ -27,14 +27,14 @@ export class UniquesExchange {
   #ended: UniquesPeriod | undefined
   readonly #settings: ChannelSettings
   readonly #place: UniquesLocation
-  readonly #time: ServerTime
+  readonly #time: ServerClocks
   readonly #loop: ExchangeLoop
   readonly #stopListening: (() => void) | undefined
 
   constructor(settings: ChannelSettings, place: UniquesLocation) {
     this.#settings = settings
     this.#place = place
-    this.#time = new ServerTime(settings.runner, settings.clock)
+    this.#time = new ServerClocks(settings.runner, settings.clock)
     const { clock, observers } = settings
     this.#loop = new ExchangeLoop({ topic: place.topic, clock, observers, exchange: () => this.#exchange() })
     this.#stopListening = settings.runner.interrupted?.((event) => {

@@ -26,6 +26,8 @@ export interface HttpDenial {
   readonly retryAfterSeconds: number | undefined
   /** Exact wait in milliseconds. Infinity if the request can never pass. */
   readonly retryAfterMs: number
+  /** Names of the policies that denied the request, as the body lists them. */
+  readonly violated: readonly string[]
   readonly contentType: string
   readonly body: string
 }
@@ -102,6 +104,7 @@ export function httpDenial(status: number, violated: readonly string[], retryAft
     status,
     retryAfterSeconds: Number.isFinite(retryAfterMs) ? Math.max(1, wholeSeconds(retryAfterMs)) : undefined,
     retryAfterMs,
+    violated,
     contentType: PROBLEM_MEDIA_TYPE,
     body: problemBody(status, violated),
   }

@@ -37,7 +37,7 @@ const TERM_MS = 5_000
  * lower bound is used, so that no command is counted after its deadline. A command may be refused too early, at most by
  * the return time of the fastest reply.
  */
-export class ServerTime {
+export class ServerClocks {
   readonly identities: ServerIdentities = new ServerIdentities()
   readonly #runner: ScriptRunner
   readonly #clock: Clock

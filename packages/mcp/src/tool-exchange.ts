@@ -1,6 +1,6 @@
 import type { HttpDenial, HttpExchange } from '@sluice/http'
-import type { CallLife } from './call-life.ts'
 import type { McpCall } from './mcp-call.ts'
+import type { ToolLife } from './tool-life.ts'
 
 /** Result of a tool or of another request. */
 export interface CallResult {
@@ -21,10 +21,10 @@ export interface CallReply {
 const NO_HEADERS: { readonly origin?: string } = {}
 
 /** A call and its reply, as limits read and write them. A reply of MCP has no headers. */
-export class CallExchange implements HttpExchange<McpCall, CallReply> {
+export class ToolExchange implements HttpExchange<McpCall, CallReply> {
   readonly raw: McpCall
   readonly res: CallReply = { result: undefined }
-  readonly life: CallLife
+  readonly life: ToolLife
   /** Name of the tool, or the method of another request, if the options of `limitTools` list it. */
   readonly route: string | undefined
   readonly ip: undefined
@@ -35,7 +35,7 @@ export class CallExchange implements HttpExchange<McpCall, CallReply> {
   /** The result that a `denied` hook returned. */
   returned: CallResult | undefined
 
-  constructor(raw: McpCall, life: CallLife, route: string | undefined) {
+  constructor(raw: McpCall, life: ToolLife, route: string | undefined) {
     this.raw = raw
     this.life = life
     this.route = route

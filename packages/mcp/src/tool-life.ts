@@ -1,16 +1,16 @@
 import { processWideMap, RequestLife, systemClock } from '@sluice/http'
 import { type RawExtra, signalOf } from './mcp-call.ts'
 
-const lives = processWideMap<object, CallLife>(Symbol.for('sluice.mcpLives@1'))
+const lives = processWideMap<object, ToolLife>(Symbol.for('sluice.mcpLives@1'))
 
 /** Lifecycle of a call. It ends when its handler has settled, or when the client has cancelled the call. */
-export class CallLife extends RequestLife {
+export class ToolLife extends RequestLife {
   readonly #signal: AbortSignal | undefined
   #startedAt: number | undefined
 
   /** Returns the lifecycle of the call that `extra` belongs to. All limits of a call share it. */
-  static of(extra: RawExtra): CallLife {
-    const life = lives().get(extra) ?? new CallLife(signalOf(extra))
+  static of(extra: RawExtra): ToolLife {
+    const life = lives().get(extra) ?? new ToolLife(signalOf(extra))
     lives().set(extra, life)
     return life
   }

@@ -8,7 +8,7 @@ const PLACES = 2 ** 14
  * Times at which keys were last used. The hash of a key determines its only position, and a later key with the same
  * position replaces it. Two such keys are confused with a probability of 2⁻³².
  */
-export class RecentKeys {
+export class RecentUses {
   readonly #hash: KeyedHash = createKeyedHash()
   readonly #marks: Int32Array = new Int32Array(PLACES)
   readonly #times: Float64Array = new Float64Array(PLACES).fill(Number.NEGATIVE_INFINITY)
