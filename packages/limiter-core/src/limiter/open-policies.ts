@@ -1,5 +1,4 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
-import { DRAINING } from '../algorithms/policy-forms.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import { openBan } from '../ban/open-ban.ts'
 import type { AlgorithmName, Backend, BanTerms, Clock, Observer, Policy } from '../contracts.ts'
@@ -12,7 +11,7 @@ import { bansByPolicy } from '../policy/ban-options.ts'
 import { DEFAULT_NAMES } from '../policy/default-names.ts'
 import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
 import { compilePolicy, type PolicyInput } from '../policy/policy.ts'
-import { PolicyVariants } from '../policy/policy-variants.ts'
+import { nameOfWindow, PolicyVariants, roomFor, scaleName } from '../policy/policy-variants.ts'
 import { clockOf } from '../time/clock.ts'
 import { closeAll } from './close-all.ts'
 import { OpenLimitCounters } from './limit-counters.ts'
@@ -58,68 +57,60 @@ export interface LimiterIdentity {
  * policy is invalid; then nothing stays open.
  */
 export function openPolicies(plans: readonly (readonly PolicyInput[])[], options: OpenOptions): OpenPolicy[][] {
-  clockOf(options.clock)
-  const largest = largestOf(plans, ({ limit }) => limit)
-  const overridden = largestOf(plans, ({ overrides }) => overrides?.largestLimit ?? 0)
-  const largestOfName = (name: string): number => Math.max(largest.get(name) as number, overridden.get(name) as number)
-  const policies = plans.map((inputs) =>
-    compilePlan(inputs, (input) =>
-      defaultAlgorithm(largestOfName(nameOf(input)), input?.backend ?? options.backend ?? {}),
-    ),
-  )
-  const policiesByName = byName(policies.flat(), ({ name }) => name)
-  const inputsByName = byName(plans.flat(), nameOf)
-  const bans = bansByPolicy(plans.flat(), nameOf)
-  const termsOf = (input: PolicyInput): BanTerms | undefined => input.ban && bans.get(nameOf(input))
-  const scope = options.scope === undefined ? undefined : parseScope(options.scope)
-  if (options.mode !== undefined) parseMode(options.mode, 'mode')
-  if (options.backend !== undefined) backendOf(options.backend, 'backend')
-  const shared = optionalBoolean('shared', options.shared)
-  const memory = defaultBackend(options.clock)
-  const fallback = options.backend ?? memory
-  const scopeOn = (backend: Backend): string =>
-    scope ?? (backend === memory ? privateScope() : (options.routeScope ?? 'default'))
-  const limiter: LimiterIdentity = options.identity ?? {}
-  const privateScope = (): string => {
-    limiter.privateScope ??= newPrivateScope()
-    return limiter.privateScope
+  const opener = new PolicyOpener(plans, options)
+  try {
+    const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => opener.open(input, plan, index)))
+    warnIfOneOfSeveralProcesses(byPlan.flat())
+    return byPlan
+  } catch (error) {
+    opener.close()
+    throw error
   }
-  const canChange = options.identity !== undefined
-  const scaleOf = canChange ? scaleName : (): string => ''
-  const changedLimit = canChange ? roomFor : (): number => 0
-  const claim = (backend: Backend, ofName: readonly Policy[]): (() => void) => {
-    // no other limiter uses this scope
-    if (scopeOn(backend) === limiter.privateScope) return () => {}
-    // on the process-wide memory backend, sharing is the only purpose of an explicit scope
-    const ban = bans.get(ofName[0].name)
-    const defined = ban ? ofName.map((policy) => ({ ...policy, ban })) : ofName
-    return claimCount(backend, scopeOn(backend), defined, {
-      limiter,
-      canChange,
-      shared: shared || backend === memory,
-    })
+}
+
+/** Opens the policies of one limiter one after another. */
+class PolicyOpener {
+  readonly #options: OpenOptions
+  readonly #limiter: LimiterIdentity
+  readonly #scope: string | undefined
+  readonly #shared: boolean
+  /** Backend of policies without a scope of their own. */
+  readonly #memory: Backend
+  /** By plan. */
+  readonly #policies: readonly (readonly Policy[])[]
+  readonly #policiesOf: ReadonlyMap<string, readonly Policy[]>
+  readonly #inputsOf: ReadonlyMap<string, readonly PolicyInput[]>
+  readonly #bans: ReadonlyMap<string, BanTerms>
+  readonly #opened: (() => void)[] = []
+
+  constructor(plans: readonly (readonly PolicyInput[])[], options: OpenOptions) {
+    const { backend, clock, identity = {}, mode, scope, shared } = options
+    clockOf(clock)
+    this.#options = options
+    this.#limiter = identity
+    this.#inputsOf = byName(plans.flat(), nameOf)
+    this.#policies = plans.map((inputs) => compilePlan(inputs, (input) => this.#algorithmOf(input)))
+    this.#policiesOf = byName(this.#policies.flat(), ({ name }) => name)
+    this.#bans = bansByPolicy(plans.flat(), nameOf)
+    this.#scope = scope === undefined ? undefined : parseScope(scope)
+    if (mode !== undefined) parseMode(mode, 'mode')
+    if (backend !== undefined) backendOf(backend, 'backend')
+    this.#shared = optionalBoolean('shared', shared)
+    this.#memory = defaultBackend(clock)
   }
-  const opened: (() => void)[] = []
-  const open = (input: PolicyInput, policy: Policy): OpenPolicy => {
-    const policiesOfName = policiesByName.get(policy.name) as readonly Policy[]
-    const otherLimits = [
-      overridden.get(policy.name) ?? 0,
-      largestControlled(options.observers, policy.name),
-      changedLimit(largest.get(policy.name) as number),
-    ]
-    const { backend: given = fallback } = input
-    const backend = backendOf(given, `policy '${policy.name}': backend`)
-    const inputsOfName = inputsByName.get(policy.name)
-    requireSameBackend(policy, backend, new Set(inputsOfName?.map((other) => other.backend ?? fallback)))
-    requireCalendars(policy, backend)
-    requireTurns(policy, policiesOfName, backend)
-    const variants = new PolicyVariants(policiesOfName, Math.max(...otherLimits), backend.keepsHolds)
-    const mode = modeOf(options.mode, input.mode)
-    const nameWith = (layout: string): string => countName(scopeOn(backend), policy, layout)
+
+  /** Opens the policy of an input, by its place. Throws a `SluiceError` if it is invalid. */
+  open(input: PolicyInput, plan: number, index: number): OpenPolicy {
+    const policy = this.#policies[plan][index]
+    const ofName = this.#policiesOf.get(policy.name) as readonly Policy[]
+    const backend = this.#backendFor(input, policy, ofName)
+    const variants = new PolicyVariants(ofName, this.#largestOther(policy.name), backend.keepsHolds)
+    const mode = modeOf(this.#options.mode, input.mode)
+    const nameWith = (layout: string): string => countName(this.#scopeOn(backend), policy, layout)
     const closes: (() => void)[] = []
     const close = closeAll(closes)
-    opened.push(close)
-    const name = nameWith(variants.layoutName + scaleOf(policy))
+    this.#opened.push(close)
+    const name = nameWith(variants.layoutName + (this.#canChange ? scaleName(policy) : ''))
     const own = backend.open(variants.compile(policy), name)
     const counters = new OpenLimitCounters(
       own,
@@ -129,17 +120,63 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     closes.push(() => counters.close())
     const overrides = input.overrides && new OverrideCounters(input.overrides, counters)
     if (input.overrides) closes.push(counters.follow(input.overrides))
-    const ban = openBan(policy, termsOf(input), backend, closes, nameWith)
-    closes.push(claim(backend, policiesOfName))
+    const ban = openBan(policy, input.ban && this.#bans.get(policy.name), backend, closes, nameWith)
+    closes.push(this.#claim(backend, ofName))
     return { policy, counter: own, counters, overrides, ban, backend, home: backend, mode, close }
   }
-  try {
-    const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => open(input, policies[plan][index])))
-    warnIfOneOfSeveralProcesses(byPlan.flat())
-    return byPlan
-  } catch (error) {
-    closeAll(opened)()
-    throw error
+
+  /** Closes what is open. */
+  close(): void {
+    closeAll(this.#opened)()
+  }
+
+  get #canChange(): boolean {
+    return this.#options.identity !== undefined
+  }
+
+  /** Returns the algorithm of policies that set none. */
+  #algorithmOf(input: PolicyInput): AlgorithmName {
+    const inputs = this.#inputsOf.get(nameOf(input)) as readonly PolicyInput[]
+    const largest = Math.max(largestLimit(inputs), largestOverride(inputs))
+    return defaultAlgorithm(largest, input?.backend ?? this.#options.backend ?? {})
+  }
+
+  #backendFor(input: PolicyInput, policy: Policy, ofName: readonly Policy[]): Backend {
+    const fallback = this.#options.backend ?? this.#memory
+    const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
+    const inputs = this.#inputsOf.get(policy.name) as readonly PolicyInput[]
+    requireSameBackend(policy, backend, new Set(inputs.map((other) => other.backend ?? fallback)))
+    requireCalendars(policy, backend)
+    requireTurns(policy, ofName, backend)
+    return backend
+  }
+
+  /** Returns the largest limit that an override, an operator or a change may set. */
+  #largestOther(name: string): number {
+    const inputs = this.#inputsOf.get(name) as readonly PolicyInput[]
+    const changed = this.#canChange ? roomFor(largestLimit(inputs)) : 0
+    return Math.max(largestOverride(inputs), largestControlled(this.#options.observers, name), changed)
+  }
+
+  #scopeOn(backend: Backend): string {
+    if (this.#scope !== undefined) return this.#scope
+    if (backend !== this.#memory) return this.#options.routeScope ?? 'default'
+    this.#limiter.privateScope ??= newPrivateScope()
+    return this.#limiter.privateScope
+  }
+
+  #claim(backend: Backend, ofName: readonly Policy[]): () => void {
+    const scope = this.#scopeOn(backend)
+    // no other limiter uses this scope
+    if (scope === this.#limiter.privateScope) return () => {}
+    const ban = this.#bans.get(ofName[0].name)
+    const defined = ban ? ofName.map((policy) => ({ ...policy, ban })) : ofName
+    return claimCount(backend, scope, defined, {
+      limiter: this.#limiter,
+      canChange: this.#canChange,
+      // on the process-wide memory backend, sharing is the only purpose of an explicit scope
+      shared: this.#shared || backend === this.#memory,
+    })
   }
 }
 
@@ -153,40 +190,17 @@ function byName<T>(values: readonly T[], nameOf: (value: T) => string): Readonly
   return named
 }
 
-/**
- * Returns what the meaning of cells depends on, for the names of counts of policies that can change: the rate at which
- * units drain, the length of windows, and the room of logs.
- */
-function scaleName({ algorithm, limit, windowMs }: Policy): string {
-  if (DRAINING.includes(algorithm)) return `/${limit}per${windowMs}`
-  return algorithm === 'sliding-log' ? `/${windowMs}/${roomFor(limit)}` : `/${windowMs}`
+/** Returns the largest limit; NaN if a limit is not a number, which `compilePolicy` rejects later. */
+function largestLimit(inputs: readonly PolicyInput[]): number {
+  return Math.max(...inputs.map((input) => numberOr(Number.NaN, input?.limit)))
 }
 
-/** Returns the name of the count of a window that requests have instead of the window of the policy. */
-function nameOfWindow(name: string, { windowMs }: Policy, requested: Policy): string {
-  return requested.windowMs === windowMs ? name : `${name}:${requested.windowMs}ms`
+function largestOverride(inputs: readonly PolicyInput[]): number {
+  return Math.max(...inputs.map((input) => numberOr(0, input?.overrides?.largestLimit)))
 }
 
-/** Smallest room of a log whose limit can change. */
-const SMALLEST_ROOM = 32
-
-/** Returns the room of a log whose limit can change: most changes of the limit then need no other log. */
-function roomFor(limit: number): number {
-  return Math.min(LARGEST_LOG, Math.max(SMALLEST_ROOM, 2 ** Math.ceil(Math.log2(limit))))
-}
-
-/** Returns the largest limit per policy name; NaN if a limit is not a number, which `compilePolicy` rejects later. */
-function largestOf(
-  plans: readonly (readonly PolicyInput[])[],
-  limitOf: (input: PolicyInput) => number,
-): ReadonlyMap<string, number> {
-  const largest = new Map<string, number>()
-  for (const input of plans.flat()) {
-    const name = nameOf(input)
-    const given: unknown = input && limitOf(input)
-    largest.set(name, Math.max(typeof given === 'number' ? given : Number.NaN, largest.get(name) ?? 0))
-  }
-  return largest
+function numberOr(other: number, value: unknown): number {
+  return typeof value === 'number' ? value : other
 }
 
 /** Returns the largest limit that observers may set for a policy, at most `LARGEST_LOG`; 0 if they set none. */

@@ -2,7 +2,7 @@ import { BookingPolicy } from '../algorithms/booking-policy.ts'
 import { CompiledVariants, cellsOf } from '../algorithms/compiled-variants.ts'
 import { HoldingPolicy, holdsName, sliceMsOf } from '../algorithms/holding-policy.ts'
 import { algorithms } from '../algorithms/index.ts'
-import { alwaysFits, capacityOf, drainPerMs, formOf } from '../algorithms/policy-forms.ts'
+import { alwaysFits, capacityOf, DRAINING, drainPerMs, formOf } from '../algorithms/policy-forms.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
 
@@ -100,4 +100,26 @@ function cellsName({ algorithm, calendar }: Policy, slices: number): string {
   if (calendar) return `calendar-${calendar.per}@${CALENDARS_VERSION}`
   const name = `${algorithm}@${algorithms[algorithm].version}`
   return slices > 1 ? `${name}/${slices}` : name
+}
+
+/**
+ * Returns what the meaning of cells depends on, for the names of counts of policies that can change: the rate at which
+ * units drain, the length of windows, and the room of logs.
+ */
+export function scaleName({ algorithm, limit, windowMs }: Policy): string {
+  if (DRAINING.includes(algorithm)) return `/${limit}per${windowMs}`
+  return algorithm === 'sliding-log' ? `/${windowMs}/${roomFor(limit)}` : `/${windowMs}`
+}
+
+/** Returns the name of the count of a window that requests have instead of the window of the policy. */
+export function nameOfWindow(name: string, { windowMs }: Policy, requested: Policy): string {
+  return requested.windowMs === windowMs ? name : `${name}:${requested.windowMs}ms`
+}
+
+/** Smallest room of a log whose limit can change. */
+const SMALLEST_ROOM = 32
+
+/** Returns the room of a log whose limit can change: most changes of the limit then need no other log. */
+export function roomFor(limit: number): number {
+  return Math.min(LARGEST_LOG, Math.max(SMALLEST_ROOM, 2 ** Math.ceil(Math.log2(limit))))
 }
