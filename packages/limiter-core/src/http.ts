@@ -32,7 +32,7 @@ export { BackedInflightLimiter, isAdaptive } from './inflight/inflight-limiter.t
 export { MemoryInflight } from './inflight/memory-inflight.ts'
 export { WatchedPermit } from './inflight/watched-permit.ts'
 export { type Address, parseAddress, withoutPort, writeIPv6 } from './keys/address.ts'
-export { type AddressRules, addressKey, compileAddressOptions } from './keys/address-key.ts'
+export { type AddressRules, addressKey, addressRules } from './keys/address-key.ts'
 export { type AddressRange, isWithin, MAPPED_IPV4, rangeOf } from './keys/address-range.ts'
 export { clientKey } from './keys/client-key.ts'
 export { joinedKey } from './keys/joined-key.ts'
