@@ -62,19 +62,12 @@ export interface Limiters<Req, Res, Mounted, Extra = unknown> extends LimiterFac
 
 /** Turns a limit into what the framework accepts. */
 type Mount<Req, Res, Mounted> = (limit: HttpLimit<Req, Res>) => Mounted
-type Factory<
-  Name extends keyof LimiterFactories<Req, Res, Mounted, Extra>,
-  Req,
-  Res,
-  Mounted,
-  Extra,
-> = LimiterFactories<Req, Res, Mounted, Extra>[Name]
 
 /** Creates `rateLimit` of a framework. `adapterOptions` are names of options that only this framework has. */
 export function rateLimitFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
-): Factory<'rateLimit', Req, Res, Mounted, Extra> {
+): LimiterFactories<Req, Res, Mounted, Extra>['rateLimit'] {
   return (options) => {
     const rate = HttpRateLimit.of<Req, Res>(options, adapterOptions)
     const mounted = Object.assign(mount(rate), { idle: () => rate.idle(), close: () => rate.close() })
@@ -90,7 +83,7 @@ export function rateLimitFor<Req, Res, Mounted extends object, Extra = unknown>(
 export function inflightLimitFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
-): Factory<'inflightLimit', Req, Res, Mounted, Extra> {
+): LimiterFactories<Req, Res, Mounted, Extra>['inflightLimit'] {
   return (options) => {
     const cap = HttpInflightLimit.of<Req, Res>(options, adapterOptions)
     return Object.assign(mount(cap), { limiter: cap.gate.limiter, close: () => cap.close() })
@@ -101,7 +94,7 @@ export function inflightLimitFor<Req, Res, Mounted extends object, Extra = unkno
 export function slowDownFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
-): Factory<'slowDown', Req, Res, Mounted, Extra> {
+): LimiterFactories<Req, Res, Mounted, Extra>['slowDown'] {
   return (options) => {
     const slow = HttpSlowDown.of<Req, Res>(options, adapterOptions)
     const limiter = slow.gate.rate.limiter()
@@ -113,7 +106,7 @@ export function slowDownFor<Req, Res, Mounted extends object, Extra = unknown>(
 export function shedFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
-): Factory<'shed', Req, Res, Mounted, Extra> {
+): LimiterFactories<Req, Res, Mounted, Extra>['shed'] {
   return (options) => {
     const shed = HttpShed.of<Req, Res>(options, adapterOptions)
     return Object.assign(mount(shed), { shedder: shed.gate.shedder, close: () => shed.close() })
@@ -131,7 +124,7 @@ export function createSluiceFor<Req, Res, Mounted extends object, Extra = unknow
 /**
  * Creates the functions that the package of a framework exports. `mount` turns a limit into what the framework accepts;
  * `adapterOptions` are names of options that only this framework has. Bundlers leave out unused functions only if the
- * package creates each of them by itself, by `rateLimitFor` and others.
+ * package creates them separately, by `rateLimitFor` and others.
  */
 export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: Mount<Req, Res, Mounted>,
