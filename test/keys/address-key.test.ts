@@ -1,12 +1,12 @@
 import { BlockList, isIPv4 } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { addressKey, compileAddressOptions } from '@sluice/limiter-core/http'
+import { addressKey, addressRules } from '@sluice/limiter-core/http'
 import fc from 'fast-check'
 import { ipv4, ipv4InIPv6, ipv6 } from './address-spellings.ts'
 import { groups, plain, spelt, style } from './spelt-addresses.ts'
 
-const rules = compileAddressOptions()
-const rulesOf = (ipv6Prefix: number) => compileAddressOptions({ ipv6Prefix })
+const rules = addressRules()
+const rulesOf = (ipv6Prefix: number) => addressRules({ ipv6Prefix })
 
 function bitsOf(address: readonly number[]): string {
   return address.map((value) => value.toString(2).padStart(16, '0')).join('')
@@ -88,32 +88,32 @@ describe('embedded IPv4', () => {
     ['2001:db8:122:344::/64', '2001:db8:122:344:c0:2:2100::', '2001:db8:122:344:c0:2:2200::'],
     ['2001:db8:122:344::/96', '2001:db8:122:344::192.0.2.33', '2001:db8:122:344::192.0.2.34'],
   ])('under %s is its own key', (prefix, one, other) => {
-    const custom = compileAddressOptions({ embeddedIPv4Prefixes: [prefix] })
+    const custom = addressRules({ embeddedIPv4Prefixes: [prefix] })
     expect(addressKey(one, custom)).toBe('192.0.2.33')
     expect(addressKey(other, custom)).toBe('192.0.2.34')
   })
 
   test('is not recognized unless the "u" octet is zero, as translators keep it', () => {
-    const custom = compileAddressOptions({ embeddedIPv4Prefixes: ['2001:db8::/32', '2001:db9:122:344::/64'] })
+    const custom = addressRules({ embeddedIPv4Prefixes: ['2001:db8::/32', '2001:db9:122:344::/64'] })
     expect(addressKey('2001:db8:c000:221:100::', custom)).toBe('2001:db8:c000:200::/56')
     expect(addressKey('2001:db9:122:344:1c0:2:2100::', custom)).toBe('2001:db9:122:300::/56')
   })
 
   test('is read by the longer of two prefixes', () => {
-    const custom = compileAddressOptions({ embeddedIPv4Prefixes: ['64:ff9b:1::/48', '64:ff9b:1:fffe::/96'] })
+    const custom = addressRules({ embeddedIPv4Prefixes: ['64:ff9b:1::/48', '64:ff9b:1:fffe::/96'] })
     expect(addressKey('64:ff9b:1:fffe::192.0.2.33', custom)).toBe('192.0.2.33')
     expect(addressKey('64:ff9b:1:c000:2:2100::', custom)).toBe('192.0.2.33')
   })
 
   test('is read only under the configured prefixes, and always if it is mapped or 6to4', () => {
-    const none = compileAddressOptions({ embeddedIPv4Prefixes: [] })
+    const none = addressRules({ embeddedIPv4Prefixes: [] })
     expect(addressKey('64:ff9b::1.2.3.4', none)).toBe('64:ff9b::/56')
     expect(addressKey('::ffff:1.2.3.4', none)).toBe('1.2.3.4')
     expect(addressKey('2002:102:304::', none)).toBe('1.2.3.4')
   })
 
   test('never includes the loopback address', () => {
-    expect(addressKey('::1', compileAddressOptions({ embeddedIPv4Prefixes: ['::/96'] }))).toBe('::1')
+    expect(addressKey('::1', addressRules({ embeddedIPv4Prefixes: ['::/96'] }))).toBe('::1')
   })
 })
 
@@ -141,7 +141,7 @@ describe('invalid address options are rejected at start-up', () => {
     ['no object', 64, 'expected an object of options, received a number'],
     ['an array', [64], 'expected an object of options, received an array of length 1'],
   ])('%s %j', (_option, options, message) => {
-    const compile = () => compileAddressOptions(options as never)
+    const compile = () => addressRules(options as never)
     expect(compile).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
     expect(compile).toThrow(message)
   })

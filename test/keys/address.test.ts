@@ -1,11 +1,11 @@
 import { isIP, isIPv6, SocketAddress } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { addressKey, compileAddressOptions, parseAddress, writeIPv6 } from '@sluice/limiter-core/http'
+import { addressKey, addressRules, parseAddress, writeIPv6 } from '@sluice/limiter-core/http'
 import fc from 'fast-check'
 import { garbage } from './address-spellings.ts'
 import { groups, plain, spelt, style } from './spelt-addresses.ts'
 
-const rules = compileAddressOptions()
+const rules = addressRules()
 
 describe('an address', () => {
   test('is parsed from each of its spellings', () => {

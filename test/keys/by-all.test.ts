@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { byAll, byHeader, byIp, byPrincipal, byRoute, DENY, EXEMPT, type KeyResult } from '@sluice/limiter-core'
-import { compileAddressOptions, resolveKey } from '@sluice/limiter-core/http'
+import { addressRules, resolveKey } from '@sluice/limiter-core/http'
 import fc from 'fast-check'
 import { keyed, viewOf } from './request-view.ts'
 
@@ -65,7 +65,7 @@ describe('byAll', () => {
   })
 
   test('truncates the fallback address of a part by the prefixes that the caller passes', () => {
-    const rules = compileAddressOptions({ ipv6Prefix: 64 })
+    const rules = addressRules({ ipv6Prefix: 64 })
     const view = viewOf({ ip: '2001:db8:1:2ff::1' })
     const address = '\0address:2001:db8:1:2ff::/64'
     expect(resolveKey(byAll(byHeader('x')), view, () => {}, rules)).toBe(`${address.length}:${address}`)

@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals'
 import { byHeader, DENY, EXEMPT, type KeyResult, type KeySource } from '@sluice/limiter-core'
-import { ANONYMOUS, compileAddressOptions, resolveKey } from '@sluice/limiter-core/http'
+import { ANONYMOUS, addressRules, resolveKey } from '@sluice/limiter-core/http'
 import fc from 'fast-check'
 import { keyed, viewOf } from './request-view.ts'
 
@@ -104,7 +104,7 @@ describe('a source without a key falls back to the address', () => {
   })
 
   test('truncated by the prefixes that the caller passes', () => {
-    const rules = compileAddressOptions({ ipv6Prefix: 64 })
+    const rules = addressRules({ ipv6Prefix: 64 })
     const key = resolveKey(yields(undefined), viewOf({ ip: '2001:DB8:1:2ff::1' }), () => {}, rules)
     expect(key).toBe('\0address:2001:db8:1:2ff::/64')
     expect(keyed(yields(undefined), { ip: '2001:DB8:1:2ff::1' }).key).toBe('\0address:2001:db8:1:200::/56')

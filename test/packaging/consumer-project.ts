@@ -57,13 +57,14 @@ export class ConsumerProject implements Disposable {
     }
   }
 
-  /** Bytes on disk of a package with all of its dependencies. */
-  installedBytes(name: string): number {
+  /** The installed files of one of our packages and of those that it depends on. */
+  installedFiles(name: string): { readonly path: string; readonly bytes: number }[] {
     const own = packages.filter((each) => each.name === name)
     return [name, ...own.flatMap(({ manifest }) => closureOf(manifest))]
+      .filter((each) => each.startsWith('@sluice/'))
       .map((each) => join(this.folder, 'node_modules', each))
-      .flatMap((folder) => filesBelow(folder).map((path) => statSync(join(folder, path)).size))
-      .reduce((sum, size) => sum + size, 0)
+      .flatMap((folder) => filesBelow(folder).map((path) => join(folder, path)))
+      .map((path) => ({ path, bytes: statSync(path).size }))
   }
 
   [Symbol.dispose](): void {

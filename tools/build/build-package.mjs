@@ -4,13 +4,12 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, posix } from 'node:path'
+import { bundleTypes } from './bundle-types.mjs'
 import { writeCode } from './package-code.mjs'
 
 const require = createRequire(import.meta.url)
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
 const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin/biome')
-// as tsc writes them: import and export statements, side effects, and import types
-const RELATIVE_IMPORTS = /(?:from |import |import\()['"](\.[^'"]+)['"]/g
 
 const { exports, bin = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
 const entries = Object.values(exports).filter((entry) => entry.import)
@@ -25,7 +24,11 @@ await writeCode('cjs', { ...modules, ...commands })
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n')
 
 run(tsc, '-p', 'tsconfig.json', '--singleThreaded', '--emitDeclarationOnly')
-dropUnreachableTypes(entries.map((entry) => join(entry.require.types)))
+bundleTypes(
+  join('dist/cjs'),
+  entries.map((entry) => join(entry.require.types)),
+)
+removeEmptyFolders('dist/cjs')
 for (const entry of entries) writeModuleTypes(entry.import, entry.require)
 // tabs instead of the compiler's four spaces make the installed size smaller
 run(biome, 'format', '--write', `--config-path=${join(import.meta.dirname, 'published-format.json')}`, 'dist/cjs')
@@ -33,22 +36,6 @@ run(biome, 'format', '--write', `--config-path=${join(import.meta.dirname, 'publ
 /** Returns the name of an entry point: `redis/index` for `./dist/esm/redis/index.js`. */
 function nameOf(path) {
   return path.replace(/^\.\/dist\/\w+\//, '').replace(/\.js$/, '')
-}
-
-/** Deletes declarations that no entry point imports, directly or indirectly: compilers and editors never read them. */
-function dropUnreachableTypes(entryTypes) {
-  const reached = new Set(entryTypes)
-  // the loop also visits the paths that it adds
-  for (const path of reached) {
-    for (const [, module] of readFileSync(path, 'utf8').matchAll(RELATIVE_IMPORTS)) {
-      reached.add(join(dirname(path), module.replace(/\.ts$/, '.d.ts')))
-    }
-  }
-  for (const name of readdirSync('dist/cjs', { recursive: true })) {
-    const path = join('dist/cjs', name)
-    if (path.endsWith('.d.ts') && !reached.has(path)) rmSync(path)
-  }
-  removeEmptyFolders('dist/cjs')
 }
 
 function removeEmptyFolders(folder) {

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { rolldown } from 'rolldown'
+import { breakLines } from './break-lines.mjs'
 
 /**
  * Writes the code of the package in the working folder in one format, `esm` or `cjs`, into dist/<format>. Each of
@@ -36,10 +37,13 @@ export async function writeCode(format, entries, { bundled = [], plugins = [], .
     dynamicImportInCjs: false,
     // `require` of an optional client stays as it is written
     polyfillRequire: false,
-    minifyInternalExports: false,
+    minify: { mangle: { keepNames: { class: true, function: false } } },
+    sourcemap: true,
+    sourcemapExcludeSources: true,
     ...output,
   })
   await bundle.close()
+  breakLines(`dist/${format}`)
 }
 
 const DEFERRED =
@@ -47,5 +51,6 @@ const DEFERRED =
 
 /** Moves each awaited `require` out of its function: bundlers accept a missing package only directly in `try`. */
 function awaitRequires(code) {
-  return code.replace(DEFERRED, 'await $1')
+  // the map of the chunk stays as it is: a column may differ, the line does not
+  return { code: code.replace(DEFERRED, 'await $1'), map: null }
 }

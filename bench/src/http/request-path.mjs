@@ -1,10 +1,11 @@
 // Lists the functions of the suite that run for one allowed request behind `rateLimit` of Express, counted by V8:
 // `npm run request-path -w @sluice/bench` in memory, with `-- redis` over a separate Redis server.
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer, get } from 'node:http'
 import { Session } from 'node:inspector/promises'
-import { relative } from 'node:path'
+import { SourceMap } from 'node:module'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rateLimit } from '@sluice/express'
 import express from 'express'
@@ -48,22 +49,31 @@ async function functionsOfOne(call) {
 
 function calledOf({ url, functions }) {
   const path = fileURLToPath(url)
-  const text = readFileSync(path, 'utf8')
+  const origins = originsOf(path)
   return functions
     .map(({ functionName, ranges: [{ startOffset, count }] }) => ({ functionName, startOffset, count }))
     .filter(({ functionName, count }) => count > 0 && !unwritten.includes(functionName))
-    .map(({ functionName, startOffset, count }) => ({
-      file: sourceOf(path, text.slice(0, startOffset)),
-      name: functionName || `line ${text.slice(0, startOffset).split('\n').length}`,
-      count,
-    }))
+    .map(({ functionName, startOffset, count }) => {
+      const { file, line, text } = origins(startOffset)
+      // names of functions and private methods are shortened
+      const { name = functionName } = origins(startOffset + 'function '.length)
+      if (functionName === '') return { file, name: `line ${line}`, count }
+      return { file, name: functionName.startsWith('#') ? /#\w+/.exec(text)[0] : name, count }
+    })
 }
 
-/** Returns the source file of a function: the bundler names each before its code. */
-function sourceOf(path, before) {
-  const [name] = relative(packages, path).split('/')
-  const source = [...before.matchAll(/^\/\/ src\/(\S+)$/gm)].at(-1)?.[1]
-  return `${name}/${source}`
+/** Returns a function that finds the place in the source of an offset in minified code, by its source map. */
+function originsOf(path) {
+  const text = readFileSync(path, 'utf8')
+  if (!existsSync(`${path}.map`)) return () => ({ file: relative(packages, path) })
+  const map = new SourceMap(JSON.parse(readFileSync(`${path}.map`, 'utf8')))
+  return (offset) => {
+    const before = text.slice(0, offset).split('\n')
+    const { originalSource, originalLine, name } = map.findEntry(before.length - 1, before.at(-1).length)
+    const source = join(dirname(path), originalSource)
+    const [file, line] = [relative(packages, source).replace('/src/', '/'), originalLine + 1]
+    return { file, line, name, text: readFileSync(source, 'utf8').split('\n')[originalLine] }
+  }
 }
 
 function print(called) {

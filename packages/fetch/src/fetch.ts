@@ -1,20 +1,24 @@
 import {
   type Admission,
   type ClientExplanation,
+  createSluiceFor,
   type ExplainClientOptions,
   explainSource,
   type HttpDenial,
   type HttpLimit,
   type InflightLimitOptions,
+  inflightLimitFor,
   isDeniedRequest,
   isPromise,
   type Limiters,
-  limitersFor,
   type MaybePromise,
   type PassError,
   type RateLimitOptions,
   type RequestSluice,
+  rateLimitFor,
   sendDenial,
+  shedFor,
+  slowDownFor,
 } from '@sluice/http'
 import { type FetchInfo, fetchSource, hostPeer } from './client-address.ts'
 import { FetchExchange, type FetchReply } from './fetch-exchange.ts'
@@ -106,20 +110,19 @@ function fetchMount(limit: HttpLimit<Request, FetchReply>): FetchMiddleware {
 
 type FetchLimiters = Limiters<Request, FetchReply, FetchMiddleware>
 
-const limiters: FetchLimiters = limitersFor(fetchMount)
 /** Limits request rates: `rateLimit({ limit: 100, window: '1m' }).wrap(handler)`. Default key: the client address. */
-export const rateLimit: FetchLimiters['rateLimit'] = limiters.rateLimit
+export const rateLimit: FetchLimiters['rateLimit'] = /* @__PURE__ */ rateLimitFor(fetchMount)
 /**
  * Caps concurrent requests: `inflightLimit({ limit: 50 }).wrap(handler)`. A permit is released when the response
  * has been sent or the client has left.
  */
-export const inflightLimit: FetchLimiters['inflightLimit'] = limiters.inflightLimit
+export const inflightLimit: FetchLimiters['inflightLimit'] = /* @__PURE__ */ inflightLimitFor(fetchMount)
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
-export const slowDown: FetchLimiters['slowDown'] = limiters.slowDown
+export const slowDown: FetchLimiters['slowDown'] = /* @__PURE__ */ slowDownFor(fetchMount)
 /** Refuses requests while the process is overloaded, least important first: `shed({ priority })`. Use it first. */
-export const shed: FetchLimiters['shed'] = limiters.shed
+export const shed: FetchLimiters['shed'] = /* @__PURE__ */ shedFor(fetchMount)
 /** Creates limiter functions that share a backend, a clock and observers. */
-export const createSluice: FetchLimiters['createSluice'] = limiters.createSluice
+export const createSluice: FetchLimiters['createSluice'] = /* @__PURE__ */ createSluiceFor(fetchMount)
 
 /** Returns the decisions of a request, and methods to change what it was charged; undefined before the first limit. */
 export function sluiceOf(request: Request): RequestSluice | undefined {

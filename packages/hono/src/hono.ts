@@ -1,15 +1,19 @@
 import { answer, type FetchReply, fetchSource } from '@sluice/fetch/adapter'
 import {
   type ClientExplanation,
+  createSluiceFor,
   type DenialError,
   type ExplainClientOptions,
   explainSource,
   type HttpLimit,
   type InflightLimitOptions,
+  inflightLimitFor,
   type Limiters,
-  limitersFor,
   type RateLimitOptions,
   type RequestSluice,
+  rateLimitFor,
+  shedFor,
+  slowDownFor,
 } from '@sluice/http'
 import type { Context, Next } from 'hono'
 import { HTTPException } from 'hono/http-exception'
@@ -79,20 +83,21 @@ function honoMount(limit: HttpLimit<Context, FetchReply>): HonoMiddleware {
 
 type HonoLimiters = Limiters<Context, FetchReply, HonoMiddleware, HonoOptions>
 
-const limiters: HonoLimiters = limitersFor(honoMount, ['next'])
+const OWN_OPTIONS = ['next']
+
 /** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */
-export const rateLimit: HonoLimiters['rateLimit'] = limiters.rateLimit
+export const rateLimit: HonoLimiters['rateLimit'] = /* @__PURE__ */ rateLimitFor(honoMount, OWN_OPTIONS)
 /**
  * Caps concurrent requests: `app.use(inflightLimit({ limit: 50 }))`. A permit is released when the response
  * has been sent or the client has left.
  */
-export const inflightLimit: HonoLimiters['inflightLimit'] = limiters.inflightLimit
+export const inflightLimit: HonoLimiters['inflightLimit'] = /* @__PURE__ */ inflightLimitFor(honoMount, OWN_OPTIONS)
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
-export const slowDown: HonoLimiters['slowDown'] = limiters.slowDown
+export const slowDown: HonoLimiters['slowDown'] = /* @__PURE__ */ slowDownFor(honoMount, OWN_OPTIONS)
 /** Refuses requests while the process is overloaded, least important first: `shed({ priority })`. Use it first. */
-export const shed: HonoLimiters['shed'] = limiters.shed
+export const shed: HonoLimiters['shed'] = /* @__PURE__ */ shedFor(honoMount, OWN_OPTIONS)
 /** Creates limiter functions that share a backend, a clock and observers. */
-export const createSluice: HonoLimiters['createSluice'] = limiters.createSluice
+export const createSluice: HonoLimiters['createSluice'] = /* @__PURE__ */ createSluiceFor(honoMount, OWN_OPTIONS)
 
 /**
  * Explains which client address counts for a request, and why, in words. Pass the option `trust` of the limiter in

@@ -57,13 +57,18 @@ export { HttpSlowDown } from './limits/http-slow-down.ts'
 export { InHandlerDetector } from './limits/in-handler-detector.ts'
 export {
   compileSharedOptions,
+  createSluiceFor,
+  inflightLimitFor,
   type LimiterFactories,
   type Limiters,
   limitersFor,
+  rateLimitFor,
   type SharedOptions,
   SLUICE_OPTIONS,
   type Sluice,
   type SluiceOptions,
+  shedFor,
+  slowDownFor,
 } from './limits/limiters.ts'
 export { rejectDecorator, rejectMounted, rejectUncalled } from './limits/reject-uncalled.ts'
 export type * from './proxy-trust.ts'

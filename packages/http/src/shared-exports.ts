@@ -1,6 +1,5 @@
 // the exports that the packages of all frameworks have in common
 export * from '@sluice/limiter-core'
-export type { Refusal, Shedder } from '@sluice/overload/http'
 export type { ClientExplanation, ExplainClientOptions } from './client/explain-client.ts'
 export type { CostSource, CountOnly, ReservedCost, SettleContext, StreamedCost } from './gates/options/cost-source.ts'
 export type { DeniedContext, DeniedHook } from './gates/options/gate-options.ts'
@@ -19,4 +18,5 @@ export type { ShedOptions } from './gates/shed/shed-options.ts'
 export type { SlowDownOptions } from './gates/slow-down/slow-down-options.ts'
 export type { InflightHandle, RateHandle, ShedHandle, SlowDownHandle } from './limits/http-limit.ts'
 export type { LimiterFactories, Sluice, SluiceOptions } from './limits/limiters.ts'
+export type { Refusal, Shedder } from './overload/health/shedder.ts'
 export type * from './proxy-trust.ts'

@@ -1,3 +1,17 @@
+export {
+  type CheckHealth,
+  createPrioritizer,
+  createShedder,
+  type PrioritizedInflightOptions,
+  type Prioritizer,
+  prioritizedInflight,
+  type QueueOptions,
+  type Shedder,
+  type ShedderOptions,
+  type ShedSignal,
+  type ShedSignals,
+  type SignalThreshold,
+} from '@sluice/http/overload'
 export type {
   AcquireOptions,
   AdaptiveLimit,
@@ -24,12 +38,5 @@ export type { ThrottleStats, UpstreamStats } from './client/throttle.ts'
 export type { ThrottleOptions } from './client/throttle-options.ts'
 export { type ThrottledOptions, throttled } from './client/throttled.ts'
 export { ThrottledError } from './client/throttled-error.ts'
-export type { CheckHealth } from './health/health-check.ts'
-export type { ShedSignal } from './health/process-signals.ts'
-export { createShedder, type Shedder } from './health/shedder.ts'
-export type { ShedderOptions, ShedSignals } from './health/shedder-options.ts'
-export type { SignalThreshold } from './health/signal-range.ts'
 export { type AdaptiveOptions, adaptive } from './limits/adaptive.ts'
 export type { LimitAlgorithmName } from './limits/limit-algorithm.ts'
-export { type PrioritizedInflightOptions, prioritizedInflight, type QueueOptions } from './priority/prioritized.ts'
-export { createPrioritizer, type Prioritizer } from './priority/prioritizer.ts'

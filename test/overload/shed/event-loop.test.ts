@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
 import type { Priority } from '@sluice/limiter-core'
-import { HealthShedder, shedderRules } from '@sluice/overload/http'
 import {
   EventLoopModel,
   eachSeed,
@@ -9,6 +8,8 @@ import {
   runEventLoop,
   type SeededRandom,
 } from '@sluice/testkit'
+import { HealthShedder } from '../../../packages/http/src/overload/health/shedder.ts'
+import { shedderRules } from '../../../packages/http/src/overload/health/shedder-options.ts'
 
 const SERVICE_MS = 5
 const CAPACITY = 1_000 / SERVICE_MS

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { systemClock } from '@sluice/limiter-core/backend'
-import { Heartbeat } from '../../../packages/overload/src/health/heartbeat.ts'
+import { Heartbeat } from '../../../packages/http/src/overload/health/heartbeat.ts'
 
 function work(ms: number): void {
   const endAt = systemClock.now() + ms

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Priority } from '@sluice/limiter-core'
 import { createShedder, type ShedderOptions } from '@sluice/overload'
-import { HealthShedder, shedderRules } from '@sluice/overload/http'
 import { FakeClock, seededRandom, Warnings } from '@sluice/testkit'
+import { HealthShedder } from '../../../packages/http/src/overload/health/shedder.ts'
+import { shedderRules } from '../../../packages/http/src/overload/health/shedder-options.ts'
 
 const PRIORITIES: readonly Priority[] = ['sheddable', 'low', 'normal', 'high', 'critical']
 const warnings = new Warnings()

@@ -5,6 +5,7 @@ const fs = require('node:fs')
 
 const OURS = /packages\/([\w-]+\/dist\/\w+\/[\w/-]+\.js:\d+)/
 const used = new Set()
+const { exec } = RegExp.prototype
 
 /** Replaces a function by one that records calls of our code. */
 function record(home, name) {
@@ -24,7 +25,7 @@ function record(home, name) {
 function note(name) {
   // the caller, not code that it loads
   const caller = new Error(name).stack.split('\n').slice(3)[0] ?? ''
-  const [, place] = OURS.exec(caller) ?? []
+  const [, place] = Reflect.apply(exec, OURS, [caller]) ?? []
   if (place) used.add(`${name} at ${place}`)
 }
 
@@ -33,6 +34,8 @@ for (const name of [...globals, 'fetch', 'MessageChannel']) record(globalThis, n
 for (const name of ['on', 'once', 'addListener', 'emitWarning', 'nextTick']) record(process, name)
 for (const name of ['randomBytes', 'randomUUID', 'createHash', 'createHmac', 'getRandomValues']) record(crypto, name)
 for (const name of ['readFileSync', 'statSync', 'existsSync']) record(fs, name)
+// addresses and ranges are parsed by regular expressions
+record(RegExp.prototype, 'exec')
 record(performance, 'now')
 record(Date, 'now')
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { rateLimit } from '@sluice/express'
 import { InflightGate, type RateCheck, RateGate } from '@sluice/http'
 import { byAll, byHeader, byIp, byPrincipal, type RequestView } from '@sluice/limiter-core'
-import { addressKey, compileAddressOptions } from '@sluice/limiter-core/http'
+import { addressKey, addressRules } from '@sluice/limiter-core/http'
 import { Warnings } from '@sluice/testkit'
 import express from 'express'
 import { viewOf } from '../../keys/request-view.ts'
@@ -130,10 +130,10 @@ describe('each limiter warns about addresses once', () => {
 })
 
 test('IPv4-compatible addresses count as separate addresses', () => {
-  const rules = compileAddressOptions()
+  const rules = addressRules()
   const keys = ['::198.51.100.7', '::198.51.100.8', '::c633:6407', '::1', '::', '::2'].map((text) =>
     addressKey(text, rules),
   )
   expect(keys).toEqual(['::c633:6407', '::c633:6408', '::c633:6407', '::1', '::', '::2'])
-  expect(addressKey('::198.51.100.7', compileAddressOptions({ embeddedIPv4Prefixes: ['::/96'] }))).toBe('198.51.100.7')
+  expect(addressKey('::198.51.100.7', addressRules({ embeddedIPv4Prefixes: ['::/96'] }))).toBe('198.51.100.7')
 })

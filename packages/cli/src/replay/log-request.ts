@@ -1,11 +1,10 @@
-import { addressKey, compileAddressOptions } from '@sluice/limiter-core/http'
+import { addressKey, addressRules } from '@sluice/limiter-core/http'
 import type { AttributeValue } from '@sluice/policies'
 import type { LogEntry } from '../log/log-entry.ts'
 import type { RouteMatcher } from '../log/route-matcher.ts'
 
-const ADDRESSES = compileAddressOptions()
 /** Lists contain single addresses. */
-const FULL_ADDRESSES = compileAddressOptions({ ipv6Prefix: 128 })
+const FULL_ADDRESSES = { ipv6Prefix: 128 }
 /** Key of requests without an address, as in adapters. */
 const NO_ADDRESS = 'no-address'
 
@@ -43,14 +42,14 @@ export class LogRequest {
   get address(): string {
     if (this.#address === undefined) {
       const text = String(this.#field('address') ?? '')
-      this.#address = addressKey(text, ADDRESSES) ?? (text || NO_ADDRESS)
+      this.#address = addressKey(text, addressRules()) ?? (text || NO_ADDRESS)
     }
     return this.#address
   }
 
   /** Address of the client: an IPv6 address completely. Undefined if the line has none, and for a host name. */
   get fullAddress(): string | undefined {
-    return addressKey(String(this.#field('address') ?? ''), FULL_ADDRESSES)
+    return addressKey(String(this.#field('address') ?? ''), addressRules(FULL_ADDRESSES))
   }
 
   /** Pattern of the route, if it is known; otherwise the method and the path. */

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isLocalRequest } from '@sluice/fleet/backend'
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
-import { addressKey, compileAddressOptions } from '@sluice/limiter-core/http'
+import { addressKey, addressRules } from '@sluice/limiter-core/http'
 import { ServiceProblem } from './service-problem.ts'
 
 /**
@@ -35,7 +35,6 @@ const ALL: ReadonlySet<CounterScope> = new Set(SCOPES)
 const NONE: ReadonlySet<CounterScope> = new Set()
 const TOKEN = /^[\w\-.~+/]+=*$/
 const BEARER = /^Bearer +([\w\-.~+/]+=*) *$/i
-const ADDRESSES = compileAddressOptions()
 
 /** Whether a request comes from a program on this machine. Web pages send an `Origin`. */
 export function isFromLocalProgram(req: IncomingMessage): boolean {
@@ -95,7 +94,7 @@ function challenge(value: string): { readonly headers: Readonly<Record<string, s
 }
 
 function addressOf({ socket }: IncomingMessage): string {
-  return addressKey(socket?.remoteAddress ?? '', ADDRESSES) ?? 'no address'
+  return addressKey(socket?.remoteAddress ?? '', addressRules()) ?? 'no address'
 }
 
 function knownTokens(tokens: readonly CounterServiceToken[]): KnownToken[] {

@@ -40,8 +40,7 @@ const LIST = 'x-forwarded-for'
 /** Stands for a peer without an address in `ranges`. */
 const UNKNOWN = 'unknown'
 /** Address of the peer at a Unix socket: a proxy on this machine. */
-const LOOPBACK = readAddress('127.0.0.1')
-const CLASS_E = new AddressSet(['240.0.0.0/4'])
+const LOOPBACK: Address = { version: 4, groups: [0x7f00, 1] }
 
 /** The proxies that an application trusts to report the address of their client. */
 export class TrustedProxies {
@@ -122,13 +121,18 @@ function addressBefore(
   if (single) {
     const found = foundIn(source.headerText(header))
     if (found !== undefined) skip(found.address, listOf(LIST, source, lists))
-    const isPseudo = found !== undefined && ipv6Header !== undefined && CLASS_E.has(found.address)
+    const isPseudo = found !== undefined && ipv6Header !== undefined && isClassE(found.address)
     return isPseudo ? foundIn(source.headerText(ipv6Header)) : found
   }
   const list = listOf(header, source, lists)
   if (header === FORWARDED) return foundIn(lastForwardedFor(list))
   for (let i = 0; i < trailing; i++) lastOf(list)
   return foundIn(lastOf(list))
+}
+
+/** Whether an address is in 240.0.0.0/4, which is reserved. */
+function isClassE({ version, groups }: Address): boolean {
+  return version === 4 && groups[0] >= 0xf000
 }
 
 function listOf(header: string, source: ClientSource, lists: Map<string, ForwardedList>): ForwardedList {

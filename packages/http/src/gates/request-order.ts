@@ -7,7 +7,7 @@ import {
   type ReportFallback,
   type RequestView,
 } from '@sluice/limiter-core/http'
-import { prioritizedInflight } from '@sluice/overload/http'
+import { prioritizedInflight } from '../overload/priority/prioritized.ts'
 import type { LimiterReport } from '../report/limiter-report.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
 import { keySourceOf } from './options/key-option.ts'

@@ -1,8 +1,8 @@
 import type { InflightLimiter, Limiter } from '@sluice/limiter-core'
 import type { MaybePromise } from '@sluice/limiter-core/http'
-import type { Shedder } from '@sluice/overload/http'
 import type { DeniedRequest } from '../denial/denied-request.ts'
 import type { HttpExchange } from '../exchange.ts'
+import type { Shedder } from '../overload/health/shedder.ts'
 import type { LimiterReport } from '../report/limiter-report.ts'
 
 /**

@@ -60,37 +60,81 @@ export interface Limiters<Req, Res, Mounted, Extra = unknown> extends LimiterFac
   createSluice<B extends Backend = Backend<Answer>>(options?: SluiceOptions<B>): Sluice<Req, Res, Mounted, Extra, B>
 }
 
+/** Turns a limit into what the framework accepts. */
+type Mount<Req, Res, Mounted> = (limit: HttpLimit<Req, Res>) => Mounted
+
+/** Creates `rateLimit` of a framework. `adapterOptions` are names of options that only this framework has. */
+export function rateLimitFor<Req, Res, Mounted extends object, Extra = unknown>(
+  mount: Mount<Req, Res, Mounted>,
+  adapterOptions: readonly string[] = [],
+): LimiterFactories<Req, Res, Mounted, Extra>['rateLimit'] {
+  return (options) => {
+    const rate = HttpRateLimit.of<Req, Res>(options, adapterOptions)
+    const mounted = Object.assign(mount(rate), { idle: () => rate.idle(), close: () => rate.close() })
+    // another limiter takes its place when the policies change
+    return Object.defineProperty(mounted, 'limiter', {
+      get: () => rate.gate.limiter(),
+      enumerable: true,
+    }) as typeof mounted & RateHandle
+  }
+}
+
+/** Creates `inflightLimit` of a framework. */
+export function inflightLimitFor<Req, Res, Mounted extends object, Extra = unknown>(
+  mount: Mount<Req, Res, Mounted>,
+  adapterOptions: readonly string[] = [],
+): LimiterFactories<Req, Res, Mounted, Extra>['inflightLimit'] {
+  return (options) => {
+    const cap = HttpInflightLimit.of<Req, Res>(options, adapterOptions)
+    return Object.assign(mount(cap), { limiter: cap.gate.limiter, close: () => cap.close() })
+  }
+}
+
+/** Creates `slowDown` of a framework. */
+export function slowDownFor<Req, Res, Mounted extends object, Extra = unknown>(
+  mount: Mount<Req, Res, Mounted>,
+  adapterOptions: readonly string[] = [],
+): LimiterFactories<Req, Res, Mounted, Extra>['slowDown'] {
+  return (options) => {
+    const slow = HttpSlowDown.of<Req, Res>(options, adapterOptions)
+    const limiter = slow.gate.rate.limiter()
+    return Object.assign(mount(slow), { limiter, waiting: () => slow.waiting, close: () => slow.close() })
+  }
+}
+
+/** Creates `shed` of a framework. */
+export function shedFor<Req, Res, Mounted extends object, Extra = unknown>(
+  mount: Mount<Req, Res, Mounted>,
+  adapterOptions: readonly string[] = [],
+): LimiterFactories<Req, Res, Mounted, Extra>['shed'] {
+  return (options) => {
+    const shed = HttpShed.of<Req, Res>(options, adapterOptions)
+    return Object.assign(mount(shed), { shedder: shed.gate.shedder, close: () => shed.close() })
+  }
+}
+
+/** Creates `createSluice` of a framework. */
+export function createSluiceFor<Req, Res, Mounted extends object, Extra = unknown>(
+  mount: Mount<Req, Res, Mounted>,
+  adapterOptions: readonly string[] = [],
+): Limiters<Req, Res, Mounted, Extra>['createSluice'] {
+  return (shared) => limitersFor<Req, Res, Mounted, Extra>(mount, adapterOptions).createSluice(shared)
+}
+
 /**
  * Creates the functions that the package of a framework exports. `mount` turns a limit into what the framework accepts;
- * `adapterOptions` are names of options that only this framework has.
+ * `adapterOptions` are names of options that only this framework has. Bundlers leave out unused functions only if the
+ * package creates them separately, by `rateLimitFor` and others.
  */
 export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
-  mount: (limit: HttpLimit<Req, Res>) => Mounted,
+  mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
 ): Limiters<Req, Res, Mounted, Extra> {
   const makers: LimiterFactories<Req, Res, Mounted, Extra> = {
-    rateLimit: (options) => {
-      const rate = HttpRateLimit.of<Req, Res>(options, adapterOptions)
-      const mounted = Object.assign(mount(rate), { idle: () => rate.idle(), close: () => rate.close() })
-      // another limiter takes its place when the policies change
-      return Object.defineProperty(mounted, 'limiter', {
-        get: () => rate.gate.limiter(),
-        enumerable: true,
-      }) as typeof mounted & RateHandle
-    },
-    inflightLimit: (options) => {
-      const cap = HttpInflightLimit.of<Req, Res>(options, adapterOptions)
-      return Object.assign(mount(cap), { limiter: cap.gate.limiter, close: () => cap.close() })
-    },
-    slowDown: (options) => {
-      const slow = HttpSlowDown.of<Req, Res>(options, adapterOptions)
-      const limiter = slow.gate.rate.limiter()
-      return Object.assign(mount(slow), { limiter, waiting: () => slow.waiting, close: () => slow.close() })
-    },
-    shed: (options) => {
-      const shed = HttpShed.of<Req, Res>(options, adapterOptions)
-      return Object.assign(mount(shed), { shedder: shed.gate.shedder, close: () => shed.close() })
-    },
+    rateLimit: rateLimitFor(mount, adapterOptions),
+    inflightLimit: inflightLimitFor(mount, adapterOptions),
+    slowDown: slowDownFor(mount, adapterOptions),
+    shed: shedFor(mount, adapterOptions),
   }
   return { ...makers, createSluice: (shared) => sluiceOf(makers, shared) }
 }

@@ -56,6 +56,18 @@ export function compileAddressOptions(options: AddressOptions = {}): AddressRule
   }
 }
 
+const WITHOUT_OPTIONS: AddressOptions = {}
+const compiled = new WeakMap<AddressOptions, AddressRules>()
+
+/** Returns the validated rules, which are compiled once for each object. Throws `SLUICE_BAD_OPTION`. */
+export function addressRules(options: AddressOptions = WITHOUT_OPTIONS): AddressRules {
+  const known = compiled.get(options)
+  if (known) return known
+  const rules = compileAddressOptions(options)
+  compiled.set(options, rules)
+  return rules
+}
+
 function compilePrefix(text: unknown): { bits: number; embedding: Embedding } {
   const [, base = '', length] = (typeof text === 'string' && CIDR.exec(text)) || []
   const bits = Number(length)
@@ -102,8 +114,8 @@ export function addressKeyOfPeer(text: unknown, rules: AddressRules): string | u
 }
 
 /** Whether a string is a full IPv6 address instead of a prefix. One client can use many full addresses. */
-export function isWholeIPv6(text: string, rules: AddressRules): boolean {
-  return text.includes(':') && addressKey(text, rules)?.endsWith(rules.suffix) === true
+export function isWholeIPv6(text: string): boolean {
+  return text.includes(':') && addressKey(text, addressRules())?.endsWith(addressRules().suffix) === true
 }
 
 function isLoopback(groups: readonly number[]): boolean {

@@ -1,8 +1,5 @@
-import { type AddressOptions, type AddressRules, addressKeyOfPeer, compileAddressOptions } from './address-key.ts'
+import { type AddressOptions, addressKeyOfPeer, addressRules } from './address-key.ts'
 import { NO_ADDRESS } from './key-source.ts'
-
-const DEFAULT_RULES = compileAddressOptions()
-const compiled = new WeakMap<AddressOptions, AddressRules>()
 
 /**
  * Returns the key that `byIp(options)` uses for a client at `address`. Use it to limit connections or messages that do
@@ -11,13 +8,5 @@ const compiled = new WeakMap<AddressOptions, AddressRules>()
  */
 export function clientKey(address: string | undefined, options?: AddressOptions): string {
   if (address === undefined) return NO_ADDRESS
-  return addressKeyOfPeer(address, options === undefined ? DEFAULT_RULES : rulesOf(options)) ?? NO_ADDRESS
-}
-
-function rulesOf(options: AddressOptions): AddressRules {
-  const known = compiled.get(options)
-  if (known) return known
-  const rules = compileAddressOptions(options)
-  compiled.set(options, rules)
-  return rules
+  return addressKeyOfPeer(address, addressRules(options)) ?? NO_ADDRESS
 }

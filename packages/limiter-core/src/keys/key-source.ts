@@ -1,7 +1,7 @@
 import { isPromise } from '../contracts/maybe-promise.ts'
 import type { RequestHook } from '../contracts/request-hook.ts'
 import type { MaybePromise, RequestView } from '../contracts.ts'
-import { type AddressRules, addressKeyOfPeer, compileAddressOptions, isWholeIPv6 } from './address-key.ts'
+import { type AddressRules, addressKeyOfPeer, addressRules, isWholeIPv6 } from './address-key.ts'
 
 /**
  * A special result of a key source instead of a key. It is a registered symbol, so that several versions of a package
@@ -59,12 +59,11 @@ export type KeySource<Raw = unknown> = RequestHook<
 /** Key that all requests without a valid address share. */
 export const NO_ADDRESS = 'no-address'
 const FALLBACK = '\0address:'
-const DEFAULT_RULES = compileAddressOptions()
 
 /** A request whose key is being resolved, and how a fallback to its address is shortened and reported. */
 interface Resolution {
   readonly view: RequestView
-  readonly rules: AddressRules
+  readonly rules: AddressRules | undefined
   readonly report: ReportFallback
 }
 
@@ -76,7 +75,7 @@ export function resolveKey<Raw>(
   source: KeySource<Raw>,
   view: RequestView<Raw>,
   report: ReportFallback,
-  rules: AddressRules = DEFAULT_RULES,
+  rules?: AddressRules,
 ): MaybePromise<ResolvedKey> {
   const { addressRules } = source
   if (addressRules) return keyOfAddress(view, addressRules, report)
@@ -101,7 +100,7 @@ export function ownKey(value: string | number | bigint): string {
 
 function keyOf(value: unknown, resolution: Resolution): ResolvedKey {
   if (typeof value === 'string') {
-    if (isWholeIPv6(value, DEFAULT_RULES)) resolution.report({ reason: 'whole-ipv6' })
+    if (isWholeIPv6(value)) resolution.report({ reason: 'whole-ipv6' })
     return ownKey(value)
   }
   if (value === EXEMPT || value === DENY) return value as ResolvedKey
@@ -113,7 +112,7 @@ function keyOf(value: unknown, resolution: Resolution): ResolvedKey {
 
 function addressInstead({ view, rules, report }: Resolution, why: KeyFallback): string {
   report(why)
-  return FALLBACK + keyOfAddress(view, rules, report)
+  return FALLBACK + keyOfAddress(view, rules ?? addressRules(), report)
 }
 
 /**

@@ -1,5 +1,3 @@
-import { METHODS } from 'node:http'
-
 /** The parts of an Express 4 or 5 request that lead to its route. */
 interface ExpressRequest {
   readonly method: string
@@ -39,6 +37,8 @@ interface Layer {
 
 /** Replaces the mounts of a route whose router is in no known stack, because a handler calls it. */
 const UNKNOWN_MOUNT = '/(mounted)'
+/** Number of methods from which a route is one for all: `app.all` declares each of Node's, of which there are 34. */
+const MANY_METHODS = 30
 const patterns = new WeakMap<object, WeakMap<object, string>>()
 
 /**
@@ -58,7 +58,7 @@ export function expressPattern({ route, app }: ExpressRequest): string | undefin
 /** Returns the method under which a request is counted: GET for HEAD and for routes of all methods, else its own. */
 export function expressMethod({ route, method }: ExpressRequest): string {
   const { methods = {} } = route ?? {}
-  const isForAll = '_all' in methods || Object.keys(methods).length >= METHODS.length
+  const isForAll = '_all' in methods || Object.keys(methods).length >= MANY_METHODS
   return !isForAll && method !== 'HEAD' && Object.hasOwn(methods, method.toLowerCase()) ? method : 'GET'
 }
 

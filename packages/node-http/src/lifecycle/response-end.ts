@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { constants, type Http2Stream } from 'node:http2'
+import type { Http2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { onCarrierClose } from '@sluice/http'
 import { closeResponse } from './closed-response.ts'
 import { stalledStreams } from './stalled-streams.ts'
 import { unreadConnections } from './unread-connections.ts'
+
+/** RFC 9113, section 7. Reading it from `node:http2` would load that module, and that of TLS, in every process. */
+const INTERNAL_ERROR = 2
 
 /** Transport of a response: its connection, or its stream in HTTP/2. */
 type Carrier = Duplex
@@ -90,7 +93,7 @@ export function isComplete(req: IncomingMessage, res: ServerResponse): boolean {
 /** Aborts a response that was partly sent, so that its reader notices that it is incomplete. */
 export function abortResponse(req: IncomingMessage, res: ServerResponse): void {
   if (req.httpVersionMajor < 2) res.destroy()
-  else streamOf(res)?.close(constants.NGHTTP2_INTERNAL_ERROR)
+  else streamOf(res)?.close(INTERNAL_ERROR)
 }
 
 // the compatibility API of HTTP/2 has a stream, which the HTTP/1 types do not declare

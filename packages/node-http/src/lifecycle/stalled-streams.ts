@@ -1,10 +1,12 @@
-import { constants, type Http2Stream } from 'node:http2'
+import type { Http2Stream } from 'node:http2'
 import { Sweep } from './sweep.ts'
 
 /** Interval of the checks, and so the maximum time until a stalled stream is detected. */
 const CHECK_MS = 200
 
-const { NGHTTP2_STREAM_STATE_IDLE, NGHTTP2_STREAM_STATE_CLOSED } = constants
+// NGHTTP2_STREAM_STATE_IDLE and NGHTTP2_STREAM_STATE_CLOSED of `node:http2`, which is loaded only by servers of HTTP/2
+const IDLE = 1
+const CLOSED = 7
 
 /**
  * Destroys stalled HTTP/2 streams. If the client resets a stream with NO_ERROR before the end of the response has been
@@ -19,5 +21,5 @@ export const stalledStreams: Sweep<Http2Stream> = new Sweep(CHECK_MS, (stream) =
 function isStalled(stream: Http2Stream): boolean {
   if (stream.destroyed || !stream.closed || stream.writableFinished) return false
   const { state } = stream.state
-  return state === undefined || state === NGHTTP2_STREAM_STATE_IDLE || state === NGHTTP2_STREAM_STATE_CLOSED
+  return state === undefined || state === IDLE || state === CLOSED
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Admission } from '@sluice/http'
 import type { MaybePromise } from '@sluice/limiter-core'
@@ -26,7 +26,9 @@ export function upgradeExchange(req: IncomingMessage, socket: Duplex): PlainExch
   // there may be no other listener yet, and a reset by the client must not crash the process
   socket.on('error', ignore)
   UpgradeLife.of(req, socket)
-  const res = new ServerResponse(req)
+  // a server that upgrades requests has loaded the module; most users of this package have no reason to load it early
+  const { ServerResponse: Response } = process.getBuiltinModule('node:http')
+  const res = new Response(req)
   return new UpgradeExchange(req, res, req, res)
 }
 

@@ -1,6 +1,6 @@
+import { steadyClock } from '@sluice/http/overload'
 import type { Clock, Duration } from '@sluice/limiter-core'
 import { badOption, clockOf, integerFrom, optionalFunction, parseDuration, parseMs } from '@sluice/limiter-core/backend'
-import { steadyClock } from '../steady-clock.ts'
 
 /** Options of `adaptiveThrottle` and `throttled`. */
 export interface ThrottleOptions {

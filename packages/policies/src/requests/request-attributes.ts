@@ -3,6 +3,7 @@ import {
   andThen,
   byIp,
   isPromise,
+  type KeySource,
   type LimiterReport,
   type MaybePromise,
   type ReportFallback,
@@ -13,7 +14,7 @@ import {
 import type { AttributeValue } from '../document/policy-document.ts'
 import { type AttributeSource, type BUILT_IN_ATTRIBUTES, headerOf } from '../matching/attribute-source.ts'
 
-const BY_IP = byIp()
+let byAddress: KeySource | undefined
 
 /**
  * Returns an attribute of a request, or of its response once there is one. Undefined, null, and a function that throws
@@ -80,7 +81,8 @@ function builtIn(name: string, view: RequestView, fallback: ReportFallback): str
   if (header !== undefined) return view.header(header)
   switch (name as (typeof BUILT_IN_ATTRIBUTES)[number]) {
     case 'address':
-      return resolveKey(BY_IP, view, fallback) as string
+      byAddress ??= byIp()
+      return resolveKey(byAddress, view, fallback) as string
     case 'method':
       return view.method
     case 'route':

@@ -28,7 +28,7 @@ interface Matches {
 }
 
 /** Full address of a client: lists contain single addresses. */
-const BY_FULL_ADDRESS = byIp({ ipv6Prefix: 128 })
+let byFullAddress: KeySource | undefined
 
 /** The policies that apply to each request, found once per request. */
 export class RequestMatches<Req extends object, Res> {
@@ -104,7 +104,8 @@ export class RequestMatches<Req extends object, Res> {
 
   #listed(view: RequestView, read: AttributeSource): ListAnswer {
     if (this.#lists.isEmpty) return undefined
-    return this.#lists.answer(resolveKey(BY_FULL_ADDRESS, view, reportNothing) as string, read)
+    byFullAddress ??= byIp({ ipv6Prefix: 128 })
+    return this.#lists.answer(resolveKey(byFullAddress, view, reportNothing) as string, read)
   }
 }
 

@@ -6,7 +6,8 @@ import type {
   KeySource,
   RequestHook,
 } from '@sluice/limiter-core/http'
-import type { Prioritizer, QueueOptions } from '@sluice/overload/http'
+import type { QueueOptions } from '../../overload/priority/prioritized.ts'
+import type { Prioritizer } from '../../overload/priority/prioritizer.ts'
 import type { GateOptions } from './gate-options.ts'
 import type { PriorityOption } from './request-priority.ts'
 

@@ -8,7 +8,7 @@ import {
   type RequestHook,
   type RequestView,
 } from '@sluice/limiter-core/http'
-import { PRIORITIES } from '@sluice/overload/http'
+import { PRIORITIES } from '../../overload/priority/levels.ts'
 import { type LimiterReport, reportUnlessPreflight } from '../../report/limiter-report.ts'
 import { runHook } from './hook.ts'
 

@@ -15,7 +15,8 @@ import {
   parseMode,
   type RequestView,
 } from '@sluice/limiter-core/http'
-import { HealthShedder, SHED_SIGNALS, shedderRules } from '@sluice/overload/http'
+import { HealthShedder } from '../../overload/health/shedder.ts'
+import { SHED_SIGNALS, shedderRules } from '../../overload/health/shedder-options.ts'
 import { LimiterReport } from '../../report/limiter-report.ts'
 import { isSkipped } from '../options/hook.ts'
 import { withInherited } from '../options/inherited-options.ts'

@@ -1,4 +1,4 @@
-import type { ShedSignals } from '@sluice/overload/http'
+import type { ShedSignals } from '../../overload/health/shedder-options.ts'
 import type { GateOptions } from '../options/gate-options.ts'
 import type { PriorityOption } from '../options/request-priority.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/limiter-core'
-import { afterThisTurn, isSystemClock } from '@sluice/limiter-core/backend'
+import { afterThisTurn, isSystemClock } from '@sluice/limiter-core/http'
 
 /** Milliseconds between two beats of an event loop without delay. */
 const BEAT_MS = 5

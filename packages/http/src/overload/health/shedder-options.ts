@@ -1,5 +1,5 @@
 import type { Clock, Duration } from '@sluice/limiter-core'
-import { badOption, clockOf, optionalFunction, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
+import { badOption, clockOf, optionalFunction, optionsOf, parseTimerMs } from '@sluice/limiter-core/http'
 import { steadyClock } from '../steady-clock.ts'
 import type { CheckHealth } from './health-check.ts'
 import { rangeOf, type SignalRange, type SignalThreshold } from './signal-range.ts'

@@ -1,4 +1,4 @@
-import { SluiceError } from '@sluice/limiter-core/backend'
+import { SluiceError } from '@sluice/limiter-core/http'
 
 /** Milliseconds that an event loop was idle and active. */
 export interface LoopTimes {

@@ -1,5 +1,5 @@
 import type { Clock, Duration, InflightBackend } from '@sluice/limiter-core'
-import { checkedUnits, clockOf, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
+import { checkedUnits, clockOf, optionsOf, parseTimerMs } from '@sluice/limiter-core/http'
 import { PrioritizedInflight } from './prioritized-inflight.ts'
 import { type Prioritizer, thresholdOf } from './prioritizer.ts'
 import type { WaitingRoomOptions } from './waiting-room.ts'

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '@sluice/limiter-core'
-import { isPromise, messageOf, warnOnce } from '@sluice/limiter-core/backend'
+import { isPromise, messageOf, warnOnce } from '@sluice/limiter-core/http'
 import { ALL_BUT_CRITICAL } from './priority-ramps.ts'
 
 /** Returns how healthy the process is: a number from 0 (refuse everything) to 1, or whether it is healthy. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/limiter-core'
-import { isSystemClock } from '@sluice/limiter-core/backend'
+import { isSystemClock } from '@sluice/limiter-core/http'
 
 /**
  * Returns a clock whose `now` never goes back: after the given clock was set back, time continues from the last reading.

@@ -1,5 +1,5 @@
 import type { AcquireOptions, Cap, Clock, Denial, DenialReason, MaybePromise, Permit } from '@sluice/limiter-core'
-import { FULL, MemoryInflight, WatchedPermit, WEIGHT_EXCEEDS_LIMIT } from '@sluice/limiter-core/backend'
+import { FULL, MemoryInflight, WatchedPermit, WEIGHT_EXCEEDS_LIMIT } from '@sluice/limiter-core/http'
 import type { ClientUsage } from './client-usage.ts'
 import { COHORTS, levelOf } from './levels.ts'
 import type { RejectionThreshold } from './rejection-threshold.ts'

@@ -1,4 +1,4 @@
-import { badOption, optionsOf } from '@sluice/limiter-core/backend'
+import { badOption, optionsOf } from '@sluice/limiter-core/http'
 
 /** The values of a signal between which the pressure rises from 0 to 1. */
 export interface SignalRange {

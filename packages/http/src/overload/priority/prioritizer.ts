@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/limiter-core'
-import { badOption, clockOf } from '@sluice/limiter-core/backend'
+import { badOption, clockOf } from '@sluice/limiter-core/http'
 import { RejectionThreshold } from './rejection-threshold.ts'
 
 /** A rejection threshold that several caps of a process share. */
