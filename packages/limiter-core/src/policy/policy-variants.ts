@@ -37,17 +37,23 @@ export class PolicyVariants {
 
   /**
    * Compiles one of the policies. Keys with an override have another `limit` but use the same cells; another window has
-   * cells of its own. Throws a `SluiceError` if the algorithm cannot count the policy.
+   * cells of its own, which all plans share. Throws a `SluiceError` if the algorithm cannot count the policy.
    */
   compile(policy: Policy, limit: number = policy.limit, windowMs: number = policy.windowMs): CompiledPolicy {
-    const compiled = windowMs === policy.windowMs ? this.#compile(policy, limit) : this.#alone(policy, limit, windowMs)
+    if (windowMs !== policy.windowMs) {
+      const during = this.#during(windowMs)
+      return during.compile(during.#policies[this.#policies.indexOf(policy)], limit)
+    }
+    const compiled = this.#compile(policy, limit)
     const held = this.#maxHoldMs === 0 ? compiled : new HoldingPolicy(compiled, sliceMsOf(this.#maxHoldMs))
     return policy.retry === 'booked' ? new BookingPolicy(held) : held
   }
 
-  /** Compiles a policy with a window that no plan has. */
-  #alone(policy: Policy, limit: number, windowMs: number): CompiledPolicy {
-    return algorithms[policy.algorithm].compile({ ...policy, limit, windowMs }, this.#roomOf(policy, this.#policies))
+  /** Returns the policies with another window. Their limits may be larger than gcra can count in this window. */
+  #during(windowMs: number): PolicyVariants {
+    const limitOf = ({ algorithm, limit }: Policy): number => (algorithm === 'gcra' ? Math.min(limit, windowMs) : limit)
+    const policies = this.#policies.map((policy) => ({ ...policy, limit: limitOf(policy), windowMs }))
+    return new PolicyVariants(policies, this.#largestOverride, this.#maxHoldMs > 0)
   }
 
   #compile(policy: Policy, limit: number): CompiledPolicy {
