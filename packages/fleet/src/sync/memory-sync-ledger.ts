@@ -5,6 +5,7 @@ import {
   lacksUsage,
   type PriorUsage,
   restoreUsage,
+  storedNameOf,
 } from '@sluice/limiter-core/backend'
 import { PARTITIONS, partitionOf } from '../backend/partition-of.ts'
 import { chargeLate } from './charge-late.ts'
@@ -134,5 +135,5 @@ function usedUnits(compiled: CompiledPolicy, cells: Float64Array, now: number): 
 }
 
 function nameOf({ key, counter }: CountedKey): string {
-  return `${counter.name}\0${key}`
+  return `${storedNameOf(counter)}\0${key}`
 }
