@@ -49,10 +49,6 @@ export async function restart(history: History): Promise<void> {
   const rule = others.find((one) => !history.features.has(one)) ?? history.random.pick(others)
   history.restart(rule)
   history.log.push(`restart with ${rule}`)
-  for (const account of history.accounts) {
-    // a process restores what it knows, and takes booked turns for usage
-    if (account.drawn.storage === 'server' && account.drawn.input.retry) account.disturb()
-  }
   for (const key of KEYS) {
     const after = await history.reread(key)
     // a process that starts does not know the limits of earlier requests

@@ -1,4 +1,4 @@
-import type { Answer, Backend, Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
+import type { Answer, Backend, BackendVerdict, Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
 import {
   type FailoverCharge,
@@ -21,6 +21,7 @@ const MAX_BYTES = 16 * 2 ** 20
 const LONGEST_BUFFERED = 256
 
 type MirroredKey = CountedKey<MirrorCounter>
+type Reported = Pick<BackendVerdict, 'remaining' | 'resetAfterMs' | 'spent'>
 
 /**
  * The last known usage of each key of a backend, and the counts of this process while the backend does not answer. For
@@ -102,15 +103,11 @@ export class Mirror implements FailureRule {
   }
 
   /** Stores what the backend reported about a key in reply to a call made at `calledAt` that took `moved` units. */
-  record(
-    key: FailoverKey,
-    remaining: number,
-    resetAfterMs: number,
-    now: number,
-    calledAt: number,
-    moved: number,
-  ): void {
-    const { capacity, policy } = key.counter.compiled
+  record(key: FailoverKey, verdict: Reported, now: number, calledAt: number, moved: number): void {
+    const { capacity, policy, bookings } = key.counter.compiled
+    const { resetAfterMs, spent } = verdict
+    // booked turns are lost with the counts of their backend
+    const remaining = bookings && spent !== undefined ? capacity - spent : verdict.remaining
     // a calendar period may have more units left than the limit
     const left = policy.calendar && Number.isFinite(remaining) ? Math.min(remaining, capacity) : remaining
     // NaN and Infinity would never expire
