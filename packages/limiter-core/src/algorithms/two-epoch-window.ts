@@ -58,11 +58,9 @@ export class CompiledTwoEpochWindow extends UsagePolicy {
     const epochs = this.#epochs
     this.#settle(now, this.#roll(cells, at, now))
     if (takenAt <= Math.max(now, epochs[START]) - this.windowMs) return 0
-    if (epochs[CURRENT] === 0 && epochs[PREVIOUS] === 0) {
-      if (units < 0) return 0
-      // nothing is counted, so the first epoch starts with the take that is charged late
-      epochs[START] = takenAt
-      epochs[LAST] = takenAt
+    // without units of an epoch before, the current epoch starts with its earliest take, which may be charged late
+    if (units > 0 && epochs[PREVIOUS] === 0) {
+      epochs[START] = epochs[CURRENT] === 0 ? takenAt : Math.min(epochs[START], takenAt)
     }
     let moved = takenAt >= epochs[START] ? this.#moveCurrent(units, takenAt) : this.#movePrevious(units, takenAt, now)
     // adopted units have an unknown time, so the rest of a refund may belong to them
