@@ -16,7 +16,7 @@ export { GroupedBackend, type RequestBackend } from './backend/grouped-backend.t
 export { IDEMPOTENT_MS, newIdempotencyKey } from './backend/idempotency-key.ts'
 export { markInfallible } from './backend/infallible.ts'
 export { plainCharge } from './backend/plain-charge.ts'
-export { lacksUsage, restoreUsage } from './backend/restore-usage.ts'
+export { countedUnits, lacksUsage, restoreUsage } from './backend/restore-usage.ts'
 export { storedNameOf } from './backend/stored-name.ts'
 export { targetId } from './backend/target-id.ts'
 export { allOf, andThen, isPromise } from './contracts/maybe-promise.ts'

@@ -253,9 +253,9 @@ export class History {
   }
 
   /** Whether so many units are left as the last request should have left. */
-  isLeft({ storage }: DrawnPolicy, { remaining }: Seen, left: number): boolean {
-    // with plans of different algorithms, a process remembers more than the server counted, and restores it there
-    const isRestored = this.plans.length > 1 && storage === 'server'
+  isLeft({ storage, override }: DrawnPolicy, { remaining }: Seen, left: number): boolean {
+    // under another plan, whose units drain at another rate, a unit of an override weighs more: some may be restored
+    const isRestored = this.plans.length > 1 && storage === 'server' && override !== undefined
     // a bucket of the largest limit rounds its units
     const rounding = left > 1e14 ? 1 : 0
     return isRestored ? remaining <= left : Math.abs(remaining - left) <= rounding

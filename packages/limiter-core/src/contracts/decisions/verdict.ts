@@ -34,9 +34,6 @@ export type Fund = 'included' | 'top-up'
  */
 export interface BackendVerdict extends Omit<PolicyVerdict, 'availableAfterMs'> {
   readonly availableAfterMs?: number
-  /**
-   * Used units without booked turns and, for a key that was read with a cost of 0, without units that processes only
-   * hold. Default: the units that are not left.
-   */
+  /** Used units without booked turns, and without leased units if the cost was 0. Default: all that are not left. */
   readonly spent?: number
 }
