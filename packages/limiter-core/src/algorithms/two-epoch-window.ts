@@ -57,14 +57,15 @@ export class CompiledTwoEpochWindow extends UsagePolicy {
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const epochs = this.#epochs
     this.#settle(now, this.#roll(cells, at, now))
-    if (takenAt <= Math.max(now, epochs[START]) - this.windowMs) return 0
+    const then = Math.min(takenAt, Math.max(now, epochs[START]))
+    if (then <= Math.max(now, epochs[START]) - this.windowMs) return 0
     // without units of an epoch before, the current epoch starts with its earliest take, which may be charged late
     if (units > 0 && epochs[PREVIOUS] === 0) {
-      epochs[START] = epochs[CURRENT] === 0 ? takenAt : Math.min(epochs[START], takenAt)
+      epochs[START] = epochs[CURRENT] === 0 ? then : Math.min(epochs[START], then)
     }
-    let moved = takenAt >= epochs[START] ? this.#moveCurrent(units, takenAt) : this.#movePrevious(units, takenAt, now)
+    let moved = then >= epochs[START] ? this.#moveCurrent(units, then) : this.#movePrevious(units, then, now)
     // adopted units have an unknown time, so the rest of a refund may belong to them
-    if (moved > units && epochs[PREVIOUS] < 0) moved += this.#movePrevious(units - moved, takenAt, now)
+    if (moved > units && epochs[PREVIOUS] < 0) moved += this.#movePrevious(units - moved, then, now)
     if (moved !== 0) this.#store(cells, at)
     return moved
   }

@@ -185,7 +185,7 @@ while at < #ARGV do
   local decisions = number()
   at = at + 1
   local operation = ARGV[at]
-  local takenAt, id = operation == 'adjust' and min(number(), now)
+  local takenAt, id = operation == 'adjust' and number()
   if takenAt then
     at = at + 1
     id = ARGV[at]
