@@ -59,10 +59,10 @@ export class CompiledTwoEpochWindow extends UsagePolicy {
     this.#settle(now, this.#roll(cells, at, now))
     const then = Math.min(takenAt, Math.max(now, epochs[START]))
     if (then <= Math.max(now, epochs[START]) - this.windowMs) return 0
-    // without units of an epoch before, the current epoch starts with its earliest take, which may be charged late
-    if (units > 0 && epochs[PREVIOUS] === 0) {
-      epochs[START] = epochs[CURRENT] === 0 ? then : Math.min(epochs[START], then)
-    }
+    // if nothing is counted, the first epoch starts with the take that is charged late; with a limit of 1 also if it is
+    // older than the epoch, because the time of the last unit, which is the end of a ban, must stay known
+    const isFirst = epochs[CURRENT] === 0 || (this.capacity === 1 && then < epochs[START])
+    if (units > 0 && epochs[PREVIOUS] === 0 && isFirst) epochs[START] = then
     let moved = then >= epochs[START] ? this.#moveCurrent(units, then) : this.#movePrevious(units, then, now)
     // adopted units have an unknown time, so the rest of a refund may belong to them
     if (moved > units && epochs[PREVIOUS] < 0) moved += this.#movePrevious(units - moved, then, now)
