@@ -63,7 +63,10 @@ export async function refund(history: History): Promise<void> {
 }
 
 /** Refunds a part of a take. Returns by how much that changed what is left under each policy, where it is exact. */
-export async function refundTake(history: History, taken: Taken): Promise<ReadonlyMap<string, Seen & { back: number }>> {
+export async function refundTake(
+  history: History,
+  taken: Taken,
+): Promise<ReadonlyMap<string, Seen & { back: number }>> {
   const { key, plan, take: asked, spent } = taken
   const result = new Map<string, Seen & { back: number }>()
   const most = Math.min(...[...spent.values()].map(({ units }) => units))

@@ -38,7 +38,7 @@ async function leftAfterLoss(policies: readonly PolicyInput[], last: (limiter: L
   return left(await limiter.take('key', 1))
 }
 
-// the remaining units of a reply are those that nobody has booked
+// the remaining units of a reply do not include booked turns
 test.each([
   ['a denial', () => undefined],
   ['a late charge', (limiter: Limiter) => limiter.charge('key', 1)],
