@@ -115,7 +115,7 @@ function randomSteps(random: SeededRandom, { policy: { windowMs, limit }, capaci
     const kind = random.whole(3) === 0 ? kinds[random.whole(holds ? kinds.length : 3)] : 'take'
     if (kind === 'adjust') {
       const takenAt = takes[Math.max(0, takes.length - 1 - random.whole(4))]
-      return [kind, now, random.whole(2) === 0 ? units : -units, Math.min(now, takenAt)]
+      return [kind, now, random.whole(2) === 0 ? units : -units, takenAt]
     }
     if (kind === 'hold' && holds) {
       const forMs = random.whole(9 * holds.sliceMs)

@@ -3,6 +3,7 @@ import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/fleet/syn
 import {
   type Answer,
   type Backend,
+  type BackendVerdict,
   type Charge,
   type Clock,
   type CompiledPolicy,
@@ -64,15 +65,15 @@ export class ServerBackend implements Backend<Promise<Answer>> {
   }
 
   takeAll(charges: readonly Charge[]): Promise<Answer> {
-    return this.#answer(() => this.#memory.takeAll(this.#counters.behind(charges)))
+    return this.#answer(charges, (behind) => this.#memory.takeAll(behind))
   }
 
   peekAll(charges: readonly Charge[]): Promise<Answer> {
-    return this.#answer(() => this.#memory.peekAll(this.#counters.behind(charges)))
+    return this.#answer(charges, (behind) => this.#memory.peekAll(behind))
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number): Promise<Answer> {
-    return this.#answer(() => this.#memory.adjustAll(this.#counters.behind(charges), takenAt))
+    return this.#answer(charges, (behind) => this.#memory.adjustAll(behind, takenAt))
   }
 
   async resetAll(keys: readonly CountedKey[]): Promise<void> {
@@ -81,12 +82,26 @@ export class ServerBackend implements Backend<Promise<Answer>> {
     this.#memory.resetAll(this.#counters.behind(keys))
   }
 
-  async #answer(call: () => Answer): Promise<Answer> {
+  async #answer(charges: readonly Charge[], call: (behind: readonly Charge[]) => Answer): Promise<Answer> {
     await undefined
     if (this.state === 'fails') throw new Error('the server is gone')
-    const answer = { ...call(), source: 'server' }
+    const behind = this.#counters.behind(charges)
+    const { verdicts, ...origin } = call(behind)
+    const answer = {
+      ...origin,
+      verdicts: verdicts.map((verdict, index) => this.#withSpent(verdict, behind[index])),
+      source: 'server',
+    }
     if (this.state === 'late') await new Promise<void>((resolve) => this.#clock.after(LATE_MS, resolve))
     return answer
+  }
+
+  /** Returns a verdict with the usage without booked turns, which is that of a cost of 0. */
+  #withSpent(verdict: BackendVerdict, { key, counter }: Charge): BackendVerdict {
+    const { bookings, capacity } = counter.compiled
+    if (!bookings) return verdict
+    const [{ remaining }] = this.#memory.peekAll([{ key, counter, cost: 0 }]).verdicts
+    return { ...verdict, spent: capacity - remaining }
   }
 }
 

@@ -87,7 +87,7 @@ export class Decisions {
     const { now, clock } = this.#times
     const cells = cellsOf(entry, compiled)
     const lifeMs = compiled.keptMs(cells, 0, now)
-    const moved = compiled.adjust(cells, 0, now, cost, Math.min(takenAt, now))
+    const moved = compiled.adjust(cells, 0, now, cost, takenAt)
     if (moved < 0) entry.markRefund(now, clock + Math.ceil(lifeMs))
     // units of other variants may have changed
     if (moved !== 0 || compiled.variants) this.#store(charge)

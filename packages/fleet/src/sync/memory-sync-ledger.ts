@@ -2,9 +2,11 @@ import {
   type Clock,
   type CompiledPolicy,
   type CountedKey,
+  countedUnits,
   lacksUsage,
   type PriorUsage,
   restoreUsage,
+  storedNameOf,
 } from '@sluice/limiter-core/backend'
 import { PARTITIONS, partitionOf } from '../backend/partition-of.ts'
 import { chargeLate } from './charge-late.ts'
@@ -112,9 +114,9 @@ export class MemorySyncLedger {
     const { reported } = entry
     // usage that the process learned after the loss was counted by this ledger
     if (now - known.ageMs > reported.since || !lacksUsage(compiled, reported.cells, 0, now, known)) return false
-    const missing = known.used - usedUnits(compiled, reported.cells, now)
+    const missing = known.used - countedUnits(compiled, reported.cells, 0, now)
     restoreUsage(compiled, reported.cells, 0, now, known)
-    restoreUsage(compiled, cells, 0, now, { ...known, used: usedUnits(compiled, cells, now) + missing })
+    restoreUsage(compiled, cells, 0, now, { ...known, used: countedUnits(compiled, cells, 0, now) + missing })
     return true
   }
 
@@ -129,10 +131,6 @@ export class MemorySyncLedger {
   }
 }
 
-function usedUnits(compiled: CompiledPolicy, cells: Float64Array, now: number): number {
-  return compiled.capacity - compiled.remaining(cells, 0, now)
-}
-
 function nameOf({ key, counter }: CountedKey): string {
-  return `${counter.name}\0${key}`
+  return `${storedNameOf(counter)}\0${key}`
 }

@@ -30,12 +30,13 @@ class CompiledFixedWindow extends UsagePolicy {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const used = this.#used(cells, at, now)
-    if (units > 0 && used === 0 && this.#opensWindow(cells, at, now, takenAt)) {
-      cells[at + START] = takenAt
+    const then = Math.min(takenAt, Math.max(now, cells[at + START]))
+    if (units > 0 && used === 0 && this.#opensWindow(cells, at, now, then)) {
+      cells[at + START] = then
       cells[at + USED] = units
       return units
     }
-    if (used === 0 || takenAt < cells[at + START]) return 0
+    if (used === 0 || then < cells[at + START]) return 0
     const adjusted = Math.max(0, used + units)
     cells[at + USED] = adjusted
     return adjusted - used

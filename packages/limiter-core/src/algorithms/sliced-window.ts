@@ -53,8 +53,9 @@ export class CompiledSlicedWindow extends UsagePolicy {
     const isUnused = this.#sum(cells, at, passed) === 0
     if (isUnused && units < 0) return 0
     let start = cells[at + START] + passed * this.#sliceMs
-    if (isUnused) start = takenAt + Math.max(0, Math.floor((now - takenAt) / this.#sliceMs)) * this.#sliceMs
-    const age = 1 + Math.max(0, Math.ceil((start - takenAt - EPSILON_MS) / this.#sliceMs))
+    const then = Math.min(takenAt, Math.max(now, start))
+    if (isUnused) start = then + Math.max(0, Math.floor((now - then) / this.#sliceMs)) * this.#sliceMs
+    const age = 1 + Math.max(0, Math.ceil((start - then - EPSILON_MS) / this.#sliceMs))
     if (age > this.#kept) return 0
     this.#shift(cells, at, passed)
     cells[at + START] = start

@@ -55,21 +55,23 @@ class CompiledSlidingLog extends UsagePolicy {
     if (takenAt + this.windowMs <= now) return 0
     this.#remove(cells, at, 0, this.#expired(cells, at, now))
     const before = cells[at + COUNT]
+    let then = Math.min(takenAt, now)
+    if (before > 0) then = Math.min(takenAt, Math.max(now, cells[at + TIMES + (before - 1)]))
     let first = 0
-    while (first < before && cells[at + TIMES + first] < takenAt) first++
+    while (first < before && cells[at + TIMES + first] < then) first++
     if (units > 0) {
       // a log may have more timestamps than fit, from a policy with a larger limit
       const free = this.room - before + (this.#beside === 1 ? first : 0)
       const fitting = Math.max(0, Math.min(units, free))
-      this.#insert(cells, at, first, fitting, takenAt)
+      this.#insert(cells, at, first, fitting, then)
       return fitting
     }
     // do not refund units that may have been dropped for lack of room
     if (this.#beside === 1 && before === this.room) return 0
     // a refund with `takenAt` now or later returns the newest units
-    const isNow = first === before && takenAt >= now
+    const isNow = first === before && then >= now
     if (isNow) first = Math.max(0, before + units)
-    const last = isNow ? before : this.#lastOf(cells, at, first, -units, takenAt)
+    const last = isNow ? before : this.#lastOf(cells, at, first, -units, then)
     this.#remove(cells, at, first, last)
     return first - last
   }

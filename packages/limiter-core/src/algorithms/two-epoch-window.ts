@@ -57,16 +57,15 @@ export class CompiledTwoEpochWindow extends UsagePolicy {
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const epochs = this.#epochs
     this.#settle(now, this.#roll(cells, at, now))
-    if (takenAt <= Math.max(now, epochs[START]) - this.windowMs) return 0
-    if (epochs[CURRENT] === 0 && epochs[PREVIOUS] === 0) {
-      if (units < 0) return 0
-      // nothing is counted, so the first epoch starts with the take that is charged late
-      epochs[START] = takenAt
-      epochs[LAST] = takenAt
-    }
-    let moved = takenAt >= epochs[START] ? this.#moveCurrent(units, takenAt) : this.#movePrevious(units, takenAt, now)
+    const then = Math.min(takenAt, Math.max(now, epochs[START]))
+    if (then <= Math.max(now, epochs[START]) - this.windowMs) return 0
+    // if nothing is counted, the first epoch starts with the take that is charged late; with a limit of 1 also if it is
+    // older than the epoch, because the time of the last unit, which is the end of a ban, must stay known
+    const isFirst = epochs[CURRENT] === 0 || (this.capacity === 1 && then < epochs[START])
+    if (units > 0 && epochs[PREVIOUS] === 0 && isFirst) epochs[START] = then
+    let moved = then >= epochs[START] ? this.#moveCurrent(units, then) : this.#movePrevious(units, then, now)
     // adopted units have an unknown time, so the rest of a refund may belong to them
-    if (moved > units && epochs[PREVIOUS] < 0) moved += this.#movePrevious(units - moved, takenAt, now)
+    if (moved > units && epochs[PREVIOUS] < 0) moved += this.#movePrevious(units - moved, then, now)
     if (moved !== 0) this.#store(cells, at)
     return moved
   }

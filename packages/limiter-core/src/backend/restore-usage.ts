@@ -12,7 +12,7 @@ export function restoreUsage(
   known: PriorUsage,
 ): void {
   const { used, resetAfterMs, admitted } = known
-  const missing = used - usedUnits(compiled, cells, at, now)
+  const missing = used - countedUnits(compiled, cells, at, now)
   if (missing > 0) {
     raise(compiled, cells, at, now, missing, resetAfterMs)
     // true if the key was in debt, or if its window would end too early
@@ -32,8 +32,8 @@ export function lacksUsage(
   now: number,
   { used, admitted }: PriorUsage,
 ): boolean {
-  const usedNow = usedUnits(compiled, cells, at, now)
-  return used > usedNow || (admitted !== undefined && admittedUnits(admitted, usedNow) > 0)
+  if (used > countedUnits(compiled, cells, at, now)) return true
+  return admitted !== undefined && admittedUnits(admitted, usedUnits(compiled, cells, at, now)) > 0
 }
 
 function admittedUnits({ uncounted, unsure, upTo }: AdmittedUnits, used: number): number {
@@ -55,6 +55,17 @@ function raise(
   const used = usedUnits(compiled, cells, at, now)
   if (used > 0 && compiled.adjust(cells, at, now, units, now) === units) return
   compiled.adopt(cells, at, now, used + units, Math.max(resetAfterMs, compiled.resetAfterMs(cells, at, now)))
+}
+
+/**
+ * Returns the units that count under any plan. All plans count each take, so a key that lacks units under one plan and
+ * has them under another has lost nothing: they have ended there.
+ */
+export function countedUnits(compiled: CompiledPolicy, cells: Float64Array, at: number, now: number): number {
+  const { holds, variants } = compiled
+  if (!variants) return usedUnits(compiled, cells, at, now)
+  const held = holds?.heldOf(cells, at, now, Number.POSITIVE_INFINITY, now + holds.sliceMs / 2) ?? 0
+  return held + Math.max(...variants.map((one) => usedUnits(one.compiled, cells, at + one.at, now)))
 }
 
 function usedUnits(compiled: CompiledPolicy, cells: Float64Array, at: number, now: number): number {

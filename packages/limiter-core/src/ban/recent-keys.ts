@@ -1,4 +1,8 @@
-import { rememberedKey } from './remembered-key.ts'
+import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+
+/** Length of the longest key that is stored itself, in UTF-16 units, so that the memory is bounded in bytes. */
+const LONGEST_KEY = 128
+let hash: KeyedHash | undefined
 
 /** Values of keys in bounded memory. If there is no room for a key, the key that was added first is forgotten. */
 export class RecentKeys<T> {
@@ -26,4 +30,13 @@ export class RecentKeys<T> {
   delete(key: string): void {
     this.#values.delete(rememberedKey(key))
   }
+}
+
+/** Returns a key as this process remembers it: a long key by its hash, of 64 bits. */
+function rememberedKey(key: string): string {
+  if (key.length <= LONGEST_KEY) return key
+  // not while modules are loaded, where Workers forbid random numbers
+  hash ??= createKeyedHash()
+  hash.text(key)
+  return `\0${hash.low} ${hash.high}`
 }

@@ -74,9 +74,8 @@ export class BackendHealth extends Health {
     if (requestedAt !== undefined && verdicts.length === charges.length) {
       const isTaken = takes && !hasDenial(verdicts)
       for (let index = 0; index < charges.length; index++) {
-        const { allowed, remaining, resetAfterMs } = verdicts[index]
-        const moved = isTaken && allowed ? plainCharge(charges[index]).cost : 0
-        this.mirror.record(charges[index], remaining, resetAfterMs, now, requestedAt, moved)
+        const moved = isTaken && verdicts[index].allowed ? plainCharge(charges[index]).cost : 0
+        this.mirror.record(charges[index], verdicts[index], now, requestedAt, moved)
       }
     }
     this.skewMs = now - takenAt

@@ -5,17 +5,16 @@ import { WrappedPolicy } from '../algorithms/wrapped-policy.ts'
 import type { CompiledPolicy, PriorUsage } from '../contracts.ts'
 import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
 
+// cells behind those of the policy: the time of the call whose reply set them, 0 if there was none; the time of the
+// reply; those of `OwnUnits`; and, if there are variants, the variant of the plan that the reply was about
+const CALLED_AT = 0
+const REPLIED_AT = 1
+const OWN = 2
+const VARIANT = OWN + OwnUnits.cells
+
 // tolerance for rounding errors in a sum of scaled costs, so that the last unit is not denied
 const ROUNDING = 1e-12
 const EPSILON = 1e-6
-
-/** The relation of the local count of a key to the backend's count. */
-export interface BackendKnowledge {
-  /** Whether the backend may have lost what it reported in reply to a call at that time. */
-  mayHaveLost(calledAt: number): boolean
-  /** Units by which the local count is ahead, because the backend has not received an adjustment yet. */
-  readonly owed: number
-}
 
 /**
  * A policy that counts in this process while its backend does not answer. Its cells are the cells of the policy,
@@ -35,10 +34,6 @@ export class MirrorPolicy extends WrappedPolicy {
   moved = 0
   /** Backend units per local unit. */
   readonly #scale: number
-  /** Index of the cell with the time of the call whose reply set the cells of the policy; 0 if there was none. */
-  readonly #requestedAtCell: number
-  /** Index of the cell with the time of that reply. */
-  readonly #repliedAtCell: number
   readonly #whole: boolean
   /** Whether admitted units are reported with `Backend.passed`, so that they must not be reported otherwise. */
   readonly #usesPassed: boolean
@@ -56,14 +51,12 @@ export class MirrorPolicy extends WrappedPolicy {
     const rescaled = scale !== 1 && drainPerMs(policy) > 0 && !compiled.variants
     const burst = (capacity * policy.limit) / limit
     const inner = rescaled ? algorithms[policy.algorithm].compile({ ...policy, burst }) : compiled
-    super(inner, 2 + OwnUnits.cells, policy, capacity)
+    super(inner, inner.variants ? VARIANT + 1 : VARIANT, policy, capacity)
     this.#usesPassed = usesPassed
-    this.#requestedAtCell = compiled.cells
-    this.#repliedAtCell = compiled.cells + 1
     this.fullCapacity = compiled.capacity
     this.forgetsMs = retentionMs(compiled)
     this.#scale = scale
-    this.own = new OwnUnits(compiled.cells + 2, scale)
+    this.own = new OwnUnits(this.first + OWN, scale)
     // an entry of a log is a whole unit
     this.#whole = policiesOf(compiled).some(({ algorithm }) => algorithm === 'sliding-log')
   }
@@ -100,7 +93,7 @@ export class MirrorPolicy extends WrappedPolicy {
 
   override adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.inner.adopt(cells, at, now, this.#scaled(used), resetAfterMs)
-    cells.fill(0, at + this.#requestedAtCell, at + this.cells)
+    cells.fill(0, at + this.first, at + this.cells)
   }
 
   /**
@@ -117,25 +110,28 @@ export class MirrorPolicy extends WrappedPolicy {
 
   /**
    * Returns the usage of a key that the backend may not have; undefined if there is none. Admitted units are returned
-   * once: a caller that cannot report them must pass them to `own.handBack`.
+   * once: a caller that cannot report them must pass them to `own.handBack`. `owed`: units by which the local count is
+   * ahead of the backend, which has not received an adjustment yet.
    */
   missingUsage(
     cells: Float64Array,
     at: number,
     now: number,
-    { mayHaveLost, owed }: BackendKnowledge,
+    owed: number,
+    mayHaveLost: (calledAt: number) => boolean,
   ): PriorUsage | undefined {
     const used = this.#used(cells, at, now)
     const resetAfterMs = this.inner.resetAfterMs(cells, at, now)
     if (!(used > 0 && resetAfterMs > 0)) return undefined
-    const calledAt = cells[at + this.#requestedAtCell]
+    const calledAt = cells[at + this.first + CALLED_AT]
     const own = this.own.unreported(cells, at, used)
-    const counted = this.#countedOf(used, own, owed)
+    const admittedBeside = this.#countedOf(used, own, owed)
+    const counted = this.#countedOf(this.#reported(cells, at, now) ?? used, own, owed)
     const mayBeGone = counted > 0 && mayHaveLost(calledAt)
-    const admitted = this.#usesPassed ? undefined : this.own.handOut(cells, at, now, own, counted)
+    const admitted = this.#usesPassed ? undefined : this.own.handOut(cells, at, now, own, admittedBeside)
     if (!mayBeGone && !admitted) return undefined
     const ageMs = calledAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - calledAt)
-    const replyAgeMs = calledAt === 0 ? ageMs : Math.max(0, now - cells[at + this.#repliedAtCell])
+    const replyAgeMs = calledAt === 0 ? ageMs : Math.max(0, now - cells[at + this.first + REPLIED_AT])
     return { used: mayBeGone ? counted : 0, resetAfterMs, ageMs, replyAgeMs, admitted }
   }
 
@@ -150,8 +146,9 @@ export class MirrorPolicy extends WrappedPolicy {
     this.#findCounted(cells, at, now, used)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     this.inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
-    cells[at + this.#requestedAtCell] = this.#calledAt
-    cells[at + this.#repliedAtCell] = now
+    cells[at + this.first + CALLED_AT] = this.#calledAt
+    cells[at + this.first + REPLIED_AT] = now
+    if (this.variants) cells[at + this.first + VARIANT] = this.variants.findIndex(({ role }) => role === 'own')
     // add units that the backend has not counted yet
     const units = this.#scaled(uncounted + unsure)
     if (units > 0) this.inner.adjust(cells, at, now, units, now)
@@ -173,6 +170,12 @@ export class MirrorPolicy extends WrappedPolicy {
   /** Returns the part of the local usage that the backend had reported. */
   #countedOf(used: number, { uncounted, unsure }: UnreportedUnits, owed: number): number {
     return Math.max(0, Math.floor(used - (uncounted + unsure) * this.#scale - owed + EPSILON))
+  }
+
+  /** Returns the usage under the plan that the last reply was about; undefined without variants. */
+  #reported(cells: Float64Array, at: number, now: number): number | undefined {
+    const variant = this.variants?.[cells[at + this.first + VARIANT]]
+    return variant && variant.compiled.capacity - variant.compiled.remaining(cells, at + variant.at, now)
   }
 
   /** Returns the local usage in whole units of the backend. */

@@ -1,4 +1,4 @@
-import type { Answer, Backend, Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
+import type { Answer, Backend, BackendVerdict, Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
 import {
   type FailoverCharge,
@@ -31,12 +31,8 @@ export class Mirror implements FailureRule {
   readonly source = 'local'
   readonly clock: Clock
   readonly #memory: MemoryBackend
-  readonly #mayHaveLost: Backend['mayHaveLost']
+  readonly #backend: Backend
   readonly #owed: OwedCalls
-  /** Whether reported usage is counted usage. Backends with leases also report leased units as used. */
-  readonly #reportsCounted: boolean
-  /** Whether units that are admitted here are reported with `Backend.passed`. */
-  readonly #usesPassed: boolean
   readonly #buffer: MirrorBuffer = new MirrorBuffer((...answer) => this.#adopt(...answer))
   /** Counts reported up to this time may be lost. Used for backends without `mayHaveLost`. */
   #outdatedAt = Number.MIN_SAFE_INTEGER
@@ -50,15 +46,13 @@ export class Mirror implements FailureRule {
   constructor(clock: Clock, backend: Backend, owed: OwedCalls) {
     this.clock = clock
     this.#owed = owed
-    this.#reportsCounted = backend.takeHeld === undefined
-    this.#usesPassed = backend.passed !== undefined
     this.#memory = new MemoryBackend(MAX_BYTES, clock, { name: 'local', counted: false })
-    this.#mayHaveLost = backend.mayHaveLost && ((...args) => backend.mayHaveLost?.(...args) ?? true)
+    this.#backend = backend
   }
 
   /** Opens a counter for a policy. `share`: part of the limit that this process admits; above 0, at most 1. */
   open(compiled: CompiledPolicy, name: string, share: number): MirrorCounter {
-    const mirrored = new MirrorPolicy(compiled.bookings?.inner ?? compiled, share, this.#usesPassed)
+    const mirrored = new MirrorPolicy(compiled.bookings?.inner ?? compiled, share, this.#backend.passed !== undefined)
     this.#longestMs = Math.max(this.#longestMs, mirrored.forgetsMs)
     return this.#memory.open(mirrored, name)
   }
@@ -102,15 +96,11 @@ export class Mirror implements FailureRule {
   }
 
   /** Stores what the backend reported about a key in reply to a call made at `calledAt` that took `moved` units. */
-  record(
-    key: FailoverKey,
-    remaining: number,
-    resetAfterMs: number,
-    now: number,
-    calledAt: number,
-    moved: number,
-  ): void {
-    const { capacity, policy } = key.counter.compiled
+  record(key: FailoverKey, verdict: BackendVerdict, now: number, calledAt: number, moved: number): void {
+    const { capacity, policy, bookings } = key.counter.compiled
+    const { resetAfterMs, spent } = verdict
+    // booked turns are lost with the counts of their backend
+    const remaining = bookings && spent !== undefined ? capacity - spent : verdict.remaining
     // a calendar period may have more units left than the limit
     const left = policy.calendar && Number.isFinite(remaining) ? Math.min(remaining, capacity) : remaining
     // NaN and Infinity would never expire
@@ -121,7 +111,8 @@ export class Mirror implements FailureRule {
     if (counted.key.length <= LONGEST_BUFFERED && !this.hasUnreported(now)) this.#buffer.note(counted, answer)
     else {
       this.#buffer.flush()
-      this.#adopt(counted, answer, this.#reportsCounted ? moved : undefined)
+      // backends with leases also report leased units as used
+      this.#adopt(counted, answer, this.#backend.takeHeld ? undefined : moved)
     }
   }
 
@@ -137,10 +128,9 @@ export class Mirror implements FailureRule {
   missingUsage(key: FailoverKey, now: number): PriorUsage | undefined {
     this.#buffer.flush()
     const counted = mirroredKey(key)
-    const remote = remoteKey(key)
     const { cells, at } = this.#memory.look(counted, now)
-    const mayHaveLost = (calledAt: number): boolean => this.#isOutdated(remote, calledAt, now)
-    return counted.counter.compiled.missingUsage(cells, at, now, { mayHaveLost, owed: this.#owed.unitsOf(counted) })
+    const mayHaveLost = (calledAt: number): boolean => this.#isOutdated(remoteKey(key), calledAt, now)
+    return counted.counter.compiled.missingUsage(cells, at, now, this.#owed.unitsOf(counted), mayHaveLost)
   }
 
   /** Takes back units that could not be reported. `basis`: whether the backend may have counted them. */
@@ -173,8 +163,8 @@ export class Mirror implements FailureRule {
 
   #isOutdated(remote: CountedKey, calledAt: number, now: number): boolean {
     if (calledAt > this.#troubledAt) return false
-    if (!this.#mayHaveLost) return calledAt <= this.#outdatedAt
-    return this.#mayHaveLost(remote, calledAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - calledAt))
+    if (!this.#backend.mayHaveLost) return calledAt <= this.#outdatedAt
+    return this.#backend.mayHaveLost(remote, calledAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - calledAt))
   }
 
   #adopt(counted: MirroredKey, answer: BufferedAnswer, moved?: number): void {

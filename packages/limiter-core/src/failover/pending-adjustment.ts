@@ -51,8 +51,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
     const { health } = this.#parts
     const { charge } = this.#owed
     const checked = checkedAnswer(answer, [charge])
-    const [{ remaining, resetAfterMs }] = checked.verdicts
-    health.mirror.record(charge, remaining, resetAfterMs, now, this.#requestedAt, plainCharge(charge).cost)
+    health.mirror.record(charge, checked.verdicts[0], now, this.#requestedAt, plainCharge(charge).cost)
     health.skewMs = now - checked.takenAt
     return checked
   }

@@ -55,8 +55,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
   answered(answer: Answer | Decision, now: number): Decision {
     const { health } = this.#parts
     const decision = checkedDecision(answer, this)
-    const { remaining, resetAfterMs } = decision.binding
-    health.mirror.record(this, remaining, resetAfterMs, now, this.#requestedAt, decision.allowed ? this.cost : 0)
+    health.mirror.record(this, decision.binding, now, this.#requestedAt, decision.allowed ? this.cost : 0)
     health.skewMs = now - decision.takenAt
     return decision
   }

@@ -58,7 +58,8 @@ export class OpenLimitCounters implements LimitCounters {
   prepare(limit: number, windowMs: number = this.own.compiled.policy.windowMs): void {
     if (this.of(limit, windowMs)) return
     const compiled = this.#compile(limit, windowMs)
-    const { cells, room, policy } = this.own.compiled
+    const { policy } = this.own.compiled
+    const { cells, room } = this.#compile(Math.min(limit, policy.limit), windowMs)
     if (compiled.cells !== cells || compiled.room !== room) {
       const expected = `at most ${policy.limit}, the capacity of its log`
       throw badValue('SLUICE_BAD_LIMIT', `policy '${policy.name}': limit`, limit, expected)

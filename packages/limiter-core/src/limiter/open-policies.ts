@@ -182,11 +182,7 @@ class PolicyOpener {
 
 function byName<T>(values: readonly T[], nameOf: (value: T) => string): ReadonlyMap<string, readonly T[]> {
   const named = new Map<string, T[]>()
-  for (const value of values) {
-    const ofName = named.get(nameOf(value))
-    if (ofName) ofName.push(value)
-    else named.set(nameOf(value), [value])
-  }
+  for (const value of values) named.set(nameOf(value), [...(named.get(nameOf(value)) ?? []), value])
   return named
 }
 

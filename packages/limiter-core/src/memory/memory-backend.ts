@@ -98,8 +98,7 @@ export class MemoryBackend implements Backend<Answer> {
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = this.#read(moment)
-    // a time in the future, or NaN, means now
-    const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
+    const then = Number.isNaN(takenAt) ? now : takenAt
     this.#restore(charges, now)
     const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
     return this.#answer(verdicts, now)

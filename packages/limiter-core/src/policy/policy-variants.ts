@@ -37,17 +37,21 @@ export class PolicyVariants {
 
   /**
    * Compiles one of the policies. Keys with an override have another `limit` but use the same cells; another window has
-   * cells of its own. Throws a `SluiceError` if the algorithm cannot count the policy.
+   * cells of its own, which all plans share. Throws a `SluiceError` if the algorithm cannot count the policy.
    */
   compile(policy: Policy, limit: number = policy.limit, windowMs: number = policy.windowMs): CompiledPolicy {
-    const compiled = windowMs === policy.windowMs ? this.#compile(policy, limit) : this.#alone(policy, limit, windowMs)
+    if (windowMs !== policy.windowMs) return this.#compileDuring(policy, limit, windowMs)
+    const compiled = this.#compile(policy, limit)
     const held = this.#maxHoldMs === 0 ? compiled : new HoldingPolicy(compiled, sliceMsOf(this.#maxHoldMs))
     return policy.retry === 'booked' ? new BookingPolicy(held) : held
   }
 
-  /** Compiles a policy with a window that no plan has. */
-  #alone(policy: Policy, limit: number, windowMs: number): CompiledPolicy {
-    return algorithms[policy.algorithm].compile({ ...policy, limit, windowMs }, this.#roomOf(policy, this.#policies))
+  /** Compiles a policy with another window. The limits of others may be larger than gcra can count in this window. */
+  #compileDuring(policy: Policy, limit: number, windowMs: number): CompiledPolicy {
+    const limitOf = (one: Policy): number => (one.algorithm === 'gcra' ? Math.min(one.limit, windowMs) : one.limit)
+    const during = this.#policies.map((one) => ({ ...one, limit: limitOf(one), windowMs }))
+    const variants = new PolicyVariants(during, this.#largestOverride, this.#maxHoldMs > 0)
+    return variants.compile(during[this.#policies.indexOf(policy)], limit)
   }
 
   #compile(policy: Policy, limit: number): CompiledPolicy {
@@ -56,9 +60,11 @@ export class PolicyVariants {
     const ceiling = Math.max(...this.#policies.map(capacityOf))
     const variants: PolicyVariant[] = []
     for (const form of this.#forms) {
-      const larger = tightest(form.filter((other) => alwaysFits(own, other)))
+      const byCapacity = form.toSorted((a, b) => capacityOf(a) - capacityOf(b))
+      const larger = byCapacity.find((other) => alwaysFits(own, other))
       const role = form.includes(policy) ? 'own' : larger ? 'larger' : 'charged'
-      const read = role === 'own' ? own : (larger ?? form[0])
+      // a smaller limit would hide usage under another plan of the form
+      const read = role === 'own' ? own : (larger ?? byCapacity[form.length - 1])
       const compiled = algorithms[read.algorithm].compile(read, this.#roomOf(read, form), true)
       const at = variants.reduce((sum, variant) => sum + cellsOf(variant), 0)
       variants.push({ compiled, at, role, perMs: drainPerMs(read), ceiling })
@@ -89,11 +95,6 @@ function compared(a: Policy, b: Policy): number {
 
 function largestOf(policies: readonly Policy[]): number {
   return Math.max(...policies.map(({ limit }) => limit))
-}
-
-/** Returns the policy with the smallest capacity. */
-function tightest(policies: readonly Policy[]): Policy | undefined {
-  return policies.toSorted((a, b) => capacityOf(a) - capacityOf(b))[0]
 }
 
 function cellsName({ algorithm, calendar }: Policy, slices: number): string {

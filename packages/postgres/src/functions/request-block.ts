@@ -111,7 +111,7 @@ export function requestBlock(schema: string): string {
               is_done := found;
             end if;
             if not is_done then
-              taken_at := least(g[starts[r] + 1], now);
+              taken_at := g[starts[r] + 1];
               released := 0;
               if kind > 3 then
                 taken_at := now;

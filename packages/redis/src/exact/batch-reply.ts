@@ -1,4 +1,10 @@
-import { type Answer, ChargeVerdict, type Policy, type PolicyVerdict, SoleDecision } from '@sluice/limiter-core/backend'
+import {
+  type Answer,
+  ChargeVerdict,
+  type CompiledPolicy,
+  type PolicyVerdict,
+  SoleDecision,
+} from '@sluice/limiter-core/backend'
 import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
 import { replyParts } from '../server-time/reply-parts.ts'
 import type { TimedReply } from '../server-time/timed-calls.ts'
@@ -29,7 +35,7 @@ export class BatchReply implements TimedReply {
    */
   next(request: ScriptRequest, moved: (charge: number, units: number) => void): Answer | RedisFailure {
     const { charges } = request
-    if (request.flat) return this.nextDecision(charges[0].counter.compiled.policy)
+    if (request.flat) return this.nextDecision(charges[0].counter.compiled)
     const failure = this.#failure()
     if (failure) return failure
     const verdicts: PolicyVerdict[] = []
@@ -38,21 +44,29 @@ export class BatchReply implements TimedReply {
       if (request.operation === 'adjust') moved(index, this.#number())
       const remaining = this.#number()
       const [waitMs, resetMs, growsMs] = [this.#waitMs(), this.#number(), this.#waitMs()]
-      verdicts.push(new ChargeVerdict(counter.compiled.policy, advisory === true, remaining, waitMs, resetMs, growsMs))
+      const { compiled } = counter
+      const verdict = new ChargeVerdict(compiled.policy, advisory === true, remaining, waitMs, resetMs, growsMs)
+      verdicts.push(this.#withSpent(compiled, verdict))
     }
     if (this.#at > this.#fields.length) return invalidReply()
     return { verdicts, takenAt: this.now, counted: true, source: this.#source }
   }
 
   /** Returns the decision for the next request, which must be a take of one enforced charge. */
-  nextDecision(policy: Policy): SoleDecision | RedisFailure {
+  nextDecision(compiled: CompiledPolicy): SoleDecision | RedisFailure {
     const failure = this.#failure()
     if (failure) return failure
     const remaining = this.#number()
     const waitMs = this.#waitMs()
     const resetMs = this.#number()
-    const decision = new SoleDecision(this.#source, policy, remaining, waitMs, resetMs, this.now, this.#waitMs())
+    const sole = new SoleDecision(this.#source, compiled.policy, remaining, waitMs, resetMs, this.now, this.#waitMs())
+    const decision = this.#withSpent(compiled, sole)
     return this.#at > this.#fields.length ? invalidReply() : decision
+  }
+
+  /** Sets the usage without turns. Verdicts of other policies do not have the property, and keep one hidden class. */
+  #withSpent<V extends PolicyVerdict>({ bookings, capacity }: CompiledPolicy, verdict: V): V {
+    return bookings ? Object.assign(verdict, { spent: capacity - this.#number() }) : verdict
   }
 
   #failure(): RedisFailure | undefined {

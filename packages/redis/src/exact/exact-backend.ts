@@ -204,8 +204,8 @@ export class ExactBackend implements Backend<Promise<Answer>> {
 }
 
 /** Whether a take of this charge has the same answer as a take of a counter. */
-function isPlain({ advisory, known, hold }: Charge): boolean {
-  return !advisory && !known && !hold
+function isPlain({ counter, advisory, known, hold }: Charge): boolean {
+  return !advisory && !known && !hold && !counter.compiled.bookings
 }
 
 /** Returns a decision as the answer to its only charge. */

@@ -146,7 +146,7 @@ export class ExactCalls {
       this.#again([request])
       return decided
     }
-    const decision = reply.nextDecision(charge.counter.compiled.policy)
+    const decision = reply.nextDecision(charge.counter.compiled)
     if (decision instanceof RedisFailure) throw decision
     return decision
   }

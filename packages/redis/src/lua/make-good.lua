@@ -86,6 +86,8 @@ end
 
 local function leftOf(step, c) return (step.left or step.remaining)(c, now) end
 local function usedUnits(step, c) return step.capacity - leftOf(step, c) end
+-- units that count under any plan: a key that lacks units under one plan and has them under another has lost nothing
+local function countedUnits(step, c) return step.used and step.used(c, now) or usedUnits(step, c) end
 
 local function raise(step, c, units, resetAfterMs)
   local used = usedUnits(step, c)
@@ -94,7 +96,7 @@ local function raise(step, c, units, resetAfterMs)
 end
 
 local function addReported(step, c, missing, known)
-  local used = usedUnits(step, c) + missing
+  local used = countedUnits(step, c) + missing
   raise(step, c, missing, known.resetAfterMs)
   -- true if the key was in debt, or if its window would end too early
   if step.resetAfterMs(c, now) < known.resetAfterMs then step.adopt(c, now, used, known.resetAfterMs) end
@@ -112,10 +114,10 @@ local function makeGood(key, step, c, known)
   local void, reportedVoid = voidUntil(key)
   if known.used > 0 and known.usedAt > reportedVoid then
     local reported, since = cellsReported(key, step, c, known)
-    local missing = known.used - usedUnits(step, reported)
+    local missing = known.used - countedUnits(step, reported)
     if missing > 0 and known.usedAt <= since then
       -- a call that began before the first report, and ended after it, may have been counted by this server
-      local counted = known.repliedAt >= since and max(0, usedUnits(step, c) - usedUnits(step, reported)) or 0
+      local counted = known.repliedAt >= since and max(0, countedUnits(step, c) - countedUnits(step, reported)) or 0
       if reported ~= c then addReported(step, reported, missing, known) end
       missing = missing - counted
       if missing > 0 then

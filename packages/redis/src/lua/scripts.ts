@@ -125,13 +125,19 @@ const FACETS: Readonly<Record<LuaFacet, string>> = {
   ),
 }
 
+/** Lua code of the usage under any plan, with held units. Booked turns do not count as usage. */
+const USED: Readonly<Record<LuaFacet, string>> = {
+  holding: `used = inner.used and function(c, now)
+  return inner.used(c, now) + heldOf(c, now, huge, now + sliceMs / 2)
+end`,
+  booking: 'left, used = inner.remaining, inner.used',
+}
+
 /** Returns Lua code of a function that creates a compiled policy from the next arguments. */
 function makerOf(name: LuaConstructor): string {
   const head = `algorithms['${name}'] = function()`
   if (name === 'holding' || name === 'booking') {
-    // booked turns do not count as usage
-    const left = name === 'booking' ? 'left = inner.remaining' : ''
-    return textOf(head, FACETS[name], lua.facetHead, left, facetTexts[name], lua.facetStep, 'end')
+    return textOf(head, FACETS[name], lua.facetHead, facetTexts[name], USED[name], lua.facetStep, 'end')
   }
   if (name === 'variants') return textOf(head, lua.variants, lua.numbersOf, lua.variantsStep, 'end')
   const given = constantNames[name]

@@ -43,7 +43,7 @@ export class PolicyDriver {
 
   /** Charges or refunds units; returns the units that were applied. */
   adjust(now: number, units: number, takenAt: number): number {
-    return units === 0 ? 0 : this.compiled.adjust(this.cells, this.at, now, units, Math.min(now, takenAt))
+    return units === 0 ? 0 : this.compiled.adjust(this.cells, this.at, now, units, takenAt)
   }
 
   /** Adopts the usage known to another backend. */

@@ -42,6 +42,7 @@ class TwoEpochRule implements Rule {
     if (units < 0n && this.#held(this.#book.epochOf(takenAt), now) === 0n) return 0
     if (this.#idle(now)) this.#restart(takenAt)
     this.#settle(now)
+    if (units > 0n && this.#limit === 1n) this.#startEarlier(now, takenAt)
     return this.#add(this.#book.epochOf(takenAt), units, takenAt, now)
   }
 
@@ -94,6 +95,16 @@ class TwoEpochRule implements Rule {
   #restart(at: bigint): void {
     this.#book.restart(at)
     this.#lasts.clear()
+  }
+
+  /** Without units before it, an epoch of a limit of 1 starts with its earliest take: a ban ends with its last unit. */
+  #startEarlier(now: bigint, takenAt: bigint): void {
+    const running = this.#book.epochOf(now)
+    if (this.#book.unitsOf(running - 1n) > 0n || takenAt >= this.#book.startOf(running)) return
+    const [units, last] = [this.#book.unitsOf(running), this.#lastOf(running)]
+    this.#restart(takenAt)
+    this.#book.add(0n, units)
+    this.#lasts.set(0n, last)
   }
 
   /** Forgets an epoch that no longer counts, so that the last unit of the current one becomes known. */

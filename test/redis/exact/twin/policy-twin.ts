@@ -117,7 +117,7 @@ export class PolicyTwin {
     const cells = this.#cells
     if (deed.kind === 'adjust') {
       const before = cells.slice()
-      const moved = cost === 0 ? 0 : compiled.adjust(cells, 0, now, cost, Math.min(now, deed.takenAt))
+      const moved = cost === 0 ? 0 : compiled.adjust(cells, 0, now, cost, deed.takenAt)
       const verdict = this.#verdict(compiled, now, 0, cost)
       // an operation without effect is not written
       if (moved === 0) cells.set(before)

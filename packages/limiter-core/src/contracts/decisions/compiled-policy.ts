@@ -45,8 +45,8 @@ export interface CompiledPolicy {
   spend(cells: Float64Array, at: number, now: number, cost: number): void
   /**
    * Adds `units` to the take made at `takenAt`; negative units are a refund. A refund never raises `remaining` above
-   * the capacity and never applies to another window. Returns the units that were applied; 0 for a window that has
-   * passed.
+   * the capacity and never applies to another window. A `takenAt` in the future means now, except for a take before the
+   * clock was set back. Returns the units that were applied; 0 for a window that has passed.
    */
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
   /** Returns the integer units that fit now; 0 for a key in debt. */

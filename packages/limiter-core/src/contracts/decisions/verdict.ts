@@ -34,6 +34,6 @@ export type Fund = 'included' | 'top-up'
  */
 export interface BackendVerdict extends Omit<PolicyVerdict, 'availableAfterMs'> {
   readonly availableAfterMs?: number
-  /** Used units that processes do not only hold, for a key that was read with a cost of 0. Default: all used units. */
+  /** Used units without booked turns, and without leased units if the cost was 0. Default: all that are not left. */
   readonly spent?: number
 }

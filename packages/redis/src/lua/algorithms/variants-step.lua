@@ -12,6 +12,15 @@ return {
     end
     join(c)
   end,
+  -- returns the units that count under any plan
+  used = function(c, now)
+    local most = 0
+    for i, part in ipairs(parts(c)) do
+      local step = all[i].step
+      most = max(most, step.capacity - step.remaining(part, now))
+    end
+    return most
+  end,
   -- also returns whether any variant was changed
   adjust = function(c, now, units, takenAt)
     local moved, changed = 0, false

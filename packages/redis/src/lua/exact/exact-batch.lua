@@ -10,7 +10,7 @@
 --
 -- Returns one string of numbers, separated by spaces: the time; then for each charge, for an adjustment first the units
 -- that were applied (now or by an earlier call with the same id), and always the remaining units, the wait in ms (-1:
--- never), resetAfterMs and availableAfterMs. A request with an unusable key is '!' and the number of a message instead;
+-- never), resetAfterMs, availableAfterMs and, if the policy books turns, the units that are not used. A request with an unusable key is '!' and the number of a message instead;
 -- the messages follow on separate lines.
 
 -- returns whether prior usage follows one of the charges
@@ -40,8 +40,10 @@ local function cellsOf(key, step)
   broken[key] = #messages
 end
 
-local function numbersText(left, wait, reset, grows)
-  return format('%d %d %.17g %d', left, waitOf(wait), reset, waitOf(grows))
+-- the remaining units do not include booked turns, so a policy with turns also reports those without them
+local function numbersText(step, c, left, wait, reset, grows)
+  local text = format('%d %d %.17g %d', left, waitOf(wait), reset, waitOf(grows))
+  return step.left and text .. format(' %d', step.left(c, now)) or text
 end
 
 local first = 0
@@ -62,7 +64,7 @@ local function takePlainly(decisions, step, cost)
       elseif wait > 0 and step.book and step.book(c, now, cost) then written[key] = step end
       local left, reset, grows = numbersOf(c, now, cost, wait)
       if spends and step.keptMs == step.resetAfterMs then resets[key] = reset end
-      out[size] = numbersText(left, wait, reset, grows)
+      out[size] = numbersText(step, c, left, wait, reset, grows)
     else
       out[size] = '!' .. broken[key]
     end
@@ -101,8 +103,9 @@ local function readUnspent(count)
   for j = 1, count do
     local charge = charges[j]
     if charge.advisory then
-      local left, reset, grows = charge.step.numbersOf(cells[KEYS[first + j]], now, needs[j], waits[j])
-      unspent[j] = numbersText(left, waits[j], reset, grows)
+      local step, c = charge.step, cells[KEYS[first + j]]
+      local left, reset, grows = step.numbersOf(c, now, needs[j], waits[j])
+      unspent[j] = numbersText(step, c, left, waits[j], reset, grows)
     end
   end
 end
@@ -170,7 +173,7 @@ local function decide(decisions, operation, takenAt, id, count, hasKnown)
           out[size] = unspent[j]
         else
           local left, reset, grows = step.numbersOf(c, now, needs[j], waits[j])
-          out[size] = numbersText(left, waits[j], reset, grows)
+          out[size] = numbersText(step, c, left, waits[j], reset, grows)
         end
       end
     end
@@ -182,7 +185,7 @@ while at < #ARGV do
   local decisions = number()
   at = at + 1
   local operation = ARGV[at]
-  local takenAt, id = operation == 'adjust' and min(number(), now)
+  local takenAt, id = operation == 'adjust' and number()
   if takenAt then
     at = at + 1
     id = ARGV[at]

@@ -3,4 +3,4 @@
 local inner = readStep()
 local capacity = inner.capacity
 local heldOf, endsAt, hold, release = inner.heldOf, inner.endsAt, inner.hold, inner.release
-local pass, book, left
+local pass, book, left, used
