@@ -1,6 +1,5 @@
 import type { CompiledPolicy, Policy, PolicyBookings, PolicyHolds } from '../contracts.ts'
-import { capacityOf, drainPerMs, reachMs } from './policy-forms.ts'
-import { retentionMs } from './retention-ms.ts'
+import { capacityOf, drainPerMs, reachMs, retentionMs } from './policy-forms.ts'
 import { AVAILABLE_AFTER, WAIT } from './verdict-numbers.ts'
 import { WrappedPolicy } from './wrapped-policy.ts'
 

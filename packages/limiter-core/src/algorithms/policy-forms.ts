@@ -1,4 +1,4 @@
-import type { AlgorithmName, CompiledPolicy, Policy } from '../contracts.ts'
+import type { AlgorithmName, Backend, CompiledPolicy, Policy } from '../contracts.ts'
 
 /** Algorithms whose units drain at a constant rate, up to a burst. Units of all other algorithms end with a window. */
 export const DRAINING: readonly AlgorithmName[] = ['token-bucket', 'gcra']
@@ -57,4 +57,27 @@ function mostAtOnce(policy: Policy): number {
 /** Returns the maximum number of milliseconds for which a unit counts after it was taken. */
 export function reachMs({ algorithm, windowMs, slices = 1 }: Policy): number {
   return algorithm === 'sliding-window' ? windowMs * (1 + 1 / slices) : windowMs
+}
+
+/** Returns the milliseconds after which a take no longer influences its key, in any variant of the policy. */
+export function retentionMs(compiled: CompiledPolicy): number {
+  const { policy, holds, bookings } = compiled
+  const policies = policiesOf(compiled)
+  const most = Math.max(...policies.map(capacityOf))
+  // a take counts for up to two epochs of a sliding window, or until the largest debt of a bucket has drained
+  const usedMs = policies.map(({ windowMs, limit }) => 2 * windowMs * Math.max(1, most / limit))
+  const heldMs = holds ? holds.endsAt(0, policy.maxHoldMs ?? 0) : 0
+  return Math.max(...usedMs, heldMs) + (bookings ? bookings.most * bookings.paceMs : 0)
+}
+
+/** Largest limit for which the exact `sliding-log` is the default: one timestamp per unit still needs little memory. */
+const LARGEST_DEFAULT_LOG = 32
+
+/**
+ * Returns the default algorithm: `sliding-log` for limits up to 32 if the backend supports it, otherwise
+ * `sliding-window`. If plans share a count, `largestLimit` is the largest of their limits.
+ */
+export function defaultAlgorithm(largestLimit: number, { algorithms }: Pick<Backend, 'algorithms'>): AlgorithmName {
+  const supportsLog = algorithms?.includes('sliding-log') ?? true
+  return largestLimit <= LARGEST_DEFAULT_LOG && supportsLog ? 'sliding-log' : 'sliding-window'
 }

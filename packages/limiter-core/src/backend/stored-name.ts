@@ -33,3 +33,8 @@ function layoutOf(compiled: CompiledPolicy): string {
   const ends = windows.length > 0 ? `/${windows.join('+')}` : ''
   return slices > 1 ? `${ends}/${slices}` : ends
 }
+
+/** Returns a string that is unique for a key and a counter name. The length prefix prevents collisions. */
+export function targetId({ key, counter }: { readonly key: string; readonly counter: Pick<Counter, 'name'> }): string {
+  return `${counter.name.length}:${counter.name}${key}`
+}

@@ -1,4 +1,4 @@
-import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
+import { defaultAlgorithm } from '../algorithms/policy-forms.ts'
 import type { Backend, BanTerms, Counter, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'

@@ -1,6 +1,5 @@
 import { algorithms } from '../algorithms/index.ts'
-import { drainPerMs, policiesOf } from '../algorithms/policy-forms.ts'
-import { retentionMs } from '../algorithms/retention-ms.ts'
+import { drainPerMs, policiesOf, retentionMs } from '../algorithms/policy-forms.ts'
 import { WrappedPolicy } from '../algorithms/wrapped-policy.ts'
 import type { CompiledPolicy, PriorUsage } from '../contracts.ts'
 import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'

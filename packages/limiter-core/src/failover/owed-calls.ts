@@ -1,5 +1,5 @@
 import { IDEMPOTENT_MS } from '../backend/idempotency-key.ts'
-import { targetId } from '../backend/target-id.ts'
+import { targetId } from '../backend/stored-name.ts'
 import type { CountedKey, IdempotencyKey } from '../contracts.ts'
 import type { FailoverCharge } from './failover-counter.ts'
 

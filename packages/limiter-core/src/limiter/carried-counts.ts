@@ -1,5 +1,4 @@
-import { drainPerMs } from '../algorithms/policy-forms.ts'
-import { retentionMs } from '../algorithms/retention-ms.ts'
+import { drainPerMs, retentionMs } from '../algorithms/policy-forms.ts'
 import { sharesCells } from '../backend/stored-name.ts'
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, Clock, CompiledPolicy, Counter, MaybePromise, Moment, PriorUsage } from '../contracts.ts'

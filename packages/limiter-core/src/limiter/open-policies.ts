@@ -1,4 +1,4 @@
-import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
+import { defaultAlgorithm } from '../algorithms/policy-forms.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import { openBan } from '../ban/open-ban.ts'
 import type { AlgorithmName, Backend, BanTerms, Clock, Observer, Policy } from '../contracts.ts'
@@ -13,10 +13,9 @@ import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
 import { compilePolicy, type PolicyInput } from '../policy/policy.ts'
 import { nameOfWindow, PolicyVariants, roomFor, scaleName } from '../policy/policy-variants.ts'
 import { clockOf } from '../time/clock.ts'
-import { closeAll } from './close-all.ts'
 import { OpenLimitCounters } from './limit-counters.ts'
 import { warnIfOneOfSeveralProcesses } from './multi-process-warning.ts'
-import type { OpenPolicy } from './open-policy.ts'
+import { closeAll, type OpenPolicy } from './open-policy.ts'
 import { OverrideCounters } from './override-counters.ts'
 
 /** Options that all policies of a limiter share. */

@@ -1,6 +1,5 @@
-import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
 import { algorithms } from '../algorithms/index.ts'
-import { DRAINING } from '../algorithms/policy-forms.ts'
+import { DRAINING, defaultAlgorithm } from '../algorithms/policy-forms.ts'
 import type { AlgorithmName, Backend, LimitOverrides, Policy, PolicyCalendar } from '../contracts.ts'
 import { badOption, badValue } from '../errors/bad-option.ts'
 import { oneOf, optionalWith, optionsOf, POLICY_ONLY } from '../options/options.ts'

@@ -53,3 +53,16 @@ export function clockOf(clock: Partial<Clock> | undefined): Clock {
 export function afterThisTurn(run: () => void): void {
   outsideContext(() => (typeof setImmediate === 'function' ? setImmediate(run) : setTimeout(run, 0)))
 }
+
+/**
+ * Calls `run` every `tickMs` milliseconds. The first call is delayed by a random part of `tickMs`, so that processes do
+ * not all call a server at the same time. Returns a function that stops the calls.
+ */
+export function repeatEvery(clock: Clock, tickMs: number, run: () => void): () => void {
+  let cancel = clock.after(Math.random() * tickMs, next)
+  function next(): void {
+    cancel = clock.after(tickMs, next)
+    run()
+  }
+  return () => cancel()
+}
