@@ -15,7 +15,6 @@ import type {
   ObservedCap,
   Observer,
   Permit,
-  WorkSample,
 } from '../contracts.ts'
 import { badOption, badValue } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
@@ -127,7 +126,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     const isShared = optionalBoolean('shared', shared)
     this.#clock = time
     this.#isOwn = backend === undefined
-    this.#learned = adaptive?.open(time)
+    this.#learned = adaptive?.open(time, heldMs)
     this.#cap = { name: this.name, place, limit: most, limitOf: (key) => this.limitOf(key), maxHoldMs: heldMs }
     const id = JSON.stringify([place, this.name])
     const claim = { name: this.name, owner, remedy: 'a name', id, data: JSON.stringify(this.#cap), limiter: {} }
@@ -222,7 +221,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     const { any } = this.observers
     if (isPermit(answer)) {
       if (any) this.observers.permitAcquired(key, this.#observedCap(key, options))
-      return this.#learned || (any && !this.#isOwn) ? this.#watched(key, answer) : answer
+      return this.#learned || (any && !this.#isOwn) ? this.#watched(key, answer, options?.weight) : answer
     }
     if (answer?.allowed !== false) throw new MalformedAnswer('answer', answer, 'a permit or a denial')
     if (any) this.#reportDenial(key, answer, options)
@@ -235,19 +234,16 @@ export class BackedInflightLimiter implements InflightLimiter {
     else this.observers.capDenied(key, this.#observedCap(key, options, known))
   }
 
-  #watched(key: string, permit: Permit): Permit {
-    const inflight = this.#learned ? Number(this.count(key)) : 0
+  #watched(key: string, permit: Permit, places: number = 1): Permit {
+    const learn = this.#learned?.begin(key, places)
     return new WatchedPermit(permit, this.#clock, (heldMs, outcome) => {
-      this.#learn(key, { heldMs, inflight, outcome })
+      if (learn) {
+        const before = this.limitOf(key)
+        learn(outcome)
+        if (this.limitOf(key) > before) this.#backend.admitWaiting?.(this.#cap, key)
+      }
       if (!this.#isOwn) this.#released(key, heldMs)
     })
-  }
-
-  #learn(key: string, sample: WorkSample): void {
-    if (!this.#learned) return
-    const before = this.limitOf(key)
-    this.#learned.sample(key, sample)
-    if (this.limitOf(key) > before) this.#backend.admitWaiting?.(this.#cap, key)
   }
 
   #released(key: string, heldMs: number): void {

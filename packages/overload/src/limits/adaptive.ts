@@ -71,12 +71,13 @@ class Adaptive implements AdaptiveLimit, LimitBounds {
     this.#maxKeys = maxKeys
   }
 
-  open(clock: Clock): LearnedLimitsByKey {
+  open(clock: Clock, maxHoldMs?: number): LearnedLimitsByKey {
     return new LearnedLimitsByKey({
       bounds: this,
       createAlgorithm: this.#createAlgorithm,
       clock,
       maxKeys: this.#maxKeys,
+      maxHoldMs,
     })
   }
 }

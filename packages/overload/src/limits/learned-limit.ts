@@ -1,5 +1,6 @@
-import type { WorkSample } from '@sluice/limiter-core'
+import type { PermitOutcome } from '@sluice/limiter-core'
 import type { LimitAlgorithm } from './limit-algorithm.ts'
+import type { RunningWork, Work } from './running-work.ts'
 import { WindowBuilder } from './sample-window.ts'
 
 const LEAST_SAMPLES = 10
@@ -18,7 +19,11 @@ export class LearnedLimit {
   readonly #algorithm: LimitAlgorithm
   #exact: number
   #window: WindowBuilder
+  /** Long work that has ended since the window began. */
+  #longEnded = 0
   current: number
+  /** Mean duration of the work of the last window; undefined before its end. */
+  meanMs: number | undefined
 
   constructor(algorithm: LimitAlgorithm, bounds: LimitBounds, now: number) {
     this.#algorithm = algorithm
@@ -28,7 +33,9 @@ export class LearnedLimit {
     this.#window = this.#newWindow(now)
   }
 
-  sample({ heldMs, inflight, outcome }: WorkSample, now: number): void {
+  /** Takes into account that work has ended. `running`: the work of the key that has not. */
+  add({ startedAt, inflight, isLong }: Work, outcome: PermitOutcome, now: number, running: RunningWork): void {
+    const heldMs = now - startedAt
     // an early failure does not show a fast service, and a client that leaves does not show a slow one
     if (outcome !== 'success') return
     // began under a larger limit, so it shows what that one caused
@@ -36,8 +43,11 @@ export class LearnedLimit {
     // a clock that was set back does not show how long the work took
     if (!(heldMs >= 0 && heldMs <= Number.MAX_SAFE_INTEGER)) return
     if (now < this.#window.startedAt) this.#window = this.#newWindow(now)
-    const window = this.#window.add(Math.max(SHORTEST_MS, heldMs), inflight, now)
+    // work that lasts longer than all other says nothing about that, unless most work has become so long
+    if (isLong && ++this.#longEnded <= this.#window.count) return
+    const window = this.#window.add(Math.max(SHORTEST_MS, heldMs), inflight, now, running)
     if (!window) return
+    this.meanMs = window.meanMs
     const { min, max } = this.#bounds
     const next = this.#algorithm.next(this.#exact, window)
     this.#exact = Math.max(min, Math.min(max, next))
@@ -47,6 +57,7 @@ export class LearnedLimit {
 
   // as many samples as places, so that one window shows the whole of a round
   #newWindow(now: number): WindowBuilder {
+    this.#longEnded = 0
     return new WindowBuilder(Math.max(LEAST_SAMPLES, this.current), now)
   }
 }

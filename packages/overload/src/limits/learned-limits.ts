@@ -1,19 +1,30 @@
-import type { Clock, LearnedLimits, WorkSample } from '@sluice/limiter-core'
+import type { Clock, LearnedLimits, PermitOutcome } from '@sluice/limiter-core'
 import { RecentMap } from '../recent-map.ts'
 import { LearnedLimit, type LimitBounds } from './learned-limit.ts'
 import type { LimitAlgorithm } from './limit-algorithm.ts'
+import { RunningWork, type Work } from './running-work.ts'
 
 interface LearnedLimitsOptions {
   readonly bounds: LimitBounds
   readonly createAlgorithm: () => LimitAlgorithm
   readonly clock: Clock
   readonly maxKeys: number
+  /** Milliseconds after which work has ended in any case. Default: never. */
+  readonly maxHoldMs?: number | undefined
 }
 
-/** The limits of the keys of one cap. Keys that have completed no work need no memory. */
+/** Work is long if it lasts longer than this, and than this many mean durations. */
+const [LONG_MS, LONG_WORK] = [1_000, 30]
+
+/**
+ * The limits of the keys of one cap. Keys that have completed no work need no memory, except for the work that runs.
+ * Places of long work are added to the limit: if it used up the limit, no other work would complete, and the limit
+ * could never change again.
+ */
 export class LearnedLimitsByKey implements LearnedLimits {
   readonly #options: LearnedLimitsOptions
   readonly #limits: RecentMap<LearnedLimit>
+  readonly #running = new Map<string, RunningWork>()
 
   constructor(options: LearnedLimitsOptions) {
     this.#options = options
@@ -21,13 +32,38 @@ export class LearnedLimitsByKey implements LearnedLimits {
   }
 
   limitOf(key: string): number {
-    return this.#limits.peek(key)?.current ?? this.#options.bounds.initial
+    const learned = this.#limits.peek(key)
+    const { bounds, clock } = this.#options
+    const limit = learned?.current ?? bounds.initial
+    const running = this.#running.get(key)
+    // as long as there is room, the time is not read
+    if (!running || running.places < limit) return limit
+    return Math.min(bounds.max, limit + this.#longPlaces(running, learned, clock.now()))
   }
 
-  sample(key: string, sample: WorkSample): void {
-    if (sample.outcome !== 'success' && !this.#limits.peek(key)) return
+  begin(key: string, places: number): (outcome: PermitOutcome) => void {
+    const running = this.#running.get(key) ?? new RunningWork()
+    this.#running.set(key, running)
+    const now = this.#options.clock.now()
+    this.#longPlaces(running, this.#limits.peek(key), now)
+    const work = running.begin(places, now)
+    return (outcome) => {
+      running.end(work)
+      if (running.places === 0 && this.#running.get(key) === running) this.#running.delete(key)
+      this.#ended(key, work, outcome, running)
+    }
+  }
+
+  #ended(key: string, work: Work, outcome: PermitOutcome, running: RunningWork): void {
+    if (outcome !== 'success' && !this.#limits.peek(key)) return
     const { bounds, createAlgorithm, clock } = this.#options
     const now = clock.now()
-    this.#limits.use(key, () => new LearnedLimit(createAlgorithm(), bounds, now)).sample(sample, now)
+    this.#limits.use(key, () => new LearnedLimit(createAlgorithm(), bounds, now)).add(work, outcome, now, running)
+  }
+
+  #longPlaces(running: RunningWork, learned: LearnedLimit | undefined, now: number): number {
+    const { maxHoldMs } = this.#options
+    if (maxHoldMs !== undefined) running.endBefore(now - maxHoldMs)
+    return running.longPlaces(now - Math.max(LONG_MS, LONG_WORK * (learned?.meanMs ?? 0)))
   }
 }

@@ -1,3 +1,5 @@
+import type { RunningWork } from './running-work.ts'
+
 /** What the completed work of a short time shows. */
 export interface SampleWindow {
   /** Number of samples, at least 1. */
@@ -12,6 +14,8 @@ export interface SampleWindow {
   readonly meanInflight: number
   /** Largest number of places held when work of the window began. */
   readonly maxInflight: number
+  /** Places held by work that began before the window, and has not ended with it. */
+  readonly outlasting: number
 }
 
 /** The median of so many samples is precise enough for every algorithm. */
@@ -41,8 +45,13 @@ export class WindowBuilder {
     this.startedAt = now
   }
 
+  /** Number of samples so far. */
+  get count(): number {
+    return this.#count
+  }
+
   /** Adds a sample. Returns the window when it is complete. */
-  add(durationMs: number, inflight: number, now: number): SampleWindow | undefined {
+  add(durationMs: number, inflight: number, now: number, running: RunningWork): SampleWindow | undefined {
     this.#durations[this.#count % MOST_SAMPLES] = durationMs
     const count = ++this.#count
     this.#durationSum += durationMs
@@ -51,14 +60,14 @@ export class WindowBuilder {
     const lengthMs = now - this.startedAt
     const meanMs = this.#durationSum / count
     if (count < this.#needed || lengthMs < SHORTEST * meanMs) return undefined
-    const window = this.#summary(count, meanMs, lengthMs)
+    const window = this.#summary(count, meanMs, lengthMs, running.shortPlaces(this.startedAt))
     const isPrecise = window.medianErrorMs <= PRECISION * window.medianMs
     if (isPrecise || count >= MOST_SAMPLES || lengthMs >= LONGEST * meanMs) return window
     this.#needed = Math.min(MOST_SAMPLES, Math.ceil(count * GROWTH))
     return undefined
   }
 
-  #summary(count: number, meanMs: number, lengthMs: number): SampleWindow {
+  #summary(count: number, meanMs: number, lengthMs: number, outlasting: number): SampleWindow {
     const sorted = Float64Array.from(this.#durations).sort()
     const at = (share: number): number => sorted[Math.floor(sorted.length * share)] as number
     return {
@@ -69,6 +78,7 @@ export class WindowBuilder {
       medianErrorMs: (ERROR_OF_RANGE * (at(0.75) - at(0.25))) / Math.sqrt(sorted.length),
       meanInflight: this.#inflightSum / count,
       maxInflight: this.#maxInflight,
+      outlasting,
     }
   }
 }

@@ -53,7 +53,9 @@ export class ThroughputLimit implements LimitAlgorithm {
 
   #dip(limit: number, window: SampleWindow): number {
     this.#before = { limit, window }
-    return Math.floor(limit * DIP)
+    // work that outlasts a window will not make room
+    const kept = Math.min(limit, window.outlasting)
+    return Math.floor(kept + (limit - kept) * DIP)
   }
 
   #afterDip(limit: number, high: SampleWindow, dipped: number, low: SampleWindow): number {

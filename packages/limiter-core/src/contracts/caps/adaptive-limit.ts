@@ -9,24 +9,14 @@ export interface AdaptiveLimit {
   readonly max: number
   /** Limit of a key before anything has been learned. */
   readonly initial: number
-  /** Opens the limits of one cap. */
-  open(clock: Clock): LearnedLimits
+  /** Opens the limits of one cap. Work ends `maxHoldMs` after it began, if it is set. */
+  open(clock: Clock, maxHoldMs?: number): LearnedLimits
 }
 
 /** The limits of the keys of one cap. */
 export interface LearnedLimits {
-  /** Returns the limit of a key, an integer from `min` to `max`. */
+  /** Returns the limit of a key, an integer from `min` to `max`. It may grow while work lasts. */
   limitOf(key: string): number
-  /**
-   * Reports work that has ended. `inflight` is the number of places that were held when it began, its own included;
-   * `heldMs` the time from permit to release.
-   */
-  sample(key: string, sample: WorkSample): void
-}
-
-/** One piece of work that has ended. */
-export interface WorkSample {
-  readonly heldMs: number
-  readonly inflight: number
-  readonly outcome: PermitOutcome
+  /** Reports that work has begun which holds `places`. Returns a function that reports how it has ended. */
+  begin(key: string, places: number): (outcome: PermitOutcome) => void
 }
