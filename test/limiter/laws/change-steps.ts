@@ -3,7 +3,6 @@ import { KEYS, LONGEST_WINDOW_MS, otherTerms } from './drawn-setup.ts'
 import { RULES } from './features.ts'
 import type { History } from './history.ts'
 import { settle } from './hold-steps.ts'
-import { refundTake } from './request-steps.ts'
 
 export async function reload(history: History): Promise<void> {
   const before = new Map<string, ReadonlyMap<string, Seen>>()
@@ -50,6 +49,10 @@ export async function restart(history: History): Promise<void> {
   const rule = others.find((one) => !history.features.has(one)) ?? history.random.pick(others)
   history.restart(rule)
   history.log.push(`restart with ${rule}`)
+  for (const account of history.accounts) {
+    // a process restores what it knows, and takes booked turns for usage
+    if (account.drawn.storage === 'server' && account.drawn.input.retry) account.disturb()
+  }
   for (const key of KEYS) {
     const after = await history.reread(key)
     // a process that starts does not know the limits of earlier requests
@@ -62,24 +65,16 @@ export async function restart(history: History): Promise<void> {
 }
 
 export async function setServerClockBack(history: History): Promise<void> {
-  const { allowed } = await history.take(history.anyKey(), 1)
   history.storages.serverClock.aheadMs -= history.random.whole(LONGEST_WINDOW_MS)
   history.log.push('set the clock of the server back')
   history.touch()
   for (const account of history.accounts) {
     if (account.drawn.storage !== 'server') continue
-    account.forget()
+    account.disturb()
     // a ban lasts as long as the clock says
     account.ban(history.clock.now() + LONGEST_WINDOW_MS)
   }
   for (const key of KEYS) await history.view(key)
-  const taken = history.taken.at(-1)
-  const refunded = allowed && taken ? await refundTake(history, taken) : []
-  for (const [name, { remaining, back }] of refunded) {
-    // units may be used beyond the limit, and a unit of another plan may have another weight
-    const isFound = back > 0 || remaining === 0 || history.plans.length > 1
-    history.check('a take from before a step of the clock is refunded', isFound, name, remaining)
-  }
   history.features.add('server clock back')
 }
 

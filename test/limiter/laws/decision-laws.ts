@@ -1,5 +1,4 @@
 import type { Decision, PolicyVerdict } from '@sluice/limiter-core'
-import type { DrawnPolicy } from './drawn-setup.ts'
 
 /** Throws if a law is broken. */
 export type Check = (law: string, isKept: boolean, ...details: readonly unknown[]) => void
@@ -36,13 +35,4 @@ export function checkNumbers(check: Check, verdict: PolicyVerdict, isUnlimited: 
 
 function isWait(ms: number): boolean {
   return ms === Number.POSITIVE_INFINITY || (Number.isInteger(ms) && ms >= 0)
-}
-
-/** Checks that a request has the window that the function of each policy returned. */
-export function checkWindows(check: Check, { verdicts }: Decision, plan: readonly DrawnPolicy[], choice: number): void {
-  for (const { policy } of verdicts) {
-    const windows = plan.find(({ input }) => input.name === policy.name)?.windows
-    if (!windows) continue
-    check('a request has its window', policy.windowMs === windows[choice % windows.length], policy, windows)
-  }
 }

@@ -156,18 +156,18 @@ export function otherTerms(random: SeededRandom, drawn: DrawnPolicy): DrawnPolic
   const { algorithm: _algorithm, slices: _slices, burst: _burst, ...rest } = drawn.input
   const limit = limitOn(random, drawn.storage)
   const others = drawn.features.filter((one) => !(ALGORITHMS as readonly Feature[]).includes(one))
-  const terms = drawTerms(random, algorithm, limit)
   return {
     ...drawn,
-    input: { ...rest, ...terms },
+    input: { ...rest, ...drawTerms(random, algorithm, limit) },
     limits: drawn.limits && [limit, limit + 1 + random.whole(limit)],
-    windows: drawn.windows && [terms.window, terms.window + 5_000],
-    features: [algorithm, ...others],
+    windows: undefined,
+    features: [algorithm, ...others.filter((one) => one !== 'window function')],
   }
 }
 
 function otherPlan(random: SeededRandom, drawn: DrawnPolicy): DrawnPolicy {
-  const { features, ...other } = otherTerms(random, drawn)
+  // windows of requests need one algorithm
+  const { features, ...other } = drawn.windows ? drawn : otherTerms(random, drawn)
   return { ...other, features: [...features, 'plans'] }
 }
 

@@ -1,6 +1,6 @@
 import type { Policy } from '@sluice/limiter-core'
 import type { History } from './history.ts'
-import { pass, recordDenial } from './hold-steps.ts'
+import { pass } from './hold-steps.ts'
 import { LATE_MS } from './storages.ts'
 
 /** Longer than a breaker stays open after some failures. */
@@ -42,11 +42,11 @@ export async function failure(history: History): Promise<void> {
     if (rule === 'deny' && isAnswered && !history.isControlled && isEnforcedOnServer(history, key)) {
       history.check('the rule denies', !decision.allowed, decision)
     }
-    recordDenial(history, key, decision)
     const allFit = decision.verdicts.every(({ allowed }) => allowed)
     for (const verdict of decision.verdicts) {
       const { name } = verdict.policy
       const drawn = history.policyOf(name)
+      if (isAnswered && !verdict.allowed) history.account(name, key).strike(history.clock.now())
       if (drawn.storage === 'server') {
         if (rule === 'allow' && isAnswered && !drawn.input.ban)
           history.check('the rule allows', verdict.allowed, decision)
@@ -62,8 +62,6 @@ export async function failure(history: History): Promise<void> {
     if (
       drawn.storage !== 'server' ||
       rule !== 'local' ||
-      // usage on a clock that was set back ends later there than here, and the backend counts units up to the limit
-      history.features.has('server clock back') ||
       !answered.has(name) ||
       seen.isBanned ||
       drawn.limits ||
@@ -100,8 +98,8 @@ async function recovered(history: History, key: string): Promise<ReadonlySet<str
   for (let request = 0; request < 2; request++) {
     await pass(history, RECOVERED_MS / 2)
     const decision = await history.entrance.limiter.take(key, 1)
-    recordDenial(history, key, decision)
-    for (const [index, { policy }] of decision.verdicts.entries()) {
+    for (const [index, { allowed, policy }] of decision.verdicts.entries()) {
+      if (!allowed) history.account(policy.name, key).strike(history.clock.now())
       if (decision.countedEach?.[index] ?? decision.counted) answered.add(policy.name)
     }
     await history.settled()
@@ -129,7 +127,9 @@ export async function lateReply(history: History): Promise<void> {
   history.check('a late reply holds no request', isOver)
   const decision = await taken
   history.checkDecision(decision)
-  recordDenial(history, key, decision)
+  for (const { allowed, policy } of decision.verdicts) {
+    if (!allowed) history.account(policy.name, key).strike(history.clock.now())
+  }
   storages.server.state = 'works'
   await pass(history, LATE_MS)
   await recovered(history, key)

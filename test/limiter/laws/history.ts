@@ -2,7 +2,7 @@ import type { Decision } from '@sluice/limiter-core'
 import { FakeClock, type SeededRandom } from '@sluice/testkit'
 import { Operator } from '../controls/controlled.ts'
 import { Account, type Seen, type Spent } from './account.ts'
-import { type Check, checkDecision, checkNumbers, checkWindows } from './decision-laws.ts'
+import { type Check, checkDecision, checkNumbers } from './decision-laws.ts'
 import { type DrawnPolicy, type DrawnSetup, KEYS, PLAIN } from './drawn-setup.ts'
 import { type Ask, type AskedTake, type Entrance, entranceOf } from './entrances.ts'
 import type { Feature, Rule } from './features.ts'
@@ -183,7 +183,6 @@ export class History {
     const source = `${decision.source}${decision.counted ? '' : ' (not counted)'}`
     this.log.push(`take ${cost} of ${key} under ${plan}/${choice}: ${decision.allowed} by ${source}`)
     this.checkDecision(decision)
-    if (isRequest) checkWindows(this.check, decision, this.plans[plan], choice)
     const spent = this.record(key, plan, cost, decision)
     const after = await this.view(key, plan)
     this.#judge(key, plan, isRequest ? choice : -1, before, after, (name) => spent.get(name)?.units ?? 0)
@@ -253,9 +252,9 @@ export class History {
   }
 
   /** Whether so many units are left as the last request should have left. */
-  isLeft({ storage, override }: DrawnPolicy, { remaining }: Seen, left: number): boolean {
-    // under another plan, whose units drain at another rate, a unit of an override weighs more: some may be restored
-    const isRestored = this.plans.length > 1 && storage === 'server' && override !== undefined
+  isLeft({ storage }: DrawnPolicy, { remaining }: Seen, left: number): boolean {
+    // with plans of different algorithms, a process remembers more than the server counted, and restores it there
+    const isRestored = this.plans.length > 1 && storage === 'server'
     // a bucket of the largest limit rounds its units
     const rounding = left > 1e14 ? 1 : 0
     return isRestored ? remaining <= left : Math.abs(remaining - left) <= rounding

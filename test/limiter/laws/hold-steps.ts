@@ -74,7 +74,7 @@ export async function hold(history: History): Promise<OpenHold | undefined> {
   }
   history.checkDecision(made.decision)
   if (made.allowed) record(history, open, units)
-  else recordDenial(history, key, made.decision)
+  else strikes(history, open, made.decision)
   for (const [name, seen] of await history.view(key)) {
     const was = before.get(name)
     const drawn = history.policyOf(name)
@@ -88,8 +88,7 @@ export async function hold(history: History): Promise<OpenHold | undefined> {
   return made.allowed ? open : undefined
 }
 
-/** Records the strikes of a denied request, or the ban that a request of a banned key may extend. */
-export function recordDenial(history: History, key: string, { verdicts, source }: Decision): void {
+function strikes(history: History, { key }: OpenHold, { verdicts, source }: Decision): void {
   if (source === 'blocked') return
   for (const { allowed, policy } of verdicts) {
     const account = history.account(policy.name, key)
@@ -146,7 +145,7 @@ export async function extend(history: History): Promise<void> {
   history.log.push(`extend the hold of ${open.key} by ${units}: ${fits}`)
   history.features.add('extend')
   if (fits) record(history, open, units)
-  else recordDenial(history, open.key, open.hold.decision)
+  else strikes(history, open, open.hold.decision)
   for (const [name, seen] of await history.view(open.key)) {
     const was = before.get(name)
     if (!was || was.isBanned || seen.isBanned || !history.isExact(history.policyOf(name), open.key)) continue

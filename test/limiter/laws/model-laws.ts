@@ -51,7 +51,7 @@ type Views = readonly [before: ReadonlyMap<string, Seen>, after: ReadonlyMap<str
 
 /** Checks that units that were taken under one plan are used under the other one. */
 export function checkOtherPlan(
-  { check, plans, isControlled }: Pick<DrawnSetup, 'plans'> & { readonly check: Check; readonly isControlled: boolean },
+  { check, plans }: { readonly check: Check; readonly plans: DrawnSetup['plans'] },
   key: string,
   [before, after]: Views,
   spent: ReadonlyMap<string, Spent>,
@@ -59,11 +59,11 @@ export function checkOtherPlan(
   for (const [name, seen] of after) {
     const was = before.get(name)
     const all = plans.flat().filter(({ input }) => input.name === name)
-    // a unit of another limit, which operators may set, has another weight
+    // a unit of another limit has another weight
     const varies = all.some(
       ({ limits, windows, override, storage }) => limits || windows || override || storage !== 'memory',
     )
-    if (!was || was.isBanned || seen.isBanned || varies || isControlled) continue
+    if (!was || was.isBanned || seen.isBanned || varies) continue
     const left = Math.max(0, was.remaining - (spent.get(name)?.units ?? 0))
     check('what one plan takes is used under the other', seen.remaining <= left, name, key, was, seen)
   }

@@ -1,8 +1,6 @@
-import type { Seen } from './account.ts'
 import { LONGEST_WINDOW_MS } from './drawn-setup.ts'
 import type { History } from './history.ts'
 import { pass } from './hold-steps.ts'
-import type { Taken } from './open-units.ts'
 
 export async function take(history: History): Promise<void> {
   const { random } = history
@@ -59,18 +57,9 @@ export async function charge(history: History): Promise<void> {
 export async function refund(history: History): Promise<void> {
   if (history.taken.length === 0) await history.take(history.anyKey(), 1)
   if (history.taken.length === 0) return
-  await refundTake(history, history.random.pick(history.taken))
-}
-
-/** Refunds a part of a take. Returns by how much that changed what is left under each policy, where it is exact. */
-export async function refundTake(
-  history: History,
-  taken: Taken,
-): Promise<ReadonlyMap<string, Seen & { back: number }>> {
-  const { key, plan, take: asked, spent } = taken
-  const result = new Map<string, Seen & { back: number }>()
+  const { key, plan, take: asked, spent } = history.random.pick(history.taken)
   const most = Math.min(...[...spent.values()].map(({ units }) => units))
-  if (!Number.isFinite(most) || most === 0) return result
+  if (!Number.isFinite(most) || most === 0) return
   const units = 1 + history.random.whole(most)
   const before = await history.view(key, plan)
   await asked.charge(-units)
@@ -97,10 +86,8 @@ export async function refundTake(
     history.check('a refund returns at most what it names', back >= 0 && back <= units, ...details)
     history.check('a refund returns nothing that was not taken', one !== undefined || back === 0, ...details)
     history.checkModel(name, key, seen)
-    if (one) result.set(name, { ...was, back })
   }
   history.features.add('refund')
-  return result
 }
 
 export async function retry(history: History): Promise<void> {

@@ -3,7 +3,6 @@ import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/fleet/syn
 import {
   type Answer,
   type Backend,
-  type BackendVerdict,
   type Charge,
   type Clock,
   type CompiledPolicy,
@@ -65,15 +64,15 @@ export class ServerBackend implements Backend<Promise<Answer>> {
   }
 
   takeAll(charges: readonly Charge[]): Promise<Answer> {
-    return this.#answer(charges, (behind) => this.#memory.takeAll(behind))
+    return this.#answer(() => this.#memory.takeAll(this.#counters.behind(charges)))
   }
 
   peekAll(charges: readonly Charge[]): Promise<Answer> {
-    return this.#answer(charges, (behind) => this.#memory.peekAll(behind))
+    return this.#answer(() => this.#memory.peekAll(this.#counters.behind(charges)))
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number): Promise<Answer> {
-    return this.#answer(charges, (behind) => this.#memory.adjustAll(behind, takenAt))
+    return this.#answer(() => this.#memory.adjustAll(this.#counters.behind(charges), takenAt))
   }
 
   async resetAll(keys: readonly CountedKey[]): Promise<void> {
@@ -82,26 +81,12 @@ export class ServerBackend implements Backend<Promise<Answer>> {
     this.#memory.resetAll(this.#counters.behind(keys))
   }
 
-  async #answer(charges: readonly Charge[], call: (behind: readonly Charge[]) => Answer): Promise<Answer> {
+  async #answer(call: () => Answer): Promise<Answer> {
     await undefined
     if (this.state === 'fails') throw new Error('the server is gone')
-    const behind = this.#counters.behind(charges)
-    const { verdicts, ...origin } = call(behind)
-    const answer = {
-      ...origin,
-      verdicts: verdicts.map((verdict, index) => this.#withSpent(verdict, behind[index])),
-      source: 'server',
-    }
+    const answer = { ...call(), source: 'server' }
     if (this.state === 'late') await new Promise<void>((resolve) => this.#clock.after(LATE_MS, resolve))
     return answer
-  }
-
-  /** Returns a verdict with the usage without booked turns, which is that of a cost of 0. */
-  #withSpent(verdict: BackendVerdict, { key, counter }: Charge): BackendVerdict {
-    const { bookings, capacity } = counter.compiled
-    if (!bookings) return verdict
-    const [{ remaining }] = this.#memory.peekAll([{ key, counter, cost: 0 }]).verdicts
-    return { ...verdict, spent: capacity - remaining }
   }
 }
 
