@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common'
-import { type Decision, type DeniedRequest, violatedNames } from '@sluice/node-http/adapter'
+import type { Decision, DeniedRequest } from '@sluice/node-http/adapter'
 
 /** The `extensions` of the error that a GraphQL client receives. */
 export interface DeniedExtensions {
@@ -9,9 +9,14 @@ export interface DeniedExtensions {
   readonly violatedPolicies: readonly string[]
 }
 
+/** The part of a problem document that an exception shows. */
+interface Problem {
+  readonly 'violated-policies': readonly string[]
+}
+
 /**
  * Exception of a denial, for exception filters. `getStatus()` and `getResponse()` return the status and the problem
- * document of the default response. Its headers are already set on the response.
+ * document of the default response. Its headers are already set on the response. It has no stack.
  */
 export class SluiceDenied extends HttpException {
   readonly code = 'SLUICE_DENIED'
@@ -28,8 +33,13 @@ export class SluiceDenied extends HttpException {
   }
 
   constructor({ denial, decision }: Pick<DeniedRequest<never, never>, 'denial' | 'decision'>) {
-    super(JSON.parse(denial.body), denial.status)
-    const names = violatedNames(denial)
+    const problem: Problem = JSON.parse(denial.body)
+    const names = problem['violated-policies']
+    const { stackTraceLimit } = Error
+    // a stack would show the calls of Nest that lead to the guard, and V8 needs longer for it than for the whole denial
+    Reflect.set(Error, 'stackTraceLimit', 0)
+    super(problem, denial.status)
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
     this.message = `denied${names.length > 0 ? ` by ${names.join(', ')}` : ''}`
     this.retryAfter = denial.retryAfterSeconds
     this.decision = decision
