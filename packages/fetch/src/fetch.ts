@@ -17,8 +17,9 @@ import {
   sendDenial,
 } from '@sluice/http'
 import { type FetchInfo, fetchSource, hostPeer } from './client-address.ts'
-import { FetchExchange, type FetchReply } from './fetch-exchange.ts'
+import { FetchExchange } from './fetch-exchange.ts'
 import { FetchLife } from './fetch-life.ts'
+import type { FetchReply } from './limit-reply.ts'
 
 export type FetchRateLimitOptions = RateLimitOptions<Request, FetchReply>
 export type FetchInflightLimitOptions = InflightLimitOptions<Request, FetchReply>
@@ -59,6 +60,7 @@ export function answer<Req>(
         passed = denial
         passError(error, denial)
       })
+    if (admission.answer.denied || passError) exchange.discardPrepared()
     const sent = sendDenial(exchange, admission, pass)
     const denied = (): Response => {
       // a `denied` hook that returned nothing may have changed the headers
@@ -77,14 +79,18 @@ function behind<Req>(exchange: FetchExchange<Req>, work: FetchNext): MaybePromis
     life.fail()
     throw error
   }
+  const finish = (response: Response): Response => {
+    try {
+      return exchange.finish(response)
+    } catch (error) {
+      return failed(error)
+    }
+  }
   life.enter()
   try {
     const response = work()
-    return isPromise(response)
-      ? Promise.resolve(response)
-          .then((one) => exchange.finish(one))
-          .catch(failed)
-      : exchange.finish(response)
+    if (isPromise(response)) return Promise.resolve(response).then(finish, failed)
+    return exchange.finish(response)
   } catch (error) {
     return failed(error)
   }

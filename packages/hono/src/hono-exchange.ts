@@ -1,5 +1,5 @@
 import { FetchExchange, type FetchLife, hostPeer } from '@sluice/fetch/adapter'
-import { routeMethod } from '@sluice/http'
+import { isOfRegularResponse, routeMethod } from '@sluice/http'
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { StatusCode } from 'hono/utils/http-status'
@@ -13,7 +13,7 @@ export class HonoExchange extends FetchExchange<Context> {
     super(c, c.req.raw, {
       owner: c,
       peer: hostPeer(c.req.raw, runtimeInfos(c)),
-      infos: () => [...runtimeInfos(c), contextOf(c)],
+      infos: () => endInfos(c),
     })
     c.set('sluice', this.life)
   }
@@ -32,30 +32,30 @@ export class HonoExchange extends FetchExchange<Context> {
     return method === undefined ? undefined : routeMethod(method === ALL ? [] : [method])
   }
 
-  // headers that the application has prepared become headers of the denial
-  override get headerNames(): readonly string[] {
-    return [...super.headerNames, ...this.raw.res.headers.keys()]
-  }
-
   override getHeader(name: string): unknown {
     return super.getHeader(name) ?? this.raw.res.headers.get(name) ?? undefined
   }
 
-  override removeHeader(name: string): void {
-    super.removeHeader(name)
-    this.raw.header(name, undefined)
+  override discardPrepared(): void {
+    const { raw } = this
+    for (const name of [...raw.res.headers.keys()]) if (isOfRegularResponse(name)) raw.header(name, undefined)
   }
 
   /** Adds the headers of the denial to the response that `app.onError` makes with the context, which has none yet. */
   prepareHeaders(): void {
     this.raw.finalized = false
-    for (const [name, value] of this.res.headers) if (!name.startsWith('content-')) this.raw.header(name, value)
+    for (const [name, value] of this.res.lines) if (!/^content-/i.test(name)) this.raw.header(name, value)
   }
 
   protected override respond(body: string | null): Response {
-    const { status, headers } = this.res
-    const all = Object.fromEntries(headers) as Record<string, string>
-    return this.raw.newResponse(body, { status: status as StatusCode, headers: all })
+    const { status, lines } = this.res
+    const response = this.raw.newResponse(body, status as StatusCode, Object.fromEntries(lines))
+    const { headers } = response
+    for (const name of [...headers.keys()]) {
+      // headers that the application has prepared become headers of the denial, if they do not describe its response
+      if (isOfRegularResponse(name) && this.res.get(name) === undefined) headers.delete(name)
+    }
+    return response
   }
 
   // middleware takes `next` as its second parameter
@@ -64,12 +64,16 @@ export class HonoExchange extends FetchExchange<Context> {
   }
 }
 
-function contextOf(c: Context): unknown {
+/** Returns what reports the end of a response, or waits for it. */
+function endInfos(c: Context): readonly unknown[] {
+  const infos = runtimeInfos(c)
+  // a server of Node.js has no execution context, and reading it throws
+  if ((infos[0] as { readonly outgoing?: unknown }).outgoing) return infos
   try {
-    return c.executionCtx
+    return [...infos, c.executionCtx]
   } catch {
     // runtimes other than Workers have none
-    return undefined
+    return infos
   }
 }
 
