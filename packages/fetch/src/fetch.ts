@@ -6,7 +6,6 @@ import {
   type HttpDenial,
   type HttpLimit,
   type InflightLimitOptions,
-  isDeniedRequest,
   isPromise,
   type Limiters,
   limitersFor,
@@ -40,37 +39,51 @@ export interface FetchMiddleware {
 /** Status of the response to a client that has left. It is never sent. */
 const CLIENT_CLOSED_REQUEST = 499
 
-/**
- * Answers a request with the response of `work`, if the limit admits it. Creates no promise unless a part does.
- * `passError` receives the error of a denial, if the options of the limit say so, and an error of `denied`.
- */
+/** Answers a request with the response of `work`, if the limit admits it. Creates no promise unless a part does. */
 export function answer<Req>(
   limit: HttpLimit<Req, FetchReply>,
   exchange: FetchExchange<Req>,
   work: FetchNext,
-  passError?: PassError,
 ): MaybePromise<Response> {
-  const go = (admission: Admission<Req, FetchReply>): MaybePromise<Response> => {
-    if (admission === 'gone') return new Response(null, { status: CLIENT_CLOSED_REQUEST })
-    if (!isDeniedRequest(admission)) return behind(exchange, work)
-    let passed: HttpDenial | undefined
-    const pass: PassError | undefined =
-      passError &&
-      ((error, denial) => {
-        passed = denial
-        passError(error, denial)
-      })
-    if (admission.answer.denied || passError) exchange.discardPrepared()
-    const sent = sendDenial(exchange, admission, pass)
-    const denied = (): Response => {
-      // a `denied` hook that returned nothing may have changed the headers
-      if (!exchange.denied) exchange.send(passed ?? admission.denial)
-      return exchange.life.refuse(exchange.denied as Response)
-    }
-    return isPromise(sent) ? sent.then(denied) : denied()
-  }
+  const go = (admission: Admission<Req, FetchReply>): MaybePromise<Response> =>
+    isRefused(admission) ? refusal(exchange, admission) : behind(exchange, work)
   const admission = limit.admit(exchange)
   return isPromise(admission) ? admission.then(go) : go(admission)
+}
+
+/** An admission of a request whose handler does not run. */
+type Refused<Req> = Exclude<Admission<Req, FetchReply>, 'passed' | 'held'>
+
+export function isRefused<Req>(admission: Admission<Req, FetchReply>): admission is Refused<Req> {
+  return admission !== 'passed' && admission !== 'held'
+}
+
+/**
+ * Returns the response to a refused request. `passError` receives the error of a denial, if the options of the limit say
+ * so, and an error of `denied`.
+ */
+export function refusal<Req>(
+  exchange: FetchExchange<Req>,
+  admission: Refused<Req>,
+  passError?: PassError,
+): MaybePromise<Response> {
+  if (admission === 'gone') return new Response(null, { status: CLIENT_CLOSED_REQUEST })
+  let passed: HttpDenial | undefined
+  const pass: PassError | undefined =
+    passError &&
+    ((error, denial) => {
+      passed = denial
+      passError(error, denial)
+    })
+  const { denied, next } = admission.answer
+  if (denied || next) exchange.discardPrepared()
+  const sent = sendDenial(exchange, admission, pass)
+  const sealed = (): Response => {
+    // a `denied` hook that returned nothing may have changed the headers
+    if (!exchange.denied) exchange.send(passed ?? admission.denial)
+    return exchange.life.refuse(exchange.denied as Response)
+  }
+  return isPromise(sent) ? sent.then(sealed) : sealed()
 }
 
 function behind<Req>(exchange: FetchExchange<Req>, work: FetchNext): MaybePromise<Response> {

@@ -28,24 +28,26 @@ export class LimitReply implements FetchReply {
 
   get(name: string): string | undefined {
     if (this.#headers) return this.#headers.get(name) ?? undefined
-    return this.#lines.find(isNamed(name))?.[1]
+    return this.#lines[this.#indexOf(name)]?.[1]
   }
 
   set(name: string, value: string): void {
     if (this.#headers) this.#headers.set(name, value)
-    else {
-      const at = this.#lines.length === 0 ? -1 : this.#lines.findIndex(isNamed(name))
-      this.#lines[at < 0 ? this.#lines.length : at] = [name, value]
-    }
+    else this.#lines[this.#indexOf(name)] = [name, value]
   }
 
   delete(name: string): void {
     if (this.#headers) this.#headers.delete(name)
-    else this.#lines = this.#lines.filter((line) => !isNamed(name)(line))
+    else this.#lines.splice(this.#indexOf(name), 1)
   }
-}
 
-function isNamed(name: string): (line: HeaderLine) => boolean {
-  const wanted = name.toLowerCase()
-  return ([own]) => own.length === name.length && own.toLowerCase() === wanted
+  /** Returns the index of a line, or of a new one. */
+  #indexOf(name: string): number {
+    let index = 0
+    for (const [own] of this.#lines) {
+      if (own.length === name.length && own.toLowerCase() === name.toLowerCase()) break
+      index++
+    }
+    return index
+  }
 }

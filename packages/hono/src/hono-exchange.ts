@@ -38,7 +38,7 @@ export class HonoExchange extends FetchExchange<Context> {
 
   override discardPrepared(): void {
     const { raw } = this
-    for (const name of [...raw.res.headers.keys()]) if (isOfRegularResponse(name)) raw.header(name, undefined)
+    for (const name of namesIn(raw.res.headers, isOfRegularResponse)) raw.header(name, undefined)
   }
 
   /** Adds the headers of the denial to the response that `app.onError` makes with the context, which has none yet. */
@@ -49,12 +49,11 @@ export class HonoExchange extends FetchExchange<Context> {
 
   protected override respond(body: string | null): Response {
     const { status, lines } = this.res
-    const response = this.raw.newResponse(body, status as StatusCode, Object.fromEntries(lines))
+    const response = this.raw.newResponse(body, status as StatusCode)
     const { headers } = response
-    for (const name of [...headers.keys()]) {
-      // headers that the application has prepared become headers of the denial, if they do not describe its response
-      if (isOfRegularResponse(name) && this.res.get(name) === undefined) headers.delete(name)
-    }
+    // headers that the application has prepared become headers of the denial, if they do not describe its response
+    for (const name of namesIn(headers, isOfRegularResponse)) headers.delete(name)
+    for (const [name, value] of lines) headers.set(name, value)
     return response
   }
 
@@ -62,6 +61,12 @@ export class HonoExchange extends FetchExchange<Context> {
   get #handler(): { readonly path: string; readonly method: string } | undefined {
     return matchedRoutes(this.raw).findLast(({ handler }) => handler.length < 2)
   }
+}
+
+function namesIn(headers: Headers, isMeant: (name: string) => boolean): readonly string[] {
+  const names: string[] = []
+  for (const name of headers.keys()) if (isMeant(name)) names.push(name)
+  return names
 }
 
 /** Returns what reports the end of a response, or waits for it. */
@@ -85,8 +90,9 @@ export function runtimeInfos(c: Context): readonly unknown[] {
 
 /** Makes the lifecycle follow the responses that outer middleware sets in place of the present one. */
 export function followReplacements(c: Context, life: FetchLife): void {
+  if (!life.followReplacements()) return
   const res = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(c), 'res')
-  if (!res || !life.followReplacements()) return
+  if (!res) return
   Object.defineProperty(c, 'res', {
     configurable: true,
     get: () => res.get?.call(c),
