@@ -1,18 +1,15 @@
 import type { HttpDenial, HttpExchange } from '@sluice/http'
 import type { HostPeer } from './client-address.ts'
-import { FetchLife } from './fetch-life.ts'
+import type { FetchLife } from './fetch-life.ts'
 import { type FetchReply, LimitReply } from './limit-reply.ts'
 import { withHeaders } from './response-headers.ts'
 
 /** The origin of a request and its route, as the adapter determined them. */
 export interface RequestOrigin {
-  /** The object that identifies the request: the request itself, or a context of the framework. */
-  readonly owner: object
+  readonly life: FetchLife
   readonly peer: HostPeer
   readonly route?: string | undefined
   readonly routeMethod?: string | undefined
-  /** Returns what the host passes beside the request. Called only if something depends on the end of the response. */
-  readonly infos: () => readonly unknown[]
 }
 
 /** A Web-standard request, and the response that limits build for it or add headers to. */
@@ -27,7 +24,7 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
 
   constructor(raw: Req, request: Request, origin: RequestOrigin) {
     this.raw = raw
-    this.life = FetchLife.of(origin.owner, request, origin.infos)
+    this.life = origin.life
     this.#request = request
     this.#origin = origin
   }

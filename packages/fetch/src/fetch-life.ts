@@ -3,16 +3,11 @@ import { type FetchInfo, waitUntilOf } from './client-address.ts'
 import { type EndingHost, endingHostOf, type HostEnd } from './host-end.ts'
 import { type TrackedBody, trackedResponse } from './tracked-body.ts'
 
-/** Property of an owner. It costs less than an entry of a WeakMap. */
-const LIFE = Symbol.for('sluice.fetchLife@1')
-
-type Owner = object & { readonly [LIFE]?: FetchLife }
-
 /**
  * Lifecycle of a request with a Web-standard response. It ends when the host reports that the response was sent or that
- * the client has left. Hosts other than Node.js and Deno report no end: there it ends when the client has left, or when
- * the body of the response has been read, was cancelled, has failed or was garbage-collected, so that nothing can read
- * it.
+ * the client has left, and except on connections of Node.js, when the body of the response has been read. Hosts other
+ * than Node.js and Deno report no end: there it also ends when the body was cancelled, has failed or was
+ * garbage-collected, so that nothing can read it.
  *
  * Once it waits for the end, it holds no strong reference to its owner or to the body, which can therefore be collected
  * together.
@@ -42,20 +37,15 @@ export class FetchLife extends RequestLife {
   #done: (() => void) | undefined
 
   /**
-   * Returns the lifecycle that belongs to `owner`, which is the request or an object with the same lifetime. `infos`
-   * returns what the host passes beside the request.
+   * Returns the lifecycle that an outer limit has made, or a new one. `owner` is the request or an object with the same
+   * lifetime; the caller keeps `known` with it. `infos` returns what the host passes beside the request, and is called
+   * only if something depends on the end of the response.
    */
-  static of(owner: object, request: Request, infos: () => readonly unknown[]): FetchLife {
-    const known = FetchLife.find(owner)
+  static of(known: unknown, owner: object, request: Request, infos: () => readonly unknown[]): FetchLife {
+    const outer = known as Partial<FetchLife> | undefined
     // a request whose response has been returned is a new one if it is passed in again, as tests do
-    if (known && known.depth > 0) return known
-    const made = new FetchLife(owner, request, infos)
-    Object.defineProperty(owner, LIFE, { value: made, writable: true, configurable: true })
-    return made
-  }
-
-  static find(owner: object): FetchLife | undefined {
-    return (owner as Owner)[LIFE]
+    if (outer?.depth) return outer as FetchLife
+    return new FetchLife(owner, request, infos)
   }
 
   private constructor(owner: object, request: Request, infos: () => readonly unknown[]) {
@@ -94,7 +84,7 @@ export class FetchLife extends RequestLife {
   /** Takes a response for the one that is sent, and returns it with a body that reports its end. */
   follow(response: Response): Response {
     if (!this.#listening || this.ended) return response
-    if (this.#host && !this.mayCutOff) {
+    if (this.#host?.reportsLeaving && !this.mayCutOff) {
       this.#status = response.status
       return response
     }

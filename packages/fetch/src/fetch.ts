@@ -109,9 +109,20 @@ function behind<Req>(exchange: FetchExchange<Req>, work: FetchNext): MaybePromis
   }
 }
 
+/** Property of a request with its lifecycle. It costs less than an entry of a WeakMap. */
+const LIFE = Symbol.for('sluice.fetchLife@1')
+
+type Limited = Request & { readonly [LIFE]?: FetchLife }
+
+function lifeOf(request: Limited, infos: readonly unknown[]): FetchLife {
+  const value = FetchLife.of(request[LIFE], request, request, () => infos)
+  if (value !== request[LIFE]) Object.defineProperty(request, LIFE, { value, configurable: true })
+  return value
+}
+
 function fetchMount(limit: HttpLimit<Request, FetchReply>): FetchMiddleware {
   const run = (request: Request, infos: readonly unknown[], work: FetchNext): MaybePromise<Response> => {
-    const origin = { owner: request, peer: hostPeer(request, infos), infos: () => infos }
+    const origin = { life: lifeOf(request, infos), peer: hostPeer(request, infos) }
     return answer(limit, new FetchExchange(request, request, origin), work)
   }
   const wrap: FetchMiddleware['wrap'] =
@@ -142,7 +153,7 @@ export const createSluice: FetchLimiters['createSluice'] = limiters.createSluice
 
 /** Returns the decisions of a request, and methods to change what it was charged; undefined before the first limit. */
 export function sluiceOf(request: Request): RequestSluice | undefined {
-  return FetchLife.find(request)
+  return (request as Limited)[LIFE]
 }
 
 /**

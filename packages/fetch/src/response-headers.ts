@@ -16,20 +16,21 @@ export function withHeaders(
   const { status } = response
   // a response that switches protocols, or of a failed fetch, cannot be copied
   if (added.length + ours.length === 0 || status < 200) return response
-  const { missing, removed } = changesTo(response, added, ours)
-  if (missing.length + removed.length === 0) return response
-  const change = (target: Response): Response => {
-    const { headers } = target
-    for (const name of removed) headers.delete(name)
-    for (const [name, value] of missing) headers.set(name, value)
-    return target
-  }
+  const changes = changesTo(response, added, ours)
+  if (changes.missing.length + changes.removed.length === 0) return response
   try {
-    return change(response)
+    return changed(response, changes)
   } catch {
     // the headers of a response that came from `fetch` or `Response.redirect` are immutable
-    return change(new Response(response.body, response))
+    return changed(new Response(response.body, response), changes)
   }
+}
+
+function changed(response: Response, { missing, removed }: Changes): Response {
+  const { headers } = response
+  for (const name of removed) headers.delete(name)
+  for (const [name, value] of missing) headers.set(name, value)
+  return response
 }
 
 interface Changes {
@@ -41,19 +42,23 @@ interface Changes {
 const NONE: readonly never[] = []
 
 function changesTo({ headers, status }: Response, added: readonly HeaderLine[], ours: readonly HeaderLine[]): Changes {
-  const read = (name: string): string | null => headers.get(name)
   const hasFields = hasLimitFields(headers)
   // nearly all responses
-  if (!hasFields && added.every(([name]) => isLimitField(name))) return { missing: added, removed: NONE }
+  if (!hasFields && !added.some(isOtherField)) return { missing: added, removed: NONE }
+  const read = (name: string): string | null => headers.get(name)
   const changes = hasFields ? limitFieldChanges(status, [...headers.keys()], read, ours) : undefined
   const removed = changes?.removed ?? NONE
-  const fields = changes ? [...changes.added, ...added.filter(([name]) => !isLimitField(name))] : added
+  const fields = changes ? [...changes.added, ...added.filter(isOtherField)] : added
   const missing = fields.flatMap(([name, value]): HeaderLine[] => {
     const present = read(name)
     if (present === null || removed.includes(name.toLowerCase())) return [[name, value]]
     return name.toLowerCase() === EXPOSED && present !== '*' ? [[name, union(present, value)]] : []
   })
   return { missing, removed }
+}
+
+function isOtherField([name]: HeaderLine): boolean {
+  return !isLimitField(name)
 }
 
 function hasLimitFields(headers: Headers): boolean {

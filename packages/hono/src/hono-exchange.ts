@@ -1,4 +1,4 @@
-import { FetchExchange, type FetchLife, hostPeer } from '@sluice/fetch/adapter'
+import { FetchExchange, FetchLife, hostPeer } from '@sluice/fetch/adapter'
 import { isOfRegularResponse, routeMethod } from '@sluice/http'
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
@@ -11,9 +11,8 @@ const ALL = 'ALL'
 export class HonoExchange extends FetchExchange<Context> {
   constructor(c: Context) {
     super(c, c.req.raw, {
-      owner: c,
+      life: FetchLife.of(c.get('sluice'), c, c.req.raw, () => endInfos(c)),
       peer: hostPeer(c.req.raw, runtimeInfos(c)),
-      infos: () => endInfos(c),
     })
     c.set('sluice', this.life)
   }
@@ -51,8 +50,8 @@ export class HonoExchange extends FetchExchange<Context> {
     const { status, lines } = this.res
     const response = this.raw.newResponse(body, status as StatusCode)
     const { headers } = response
-    // headers that the application has prepared become headers of the denial, if they do not describe its response
-    for (const name of namesIn(headers, isOfRegularResponse)) headers.delete(name)
+    // headers that earlier middleware has prepared become headers of the denial, if they do not describe its response
+    if (this.raw.req.routeIndex > 0) for (const name of namesIn(headers, isOfRegularResponse)) headers.delete(name)
     for (const [name, value] of lines) headers.set(name, value)
     return response
   }

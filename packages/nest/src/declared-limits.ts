@@ -1,6 +1,6 @@
 import 'reflect-metadata'
 import type { LayerOptions } from '@sluice/node-http/adapter'
-import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import type { PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 
 /** Limits that a class or a method can declare. */
 export type NestLayer = LayerOptions<PlatformRequest, PlatformResponse>

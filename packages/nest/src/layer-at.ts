@@ -7,7 +7,7 @@ import {
   SluiceError,
 } from '@sluice/node-http/adapter'
 import type { DeclaredLimits, NestLayer } from './declared-limits.ts'
-import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import type { PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 

@@ -8,14 +8,14 @@ import {
   SluiceError,
   warnOnce,
 } from '@sluice/node-http/adapter'
-import { type CallKind, FIELD, HTTP, SOCKET } from './call-kind.ts'
 import { declaredLimitsOf } from './declared-limits.ts'
+import { type CallKind, FIELD, HTTP, SOCKET } from './exchange/call-kind.ts'
+import type { PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 import { type Callable, classChainOf, type HandlerClass, handlerClasses } from './handler-classes.ts'
 import { HandlerLayers } from './handler-layers.ts'
 import type { HandlerLimits, NestLimitLayer } from './layer-at.ts'
 import { workAtEnd } from './limits-at-end.ts'
 import { NamedPolicies } from './named-policies.ts'
-import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { limitsIn, moduleOptions, type SluiceModuleOptions } from './sluice-options.ts'
 
 const applications = processWideMap<ModulesContainer, RouteLimits>(Symbol.for('sluice.nest.applications@1'))

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import { type DeniedRequest, sendDenialBody, writeDenialHead } from '@sluice/node-http/adapter'
-import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import type { NestExchange, PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
 
 /** Property of an exception with the function that sends its response. It costs less than an entry of a WeakMap. */

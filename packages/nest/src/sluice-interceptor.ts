@@ -2,10 +2,10 @@ import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestI
 import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http/adapter'
 import { defer, from, type Observable, of } from 'rxjs'
 import { finalize, mergeMap, tap } from 'rxjs/operators'
-import { type CallLife, isCall } from './call-exchange.ts'
 import { deny } from './deny.ts'
-import { exchangeOf, kindOf } from './exchange-of.ts'
-import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { type CallLife, isCall } from './exchange/call-exchange.ts'
+import { exchangeOf, kindOf } from './exchange/exchange-of.ts'
+import type { NestExchange, PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 import { RouteLimits } from './route-limits.ts'
 
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
@@ -45,7 +45,7 @@ class DecoratedInterceptor implements NestInterceptor {
 
 const decorated = new DecoratedInterceptor()
 
-/** Where `@UseInterceptors` of all versions of Nest stores interceptors. Nest exports the name to itself only. */
+/** Key of the metadata of `@UseInterceptors` in all versions of Nest, which does not export it. */
 const INTERCEPTORS = '__interceptors__'
 
 /**
