@@ -1,10 +1,12 @@
+import { getRequestListener } from '@hono/node-server'
 import { describe, expect, test } from '@jest/globals'
 import { byHeader, byRoute, createSluice, inflightLimit, rateLimit } from '@sluice/hono'
-import { FakeClock } from '@sluice/testkit'
-import { Hono } from 'hono'
+import { FakeClock, until } from '@sluice/testkit'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import { stream } from 'hono/streaming'
+import { running } from '../adapters/running-app.ts'
 
 const key = byHeader('x-client')
 const anna = { headers: { 'x-client': 'anna' } }
@@ -140,6 +142,42 @@ describe('a cap', () => {
     app.onError((_error, c) => c.text('sorry', 500))
     for (let i = 0; i < 3; i++) expect(await (await app.request('/')).text()).toBe('sorry')
     expect(cap.limiter.count()).toBe(0)
+  })
+})
+
+describe('a limit on @hono/node-server', () => {
+  const responses = async (limit: MiddlewareHandler, respond: (c: Context) => Response) => {
+    const seen: Response[] = []
+    const app = new Hono()
+    app.use(async (c, next) => {
+      await next()
+      seen.push(c.res)
+    })
+    app.use(limit)
+    app.get('/', (c) => {
+      seen.push(respond(c))
+      return seen[0]
+    })
+    const { port, close } = await running(getRequestListener(app.fetch))
+    const text = await (await fetch(`http://127.0.0.1:${port}/`)).text()
+    await close()
+    return { seen, text }
+  }
+
+  test('leaves the response of the handler as it is, and releases a place when the server has sent it', async () => {
+    const cap = inflightLimit({ limit: 1 })
+    const { seen, text } = await responses(cap, (c) => c.text('hello'))
+    expect(text).toBe('hello')
+    expect(seen[1]).toBe(seen[0])
+    await until(() => cap.limiter.count() === 0, { what: 'the release of the place' })
+  })
+
+  test('wraps the body of a response that a stream budget may end early', async () => {
+    const cost = { reserve: 1, extend: 'stream' } as const
+    const limit = rateLimit({ limit: 5, window: '1m', maxHoldMs: '1m', key: () => 'all', cost })
+    const { seen, text } = await responses(limit, (c) => c.text('hello'))
+    expect(text).toBe('hello')
+    expect(seen[1]).not.toBe(seen[0])
   })
 })
 

@@ -1,6 +1,7 @@
 // Servers that differ only in their limit, grouped by framework. The first of each group has no limit.
 import { expressContenders } from './http-express.mjs'
 import { fastifyContenders } from './http-fastify.mjs'
+import { honoContenders } from './http-hono.mjs'
 import { koaContenders } from './http-koa.mjs'
 import { nestContenders } from './http-nest.mjs'
 
@@ -8,6 +9,7 @@ const groups = {
   'Express 5': expressContenders,
   'Koa 3': koaContenders,
   'Fastify 5': fastifyContenders,
+  'Hono 4': honoContenders,
   'Nest 12 on Express 5': nestContenders,
 }
 

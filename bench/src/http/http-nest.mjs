@@ -33,6 +33,7 @@ export const nestContenders = [
     '@sluice/nest rateLimit',
     'sluice',
     behind((limit) => sluiceParts({ rateLimit: { limit, window: windowMs } })),
+    { part: 'rate' },
   ),
   ...bothWays(
     '@sluice/nest inflightLimit + rateLimit',

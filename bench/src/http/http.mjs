@@ -1,4 +1,5 @@
 import { runChild } from '../run/child.mjs'
+import { lowestTenth } from '../run/lowest-tenth.mjs'
 import { quartilesOf } from '../run/quartiles.mjs'
 import { chooseHttpContenders } from './http-contenders.mjs'
 import { httpTargetTable } from './http-targets.mjs'
@@ -43,15 +44,22 @@ function turnsOf(chosen, { group, mode }, options) {
   return runChild(httpCell, { names, mode, requests, warmupTurns, ...options })
 }
 
-/** Quartiles over all turns of all processes; a difference is computed within a turn. */
+/**
+ * The lowest tenth of all turns of all processes, which other work on the machine disturbs least, and the quartiles. The
+ * quartiles of a difference are those of the differences within a turn.
+ */
 function figuresOf(chosen, mode, measured) {
   const turnsWith = (name) => {
     const { group } = chosen.find((one) => one.name === name)
     return measured.get(keyOf(group, mode))
   }
+  const lowest = (name) => lowestTenth(turnsWith(name).map((turn) => turn[name]))
   return {
-    cpuUs: (name) => quartilesOf(turnsWith(name).map((turn) => turn[name])),
-    added: (name, to) => quartilesOf(turnsWith(name).map((turn) => turn[name] - turn[to])),
+    cpuUs: (name) => ({ us: lowest(name), ...quartilesOf(turnsWith(name).map((turn) => turn[name])) }),
+    added: (name, to) => ({
+      us: lowest(name) - lowest(to),
+      ...quartilesOf(turnsWith(name).map((turn) => turn[name] - turn[to])),
+    }),
   }
 }
 
@@ -67,6 +75,6 @@ function costTable(group, chosen, figures) {
 }
 
 function cellsOf({ cpuUs, added }, name, bare) {
-  const { low, median, high } = added(name, bare)
-  return [cpuUs(name).median, median, `${low.toFixed(1)} to ${high.toFixed(1)}`]
+  const { us, low, high } = added(name, bare)
+  return [cpuUs(name).us, us, `${low.toFixed(1)} to ${high.toFixed(1)}`]
 }

@@ -2,6 +2,7 @@
 
 export type { ClientSource } from '@sluice/http'
 export { fetchSource, type HostPeer, hostPeer } from './client-address.ts'
-export { answer } from './fetch.ts'
-export { FetchExchange, type FetchReply, type RequestOrigin } from './fetch-exchange.ts'
-export type { FetchLife } from './fetch-life.ts'
+export { answer, isRefused, refusal } from './fetch.ts'
+export { FetchExchange, type RequestOrigin } from './fetch-exchange.ts'
+export { FetchLife } from './fetch-life.ts'
+export type { FetchReply } from './limit-reply.ts'

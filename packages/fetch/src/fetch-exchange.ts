@@ -1,33 +1,21 @@
 import type { HttpDenial, HttpExchange } from '@sluice/http'
 import type { HostPeer } from './client-address.ts'
-import { FetchLife } from './fetch-life.ts'
+import type { FetchLife } from './fetch-life.ts'
+import { type FetchReply, LimitReply } from './limit-reply.ts'
 import { withHeaders } from './response-headers.ts'
-
-/** The response to a request, as the hooks `settle` and `denied` receive it. */
-export interface FetchReply {
-  /** Status of a denial. A `denied` hook may change it. */
-  status: number
-  /** Headers that limits add to the response. */
-  readonly headers: Headers
-  /** The response of the application; undefined until it exists, and for denials. */
-  response: Response | undefined
-}
 
 /** The origin of a request and its route, as the adapter determined them. */
 export interface RequestOrigin {
-  /** The object that identifies the request: the request itself, or a context of the framework. */
-  readonly owner: object
+  readonly life: FetchLife
   readonly peer: HostPeer
   readonly route?: string | undefined
   readonly routeMethod?: string | undefined
-  /** Returns what the host passes beside the request. Called only if something depends on the end of the response. */
-  readonly infos: () => readonly unknown[]
 }
 
 /** A Web-standard request, and the response that limits build for it or add headers to. */
 export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchReply> {
   readonly raw: Req
-  readonly res: FetchReply
+  readonly res = new LimitReply()
   readonly life: FetchLife
   /** The response to a denied request. */
   denied: Response | undefined
@@ -36,8 +24,7 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
 
   constructor(raw: Req, request: Request, origin: RequestOrigin) {
     this.raw = raw
-    this.res = { status: 200, headers: new Headers(), response: undefined }
-    this.life = FetchLife.of(origin.owner, request, origin.infos)
+    this.life = origin.life
     this.#request = request
     this.#origin = origin
   }
@@ -93,19 +80,19 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
   }
 
   get headerNames(): readonly string[] {
-    return [...this.res.headers.keys()]
+    return this.res.lines.map(([name]) => name.toLowerCase())
   }
 
   getHeader(name: string): unknown {
-    return this.res.headers.get(name) ?? undefined
+    return this.res.get(name)
   }
 
   setHeader(name: string, value: string): void {
-    this.res.headers.set(name, value)
+    this.res.set(name, value)
   }
 
   removeHeader(name: string): void {
-    this.res.headers.delete(name)
+    this.res.delete(name)
   }
 
   setStatus(status: number): void {
@@ -121,17 +108,22 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
   }
 
   protected respond(body: string | null): Response {
-    return new Response(body, this.res)
+    const { status, lines } = this.res
+    return new Response(body, { status, headers: lines as [string, string][] })
   }
+
+  /** Called before functions of the application answer a denial. Removes headers of the regular response from the context. */
+  discardPrepared(): void {}
 
   /** A `denied` hook returns the response. If it returns nothing, the default response is sent. */
   sendReturned(returned: unknown): void {
-    if (returned instanceof Response) this.denied = withHeaders(returned, this.res.headers)
+    if (returned instanceof Response) this.denied = withHeaders(returned, this.res.lines)
   }
 
   // without a reference to the exchange, and so to the context of a framework
   get cutOff(): (lastEvent: string) => void {
     const { life } = this
+    life.mayCutOff = true
     return (lastEvent) => life.cutOff(lastEvent)
   }
 
@@ -139,6 +131,6 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
   finish(response: Response): Response {
     this.res.response ??= response
     const { life, res } = this
-    return life.leave(life.isDenied ? response : withHeaders(response, res.headers, life.shownLines))
+    return life.leave(life.isDenied ? response : withHeaders(response, res.lines, life.shownLines))
   }
 }

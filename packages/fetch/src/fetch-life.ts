@@ -1,26 +1,30 @@
-import { processWideMap, RequestLife, systemClock, weakly, whenCollected } from '@sluice/http'
-import { waitUntilOf } from './client-address.ts'
+import { RequestLife, systemClock, weakly, whenCollected } from '@sluice/http'
+import { type FetchInfo, waitUntilOf } from './client-address.ts'
 import { type EndingHost, endingHostOf, type HostEnd } from './host-end.ts'
 import { type TrackedBody, trackedResponse } from './tracked-body.ts'
 
-const lives = processWideMap<object, FetchLife>(Symbol.for('sluice.fetchLives@1'))
-
 /**
  * Lifecycle of a request with a Web-standard response. It ends when the host reports that the response was sent or that
- * the client has left, and when the body of the response has been read. Hosts other than Node.js and Deno report no
- * end: there it also ends when the body was cancelled, has failed or was garbage-collected, so that nothing can read it.
+ * the client has left, and except on connections of Node.js, when the body of the response has been read. Hosts other
+ * than Node.js and Deno report no end: there it also ends when the body was cancelled, has failed or was
+ * garbage-collected, so that nothing can read it.
  *
- * The lifecycle holds no strong reference to its owner or to the body, which can therefore be collected together.
+ * Once it waits for the end, it holds no strong reference to its owner or to the body, which can therefore be collected
+ * together.
  */
 export class FetchLife extends RequestLife {
   /** Whether an inner limit denied the request: then its headers are final. */
   isDenied = false
   /** Number of limits whose work has not ended. */
   depth = 0
+  /** Whether the body of the response may have to end early. */
+  mayCutOff = false
   readonly #request: Request
-  readonly #owner: () => object | undefined
+  #owner: () => object | undefined
+  /** Returns what the host passes beside the request; undefined once it is known. */
   #infos: (() => readonly unknown[]) | undefined
-  #host: EndingHost | undefined
+  #knownHost: EndingHost | undefined
+  #waitUntil: FetchInfo['waitUntil']
   #startedAt = 0
   #listening = false
   #status: number | undefined
@@ -33,31 +37,26 @@ export class FetchLife extends RequestLife {
   #done: (() => void) | undefined
 
   /**
-   * Returns the lifecycle that belongs to `owner`, which is the request or an object with the same lifetime. `infos`
-   * returns what the host passes beside the request.
+   * Returns the lifecycle that an outer limit has made, or a new one. `owner` is the request or an object with the same
+   * lifetime; the caller keeps `known` with it. `infos` returns what the host passes beside the request, and is called
+   * only if something depends on the end of the response.
    */
-  static of(owner: object, request: Request, infos: () => readonly unknown[]): FetchLife {
-    const known = lives().get(owner)
+  static of(known: unknown, owner: object, request: Request, infos: () => readonly unknown[]): FetchLife {
+    const outer = known as Partial<FetchLife> | undefined
     // a request whose response has been returned is a new one if it is passed in again, as tests do
-    if (known && known.depth > 0) return known
-    const made = new FetchLife(owner, request, infos)
-    lives().set(owner, made)
-    return made
-  }
-
-  static find(owner: object): FetchLife | undefined {
-    return lives().get(owner)
+    if (outer?.depth) return outer as FetchLife
+    return new FetchLife(owner, request, infos)
   }
 
   private constructor(owner: object, request: Request, infos: () => readonly unknown[]) {
     super()
     this.#request = request
-    this.#owner = weakly(owner)
+    this.#owner = () => owner
     this.#infos = infos
   }
 
   override get gone(): boolean {
-    return this.ended || this.#request.signal.aborted
+    return this.ended || (this.#host?.reportsLeaving ? this.#host.isOver : this.#request.signal.aborted)
   }
 
   /**
@@ -85,6 +84,10 @@ export class FetchLife extends RequestLife {
   /** Takes a response for the one that is sent, and returns it with a body that reports its end. */
   follow(response: Response): Response {
     if (!this.#listening || this.ended) return response
+    if (this.#host?.reportsLeaving && !this.mayCutOff) {
+      this.#status = response.status
+      return response
+    }
     const number = ++this.#responses
     this.#status = response.status
     const ended = (completed: boolean): void => this.#bodyEnded(number, completed)
@@ -121,23 +124,33 @@ export class FetchLife extends RequestLife {
     if (this.#listening) return !this.ended
     this.#listening = true
     this.#startedAt = systemClock.now()
-    const infos = this.#infos?.() ?? []
-    // it may refer to the owner
-    this.#infos = undefined
-    waitUntilOf(infos)?.(new Promise<void>((resolve) => (this.#done = resolve)))
-    this.#host = endingHostOf(infos)
-    const { signal } = this.#request
+    const isOver = this.gone
+    this.#waitUntil?.(new Promise<void>((resolve) => (this.#done = resolve)))
+    const owner = this.#owner()
+    if (owner) this.#owner = weakly(owner)
+    const forgetHost = this.#host?.listen(this.#hostListener(owner))
     const abort = (): void => this.#end(false)
-    signal.addEventListener('abort', abort, { once: true })
-    const forgetHost = this.#host?.listen(this.#hostListener(this.#owner()))
+    // servers of Node.js create a signal when it is read
+    const signal = this.#host?.reportsLeaving ? undefined : this.#request.signal
+    signal?.addEventListener('abort', abort, { once: true })
     this.#forget = () => {
-      signal.removeEventListener('abort', abort)
+      signal?.removeEventListener('abort', abort)
       forgetHost?.()
     }
-    const isOver = signal.aborted || this.#host?.isOver === true
     // a client that has already left causes no further event; the microtask lets the caller finish first
     if (isOver) Promise.resolve().then(abort)
     return !isOver
+  }
+
+  get #host(): EndingHost | undefined {
+    const infos = this.#infos?.()
+    if (infos) {
+      // it may refer to the owner
+      this.#infos = undefined
+      this.#knownHost = endingHostOf(infos)
+      this.#waitUntil = waitUntilOf(infos)
+    }
+    return this.#knownHost
   }
 
   /** The listener keeps the owner alive, which the hooks at the end receive. */
@@ -165,6 +178,6 @@ export class FetchLife extends RequestLife {
     this.#forget?.()
     this.#body = undefined
     this.endAs({ completed, durationMs: systemClock.now() - this.#startedAt, status: this.#status })
-    this.settled.then(() => this.#done?.())
+    if (this.#done) this.settled.then(this.#done)
   }
 }

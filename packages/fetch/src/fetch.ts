@@ -8,7 +8,6 @@ import {
   type HttpLimit,
   type InflightLimitOptions,
   inflightLimitFor,
-  isDeniedRequest,
   isPromise,
   type Limiters,
   type MaybePromise,
@@ -21,8 +20,9 @@ import {
   slowDownFor,
 } from '@sluice/http'
 import { type FetchInfo, fetchSource, hostPeer } from './client-address.ts'
-import { FetchExchange, type FetchReply } from './fetch-exchange.ts'
+import { FetchExchange } from './fetch-exchange.ts'
 import { FetchLife } from './fetch-life.ts'
+import type { FetchReply } from './limit-reply.ts'
 
 export type FetchRateLimitOptions = RateLimitOptions<Request, FetchReply>
 export type FetchInflightLimitOptions = InflightLimitOptions<Request, FetchReply>
@@ -43,36 +43,51 @@ export interface FetchMiddleware {
 /** Status of the response to a client that has left. It is never sent. */
 const CLIENT_CLOSED_REQUEST = 499
 
-/**
- * Answers a request with the response of `work`, if the limit admits it. Creates no promise unless a part does.
- * `passError` receives the error of a denial, if the options of the limit say so, and an error of `denied`.
- */
+/** Answers a request with the response of `work`, if the limit admits it. Creates no promise unless a part does. */
 export function answer<Req>(
   limit: HttpLimit<Req, FetchReply>,
   exchange: FetchExchange<Req>,
   work: FetchNext,
-  passError?: PassError,
 ): MaybePromise<Response> {
-  const go = (admission: Admission<Req, FetchReply>): MaybePromise<Response> => {
-    if (admission === 'gone') return new Response(null, { status: CLIENT_CLOSED_REQUEST })
-    if (!isDeniedRequest(admission)) return behind(exchange, work)
-    let passed: HttpDenial | undefined
-    const pass: PassError | undefined =
-      passError &&
-      ((error, denial) => {
-        passed = denial
-        passError(error, denial)
-      })
-    const sent = sendDenial(exchange, admission, pass)
-    const denied = (): Response => {
-      // a `denied` hook that returned nothing may have changed the headers
-      if (!exchange.denied) exchange.send(passed ?? admission.denial)
-      return exchange.life.refuse(exchange.denied as Response)
-    }
-    return isPromise(sent) ? sent.then(denied) : denied()
-  }
+  const go = (admission: Admission<Req, FetchReply>): MaybePromise<Response> =>
+    isRefused(admission) ? refusal(exchange, admission) : behind(exchange, work)
   const admission = limit.admit(exchange)
   return isPromise(admission) ? admission.then(go) : go(admission)
+}
+
+/** An admission of a request whose handler does not run. */
+type Refused<Req> = Exclude<Admission<Req, FetchReply>, 'passed' | 'held'>
+
+export function isRefused<Req>(admission: Admission<Req, FetchReply>): admission is Refused<Req> {
+  return admission !== 'passed' && admission !== 'held'
+}
+
+/**
+ * Returns the response to a refused request. `passError` receives the error of a denial, if the options of the limit say
+ * so, and an error of `denied`.
+ */
+export function refusal<Req>(
+  exchange: FetchExchange<Req>,
+  admission: Refused<Req>,
+  passError?: PassError,
+): MaybePromise<Response> {
+  if (admission === 'gone') return new Response(null, { status: CLIENT_CLOSED_REQUEST })
+  let passed: HttpDenial | undefined
+  const pass: PassError | undefined =
+    passError &&
+    ((error, denial) => {
+      passed = denial
+      passError(error, denial)
+    })
+  const { denied, next } = admission.answer
+  if (denied || next) exchange.discardPrepared()
+  const sent = sendDenial(exchange, admission, pass)
+  const sealed = (): Response => {
+    // a `denied` hook that returned nothing may have changed the headers
+    if (!exchange.denied) exchange.send(passed ?? admission.denial)
+    return exchange.life.refuse(exchange.denied as Response)
+  }
+  return isPromise(sent) ? sent.then(sealed) : sealed()
 }
 
 function behind<Req>(exchange: FetchExchange<Req>, work: FetchNext): MaybePromise<Response> {
@@ -81,22 +96,37 @@ function behind<Req>(exchange: FetchExchange<Req>, work: FetchNext): MaybePromis
     life.fail()
     throw error
   }
+  const finish = (response: Response): Response => {
+    try {
+      return exchange.finish(response)
+    } catch (error) {
+      return failed(error)
+    }
+  }
   life.enter()
   try {
     const response = work()
-    return isPromise(response)
-      ? Promise.resolve(response)
-          .then((one) => exchange.finish(one))
-          .catch(failed)
-      : exchange.finish(response)
+    if (isPromise(response)) return Promise.resolve(response).then(finish, failed)
+    return exchange.finish(response)
   } catch (error) {
     return failed(error)
   }
 }
 
+/** Property of a request with its lifecycle. It costs less than an entry of a WeakMap. */
+const LIFE = Symbol.for('sluice.fetchLife@1')
+
+type Limited = Request & { readonly [LIFE]?: FetchLife }
+
+function lifeOf(request: Limited, infos: readonly unknown[]): FetchLife {
+  const value = FetchLife.of(request[LIFE], request, request, () => infos)
+  if (value !== request[LIFE]) Object.defineProperty(request, LIFE, { value, configurable: true })
+  return value
+}
+
 function fetchMount(limit: HttpLimit<Request, FetchReply>): FetchMiddleware {
   const run = (request: Request, infos: readonly unknown[], work: FetchNext): MaybePromise<Response> => {
-    const origin = { owner: request, peer: hostPeer(request, infos), infos: () => infos }
+    const origin = { life: lifeOf(request, infos), peer: hostPeer(request, infos) }
     return answer(limit, new FetchExchange(request, request, origin), work)
   }
   const wrap: FetchMiddleware['wrap'] =
@@ -126,7 +156,7 @@ export const createSluice: FetchLimiters['createSluice'] = /* @__PURE__ */ creat
 
 /** Returns the decisions of a request, and methods to change what it was charged; undefined before the first limit. */
 export function sluiceOf(request: Request): RequestSluice | undefined {
-  return FetchLife.find(request)
+  return (request as Limited)[LIFE]
 }
 
 /**

@@ -35,6 +35,8 @@ export type HostEnd = (completed: boolean, status?: number) => void
 export interface EndingHost {
   /** Whether the response has already ended, so that no event follows. */
   readonly isOver: boolean
+  /** Whether it reports each client that leaves, as the signal of the request does. */
+  readonly reportsLeaving: boolean
   /** Calls `end` when the host has sent the response, or can no longer send it. Returns a function that cancels. */
   listen(end: HostEnd): () => void
 }
@@ -51,10 +53,19 @@ export function endingHostOf(infos: readonly unknown[]): EndingHost | undefined 
 class NodeHost implements EndingHost {
   readonly #incoming: NodeRequest
   readonly #outgoing: NodeResponse
+  readonly #isHttp2: boolean
+  readonly #carrier: Carrier | undefined
 
   constructor(incoming: NodeRequest, outgoing: NodeResponse) {
     this.#incoming = incoming
     this.#outgoing = outgoing
+    this.#isHttp2 = (incoming.httpVersionMajor ?? 1) >= 2
+    this.#carrier = this.#isHttp2 ? undefined : carrierOf(incoming)
+  }
+
+  // serverless functions have no connection, and responses of HTTP/2 no properties that show their end
+  get reportsLeaving(): boolean {
+    return this.#carrier !== undefined
   }
 
   get isOver(): boolean {
@@ -62,16 +73,13 @@ class NodeHost implements EndingHost {
   }
 
   listen(end: HostEnd): () => void {
-    const [incoming, outgoing] = [this.#incoming, this.#outgoing]
+    const outgoing = this.#outgoing
     const ended = (): void => end(this.#isComplete, outgoing.statusCode)
     outgoing.on('close', ended)
     // responses of serverless functions may emit no `close`; HTTP/2 emits `finish` for HEAD before the handler has run
-    const isHttp2 = (incoming.httpVersionMajor ?? 1) >= 2
-    if (!isHttp2) outgoing.on('finish', ended)
+    if (!this.#isHttp2) outgoing.on('finish', ended)
     // Node.js before version 24 emits no `close` for a pipelined response whose turn never comes
-    const carrier = incoming.socket as Partial<Carrier> | null | undefined
-    const hasCarrier = !isHttp2 && typeof carrier?.prependOnceListener === 'function'
-    const forget = hasCarrier ? onCarrierClose(carrier as Carrier, ended) : undefined
+    const forget = this.#carrier && onCarrierClose(this.#carrier, ended)
     return () => {
       forget?.()
       outgoing.off('close', ended)
@@ -85,8 +93,14 @@ class NodeHost implements EndingHost {
   }
 }
 
+function carrierOf({ socket }: NodeRequest): Carrier | undefined {
+  const carrier = socket as Partial<Carrier> | null | undefined
+  return typeof carrier?.prependOnceListener === 'function' ? (carrier as Carrier) : undefined
+}
+
 class DenoHost implements EndingHost {
   readonly isOver = false
+  readonly reportsLeaving = false
   readonly #completed: PromiseLike<unknown>
 
   constructor(completed: PromiseLike<unknown>) {

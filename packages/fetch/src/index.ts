@@ -13,4 +13,4 @@ export {
   slowDown,
   sluiceOf,
 } from './fetch.ts'
-export type { FetchReply } from './fetch-exchange.ts'
+export type { FetchReply } from './limit-reply.ts'

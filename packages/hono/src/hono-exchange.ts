@@ -1,5 +1,5 @@
-import { FetchExchange, type FetchLife, hostPeer } from '@sluice/fetch/adapter'
-import { routeMethod } from '@sluice/http'
+import { FetchExchange, FetchLife, hostPeer } from '@sluice/fetch/adapter'
+import { isOfRegularResponse, routeMethod } from '@sluice/http'
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { StatusCode } from 'hono/utils/http-status'
@@ -11,9 +11,8 @@ const ALL = 'ALL'
 export class HonoExchange extends FetchExchange<Context> {
   constructor(c: Context) {
     super(c, c.req.raw, {
-      owner: c,
+      life: FetchLife.of(c.get('sluice'), c, c.req.raw, () => endInfos(c)),
       peer: hostPeer(c.req.raw, runtimeInfos(c)),
-      infos: () => [...runtimeInfos(c), contextOf(c)],
     })
     c.set('sluice', this.life)
   }
@@ -32,30 +31,29 @@ export class HonoExchange extends FetchExchange<Context> {
     return method === undefined ? undefined : routeMethod(method === ALL ? [] : [method])
   }
 
-  // headers that the application has prepared become headers of the denial
-  override get headerNames(): readonly string[] {
-    return [...super.headerNames, ...this.raw.res.headers.keys()]
-  }
-
   override getHeader(name: string): unknown {
     return super.getHeader(name) ?? this.raw.res.headers.get(name) ?? undefined
   }
 
-  override removeHeader(name: string): void {
-    super.removeHeader(name)
-    this.raw.header(name, undefined)
+  override discardPrepared(): void {
+    const { raw } = this
+    for (const name of namesIn(raw.res.headers, isOfRegularResponse)) raw.header(name, undefined)
   }
 
   /** Adds the headers of the denial to the response that `app.onError` makes with the context, which has none yet. */
   prepareHeaders(): void {
     this.raw.finalized = false
-    for (const [name, value] of this.res.headers) if (!name.startsWith('content-')) this.raw.header(name, value)
+    for (const [name, value] of this.res.lines) if (!/^content-/i.test(name)) this.raw.header(name, value)
   }
 
   protected override respond(body: string | null): Response {
-    const { status, headers } = this.res
-    const all = Object.fromEntries(headers) as Record<string, string>
-    return this.raw.newResponse(body, { status: status as StatusCode, headers: all })
+    const { status, lines } = this.res
+    const response = this.raw.newResponse(body, status as StatusCode)
+    const { headers } = response
+    // headers that earlier middleware has prepared become headers of the denial, if they do not describe its response
+    if (this.raw.req.routeIndex > 0) for (const name of namesIn(headers, isOfRegularResponse)) headers.delete(name)
+    for (const [name, value] of lines) headers.set(name, value)
+    return response
   }
 
   // middleware takes `next` as its second parameter
@@ -64,12 +62,22 @@ export class HonoExchange extends FetchExchange<Context> {
   }
 }
 
-function contextOf(c: Context): unknown {
+function namesIn(headers: Headers, isMeant: (name: string) => boolean): readonly string[] {
+  const names: string[] = []
+  for (const name of headers.keys()) if (isMeant(name)) names.push(name)
+  return names
+}
+
+/** Returns what reports the end of a response, or waits for it. */
+function endInfos(c: Context): readonly unknown[] {
+  const infos = runtimeInfos(c)
+  // a server of Node.js has no execution context, and reading it throws
+  if ((infos[0] as { readonly outgoing?: unknown }).outgoing) return infos
   try {
-    return c.executionCtx
+    return [...infos, c.executionCtx]
   } catch {
     // runtimes other than Workers have none
-    return undefined
+    return infos
   }
 }
 
@@ -81,8 +89,9 @@ export function runtimeInfos(c: Context): readonly unknown[] {
 
 /** Makes the lifecycle follow the responses that outer middleware sets in place of the present one. */
 export function followReplacements(c: Context, life: FetchLife): void {
+  if (!life.followReplacements()) return
   const res = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(c), 'res')
-  if (!res || !life.followReplacements()) return
+  if (!res) return
   Object.defineProperty(c, 'res', {
     configurable: true,
     get: () => res.get?.call(c),

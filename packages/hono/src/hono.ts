@@ -1,5 +1,6 @@
-import { answer, type FetchReply, fetchSource } from '@sluice/fetch/adapter'
+import { type FetchReply, fetchSource, isRefused, refusal } from '@sluice/fetch/adapter'
 import {
+  andThen,
   type ClientExplanation,
   createSluiceFor,
   type DenialError,
@@ -8,7 +9,9 @@ import {
   type HttpLimit,
   type InflightLimitOptions,
   inflightLimitFor,
+  isPromise,
   type Limiters,
+  type MaybePromise,
   type RateLimitOptions,
   type RequestSluice,
   rateLimitFor,
@@ -58,27 +61,59 @@ function honoMount(limit: HttpLimit<Context, FetchReply>): HonoMiddleware {
   return async (context, next) => {
     const c = context as Context
     const exchange = new HonoExchange(c)
-    let thrown: { readonly error: unknown; readonly isDenial: boolean } | undefined
-    const work = async (): Promise<Response> => {
+    const checked = limit.admit(exchange)
+    const admission = isPromise(checked) ? await checked : checked
+    if (isRefused(admission)) return refuse(c, exchange, admission)
+    const { life } = exchange
+    life.enter()
+    let response: Response
+    try {
       await next()
-      return c.res
+      response = exchange.finish(c.res)
+    } catch (error) {
+      life.fail()
+      throw error
     }
-    const response = await answer(limit, exchange, work, (error, denial) => {
-      thrown = { error, isDenial: denial !== undefined }
-    })
     if (response === c.res) return
-    // assigning a response to one that exists would merge the headers of both
-    c.res = undefined
-    if (thrown) {
-      exchange.prepareHeaders()
-      if (!thrown.isDenial) throw thrown.error
-      const error = thrown.error as DenialError
-      const { status, message } = error
-      throw new HTTPException(status as ContentfulStatusCode, { res: response, message, cause: error })
-    }
-    c.res = response
-    followReplacements(c, exchange.life)
+    replace(c, response)
+    followReplacements(c, life)
   }
+}
+
+type Refused = Parameters<typeof refusal<Context>>[1]
+
+/** Answers a request whose handler does not run. Returns a promise only if a function of the application does. */
+function refuse(c: Context, exchange: HonoExchange, admission: Refused): MaybePromise<void> {
+  let thrown: Thrown | undefined
+  const refused = refusal(exchange, admission, (error, denial) => {
+    thrown = { error, isDenial: denial !== undefined }
+  })
+  return andThen(refused, (response) => {
+    if (thrown) throwInto(exchange, response, thrown)
+    replace(c, response)
+    followReplacements(c, exchange.life)
+  })
+}
+
+/** An error for `app.onError`. */
+interface Thrown {
+  readonly error: unknown
+  readonly isDenial: boolean
+}
+
+function throwInto(exchange: HonoExchange, response: Response, thrown: Thrown): never {
+  exchange.raw.res = undefined
+  exchange.prepareHeaders()
+  if (!thrown.isDenial) throw thrown.error
+  const error = thrown.error as DenialError
+  const { status, message } = error
+  throw new HTTPException(status as ContentfulStatusCode, { res: response, message, cause: error })
+}
+
+/** Assigning a response to one that exists would merge the headers of both. */
+function replace(c: Context, response: Response): void {
+  c.res = undefined
+  c.res = response
 }
 
 type HonoLimiters = Limiters<Context, FetchReply, HonoMiddleware, HonoOptions>

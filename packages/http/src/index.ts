@@ -5,7 +5,7 @@ export { CollapseDetector, type CollapseReporter, type UnprovenProxy } from './c
 export { collapseDetector } from './client/collapse-warnings.ts'
 export { type ClientExplanation, type ExplainClientOptions, explainSource } from './client/explain-client.ts'
 export { isUnixSocket } from './client/unix-socket.ts'
-export { writeDenialHead } from './denial/denial-writer.ts'
+export { isOfRegularResponse, writeDenialHead } from './denial/denial-writer.ts'
 export type { DeniedRequest } from './denial/denied-request.ts'
 export { type DenialError, type PassError, sendDenial, sendDenialBody } from './denial/send-denial.ts'
 export type { HttpExchange } from './exchange.ts'

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common'
 import type { DeniedRequest } from '@sluice/node-http/adapter'
-import { isCall } from './call-exchange.ts'
-import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { isCall } from './exchange/call-exchange.ts'
+import type { NestExchange, PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
 import { httpDenialException } from './sluice-filter.ts'
 

@@ -1,7 +1,7 @@
 import { InHandlerDetector, messageOf, type RouteScopeNames, warnOnce } from '@sluice/node-http/adapter'
+import { type DeclaredLimits, declaredLimitsOf } from './declared-limits.ts'
 import { type Callable, classChainOf } from './handler-classes.ts'
 import { type HandlerLimits, layerAt, type NestLimitLayer, type PolicyNamed } from './layer-at.ts'
-import { type DeclaredLimits, declaredLimitsOf } from './limit-decorators.ts'
 
 type Words = readonly DeclaredLimits[]
 

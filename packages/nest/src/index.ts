@@ -1,6 +1,6 @@
 export * from '@sluice/node-http/shared'
+export type { PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 export { InflightLimit, type LimitDecorator, RateLimit, Shed, SkipLimits, SlowDown } from './limit-decorators.ts'
-export type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 export {
   createSluice,
   explainClient,

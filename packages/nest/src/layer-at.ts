@@ -6,8 +6,8 @@ import {
   type RateLimitOptions,
   SluiceError,
 } from '@sluice/node-http/adapter'
-import type { DeclaredLimits, NestLayer } from './limit-decorators.ts'
-import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import type { DeclaredLimits, NestLayer } from './declared-limits.ts'
+import type { PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 

@@ -1,31 +1,16 @@
-import 'reflect-metadata'
-import { kindOf, type LayerOptions, rejectMounted, SluiceError } from '@sluice/node-http/adapter'
-import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
-
-/** Limits that a class or a method can declare. */
-export type NestLayer = LayerOptions<PlatformRequest, PlatformResponse>
+import { kindOf, rejectMounted, SluiceError } from '@sluice/node-http/adapter'
+import { type DeclaredLimits, declareLimits, type NestLayer } from './declared-limits.ts'
+import { workAtEnd } from './limits-at-end.ts'
+import { bindFirst } from './sluice-interceptor.ts'
 
 /** Options of a limit; `false` removes the inherited limits. */
 type OptionsOf<Word extends 'shed' | 'rateLimit' | 'slowDown' | 'inflightLimit'> = Exclude<NestLayer[Word], undefined>
 
-/** Content of one decorator: options, or `policy`, the name of a policy of the module. */
-export type DeclaredLimits = NestLayer & { readonly policy?: string }
-
 /** Decorates controllers, resolvers and gateways, or their methods. */
 export type LimitDecorator = ClassDecorator & MethodDecorator
 
-const KEY = Symbol.for('sluice.nest.limits')
 const MOUNTING = { method: 'app.use', properties: ['handle'] }
 const PLACE = 'a decorator above a class or a method'
-const NO_WORDS: readonly DeclaredLimits[] = []
-
-/**
- * Returns the limits that decorators declare on a class or method, without inherited ones, the topmost decorator first.
- * A wrapper of the method, such as a tracer's, returns the same list.
- */
-export function declaredLimitsOf(target: object): readonly DeclaredLimits[] {
-  return Reflect.getOwnMetadata(KEY, target) ?? NO_WORDS
-}
 
 /**
  * Limits the request rate of a class, whose methods share the count, or of a method:
@@ -64,8 +49,8 @@ function decoratorAdding(decorator: string, word: DeclaredLimits): LimitDecorato
   const decorate = (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void => {
     const decorated = descriptor ? descriptor.value : target
     if (typeof decorated !== 'function') throw misused(decorator, kindOf(decorated), 'a class or a method')
-    // decorators run from bottom to top
-    Reflect.defineMetadata(KEY, [word, ...declaredLimitsOf(decorated)], decorated)
+    declareLimits(decorated, word)
+    if (workAtEnd(word)) bindFirst(decorated)
   }
   return rejectMounted(decorate, MOUNTING, PLACE, `the decorator @${decorator}`)
 }

@@ -21,9 +21,9 @@ import {
   type Sluice,
   type SluiceOptions,
 } from '@sluice/node-http/adapter'
-import { isCall } from './call-exchange.ts'
-import { exchangeOf } from './exchange-of.ts'
-import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { isCall } from './exchange/call-exchange.ts'
+import { exchangeOf } from './exchange/exchange-of.ts'
+import type { PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 import { checkLimits } from './sluice-guard.ts'
 import { endWith, runWithin } from './sluice-interceptor.ts'
 

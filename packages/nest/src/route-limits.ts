@@ -8,16 +8,22 @@ import {
   SluiceError,
   warnOnce,
 } from '@sluice/node-http/adapter'
-import { type CallKind, FIELD, HTTP, SOCKET } from './call-kind.ts'
+import { declaredLimitsOf } from './declared-limits.ts'
+import { type CallKind, FIELD, HTTP, SOCKET } from './exchange/call-kind.ts'
+import type { PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 import { type Callable, classChainOf, type HandlerClass, handlerClasses } from './handler-classes.ts'
 import { HandlerLayers } from './handler-layers.ts'
 import type { HandlerLimits, NestLimitLayer } from './layer-at.ts'
-import { declaredLimitsOf } from './limit-decorators.ts'
+import { workAtEnd } from './limits-at-end.ts'
 import { NamedPolicies } from './named-policies.ts'
-import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { limitsIn, moduleOptions, type SluiceModuleOptions } from './sluice-options.ts'
 
 const applications = processWideMap<ModulesContainer, RouteLimits>(Symbol.for('sluice.nest.applications@1'))
+
+/** Marks on the lifecycles of requests, with the limits that have been checked. */
+const MET = { rates: Symbol.for('sluice.nest.rates@1'), caps: Symbol.for('sluice.nest.caps@1') } as const
+
+type Marks = Record<symbol, RouteLimits | undefined>
 
 /**
  * The limits of an application, by kind of call and handler. A method overrides its class, and a class overrides the
@@ -31,12 +37,13 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   #root: NestLimitLayer = LimitLayer.root()
   readonly #tops = new Map<CallKind, NestLimitLayer>()
   readonly #kinds = new Map<CallKind, HandlerLayers>()
-  /** Marks on the lifecycles of requests that this application has checked. */
-  readonly #met = { rates: Symbol('rates met'), caps: Symbol('caps met') }
   /** Whether `onModuleInit` has run: Nest calls it for each import of the module. */
   #checked = false
   /** Whether a class or a method declares limits. */
   #isDecorated = false
+  /** Whether a limit of the module may have work to do at the end of a call, for which the interceptor is needed. */
+  #hasWorkAtEnd = false
+  #isIntercepted = false
   /** Distinguishes classes with the same name; equal in all processes that run the same code. */
   readonly #names = new RouteScopeNames()
 
@@ -46,6 +53,11 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     applications().set(modules, limits)
     limits.add(moduleOptions(options))
     return limits
+  }
+
+  /** Returns the limits whose guard has checked a request; undefined if none has. */
+  static ofGuarded(life: object): RouteLimits | undefined {
+    return (life as Marks)[MET.rates]
   }
 
   private constructor(modules: ModulesContainer) {
@@ -82,11 +94,17 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
 
   /** Returns true if the request has been checked before, so that a guard or interceptor bound twice counts once. */
   met(life: object, part: keyof HandlerLimits): boolean {
-    const marks = life as Record<symbol, true | undefined>
-    const mark = this.#met[part]
-    if (marks[mark]) return true
-    marks[mark] = true
+    const marks = life as Marks
+    if (marks[MET[part]] === this) return true
+    marks[MET[part]] = this
     return false
+  }
+
+  /** Returns true once, if all calls of the application need the interceptor because of a limit of the module. */
+  claimInterceptor(): boolean {
+    if (this.#isIntercepted || !this.#hasWorkAtEnd) return false
+    this.#isIntercepted = true
+    return true
   }
 
   /** Returns the limits of a handler for a kind of call. Never throws. */
@@ -97,6 +115,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   /** Adds the options of one import. Throws coded errors. */
   add(options: SluiceModuleOptions): void {
     this.#policies.add(options)
+    this.#hasWorkAtEnd ||= workAtEnd(options)
     const isFirst = this.#imports.push(options) === 1
     if (isFirst) this.#root = LimitLayer.root<PlatformRequest, PlatformResponse>([], compileSharedOptions(options))
     // a later import inherits the limits of the earlier ones

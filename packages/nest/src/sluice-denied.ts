@@ -9,9 +9,10 @@ export interface DeniedExtensions {
   readonly violatedPolicies: readonly string[]
 }
 
+/** The part of a problem document that an exception shows. */
 /**
  * Exception of a denial, for exception filters. `getStatus()` and `getResponse()` return the status and the problem
- * document of the default response. Its headers are already set on the response.
+ * document of the default response. Its headers are already set on the response. It has no stack.
  */
 export class SluiceDenied extends HttpException {
   readonly code = 'SLUICE_DENIED'
@@ -28,8 +29,13 @@ export class SluiceDenied extends HttpException {
   }
 
   constructor({ denial, decision }: Pick<DeniedRequest<never, never>, 'denial' | 'decision'>) {
-    super(JSON.parse(denial.body), denial.status)
+    const problem: Record<string, unknown> = JSON.parse(denial.body)
     const names = denial.violated
+    const { stackTraceLimit } = Error
+    // a stack would show the calls of Nest that lead to the guard, and V8 needs longer for it than for the whole denial
+    Reflect.set(Error, 'stackTraceLimit', 0)
+    super(problem, denial.status)
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
     this.message = `denied${names.length > 0 ? ` by ${names.join(', ')}` : ''}`
     this.retryAfter = denial.retryAfterSeconds
     this.decision = decision

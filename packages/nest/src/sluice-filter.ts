@@ -1,9 +1,10 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
-import { type DeniedRequest, processWideMap, sendDenialBody, writeDenialHead } from '@sluice/node-http/adapter'
-import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { type DeniedRequest, sendDenialBody, writeDenialHead } from '@sluice/node-http/adapter'
+import type { NestExchange, PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
 
-const answers = processWideMap<SluiceDenied, () => void>(Symbol.for('sluice.nest.answers@1'))
+/** Property of an exception with the function that sends its response. It costs less than an entry of a WeakMap. */
+const ANSWER = Symbol.for('sluice.nest.answer@1')
 
 /** Creates the exception of an HTTP denial. Writes status and headers now, for whichever filter sends the response. */
 export function httpDenialException(
@@ -12,14 +13,14 @@ export function httpDenialException(
 ): SluiceDenied {
   const denied = new SluiceDenied(refusal)
   if (!exchange.isAnswered) writeDenialHead(exchange, refusal.denial, refusal.lines)
-  answers().set(denied, () => void sendDenialBody(exchange, refusal))
-  return denied
+  const value = (): void => void sendDenialBody(exchange, refusal)
+  return Object.defineProperty(denied, ANSWER, { value })
 }
 
 /** Answers denials that the filters of the application do not catch. Rethrows denials of calls without a response. */
 export class SluiceFilter implements ExceptionFilter<SluiceDenied> {
   catch(denied: SluiceDenied, _host: ArgumentsHost): void {
-    const answer = answers().get(denied)
+    const answer = (denied as { readonly [ANSWER]?: () => void })[ANSWER]
     if (!answer) throw denied
     answer()
   }

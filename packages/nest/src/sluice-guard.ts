@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
 import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http/adapter'
 import { deny } from './deny.ts'
-import { exchangeOf, kindOf } from './exchange-of.ts'
-import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { exchangeOf, kindOf } from './exchange/exchange-of.ts'
+import type { NestExchange, PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 import { RouteLimits } from './route-limits.ts'
 
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]

@@ -2,17 +2,18 @@ import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestI
 import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http/adapter'
 import { defer, from, type Observable, of } from 'rxjs'
 import { finalize, mergeMap, tap } from 'rxjs/operators'
-import { type CallLife, isCall } from './call-exchange.ts'
 import { deny } from './deny.ts'
-import { exchangeOf, kindOf } from './exchange-of.ts'
-import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { type CallLife, isCall } from './exchange/call-exchange.ts'
+import { exchangeOf, kindOf } from './exchange/exchange-of.ts'
+import type { NestExchange, PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 import { RouteLimits } from './route-limits.ts'
 
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 
 /**
  * Checks the caps of a handler, and ends the lifecycle of a call without a response. If it is bound twice, a request is
- * still counted once.
+ * still counted once. It is an interceptor, because the caps come after all guards: a request that a guard refuses holds
+ * no permit, and key functions can read what guards have set.
  */
 export class SluiceInterceptor implements NestInterceptor {
   readonly #limits: RouteLimits
@@ -22,17 +23,47 @@ export class SluiceInterceptor implements NestInterceptor {
   }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const exchange = exchangeOf(context)
-    if (this.#limits.met(exchange.life, 'caps')) return next.handle()
-    const { caps } = this.#limits.of(kindOf(exchange), context.getClass(), context.getHandler())
-    const admit = (): Admitted => admitAll(caps, exchange)
-    const work = caps.length === 0 ? next.handle() : runWithin(caps, { exchange, context, next }, admit)
-    return isCall(exchange) ? endWith(work, exchange.call) : work
+    return checkCaps(this.#limits, { exchange: exchangeOf(context), context, next })
   }
 }
 
 Injectable()(SluiceInterceptor)
 Inject(RouteLimits)(SluiceInterceptor, undefined, 0)
+
+/**
+ * The same for a class or method whose decorators need it, so that other handlers have no interceptor: with one, Nest
+ * runs a handler in observables, which takes longer than all limits. It applies to calls that the guard has checked, and
+ * belongs to no application, because Nest finds no injected interceptor if another library calls a controller.
+ */
+class DecoratedInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const exchange = exchangeOf(context)
+    const limits = RouteLimits.ofGuarded(exchange.life)
+    return limits ? checkCaps(limits, { exchange, context, next }) : next.handle()
+  }
+}
+
+const decorated = new DecoratedInterceptor()
+
+/** Key of the metadata of `@UseInterceptors` in all versions of Nest, which does not export it. */
+const INTERCEPTORS = '__interceptors__'
+
+/**
+ * Binds the interceptor to a class or method before its other interceptors, regardless of the order of the decorators:
+ * interceptors that read uploads must not run for a request that a cap denies.
+ */
+export function bindFirst(target: object): void {
+  const known: readonly unknown[] = Reflect.getMetadata(INTERCEPTORS, target) ?? []
+  Reflect.defineMetadata(INTERCEPTORS, [decorated, ...known.filter((one) => one !== decorated)], target)
+}
+
+function checkCaps(limits: RouteLimits, intercepted: Intercepted): Observable<unknown> {
+  const { exchange, context, next } = intercepted
+  if (limits.met(exchange.life, 'caps')) return next.handle()
+  const { caps } = limits.of(kindOf(exchange), context.getClass(), context.getHandler())
+  const work = caps.length === 0 ? next.handle() : runWithin(caps, intercepted, () => admitAll(caps, exchange))
+  return isCall(exchange) ? endWith(work, exchange.call) : work
+}
 
 type Admitted = ReturnType<typeof admitAll<PlatformRequest, PlatformResponse>>
 

@@ -52,7 +52,12 @@ function moduleOf(
   const options = { provide: Symbol(`options of SluiceModule ${++imported}`), ...own }
   const bound: Provider[] = [
     { provide: APP_GUARD, useExisting: SluiceGuard },
-    { provide: APP_INTERCEPTOR, useExisting: SluiceInterceptor },
+    {
+      provide: APP_INTERCEPTOR,
+      inject: [RouteLimits, SluiceInterceptor],
+      // Nest ignores an interceptor that is undefined
+      useFactory: (limits: RouteLimits, all: SluiceInterceptor) => (limits.claimInterceptor() ? all : undefined),
+    },
   ]
   return {
     module: SluiceModule,

@@ -14,8 +14,8 @@ import {
   type SluiceOptions,
 } from '@sluice/node-http/adapter'
 import type { PoliciesOptions } from '@sluice/node-http/shared'
-import { type CallKind, TYPES_OF_MODULE } from './call-kind.ts'
-import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { type CallKind, TYPES_OF_MODULE } from './exchange/call-kind.ts'
+import type { PlatformRequest, PlatformResponse } from './exchange/nest-exchange.ts'
 
 type Policies = Extract<PoliciesOptions<PlatformRequest, PlatformResponse>['policies'], readonly unknown[]>
 
@@ -57,8 +57,9 @@ export interface SluiceModulePlacement {
   /** Whether every module can use the guard and the interceptor. Default: true. */
   readonly global?: boolean | undefined
   /**
-   * Whether the guard and the interceptor run for every route. If false, bind them with `@UseGuards(SluiceGuard)` and
-   * `@UseInterceptors(SluiceInterceptor)`. Default: true.
+   * Whether the guard runs for every route, and the interceptor if a limit of the module is a cap or has work to do at the
+   * end of a call. If false, bind them with `@UseGuards(SluiceGuard)` and `@UseInterceptors(SluiceInterceptor)`. Default:
+   * true.
    */
   readonly bind?: boolean | undefined
 }

@@ -29,8 +29,7 @@ export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLi
 /** Writes status and headers of a denial. The caller sends the body. */
 export function writeDenialHead(exchange: AnyExchange, denial: HttpDenial, lines: readonly HeaderLine[]): void {
   for (const name of exchange.headerNames) {
-    // limiters that allowed the request would show remaining units if the denying limiter writes no headers
-    if (HEADERS_OF_REGULAR_RESPONSE.has(name) || isLimitField(name)) exchange.removeHeader(name)
+    if (isOfRegularResponse(name)) exchange.removeHeader(name)
   }
   exchange.setStatus(denial.status)
   const { retryAfterSeconds: wait } = denial
@@ -38,6 +37,12 @@ export function writeDenialHead(exchange: AnyExchange, denial: HttpDenial, lines
   // a cache that does not know 429 would store the denial if the application allowed caching of the regular response
   exchange.setHeader('Cache-Control', 'no-store')
   exchange.refuseBody?.()
+}
+
+/** Whether a denial must not have a header, in lower case, that the application or another limiter has set. */
+export function isOfRegularResponse(name: string): boolean {
+  // limiters that allowed the request would show remaining units if the denying limiter writes no headers
+  return HEADERS_OF_REGULAR_RESPONSE.has(name) || isLimitField(name)
 }
 
 function expose(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
