@@ -9,7 +9,6 @@ export interface DeniedExtensions {
   readonly violatedPolicies: readonly string[]
 }
 
-/** The part of a problem document that an exception shows. */
 /**
  * Exception of a denial, for exception filters. `getStatus()` and `getResponse()` return the status and the problem
  * document of the default response. Its headers are already set on the response. It has no stack.
