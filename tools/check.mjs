@@ -1,11 +1,9 @@
 // A check for everyday work, in about a minute: build (which is stricter about declarations than the root), types, lint,
 // prose, unused code, and the tests that are nearest to what differs from main (or from the branch that is given).
 // `npm test` is complete.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { checkSteps, command } from './check-steps.mjs'
-import { root } from './root-command.mjs'
 import { reportOutcome, runSteps } from './run-steps.mjs'
+import { recordedSeconds } from './tests/duration-sequencer.mjs'
 import { runJest } from './tests/jest-run.mjs'
 import { changedFiles, relatedTests } from './tests/related-tests.mjs'
 
@@ -13,7 +11,6 @@ const minute = 60_000
 /** Seconds that the chosen test files took together, in the last recorded run and with four workers. */
 const TEST_SECONDS = 45
 const SLOWEST_SECONDS = 5
-const seconds = JSON.parse(readFileSync(join(root, 'tools/tests/test-durations.json'), 'utf8'))
 
 const base = process.argv[2] ?? 'main'
 const changed = changedFiles(base)
@@ -21,7 +18,7 @@ const related = relatedTests(changed).filter((path) => !path.startsWith('test/fa
 const chosen = []
 let left = TEST_SECONDS
 for (const path of related) {
-  const took = seconds[path] ?? 1
+  const took = recordedSeconds[path] ?? 1
   if (!changed.includes(path) && (took > SLOWEST_SECONDS || took > left)) continue
   left -= took
   chosen.push(path)

@@ -35,7 +35,9 @@ export function together(steps) {
     name: steps.map(({ name }) => name).join(', '),
     run: async () => {
       const results = await Promise.all(steps.map(({ run }) => run()))
-      const failures = results.flatMap(({ failed }, index) => (failed === 0 ? [] : [steps[index].name]))
+      const failures = results.flatMap(({ failed, failures }, index) =>
+        failed === 0 ? [] : (failures ?? [steps[index].name]),
+      )
       return {
         passed: results.reduce((sum, { passed }) => sum + passed, 0),
         failed: results.reduce((sum, { failed }) => sum + failed, 0),

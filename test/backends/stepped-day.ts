@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type AlgorithmName, createLimiter, type Decision } from '@sluice/limiter-core'
-import { FakeClock, type SeededRandom } from '@sluice/testkit'
+import { FakeClock, numberOfRuns, type SeededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { SteppedClock } from './stepped-clock.ts'
 import type { SiteKind } from './stepped-sites.ts'
@@ -8,7 +8,7 @@ import type { SiteKind } from './stepped-sites.ts'
 const SECOND = 1_000
 const MINUTE = 60_000
 const HOUR = 3_600_000
-const HOURS = 24
+const HOURS = numberOfRuns(24)
 const LIMIT = 200
 /** Longest time after which a denied key is admitted again: its window, and leases and reports that are under way. */
 const WAIT_MS = MINUTE + 5_000
@@ -43,7 +43,7 @@ interface Admission {
   readonly units: number
 }
 
-/** A day of virtual time on one backend with two processes, whose wall clocks are set. */
+/** A day of virtual time, or a part of it in a short run, on one backend with two processes, whose wall clocks are set. */
 export class SteppedDay {
   /** Largest part of the guarantee that was admitted in any window. */
   most = 0

@@ -12,10 +12,11 @@ interface Table {
 export const root: string = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The benchmarks that `npm test` runs: what every user of a limiter runs, without a server. */
-export const quickBenchmarks = ['decisions', 'earlier', 'kernel', 'memory', 'http', 'hash'] as const
+export const quickBenchmarks = ['decisions', 'kernel', 'http'] as const
 
 /** The benchmarks that only `npm run test:long` runs, in parts of less than a minute on an idle machine. */
 export const longBenchmarks = [
+  ['earlier', 'memory', 'hash'],
   ['redis', 'clients', 'leases', 'synced'],
   ['sketches', 'floods', 'counters', 'quotas', 'postgres', 'holds'],
   ['objects', 'insight', 'replay', 'overload'],

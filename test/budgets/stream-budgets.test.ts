@@ -15,7 +15,8 @@ let redis: ReturnType<typeof createRedis>
 
 beforeAll(async () => {
   server = await startRedis()
-  redis = createRedis({ port: server.port })
+  // a busy machine may stand still for longer than the default of 1 s
+  redis = createRedis({ port: server.port, socketTimeout: 20_000 })
 })
 afterEach(() => {
   for (const one of open.splice(0)) one.close()

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { durableObjectBackend } from '@sluice/cloudflare'
-import { eachSeed } from '@sluice/testkit'
+import { eachSeed, numberOfRuns } from '@sluice/testkit'
 import { decideLikeMemory } from '../backends/twin-of-memory.ts'
 import { InProcessObjects } from './in-process-objects.ts'
 
@@ -26,5 +26,5 @@ test('several isolates decide together like one process in memory, while objects
       },
     )
   })
-  expect(requests).toBeGreaterThan(RUNS * 120)
+  expect(requests).toBeGreaterThan(numberOfRuns(RUNS) * 120)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { baseSeed, seededRandom } from '@sluice/testkit'
+import { baseSeed, numberOfRuns, seededRandom } from '@sluice/testkit'
 import { capacityOf, KIB } from './scene.ts'
 
 const seed = baseSeed()
@@ -17,7 +17,7 @@ const shapes: Readonly<Record<string, (index: number) => string>> = {
 }
 
 // the first eviction depends on chance: on one unlucky pair of sets
-const RUNS = 20
+const RUNS = numberOfRuns(40)
 
 function fill(keyOf: (index: number) => string): number {
   let keys = 0

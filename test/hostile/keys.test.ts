@@ -74,10 +74,10 @@ test.each<[string, (index: number) => string]>([
   ['that are integers', (index) => String(index)],
   ['that are widely spaced integers', (index) => String(index * 65_536)],
   ['that are hashes', (index) => createHash('md5').update(String(index)).digest('hex')],
-])('100,000 keys %s have 100,000 separate counts', (_what, keyOf) => {
+])('20,000 keys %s have 20,000 separate counts', (_what, keyOf) => {
   const limiter = limiterOf('gcra')
   let wrong = 0
-  for (let index = 0; index < 100_000; index++) if (limiter.take(keyOf(index)).verdicts[0].remaining !== 4) wrong++
+  for (let index = 0; index < 20_000; index++) if (limiter.take(keyOf(index)).verdicts[0].remaining !== 4) wrong++
   expect(wrong).toBe(0)
 })
 

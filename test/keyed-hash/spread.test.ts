@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { numberOfRuns } from '@sluice/testkit'
 import { baseSeed, randomWords, seedAt } from './seeds.ts'
 import { structuredKeys } from './structured-keys.ts'
 
@@ -18,8 +19,8 @@ const indexes: Readonly<Record<string, { sets: number; of: (hash: KeyedHash) => 
 
 describe.each(Object.entries(structuredKeys))('%s', (_, keyAt) => {
   test('fill sets like random numbers, whichever bits choose the set', () => {
-    const deviations = Array.from({ length: 20 }, (_, n) => setDeviations(seedAt(100 + n), keyAt)).flat()
-    // with 120 samples per kind of key, chance exceeds 5.5 standard deviations on either side once in 200,000 runs
+    const deviations = Array.from({ length: numberOfRuns(40) }, (_, n) => setDeviations(seedAt(100 + n), keyAt)).flat()
+    // with 240 samples per kind of key, chance exceeds 5.5 standard deviations on either side once in 100,000 runs
     expect(deviations.filter(({ sigmas }) => Math.abs(sigmas) > 5.5)).toEqual([])
     const mean = deviations.reduce((sum, { sigmas }) => sum + sigmas, 0) / deviations.length
     expect(Math.abs(mean)).toBeLessThan(0.5)

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import { CappedServer } from './capped-server.ts'
 import { frameworks } from './frameworks/frameworks.ts'
 
-const REQUESTS = 2_000
+const REQUESTS = 400
 const SOCKETS = 20
 // Node and the frameworks add at most five listeners themselves; Node warns from ten
 const MAX_LISTENERS = 8

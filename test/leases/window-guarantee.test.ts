@@ -119,7 +119,7 @@ describe('the simulation detects over-admission', () => {
 
   test.each(faults)('%s', async (_name, tamper) => {
     let worst = 0
-    await eachSeed(8, async (random) => {
+    await eachSeed(20, async (random) => {
       if (worst > 1) return
       const [spends] = await simulate(compiled, random, { network: breeze, accidents: true, tamper })
       worst = Math.max(worst, takenOf(compiled, spends))

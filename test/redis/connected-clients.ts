@@ -1,4 +1,5 @@
 import type { NodeRedisClient, RedisClient } from '@sluice/redis'
+import { numberOfRuns } from '@sluice/testkit'
 import { GlideClient } from '@valkey/valkey-glide'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
@@ -37,16 +38,19 @@ const urlOf = (port: number) => ({ url: `redis://127.0.0.1:${port}` })
 const POOL = { minimum: 4, maximum: 4, acquireTimeout: 20_000 }
 
 /** Each client of a single server, connected to a port. */
-export const singleServerClients: readonly [string, (port: number) => Promise<Connected>][] = [
+const everyClient: readonly [string, (port: number) => Promise<Connected>][] = [
   ['ioredis 6', (port) => ioredis(new Redis({ port, lazyConnect: true }))],
+  ['node-redis 6', (port) => nodeRedis(createClient(urlOf(port)))],
+  ['valkey-glide', glide],
   ['ioredis 5', (port) => ioredis(new Redis5({ port, lazyConnect: true }))],
   ['iovalkey', (port) => ioredis(new Valkey({ port, lazyConnect: true }))],
-  ['node-redis 6', (port) => nodeRedis(createClient(urlOf(port)))],
   ['node-redis 5', (port) => nodeRedis(createClient5(urlOf(port)))],
   ['a pool of node-redis 6', (port) => nodeRedis(createClientPool(urlOf(port), POOL))],
   ['a pool of node-redis 5', (port) => nodeRedis(createClientPool5(urlOf(port), POOL))],
-  ['valkey-glide', glide],
 ]
+
+/** The clients that suites run with: in `npm test` one of each kind, and otherwise all. */
+export const singleServerClients = everyClient.slice(0, numberOfRuns(12))
 
 /** Options of the contract for a client: the first one passes it whole, and the others with fewer random histories. */
 export function historiesOver(client: string): { readonly histories?: number } {

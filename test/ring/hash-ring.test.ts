@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { HashRing, type HashRingOptions } from '@sluice/fleet/backend'
 import { eachSeed, hostileKeys, type SeededRandom } from '@sluice/testkit'
 
-const KEYS = 100_000
+const KEYS = 30_000
 const users = Array.from({ length: KEYS }, (_, n) => `user-${n}`)
 const addresses = Array.from({ length: KEYS }, (_, n) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`)
 

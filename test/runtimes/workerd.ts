@@ -103,7 +103,9 @@ function workerOf(name: string, options: WorkerOptions, isOwner: boolean): strin
   }
   if (objects && isOwner) {
     fields.push(
-      `durableObjectNamespaces = [(className = "LimitObject", uniqueKey = "limits", enableSql = ${objects.sql})]`,
+      // an object that waits on a busy machine would be evicted, and its counts have the times of another clock
+      `durableObjectNamespaces = [(className = "LimitObject", uniqueKey = "limits", enableSql = ${objects.sql}, ` +
+        'preventEviction = true)]',
       `durableObjectStorage = (${objects.folder === undefined ? 'inMemory = void' : 'localDisk = "disk"'})`,
     )
   }

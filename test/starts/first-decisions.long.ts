@@ -1,3 +1,3 @@
 import { firstDecisions } from './first-decisions.ts'
 
-firstDecisions({ starts: 21, enough: 20 })
+firstDecisions({ starts: 40, enough: 20 })

@@ -3,9 +3,7 @@ import { admittedRow } from './admitted-table.ts'
 
 describe('a fleet of 20 at a multiple of its limit', () => {
   test.each([
-    [1.2, 1.03],
     [2, 1.06],
-    [10, 1.25],
     [100, 1.5],
   ])(
     '%d times: a cold key admits at most %d limits in any window, and 0.95 to 1.05 a window in the long run',
@@ -18,17 +16,7 @@ describe('a fleet of 20 at a multiple of its limit', () => {
   )
 })
 
-test.each([
-  [5, 1.05],
-  [50, 1.05],
-])('a fleet of %d at 10 times its limit admits at most %d limits in any window', async (nodes, atMost) => {
-  expect((await admittedRow(nodes, 10, 'even', 3)).most).toBeLessThanOrEqual(atMost)
-})
-
 // more cases, and larger fleets, run in over-admission.long.ts
-test.each(['bursts', 'slices: 60'])(
-  'a fleet of 20 at 10 times its limit admits at most 1.25 limits in any window: %s',
-  async (shape) => {
-    expect((await admittedRow(20, 10, shape, 3)).most).toBeLessThanOrEqual(1.25)
-  },
-)
+test('a fleet of 20 at 10 times its limit admits at most 1.25 limits in any window if requests come in bursts', async () => {
+  expect((await admittedRow(20, 10, 'bursts', 3)).most).toBeLessThanOrEqual(1.25)
+})

@@ -4,8 +4,11 @@ import { join, relative } from 'node:path'
 import Sequencer from '@jest/test-sequencer'
 import { root } from '../root-command.mjs'
 
-// `npm test` writes the durations of its run to .artifacts/test-durations.json: copy them when they have changed a lot
-const seconds = JSON.parse(readFileSync(join(root, 'tools/tests/test-durations.json'), 'utf8'))
+/**
+ * Seconds of slow files in an earlier run of `npm test`, which writes those of its own run to
+ * .artifacts/test-durations.json: copy them when they have changed a lot.
+ */
+export const recordedSeconds = JSON.parse(readFileSync(join(root, 'tools/tests/test-durations.json'), 'utf8'))
 const OF_OTHERS = 1
 
 export default class DurationSequencer extends Sequencer {
@@ -25,5 +28,5 @@ export default class DurationSequencer extends Sequencer {
 }
 
 function secondsOf({ path }) {
-  return seconds[relative(root, path)] ?? OF_OTHERS
+  return recordedSeconds[relative(root, path)] ?? OF_OTHERS
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { root, runRootCommand } from '../root-command.mjs'
+import { recordedSeconds } from './duration-sequencer.mjs'
 
 // warnings of Sluice that tests provoke would look like failures; its processes and listeners still get them
 const SILENT = { execArgv: ['--disable-warning=SluiceWarning'] }
@@ -38,12 +39,15 @@ async function runOnce(args, limitMs) {
   })
   delay.disable()
   const read = readReport(report)
-  noteDurations(read?.testResults ?? [])
-  return { ...count(code, read), stalledMs: Math.round(delay.max / 1e6) }
+  const testResults = read?.testResults ?? []
+  noteDurations(testResults)
+  const { notes, ...counts } = count(code, read)
+  return { ...counts, notes: [...notes, ...unrecorded(testResults)], stalledMs: Math.round(delay.max / 1e6) }
 }
 
 const seconds = {}
 const NOTED_SECONDS = 2
+const SLOW_SECONDS = 20
 
 /** Durations of slow files for the sequencer, the longest first. */
 function noteDurations(testResults) {
@@ -55,6 +59,13 @@ function noteDurations(testResults) {
   const folder = join(root, '.artifacts')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'test-durations.json'), `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)
+}
+
+/** Names slow files that run last, when the other workers have nothing left to do. */
+function unrecorded(testResults) {
+  const paths = testResults.map(({ name }) => relative(root, name)).filter((path) => path.endsWith('.test.ts'))
+  const slow = paths.filter((path) => seconds[path] >= SLOW_SECONDS && !(path in recordedSeconds))
+  return slow.map((path) => `${path} took ${seconds[path]} s, and is not in tools/tests/test-durations.json`)
 }
 
 function readReport(path) {

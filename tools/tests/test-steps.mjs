@@ -19,7 +19,7 @@ export function testSteps(jestArgs = []) {
 
 // a worker retains some memory of every file it runs, and hundreds of files would exhaust its heap
 const SHARDS = 4
-// fault tests measure time, and mostly wait
+// fault tests measure time, so that nothing else runs beside them; they mostly wait
 const APART = 'test/faults/'
 
 const wholeJest = [
@@ -27,5 +27,5 @@ const wholeJest = [
     name: `jest ${index + 1} of ${SHARDS}`,
     run: () => runJest(['--testPathIgnorePatterns', APART, `--shard=${index + 1}/${SHARDS}`], 20 * minute),
   })),
-  { name: 'faults', run: () => runJest(['--maxWorkers=2', '--testPathPatterns', APART], 10 * minute) },
+  { name: 'faults', run: () => runJest(['--testPathPatterns', APART], 10 * minute) },
 ]

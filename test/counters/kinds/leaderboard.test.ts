@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { Leaderboard, type LeaderboardEntry, mergeTop } from '@sluice/counters'
-import { baseSeed, eachSeed, type SeededRandom, seededRandom } from '@sluice/testkit'
+import { baseSeed, eachSeed, numberOfRuns, type SeededRandom, seededRandom } from '@sluice/testkit'
 import fc from 'fast-check'
 
 const LARGEST = Number.MAX_SAFE_INTEGER
@@ -189,11 +189,12 @@ describe('mergeTop', () => {
     expect([mergeTop([]), mergeTop([[], []])]).toEqual([[], []])
   })
 
-  test('returns the first 100 of a million members in 8 shards within 5 ms', () => {
+  test('returns the first 100 of up to a million members in 8 shards within 5 ms', () => {
     const random = seededRandom(baseSeed())
+    const members = numberOfRuns(1_000_000)
     const shards = Array.from({ length: 8 }, () => new Leaderboard())
     const addedAt = performance.now()
-    for (let n = 0; n < 1_000_000; n++) shards[n % 8].set(`player ${n}`, random.whole(1e9))
+    for (let n = 0; n < members; n++) shards[n % 8].set(`player ${n}`, random.whole(1e9))
     const added = performance.now() - addedAt
     const times = Array.from({ length: 21 }, () => {
       const requestedAt = performance.now()
@@ -205,7 +206,7 @@ describe('mergeTop', () => {
       ).toBe(100)
       return performance.now() - requestedAt
     }).sort((one, other) => one - other)
-    const text = `first 100 of 1,000,000 in 8 shards: median ${times[10].toFixed(2)} ms, slowest ${times[20].toFixed(2)} ms`
+    const text = `first 100 of ${members} in 8 shards: median ${times[10].toFixed(2)} ms, slowest ${times[20].toFixed(2)} ms`
     process.stdout.write(`${text}; ${(added / 1_000).toFixed(2)} µs to add one\n`)
     expect(times[10]).toBeLessThan(5)
   }, 120_000)

@@ -59,7 +59,7 @@ function isSettled({ settlements }: Stack): boolean {
 
 test('no place stays held on @hono/node-server, and each cost is settled once', async () => {
   const used = new Set<string>()
-  // `npm test` runs four of ten seeds, which draw every kind
+  // `npm test` runs a quarter of the seeds, which draws every kind
   await eachSeed(200, (random) =>
     withStack(random, used, async (stack, requests) => {
       const { port, close } = await running(getRequestListener(stack.app.fetch))
@@ -73,7 +73,7 @@ test('no place stays held on @hono/node-server, and each cost is settled once', 
 
 test('no place stays held without a server, and each cost is settled once', async () => {
   const used = new Set<string>()
-  await eachSeed(60, (random) =>
+  await eachSeed(100, (random) =>
     withStack(random, used, async (stack, requests) => {
       await Promise.all(requests.map((one) => askInProcess(stack, one)))
       let polls = 0

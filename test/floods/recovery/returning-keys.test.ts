@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Decision, Limiter, PolicyInput } from '@sluice/limiter-core'
-import { baseSeed, seededRandom } from '@sluice/testkit'
+import { baseSeed, numberOfRuns, seededRandom } from '@sluice/testkit'
 import { planLimiters } from '../plan-limiters.ts'
 import { capacityOf, everyAlgorithm, KIB, type Scene, scene } from '../scene.ts'
 
@@ -86,7 +86,8 @@ describe.each(PLANS)('%s: a client that is evicted, returns, spends and is evict
     const random = seededRandom(seed)
     const client = new Displacer(plans)
     let forgotten = 0
-    for (let round = 0; round < 40; round++) {
+    const rounds = numberOfRuns(40)
+    for (let round = 0; round < rounds; round++) {
       client.advance(2 * MINUTE_MS + random.whole(random.pick([MINUTE_MS, WINDOW_MS / 4, 2 * WINDOW_MS])))
       for (let takes = random.whole(4); takes >= 0; takes--) client.take(1 + random.whole(random.pick([10, LIMIT])))
       const before = client.remaining()

@@ -151,8 +151,11 @@ describe('the address of the page', () => {
   })
 })
 
-describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
-  test.each([390, 1_440])('the page fits into %i px and is accessible', async (width) => {
+describe.each([
+  ['light', 390],
+  ['dark', 1_440],
+] as const)('in %s', (colorScheme, width) => {
+  test(`the page fits into ${width} px and is accessible`, async () => {
     const { page, faults } = await session.shown(new WatchedFleet(), { colorScheme, viewport: { width, height: 900 } })
     await page.evaluate(axe.source)
     for (const hash of ['#/', '#/policies/api', '#/policies', '#/sources', '#/processes', '#/events']) {

@@ -1,19 +1,14 @@
-import 'reflect-metadata'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { expect, test } from '@jest/globals'
-import { Module } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
 import * as ofExpress from '@sluice/express'
 import { sluice } from '@sluice/fastify'
 import { createInsight, dashboard, type Insight } from '@sluice/insight'
-import * as ofKoa from '@sluice/koa'
 import { createLimiter } from '@sluice/limiter-core'
-import * as ofNode from '@sluice/node-http'
+import { byHeader } from '@sluice/node-http'
 import { createRedis, redisChannel } from '@sluice/redis'
 import express from 'express'
 import { fastify } from 'fastify'
-import Koa from 'koa'
 import { startNode } from '../../services/processes/child-node.ts'
 import { startRedis } from '../../services/redis/redis-server.ts'
 import { BrowserSession, SOON, until } from './browser-session.ts'
@@ -23,51 +18,28 @@ import { WatchedFleet } from './simulated-fleet.ts'
 const SECRET = 'a secret of all processes'
 const session = new BrowserSession()
 
-class Root {}
-Module({})(Root)
-
 type PageOf = ReturnType<typeof dashboard>
 
-/** An application with a limit for each API key, and the page mounted before it. */
+/** An application with a limit for each API key, and the page mounted before it. frameworks.test.ts has the others. */
 const sites: Readonly<Record<string, (insight: Insight, page: PageOf) => Promise<Server>>> = {
-  'node:http': async (insight, page) => {
-    const limit = ofNode.rateLimit(limitOf(insight, ofNode.byHeader('x-api-key')))
-    return createServer((req, res) => page(req, res, () => limit(req, res, () => res.end('ok'))))
-  },
   Express: async (insight, page) => {
     const app = express().use('/limits', page)
-    app.use(ofExpress.rateLimit(limitOf(insight, ofExpress.byHeader('x-api-key'))))
+    app.use(ofExpress.rateLimit(limitOf(insight)))
     app.get('/', (_req, res) => void res.send('ok'))
     return createServer(app)
-  },
-  Koa: async (insight, page) => {
-    const app = new Koa().use(page.koa)
-    app.use(ofKoa.rateLimit(limitOf(insight, ofKoa.byHeader('x-api-key'))))
-    app.use((ctx) => {
-      ctx.body = 'ok'
-    })
-    return createServer(app.callback())
   },
   Fastify: async (insight, page) => {
     const app = fastify()
     await app.register(page.fastify, { prefix: '/limits' })
-    await app.register(sluice, { rateLimit: limitOf(insight, ofNode.byHeader('x-api-key')) })
+    await app.register(sluice, { rateLimit: limitOf(insight) })
     app.get('/', async () => 'ok')
     await app.ready()
     return app.server
   },
-  Nest: async (insight, page) => {
-    const app = await NestFactory.create(Root, { logger: false })
-    app.use('/limits', page)
-    app.use(ofExpress.rateLimit(limitOf(insight, ofExpress.byHeader('x-api-key'))))
-    app.use((_req: unknown, res: { end(text: string): void }) => res.end('ok'))
-    await app.init()
-    return app.getHttpServer() as Server
-  },
 }
 
-function limitOf<Key>(insight: Insight, key: Key) {
-  return { name: 'api', limit: 20, window: '1h', key, observers: [insight] } as const
+function limitOf(insight: Insight) {
+  return { name: 'api', limit: 20, window: '1h', key: byHeader('x-api-key'), observers: [insight] } as const
 }
 
 test.each(Object.keys(sites))(

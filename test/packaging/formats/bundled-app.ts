@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect } from '@jest/globals'
 import { root } from '../../repository.ts'
 import { runtimeBinary } from '../../runtimes/runtime-binary.ts'
 import { mustRun } from '../command.ts'
@@ -46,4 +47,17 @@ export async function statusesOf(bundle: string, folder: string, command: readon
 /** The statuses of apps whose limit of one request holds. */
 export function limited(names: readonly string[]): Statuses {
   return Object.fromEntries(names.map((name) => [name, [200, 429]]))
+}
+
+/** Expects a bundle of esbuild for a platform to limit its apps on Node.js, Deno and Bun. */
+export async function expectOnAllRuntimes(
+  folder: string,
+  platform: NonNullable<BundledApp['platform']>,
+): Promise<void> {
+  const names = ['hono', 'fetch']
+  const bundle = await bundleApp({ folder, bundler: 'esbuild', format: 'esm', names, platform })
+  const deno = [runtimeBinary('deno'), 'run', '--allow-all', '--no-config', '--no-lock']
+  for (const command of [[process.execPath], deno, [runtimeBinary('bun')]]) {
+    expect(await statusesOf(bundle, folder, command)).toEqual(limited(names))
+  }
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { ConsumerProject } from '../consumer-project.ts'
-import { adapters, bundleApp, bundlers, limited, statusesOf } from './bundled-app.ts'
+import { adapters, bundleApp, bundlers, expectOnAllRuntimes, limited, statusesOf } from './bundled-app.ts'
 
 let project: ConsumerProject
 
@@ -19,3 +19,8 @@ test.each(cells)('an app with @sluice/$adapter alone, bundled by $bundler as $fo
   const bundle = await bundleApp({ folder: project.folder, bundler, format, names: [adapter] })
   expect(await statusesOf(bundle, project.folder, [process.execPath])).toEqual(limited([adapter]))
 })
+
+test.each(['node', 'neutral', 'browser'] as const)(
+  'an ES module bundle of esbuild for the platform %s runs on Node.js, Deno and Bun',
+  (platform) => expectOnAllRuntimes(project.folder, platform),
+)

@@ -25,7 +25,7 @@ export function startSpending(): Spending {
 }
 
 /** Defines a test for each victim, with the given number of kills. */
-export function killClaims(kills: Readonly<Record<Victim, number>>, timeoutMs: number): void {
+export function killClaims(kills: Readonly<Partial<Record<Victim, number>>>, timeoutMs: number): void {
   test.each(Object.entries(kills) as [Victim, number][])(
     'every spent unit is charged and a top-up counts once when the %s is killed %i times',
     (victim, times) =>

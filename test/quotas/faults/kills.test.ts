@@ -7,7 +7,8 @@ import { type PostgresServer, startPostgres } from '../../services/postgres/post
 import { killClaims, startSpending } from './kill-claims.ts'
 
 describe('quotas whose process or database is killed', () => {
-  killClaims({ process: 3, postgres: 4, embedded: 1 }, 60_000)
+  // the embedded database runs in kills.long.ts
+  killClaims({ process: 2, postgres: 2 }, 60_000)
 })
 
 describe('four processes of which two are killed', () => {

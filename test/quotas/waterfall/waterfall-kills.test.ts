@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { systemClock } from '@sluice/limiter-core/backend'
 import type { WaterfallPart } from '@sluice/quotas'
-import { eachSeed, type SeededRandom } from '@sluice/testkit'
+import { eachSeed, numberOfRuns, type SeededRandom } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
 import { memoryFolder } from '../../services/memory-folder.ts'
 import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../../services/postgres/embedded-template.ts'
@@ -43,7 +43,7 @@ describe('a waterfall in a folder', () => {
 
   test('equals its model at each random step, also after its folder was opened again', async () => {
     copyEmbeddedTemplate(folder)
-    await eachSeed(1, (_, seed) => start().call('walk', folder, seed, 200))
+    await eachSeed(1, (_, seed) => start().call('walk', folder, seed, numberOfRuns(200)))
   }, 120_000)
 
   test('counts each take and refund once when its process is killed', async () => {

@@ -18,7 +18,7 @@ const KEY = 'sluice:{k}:default/fleet/inflight@1'
 
 let server: RedisServer
 let client: Redis
-let members: Member[]
+const members: Member[] = []
 
 beforeAll(async () => {
   server = await startRedis()
@@ -27,30 +27,32 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await client.flushall()
-  members = [1, 2, 3, 4].map(() => startNode('redis/inflight/children/member.ts'))
 })
 
 afterEach(async () => {
-  await Promise.all(members.map((member) => member.stop()))
+  await Promise.all(members.splice(0).map((member) => member.stop()))
 })
 
 afterAll(async () => {
   await server.stop()
 })
 
-const join = (limit: number, options: RedisInflightOptions) =>
-  Promise.all(members.map((member) => member.call('join', server.url, limit, options)))
+/** Starts processes that share a cap. */
+async function join(count: number, limit: number, options: RedisInflightOptions): Promise<void> {
+  for (let started = 0; started < count; started++) members.push(startNode('redis/inflight/children/member.ts'))
+  await Promise.all(members.map((member) => member.call('join', server.url, limit, options)))
+}
 
 describe('four processes', () => {
   test('that each make 5,000 concurrent requests get exactly as many permits as the limit', async () => {
-    await join(1_000, PATIENT)
+    await join(4, 1_000, PATIENT)
     const got = await Promise.all(members.map((member) => member.call('acquire', 5_000)))
     expect(got.reduce((sum, one) => sum + one, 0)).toBe(1_000)
     expect(await members[0].call('count')).toBe(1_000)
   })
 
   test('that work concurrently never hold more than the limit, and hold nothing at the end', async () => {
-    await join(7, PATIENT)
+    await join(4, 7, PATIENT)
     const worked = await Promise.all(members.map((member) => member.call('work', 100, 20)))
     expect(worked.reduce((sum, { got }) => sum + got, 0)).toBeGreaterThan(100)
     const most = Math.max(...worked.map((one) => one.most))
@@ -61,7 +63,7 @@ describe('four processes', () => {
 
 describe('a killed process', () => {
   test('loses its permits exactly after one lease', async () => {
-    await join(4, STEADY)
+    await join(2, 4, STEADY)
     const [dying, other] = members
     expect([await dying.call('acquire', 3), await other.call('acquire', 9)]).toEqual([3, 1])
     const killedAt = systemClock.now()
@@ -78,7 +80,7 @@ describe('a killed process', () => {
 
 describe('a stalled process', () => {
   test('learns after more than a lease that its permits are lost', async () => {
-    await join(4, STEADY)
+    await join(2, 4, STEADY)
     const [still, other] = members
     expect(await still.call('acquire', 3)).toBe(3)
     still.pause()
@@ -92,7 +94,7 @@ describe('a stalled process', () => {
   })
 
   test('loses all permits even if they were not granted to others', async () => {
-    await join(4, STEADY)
+    await join(2, 4, STEADY)
     const [still, other] = members
     await still.call('acquire', 3)
     still.pause()
@@ -105,7 +107,7 @@ describe('a stalled process', () => {
   })
 
   test('keeps its permits if the stall is shorter than its lease', async () => {
-    await join(4, STEADY)
+    await join(2, 4, STEADY)
     const [still, other] = members
     await still.call('acquire', 3)
     still.pause()
@@ -119,7 +121,7 @@ describe('a stalled process', () => {
 
 describe('a server that is killed and restarts empty', () => {
   test('counts correctly again within a third of a lease, including releases and acquires in the meantime', async () => {
-    await join(20, OPTIONS)
+    await join(4, 20, OPTIONS)
     const held = await Promise.all(members.map((member) => member.call('acquire', 3)))
     expect(held).toEqual([3, 3, 3, 3])
     await server.kill()
@@ -136,7 +138,7 @@ describe('a server that is killed and restarts empty', () => {
 
 describe('a server that stalls', () => {
   test('delays no request, and recovers', async () => {
-    await join(20, OPTIONS)
+    await join(2, 20, OPTIONS)
     await Promise.all(members.map((member) => member.call('acquire', 3)))
     server.pause()
     const requestedAt = systemClock.now()
@@ -144,7 +146,7 @@ describe('a server that stalls', () => {
     expect(systemClock.now() - requestedAt).toBeLessThan(1_000)
     await Promise.all(members.map((member) => member.call('release', 2)))
     server.resume()
-    await eventually(storedPlaces, 5)
+    await eventually(storedPlaces, 3)
     const seen = await Promise.all(members.map((member) => member.call('seen')))
     expect(seen).toEqual(seen.map(() => ({ lost: 0, unhandled: [] })))
   })

@@ -19,41 +19,10 @@ function benchOf(policies: readonly PolicyInput[]) {
   return { clock, operator, limiter, left }
 }
 
-const SHADOW = { requests: { mode: 'shadow' }, tokens: { mode: 'shadow' } } as const
-
-test.each([
-  { actual: 0, back: 'nothing' },
-  { actual: 2, back: 'less than it would have held' },
-])('a hold that took nothing under a control gives $back back', ({ actual }) => {
-  const { operator, limiter, left } = benchOf([REQUESTS, TOKENS])
-  limiter.take('anna', { requests: 10, tokens: 900 })
-  operator.setControls(SHADOW)
-  const hold = limiter.hold('anna', { reserve: { requests: 3, tokens: 150 } })
-  expect([hold.allowed, left()]).toEqual([true, [0, 100]])
-  hold.settle({ requests: actual, tokens: actual })
-  operator.release()
-  // work that ran is charged by its settlement, also if the policy would have denied it
-  expect(left()).toEqual([0, 100 - actual])
-  expect(limiter.take('anna', { requests: 0, tokens: 101 - actual }).allowed).toBe(false)
-})
-
-test('a policy in shadow mode that a control enforces gives back what it held beside a denying shadow policy', () => {
-  const small = { ...REQUESTS, name: 'small', limit: 1, mode: 'shadow' } as const
-  const { operator, limiter, left } = benchOf([{ ...TOKENS, mode: 'shadow' }, small])
-  operator.setControls({ tokens: { mode: 'enforce' } })
-  limiter.take('anna', { tokens: 0, small: 1 })
-  const hold = limiter.hold('anna', { reserve: { tokens: 300, small: 1 } })
-  expect([hold.allowed, left()]).toEqual([true, [700, 0]])
-  hold.release()
-  operator.release()
-  expect(left()).toEqual([1_000, 0])
-})
-
-test.each(['off', 'shadow'] as const)('an extension while a policy is %s leaves what the hold has taken', (mode) => {
+test('an extension while a policy is off leaves what the hold has taken', () => {
   const { operator, limiter, left } = benchOf([REQUESTS, TOKENS])
   const hold = limiter.hold('anna', { reserve: { requests: 5, tokens: 500 } })
-  operator.setControls({ requests: { mode }, tokens: { mode } })
-  // in shadow mode, units beyond the limit are allowed and not taken
+  operator.setControls({ requests: { mode: 'off' }, tokens: { mode: 'off' } })
   expect(hold.extend({ requests: 6, tokens: 501 })).toBe(true)
   operator.release()
   expect(left()).toEqual([5, 500])

@@ -9,9 +9,9 @@ const seed = baseSeed()
 // count was gone before its next request, and 150 of 155 requests passed a limit of 31
 test.concurrent(`keys of 2 to 40 widths in any order: the memory of expired keys goes to the latest policy (seed ${seed})`, async () => {
   // all numbers in between run in late-policy.long.ts
-  expect(await wronged(512 * KIB, 'expired', seed, [2, 3, 5, 8, 10, 11, 12, 17, 23, 31, 40])).toEqual([])
+  expect(await wronged(512 * KIB, 'expired', seed, [2, 5, 11, 12, 23, 40])).toEqual([])
 })
 
 test.concurrent(`if the keys of all others are live, the latest policy gets an equal share (seed ${seed})`, async () => {
-  expect(await wronged(4 * MIB, 'live', seed, [2, 5, 11, 40])).toEqual([])
+  expect(await wronged(4 * MIB, 'live', seed, [11])).toEqual([])
 })

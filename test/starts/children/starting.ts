@@ -20,25 +20,18 @@ export interface FirstDecision {
   readonly counted: boolean
   readonly source: string
   readonly ms: number
-  /** Duration of the slowest of five decisions about other keys that follow. */
-  readonly laterMs: number
   readonly warnings: readonly string[]
 }
 
-/** Opens a backend as documented and takes one unit at once, within the default deadline. */
-export async function firstDecision(store: StoreName, site: StartSite): Promise<FirstDecision> {
+/** Opens a backend as documented and takes one unit at once. `deadlineMs`: undefined for the default deadline. */
+export async function firstDecision(store: StoreName, site: StartSite, deadlineMs?: number): Promise<FirstDecision> {
   const warnings: string[] = []
   process.on('warning', ({ message }) => warnings.push(message))
-  const limiter = createLimiter({ policies: [await policyOf(store, site)], scope: `start of ${process.pid}` })
-  const take = async (key: string) => {
-    const from = performance.now()
-    const { counted, source } = await limiter.take(key)
-    return { counted, source, ms: performance.now() - from }
-  }
-  const first = await take('first')
-  const later: number[] = []
-  for (let key = 0; key < 5; key++) later.push((await take(`key ${key}`)).ms)
-  return { ...first, laterMs: Math.max(...later), warnings }
+  const options = { scope: `start of ${process.pid}`, ...(deadlineMs && { deadlineMs }) }
+  const limiter = createLimiter({ policies: [await policyOf(store, site)], ...options })
+  const from = performance.now()
+  const { counted, source } = await limiter.take('first')
+  return { counted, source, ms: performance.now() - from, warnings }
 }
 
 async function policyOf(store: StoreName, site: StartSite): Promise<LimiterOptions['policies'][0]> {

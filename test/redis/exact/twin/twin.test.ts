@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { redisBackend } from '@sluice/redis'
-import { eachSeed } from '@sluice/testkit'
+import { eachSeed, numberOfRuns } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { decideLikeMemory } from '../../../backends/twin-of-memory.ts'
 import { type RedisServer, startRedis } from '../../../services/redis/redis-server.ts'
@@ -32,5 +32,5 @@ test('several processes decide together like one process in memory, with all alg
       { sequential: true },
     )
   })
-  expect(requests).toBeGreaterThan(RUNS * 120)
+  expect(requests).toBeGreaterThan(numberOfRuns(RUNS) * 120)
 })
