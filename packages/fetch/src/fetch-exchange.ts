@@ -15,7 +15,7 @@ export interface RequestOrigin {
 /** A Web-standard request, and the response that limits build for it or add headers to. */
 export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchReply> {
   readonly raw: Req
-  readonly res = new LimitReply()
+  readonly res: LimitReply = new LimitReply()
   readonly life: FetchLife
   /** The response to a denied request. */
   denied: Response | undefined
