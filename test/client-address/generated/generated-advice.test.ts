@@ -98,7 +98,7 @@ describe('the advice of the warning about collapsed clients, behind a random cha
         throw new Error(`${nameOf(chain)}, ${known.length} known, advices ${advices.join(' then ')}: ${who} ${text}`)
       }
     })
-    expect(followed).toBeGreaterThan(20)
+    expect(followed).toBeGreaterThan(numberOfRuns(20))
   })
 
   test('lets no client choose its address where a gateway or a proxy hides the clients', async () => {
@@ -121,6 +121,6 @@ describe('the advice of the warning about collapsed clients, behind a random cha
         throw new Error(`${nameOf(chain)}, ${known.length} known, advices ${advices.join(' then ')}: ${text}`)
       }
     })
-    expect(warned).toBeGreaterThan(20)
+    expect(warned).toBeGreaterThan(numberOfRuns(20))
   })
 })
