@@ -134,6 +134,7 @@ describe('a denial', () => {
       status: 429,
       retryAfterSeconds: 5,
       retryAfterMs: 4_001,
+      violated: ['default'],
       contentType: 'application/problem+json',
       body: expect.stringMatching(/^.{143}$/),
     })

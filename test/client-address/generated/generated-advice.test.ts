@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { type ClientSource, CollapseDetector, clientKey, explainSource, type ProxyTrust } from '@sluice/http'
 import type { CollapsedClients } from '@sluice/limiter-core/http'
-import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
+import { eachSeed, FakeClock, numberOfRuns, type SeededRandom } from '@sluice/testkit'
 import { TrustedProxies } from '../../../packages/http/src/client/trusted-proxies.ts'
 import { adviceOf } from '../advice-of.ts'
 import { forgedHeaders, IN_A_NETWORK, type Placed, randomChain, randomClient, sent } from './chains.ts'

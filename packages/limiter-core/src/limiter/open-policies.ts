@@ -142,7 +142,8 @@ class PolicyOpener {
 
   #backendFor(input: PolicyInput, policy: Policy, ofName: readonly Policy[]): Backend {
     const fallback = this.#options.backend ?? this.#memory
-    const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
+    const { backend: given = fallback } = input
+    const backend = backendOf(given, `policy '${policy.name}': backend`)
     const inputs = this.#inputsOf.get(policy.name) as readonly PolicyInput[]
     requireSameBackend(policy, backend, new Set(inputs.map((other) => other.backend ?? fallback)))
     requireCalendars(policy, backend)
