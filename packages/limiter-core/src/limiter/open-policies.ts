@@ -135,7 +135,8 @@ class PolicyOpener {
 
   /** Returns the algorithm of policies that set none. */
   #algorithmOf(input: PolicyInput): AlgorithmName {
-    const inputs = this.#inputsOf.get(nameOf(input)) as readonly PolicyInput[]
+    // a hole of a sparse array is rejected later
+    const inputs = this.#inputsOf.get(nameOf(input)) ?? []
     const largest = Math.max(largestLimit(inputs), largestOverride(inputs))
     return defaultAlgorithm(largest, input?.backend ?? this.#options.backend ?? {})
   }
