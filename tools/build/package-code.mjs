@@ -37,7 +37,7 @@ export async function writeCode(format, entries, { bundled = [], plugins = [], .
     dynamicImportInCjs: false,
     // `require` of an optional client stays as it is written
     polyfillRequire: false,
-    minify: { mangle: { keepNames: { class: true, function: false } } },
+    minify: { mangle: { keepNames: { class: true, function: true } } },
     sourcemap: true,
     sourcemapExcludeSources: true,
     ...output,

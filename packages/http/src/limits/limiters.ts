@@ -68,7 +68,7 @@ export function rateLimitFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
 ): LimiterFactories<Req, Res, Mounted, Extra>['rateLimit'] {
-  return (options) => {
+  return function rateLimit(options) {
     const rate = HttpRateLimit.of<Req, Res>(options, adapterOptions)
     const mounted = Object.assign(mount(rate), { idle: () => rate.idle(), close: () => rate.close() })
     // another limiter takes its place when the policies change
@@ -84,7 +84,7 @@ export function inflightLimitFor<Req, Res, Mounted extends object, Extra = unkno
   mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
 ): LimiterFactories<Req, Res, Mounted, Extra>['inflightLimit'] {
-  return (options) => {
+  return function inflightLimit(options) {
     const cap = HttpInflightLimit.of<Req, Res>(options, adapterOptions)
     return Object.assign(mount(cap), { limiter: cap.gate.limiter, close: () => cap.close() })
   }
@@ -95,7 +95,7 @@ export function slowDownFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
 ): LimiterFactories<Req, Res, Mounted, Extra>['slowDown'] {
-  return (options) => {
+  return function slowDown(options) {
     const slow = HttpSlowDown.of<Req, Res>(options, adapterOptions)
     const limiter = slow.gate.rate.limiter()
     return Object.assign(mount(slow), { limiter, waiting: () => slow.waiting, close: () => slow.close() })
@@ -107,7 +107,7 @@ export function shedFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
 ): LimiterFactories<Req, Res, Mounted, Extra>['shed'] {
-  return (options) => {
+  return function shed(options) {
     const shed = HttpShed.of<Req, Res>(options, adapterOptions)
     return Object.assign(mount(shed), { shedder: shed.gate.shedder, close: () => shed.close() })
   }
@@ -118,7 +118,7 @@ export function createSluiceFor<Req, Res, Mounted extends object, Extra = unknow
   mount: Mount<Req, Res, Mounted>,
   adapterOptions: readonly string[] = [],
 ): Limiters<Req, Res, Mounted, Extra>['createSluice'] {
-  return (shared) => limitersFor<Req, Res, Mounted, Extra>(mount, adapterOptions).createSluice(shared)
+  return limitersFor<Req, Res, Mounted, Extra>(mount, adapterOptions).createSluice
 }
 
 /**
