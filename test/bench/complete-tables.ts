@@ -27,7 +27,7 @@ const contents: Readonly<Record<string, (tables: readonly Table[]) => void>> = {
   decisions: ([speeds]) => expect(speeds?.rows.length).toBeGreaterThan(12),
   http: (tables) => {
     const frameworks = tables.map(({ title }) => title.split(':')[0])
-    expect(frameworks).toEqual(['Express 5', 'Koa 3', 'Fastify 5', 'Nest 12 on Express 5', 'HTTP targets'])
+    expect(frameworks).toEqual(['Express 5', 'Koa 3', 'Fastify 5', 'Hono 4', 'Nest 12 on Express 5', 'HTTP targets'])
   },
   redis: ([oneAtATime, manyAtATime]) => {
     expect([oneAtATime, manyAtATime].map((table) => table?.rows.length)).toEqual([15, 15])

@@ -22,6 +22,6 @@ describe('behind a random chain of proxies that are all trusted', () => {
         throw new Error(`${client} > ${name} from ${first}, wrote ${JSON.stringify(written)}: ${text}`)
       }
     })
-    expect(Math.min(...covered.values())).toBeGreaterThanOrEqual(numberOfRuns(6))
+    expect(Math.min(...covered.values())).toBeGreaterThanOrEqual(numberOfRuns(4))
   })
 })

@@ -3,7 +3,7 @@ import { eachSeed, hostileKeys, type SeededRandom } from '@sluice/testkit'
 import { rawAnswer, statusIn } from './raw-request.ts'
 import { ServiceSite } from './service-site.ts'
 
-const RUNS = 4
+const RUNS = 8
 const REQUESTS = 150
 const METHODS = ['GET', 'POST', 'DELETE', 'HEAD', 'PUT', 'OPTIONS', 'PATCH', 'get', 'G T', '']
 const PARTS = [
