@@ -1,4 +1,4 @@
-import type { HttpDenial, HttpExchange } from '@sluice/http'
+import type { HeaderLine, HttpDenial, HttpExchange } from '@sluice/http'
 import type { HostPeer } from './client-address.ts'
 import type { FetchLife } from './fetch-life.ts'
 import { type FetchReply, LimitReply } from './limit-reply.ts'
@@ -89,6 +89,12 @@ export class FetchExchange<Req = Request> implements HttpExchange<Req, FetchRepl
 
   setHeader(name: string, value: string): void {
     this.res.set(name, value)
+  }
+
+  setLines(lines: readonly HeaderLine[]): boolean {
+    if (this.isAnswered) return false
+    for (const [name, value] of lines) this.setHeader(name, value)
+    return true
   }
 
   removeHeader(name: string): void {

@@ -1,4 +1,4 @@
-import type { HttpDenial, RequestView } from '@sluice/limiter-core/http'
+import type { HeaderLine, HttpDenial, RequestView } from '@sluice/limiter-core/http'
 import type { RequestLife } from './lifecycle/request-life.ts'
 
 /**
@@ -22,6 +22,8 @@ export interface HttpExchange<Req, Res> extends RequestView<Req> {
   readonly headerNames: readonly string[]
   getHeader(name: string): unknown
   setHeader(name: string, value: string): void
+  /** Sets header lines. Returns false, and changes nothing, if the response has been sent or started. */
+  setLines(lines: readonly HeaderLine[]): boolean
   removeHeader(name: string): void
   setStatus(status: number): void
   /** Removes the status of a denial, if it is still set, so that the response to another error does not have it. */

@@ -69,6 +69,10 @@ export class ToolExchange implements HttpExchange<McpCall, CallReply> {
 
   setHeader(): void {}
 
+  setLines(): boolean {
+    return false
+  }
+
   removeHeader(): void {}
 
   setStatus(): void {}

@@ -21,8 +21,7 @@ const HEADERS_OF_REGULAR_RESPONSE: ReadonlySet<string> = new Set([
 
 /** Writes header lines. If the request has an Origin, it also exposes them to cross-origin pages. */
 export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
-  if (exchange.isAnswered) return
-  for (const [name, value] of lines) exchange.setHeader(name, value)
+  if (!exchange.setLines(lines)) return
   if (exchange.headers.origin !== undefined) expose(exchange, lines)
 }
 

@@ -45,8 +45,9 @@ export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGa
   ): Admission<Req, Res> {
     if (check.denial) {
       if (this.gate.waits && life.gone) return 'gone'
-      const shown = { entries: [check.entry], denial: check.denial }
-      const { denial = check.denial, lines } = life.headersFor(this.gate, shown, systemClock.wall)
+      const shown = life.namedApart(this.gate, { entries: [check.entry], denial: check.denial })
+      const lines = life.headersFor(shown, systemClock.wall)
+      const { denial = check.denial } = shown
       return { denial, decision: undefined, lines, answer: this.gate.options, report: this.report }
     }
     return life.holdPermit(check, isSynchronous) ? 'held' : 'gone'

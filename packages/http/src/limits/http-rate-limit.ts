@@ -45,7 +45,9 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     const { decision, responseOptions: answer } = check
     const { life } = exchange
     life.recordTaken(check, this.report)
-    const { denial, lines } = life.headersFor(this.gate, check, this.#wall)
+    const shown = life.namedApart(this.gate, check)
+    const lines = life.headersFor(shown, this.#wall)
+    const { denial } = shown
     if (denial) return { denial, decision, lines, answer, report: this.report }
     writeHeaderLines(exchange, lines)
     if (check.gate.streams) life.extendWhileStreaming(this.#clock, exchange.cutOff)

@@ -6,7 +6,6 @@ import {
   type Duration,
   type HeaderEntry,
   type HeaderLine,
-  type HttpDenial,
   headerLines,
   type MaybePromise,
   warnOnce,
@@ -32,12 +31,6 @@ import {
 } from './taken.ts'
 import { vendorLines } from './vendor-lines.ts'
 
-/** Header lines and the denial that belongs to them. */
-interface ShownLines {
-  readonly denial: HttpDenial | undefined
-  readonly lines: HeaderLine[]
-}
-
 /** A policy that counted the request, by its index in the plan. */
 interface CountedPolicy {
   readonly taken: Taken
@@ -46,9 +39,13 @@ interface CountedPolicy {
 
 const NONE: readonly never[] = []
 
+/** Adds an item to a list. An array that grows from nothing, also by a spread, has room for 17 items. */
+function extended<T>(list: readonly T[], item: T): readonly T[] {
+  return list.length === 0 ? [item] : list.concat([item])
+}
+
 /** The results of all limiters that checked one request, behind `req.sluice`. Adapters add the end of the request. */
 export abstract class RequestRecord implements RequestSluice {
-  // copied instead of extended, because an array that grows from nothing has room for 17 items
   #taken: readonly Taken[] = NONE
   /** Number of limiters, counted from the first, whose costs have been settled. */
   #settled = 0
@@ -135,7 +132,7 @@ export abstract class RequestRecord implements RequestSluice {
   registerLimiter(limiter: NamedLimiter): boolean {
     const at = this.#met.indexOf(limiter)
     if (at < 0) {
-      this.#met = [...this.#met, limiter]
+      this.#met = extended(this.#met, limiter)
       return true
     }
     if (at >= this.#expected) {
@@ -157,7 +154,7 @@ export abstract class RequestRecord implements RequestSluice {
 
   /** Records a counted request. `silent` hides a decision that neither allows nor denies. */
   recordTaken(check: AnyCheck, report: LimiterReport, silent = false): void {
-    this.#taken = [...this.#taken, { check, report, silent }]
+    this.#taken = extended(this.#taken, { check, report, silent })
   }
 
   /**
@@ -179,10 +176,14 @@ export abstract class RequestRecord implements RequestSluice {
     })
   }
 
+  /** Returns the header content and the denial of a limiter, with names that no earlier limiter of the request uses. */
+  namedApart(limiter: NamedLimiter, check: ShownCheck): ShownCheck {
+    return this.#met.length > 1 ? withDistinctNames(this.#met, limiter, check) : check
+  }
+
   /** Records the header content of a limiter, and returns the header lines of all limiters so far. */
-  headersFor(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
-    const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
-    this.#entries = [...this.#entries, ...entries]
+  headersFor({ entries, denial }: ShownCheck, wallMs: () => number): readonly HeaderLine[] {
+    this.#entries = this.#entries.length === 0 ? entries : this.#entries.concat(entries)
     let lines = headerLines(this.#entries, wallMs)
     // most responses have no fields of vendors
     for (const { plan } of this.#entries) {
@@ -192,7 +193,7 @@ export abstract class RequestRecord implements RequestSluice {
     }
     this.shownLines = denial ? NONE : lines
     if (this.shownLines.length > 0) this.keepFields()
-    return { denial, lines }
+    return lines
   }
 
   /**

@@ -74,6 +74,10 @@ export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
   override get isAnswered(): boolean {
     return true
   }
+
+  override setLines(): boolean {
+    return false
+  }
 }
 
 /** Whether an exchange is a `CallExchange`, of this or another copy of the package. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type HttpExchange, isUnixSocket } from '@sluice/http'
-import type { HttpDenial } from '@sluice/limiter-core/http'
+import type { HeaderLine, HttpDenial } from '@sluice/limiter-core/http'
 import { RequestLifecycle } from '../lifecycle/request-lifecycle.ts'
 import { abortResponse } from '../lifecycle/response-end.ts'
 
@@ -99,6 +99,17 @@ export abstract class Exchange<Req, Res> implements HttpExchange<Req, Res> {
 
   setHeader(name: string, value: string): void {
     this.outgoing.setHeader?.(name, value)
+  }
+
+  setLines(lines: readonly HeaderLine[]): boolean {
+    try {
+      for (const [name, value] of lines) this.setHeader(name, value)
+      return true
+    } catch (error) {
+      // Node throws if the head has been sent, which need not be asked of every response first
+      if (this.isAnswered) return false
+      throw error
+    }
   }
 
   removeHeader(name: string): void {

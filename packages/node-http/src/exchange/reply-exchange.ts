@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestSluice } from '@sluice/http'
 import { routeMethod } from '@sluice/http'
-import type { HttpDenial } from '@sluice/limiter-core'
+import type { HeaderLine, HttpDenial } from '@sluice/limiter-core/http'
 import { Exchange } from './exchange.ts'
 import { type FastifyTrust, warnAboutFastifyTrust } from './proxy-trust.ts'
 import { type RoutedRequest, routeConfigOf, routePattern } from './route-config.ts'
@@ -69,6 +69,10 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
   // the reply keeps headers until the head is written, which costs less than setting them on the raw response
   override setHeader(name: string, value: string): void {
     this.res.header(name, value)
+  }
+
+  override setLines(lines: readonly HeaderLine[]): boolean {
+    return !this.isAnswered && super.setLines(lines)
   }
 
   // other middleware may have set the header on the raw response, from which the reply does not remove it

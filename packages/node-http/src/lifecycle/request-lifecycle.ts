@@ -1,11 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { RequestLife, type RequestSluice } from '@sluice/http'
+import { onCarrierClose, RequestLife, type RequestSluice } from '@sluice/http'
 import { systemClock } from '@sluice/limiter-core/http'
 import onFinished from 'on-finished'
 import { guardHead } from './guarded-head.ts'
-import { connectionOf, hasConnection, isComplete, isGone, onAbandoned, watchStream } from './response-end.ts'
-import { ConnectedResponseEvents, ResponseEvents } from './response-events.ts'
+import {
+  type Carrier,
+  carrierOf,
+  connectionOf,
+  hasConnection,
+  isComplete,
+  isGone,
+  isReadable,
+  isServerResponse,
+  onAbandoned,
+  watchStream,
+} from './response-end.ts'
+import { ResponseEvents } from './response-events.ts'
 import { unreadConnections } from './unread-connections.ts'
 
 declare module 'node:http' {
@@ -17,8 +28,9 @@ declare module 'node:http' {
 
 /**
  * Lifecycle of one response, from its first limiter to its end. No single event reports the end of every response:
- * on-finished misses pipelined responses that never got their turn, and takes a HEAD request over HTTP/2 for finished at
- * its start; `close` misses clients that left before there was a listener, and a stalled HTTP/2 stream emits nothing. Together these signals miss no end; the first one counts.
+ * `finish` misses responses that are not sent, `close` misses clients that left before there was a listener and pipelined
+ * responses that never got their turn, and a stalled HTTP/2 stream emits nothing. Together they miss no end; the first one
+ * counts. on-finished, which a test compares them with, reports the end of a response that is not one of Node's.
  */
 export class RequestLifecycle extends RequestLife {
   /** Read once, because V8 before version 12 takes up to 1 µs to read a property of an Express request. */
@@ -28,6 +40,7 @@ export class RequestLifecycle extends RequestLife {
   #startedAt = 0
   #listening = false
   #isGuarded = false
+  #connection: Carrier | undefined
   #forgetCarrier: (() => void) | undefined
 
   /** Returns the lifecycle of a response. The first call creates it and assigns it to `req.sluice`. */
@@ -37,7 +50,7 @@ export class RequestLifecycle extends RequestLife {
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new RequestLifecycle(req, res)
     if (made.isHttp2) watchStream(res)
-    req.sluice = made
+    Object.assign(req, { sluice: made })
     return made
   }
 
@@ -49,13 +62,21 @@ export class RequestLifecycle extends RequestLife {
   }
 
   override get gone(): boolean {
-    return this.ended || isGone(this.#req, this.#res)
+    return this.ended || isGone(this.#res, this.#carrierNow, this.isHttp2)
+  }
+
+  /** A connection is read once; a stream leaves its response when it has closed. */
+  get #carrierNow(): Carrier | undefined {
+    if (this.#connection) return this.#connection
+    const carrier = carrierOf(this.#req, this.#res, this.isHttp2)
+    if (!this.isHttp2) this.#connection = carrier
+    return carrier
   }
 
   protected override keepFields(): void {
     if (this.#isGuarded) return
     this.#isGuarded = true
-    guardHead(this.#res, this)
+    guardHead(this.#res, this, this.isHttp2)
   }
 
   protected override listen(isPresent = false): boolean {
@@ -63,42 +84,48 @@ export class RequestLifecycle extends RequestLife {
     this.#listening = true
     this.#startedAt = systemClock.now()
     const end = (): void => this.#end()
-    const connection = connectionOf(this.#req, this.#res)
-    const over = !isPresent && isGone(this.#req, this.#res)
-    if (connection && !over) this.#listenTo(connection, end)
-    else this.#listenToAll(end)
+    const carrier = this.#carrierNow
+    const over = !isPresent && isGone(this.#res, carrier, this.isHttp2)
+    const connection = over ? undefined : connectionOf(this.#res, carrier)
+    if (connection) this.#listenTo(connection, end)
+    else this.#listenToAll(carrier, end)
     // a client that has already left causes no further event; the microtask lets the caller finish first
     if (over) Promise.resolve().then(end)
     return !over
   }
 
-  /** Listens to a response of HTTP/1 whose turn on its connection has come. */
+  /** Listens to a response of HTTP/1 whose turn on its connection has come: it is sent, or the connection closes. */
   #listenTo(connection: Socket, end: () => void): void {
     unreadConnections.add(this.#req)
-    onFinished(asMessage(new ConnectedResponseEvents(this.#res, connection)), end)
+    this.#forgetCarrier = onCarrierClose(connection, end)
+    this.#res.on('finish', end)
+    // nothing can be sent on a connection that this server has ended, and its client may never close it
+    if (!connection.writable) Promise.resolve().then(end)
   }
 
   /** Listens to any other response. */
-  #listenToAll(end: () => void): void {
+  #listenToAll(carrier: Carrier | undefined, end: () => void): void {
     this.#res.prependListener('close', end)
-    this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
-    // each HTTP/2 response has a stream, which closes at its end. The writable side does not show the end, because Node
-    // ends it at the start of a HEAD request
+    const forget = onAbandoned(this.#res, carrier, end)
+    // an HTTP/2 stream carries only this response, and closes at its end even if the client resets it: what `forget`
+    // cancels must still run. Its writable side does not show the end, because Node ends it at the start of a HEAD request
     if (this.isHttp2) return
-    if (hasConnection(this.#res)) onFinished(asMessage(new ResponseEvents(this.#res)), end)
-    else this.#res.on('finish', end)
+    this.#forgetCarrier = forget
+    if (carrier && isReadable(carrier)) unreadConnections.add(this.#req)
+    if (isServerResponse(this.#res) || !hasConnection(this.#res)) this.#res.on('finish', end)
+    else onFinished(asMessage(new ResponseEvents(this.#res)), end)
   }
 
   #end(): void {
     if (this.ended) return
     this.#forgetCarrier?.()
     unreadConnections.delete(this.#req)
-    const completed = isComplete(this.#req, this.#res)
+    const completed = isComplete(this.#res, this.isHttp2)
     this.endAs({ completed, durationMs: systemClock.now() - this.#startedAt, status: this.#res.statusCode })
   }
 }
 
-/** on-finished declares a parameter of the type of a whole message, and uses the parts that these classes have. */
-function asMessage(events: object): ServerResponse {
-  return events as ServerResponse
+/** on-finished declares a parameter of the type of a whole message, and uses the parts that this class has. */
+function asMessage(events: ResponseEvents): ServerResponse {
+  return events as object as ServerResponse
 }

@@ -1,14 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { onCarrierClose } from '@sluice/http'
 
 type Listener = (...args: unknown[]) => void
 
-/**
- * The parts of a response that on-finished uses. It adds a property to its argument. Express replaces the prototype of
- * each response, and V8 before version 12 then creates a new hidden class for each property that is added: 3 µs and
- * 1 KB.
- */
+/** The parts that on-finished uses of a response that is not one of Node's. It adds a property to its argument. */
 export class ResponseEvents {
   readonly #res: ServerResponse
 
@@ -31,43 +26,5 @@ export class ResponseEvents {
 
   removeListener(event: string, listener: Listener): void {
     this.#res.removeListener(event, listener)
-  }
-}
-
-/**
- * The same for an HTTP/1 response that has its connection, and for that connection. Two events report its end: `finish`,
- * and the `close` of the connection, which all its requests share one listener for. `error` precedes `close`, and a
- * response emits no `end`.
- */
-export class ConnectedResponseEvents {
-  readonly #res: ServerResponse
-  readonly #connection: Socket
-  #forgetClose: (() => void) | undefined
-
-  constructor(res: ServerResponse, connection: Socket) {
-    this.#res = res
-    this.#connection = connection
-  }
-
-  get socket(): this {
-    return this
-  }
-
-  get writable(): boolean {
-    return this.#connection.writable
-  }
-
-  get writableEnded(): boolean {
-    return this.#res.writableEnded
-  }
-
-  on(event: string, listener: Listener): void {
-    if (event === 'finish') this.#res.on('finish', listener)
-    else if (event === 'close') this.#forgetClose = onCarrierClose(this.#connection, listener)
-  }
-
-  removeListener(event: string, listener: Listener): void {
-    if (event === 'finish') this.#res.removeListener('finish', listener)
-    else if (event === 'close') this.#forgetClose?.()
   }
 }
