@@ -112,6 +112,19 @@ const proxies: Readonly<Record<string, Handler>> = {
       res.statusCode = from.statusCode as number
       from.pipe(res)
     }),
+  setHeaders: (req, res) =>
+    ask(req.url as string, (from) => {
+      res.setHeaders(new Map(Object.entries(endToEnd(from)) as [string, string][]))
+      res.statusCode = from.statusCode as number
+      from.pipe(res)
+    }),
+  // the policy of ours and that of the upstream become one list
+  appendHeader: (req, res) =>
+    ask(req.url as string, (from) => {
+      for (const [name, value] of Object.entries(endToEnd(from))) res.appendHeader(name, value)
+      res.statusCode = from.statusCode as number
+      from.pipe(res)
+    }),
   writeHead: (req, res) =>
     ask(req.url as string, (from) => {
       res.writeHead(from.statusCode as number, endToEnd(from))

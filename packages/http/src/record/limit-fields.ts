@@ -42,5 +42,13 @@ export function limitFieldChanges(
   const foreign = names.filter(isForeign)
   if (foreign.length === 0) return undefined
   if (!DENIALS.includes(status)) return { removed: foreign, added: ours }
-  return { removed: names.filter((name) => isLimitField(name) && !isForeign(name)), added: [] }
+  const added = foreign.flatMap((name) => withoutOurs(name, read(name), ours))
+  return { removed: names.filter((name) => isLimitField(name) && !isForeign(name)), added }
+}
+
+/** Returns the field with the values that an upstream appended to ours; nothing for any other field. */
+function withoutOurs(name: string, value: unknown, ours: readonly HeaderLine[]): HeaderLine[] {
+  if (!Array.isArray(value)) return []
+  const theirs = value.filter((one) => isForeignField(name, one, ours))
+  return theirs.length < value.length ? [[name, theirs.join(', ')]] : []
 }
