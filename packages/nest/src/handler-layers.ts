@@ -3,7 +3,7 @@ import { type DeclaredLimits, declaredLimitsOf } from './declared-limits.ts'
 import { type Callable, classChainOf } from './handler-classes.ts'
 import { type HandlerLimits, layerAt, type NestLimitLayer, type PolicyNamed } from './layer-at.ts'
 
-type Words = readonly DeclaredLimits[]
+type Declared = readonly DeclaredLimits[]
 
 /** The layer that handlers inherit, and the names of their counts. */
 interface HandlerLayersOptions {
@@ -25,7 +25,7 @@ export class HandlerLayers {
    * Cached by class and by the list of decorators, not by handler: for controllers created per request, a tracer wraps
    * each handler again and copies the list.
    */
-  readonly #handlers = new WeakMap<Callable, Map<Words, HandlerLimits>>()
+  readonly #handlers = new WeakMap<Callable, Map<Declared, HandlerLimits>>()
   readonly #classes = new Map<Callable, NestLimitLayer>()
 
   constructor(options: HandlerLayersOptions) {
@@ -34,15 +34,15 @@ export class HandlerLayers {
 
   /** Returns the limits of a handler. Never throws: invalid limits found after start-up are ignored with a warning. */
   of(owner: Callable, handler: Callable): HandlerLimits {
-    const words = declaredLimitsOf(handler)
-    const known = this.#handlers.get(owner)?.get(words)
+    const declared = declaredLimitsOf(handler)
+    const known = this.#handlers.get(owner)?.get(declared)
     if (known) return known
     try {
       return InHandlerDetector.suppress(() => this.resolve(owner, handler))
     } catch (error) {
       const message = `invalid limits of a handler are ignored, and the limits of the module apply: ${messageOf(error)}`
       warnOnce('SLUICE_BAD_OPTION', message, messageOf(error))
-      return this.#keep(owner, words, this.#options.top())
+      return this.#keep(owner, declared, this.#options.top())
     }
   }
 
@@ -55,15 +55,15 @@ export class HandlerLayers {
   resolve(owner: Callable, handler: Callable): HandlerLimits {
     const { policyNamed, classes = true, top } = this.#options
     const above = classes ? this.#ofClass(owner) : top()
-    const words = declaredLimitsOf(handler)
-    if (words.length === 0) return this.#keep(owner, words, above)
-    return this.#keep(owner, words, layerAt(`${this.#nameOf(owner)}.${handler.name}`, above, words, policyNamed))
+    const declared = declaredLimitsOf(handler)
+    if (declared.length === 0) return this.#keep(owner, declared, above)
+    return this.#keep(owner, declared, layerAt(`${this.#nameOf(owner)}.${handler.name}`, above, declared, policyNamed))
   }
 
-  #keep(owner: Callable, words: Words, { rates, caps }: NestLimitLayer): HandlerLimits {
+  #keep(owner: Callable, declared: Declared, { rates, caps }: NestLimitLayer): HandlerLimits {
     const limits = { rates, caps }
-    const ofOwner = this.#handlers.get(owner) ?? new Map<Words, HandlerLimits>()
-    this.#handlers.set(owner, ofOwner.set(words, limits))
+    const ofOwner = this.#handlers.get(owner) ?? new Map<Declared, HandlerLimits>()
+    this.#handlers.set(owner, ofOwner.set(declared, limits))
     return limits
   }
 
@@ -72,10 +72,10 @@ export class HandlerLayers {
     const known = this.#classes.get(owner)
     if (known) return known
     const layer = classChainOf(owner).reduce((above, one) => {
-      const words = declaredLimitsOf(one)
-      if (words.length === 0) return above
+      const declared = declaredLimitsOf(one)
+      if (declared.length === 0) return above
       const name = this.#nameOf(owner)
-      return layerAt(one === owner ? name : `${name}<${one.name}`, above, words, this.#options.policyNamed)
+      return layerAt(one === owner ? name : `${name}<${one.name}`, above, declared, this.#options.policyNamed)
     }, this.#options.top())
     this.#classes.set(owner, layer)
     return layer

@@ -32,15 +32,17 @@ export type PolicyNamed = (name: string) => NestRateOptions
 export function layerAt(
   routeScope: string,
   above: NestLimitLayer,
-  words: readonly DeclaredLimits[],
+  declared: readonly DeclaredLimits[],
   policyNamed: PolicyNamed,
 ): NestLimitLayer {
   try {
-    const own = words.map(({ policy, ...word }) => (policy === undefined ? word : { rateLimit: policyNamed(policy) }))
+    const own = declared.map(({ policy, ...layer }) =>
+      policy === undefined ? layer : { rateLimit: policyNamed(policy) },
+    )
     checkNames(own)
     const removed = removedBy(own)
     const bare = removed ? above.extend(removed, routeScope) : above
-    return own.filter(isLimit).reduce((layer, word) => layer.extend(word, routeScope, bare), bare)
+    return own.filter(isLimit).reduce((layer, one) => layer.extend(one, routeScope, bare), bare)
   } catch (error) {
     throw typeof (error as Partial<SluiceError>).code === 'string' ? errorAt(routeScope, error) : error
   }
@@ -48,23 +50,23 @@ export function layerAt(
 
 const KINDS = ['shed', 'rateLimit', 'slowDown', 'inflightLimit'] as const
 
-function isLimit(word: NestLayer): boolean {
-  return KINDS.some((kind) => word[kind])
+function isLimit(layer: NestLayer): boolean {
+  return KINDS.some((kind) => layer[kind])
 }
 
-function removedBy(words: readonly NestLayer[]): NestLayer | undefined {
-  const removed = KINDS.filter((kind) => words.some((word) => word[kind] === false))
-  const skips = words.flatMap(({ skipLimits }) => (skipLimits === undefined ? [] : [skipLimits]))
+function removedBy(declared: readonly NestLayer[]): NestLayer | undefined {
+  const removed = KINDS.filter((kind) => declared.some((layer) => layer[kind] === false))
+  const skips = declared.flatMap(({ skipLimits }) => (skipLimits === undefined ? [] : [skipLimits]))
   if (removed.length + skips.length === 0) return undefined
   const skipLimits = skips.includes(true) ? true : (skips as (readonly string[])[]).flat()
   return { ...Object.fromEntries(removed.map((kind) => [kind, false])), skipLimits }
 }
 
 /** Throws if two decorators of a class or method use the same name: the second limit would replace the first one. */
-function checkNames(words: readonly NestLayer[]): void {
+function checkNames(declared: readonly NestLayer[]): void {
   for (const kind of KINDS) {
     const seen = new Set<unknown>()
-    for (const name of words.flatMap((word) => namesOf(word[kind] || undefined, DEFAULT_NAMES[kind]))) {
+    for (const name of declared.flatMap((layer) => namesOf(layer[kind] || undefined, DEFAULT_NAMES[kind]))) {
       if (seen.has(name)) {
         throw new SluiceError('SLUICE_DUPLICATE_POLICY', `${kind}: expected unique names, received two named '${name}'`)
       }

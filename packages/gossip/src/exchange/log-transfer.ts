@@ -18,7 +18,7 @@ export class LogTransfer {
     return this.#cut.size > 0
   }
 
-  /** Returns the parts of an answer that may be merged. `accepts`: whether a log is accepted up to a clock. */
+  /** Returns the parts of an answer that may be merged. `wants`: whether a log is accepted up to a clock. */
   wholeParts(
     { from, clocks, parts: sent }: AnswerMessage,
     wants: (replica: string, clock: number) => boolean,

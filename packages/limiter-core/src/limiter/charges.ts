@@ -9,7 +9,7 @@ import type { OpenPolicy } from './open-policy.ts'
 export type Keys = string | Readonly<Record<string, string>>
 
 /**
- * Returns one charge per policy, in the order of `policies`. `checkedUnits` validates and rounds a cost. Throws
+ * Returns one charge per policy, in the order of `policies`. `wholeUnits` validates and rounds a cost. Throws
  * `SLUICE_BAD_KEY` and `SLUICE_BAD_COST`.
  */
 export function chargesOf(

@@ -23,7 +23,7 @@ interface Server {
 export class ServerIdentities {
   readonly #servers = new Map<string, Server>()
 
-  /** Records the identity that a server reported in reply to a call sent at `askedAt`. */
+  /** Records the identity that a server reported in reply to a call that was sent at `requestedAt`. */
   record(name: string, identity: string, requestedAt: number): void {
     const known = this.#servers.get(name)
     // the call was sent before the identity became doubtful
@@ -50,7 +50,7 @@ export class ServerIdentities {
     return !server || server.doubtedAt !== undefined
   }
 
-  /** Whether counts that a server reported at `askedAt` may be lost; true for an unknown server. */
+  /** Whether counts that a server reported in reply to a call of `requestedAt` may be lost; true for an unknown server. */
   mayHaveLost(name: string, requestedAt: number): boolean {
     const server = this.#servers.get(name)
     return !server || requestedAt < (server.doubtedAt ?? server.since)

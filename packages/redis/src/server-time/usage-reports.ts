@@ -35,7 +35,7 @@ export class UsageReports {
     return this.#times.identities.numberOf(this.#times.serverOf(name))
   }
 
-  /** Returns the report for a key whose usage was known at `askedAt`; undefined if there is nothing to report. */
+  /** Returns the report for a key whose usage was known at `requestedAt`; undefined if there is nothing to report. */
   reportOf(known: PriorUsage, name: string, requestedAt: number): ReportedUsage | undefined {
     const { used, resetAfterMs, ageMs, replyAgeMs = ageMs, admitted } = known
     const now = this.#clock.now()
