@@ -8,7 +8,6 @@ import { filesBelow, packages, readManifest, root, type WorkspacePackage } from 
 const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/keyed-hash': [],
   '@sluice/limiter-core': ['@sluice/keyed-hash'],
-  '@sluice/metrics': ['@sluice/limiter-core'],
   '@sluice/overload': ['@sluice/http', '@sluice/limiter-core'],
   '@sluice/http': ['@sluice/keyed-hash', '@sluice/limiter-core'],
   '@sluice/node-http': ['@sluice/http', '@sluice/limiter-core', 'on-finished'],
@@ -21,9 +20,9 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/nest': ['@sluice/node-http'],
   '@sluice/sketches': ['@sluice/keyed-hash', '@sluice/limiter-core'],
   '@sluice/budgets': ['@sluice/limiter-core', '@sluice/sketches'],
-  '@sluice/fleet': ['@sluice/keyed-hash', '@sluice/limiter-core', '@sluice/metrics'],
-  '@sluice/redis': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches', 'cluster-key-slot'],
-  '@sluice/counters': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/redis', '@sluice/sketches'],
+  '@sluice/fleet': ['@sluice/keyed-hash', '@sluice/limiter-core'],
+  '@sluice/redis': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/sketches', 'cluster-key-slot'],
+  '@sluice/counters': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/redis', '@sluice/sketches'],
   '@sluice/quotas': [
     '@sluice/counters',
     '@sluice/fleet',
@@ -54,8 +53,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'path-to-regexp',
     'picocolors',
   ],
-  '@sluice/gossip': ['@sluice/counters', '@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics'],
-  '@sluice/insight': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches'],
+  '@sluice/gossip': ['@sluice/counters', '@sluice/fleet', '@sluice/limiter-core'],
+  '@sluice/insight': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/sketches'],
   '@sluice/testkit': ['@sluice/fleet', '@sluice/http', '@sluice/limiter-core'],
 }
 
