@@ -25,12 +25,12 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/nest': 7,
   '@sluice/overload': 6,
   '@sluice/sketches': 39,
-  '@sluice/budgets': 2,
   // five entries, of which a process loads one to three
   '@sluice/fleet': 30,
   // four entries, of which a process loads one or two
   '@sluice/counters': 49,
-  '@sluice/quotas': 20,
+  // two entries, of which most processes load one
+  '@sluice/quotas': 22,
   '@sluice/gossip': 21,
   // half of it is the page with its chart
   '@sluice/insight': 79,
