@@ -18,7 +18,7 @@ import {
 import { HashRing } from '@sluice/fleet/backend'
 import { CounterMetric, HistogramMetric } from '@sluice/fleet/metrics'
 import { createGossip, gossipBackend } from '@sluice/gossip'
-import { createKeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { limitTools } from '@sluice/mcp'
 import {
   checkPolicies,

@@ -110,13 +110,18 @@ test('@sluice/redis alone loads no sketches', async () => {
   expect(await mustRun(process.execPath, ['-e', show], project.folder)).toBe('[]\n')
 })
 
+test('@sluice/sketches alone loads no limits, only the keyed hash', async () => {
+  const show = `require('@sluice/sketches'); console.log(JSON.stringify(Object.keys(require.cache)))`
+  const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['-e', show], project.folder))
+  const paths = loaded.map((path) => relative(join(project.folder, 'node_modules/@sluice'), path))
+  expect(paths.filter((path) => !path.startsWith('sketches/'))).toEqual(['limiter-core/dist/cjs/keyed-hash/index.js'])
+})
+
 test('@sluice/quotas/budgets loads no quotas, ledger or calendar', async () => {
   const show = `require('@sluice/quotas/budgets'); console.log(JSON.stringify(Object.keys(require.cache)))`
   const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['-e', show], project.folder))
   const folders = loaded.map((path) => relative(join(project.folder, 'node_modules'), path).replace(/\/dist\/.*/, ''))
-  expect(new Set(folders.filter((path) => !path.startsWith('@sluice/keyed-hash')))).toEqual(
-    new Set(['@sluice/quotas', '@sluice/limiter-core', '@sluice/sketches']),
-  )
+  expect(new Set(folders)).toEqual(new Set(['@sluice/quotas', '@sluice/limiter-core', '@sluice/sketches']))
   expect(loaded.filter((path) => /sluice\/quotas\//.test(path))).toHaveLength(1)
 })
 
