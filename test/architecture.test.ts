@@ -6,11 +6,9 @@ import { filesBelow, packages, readManifest, root, type WorkspacePackage } from 
 
 // from DESIGN: an arrow means "depends on". Packages that are not listed are not in the drawing.
 const arrows: Readonly<Record<string, readonly string[]>> = {
-  '@sluice/keyed-hash': [],
-  '@sluice/limiter-core': ['@sluice/keyed-hash'],
-  '@sluice/metrics': ['@sluice/limiter-core'],
+  '@sluice/limiter-core': [],
   '@sluice/overload': ['@sluice/http', '@sluice/limiter-core'],
-  '@sluice/http': ['@sluice/keyed-hash', '@sluice/limiter-core'],
+  '@sluice/http': ['@sluice/limiter-core'],
   '@sluice/node-http': ['@sluice/http', '@sluice/limiter-core', 'on-finished'],
   '@sluice/fetch': ['@sluice/http'],
   '@sluice/mcp': ['@sluice/http'],
@@ -19,20 +17,20 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/koa': ['@sluice/node-http'],
   '@sluice/fastify': ['@sluice/node-http'],
   '@sluice/nest': ['@sluice/node-http'],
-  '@sluice/sketches': ['@sluice/keyed-hash', '@sluice/limiter-core'],
-  '@sluice/budgets': ['@sluice/limiter-core', '@sluice/sketches'],
-  '@sluice/fleet': ['@sluice/keyed-hash', '@sluice/limiter-core', '@sluice/metrics'],
-  '@sluice/redis': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches', 'cluster-key-slot'],
-  '@sluice/counters': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/redis', '@sluice/sketches'],
+  '@sluice/sketches': ['@sluice/limiter-core'],
+  '@sluice/fleet': ['@sluice/limiter-core'],
+  '@sluice/redis': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/sketches', 'cluster-key-slot'],
+  '@sluice/counters': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/redis', '@sluice/sketches'],
   '@sluice/quotas': [
     '@sluice/counters',
     '@sluice/fleet',
     '@sluice/limiter-core',
+    '@sluice/sketches',
     '@js-temporal/polyfill',
     'csv-stringify',
   ],
   '@sluice/postgres': ['@sluice/fleet', '@sluice/limiter-core'],
-  '@sluice/cloudflare': ['@sluice/fleet', '@sluice/keyed-hash', '@sluice/limiter-core'],
+  '@sluice/cloudflare': ['@sluice/fleet', '@sluice/limiter-core'],
   '@sluice/policies': [
     '@sluice/http',
     '@sluice/limiter-core',
@@ -43,7 +41,6 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'yaml',
   ],
   '@sluice/cli': [
-    '@sluice/keyed-hash',
     '@sluice/limiter-core',
     '@sluice/policies',
     '@sluice/sketches',
@@ -54,8 +51,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'path-to-regexp',
     'picocolors',
   ],
-  '@sluice/gossip': ['@sluice/counters', '@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics'],
-  '@sluice/insight': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/metrics', '@sluice/sketches'],
+  '@sluice/gossip': ['@sluice/counters', '@sluice/fleet', '@sluice/limiter-core'],
+  '@sluice/insight': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/sketches'],
   '@sluice/testkit': ['@sluice/fleet', '@sluice/http', '@sluice/limiter-core'],
 }
 
@@ -69,7 +66,7 @@ const clockReads = /\b(setTimeout|setInterval|setImmediate|hrtime|(Date|performa
 const embedded: Readonly<Record<string, readonly string[]>> = {
   '@sluice/insight': ['uplot'],
   // for runtimes without node:crypto
-  '@sluice/keyed-hash': ['@noble/ciphers', '@noble/hashes'],
+  '@sluice/limiter-core': ['@noble/ciphers', '@noble/hashes'],
   // without CommonJS
   '@sluice/policies': ['@marcbachmann/cel-js'],
 }
@@ -144,13 +141,14 @@ describe('source files', () => {
     expect([...counts].filter(([, files]) => files > 20)).toEqual([])
   })
 
-  test('make at most 14,600 lines per package', () => {
+  // limiter-core is the largest: 14,600 lines of limits, and 500 of the hash that sketches use without them
+  test('make at most 15,100 lines per package', () => {
     const lines = packages.map(({ name, folder }) => {
       const prefix = `${relative(root, folder).replaceAll('\\', '/')}/`
       const own = sources.filter(({ path }) => path.startsWith(prefix) && basename(path) !== 'generated.ts')
       return { name, lines: own.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0) }
     })
-    expect(lines.filter((one) => one.lines > 14_600)).toEqual([])
+    expect(lines.filter((one) => one.lines > 15_100)).toEqual([])
   })
 
   test('are named after their content, not utils or helpers', () => {

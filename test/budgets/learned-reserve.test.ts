@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { learnedReserve } from '@sluice/budgets'
 import { rateLimit } from '@sluice/fetch'
+import { learnedReserve } from '@sluice/quotas/budgets'
 import { eachSeed } from '@sluice/testkit'
 
 interface Asked {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { type PriceTable, priceTable } from '@sluice/budgets'
 import type { SluiceError } from '@sluice/limiter-core'
+import { type PriceTable, priceTable } from '@sluice/quotas/budgets'
 import { eachSeed } from '@sluice/testkit'
 
 function table(): PriceTable {

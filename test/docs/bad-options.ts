@@ -16,10 +16,10 @@ import {
   rateLimit,
 } from '@sluice/express'
 import { HashRing } from '@sluice/fleet/backend'
+import { CounterMetric, HistogramMetric } from '@sluice/fleet/metrics'
 import { createGossip, gossipBackend } from '@sluice/gossip'
-import { createKeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { limitTools } from '@sluice/mcp'
-import { CounterMetric, HistogramMetric } from '@sluice/metrics'
 import {
   checkPolicies,
   fileSource,

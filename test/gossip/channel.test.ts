@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { type GossipChannel, type GossipNode, gossipChannel } from '@sluice/gossip'
-import { prometheusText } from '@sluice/metrics'
 import { baseSeed, channelContract, eachSeed, seededRandom } from '@sluice/testkit'
 import { GossipFleet } from './gossip-fleet.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createGossip, gossipBackend, gossipChannel } from '@sluice/gossip'
 import { createLimiter } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { eachSeed, FakeClock, seededRandom } from '@sluice/testkit'
 import { GossipFleet } from './gossip-fleet.ts'
 import { type LimitedReplica, limitedReplica } from './gossip-limits.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { gossipChannel } from '@sluice/gossip'
 import type { MetricSource } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { baseSeed, seededRandom } from '@sluice/testkit'
 import { exposedSeries } from '../insight/metrics/exposed-series.ts'
 import { CountingFleet } from './agreement/counting-fleet.ts'

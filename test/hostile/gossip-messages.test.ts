@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import {
   createGossip,
   type GossipChannel,
@@ -11,7 +12,6 @@ import {
   gossipCounters,
 } from '@sluice/gossip'
 import { createLimiter, type SyncLimiterOptions } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { counterLog, sampleOf } from '../gossip/hostile-sender.ts'
 import { hostileValue } from './hostile-value.ts'

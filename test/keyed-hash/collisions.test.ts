@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createKeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { forgedTwin, murmurLike } from './murmur-like.ts'
 import { randomWords, seedAt } from './seeds.ts'
 import { structuredKeys } from './structured-keys.ts'

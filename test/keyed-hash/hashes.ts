@@ -1,4 +1,4 @@
-import type { KeyedHash } from '@sluice/keyed-hash'
+import type { KeyedHash } from '@sluice/limiter-core/keyed-hash'
 
 /** Formats all 64 bits for an assertion message. */
 export function textHash(hash: KeyedHash, key: string): string {

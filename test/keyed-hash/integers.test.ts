@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createKeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import fc from 'fast-check'
 import { definedIntegerHash } from './definition.ts'
 import { bytesHash, hex, integerHash, textHash } from './hashes.ts'

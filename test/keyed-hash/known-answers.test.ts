@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { createKeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { textHash } from './hashes.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash, type KeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { numberOfRuns } from '@sluice/testkit'
 import { baseSeed, randomWords, seedAt } from './seeds.ts'
 import { structuredKeys } from './structured-keys.ts'

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Metric, MetricSource } from '@sluice/limiter-core'
 import {
   CounterMetric,
   GaugeMetric,
@@ -7,7 +6,8 @@ import {
   type MetricOptions,
   Metrics,
   prometheusText,
-} from '@sluice/metrics'
+} from '@sluice/fleet/metrics'
+import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import { readExposition } from './exposition.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { CounterMetric, GaugeMetric, HistogramMetric, Metrics, prometheusText } from '@sluice/fleet/metrics'
 import type { Metric, MetricSource } from '@sluice/limiter-core'
-import { CounterMetric, GaugeMetric, HistogramMetric, Metrics, prometheusText } from '@sluice/metrics'
 import { hostileKeys } from '@sluice/testkit'
 import { readExposition } from './exposition.ts'
 

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { compile } from '../compiler.ts'
 import { packages, readManifest, root } from '../repository.ts'
@@ -108,6 +108,21 @@ test('every entry loads by import and by require, with the same names', async ()
 test('@sluice/redis alone loads no sketches', async () => {
   const show = `require('@sluice/redis'); console.log(Object.keys(require.cache).filter((path) => /sketches/.test(path)))`
   expect(await mustRun(process.execPath, ['-e', show], project.folder)).toBe('[]\n')
+})
+
+test('@sluice/sketches alone loads no limits, only the keyed hash', async () => {
+  const show = `require('@sluice/sketches'); console.log(JSON.stringify(Object.keys(require.cache)))`
+  const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['-e', show], project.folder))
+  const paths = loaded.map((path) => relative(join(project.folder, 'node_modules/@sluice'), path))
+  expect(paths.filter((path) => !path.startsWith('sketches/'))).toEqual(['limiter-core/dist/cjs/keyed-hash/index.js'])
+})
+
+test('@sluice/quotas/budgets loads no quotas, ledger or calendar', async () => {
+  const show = `require('@sluice/quotas/budgets'); console.log(JSON.stringify(Object.keys(require.cache)))`
+  const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['-e', show], project.folder))
+  const folders = loaded.map((path) => relative(join(project.folder, 'node_modules'), path).replace(/\/dist\/.*/, ''))
+  expect(new Set(folders)).toEqual(new Set(['@sluice/quotas', '@sluice/limiter-core', '@sluice/sketches']))
+  expect(loaded.filter((path) => /sluice\/quotas\//.test(path))).toHaveLength(1)
 })
 
 test('the command sluice runs through npx from the tarball', async () => {

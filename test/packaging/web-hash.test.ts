@@ -1,11 +1,13 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import * as ofNode from '@sluice/keyed-hash'
+import * as ofNode from '@sluice/limiter-core/keyed-hash'
 import { eachSeed } from '@sluice/testkit'
 import { root } from '../repository.ts'
 
-const ofTheWeb: typeof ofNode = createRequire(__filename)(join(root, 'packages/keyed-hash/dist/cjs/web.js'))
+const ofTheWeb: typeof ofNode = createRequire(__filename)(
+  join(root, 'packages/limiter-core/dist/cjs/keyed-hash/web.js'),
+)
 
 test('the build for runtimes without node:crypto hashes as the one for Node.js does', async () => {
   await eachSeed(20, async (random) => {

@@ -5,21 +5,23 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, posix } from 'node:path'
 import { bundleTypes } from './bundle-types.mjs'
+import { entriesByCondition } from './entries-by-condition.mjs'
 import { writeCode } from './package-code.mjs'
 
 const require = createRequire(import.meta.url)
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
 const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin/biome')
 
-const { exports, bin = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { name, exports, bin = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
 const entries = Object.values(exports).filter((entry) => entry.import)
 const modules = Object.fromEntries(entries.map((entry) => [nameOf(entry.import.default), entry['@sluice/source']]))
 const commands = Object.fromEntries(Object.values(bin).map((path) => [nameOf(path), `./src/${nameOf(path)}.ts`]))
 
 // otherwise output of files that have since been deleted would be published
 rmSync('dist', { recursive: true, force: true })
-await writeCode('esm', modules)
-await writeCode('cjs', { ...modules, ...commands })
+const plugins = [entriesByCondition({ name, exports })]
+await writeCode('esm', modules, { plugins })
+await writeCode('cjs', { ...modules, ...commands }, { plugins })
 // without it Node would read dist/cjs as ESM, because the package has "type": "module"
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n')
 

@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const packages = ['keyed-hash', 'limiter-core']
+// an earlier commit may have the hash as a package of its own
+const candidates = ['keyed-hash', 'limiter-core']
 const flags = [
   ...['--module', 'commonjs', '--moduleResolution', 'bundler'],
   // no types: an old release may have been written for other versions of them
@@ -15,14 +16,20 @@ const flags = [
  */
 export function compileCore(root, folder, commit) {
   const sources = join(folder, 'sources')
+  const packages = candidates.filter((name) => isPresent(root, `packages/${name}/package.json`, commit))
   mkdirSync(sources, { recursive: true })
-  copySources(root, sources, commit)
+  copySources(root, sources, packages, commit)
   for (const name of packages)
     compile(root, join(sources, 'packages', name), join(folder, 'node_modules/@sluice', name))
   return join(folder, 'node_modules/@sluice/limiter-core/index.js')
 }
 
-function copySources(root, sources, commit) {
+function isPresent(root, path, commit) {
+  if (commit === undefined) return existsSync(join(root, path))
+  return execFileSync('git', ['ls-tree', '--name-only', commit, path], { cwd: root }).length > 0
+}
+
+function copySources(root, sources, packages, commit) {
   const paths = ['tsconfig.base.json', ...packages.map((name) => `packages/${name}`)]
   if (commit === undefined) {
     const filter = (path) => !/[\\/](node_modules|dist)$/.test(path)

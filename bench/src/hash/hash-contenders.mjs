@@ -1,4 +1,4 @@
-import { createKeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { halfSipHash, latin1First, proveHalfSipHash } from './half-sip-hash.mjs'
 
 proveHalfSipHash()
@@ -62,7 +62,7 @@ const [HalfSip13, HalfSip13Latin1, HalfSip24] = [halfSipHash(1, 3, 2), latin1Fir
 /** `open(seed, keys)`: four random words, and the keys to hash. `bits` 0: not a hash, for comparison only. */
 export const hashContenders = [
   { name: 'noop (loop + key)', bits: 0, open: () => new Noop() },
-  { name: '@sluice/keyed-hash', bits: 64, open: (seed) => createKeyedHash(new Uint8Array(seed.buffer)) },
+  { name: '@sluice/limiter-core/keyed-hash', bits: 64, open: (seed) => createKeyedHash(new Uint8Array(seed.buffer)) },
   { name: 'halfsiphash-1-3, latin1 packed', bits: 64, open: (seed) => new HalfSip13Latin1(seed) },
   { name: 'halfsiphash-1-3', bits: 64, open: (seed) => new HalfSip13(seed) },
   { name: 'halfsiphash-2-4', bits: 64, open: (seed) => new HalfSip24(seed) },

@@ -1,4 +1,4 @@
-import { createKeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { CountMin, Estimator } from '@sluice/sketches'
 import { loadTitles } from './sketch-clock.mjs'
 import { heldCells, heldColumns, speedCells } from './sketch-figures.mjs'

@@ -1,6 +1,6 @@
-import { learnedReserve } from '@sluice/budgets'
 import { byPrincipal, inflightLimit, type Observer, rateLimit } from '@sluice/express'
 import { quota } from '@sluice/quotas'
+import { learnedReserve } from '@sluice/quotas/budgets'
 import type { Request, Response } from 'express'
 import { customerOf } from './customers.ts'
 import { type Meter, prices, promptTokens } from './meter.ts'

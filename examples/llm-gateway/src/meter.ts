@@ -1,5 +1,5 @@
-import { priceTable } from '@sluice/budgets'
 import type { RequestSluice } from '@sluice/express'
+import { priceTable } from '@sluice/quotas/budgets'
 import type { Request } from 'express'
 import type OpenAI from 'openai'
 

@@ -1,3 +1,4 @@
+import { CounterMetric, HistogramMetric, type Metrics } from '@sluice/fleet/metrics'
 import type {
   BatchReceipt,
   Clock,
@@ -12,7 +13,6 @@ import type {
   ReadOptions,
 } from '@sluice/limiter-core'
 import { badOption, clockOf, integerFrom, optionsOf } from '@sluice/limiter-core/backend'
-import { CounterMetric, HistogramMetric, type Metrics } from '@sluice/metrics'
 import { codeOf } from './metrics/code-of.ts'
 import { type HotId, HotIds } from './metrics/hot-ids.ts'
 import { namedMetrics } from './metrics/named-metrics.ts'

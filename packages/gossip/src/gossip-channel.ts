@@ -1,7 +1,7 @@
 import { checkMessage, checkTopic, isTopic, TopicReceivers } from '@sluice/fleet/backend'
+import { CounterMetric } from '@sluice/fleet/metrics'
 import type { Channel, Metric, MetricSource } from '@sluice/limiter-core'
 import { badOption, type Duration, integerFrom, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
-import { CounterMetric } from '@sluice/metrics'
 import type { LogItem } from './log/replica-log.ts'
 import { checkNode, type GossipNode } from './node/gossip-node.ts'
 import type { GossipTopic } from './node/gossip-topics.ts'

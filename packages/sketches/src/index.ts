@@ -1,4 +1,4 @@
-export type { KeyedHash } from '@sluice/keyed-hash'
+export type { KeyedHash } from '@sluice/limiter-core/keyed-hash'
 export { BlockedBloomFilter } from './bloom/blocked-bloom-filter.ts'
 export { BloomFilter } from './bloom/bloom-filter.ts'
 export type { BloomOptions } from './bloom/bloom-options.ts'

@@ -1,4 +1,4 @@
-import { scatterBits } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/limiter-core/keyed-hash'
 import type { SketchKey, SketchSeed } from './sketch-seed.ts'
 
 /** Cells that double hashing may go through: more would need more than 32 bits a row. */
@@ -9,7 +9,7 @@ export const MAX_ROWS = 32
  * The cells of a key: one in each of `depth` rows of `width` cells.
  *
  * With up to 4 rows of a power of two of cells, up to 65,536, each row uses separate 16 bits of the hash. The hash is
- * pairwise independent (`@sluice/keyed-hash`), so two given keys collide in all rows with probability exactly
+ * pairwise independent (`@sluice/limiter-core/keyed-hash`), so two given keys collide in all rows with probability exactly
  * width^-depth: 2⁻⁵² for 4 × 8192. With other shapes row i is `scatterBits(low + i · high)`: double hashing (Kirsch and
  * Mitzenmacher 2006) with a finaliser, because without one two keys that collide in two neighbouring rows collide in
  * all.

@@ -1,4 +1,4 @@
-import { withErrorLink } from '@sluice/keyed-hash'
+import { withErrorLink } from '@sluice/limiter-core/keyed-hash'
 import { keyBytes } from './key-text.ts'
 
 /** Codes that a sketch throws with. `docs/errors.md` has a section for each. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash, type KeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { keyBytes, keyText } from './key-text.ts'
 import { describedKind, SketchError } from './sketch-error.ts'
 

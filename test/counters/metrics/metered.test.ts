@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createCounters, MemoryLedger, meteredCounters } from '@sluice/counters'
-import { prometheusText } from '@sluice/metrics'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { counterContract, FakeClock } from '@sluice/testkit'
 
 describe('metered counters', () => {

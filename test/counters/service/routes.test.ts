@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { counterOpenApi, createCounters } from '@sluice/counters'
-import { CounterMetric } from '@sluice/metrics'
+import { CounterMetric } from '@sluice/fleet/metrics'
 import { paths, schemaOf } from './described-answer.ts'
 import { ServiceSite } from './service-site.ts'
 

@@ -1,4 +1,4 @@
-import { prometheusText } from '@sluice/metrics'
+import { prometheusText } from '@sluice/fleet/metrics'
 import type { SeededRandom } from '@sluice/testkit'
 import { GossipFleet } from '../gossip-fleet.ts'
 import { limitedReplica } from '../gossip-limits.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createInsight, type InsightOptions } from '@sluice/insight'
 import { type Backend, createLimiter, type Limiter, memoryBackend } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 import { PromisedBackend } from '../../contracts/async-backend.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { type AuditLine, type ControlRequest, createInsight, type InsightOptions } from '@sluice/insight'
 import { createInflightLimiter, createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 
 const MINUTES = 60_000

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
+import { CounterMetric, HistogramMetric } from '@sluice/fleet/metrics'
 import { createInsight } from '@sluice/insight'
 import type { Metric } from '@sluice/limiter-core'
 import { createLimiter } from '@sluice/limiter-core'
-import { CounterMetric, HistogramMetric } from '@sluice/metrics'
 
 const values = (name: string, series: number): Metric => ({
   ...{ name, help: `What ${name} is.`, type: 'gauge' },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createInsight } from '@sluice/insight'
 import { createLimiter } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 import { exposedSeries } from './exposed-series.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createInsight } from '@sluice/insight'
 import { createInflightLimiter } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { adaptive, prioritizedInflight } from '@sluice/overload'
 import { FakeClock } from '@sluice/testkit'
 import { exposedSeries, seriesValue } from './exposed-series.ts'

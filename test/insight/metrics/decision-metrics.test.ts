@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { type LeaseLedger, LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createInsight } from '@sluice/insight'
 import { createInflightLimiter, createLimiter, type Decision, memoryBackend } from '@sluice/limiter-core'
 import { RequestDecision } from '@sluice/limiter-core/backend'
-import { prometheusText } from '@sluice/metrics'
 import { FakeClock, failingBackend } from '@sluice/testkit'
 import { seriesValue } from './exposed-series.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createInsight } from '@sluice/insight'
-import { prometheusText } from '@sluice/metrics'
 import { exposedSeries } from './exposed-series.ts'
 
 test('changes of policy documents are counted by source and outcome', () => {

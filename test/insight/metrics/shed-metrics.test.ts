@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { prometheusText } from '@sluice/metrics'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { RequestMetrics } from '../../../packages/insight/src/metrics/request-metrics.ts'
 
 const REFUSAL = { policy: 'shed', priority: 'low', pressure: 0.4, probability: 0.5, signal: 'rss', shadow: false }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { CounterMetric, GaugeMetric } from '@sluice/fleet/metrics'
 import { createInsight } from '@sluice/insight'
-import { CounterMetric, GaugeMetric } from '@sluice/metrics'
 import type { Page } from 'playwright-core'
 import { BrowserSession, go, textOf, until } from './browser-session.ts'
 import { WatchedFleet } from './simulated-fleet.ts'

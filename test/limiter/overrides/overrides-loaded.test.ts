@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createLimiter, limitOverrides } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 import { PromisedBackend } from '../../contracts/async-backend.ts'
 import { limited, loading, MINUTE, SECOND, settled } from './overridden.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { type Backend, createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { type RedisClients, syncedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { type Backend, createLimiter, type Decision, type Limiter, type PolicyInput } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { type RedisConnection, redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'

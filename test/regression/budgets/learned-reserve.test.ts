@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { learnedReserve } from '@sluice/budgets'
+import { learnedReserve } from '@sluice/quotas/budgets'
 
 test('a cost above 2^53 - 1 settles as the largest cost instead of failing', () => {
   const { cost, stats } = learnedReserve<object, object>({ initial: 5, settle: () => Number.POSITIVE_INFINITY })

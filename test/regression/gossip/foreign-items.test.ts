@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createGossip, type GossipNode, gossipBackend, gossipChannel, gossipCounters } from '@sluice/gossip'
-import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 import { counterLog, HostileSender, sampleOf } from '../../gossip/hostile-sender.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createGossip, type GossipNode, type GossipPeer, gossipChannel, gossipCounters } from '@sluice/gossip'
-import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 import { bytesOf, counterLog, HostileSender, sampleOf } from '../../gossip/hostile-sender.ts'
 

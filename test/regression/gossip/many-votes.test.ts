@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { gossipCounters } from '@sluice/gossip'
-import { prometheusText } from '@sluice/metrics'
 import { eachSeed } from '@sluice/testkit'
 import { GossipFleet } from '../../gossip/gossip-fleet.ts'
 import { counterLog, HostileSender, sampleOf } from '../../gossip/hostile-sender.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { prometheusText } from '@sluice/fleet/metrics'
 import { createGossip } from '@sluice/gossip'
-import { prometheusText } from '@sluice/metrics'
 import { FakeClock } from '@sluice/testkit'
 
 test.each([undefined, null, 0, '', 'offline'])('a peer that rejects with %p is counted as failed', async (reason) => {

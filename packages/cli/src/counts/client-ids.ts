@@ -1,4 +1,4 @@
-import { createKeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { boundedText, keptText } from '../log/kept-text.ts'
 
 /** Receives the ids of clients that leave the sample. */

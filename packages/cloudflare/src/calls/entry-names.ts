@@ -1,6 +1,6 @@
 import { partitionOf } from '@sluice/fleet/backend'
-import { hmacSha256 } from '@sluice/keyed-hash'
 import { type CountedKey, kindOf, SluiceError, storedNameOf } from '@sluice/limiter-core/backend'
+import { hmacSha256 } from '@sluice/limiter-core/keyed-hash'
 
 const MIN_SECRET_CHARACTERS = 16
 // printable ASCII that does not begin with `#`

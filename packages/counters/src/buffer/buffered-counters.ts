@@ -1,3 +1,4 @@
+import type { Metrics } from '@sluice/fleet/metrics'
 import type {
   BatchReceipt,
   CounterReading,
@@ -8,7 +9,6 @@ import type {
   ReadOptions,
 } from '@sluice/limiter-core'
 import { badOption, optionsOf, parseMs, SluiceError, shown } from '@sluice/limiter-core/backend'
-import type { Metrics } from '@sluice/metrics'
 import { AmountCounters } from '../amount-counters.ts'
 import { checkId, checkPrefix } from '../counter-id.ts'
 import type { CounterSettings } from '../counter-options.ts'

@@ -1,7 +1,7 @@
 import { TurnBatch } from '@sluice/fleet/backend'
+import { CounterMetric } from '@sluice/fleet/metrics'
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { afterThisTurn, type Clock } from '@sluice/limiter-core/backend'
-import { CounterMetric } from '@sluice/metrics'
 import type { CounterTable } from '../ledger/counter-ledger.ts'
 import { unavailableError, withTimeout } from '../unavailable.ts'
 import { CounterEntry } from './counter-entry.ts'

@@ -1,5 +1,5 @@
+import { CounterMetric, HistogramMetric, Metrics } from '@sluice/fleet/metrics'
 import type { Clock, Metric, MetricSource } from '@sluice/limiter-core'
-import { CounterMetric, HistogramMetric, Metrics } from '@sluice/metrics'
 import type { AppliedBatch, CounterBatch, CounterTable, LedgerEntry, LedgerRead } from '../ledger/counter-ledger.ts'
 import { codeOf } from './code-of.ts'
 import { BUCKETS_MS } from './time-buckets.ts'

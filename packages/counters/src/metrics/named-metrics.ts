@@ -1,5 +1,5 @@
+import { Metrics } from '@sluice/fleet/metrics'
 import type { MetricSource } from '@sluice/limiter-core'
-import { Metrics } from '@sluice/metrics'
 
 /** Combines the metrics of the counters with the same name. */
 export function namedMetrics(name: string, sources: readonly MetricSource[]): Metrics {

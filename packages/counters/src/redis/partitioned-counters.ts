@@ -1,3 +1,4 @@
+import type { Metrics } from '@sluice/fleet/metrics'
 import type {
   BatchReceipt,
   Clock,
@@ -9,7 +10,6 @@ import type {
   ReadOptions,
 } from '@sluice/limiter-core'
 import { messageOf, type Observers, optionsOf, parseMs, repeatEvery, SluiceError } from '@sluice/limiter-core/backend'
-import type { Metrics } from '@sluice/metrics'
 import { AmountCounters } from '../amount-counters.ts'
 import type { BufferedCounters } from '../buffer/buffered-counters.ts'
 import { checkId } from '../counter-id.ts'

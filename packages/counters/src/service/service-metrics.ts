@@ -1,5 +1,5 @@
+import { CounterMetric, HistogramMetric } from '@sluice/fleet/metrics'
 import type { Metric, MetricSource } from '@sluice/limiter-core'
-import { CounterMetric, HistogramMetric } from '@sluice/metrics'
 import { BUCKETS_MS } from '../metrics/time-buckets.ts'
 
 /** Counts the requests of a service and measures their durations. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { prometheusText } from '@sluice/fleet/metrics'
 import type { Clock, CounterReading, Counters, IncrementOptions, MetricSource } from '@sluice/limiter-core'
-import { prometheusText } from '@sluice/metrics'
 import { checkDelta, foldedDeltas } from '../counter-delta.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { counterOpenApi } from './open-api/counter-open-api.ts'

@@ -1,5 +1,5 @@
-import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { type CountedKey, targetId } from '@sluice/limiter-core/backend'
+import { createKeyedHash, type KeyedHash } from '@sluice/limiter-core/keyed-hash'
 
 /** Maximum number of keys; each takes 12 bytes. */
 const PLACES = 2 ** 14

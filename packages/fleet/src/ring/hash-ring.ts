@@ -1,5 +1,5 @@
-import { createKeyedHash, type KeyedHash, scatterBits } from '@sluice/keyed-hash'
 import { badOption, kindOf, optionsOf, SluiceError, shown } from '@sluice/limiter-core/backend'
+import { createKeyedHash, type KeyedHash, scatterBits } from '@sluice/limiter-core/keyed-hash'
 import { MAX_POINTS, RingPoints } from './ring-points.ts'
 
 export interface HashRingOptions {

@@ -1,5 +1,8 @@
 import type { Metric, MetricSource } from '@sluice/limiter-core/backend'
-import { CounterMetric, type CounterSeries, GaugeMetric, HistogramMetric, Metrics } from '@sluice/metrics'
+import { CounterMetric, type CounterSeries } from '../metrics/counter-metric.ts'
+import { GaugeMetric } from '../metrics/gauge-metric.ts'
+import { HistogramMetric } from '../metrics/histogram-metric.ts'
+import { Metrics } from '../metrics/metrics.ts'
 
 const PIPELINE_MS = [0.5, 1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 250, 500, 1_000]
 const TICK_MS = [0.5, 1, 2, 5, 10, 25, 50, 100, 150, 250, 400, 600, 800, 1_000]

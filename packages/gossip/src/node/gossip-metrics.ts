@@ -1,6 +1,6 @@
 import { BUCKETS_MS, codeOf } from '@sluice/counters/backend'
+import { CounterMetric, HistogramMetric } from '@sluice/fleet/metrics'
 import type { Clock, Metric, MetricSource, ValueSample } from '@sluice/limiter-core'
-import { CounterMetric, HistogramMetric } from '@sluice/metrics'
 import type { IgnoredReason } from '../log/replica-table.ts'
 
 /** Maximum number of results with a recorded time. Sluice has fewer codes, but custom peers may fail with others. */

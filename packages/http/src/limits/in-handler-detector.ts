@@ -1,5 +1,5 @@
-import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { warnOnce } from '@sluice/limiter-core/http'
+import { createKeyedHash, type KeyedHash } from '@sluice/limiter-core/keyed-hash'
 import type { HttpExchange } from '../exchange.ts'
 import { weakly } from '../lifecycle/when-collected.ts'
 

@@ -1,6 +1,6 @@
+import { CounterMetric, GaugeMetric, HistogramMetric } from '@sluice/fleet/metrics'
 import type { Metric, ObserverEvent } from '@sluice/limiter-core'
 import type { BreakerState } from '@sluice/limiter-core/backend'
-import { CounterMetric, GaugeMetric, HistogramMetric } from '@sluice/metrics'
 import type { InsightPart } from '../insight-part.ts'
 import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'

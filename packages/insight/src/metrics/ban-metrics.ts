@@ -1,5 +1,5 @@
+import { CounterMetric } from '@sluice/fleet/metrics'
 import type { Metric, ObserverEvent } from '@sluice/limiter-core'
-import { CounterMetric } from '@sluice/metrics'
 import type { InsightPart } from '../insight-part.ts'
 import { LabelBound } from './label-bound.ts'
 import { MAX_NAMES } from './metric-limits.ts'

@@ -1,5 +1,5 @@
+import { CounterMetric } from '@sluice/fleet/metrics'
 import type { Decision, Metric, ObservedRequest, Policy, PolicyVerdict } from '@sluice/limiter-core'
-import { CounterMetric } from '@sluice/metrics'
 import type { InsightPart } from '../insight-part.ts'
 import { isCountedByBackend } from '../is-counted.ts'
 import { amountOf } from './event-data.ts'

@@ -1,5 +1,5 @@
+import { CounterMetric, GaugeMetric } from '@sluice/fleet/metrics'
 import type { Metric, ObserverEvent } from '@sluice/limiter-core'
-import { CounterMetric, GaugeMetric } from '@sluice/metrics'
 import type { InsightPart } from '../insight-part.ts'
 import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'

@@ -1,5 +1,11 @@
+import {
+  CounterMetric,
+  GaugeMetric,
+  type GaugeSeries,
+  HistogramMetric,
+  type HistogramSeries,
+} from '@sluice/fleet/metrics'
 import type { CapHandle, Metric, ObservedCap } from '@sluice/limiter-core'
-import { CounterMetric, GaugeMetric, type GaugeSeries, HistogramMetric, type HistogramSeries } from '@sluice/metrics'
 import type { InsightPart } from '../insight-part.ts'
 import { priorityOf, reasonOf } from '../priorities.ts'
 import { amountOf } from './event-data.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { prometheusText } from '@sluice/fleet/metrics'
 import type { MetricSource } from '@sluice/limiter-core'
 import { badOption, messageOf } from '@sluice/limiter-core/backend'
-import { prometheusText } from '@sluice/metrics'
 
 /**
  * Returns a request handler for `node:http` and Express that serves the metrics in the Prometheus text format 0.0.4. It

@@ -1,4 +1,4 @@
-import type { CounterMetric, CounterSeries } from '@sluice/metrics'
+import type { CounterMetric, CounterSeries } from '@sluice/fleet/metrics'
 import type { LabelBound } from './label-bound.ts'
 
 /**

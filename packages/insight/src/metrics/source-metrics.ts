@@ -1,6 +1,6 @@
+import { CounterMetric } from '@sluice/fleet/metrics'
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { badOption } from '@sluice/limiter-core/backend'
-import { CounterMetric } from '@sluice/metrics'
 import type { InsightPart } from '../insight-part.ts'
 
 /** Metrics of the attached sources. A source that throws is left out of that reading and counted as a failure. */

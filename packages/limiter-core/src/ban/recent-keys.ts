@@ -1,4 +1,4 @@
-import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { createKeyedHash, type KeyedHash } from '../keyed-hash/index.ts'
 
 /** Length of the longest key that is stored itself, in UTF-16 units, so that the memory is bounded in bytes. */
 const LONGEST_KEY = 128

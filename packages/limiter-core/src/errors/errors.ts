@@ -1,4 +1,4 @@
-import { withErrorLink } from '@sluice/keyed-hash'
+import { withErrorLink } from '../keyed-hash/index.ts'
 
 /** Code of an error or a warning. `docs/errors.md` has a section for each code, which a test verifies. */
 export type SluiceCode =

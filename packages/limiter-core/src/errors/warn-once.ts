@@ -1,4 +1,4 @@
-import { withErrorLink } from '@sluice/keyed-hash'
+import { withErrorLink } from '../keyed-hash/index.ts'
 import { nodeProcess } from '../process/built-in.ts'
 import { processWide } from '../process/process-wide.ts'
 import type { SluiceCode } from './errors.ts'

@@ -1,7 +1,7 @@
-import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { lacksUsage, restoreUsage } from '../backend/restore-usage.ts'
 import { storedName } from '../backend/stored-name.ts'
 import type { CompiledPolicy, ObserverEvent, PolicyVariant, PriorUsage } from '../contracts.ts'
+import { createKeyedHash, type KeyedHash } from '../keyed-hash/index.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
 import { FRACTION, TAG, TAIL_BITS, withTail } from './page-layout.ts'

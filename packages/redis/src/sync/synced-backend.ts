@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { HashRing, PARTITIONS, RingBackend } from '@sluice/fleet/backend'
+import { Metrics } from '@sluice/fleet/metrics'
 import {
   DEFAULT_MAX_KEYS,
   type SilenceRule,
@@ -24,7 +25,6 @@ import {
   type ScriptRunner,
   SluiceError,
 } from '@sluice/limiter-core/backend'
-import { Metrics } from '@sluice/metrics'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
 import { ExactBackend } from '../exact/exact-backend.ts'
 import { DEFAULT_MAX_BATCH } from '../exact/redis-backend.ts'

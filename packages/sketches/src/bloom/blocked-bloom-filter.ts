@@ -1,4 +1,4 @@
-import { scatterBits } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/limiter-core/keyed-hash'
 import { foreignSketch } from '../foreign-sketch.ts'
 import type { Sketch } from '../sketch.ts'
 import { HEADER_BYTES, type SketchBuffer } from '../sketch-buffer.ts'

@@ -1,4 +1,4 @@
-import { scatterBits } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/limiter-core/keyed-hash'
 
 // by its name: in a vm context, such as a jest test, each look-up of the global Math costs more than a whole hash
 export const imul: typeof Math.imul = Math.imul

@@ -1,4 +1,4 @@
-import { scatterBits } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/limiter-core/keyed-hash'
 import { type CellBits, type Cells, cellsIn, FULL } from '../cells.ts'
 import type { SlotSecret } from './slot-secret.ts'
 import { SATURATED } from './window-spans.ts'
@@ -10,7 +10,7 @@ const { imul, min } = Math
 
 /**
  * The counts of one slot: four rows of cells, with positions that are drawn for each slot. Positions are computed by
- * vector multiply-shift over the four halves of a key's 64-bit hash, as in `@sluice/keyed-hash`, so that two keys
+ * vector multiply-shift over the four halves of a key's 64-bit hash, as in `@sluice/limiter-core/keyed-hash`, so that two keys
  * collide in a given row with probability 1 / width, independent of earlier slots.
  */
 export class SlotMatrix {

@@ -1,5 +1,5 @@
-import type { KeyedHash } from '@sluice/keyed-hash'
 import type { CompiledPolicy, PriorUsage } from '@sluice/limiter-core'
+import type { KeyedHash } from '@sluice/limiter-core/keyed-hash'
 import type { SlotSecret } from './slot-secret.ts'
 import type { ForgivenKeys } from './window-forgiven.ts'
 import type { WindowMemory } from './window-memory.ts'

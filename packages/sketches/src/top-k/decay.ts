@@ -1,4 +1,4 @@
-import { scatterBits } from '@sluice/keyed-hash'
+import { scatterBits } from '@sluice/limiter-core/keyed-hash'
 
 /** Events with a probability of 2^-33 or less are treated as impossible, without drawing a random number. */
 const NEVER_BITS = 33

@@ -1,5 +1,5 @@
-import { hmacSha256 } from '@sluice/keyed-hash'
 import { kindOf, optionsOf, SluiceError } from '@sluice/limiter-core/http'
+import { hmacSha256 } from '@sluice/limiter-core/keyed-hash'
 
 /** Twelve base64 characters without padding, which are too few to be mistaken for an identifier. */
 const HMAC_BYTES = 9
