@@ -19,6 +19,8 @@ export interface WorkerOptions {
     /** Folder of their storage. Default: in memory. */
     readonly folder?: string
   }
+  /** Texts by the name of their binding. With any, Workers reach servers of this machine. */
+  readonly texts?: Readonly<Record<string, string>>
   /** Number of Workers that run the module and share the Durable Objects of the first. Default: 1. */
   readonly workers?: number
 }
@@ -82,6 +84,7 @@ function configOf(options: WorkerOptions): string {
   const names = workerNames(options)
   const { folder } = options.objects ?? {}
   const services = names.map((name) => `(name = "${name}", worker = .${name})`)
+  if (options.texts) services.push('(name = "internet", network = (allow = ["public", "private"]))')
   if (folder !== undefined) services.push(`(name = "disk", disk = (path = "${folder}", writable = true))`)
   const sockets = names.map((name) => `(name = "${name}", address = "127.0.0.1:0", http = (), service = "${name}")`)
   return `using Workerd = import "/workerd/workerd.capnp";
@@ -91,7 +94,8 @@ ${names.map((name, index) => workerOf(name, options, index === 0)).join('\n')}
 }
 
 function workerOf(name: string, options: WorkerOptions, isOwner: boolean): string {
-  const { compatibilityDate = COMPATIBILITY_DATE, compatibilityFlags = [], objects } = options
+  const { compatibilityDate = COMPATIBILITY_DATE, compatibilityFlags = [], objects, texts = {} } = options
+  const bindings = Object.entries(texts).map(([binding, text]) => `(name = "${binding}", text = "${text}")`)
   const fields = [
     'modules = [(name = "worker.mjs", esModule = embed "worker.mjs")]',
     `compatibilityDate = "${compatibilityDate}"`,
@@ -99,8 +103,9 @@ function workerOf(name: string, options: WorkerOptions, isOwner: boolean): strin
   ]
   if (objects) {
     const owner = isOwner ? '' : ', serviceName = "worker0"'
-    fields.push(`bindings = [(name = "LIMITS", durableObjectNamespace = (className = "LimitObject"${owner}))]`)
+    bindings.push(`(name = "LIMITS", durableObjectNamespace = (className = "LimitObject"${owner}))`)
   }
+  fields.push(`bindings = [${bindings}]`)
   if (objects && isOwner) {
     fields.push(
       // an object that waits on a busy machine would be evicted, and its counts have the times of another clock

@@ -55,6 +55,7 @@ export type { NodeRedisClient } from './runners/node-redis-client.ts'
 export type { RedisClient } from './runners/redis-client.ts'
 export { isRedisClients, type RedisClients } from './runners/redis-clients.ts'
 export { scriptRunner } from './runners/script-runner.ts'
+export type { UpstashRedisClient } from './runners/upstash-client.ts'
 export {
   redisSyncLedger,
   type SyncedBackend,

@@ -11,6 +11,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import { checkPrefix } from '../client/entity-key.ts'
 import type { RedisClient } from '../runners/redis-client.ts'
+import { refusedInWorkers } from '../runners/refused-in-workers.ts'
 import { scriptRunner } from '../runners/script-runner.ts'
 
 /** Common options of `redisChannel`, `redisSums` and `redisUniques`. */
@@ -59,6 +60,7 @@ export function channelSettings(
   { prefix = 'sluice', tickMs = 1_000, closeMs = 1_000, clock, observers }: SharedChannelOptions,
 ): ChannelSettings {
   checkPrefix(owner, prefix)
+  refusedInWorkers(owner)
   return {
     runner: scriptRunner(client),
     clock: clockOf(clock),

@@ -1,10 +1,17 @@
 import { createRequire } from 'node:module'
+import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
 
 /**
  * Returns ioredis. It is loaded when a client is created, so that teams with another client need not install it. Throws
- * the error of Node (`MODULE_NOT_FOUND`) if it is not installed.
+ * `SLUICE_BAD_OPTION` if it cannot be loaded.
  */
 export function loadIoredis(): typeof import('ioredis') {
-  // bundlers follow the first call; the source of this package is run as ES modules, without `require`
-  return typeof require === 'function' ? require('ioredis') : createRequire(`${process.cwd()}/`)('ioredis')
+  // bundlers follow the first call, and accept within `try` that the package is not installed; the source of this package
+  // is run as ES modules, without `require`
+  try {
+    return typeof require === 'function' ? require('ioredis') : createRequire(`${process.cwd()}/`)('ioredis')
+  } catch (error) {
+    const [reason] = messageOf(error).split('\n')
+    throw new SluiceError('SLUICE_BAD_OPTION', `ioredis cannot be loaded; npm install ioredis: ${reason}`)
+  }
 }

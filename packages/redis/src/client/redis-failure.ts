@@ -9,6 +9,7 @@ export interface RedisFailureOptions {
  * - the first word of a Redis error: `OOM`, `READONLY`, `LOADING`, `BUSY`, `MISCONF`, `NOAUTH`, `NOPERM`, `WRONGTYPE`,
  *   `CLUSTERDOWN`, …, `ERR` for a general error, or `LEASED` from the scripts of Sluice;
  * - `MAXCLIENTS`: Redis does not accept more clients;
+ * - `HTTP`: a gateway in front of Redis answered instead of it, or refused the token;
  * - `CONNECTION`: nothing was sent, or the connection broke before the reply was received;
  * - `LATE`: the deadline had passed.
  *

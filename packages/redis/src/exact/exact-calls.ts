@@ -66,8 +66,9 @@ export class ExactCalls {
    * If no other call is pending, sends the take in its own call with as few promises and objects as possible.
    */
   #takeByScript(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SoleDecision> {
+    const { runner } = this.#options
     const queue = this.#queueOf(name)
-    const taken = queue.isIdle ? this.#takeAtOnce(queue, charge, name, deadlineAt) : undefined
+    const taken = queue.isIdle && !runner.perTask ? this.#takeAtOnce(queue, charge, name, deadlineAt) : undefined
     if (taken) return taken
     const [request, decided] = requestOfOne(charge, name, deadlineAt)
     queue.add(request)
@@ -127,6 +128,7 @@ export class ExactCalls {
         (requests) => this.#send(requests),
         // in a cluster there may be thousands of slots, so idle queues are deleted; a single server needs one queue
         () => this.#options.runner.clustered && this.#queues.delete(slot),
+        this.#options.runner.perTask,
       )
       this.#queues.set(slot, queue)
     }

@@ -51,7 +51,7 @@ const MAX_MAX_BATCH = 1_000
  * takes from one slot after another, and refunds its units if a later slot denies or fails. This never admits too much,
  * but other requests may be denied until the refund.
  *
- * `client` is a `Redis` or `Cluster` of ioredis 5 or 6, or a `ScriptRunner`. `close` removes the listeners that the
+ * `client` is a client of ioredis, iovalkey, node-redis, valkey-glide or @upstash/redis, or a `ScriptRunner`. `close` removes the listeners that the
  * backend added to the client and leaves the client open. Calls reject with a `RedisFailure`.
  *
  * Throws `SLUICE_BAD_OPTION` if the client or an option is invalid, and `SLUICE_SECRET_MISSING` if `hashKeys` is `all`

@@ -7,6 +7,7 @@ import type { ScriptRequest } from './script-request.ts'
  * end of the current turn of the event loop, together with the other requests of the turn.
  */
 export class ScriptQueue {
+  readonly #perTask: boolean
   readonly #send: (requests: readonly ScriptRequest[]) => Promise<() => void>
   readonly #maxKeys: number
   readonly #idle: () => void
@@ -16,23 +17,30 @@ export class ScriptQueue {
 
   /**
    * `send` must never reject, and resolves with a function that settles the requests. A call contains at most `maxKeys`
-   * keys or a single request. `idle` is called when no request is waiting or pending.
+   * keys or a single request. `idle` is called when no request is waiting or pending. `perTask`: see `ScriptRunner`.
    */
-  constructor(maxKeys: number, send: (requests: readonly ScriptRequest[]) => Promise<() => void>, idle: () => void) {
+  constructor(
+    maxKeys: number,
+    send: (requests: readonly ScriptRequest[]) => Promise<() => void>,
+    idle: () => void,
+    perTask = false,
+  ) {
+    this.#perTask = perTask
     this.#maxKeys = maxKeys
     this.#send = send
     this.#idle = idle
   }
 
   add(request: ScriptRequest): void {
-    if (this.isIdle) {
+    if (this.isIdle && !this.#perTask) {
       this.#call([request])
       return
     }
     this.#waiting ??= new TurnBatch((waiting) => this.#callAll(waiting.take()))
-    this.#waiting.add(request)
+    this.#waiting.add(request, this.#perTask ? queueMicrotask : undefined)
   }
 
+  /** Whether a request would be sent at once. */
   get isIdle(): boolean {
     return this.#pending === 0 && !this.#waiting?.size
   }

@@ -21,6 +21,7 @@ import {
 import { countIdentity } from '../client/count-identity.ts'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
 import type { RedisClient } from '../runners/redis-client.ts'
+import { refusedInWorkers } from '../runners/refused-in-workers.ts'
 import { scriptRunner } from '../runners/script-runner.ts'
 import { InflightTable } from './inflight-table.ts'
 
@@ -85,6 +86,7 @@ const MIN_DEADLINES = 3
  */
 export function redisInflight(client: RedisClient | ScriptRunner, options: RedisInflightOptions = {}): InflightBackend {
   optionsOf('redisInflight', options, OPTIONS)
+  refusedInWorkers('redisInflight')
   const { limit, serverTime } = options
   const maxHoldMs =
     options.maxHoldMs === undefined ? undefined : parseTimerMs(options.maxHoldMs, 'redisInflight: maxHoldMs')

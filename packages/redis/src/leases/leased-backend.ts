@@ -13,6 +13,7 @@ import { ExactBackend } from '../exact/exact-backend.ts'
 import { ExactCalls } from '../exact/exact-calls.ts'
 import { DEFAULT_MAX_BATCH } from '../exact/redis-backend.ts'
 import type { RedisClient } from '../runners/redis-client.ts'
+import { refusedInWorkers } from '../runners/refused-in-workers.ts'
 import { scriptRunner } from '../runners/script-runner.ts'
 import { ServerState } from '../server-time/known-servers.ts'
 import { LeaseRedisLedger, type LeaseRedisOptions } from './redis-ledger.ts'
@@ -70,6 +71,7 @@ export function redisLeaseLedger(client: RedisClient | ScriptRunner, options: Le
 function partsOf(client: RedisClient | ScriptRunner, options: LeasedBackendOptions): LeaseRedisOptions {
   const names = [...ENTITY_KEY_OPTIONS, ...LEASE_OPTIONS, 'clock', 'serverTime'] as const
   const { clock: given, serverTime } = optionsOf('leasedBackend', options, names)
+  refusedInWorkers('leasedBackend')
   optionalFunction('leasedBackend: serverTime', serverTime)
   const terms = leaseTermsOf('leasedBackend', options)
   const keys = new EntityKeys('leasedBackend', options)

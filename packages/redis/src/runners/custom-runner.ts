@@ -23,6 +23,7 @@ export function customRunner(runner: ScriptRunner): ScriptRunner {
     get clustered() {
       return clustered
     },
+    perTask: runner.perTask === true,
     run: (...call) => (clustered ? called(runner, call) : called(runner, call).catch(refused)),
     ...(runner.sendCommands && { sendCommands: (commands) => runner.sendCommands?.(commands) }),
     ...(runner.serverOf && { serverOf: (key) => runner.serverOf?.(key) ?? '' }),

@@ -8,6 +8,8 @@ import { GlideRunner } from './glide-runner.ts'
 import { isNodeRedis } from './node-redis-client.ts'
 import { nodeRedisRunner } from './node-redis-runner.ts'
 import type { RedisClient } from './redis-client.ts'
+import { isUpstash } from './upstash-client.ts'
+import { UpstashRunner } from './upstash-runner.ts'
 
 const MOCK =
   'or in tests no backend or memoryBackend(), because mocks such as ioredis-mock do not run the scripts of Sluice'
@@ -16,7 +18,7 @@ const MOCK =
 const runners = processWideMap<RedisClient | ScriptRunner, ScriptRunner>(Symbol.for('sluice.redisRunners@1'))
 
 /**
- * Returns a runner for a client of ioredis, iovalkey, node-redis or valkey-glide, or for a `ScriptRunner`, which is
+ * Returns a runner for a client of ioredis, iovalkey, node-redis, valkey-glide or @upstash/redis, or for a `ScriptRunner`, which is
  * treated as clustered once a cluster rejects one of its calls. Throws `SLUICE_BAD_OPTION` for any other value.
  */
 export function scriptRunner(client: RedisClient | ScriptRunner): ScriptRunner {
@@ -33,11 +35,12 @@ function makeRunner(client: RedisClient | ScriptRunner): ScriptRunner {
   if (isRunner(client)) return customRunner(client)
   if (isNodeRedis(client)) return nodeRedisRunner(client)
   if (isGlide(client)) return new GlideRunner(client)
+  if (isUpstash(client)) return new UpstashRunner(client)
   if (!isIoRedis(client)) {
     const received = hasCommands(client) ? `${MOCK}, received a mock` : `received ${kindOf(client)}`
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `client: expected a client of ioredis, iovalkey, node-redis or valkey-glide, or a ScriptRunner, ${received}`,
+      `client: expected a client of ioredis, iovalkey, node-redis, valkey-glide or @upstash/redis, or a ScriptRunner, ${received}`,
     )
   }
   return new ClientRunner(client)

@@ -30,6 +30,7 @@ import { ExactBackend } from '../exact/exact-backend.ts'
 import { DEFAULT_MAX_BATCH } from '../exact/redis-backend.ts'
 import type { RedisClient } from '../runners/redis-client.ts'
 import { isRedisClients, type RedisClients } from '../runners/redis-clients.ts'
+import { refusedInWorkers } from '../runners/refused-in-workers.ts'
 import { scriptRunner } from '../runners/script-runner.ts'
 import { ServerState } from '../server-time/known-servers.ts'
 import { RedisSyncLedger, type RedisSyncOptions } from './redis-sync-ledger.ts'
@@ -117,6 +118,7 @@ function settingsOf(client: RedisClient | ScriptRunner, options: SyncedBackendOp
   const names = [...ENTITY_KEY_OPTIONS, ...SYNC_OPTIONS, 'onBackendError', 'clock', 'serverTime'] as const
   const { clock: given, serverTime, partitions, onBackendError } = optionsOf(owner, options, names)
   optionalFunction(`${owner}: serverTime`, serverTime)
+  refusedInWorkers(owner)
   const terms = syncTermsOf(owner, options)
   const { source, share } = compileFailover({ onBackendError })
   const rule = { source, share: onBackendError === undefined ? undefined : share }

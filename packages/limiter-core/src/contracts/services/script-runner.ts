@@ -28,6 +28,12 @@ export interface ScriptRunner {
   sendCommands?(commands: readonly (readonly string[])[]): Promise<readonly unknown[]> | undefined
   /** Whether all keys of one script must share a hash slot, as in Redis Cluster. Default: false. */
   readonly clustered?: boolean
+  /**
+   * Whether a call contains only requests of one task of the event loop, and waits for no earlier call. For platforms
+   * such as Cloudflare Workers, where a call ends with the request that made it. Default: false, requests that are made
+   * while a call is pending share the next one.
+   */
+  readonly perTask?: boolean
   /** Returns the name of the server that holds `key`: clocks of servers differ. Default: all keys are on one server. */
   serverOf?(key: string): string
   /**
