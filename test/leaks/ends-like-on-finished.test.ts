@@ -1,14 +1,19 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { inflightLimit } from '@sluice/node-http'
 import { eachSeed, until } from '@sluice/testkit'
 import express from 'express'
 import Koa from 'koa'
-import onFinished from 'on-finished'
 import { http1Life } from './lives/http1-life.ts'
 import { randomHandler } from './lives/life-handlers.ts'
+
+// the copy of node-http
+const requireOfOurs = createRequire(join(process.cwd(), 'packages/node-http/package.json'))
+const onFinished: (res: ServerResponse, run: () => void) => void = requireOfOurs('on-finished')
 
 /** What was seen of one response, in turns of the event loop after its first sign. */
 interface Seen {

@@ -12,7 +12,7 @@ export interface UpstashRequester {
 }
 
 /** Options that the client passes to `fetch`. */
-export interface UpstashRequestOptions {
+interface UpstashRequestOptions {
   readonly agent?: unknown
   readonly backend?: unknown
   readonly cache?: unknown
