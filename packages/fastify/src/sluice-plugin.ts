@@ -176,8 +176,8 @@ function addHooks(app: Home): void {
   })
   // for routes declared before the plugin, and for requests that skip the hook above, such as with `callNotFound`
   app.addHook('preHandler', function (this: Home, request: MarkedRequest, reply, done) {
-    const config: Config = routeConfigOf(request)
-    if (request[ADMITTED] || config[CHECKS_LIMITS]) done()
+    // the config is read last, because Fastify creates an object each time
+    if (request[ADMITTED] || (routeConfigOf(request) as Config)[CHECKS_LIMITS]) done()
     else check(partOf(this, request), request, reply, done)
   })
   app.addHook('onRoute', function (this: Home, route) {
