@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { createInflightLimiter, type LocalInflightLimiter } from '@sluice/limiter-core'
+import {
+  type AcquireOptions,
+  createInflightLimiter,
+  type LocalInflightLimiter,
+  type Permit,
+} from '@sluice/limiter-core'
 import { type AdaptiveOptions, adaptive, type LimitAlgorithmName } from '@sluice/overload'
 import { FakeClock } from '@sluice/testkit'
 
@@ -88,4 +93,37 @@ describe.each(ALGORITHMS)('a cap with the algorithm %s', (algorithm) => {
     const permits = Array.from({ length: 50 }, () => cap.acquire())
     expect(permits.filter(Boolean)).toHaveLength(20)
   })
+})
+
+test('work that has become slow is not counted apart from other work if its client once did it fast', () => {
+  const clock = new FakeClock()
+  const cap = createInflightLimiter({ clock, limit: adaptive() })
+  const asClient = (client: string): AcquireOptions => ({ client })
+  const serve = (forMs: number, ask: (permits: Permit[]) => void): void => {
+    for (let ms = 0; ms < forMs; ms += WORK_MS) {
+      const permits: Permit[] = []
+      ask(permits)
+      clock.advance(WORK_MS)
+      for (const permit of permits) permit.release()
+    }
+  }
+  const take = (permits: Permit[], client: string): void => {
+    const permit = cap.acquire(undefined, asClient(client))
+    if (permit) permits.push(permit)
+  }
+  serve(10_000, (permits) => {
+    take(permits, 'reports')
+    take(permits, 'pages')
+  })
+  // a dependency of the reports hangs: two end now and then, and others wait
+  const waiting: Permit[] = []
+  let elapsedMs = 0
+  serve(30_000, (permits) => {
+    take(permits, 'pages')
+    const permit = cap.acquire(undefined, asClient('reports'))
+    if (permit) waiting.push(permit)
+    elapsedMs += WORK_MS
+    if (elapsedMs % 200 === 0 && elapsedMs >= 2_000) waiting.shift()?.release()
+  })
+  expect(cap.count()).toBeLessThan(200)
 })

@@ -221,7 +221,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     const { any } = this.observers
     if (isPermit(answer)) {
       if (any) this.observers.permitAcquired(key, this.#observedCap(key, options))
-      return this.#learned || (any && !this.#isOwn) ? this.#watched(key, answer, options?.weight) : answer
+      return this.#learned || (any && !this.#isOwn) ? this.#watched(key, answer, options) : answer
     }
     if (answer?.allowed !== false) throw new MalformedAnswer('answer', answer, 'a permit or a denial')
     if (any) this.#reportDenial(key, answer, options)
@@ -234,8 +234,8 @@ export class BackedInflightLimiter implements InflightLimiter {
     else this.observers.capDenied(key, this.#observedCap(key, options, known))
   }
 
-  #watched(key: string, permit: Permit, places: number = 1): Permit {
-    const learn = this.#learned?.begin(key, places)
+  #watched(key: string, permit: Permit, { weight: places = 1, client, priority }: AcquireOptions = {}): Permit {
+    const learn = this.#learned?.begin(key, places, client ?? priority)
     return new WatchedPermit(permit, this.#clock, (heldMs, outcome) => {
       if (learn) {
         const before = this.limitOf(key)

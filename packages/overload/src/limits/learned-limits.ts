@@ -1,5 +1,6 @@
 import type { Clock, LearnedLimits, PermitOutcome } from '@sluice/limiter-core'
 import { RecentMap } from '../recent-map.ts'
+import { KindOfWork } from './kind-of-work.ts'
 import { LearnedLimit, type LimitBounds } from './learned-limit.ts'
 import type { LimitAlgorithm } from './limit-algorithm.ts'
 import { RunningWork, type Work } from './running-work.ts'
@@ -24,11 +25,13 @@ const [LONG_MS, LONG_WORK] = [1_000, 30]
 export class LearnedLimitsByKey implements LearnedLimits {
   readonly #options: LearnedLimitsOptions
   readonly #limits: RecentMap<LearnedLimit>
+  readonly #kinds: RecentMap<KindOfWork>
   readonly #running = new Map<string, RunningWork>()
 
   constructor(options: LearnedLimitsOptions) {
     this.#options = options
     this.#limits = new RecentMap(options.maxKeys)
+    this.#kinds = new RecentMap(options.maxKeys)
   }
 
   limitOf(key: string): number {
@@ -41,12 +44,13 @@ export class LearnedLimitsByKey implements LearnedLimits {
     return Math.min(bounds.max, limit + this.#longPlaces(running, learned, clock.now()))
   }
 
-  begin(key: string, places: number): (outcome: PermitOutcome) => void {
+  begin(key: string, places: number, kind?: string): (outcome: PermitOutcome) => void {
     const running = this.#running.get(key) ?? new RunningWork()
     this.#running.set(key, running)
     const now = this.#options.clock.now()
     this.#longPlaces(running, this.#limits.peek(key), now)
-    const work = running.begin(places, now)
+    const known = kind === undefined ? undefined : this.#kinds.use(JSON.stringify([key, kind]), () => new KindOfWork())
+    const work = running.begin(places, now, known)
     return (outcome) => {
       running.end(work)
       if (running.places === 0 && this.#running.get(key) === running) this.#running.delete(key)
@@ -58,6 +62,7 @@ export class LearnedLimitsByKey implements LearnedLimits {
     if (outcome !== 'success' && !this.#limits.peek(key)) return
     const { bounds, createAlgorithm, clock } = this.#options
     const now = clock.now()
+    if (outcome === 'success') work.kind?.ended(now - work.startedAt)
     this.#limits.use(key, () => new LearnedLimit(createAlgorithm(), bounds, now)).add(work, outcome, now, running)
   }
 

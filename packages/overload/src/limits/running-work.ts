@@ -1,7 +1,11 @@
+import type { KindOfWork } from './kind-of-work.ts'
+
 /** Work that holds places. */
 export interface Work {
   readonly startedAt: number
   readonly places: number
+  /** What is known of work of its kind. */
+  readonly kind: KindOfWork | undefined
   /** Places that were held for short work when this work began, its own included. */
   readonly inflight: number
   /** Whether it lasts much longer than other work. */
@@ -23,9 +27,9 @@ export class RunningWork {
     return this.#shortPlaces + this.#longPlaces
   }
 
-  begin(places: number, now: number): Work {
+  begin(places: number, now: number, kind?: KindOfWork): Work {
     this.#shortPlaces += places
-    const work = { startedAt: now, places, inflight: this.#shortPlaces, isLong: false }
+    const work = { startedAt: now, places, kind, inflight: this.#shortPlaces, isLong: false }
     this.#short.add(work)
     return work
   }
@@ -45,16 +49,26 @@ export class RunningWork {
     }
   }
 
-  /** Returns the places of long work: that which began before a time, and that which was long before. */
+  /**
+   * Returns the places of long work: that which began before a time. Work of a kind that has become slower is not long: it
+   * waits for something.
+   */
   longPlaces(startedBefore: number): number {
     for (const work of this.#short) {
       if (work.startedAt >= startedBefore) break
-      work.isLong = true
-      this.end(work)
-      this.#long.add(work)
-      this.#longPlaces += work.places
+      if (!work.kind?.isSlower) this.#move(work, true)
     }
+    for (const work of this.#long) if (work.kind?.isSlower) this.#move(work, false)
     return this.#longPlaces
+  }
+
+  #move(work: Work, isLong: boolean): void {
+    this.end(work)
+    work.isLong = isLong
+    if (isLong) this.#long.add(work)
+    else this.#short.add(work)
+    if (isLong) this.#longPlaces += work.places
+    else this.#shortPlaces += work.places
   }
 
   /** Returns the places of other work that began before a time. */

@@ -17,6 +17,9 @@ export interface AdaptiveLimit {
 export interface LearnedLimits {
   /** Returns the limit of a key, an integer from `min` to `max`. It may grow while work lasts. */
   limitOf(key: string): number
-  /** Reports that work has begun which holds `places`. Returns a function that reports how it has ended. */
-  begin(key: string, places: number): (outcome: PermitOutcome) => void
+  /**
+   * Reports that work has begun which holds `places`. `kind` names work that is expected to last equally long: its client
+   * or its priority. Returns a function that reports how it has ended.
+   */
+  begin(key: string, places: number, kind?: string): (outcome: PermitOutcome) => void
 }
