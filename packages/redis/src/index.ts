@@ -50,12 +50,12 @@ export { type RedisBackendOptions, redisBackend } from './exact/redis-backend.ts
 export { type RedisInflightOptions, redisInflight } from './inflight/redis-inflight.ts'
 export { type LeasedBackendOptions, leasedBackend, redisLeaseLedger } from './leases/leased-backend.ts'
 export { type RedisRecordsOptions, redisRecords } from './records/redis-records.ts'
+export type { UpstashRedisClient } from './rest/upstash-client.ts'
 export type { ValkeyGlideClient } from './runners/glide-client.ts'
 export type { NodeRedisClient } from './runners/node-redis-client.ts'
 export type { RedisClient } from './runners/redis-client.ts'
 export { isRedisClients, type RedisClients } from './runners/redis-clients.ts'
 export { scriptRunner } from './runners/script-runner.ts'
-export type { UpstashRedisClient } from './runners/upstash-client.ts'
 export {
   redisSyncLedger,
   type SyncedBackend,

@@ -12,7 +12,7 @@ import {
   type RedisNode,
 } from '../client/redis-client.ts'
 import { brokenFailure, failureOf, keyOnlyFailure, RedisFailure } from '../client/redis-failure.ts'
-import { isNoScript, shaOf } from './script-sha.ts'
+import { isNoScript, shaOf } from '../client/script-sha.ts'
 
 /** A call that was sent and has no reply yet. */
 interface Call {

@@ -1,6 +1,6 @@
 import type { Script } from '@sluice/limiter-core/backend'
+import { isNoScript, shaOf } from '../client/script-sha.ts'
 import type { NodeRedisClient } from './node-redis-client.ts'
-import { isNoScript, shaOf } from './script-sha.ts'
 
 /** Runs a script with node-redis: by `EVALSHA`, and by `EVAL` if the server has not cached the script yet. */
 export function evaluated(

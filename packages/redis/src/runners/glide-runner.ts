@@ -1,9 +1,9 @@
 import type { Script, ScriptRunner } from '@sluice/limiter-core/backend'
 import type { RedisFailure } from '../client/redis-failure.ts'
+import { shaOf } from '../client/script-sha.ts'
 import { isGlideCluster, type ValkeyGlideClient } from './glide-client.ts'
 import { glideFailure } from './glide-failure.ts'
 import { repliesOf } from './replies-of.ts'
-import { shaOf } from './script-sha.ts'
 
 /** Runs scripts with valkey-glide, which connects again without help and reports no events. */
 export class GlideRunner implements ScriptRunner {

@@ -1,6 +1,8 @@
 import type { ScriptRunner } from '@sluice/limiter-core'
 import { kindOf, processWideMap, SluiceError } from '@sluice/limiter-core/backend'
 import type { IoRedisClient } from '../client/redis-client.ts'
+import { isUpstash } from '../rest/upstash-client.ts'
+import { UpstashRunner } from '../rest/upstash-runner.ts'
 import { ClientRunner } from './client-runner.ts'
 import { customRunner } from './custom-runner.ts'
 import { isGlide } from './glide-client.ts'
@@ -8,8 +10,6 @@ import { GlideRunner } from './glide-runner.ts'
 import { isNodeRedis } from './node-redis-client.ts'
 import { nodeRedisRunner } from './node-redis-runner.ts'
 import type { RedisClient } from './redis-client.ts'
-import { isUpstash } from './upstash-client.ts'
-import { UpstashRunner } from './upstash-runner.ts'
 
 const MOCK =
   'or in tests no backend or memoryBackend(), because mocks such as ioredis-mock do not run the scripts of Sluice'

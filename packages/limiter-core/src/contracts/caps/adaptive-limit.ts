@@ -17,9 +17,6 @@ export interface AdaptiveLimit {
 export interface LearnedLimits {
   /** Returns the limit of a key, an integer from `min` to `max`. It may grow while work lasts. */
   limitOf(key: string): number
-  /**
-   * Reports that work has begun which holds `places`. `kind` names work that is expected to last equally long: its client
-   * or its priority. Returns a function that reports how it has ended.
-   */
+  /** Reports that work of a `kind`, its client or priority, holds `places`. Returns a function that reports its end. */
   begin(key: string, places: number, kind?: string): (outcome: PermitOutcome) => void
 }

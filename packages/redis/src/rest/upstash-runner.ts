@@ -1,6 +1,6 @@
-import { type Script, type ScriptRunner, SluiceError } from '@sluice/limiter-core/backend'
+import { type Script, type ScriptRunner, SluiceError, systemClock } from '@sluice/limiter-core/backend'
 import { brokenFailure, failureOfText, RedisFailure, unansweredFailure } from '../client/redis-failure.ts'
-import { shaOf } from './script-sha.ts'
+import { shaOf } from '../client/script-sha.ts'
 import { requesterOf, type UpstashRedisClient, type UpstashRequester } from './upstash-client.ts'
 
 type Command = readonly string[]
@@ -51,7 +51,7 @@ export class UpstashRunner implements ScriptRunner {
   async #sent(path: string, body: Command | readonly Command[]): Promise<unknown> {
     const { baseUrl, headers, options } = this.#requester
     const abort = new AbortController()
-    const timer = setTimeout(() => abort.abort(), ABORTED_MS)
+    const cancel = systemClock.after(ABORTED_MS, () => abort.abort())
     try {
       const response = await fetch(baseUrl + path, {
         method: 'POST',
@@ -64,7 +64,7 @@ export class UpstashRunner implements ScriptRunner {
     } catch (error) {
       throw abort.signal.aborted ? unansweredFailure() : sendingFailure(error)
     } finally {
-      clearTimeout(timer)
+      cancel()
     }
   }
 }
