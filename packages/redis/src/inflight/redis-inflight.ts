@@ -114,7 +114,7 @@ function timesOf(options: RedisInflightOptions): { readonly deadlineMs: number; 
   const leaseMs = Math.ceil(parseMs(options.leaseMs ?? LEASE_MS, 'redisInflight: leaseMs'))
   if (leaseMs >= MIN_DEADLINES * deadlineMs) return { deadlineMs, leaseMs }
   const expected = `at least ${MIN_DEADLINES} times deadlineMs (${MIN_DEADLINES * deadlineMs} ms)`
-  const received = shown(options.leaseMs, 'leaseMs')
+  const received = options.leaseMs === undefined ? `the default of ${LEASE_MS} ms` : shown(options.leaseMs, 'leaseMs')
   throw new SluiceError('SLUICE_BAD_DURATION', `redisInflight: leaseMs: expected ${expected}, received ${received}`)
 }
 
