@@ -35,7 +35,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/insight': 79,
   '@sluice/redis': 60,
   '@sluice/postgres': 22,
-  '@sluice/cloudflare': 9,
+  '@sluice/cloudflare': 7,
   // half of it is the library of conditions
   '@sluice/policies': 53,
   // without its dependencies; each command loads its own part

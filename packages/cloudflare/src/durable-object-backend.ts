@@ -9,8 +9,8 @@ import {
   optionsOf,
   processWideMap,
 } from '@sluice/limiter-core/backend'
-import { EntryNames } from './calls/entry-names.ts'
 import type { LimitNamespace } from './calls/limit-namespace.ts'
+import { ShardNames } from './calls/shard-names.ts'
 import { waitUntilOf } from './calls/wait-until.ts'
 import { ObjectBackend } from './object-backend.ts'
 
@@ -112,7 +112,7 @@ export function durableObjectBackend(
       return namespace.get(ids[shard], locationHint === undefined ? {} : { locationHint })
     },
     waitUntil: waitUntilOf(waitUntil),
-    names: new EntryNames(secret, shards),
+    names: new ShardNames(secret, shards),
     clock: clockOf(clock),
     serverTime,
     maxBatch,

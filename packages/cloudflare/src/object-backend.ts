@@ -1,4 +1,4 @@
-import { PlainCounter } from '@sluice/fleet/backend'
+import { PlainCounter, plainName } from '@sluice/fleet/backend'
 import {
   type Answer,
   type Backend,
@@ -16,10 +16,10 @@ import {
   Observers,
   takeParts,
 } from '@sluice/limiter-core/backend'
-import { type EntryNames, plain } from './calls/entry-names.ts'
 import type { LimitStub } from './calls/limit-namespace.ts'
 import type { ObjectRequest } from './calls/object-request.ts'
 import { ShardCalls } from './calls/shard-calls.ts'
+import type { ShardNames } from './calls/shard-names.ts'
 import type { WaitUntil } from './calls/wait-until.ts'
 
 export interface ObjectBackendDeps {
@@ -27,7 +27,7 @@ export interface ObjectBackendDeps {
   /** Returns a new stub of the object of a shard. */
   readonly stubOf: (shard: number) => LimitStub
   readonly waitUntil: WaitUntil | undefined
-  readonly names: EntryNames
+  readonly names: ShardNames
   readonly clock: Clock
   readonly serverTime: (() => number) | undefined
   readonly maxBatch: number
@@ -102,7 +102,11 @@ export class ObjectBackend implements Backend<Promise<Answer>> {
     // a time in the future or NaN means now, and JSON has no Infinity
     const then = Number.isNaN(takenAt) ? Number.MAX_VALUE : clamped(takenAt)
     const { id = '', issuedAt } = moment?.idempotencyKey ?? {}
-    return this.#request('adjust', charges, { takenAt: then, id: id && plain(id), deadlineAt: this.#lateAt(issuedAt) })
+    return this.#request('adjust', charges, {
+      takenAt: then,
+      id: id && plainName(id),
+      deadlineAt: this.#lateAt(issuedAt),
+    })
   }
 
   /** Returns the deadline of a command that must not be lost, which does not depend on how long the caller waits. */

@@ -1,5 +1,6 @@
+import { isFloats } from '@sluice/fleet/backend'
 import type { LimitEntries } from './limit-entries.ts'
-import { isFloats, type LimitStorage, MAX_KEYS, unawaited, type WriteOptions } from './limit-storage.ts'
+import { type LimitStorage, MAX_KEYS, unawaited, type WriteOptions } from './limit-storage.ts'
 
 /** Shortest time in ms between two deletions of expired entries. It grows with the number of entries. */
 const MIN_PAUSE_MS = 60_000

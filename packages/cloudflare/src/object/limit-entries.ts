@@ -1,8 +1,5 @@
-import { LimitEntry } from './limit-entry.ts'
+import { type EntryOf, LimitEntry } from '@sluice/fleet/backend'
 import { type LimitStorage, MAX_KEYS } from './limit-storage.ts'
-
-/** Returns an entry that is in memory. */
-export type EntryOf = (name: string) => LimitEntry
 
 /** Number of entries that an object keeps in memory while no request needs them. */
 const MAX_CACHED = 2_000

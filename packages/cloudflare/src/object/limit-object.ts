@@ -1,8 +1,8 @@
+import { Decisions, type EntryOf } from '@sluice/fleet/backend'
 import { type Clock, messageOf, systemClock } from '@sluice/limiter-core/backend'
 import { MARK, type ReplyMessage } from '../calls/call-message.ts'
-import { Decisions } from './decision.ts'
 import { Expiry } from './expiry.ts'
-import { type EntryOf, LimitEntries } from './limit-entries.ts'
+import { LimitEntries } from './limit-entries.ts'
 import { type LimitObjectState, type LimitStorage, MAX_KEYS, unawaited, type WriteOptions } from './limit-storage.ts'
 import { CallReader, type ReceivedCall } from './received-call.ts'
 

@@ -25,8 +25,3 @@ export const MAX_KEYS = 128
 export function unawaited(write: Promise<unknown>): void {
   write.catch(() => {})
 }
-
-/** Whether a stored value is an array of doubles, possibly of another realm. */
-export function isFloats(value: unknown): value is Float64Array {
-  return (value as Partial<Float64Array> | undefined)?.[Symbol.toStringTag] === 'Float64Array'
-}

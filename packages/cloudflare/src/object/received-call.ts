@@ -1,44 +1,22 @@
-import { repetitions } from '@sluice/fleet/backend'
-import type { CompiledPolicy, PriorUsage } from '@sluice/limiter-core/backend'
+import {
+  countNameOf,
+  doneNamesOf,
+  haveSameLayout,
+  type ReportedUsage,
+  type RowCharge,
+  type RowRequest,
+} from '@sluice/fleet/backend'
+import type { CompiledPolicy } from '@sluice/limiter-core/backend'
 import { type CallMessage, OPERATIONS, type SentCharge, type SentUsage } from '../calls/call-message.ts'
 import { checkedCall } from './checked-call.ts'
 import { checkedPolicy } from './checked-policy.ts'
-import { haveSameLayout } from './stored-cells.ts'
-
-/** A charge of a received request. */
-export interface ReceivedCharge {
-  /** Name of the entry. */
-  readonly name: string
-  readonly compiled: CompiledPolicy
-  readonly cost: number
-  readonly advisory: boolean
-  readonly known: ReportedUsage | undefined
-}
-
-/** Usage that a caller knows, with times of the object. */
-export interface ReportedUsage extends Pick<PriorUsage, 'used' | 'resetAfterMs' | 'admitted'> {
-  /** Time of the report; Infinity for usage that is always restored. */
-  readonly usedAt: number
-  readonly admittedAt: number
-}
-
-export interface ReceivedRequest {
-  readonly operation: keyof typeof OPERATIONS
-  readonly takenAt: number
-  /** Names of the entries of the idempotency id, one per charge; undefined without an id. */
-  readonly doneNames: readonly string[] | undefined
-  readonly charges: readonly ReceivedCharge[]
-}
 
 export interface ReceivedCall extends Pick<CallMessage, 'deadline' | 'given' | 'durable'> {
-  readonly requests: readonly ReceivedRequest[]
+  readonly requests: readonly RowRequest[]
   /** Names of all entries that the requests need. */
   readonly names: readonly string[]
 }
 
-/** Start of the names of counts and of idempotency ids in the storage. */
-const COUNT = 'c:'
-const DONE = 'd:'
 /** Number of compiled policies that an object keeps. */
 const MAX_POLICIES = 1_000
 const NAMES = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
@@ -52,13 +30,14 @@ export class CallReader {
     const message = checkedCall(JSON.parse(body))
     const { deadline, given, durable } = message
     const compiled = message.policies.map((text) => this.#compiledOf(text))
-    const counts = message.names.map((name) => COUNT + name)
+    const counts = message.names.map(countNameOf)
     const names = new Set<string>()
     checkLayouts(message, compiled)
-    const requests = message.requests.map(([number, takenAt, id, sent]): ReceivedRequest => {
+    const requests = message.requests.map(([number, takenAt, id, sent]): RowRequest => {
       const charges = sent.map((charge) => receivedCharge(charge, counts, compiled))
-      const doneNames = id === '' ? undefined : doneNamesOf(charges, id)
-      for (const { name } of charges) names.add(name)
+      const countNames = charges.map(({ name }) => name)
+      const doneNames = id === '' ? undefined : doneNamesOf(countNames, id)
+      for (const name of countNames) names.add(name)
       for (const name of doneNames ?? []) names.add(name)
       return { operation: NAMES[number], takenAt, doneNames, charges }
     })
@@ -74,12 +53,6 @@ export class CallReader {
     }
     return compiled
   }
-}
-
-/** A repeated key has an entry for each of its charges, because a request may adjust a key several times. */
-function doneNamesOf(charges: readonly ReceivedCharge[], id: string): string[] {
-  const names = charges.map(({ name }) => name)
-  return repetitions(names).map((before, index) => `${DONE}${before === 0 ? id : `${id}:${before}`} ${names[index]}`)
 }
 
 /** Throws if a call uses one name for policies with different cells. Another call would fail for this name only. */
@@ -99,7 +72,7 @@ function receivedCharge(
   [name, policy, cost, advisory, known]: SentCharge,
   names: readonly string[],
   policies: readonly CompiledPolicy[],
-): ReceivedCharge {
+): RowCharge {
   return {
     name: names[name],
     compiled: policies[policy],

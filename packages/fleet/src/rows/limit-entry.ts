@@ -1,5 +1,5 @@
 import { type CompiledPolicy, retentionMs } from '@sluice/limiter-core/backend'
-import { isFloats } from './limit-storage.ts'
+import { isFloats } from './floats.ts'
 import { cellsFrom, storedFrom } from './stored-cells.ts'
 
 /** Time in ms that entries are kept after their end, because the clock of another machine may be behind. */
@@ -13,7 +13,7 @@ const HEAD = 4
  * these two times, cells.
  */
 export class LimitEntry {
-  /** Time of the object in ms after which the entry holds nothing. */
+  /** Time of the storage in ms after which the entry holds nothing. */
   keptUntil: number
   resetAt: number
   refundedAt: number
@@ -47,7 +47,7 @@ export class LimitEntry {
     return cells
   }
 
-  /** Removes all usage, and makes usage that was reported before invalid. `clock`: time of the object. */
+  /** Removes all usage, and makes usage that was reported before invalid. `clock`: time of the storage. */
   reset(compiled: CompiledPolicy, now: number, clock: number): void {
     this.#compiled = compiled
     this.#cells = new Float64Array(compiled.cells)
@@ -74,7 +74,7 @@ export class LimitEntry {
     return Float64Array.from([keptUntil, 0, 0, 0, units])
   }
 
-  /** Returns the value for the storage of a key. `clock`: time of the object. */
+  /** Returns the value for the storage of a key. `clock`: time of the storage. */
   toStored(now: number, clock: number): Float64Array {
     const compiled = this.#compiled as CompiledPolicy
     const cells = this.#cells as Float64Array

@@ -1,7 +1,10 @@
 import { type CompiledPolicy, IDEMPOTENT_MS, NUMBERS, restoreUsage } from '@sluice/limiter-core/backend'
-import type { EntryOf } from './limit-entries.ts'
 import type { LimitEntry } from './limit-entry.ts'
-import type { ReceivedCharge, ReceivedRequest, ReportedUsage } from './received-call.ts'
+import type { ReportedUsage, RowCharge, RowRequest } from './row-request.ts'
+import { haveSameLayout } from './stored-cells.ts'
+
+/** Returns an entry that is in memory. */
+export type EntryOf = (name: string) => LimitEntry
 
 /** Time in ms that an idempotency id is kept: later repetitions are refused by their deadline. */
 const DONE_MS = 2 * IDEMPOTENT_MS
@@ -9,20 +12,20 @@ const DONE_MS = 2 * IDEMPOTENT_MS
 export interface DecisionTimes {
   /** Time of the decision. */
   readonly now: number
-  /** Time of the object, which differs from `now` only in tests. */
+  /** Time of the storage, which differs from `now` only in tests. */
   readonly clock: number
   /** Time of the decision before which counts may have been lost. */
   readonly lostBefore: number
 }
 
 /** A charge with its entry and its cells. */
-interface OpenCharge extends ReceivedCharge {
+interface OpenCharge extends RowCharge {
   readonly entry: LimitEntry
   readonly done: LimitEntry | undefined
   readonly doneName: string | undefined
 }
 
-/** Decides the requests of one call in memory, and collects the values to store. */
+/** Decides requests on entries in memory, and collects the values to store. */
 export class Decisions {
   /** Values to store, by name. */
   readonly writes: Map<string, Float64Array> = new Map()
@@ -35,8 +38,12 @@ export class Decisions {
     this.#times = times
   }
 
-  /** Returns the numbers of the answer, see `ReplyMessage`; null if the state of a key is unusable. */
-  decide({ operation, takenAt, charges: received, doneNames }: ReceivedRequest): (number | null)[] | null {
+  /**
+   * Returns the numbers of the answer: for each charge of an adjustment first the units that were applied, then for each
+   * charge the remaining units, and the wait, `resetAfterMs` and `availableAfterMs` in ms. Returns null if the state of a
+   * key is unusable.
+   */
+  decide({ operation, takenAt, charges: received, doneNames }: RowRequest): (number | null)[] | null {
     const charges = received.map((charge, index): OpenCharge => {
       const doneName = doneNames?.[index]
       const done = doneName === undefined ? undefined : this.#entryOf(doneName)
@@ -44,6 +51,7 @@ export class Decisions {
     })
     if (operation === 'reset') return charges.flatMap((charge) => this.#reset(charge))
     if (charges.some(({ entry, compiled }) => entry.cellsOf(compiled) === undefined)) return null
+    if (!haveOneLayoutPerName(charges)) return null
     if (operation === 'adjust') return this.#adjustAll(charges, takenAt)
     return this.#takeAll(charges, operation === 'take')
   }
@@ -102,7 +110,7 @@ export class Decisions {
     return this.#verdict(charge, 0)
   }
 
-  /** Restores usage that the caller knows and the object may have lost. */
+  /** Restores usage that the caller knows and the storage may have lost. */
   #restore(charge: OpenCharge): void {
     const { entry, compiled, known } = charge
     if (!known) return
@@ -133,4 +141,17 @@ export class Decisions {
 
 function cellsOf(entry: LimitEntry, compiled: CompiledPolicy): Float64Array {
   return entry.cellsOf(compiled) as Float64Array
+}
+
+/** Whether charges with one name are of policies with the same cells. */
+function haveOneLayoutPerName(charges: readonly RowCharge[]): boolean {
+  return charges.every(({ name, compiled }, index) =>
+    charges.every(
+      (other, before) =>
+        before >= index ||
+        other.name !== name ||
+        other.compiled === compiled ||
+        haveSameLayout(other.compiled, compiled),
+    ),
+  )
 }
