@@ -31,6 +31,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ],
   '@sluice/postgres': ['@sluice/fleet', '@sluice/limiter-core'],
   '@sluice/cloudflare': ['@sluice/fleet', '@sluice/limiter-core'],
+  '@sluice/stores': ['@sluice/fleet', '@sluice/limiter-core'],
   '@sluice/policies': [
     '@sluice/http',
     '@sluice/limiter-core',

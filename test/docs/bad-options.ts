@@ -34,6 +34,7 @@ import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums 
 import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
+import { type RowStore, storeBackend } from '@sluice/stores'
 import { InProcessObjects } from '../cloudflare/in-process-objects.ts'
 
 const SMALL = { version: 1, policies: [{ name: 'a', limit: 1, per: '1m' }] } as const
@@ -58,6 +59,7 @@ const none = (): number => 0
 const held = { maxHoldMs: '1m' } as const
 const streamed = { reserve: 1, extend: 'stream' } as const
 const objects = new InProcessObjects()
+const rows: RowStore = { read: async () => [], write: async () => true }
 const sql = { query: () => new Promise<never>(() => {}) }
 const hot = (options: object): unknown => redisCounters(runner, { ledger: postgresLedger(sql), ...options })
 const runner = { run: () => new Promise<unknown>(() => {}) }
@@ -119,6 +121,13 @@ export const badOptions: readonly BadOption[] = [
   ],
   ['limits with a short secret', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { secret: 'short' })],
   ['limits in PostgreSQL in empty batches', 'SLUICE_BAD_OPTION', () => postgresBackend(sql, { maxBatch: 0 })],
+  ['limits in an object that is not a store', 'SLUICE_BAD_OPTION', () => (storeBackend as Untyped)({ read: open })],
+  ['limits in a store without rows', 'SLUICE_BAD_OPTION', () => storeBackend({ ...rows, maxRows: 0 })],
+  ['limits in a store with a time as its clock', 'SLUICE_BAD_OPTION', () => storeBackend({ ...rows, now: 1 as never })],
+  ['limits in a store without a prefix', 'SLUICE_BAD_OPTION', () => storeBackend(rows, { prefix: '' })],
+  ['limits in a store with a name of two lines', 'SLUICE_BAD_OPTION', () => storeBackend(rows, { name: 'a\nb' })],
+  ['limits in a store with a short secret', 'SLUICE_BAD_OPTION', () => storeBackend(rows, { secret: 'short' })],
+  ['limits in a store in empty batches', 'SLUICE_BAD_OPTION', () => storeBackend(rows, { maxBatch: 0 })],
   ['limits of tools without limits', 'SLUICE_BAD_OPTION', () => limitTools({})],
   ['limits of tools in no object', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: [] })],
   ['a tool with an unknown limit', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: { a: policy } })],

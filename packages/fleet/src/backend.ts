@@ -20,5 +20,7 @@ export { Decisions, type DecisionTimes, type EntryOf } from './rows/decisions.ts
 export { EntryNames, plainName } from './rows/entry-names.ts'
 export { isFloats } from './rows/floats.ts'
 export { LimitEntry } from './rows/limit-entry.ts'
+export { bytesOfFloats, floatsOfBytes } from './rows/row-bytes.ts'
 export { countNameOf, doneNamesOf, type ReportedUsage, type RowCharge, type RowRequest } from './rows/row-request.ts'
+export type * from './rows/row-store.ts'
 export { haveSameLayout } from './rows/stored-cells.ts'

@@ -1,3 +1,4 @@
+export type { Change, Row, RowStore, RowVersion, RowWriteOptions } from '@sluice/fleet/backend'
 export type { LeaseGrant, LeaseLedger, LeaseRequest, LeaseTerms, MemoryLedger } from '@sluice/fleet/leases'
 export type { MemorySyncLedger, ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from '@sluice/fleet/sync'
 export type {
@@ -55,6 +56,11 @@ export { hostileKeys } from './contracts/hostile-keys.ts'
 export { inflightContract, type MadeInflightOptions, type MakeInflightLimiter } from './contracts/inflight-contract.ts'
 export { openedCounter } from './contracts/opened-counters.ts'
 export { PolicyDriver } from './contracts/policy-driver.ts'
+export {
+  type MakeRowStore,
+  type RowStoreContractOptions,
+  rowStoreContract,
+} from './contracts/rows/row-store-contract.ts'
 export { assertSameVerdict } from './contracts/same-verdict.ts'
 export { failingBackend } from './failing-backend.ts'
 export { FakeClock, type FakeClockOptions } from './fake-clock.ts'

@@ -39,6 +39,11 @@ export class ServerState {
     const before = this.lostBefore
     this.lostBefore = lostBefore
     if (before !== undefined && before !== lostBefore) this.#report('lost')
+    this.answered()
+  }
+
+  /** Records a reply without the time of the server. */
+  answered(): void {
     if (this.#isLost) this.#report('back')
   }
 

@@ -24,12 +24,12 @@ export function soonest(requests: readonly Pick<TimedRequest, 'deadlineAt'>[]): 
 export function stillWanted<R extends TimedRequest>(
   requests: readonly R[],
   now: number,
-  late: () => Error,
+  late: (request: R) => Error,
 ): readonly R[] {
   if (soonest(requests) > now) return requests
   return requests.filter((request) => {
     const wanted = request.deadlineAt === undefined || request.deadlineAt > now
-    if (!wanted) request.reject(late())
+    if (!wanted) request.reject(late(request))
     return wanted
   })
 }

@@ -1,0 +1,59 @@
+import type { ServerState } from '@sluice/fleet/backend'
+import type { Clock } from '@sluice/limiter-core/backend'
+import type { CheckedStore } from './checked-store.ts'
+
+/** Time in ms for which an estimate of the store's clock is used without asking again. */
+const ASK_MS = 5_000
+
+/** The time of the store: its clock, or else the wall clock of the process. */
+export class StoreClock {
+  readonly #store: CheckedStore
+  readonly #server: ServerState
+  readonly #clock: Clock
+  #askedAt = Number.NEGATIVE_INFINITY
+  #first: Promise<void> | undefined
+
+  constructor(store: CheckedStore, server: ServerState, clock: Clock) {
+    this.#store = store
+    this.#server = server
+    this.#clock = clock
+  }
+
+  /** Resolves when the time is known. Asks the store if the last answer is old, and waits only for the first answer. */
+  async ready(): Promise<void> {
+    if (!this.#isAsked) return
+    const isKnown = this.#server.at(0) !== undefined
+    if (isKnown && this.#clock.now() - this.#askedAt < ASK_MS) return
+    if (isKnown) void this.#ask().catch(() => {})
+    else {
+      this.#first ??= this.#ask().finally(() => {
+        this.#first = undefined
+      })
+      await this.#first
+    }
+  }
+
+  /** Returns the time of the store at a process time. Must be called after `ready`. */
+  at(processAt: number): number {
+    const known = this.#isAsked || this.#server.isSimulated ? this.#server.at(processAt) : undefined
+    return known ?? this.#clock.wall() + processAt - this.#clock.now()
+  }
+
+  /** Records that the store has answered. */
+  answered(): void {
+    const at = this.#clock.now()
+    if (this.#isAsked) this.#server.answered()
+    else this.#server.replied({ now: this.#clock.wall(), lostBefore: 0 }, at, at)
+  }
+
+  get #isAsked(): boolean {
+    return this.#store.hasClock && !this.#server.isSimulated
+  }
+
+  async #ask(): Promise<void> {
+    const sentAt = this.#clock.now()
+    this.#askedAt = sentAt
+    const now = await this.#store.now()
+    this.#server.replied({ now, lostBefore: 0 }, sentAt, this.#clock.now())
+  }
+}
