@@ -35,6 +35,7 @@ import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
 import { type RowStore, storeBackend } from '@sluice/stores'
+import { sqliteStore } from '@sluice/stores/sqlite'
 import { InProcessObjects } from '../cloudflare/in-process-objects.ts'
 
 const SMALL = { version: 1, policies: [{ name: 'a', limit: 1, per: '1m' }] } as const
@@ -59,6 +60,7 @@ const none = (): number => 0
 const held = { maxHoldMs: '1m' } as const
 const streamed = { reserve: 1, extend: 'stream' } as const
 const objects = new InProcessObjects()
+const sqlite = { exec: open, prepare: () => ({ get: open, run: () => ({ changes: 0 }) }) }
 const rows: RowStore = { read: async () => [], write: async () => true }
 const sql = { query: () => new Promise<never>(() => {}) }
 const hot = (options: object): unknown => redisCounters(runner, { ledger: postgresLedger(sql), ...options })
@@ -128,6 +130,9 @@ export const badOptions: readonly BadOption[] = [
   ['limits in a store with a name of two lines', 'SLUICE_BAD_OPTION', () => storeBackend(rows, { name: 'a\nb' })],
   ['limits in a store with a short secret', 'SLUICE_BAD_OPTION', () => storeBackend(rows, { secret: 'short' })],
   ['limits in a store in empty batches', 'SLUICE_BAD_OPTION', () => storeBackend(rows, { maxBatch: 0 })],
+  ['rows in an object that is not a database', 'SLUICE_BAD_OPTION', () => (sqliteStore as Untyped)({ exec: open })],
+  ['rows in a table with a quote', 'SLUICE_BAD_OPTION', () => sqliteStore(sqlite, { table: 'a"b' })],
+  ['rows in a file that blocks the process', 'SLUICE_BAD_OPTION', () => sqliteStore(sqlite, { busyMs: 5_000 })],
   ['limits of tools without limits', 'SLUICE_BAD_OPTION', () => limitTools({})],
   ['limits of tools in no object', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: [] })],
   ['a tool with an unknown limit', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: { a: policy } })],

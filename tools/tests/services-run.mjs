@@ -4,6 +4,7 @@ const SERVICES = [
   ['services/redis/redis-binary.ts', 'prepareRedis()'],
   ['services/postgres/postgres-binary.ts', 'preparePostgres()'],
   ['services/chromium-binary.ts', 'prepareChromium()'],
+  ['services/sqlite-node-binary.ts', 'sqliteNodeBinary()'],
 ]
 
 /** Installs missing servers and the browser that tests start. Returns counts like the other steps. */

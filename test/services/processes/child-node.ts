@@ -18,6 +18,8 @@ export interface ChildNodeOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Arguments for Node itself, such as `['--expose-gc']`. */
   readonly nodeArgs?: readonly string[]
+  /** Path of the executable of Node. Default: that of this process. */
+  readonly execPath?: string
 }
 
 interface Reply {
@@ -48,9 +50,10 @@ export class ChildNode<Program> {
   #lastId = 0
   #output = ''
 
-  constructor(path: string, { env = {}, nodeArgs = [] }: ChildNodeOptions) {
+  constructor(path: string, { env = {}, nodeArgs = [], execPath = process.execPath }: ChildNodeOptions) {
     this.#child = fork(RUNNER, [path], {
       cwd: root,
+      execPath,
       execArgv: ['--conditions=@sluice/source', ...nodeArgs],
       env: { ...process.env, NODE_OPTIONS: '', ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
