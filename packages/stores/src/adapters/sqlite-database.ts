@@ -9,15 +9,23 @@ export interface SqliteDatabase {
 /** The part of a prepared statement that `sqliteStore` uses. */
 export interface SqliteStatement {
   get(...values: (string | number | Uint8Array)[]): unknown
-  run(...values: (string | number | Uint8Array)[]): { readonly changes: number | bigint }
+  run(...values: (string | number | Uint8Array)[]): unknown
 }
 
-/** Ends the transaction of a database. SQLite has already ended it after some errors. */
-export function rollBack(database: SqliteDatabase): void {
+/** Returns the result of `run`, which must not return before it has written. Throws if another process writes. */
+export function inTransaction<T>(database: SqliteDatabase, run: () => T): T {
+  database.exec('BEGIN IMMEDIATE')
   try {
-    database.exec('ROLLBACK')
-  } catch {
-    // the caller reports the first error
+    const result = run()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // SQLite has already ended the transaction, and the caller needs the first error
+    }
+    throw error
   }
 }
 

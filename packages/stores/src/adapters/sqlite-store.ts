@@ -1,9 +1,9 @@
-import type { Change, Row, RowStore } from '@sluice/fleet/backend'
+import { type Change, type Row, type RowStore, type RowWriteOptions, TurnBatch } from '@sluice/fleet/backend'
 import { badOption, type Clock, clockOf, integerFrom, KEEP_ALIVE, optionsOf } from '@sluice/limiter-core/backend'
-import { isBusy, rollBack, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts'
+import { inTransaction, isBusy, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts'
 
 export interface SqliteStoreOptions {
-  /** Name of the table, from 1 to 64 letters, digits and underscores. Default: `sluice_rows`. */
+  /** Name of the table: 1 to 64 letters, digits and underscores. Default: `sluice_rows`. */
   readonly table?: string | undefined
   /**
    * Time in ms, from 0 to 1,000, for which a write blocks the process while another process writes. The write is then
@@ -38,42 +38,42 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
     throw badOption('sqliteStore: table', table, '1 to 64 letters, digits and underscores')
   }
   integerFrom('sqliteStore: busyMs', busyMs, 0, 1_000)
-  database.exec(`PRAGMA busy_timeout = ${CREATE_MS}`)
-  // an empty blob may be bound as null
-  database.exec(`CREATE TABLE IF NOT EXISTS ${table}
-    (key TEXT PRIMARY KEY, cells BLOB, version INTEGER NOT NULL, expires_at REAL NOT NULL) WITHOUT ROWID`)
-  database.exec(`PRAGMA busy_timeout = ${busyMs}`)
+  // cells may be null, because a client may bind an empty blob as null
+  database.exec(`PRAGMA busy_timeout = ${CREATE_MS}; CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY,
+    cells BLOB, version INTEGER NOT NULL, expires_at REAL NOT NULL) WITHOUT ROWID; PRAGMA busy_timeout = ${busyMs}`)
   return new SqliteStore(database, table, clockOf(clock))
+}
+
+interface Write extends RowWriteOptions {
+  readonly changes: readonly Change[]
+  readonly resolve: (isWritten: boolean) => void
+  readonly reject: (error: unknown) => void
 }
 
 class SqliteStore implements RowStore {
   readonly #database: SqliteDatabase
   readonly #clock: Clock
   readonly #select: SqliteStatement
-  readonly #create: SqliteStatement
-  readonly #replace: SqliteStatement
+  readonly #put: SqliteStatement
   readonly #next: SqliteStatement
-  readonly #sweep: SqliteStatement
+  readonly #delete: SqliteStatement
+  readonly #batch: TurnBatch<Write> = new TurnBatch(() => this.#writeAll())
   #sweptTo = ''
 
   constructor(database: SqliteDatabase, table: string, clock: Clock) {
     this.#database = database
     this.#clock = clock
     this.#select = database.prepare(`SELECT cells, version FROM ${table} WHERE key = ? AND expires_at > ?`)
-    this.#create = database.prepare(`INSERT INTO ${table} (cells, version, expires_at, key) VALUES (?, ?, ?, ?)
-      ON CONFLICT (key) DO UPDATE SET cells = excluded.cells, version = excluded.version,
-      expires_at = excluded.expires_at WHERE expires_at <= ?`)
-    this.#replace = database.prepare(`UPDATE ${table} SET cells = ?, version = ?, expires_at = ?
-      WHERE key = ? AND expires_at > ? AND version = ?`)
-    const part = `SELECT key, expires_at FROM ${table} WHERE key > ? ORDER BY key LIMIT ${SWEPT_ROWS}`
+    this.#put = database.prepare(`REPLACE INTO ${table} (key, cells, version, expires_at) VALUES (?, ?, ?, ?)`)
+    const part = `SELECT key, expires_at FROM ${table} WHERE key > ? ORDER BY key LIMIT ?`
     this.#next = database.prepare(`SELECT max(key) AS last, min(expires_at) AS soonest FROM (${part})`)
-    this.#sweep = database.prepare(`DELETE FROM ${table} WHERE key > ? AND key <= ? AND expires_at <= ?`)
+    this.#delete = database.prepare(`DELETE FROM ${table} WHERE key > ? AND key <= ? AND expires_at <= ?`)
   }
 
   async read(keys: readonly string[]): Promise<readonly (Row | undefined)[]> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return this.#rowsOf(keys, this.#clock.wall())
+        return keys.map((key) => this.#rowOf(key, this.#clock.wall()))
       } catch (error) {
         if (!isBusy(error) || attempt === READ_ATTEMPTS) throw error
         await new Promise<void>((resolve) => this.#clock.after(1, resolve, KEEP_ALIVE))
@@ -81,40 +81,40 @@ class SqliteStore implements RowStore {
     }
   }
 
-  async write(changes: readonly Change[], { ttlMs }: { readonly ttlMs: number }): Promise<boolean> {
-    const now = this.#clock.wall()
-    let hasBegun = false
+  /** The writes of a turn share a transaction, because each commit waits for the disk. */
+  write(changes: readonly Change[], { ttlMs }: RowWriteOptions): Promise<boolean> {
+    return new Promise((resolve, reject) => this.#batch.add({ changes, ttlMs, resolve, reject }))
+  }
+
+  #writeAll(): void {
+    const writes = this.#batch.take()
     try {
-      this.#database.exec('BEGIN IMMEDIATE')
-      hasBegun = true
-      const isWritten = changes.every((change) => this.#isWritten(change, now, ttlMs))
-      if (isWritten) this.#sweepSome(now)
-      this.#database.exec(isWritten ? 'COMMIT' : 'ROLLBACK')
-      return isWritten
+      const results = inTransaction(this.#database, () => {
+        const now = this.#clock.wall()
+        this.#sweepSome(now, SWEPT_ROWS * writes.length)
+        return writes.map((write) => this.#isWritten(write, now))
+      })
+      for (const [index, { resolve }] of writes.entries()) resolve(results[index])
     } catch (error) {
-      if (hasBegun) rollBack(this.#database)
-      if (isBusy(error)) return false
-      throw error
+      for (const { resolve, reject } of writes) isBusy(error) ? resolve(false) : reject(error)
     }
   }
 
-  #rowsOf(keys: readonly string[], now: number): (Row | undefined)[] {
-    return keys.map((key) => {
-      const row = this.#select.get(key, now) as { cells: Uint8Array | null; version: number } | undefined
-      return row && { cells: row.cells ?? new Uint8Array(), version: row.version }
-    })
+  #isWritten({ changes, ttlMs }: Write, now: number): boolean {
+    if (changes.some(({ key, version }) => this.#rowOf(key, now)?.version !== version)) return false
+    for (const { key, cells } of changes) this.#put.run(key, cells, Math.floor(Math.random() * VERSIONS), now + ttlMs)
+    return true
   }
 
-  #isWritten({ key, cells, version }: Change, now: number, ttlMs: number): boolean {
-    const values = [cells, Math.floor(Math.random() * VERSIONS), now + ttlMs, key, now] as const
-    const done = version === undefined ? this.#create.run(...values) : this.#replace.run(...values, Number(version))
-    return Number(done.changes) === 1
+  #rowOf(key: string, now: number): Row | undefined {
+    const row = this.#select.get(key, now) as { cells: Uint8Array | null; version: number } | undefined
+    return row && { cells: row.cells ?? new Uint8Array(), version: row.version }
   }
 
   /** Deletes the expired rows among the next few, so that no write takes long. */
-  #sweepSome(now: number): void {
-    const { last, soonest } = this.#next.get(this.#sweptTo) as { last: string | null; soonest: number | null }
-    if (last !== null && soonest !== null && soonest <= now) this.#sweep.run(this.#sweptTo, last, now)
+  #sweepSome(now: number, rows: number): void {
+    const { last, soonest } = this.#next.get(this.#sweptTo, rows) as { last: string | null; soonest: number | null }
+    if (last !== null && soonest !== null && soonest <= now) this.#delete.run(this.#sweptTo, last, now)
     this.#sweptTo = last ?? ''
   }
 }
