@@ -13,6 +13,7 @@ import { pages, pageText, tsconfigOfBlocks, writeBlocks } from './docs/blocks.ts
 import { root } from './repository.ts'
 import { type PostgresServer, startPostgres } from './services/postgres/postgres-server.ts'
 import { type RedisServer, startRedis } from './services/redis/redis-server.ts'
+import { sqliteNodeBinary } from './services/sqlite-node-binary.ts'
 
 const run = promisify(execFile)
 const blocks = writeBlocks()
@@ -30,9 +31,14 @@ function runnableOf(page: string): string[] {
   return blocks.filter((block) => block.page === page && block.runs).map(({ file }) => file)
 }
 
+/** Whether a page imports `node:sqlite`, which Node.js 20 does not have. */
+function needsSqlite(page: string): boolean {
+  return blocks.some((block) => block.page === page && /'node:sqlite'/.test(block.code))
+}
+
 /** Returns the output of a child process that failed, or an empty string. */
-async function complaintsOf(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  return run(process.execPath, args, { cwd: root, env, timeout: 110_000 }).then(
+async function complaintsOf(node: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  return run(node, args, { cwd: root, env, timeout: 110_000 }).then(
     () => '',
     (failure) => `${failure.stdout}${failure.stderr}${failure.killed ? 'it did not end by itself' : ''}`,
   )
@@ -55,13 +61,17 @@ describe('the code in the documentation', () => {
   }, 120_000)
 
   // several pages per process, because a process needs seconds to load the packages
-  test.each(groupsOf(pages.filter((page) => runnableOf(page).length > 0)))(
+  const running = pages.filter((page) => runnableOf(page).length > 0)
+  const apart = running.filter(needsSqlite)
+
+  test.each([...groupsOf(running.filter((page) => !needsSqlite(page))), ...groupsOf(apart)])(
     'runs: %s',
     async (group) => {
       const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...others } = process.env
-      const env = { ...others, REDIS_PORT: String(redis.port), POSTGRES_URL: postgres.url }
+      const env = { ...others, REDIS_PORT: String(redis.port), POSTGRES_URL: postgres.url, LIMITS_FILE: ':memory:' }
+      const node = group.split(', ').some(needsSqlite) ? sqliteNodeBinary() : process.execPath
       const files = group.split(', ').flatMap(runnableOf)
-      expect(await complaintsOf(['--conditions=@sluice/source', runner, ...files], env)).toBe('')
+      expect(await complaintsOf(node, ['--conditions=@sluice/source', runner, ...files], env)).toBe('')
     },
     120_000,
   )

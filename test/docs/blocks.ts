@@ -16,6 +16,8 @@ export interface DocBlock {
 const folder = join(root, '.artifacts/doc-blocks')
 /** Types of modules of runtimes. */
 const MODULES = '../../examples/workers/src/worker-configuration.d.ts'
+/** Types of a module that newer releases of Node.js have. */
+const SQLITE = '../../test/docs/node-sqlite.d.ts'
 const FENCE = /^```(?:ts|js|typescript|javascript)( no-run)?\n([\s\S]*?)^```$/gm
 
 /** Pages whose code blocks are checked. */
@@ -51,7 +53,7 @@ export function writeBlocks(): readonly DocBlock[] {
   // a block without imports is a module too
   for (const { file, code } of blocks) writeFileSync(file, `${code}\nexport {}\n`)
   const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false }
-  const tsconfig = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts', MODULES] }
+  const tsconfig = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts', MODULES, SQLITE] }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   return blocks
 }

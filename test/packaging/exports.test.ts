@@ -25,7 +25,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/overload': 7,
   '@sluice/sketches': 39,
   // five entries, of which a process loads one to three
-  '@sluice/fleet': 30,
+  '@sluice/fleet': 33,
   // four entries, of which a process loads one or two
   '@sluice/counters': 49,
   // two entries, of which most processes load one
@@ -41,7 +41,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/policies': 53,
   // without its dependencies; each command loads its own part
   '@sluice/cli': 31,
-  '@sluice/testkit': 56,
+  '@sluice/testkit': 58,
 }
 
 const folder = memoryFolder('sluice-exports-')
