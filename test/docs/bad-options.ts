@@ -35,6 +35,7 @@ import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
 import { type RowStore, storeBackend } from '@sluice/stores'
+import { mysqlStore } from '@sluice/stores/mysql'
 import { sqliteStore } from '@sluice/stores/sqlite'
 import { InProcessObjects } from '../cloudflare/in-process-objects.ts'
 
@@ -60,6 +61,7 @@ const none = (): number => 0
 const held = { maxHoldMs: '1m' } as const
 const streamed = { reserve: 1, extend: 'stream' } as const
 const objects = new InProcessObjects()
+const mysql = { query: () => new Promise<never>(() => {}), getConnection: () => new Promise<never>(() => {}) }
 const sqlite = { exec: open, prepare: () => ({ get: open, run: () => ({ changes: 0 }) }) }
 const rows: RowStore = { read: async () => [], write: async () => true }
 const sql = { query: () => new Promise<never>(() => {}) }
@@ -133,6 +135,9 @@ export const badOptions: readonly BadOption[] = [
   ['rows in an object that is not a database', 'SLUICE_BAD_OPTION', () => (sqliteStore as Untyped)({ exec: open })],
   ['rows in a table with a quote', 'SLUICE_BAD_OPTION', () => sqliteStore(sqlite, { table: 'a"b' })],
   ['rows in a file that blocks the process', 'SLUICE_BAD_OPTION', () => sqliteStore(sqlite, { busyMs: 5_000 })],
+  ['rows in an object that is not a pool', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ query: open })],
+  ['rows in a table of MySQL with a quote', 'SLUICE_BAD_OPTION', () => mysqlStore(mysql, { table: 'a`b' })],
+  ['rows in a pool without promises', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ ...mysql, promise: open })],
   ['limits of tools without limits', 'SLUICE_BAD_OPTION', () => limitTools({})],
   ['limits of tools in no object', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: [] })],
   ['a tool with an unknown limit', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: { a: policy } })],

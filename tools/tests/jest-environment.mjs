@@ -6,6 +6,7 @@ import { TestEnvironment } from 'jest-environment-node'
 const { compileFunction } = vm
 
 const RUNNER = '/jest-circus/build/jestAdapterInit.js'
+const OWN_ERROR = /^class Error\b/m
 const ASYNC_CONTEXT = 'new _nodeAsync_hooks.AsyncLocalStorage()'
 
 // once per process, although each test file has its own environment
@@ -13,7 +14,7 @@ if (compileFunction.name !== 'compileShared') vm.compileFunction = compileShared
 
 /** Like `vm.compileFunction`, except that V8 returns the code that it compiled for an earlier context. */
 function compileShared(original, params, options) {
-  const code = options?.filename?.endsWith(RUNNER) ? withPlainContext(original) : original
+  const code = options?.filename?.endsWith(RUNNER) ? withPlainContext(original) : withOwnError(original)
   // V8 shares no code whose `import()` has a handler
   if (!options?.parsingContext || code.includes('import(')) return compileFunction(code, params, options)
   const head = `(function (${params.join(', ')}) {`
@@ -30,6 +31,11 @@ function compileShared(original, params, options) {
 function withPlainContext(code) {
   if (!code.includes(ASYNC_CONTEXT)) throw new Error(`${RUNNER} keeps its tests in another way`)
   return code.replace(ASYNC_CONTEXT, `new (${PlainContext})()`)
+}
+
+/** A module may declare a class that has the name of one of the injected globals, such as mysql2: in a block it may. */
+function withOwnError(code) {
+  return OWN_ERROR.test(code) ? `{${code}\n}` : code
 }
 
 class PlainContext {

@@ -4,6 +4,7 @@ const SERVICES = [
   ['services/redis/redis-binary.ts', 'prepareRedis()'],
   ['services/postgres/postgres-binary.ts', 'preparePostgres()'],
   ['services/chromium-binary.ts', 'prepareChromium()'],
+  ['services/mysql/mysql-binary.ts', 'prepareMysql()'],
   ['services/sqlite-node-binary.ts', 'sqliteNodeBinary()'],
 ]
 

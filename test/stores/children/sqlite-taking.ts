@@ -2,14 +2,14 @@ import type { Clock } from '@sluice/limiter-core'
 import { storeBackend } from '@sluice/stores'
 import { type SqliteDatabase, sqliteStore } from '@sluice/stores/sqlite'
 import { FakeClock } from '@sluice/testkit'
-import { charge, hour } from '../bench.ts'
 import { CollectedTests } from '../collected-tests.ts'
 import { sqliteContracts } from '../sqlite-contracts.ts'
+import { Taker } from '../taker.ts'
 
 type OpenDatabase = new (path: string) => SqliteDatabase & { close(): void }
 
 const tests = new CollectedTests()
-let backend: ReturnType<typeof storeBackend>
+let taker: Taker
 
 function opened(path: string): SqliteDatabase {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite' as never) as { DatabaseSync: OpenDatabase }
@@ -28,34 +28,19 @@ export function run(title: string): Promise<void> {
 
 /** Opens the file. Further calls count in it. */
 export function open(path: string): void {
-  backend = storeBackend(sqliteStore(opened(path)), { name: 'sqlite' })
+  taker = new Taker(storeBackend(sqliteStore(opened(path)), { name: 'sqlite' }))
 }
 
 export function execute(path: string, sql: string): unknown {
   return opened(path).prepare(sql).get()
 }
 
-/** Takes `count` times at once, and returns the number of admitted takes. */
-export async function takeMany(key: string, count: number, limit: number): Promise<number> {
-  const policy = { ...hour, limit }
-  const takes = Array.from({ length: count }, () => backend.takeAll([charge(backend, 1, key, policy)]))
-  return (await Promise.all(takes)).filter(({ verdicts }) => verdicts[0].allowed).length
+export function takeMany(key: string, count: number, limit: number): Promise<number> {
+  return taker.takeMany(key, count, limit)
 }
 
-/** Takes for `ms` milliseconds with `callers` callers, and returns the number of decisions per second. */
-export async function rate(keys: number, callers: number, ms: number): Promise<number> {
-  const policy = { ...hour, limit: 1e9 }
-  let decisions = 0
-  const startedAt = performance.now()
-  const counter = charge(backend, 1, '', policy).counter
-  const caller = async (): Promise<void> => {
-    while (performance.now() - startedAt < ms) {
-      await backend.takeAll([{ key: `key ${decisions % keys}`, counter, cost: 1 }])
-      decisions++
-    }
-  }
-  await Promise.all(Array.from({ length: callers }, caller))
-  return Math.round((1_000 * decisions) / (performance.now() - startedAt))
+export function rate(keys: number, callers: number, ms: number): Promise<number> {
+  return taker.rate(keys, callers, ms)
 }
 
 /** Writes rows that expire at once, and then more rows. Returns the number of rows that are left. */
