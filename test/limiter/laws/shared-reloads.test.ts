@@ -5,6 +5,7 @@ import type { Backend, Clock } from '@sluice/limiter-core'
 import { policies } from '@sluice/policies'
 import { postgresBackend } from '@sluice/postgres'
 import { redisBackend } from '@sluice/redis'
+import { storeBackend } from '@sluice/stores'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
@@ -13,6 +14,7 @@ import { TextSource } from '../../policies/text-source.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { MemoryRowStore, MemoryRows } from '../../stores/memory-row-store.ts'
 import { type DrawnPolicy, drawPolicy, KEY } from './drawn-policy.ts'
 
 const MEMBERS = 3
@@ -54,6 +56,10 @@ const storages: Readonly<Record<string, Make>> = {
   'Durable Objects': async () => {
     const objects = new InProcessObjects()
     return (_, options) => durableObjectBackend(objects, options)
+  },
+  'a store': async () => {
+    const rows = new MemoryRows()
+    return (_, options) => storeBackend(new MemoryRowStore(rows), options)
   },
 }
 

@@ -4,6 +4,7 @@ import { memoryBackend } from '@sluice/limiter-core'
 import type { Answer, Backend, Charge, Policy } from '@sluice/limiter-core/backend'
 import { postgresBackend } from '@sluice/postgres'
 import { redisBackend } from '@sluice/redis'
+import { storeBackend } from '@sluice/stores'
 import { FakeClock, openedCounter } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
@@ -12,6 +13,7 @@ import { ownSchema } from '../../postgres/own-schema.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { MemoryRowStore } from '../../stores/memory-row-store.ts'
 
 const MINUTE = 60_000
 const minute: Policy = { name: 'minute', algorithm: 'fixed-window', limit: 10, windowMs: MINUTE }
@@ -55,6 +57,7 @@ const shared: [string, (clock: FakeClock) => Backend | Promise<Backend>][] = [
     'durableObjectBackend',
     (clock) => durableObjectBackend(new InProcessObjects(), { clock, serverTime: () => clock.now() }),
   ],
+  ['storeBackend', (clock) => storeBackend(new MemoryRowStore(), { clock, serverTime: () => clock.now() })],
 ]
 
 describe.each([...shared, ['memoryBackend', (clock: FakeClock) => memoryBackend({ clock })] as const])(

@@ -3,12 +3,14 @@ import { durableObjectBackend } from '@sluice/cloudflare'
 import { type AlgorithmName, type Backend, createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
 import { redisBackend } from '@sluice/redis'
+import { storeBackend } from '@sluice/stores'
 import { FakeClock } from '@sluice/testkit'
 import { InProcessObjects } from '../../cloudflare/in-process-objects.ts'
 import { ServerClock } from '../../limiter/laws/storages.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { MemoryRowStore } from '../../stores/memory-row-store.ts'
 
 let redis: RedisServer
 let postgres: PostgresServer
@@ -37,6 +39,7 @@ const storages: Readonly<Record<string, (clock: FakeClock, server: ServerClock) 
   PostgreSQL: (clock, server) => postgresBackend(postgres.pool(), { clock, serverTime: () => server.now() }),
   'Durable Objects': (clock, server) =>
     durableObjectBackend(new InProcessObjects(), { clock, serverTime: () => server.now() }),
+  'a store': (clock, server) => storeBackend(new MemoryRowStore(), { clock, serverTime: () => server.now() }),
 }
 const cases = Object.keys(storages).flatMap((name) =>
   forms.map(([algorithm, slices]) => [name, algorithm, slices] as const),

@@ -73,7 +73,7 @@ export class StoreCalls {
       this.#waiting = [...(retry?.requests ?? []), ...this.#waiting]
       if (this.#waiting.length > 0) this.#turn.schedule()
     }
-    if (retry) this.#options.clock.after(retry.pauseMs, free, KEEP_ALIVE)
+    if (retry && retry.pauseMs > 0) this.#options.clock.after(retry.pauseMs, free, KEEP_ALIVE)
     else free()
   }
 
