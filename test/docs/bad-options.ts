@@ -35,6 +35,7 @@ import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
 import { type RowStore, storeBackend } from '@sluice/stores'
+import { denoKvStore } from '@sluice/stores/deno-kv'
 import { mysqlStore } from '@sluice/stores/mysql'
 import { sqliteStore } from '@sluice/stores/sqlite'
 import { InProcessObjects } from '../cloudflare/in-process-objects.ts'
@@ -61,6 +62,10 @@ const none = (): number => 0
 const held = { maxHoldMs: '1m' } as const
 const streamed = { reserve: 1, extend: 'stream' } as const
 const objects = new InProcessObjects()
+const denoKv = {
+  getMany: async () => [],
+  atomic: () => ({ check: open, set: open, commit: async () => ({ ok: true }) }),
+}
 const mysql = { query: () => new Promise<never>(() => {}), getConnection: () => new Promise<never>(() => {}) }
 const sqlite = { exec: open, prepare: () => ({ get: open, run: () => ({ changes: 0 }) }) }
 const rows: RowStore = { read: async () => [], write: async () => true }
@@ -138,6 +143,8 @@ export const badOptions: readonly BadOption[] = [
   ['rows in an object that is not a pool', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ query: open })],
   ['rows in a table of MySQL with a quote', 'SLUICE_BAD_OPTION', () => mysqlStore(mysql, { table: 'a`b' })],
   ['rows in a pool without promises', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ ...mysql, promise: open })],
+  ['rows in an object that is not Deno KV', 'SLUICE_BAD_OPTION', () => (denoKvStore as Untyped)({ atomic: open })],
+  ['rows in Deno KV without a prefix', 'SLUICE_BAD_OPTION', () => denoKvStore(denoKv, { prefix: '' })],
   ['limits of tools without limits', 'SLUICE_BAD_OPTION', () => limitTools({})],
   ['limits of tools in no object', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: [] })],
   ['a tool with an unknown limit', 'SLUICE_BAD_OPTION', () => (limitTools as Untyped)({ tools: { a: policy } })],

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { CollectedTests } from '../runtimes/programs/collected-tests.ts'
 import { type ChildNode, startNode } from '../services/processes/child-node.ts'
 import { sqliteNodeBinary } from '../services/sqlite-node-binary.ts'
-import { CollectedTests } from './collected-tests.ts'
 import { sqliteContracts } from './sqlite-contracts.ts'
 
 type Taking = typeof import('./children/sqlite-taking.ts')

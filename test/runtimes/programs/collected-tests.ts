@@ -11,14 +11,23 @@ export class CollectedTests implements TestRunner {
   readonly #titles: string[] = []
   readonly #tests: { readonly title: string; readonly run: () => void | Promise<void> }[] = []
 
-  describe(name: string, define: () => void): void {
+  readonly describe = (name: string, define: () => void): void => {
     this.#titles.push(name)
     define()
     this.#titles.pop()
   }
 
-  test(name: string, run: () => void | Promise<void>): void {
+  readonly test = (name: string, run: () => void | Promise<void>): void => {
     this.#tests.push({ title: [...this.#titles, name].join(' › '), run })
+  }
+
+  get titles(): readonly string[] {
+    return this.#tests.map(({ title }) => title)
+  }
+
+  /** Runs one test. Rejects if it fails. */
+  async runOne(title: string): Promise<void> {
+    await this.#tests.find((each) => each.title === title)?.run()
   }
 
   async run(): Promise<Outcome> {

@@ -2,7 +2,7 @@ import type { Clock } from '@sluice/limiter-core'
 import { storeBackend } from '@sluice/stores'
 import { type SqliteDatabase, sqliteStore } from '@sluice/stores/sqlite'
 import { FakeClock } from '@sluice/testkit'
-import { CollectedTests } from '../collected-tests.ts'
+import { CollectedTests } from '../../runtimes/programs/collected-tests.ts'
 import { sqliteContracts } from '../sqlite-contracts.ts'
 import { Taker } from '../taker.ts'
 
@@ -23,7 +23,7 @@ export function collect(path: string): readonly string[] {
 }
 
 export function run(title: string): Promise<void> {
-  return tests.run(title)
+  return tests.runOne(title)
 }
 
 /** Opens the file. Further calls count in it. */
