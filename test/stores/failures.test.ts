@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { createLimiter } from '@sluice/limiter-core'
 import { type Answer, type Backend, systemClock } from '@sluice/limiter-core/backend'
 import { type RowStore, StoreFailure, storeBackend } from '@sluice/stores'
+import { FakeClock } from '@sluice/testkit'
 import { charge, LIMIT, take, used, within } from './bench.ts'
 import { MemoryRowStore } from './memory-row-store.ts'
 
@@ -13,6 +14,7 @@ beforeEach(() => {
   backend = storeBackend(store)
 })
 
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 const never = (): Promise<never> => new Promise(() => {})
 const timed = (ms: number): Promise<Answer> => backend.takeAll([charge(backend)], within(ms))
 
@@ -42,6 +44,22 @@ describe('a store that hangs', () => {
   test('is not called for a request whose deadline has passed', async () => {
     await expect(timed(-1)).rejects.toMatchObject({ code: 'LATE', mayHaveCounted: false })
     expect(store.reads).toBe(0)
+  })
+})
+
+describe('a clock of the store that never answers', () => {
+  test('is asked again after a second', async () => {
+    const clock = new FakeClock({ nowMs: 1_000 })
+    let asked = 0
+    const now = (): Promise<number> => (asked++ === 0 ? never() : Promise.resolve(clock.wall()))
+    const slow = storeBackend(Object.assign(store, { now }), { clock })
+    const first = slow.takeAll([charge(slow)], { deadlineAt: clock.now() + 50 })
+    await turn()
+    clock.advance(50)
+    await expect(first).rejects.toMatchObject({ code: 'LATE', mayHaveCounted: false })
+    clock.advance(1_000)
+    expect(await take(slow)).toBe(true)
+    expect(asked).toBe(2)
   })
 })
 

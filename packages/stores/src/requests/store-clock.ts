@@ -4,6 +4,8 @@ import type { CheckedStore } from './checked-store.ts'
 
 /** Time in ms for which an estimate of the store's clock is used without asking again. */
 const ASK_MS = 5_000
+/** Time in ms after which the store is asked again if it has never answered. */
+const FIRST_ASK_MS = 1_000
 
 /** The time of the store: its clock, or else the wall clock of the process. */
 export class StoreClock {
@@ -22,15 +24,12 @@ export class StoreClock {
   /** Resolves when the time is known. Asks the store if the last answer is old, and waits only for the first answer. */
   async ready(): Promise<void> {
     if (!this.#isAsked) return
-    const isKnown = this.#server.at(0) !== undefined
-    if (isKnown && this.#clock.now() - this.#askedAt < ASK_MS) return
-    if (isKnown) void this.#ask().catch(() => {})
-    else {
-      this.#first ??= this.#ask().finally(() => {
-        this.#first = undefined
-      })
+    const askedAgoMs = this.#clock.now() - this.#askedAt
+    if (this.#server.at(0) === undefined) {
+      // a call that has hung must not stop the calls after it
+      if (!this.#first || askedAgoMs >= FIRST_ASK_MS) this.#first = this.#askFirst()
       await this.#first
-    }
+    } else if (askedAgoMs >= ASK_MS) void this.#ask().catch(() => {})
   }
 
   /** Returns the time of the store at a process time. Must be called after `ready`. */
@@ -48,6 +47,14 @@ export class StoreClock {
 
   get #isAsked(): boolean {
     return this.#store.hasClock && !this.#server.isSimulated
+  }
+
+  async #askFirst(): Promise<void> {
+    try {
+      await this.#ask()
+    } finally {
+      this.#first = undefined
+    }
   }
 
   async #ask(): Promise<void> {
