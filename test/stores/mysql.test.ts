@@ -95,6 +95,16 @@ describe('storeBackend on MariaDB', () => {
     expect(await Promise.all(['x', 'y', 'z'].map((key) => used(backend, key)))).toEqual([LIMIT, LIMIT, LIMIT])
   })
 
+  test('gives up a take at its deadline while the server hangs, and counts it at most once', async () => {
+    const backend = storeBackend(await migrated('hangs'))
+    await backend.takeAll([charge(backend, 3)])
+    server.pause()
+    await expect(backend.takeAll([charge(backend)], within(50))).rejects.toMatchObject({ code: 'LATE' })
+    server.resume()
+    expect([3, 4]).toContain(await used(backend))
+    expect(await take(backend)).toBe(true)
+  })
+
   test('decides by the failure rule while the server is gone, and keeps its counts', async () => {
     const backend = storeBackend(await migrated('crashes'))
     await backend.takeAll([charge(backend, 3)])

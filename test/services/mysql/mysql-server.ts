@@ -55,6 +55,15 @@ export class MysqlServer {
     if (ended()) throw new Error(`mariadbd on port ${this.address.port} has ended: ${this.#output}`)
   }
 
+  /** The server still accepts connections and bytes, and does not answer. */
+  pause(): void {
+    this.#child?.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT')
+  }
+
   /** Simulates a crash. Resolves when the process is gone. Its folder stays. */
   async kill(): Promise<void> {
     const child = this.#child
