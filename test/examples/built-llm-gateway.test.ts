@@ -10,6 +10,7 @@ import { postgresLedger } from '@sluice/counters/postgres'
 import type { InsightSnapshot } from '@sluice/insight'
 import { createLimiter } from '@sluice/limiter-core'
 import { createQuotas, type QuotaBalance, quota } from '@sluice/quotas'
+import { numberOfRuns } from '@sluice/testkit'
 import { prices } from '../../examples/llm-gateway/src/meter.ts'
 import { Upstream } from '../../examples/llm-gateway/src/upstream.ts'
 import { ask } from '../insight/page/page-request.ts'
@@ -140,10 +141,7 @@ async function billedToTheToken(env: Readonly<Record<string, string>> = {}): Pro
   expect(await gateway?.end()).toBe(0)
 }
 
-test('bills every token that was delivered, also of cancelled calls, and a kill leaves no reservation in PostgreSQL', () =>
-  billedToTheToken())
-
-test('bills every token that was delivered, also of cancelled calls, and a kill leaves no reservation in a folder', async () => {
+const inFolder = async (): Promise<void> => {
   const folder = memoryFolder('sluice-example-')
   try {
     copyEmbeddedTemplate(folder)
@@ -152,7 +150,14 @@ test('bills every token that was delivered, also of cancelled calls, and a kill 
     await gateway?.kill()
     rmSync(folder, { recursive: true, force: true })
   }
-})
+}
+const stores = [['a folder', inFolder] as const, ['PostgreSQL', billedToTheToken] as const]
+
+// the tests below use PostgreSQL
+test.each(stores.slice(0, numberOfRuns(stores.length)))(
+  'bills every token that was delivered, also of cancelled calls, and a kill leaves no reservation in %s',
+  (_, billed) => billed(),
+)
 
 test('a call that runs when the gateway is killed holds money until its hold is over, and costs nothing', async () => {
   const ada = new Customer(await started(ENOUGH), 'sk-ada')
