@@ -59,8 +59,9 @@ test('TypeScript in nodenext accepts the packages from both kinds of module', as
   // two compilations and several processes, on a busy machine
 }, 300_000)
 
-describe.each(bundlers)('a bundle of %s', (bundler) => {
-  // formats/bundles.long.ts has all formats of all bundlers, with each adapter alone, and all platforms of esbuild
+// formats/bundles.long.ts has all formats of all bundlers, with each adapter alone, and all platforms of esbuild. Vite
+// bundles with rolldown
+describe.each(bundlers.filter((bundler) => bundler !== 'rolldown'))('a bundle of %s', (bundler) => {
   const formats = bundler === 'esbuild' ? (['esm', 'cjs'] as const) : (['esm'] as const)
   test.each(formats)('as %s limits the apps of every adapter', async (format) => {
     const { folder } = project
