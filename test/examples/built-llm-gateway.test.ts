@@ -182,7 +182,7 @@ test('a call that runs when the gateway ends is billed', async () => {
 })
 
 test('a stream ends with an error when the money is used up, and the next call is denied', async () => {
-  const url = await started({ ...ENOUGH, BUDGET: '0.003' })
+  const url = await started({ ...ENOUGH, BUDGET: '0.0015' })
   const ada = new Customer(url, 'sk-ada')
   let received = 0
   const failure = await ada
@@ -192,7 +192,7 @@ test('a stream ends with an error when the money is used up, and the next call i
   // the last word may cost more than what is left, and the upstream may be some words ahead of the gateway
   const isSettled = async (): Promise<boolean> => {
     const spent = await ada.spent()
-    const least = Math.min(prices.amount('0.003'), prices.costOf('stub-small', { input: 4, output: received }))
+    const least = Math.min(prices.amount('0.0015'), prices.costOf('stub-small', { input: 4, output: received }))
     return spent >= least && spent <= priceOf(deliveredTo('ada'))
   }
   await eventually(isSettled, { what: 'the bill' })
