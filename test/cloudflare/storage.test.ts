@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { type DurableObjectBackendOptions, durableObjectBackend, LimitObject } from '@sluice/cloudflare'
-import type { Answer, Backend, Policy } from '@sluice/limiter-core/backend'
-import { openedCounter, seededRandom } from '@sluice/testkit'
+import { type Answer, type Backend, type Policy, systemClock } from '@sluice/limiter-core/backend'
+import { FakeClock, openedCounter, seededRandom } from '@sluice/testkit'
 import { InProcessObjects, type InProcessStorage } from './in-process-objects.ts'
 
 const LIMIT = 10
@@ -91,26 +91,29 @@ test.each([true, false])('with `durable: %s`, replies wait for the storage accor
 describe('the alarm', () => {
   const ring = (): Promise<void> => new LimitObject({ storage: storage() }).alarm()
   const counts = (): string[] => [...storage().values.keys()].filter((name) => name.startsWith('c:'))
-  const passTime = (ms: number): void => {
-    const now = Date.now() + ms
-    jest.spyOn(Date, 'now').mockReturnValue(now)
-  }
+  let clock: FakeClock
+
+  // the runtime creates objects, so that they have no option for a clock
+  beforeEach(() => {
+    clock = new FakeClock()
+    jest.spyOn(systemClock, 'wall').mockImplementation(() => clock.wall())
+  })
 
   test('deletes expired counts only, and is set for the end of the next', async () => {
     const backend = made()
     const keys = Array.from({ length: 300 }, (_, index) => `key ${index}`)
     await Promise.all(keys.map((key) => take(backend, key)))
     const { alarmAt } = storage()
-    expect(alarmAt).toBeGreaterThanOrEqual(Date.now() + hour.windowMs)
-    passTime(hour.windowMs / 2)
+    expect(alarmAt).toBeGreaterThanOrEqual(clock.wall() + hour.windowMs)
+    clock.advance(hour.windowMs / 2)
     await take(backend, 'late')
-    passTime(hour.windowMs / 2 + 60_000)
+    clock.advance(hour.windowMs / 2 + 60_000)
     await ring()
     expect(counts()).toHaveLength(1)
     const { alarmAt: next } = storage()
-    expect(next).toBeGreaterThan(Date.now())
-    expect(next).toBeLessThan(Date.now() + hour.windowMs)
-    passTime(hour.windowMs)
+    expect(next).toBeGreaterThan(clock.wall())
+    expect(next).toBeLessThan(clock.wall() + hour.windowMs)
+    clock.advance(hour.windowMs)
     await ring()
     expect([...storage().values.keys()]).toEqual(['s:created'])
   })
@@ -118,7 +121,7 @@ describe('the alarm', () => {
   test('keeps a count that is used while expired counts are deleted', async () => {
     const backend = made()
     await take(backend, 'a')
-    passTime(2 * hour.windowMs)
+    clock.advance(2 * hour.windowMs)
     const object = objects.objects.get('sluice:0') as LimitObject
     const ringing = object.alarm()
     await take(backend, 'a', { cost: 2 })

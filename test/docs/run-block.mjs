@@ -6,6 +6,7 @@ import { register } from 'node:module'
 import net, { Server } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { Cluster, Redis } from 'ioredis'
+import pg from 'pg'
 import { createClient, createCluster, createSentinel } from 'redis'
 
 register('./typescript-hooks.mjs', import.meta.url)
@@ -47,6 +48,13 @@ for (const prototype of [Redis.prototype, Cluster.prototype, ...ofNodeRedis.map(
     clients.add(this)
     return connect.apply(this, args)
   }
+}
+
+// otherwise an idle connection keeps the process alive for the 10 s after which the pool closes it
+const { connect: connectPool } = pg.Pool.prototype
+pg.Pool.prototype.connect = function withoutIdle(...args) {
+  this.options.allowExitOnIdle = true
+  return connectPool.apply(this, args)
 }
 
 let current

@@ -14,6 +14,9 @@ const PER_SECOND = 500
 /** How long traffic runs before the fault, and after Redis answers again. */
 const CALM_MS = 300
 
+/** Limit of `guarded`, unless a row has another one. */
+const LIMIT = 50
+
 /** The key of `guarded` that is denied from the start. */
 export const ATTACKER = 'attacker'
 /** The keys of `counter`. */
@@ -58,8 +61,10 @@ export class Fleet {
 
   /** Opens the limiters of all applications and uses up the key of the attacker. */
   async open(site: Omit<Site, 'scope'>, each: readonly Partial<Site>[] = []): Promise<void> {
-    await this.openUnready(site, each)
+    const { limit = LIMIT } = site
+    await this.openUnready({ ...site, limit }, each)
     await this.ready()
+    await this.apps[0]?.call('takeAtOnce', ATTACKER, limit)
     for (const app of this.apps) await eventually(() => isDenied(app), { what: 'an attacker that is denied' })
   }
 

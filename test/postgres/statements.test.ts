@@ -92,10 +92,21 @@ async function nextTransaction(): Promise<string> {
   return rows[0].next
 }
 
+/** Resolves when the clock of the server has passed a deadline in `ms` from now. */
+async function serverPasses(ms: number): Promise<void> {
+  const now = async (): Promise<number> => {
+    const { rows } = await pool.query('select extract(epoch from clock_timestamp())::float8 * 1000 as now')
+    return rows[0].now
+  }
+  // whole ms of both clocks
+  const deadline = (await now()) + ms + 2
+  await eventually(async () => (await now()) > deadline, { what: `${ms} ms of the server` })
+}
+
 describe('a deadline', () => {
   test('that has passed when the statement starts leaves nothing counted, alone and with other requests', async () => {
     await backend.takeAll([chargeOf('a')], { deadlineAt: clock.now() + 5_000 })
-    counted.before = () => new Promise((resolve) => setTimeout(resolve, 60))
+    counted.before = () => serverPasses(30)
     const late = (keys: readonly string[]): Promise<unknown> =>
       backend
         .takeAll(
@@ -117,7 +128,7 @@ describe('a deadline', () => {
     const codes = ['a', 'b'].map((key) =>
       backend.takeAll([chargeOf(key)], { deadlineAt: clock.now() + 40 }).catch(({ code }) => code),
     )
-    await new Promise((resolve) => setTimeout(resolve, 80))
+    await serverPasses(40)
     await client.query('commit')
     client.release()
     expect(await Promise.all(codes)).toEqual(['LATE', 'LATE'])
@@ -163,7 +174,6 @@ describe('usage that a caller knows', () => {
   test('is restored if it was reported before the server crashed, unless the key was reset since', async () => {
     await backend.takeAll([chargeOf('a'), chargeOf('b')])
     const known = { used: 50, resetAfterMs: 60_000, ageMs: 1_000 }
-    await new Promise((resolve) => setTimeout(resolve, 20))
     // as after a crash, in which PostgreSQL empties unlogged tables
     await pool.query(`truncate ${schema}.limit_epoch`)
     await backend.resetAll([chargeOf('b')])
@@ -204,8 +214,9 @@ describe('a failure', () => {
   }
 
   test('before a connection exists has certainly not counted', async () => {
-    const busy = server.pool({ max: 1, connectionTimeoutMillis: 2_000 })
+    const busy = server.pool({ max: 1 })
     const client = await busy.connect()
+    busy.options.connectionTimeoutMillis = 50
     expect(await failureOn(busy)).toMatchObject({ code: 'CONNECTION', mayHaveCounted: false })
     client.release()
     const unknown = server.pool({ database: 'unknown' })

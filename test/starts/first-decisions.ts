@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { memoryFolder } from '../services/memory-folder.ts'
+import { copyEmbeddedTemplate } from '../services/postgres/embedded-template.ts'
 import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
 import { startNode } from '../services/processes/child-node.ts'
 import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
@@ -26,6 +27,7 @@ export function firstDecisions({ starts, enough, deadlineMs }: Starts): void {
     const folder = memoryFolder('sluice-starts-')
 
     beforeAll(async () => {
+      copyEmbeddedTemplate(folder)
       redis = await startRedis()
       postgres = await startPostgres()
     })

@@ -22,11 +22,10 @@ export interface ClusterResult {
 const scenario = process.argv.at(-1)
 const folder = mkdtempSync(join(tmpdir(), 'sluice-cluster-'))
 const policy: Policy = {
-  name: 'thousand',
+  name: 'shared',
   algorithm: 'sliding-window',
   slices: 10,
-  limit: 1_000,
-  windowMs: scenario === 'burst' ? 60_000 : 2_000,
+  ...(scenario === 'burst' ? { limit: 1_000, windowMs: 60_000 } : { limit: 500, windowMs: 1_000 }),
 }
 const files: string[] = []
 let listeners = 0
@@ -86,13 +85,13 @@ async function run(): Promise<void> {
   } else {
     clusterBackend()
     const [victim, ...others] = workers
-    const done = [...others.map((worker) => order(worker, { streamMs: 5_000 }))]
+    const done = [...others.map((worker) => order(worker, { streamMs: 2_500 }))]
     // this worker is killed before it finishes
-    order(victim, { streamMs: 5_000 }).catch(() => {})
-    await until(() => spends().total > 1_300, { timeoutMs: 20_000 })
+    order(victim, { streamMs: 2_500 }).catch(() => {})
+    await until(() => spends().total > 650, { timeoutMs: 20_000 })
     victim.process.kill('SIGKILL')
     const heir = await start()
-    await Promise.all([...done, order(heir, { streamMs: 4_000 })])
+    await Promise.all([...done, order(heir, { streamMs: 2_000 })])
   }
   const { total } = spends()
   const worst = spends().worstWindow(policy.windowMs - 1)

@@ -7,6 +7,9 @@ import type { Pool } from 'pg'
 import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
+/** Time after which a call without an answer fails; a busy machine answers within it. */
+const HUNG_MS = 1_000
+
 let postgres: PostgresServer
 let pool: Pool
 let redis: RedisServer
@@ -31,9 +34,9 @@ afterAll(async () => {
 })
 
 /** Creates counters of another process in Redis, which flush only on request. */
-function hot(sql: SqlRunner = pool): Counters {
+function hot(sql: SqlRunner = pool, waitMs = 3_000): Counters {
   const client = redis.client({ autoResendUnfulfilledCommands: false })
-  const counters = redisCounters(client, { name, ledger: postgresLedger(sql), flushMs: '1h', waitMs: '3s' })
+  const counters = redisCounters(client, { name, ledger: postgresLedger(sql), flushMs: '1h', waitMs })
   opened.push(counters)
   return counters
 }
@@ -143,7 +146,7 @@ describe('counters in Redis before PostgreSQL', () => {
 
   test('finish the batch of a crashed process', async () => {
     const sql = new FaultySql()
-    const stuck = hot(sql)
+    const stuck = hot(sql, HUNG_MS)
     await stuck.increment('a', 5)
     sql.hung = 1
     const failed = expect(stuck.flush()).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
@@ -176,8 +179,8 @@ describe('counters in Redis before PostgreSQL', () => {
 })
 
 describe('counters in a process before PostgreSQL', () => {
-  const buffered = (sql: SqlRunner): Counters => {
-    const counters = createCounters({ name, ledger: postgresLedger(sql), flushMs: '1h', waitMs: '3s' })
+  const buffered = (sql: SqlRunner, waitMs = 3_000): Counters => {
+    const counters = createCounters({ name, ledger: postgresLedger(sql), flushMs: '1h', waitMs })
     opened.push(counters)
     return counters
   }
@@ -196,7 +199,7 @@ describe('counters in a process before PostgreSQL', () => {
 
   test('send a batch again if it was never answered', async () => {
     const sql = new FaultySql()
-    const counters = buffered(sql)
+    const counters = buffered(sql, HUNG_MS)
     sql.hung = 1
     await expect(counters.increment('a', 2, { token: 't' })).rejects.toMatchObject({
       code: 'SLUICE_COUNTERS_UNAVAILABLE',

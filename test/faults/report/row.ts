@@ -10,6 +10,8 @@ export interface Row<Bench> {
   readonly fault: string
   /** Whether the row takes too long for `npm test`. */
   readonly onlyLong?: boolean
+  /** Whether a run with less than all seeds, such as `npm test`, omits the row: another row proves it in another size. */
+  readonly isVariant?: boolean
   run(bench: Bench, findings: Findings, form: Form): Promise<void>
 }
 

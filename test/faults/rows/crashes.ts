@@ -3,7 +3,7 @@ import type { Site } from '../children/app.ts'
 import { during, type FaultTimes } from '../fleet.ts'
 import { allAnswered, DEADLINE_MS, holdsAlways, isUsedAgain, staysDenied } from '../report/bounds.ts'
 import type { Findings } from '../report/findings.ts'
-import type { Group } from '../report/row.ts'
+import type { Group, Row } from '../report/row.ts'
 import { quantile } from '../report/timeline.ts'
 
 const LIMIT = 50
@@ -23,7 +23,7 @@ export const crashes: Group<Bench> = groupOf('Redis crashes', [
     run: (bench, findings) =>
       throughCrash(bench, findings, { rule: { local: { share: 0.5 } }, admits: LIMIT + bench.fleet.apps.length - 1 }),
   },
-  { id: 'R5', fault: 'Redis comes back after 4 s', run: recovers },
+  comesBackAfter(4),
   { id: 'R45', fault: 'no Redis for 3 s at 4,000 decisions a second', run: writesLittle },
 ])
 
@@ -48,12 +48,17 @@ async function throughCrash({ fleet, redis }: Bench, findings: Findings, { rule,
   isUsedAgain(findings, passed)
 }
 
-async function recovers({ fleet, redis }: Bench, findings: Findings): Promise<void> {
+export function comesBackAfter(seconds: number): Row<Bench> {
+  const run = (bench: Bench, findings: Findings): Promise<void> => recovers(bench, findings, seconds * 1_000)
+  return { id: 'R5', fault: `Redis comes back after ${seconds} s`, run }
+}
+
+async function recovers({ fleet, redis }: Bench, findings: Findings, downMs: number): Promise<void> {
   await fleet.open({ address: { url: redis.url } })
   let before = 0
   let after = 0
   const passed = await fleet.through(async () => {
-    const times = await crash({ fleet, redis }, 4_000)
+    const times = await crash({ fleet, redis }, downMs)
     before = await connections({ fleet, redis })
     await fleet.ready()
     after = await connections({ fleet, redis })

@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts'
 import { type App, during, epochNow, lasting } from '../fleet.ts'
 import { countsAgree, holdsAlways, staysDenied } from '../report/bounds.ts'
 import type { Findings } from '../report/findings.ts'
-import type { Row } from '../report/row.ts'
+import type { Form, Row } from '../report/row.ts'
 
 const FAULT_MS = 700
 
@@ -71,7 +71,7 @@ async function evicts({ fleet, redis }: Bench, findings: Findings): Promise<void
   holdsAlways(findings, passed)
 }
 
-async function flushes({ fleet, redis }: Bench, findings: Findings): Promise<void> {
+async function flushes({ fleet, redis }: Bench, findings: Findings, form: Form): Promise<void> {
   const admin = redis.client()
   // delays of a busy machine are not caused by a flush
   await fleet.open({ address: { url: redis.url }, deadlineMs: 1_000 })
@@ -82,7 +82,7 @@ async function flushes({ fleet, redis }: Bench, findings: Findings): Promise<voi
       void admin.script('FLUSH')
     }, 10)
     return during(
-      2_000,
+      form === 'long' ? 2_000 : 1_000,
       () => {},
       () => clearInterval(timer),
     )

@@ -18,10 +18,10 @@ import { quantile } from '../report/timeline.ts'
 
 /** Redis is healthy, and the network to it fails. */
 export const paths: Group<Bench> = groupOf('the way to Redis', [
-  later(5, 'closed'),
+  { ...later(5, 'closed'), isVariant: true },
   later(20, 'closed'),
   later(100, 'open'),
-  later(500, 'open'),
+  { ...later(500, 'open'), isVariant: true },
   { id: 'R3', fault: '1 % of packets lost', run: loses },
   vanished(2),
   { ...vanished(10), onlyLong: true },
@@ -49,7 +49,7 @@ function later(ms: number, breaker: 'closed' | 'open'): Row<Bench> {
       // other tests may keep the machine busy for as long as a deadline
       const deadlineMs = breaker === 'closed' && form === 'short' ? 5 * DEADLINE_MS : DEADLINE_MS
       await fleet.open({ address: { url: proxy.url }, deadlineMs })
-      const seconds = form === 'long' ? 10 : 2.5
+      const seconds = form === 'long' ? 10 : 1.5
       let calls = Number.NaN
       const passed = await fleet.through(async () => {
         // commands sent before the breaker opens arrive later, too
@@ -89,7 +89,7 @@ function loses(bench: Bench, findings: Findings, form: Form): Promise<void> {
     const { fleet } = bench
     await fleet.open({ address: { url: proxy.url } })
     const degrade = (): void => proxy.degrade({ lossShare: 0.01 })
-    const passed = await fleet.through(() => during(form === 'long' ? 20_000 : 3_000, degrade, () => proxy.heal()))
+    const passed = await fleet.through(() => during(form === 'long' ? 20_000 : 2_000, degrade, () => proxy.heal()))
     holdsAlways(findings, passed)
     staysDenied(findings, passed.timeline)
     // the last lost packets arrive 200 ms later, and the breaker may have opened just then

@@ -3,7 +3,7 @@ import { type App, during, epochNow, Fleet, lasting } from '../fleet.ts'
 import { allAnswered, countsNoneTwice, holdsAlways, isUsedAgain, staysDenied } from '../report/bounds.ts'
 import { admitsExactly } from '../report/exactness.ts'
 import type { Findings } from '../report/findings.ts'
-import type { Group, Row } from '../report/row.ts'
+import type { Form, Group, Row } from '../report/row.ts'
 import { Timeline } from '../report/timeline.ts'
 
 const HOUR_MS = 3_600_000
@@ -47,13 +47,13 @@ export const processes: Group<Bench> = groupOf(
   4,
 )
 
-async function differingClocks({ fleet, redis }: Bench, findings: Findings): Promise<void> {
+async function differingClocks({ fleet, redis }: Bench, findings: Findings, form: Form): Promise<void> {
   const skews = [0, 5_000, -HOUR_MS, HOUR_MS].map((skewMs) => ({ skewMs }))
   await fleet.open({ address: { url: redis.url }, limit: LIMIT }, skews)
   const passed = await fleet.through(
     () =>
       during(
-        3_000,
+        form === 'long' ? 3_000 : 1_500,
         () => {},
         () => {},
       ),

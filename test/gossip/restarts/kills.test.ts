@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { baseSeed, seededRandom } from '@sluice/testkit'
+import { baseSeed, numberOfRuns, seededRandom } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
 import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
 
@@ -46,7 +46,7 @@ test('kill -9 loses no units that two replicas had', async () => {
   const random = seededRandom(baseSeed())
   await begun(4)
   let [sent, held, acknowledged] = [0, 0, 0]
-  for (let kill = 0; kill < 4; kill++) {
+  for (let kill = 0; kill < numberOfRuns(8); kill++) {
     const victim = replicas[random.whole(replicas.length)]
     const enough = acknowledged + 1 + random.whole(60)
     const counting = Array.from({ length: 4 }, async () => {

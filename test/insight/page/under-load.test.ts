@@ -116,6 +116,8 @@ test('outdated data is marked, with the time since the last update', async () =>
   })
   const { page: shown, faults } = await session.open(served.url)
   await until(shown, '#connection', 'Live')
+  await shown.clock.install()
+  await shown.clock.fastForward(10_000)
   await until(shown, '#connection', 'Stale, last update')
   expect(await shown.locator('#connection').textContent()).toMatch(/^Stale, last update \d+\u00a0s ago$/)
   expect(await shown.locator('body').getAttribute('class')).toBe('old')

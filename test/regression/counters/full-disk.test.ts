@@ -10,7 +10,7 @@ import { unprivileged } from '../../services/processes/unprivileged.ts'
 
 const UNAVAILABLE = 'SLUICE_COUNTERS_UNAVAILABLE'
 /** Durable increments that are tried while the disk is full. */
-const TRIES = 4
+const TRIES = 2
 
 type Child = ChildNode<typeof import('../../counters/children/full-disk.ts')>
 

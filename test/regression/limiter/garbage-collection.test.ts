@@ -6,12 +6,12 @@ interface Left {
 }
 
 // regression: scopes on the default backend were kept forever, and so were observers of limiters that were never closed
-test('a limiter on the default backend leaves less than 64 bytes behind', async () => {
+test('a limiter on the default backend leaves less than 32 bytes behind', async () => {
   const { bytesEach } = await childResult<Left>('hostile/children/dropped-limiters.ts', { args: ['default'] })
-  expect(bytesEach).toBeLessThan(64)
+  expect(bytesEach).toBeLessThan(32)
 })
 
-test('a closed limiter with observers leaves less than 64 bytes behind on a shared backend', async () => {
+test('a closed limiter with observers leaves less than 32 bytes behind on a shared backend', async () => {
   const { bytesEach } = await childResult<Left>('hostile/children/dropped-limiters.ts', { args: ['observed'] })
-  expect(bytesEach).toBeLessThan(64)
+  expect(bytesEach).toBeLessThan(32)
 })

@@ -79,7 +79,7 @@ describe('a process that is stalled for longer than its lease', () => {
   test('grants nothing until the shared count admits it', async () => {
     const { caps, permits, close } = await fleet(LEASE_MS, 5)
     const asked = acquired(caps[0], 20)
-    blockProcess(2 * LEASE_MS)
+    blockProcess(1.25 * LEASE_MS)
     expect(await asked).toHaveLength(5)
     expect(permits.map(({ lost }) => lost.aborted)).not.toContain(false)
     expect(await caps[1].count('k')).toBe(LIMIT)
@@ -94,7 +94,7 @@ describe('a process that is stalled for longer than its lease', () => {
     await caps[0].count('k')
     const asked = acquired(caps[0], 20)
     while (way.underWay === 0) await new Promise((resolve) => setImmediate(resolve))
-    blockProcess(2 * LEASE_MS)
+    blockProcess(1.25 * LEASE_MS)
     const other = acquired(caps[1], 20)
     // the order of the two is unknown; together they hold each permit once
     expect((await asked).length + (await other).length).toBe(LIMIT)

@@ -1,9 +1,19 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
-import { baseSeed, seededRandom } from '@sluice/testkit'
+import { baseSeed, numberOfRuns, seededRandom } from '@sluice/testkit'
 import { Member, type MemberOptions } from '../../redis/known/member.ts'
 import { startRedis } from '../../services/redis/redis-server.ts'
+
+const everyAlgorithm: readonly AlgorithmName[] = [
+  'sliding-window',
+  'gcra',
+  'fixed-window',
+  'sliding-log',
+  'token-bucket',
+]
+/** `npm test` takes two of them. */
+const algorithms = everyAlgorithm.slice(0, numberOfRuns(everyAlgorithm.length))
 
 const LIMIT = 120
 const RESTARTS = 6
@@ -52,13 +62,10 @@ describe.each([
   ['counts exactly', false],
   ['leases', true],
 ])('six empty restarts of a server in which a fleet of four %s', (what, leased) => {
-  test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
-    'with %s',
-    async (algorithm) => {
-      const seed = baseSeed()
-      const units = await acknowledged(algorithm, leased, seed)
-      process.stdout.write(`SLUICE_SEED=${seed}: a fleet that ${what} by ${algorithm}: ${units / LIMIT} of its limit\n`)
-      expect(units / LIMIT).toBeLessThanOrEqual(1.2)
-    },
-  )
+  test.each(algorithms)('with %s', async (algorithm) => {
+    const seed = baseSeed()
+    const units = await acknowledged(algorithm, leased, seed)
+    process.stdout.write(`SLUICE_SEED=${seed}: a fleet that ${what} by ${algorithm}: ${units / LIMIT} of its limit\n`)
+    expect(units / LIMIT).toBeLessThanOrEqual(1.2)
+  })
 })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, newIdempotencyKey, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend } from '@sluice/redis'
+import { numberOfRuns } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { chargeOf, remaining } from '../../redis/exact/charge.ts'
 import { clients, type RedisClass } from '../../redis/inflight/fleet.ts'
@@ -10,7 +11,15 @@ import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const LIMIT = 100
-const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
+const everyAlgorithm: readonly AlgorithmName[] = [
+  'sliding-window',
+  'gcra',
+  'fixed-window',
+  'sliding-log',
+  'token-bucket',
+]
+/** `npm test` takes two of them. */
+const algorithms = everyAlgorithm.slice(0, numberOfRuns(everyAlgorithm.length))
 
 let server: RedisServer
 let admin: Redis
@@ -38,7 +47,7 @@ async function answeredInVain(
   between: () => Promise<unknown> = async () => {},
 ): Promise<void> {
   const before = await ran()
-  path.degrade({ delayMs: 500 })
+  path.loseAnswers()
   const sent = send().catch(() => {})
   await eventually(async () => (await ran()) === before + 1, { what: 'the first arrival' })
   await between()

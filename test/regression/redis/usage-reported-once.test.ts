@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, type Backend, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, leasedBackend, redisBackend, scriptRunner, syncedBackend } from '@sluice/redis'
-import { until } from '@sluice/testkit'
+import { numberOfRuns, until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { chargedOf } from '../../redis/known/member.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
@@ -58,7 +58,17 @@ async function later(): Promise<void> {
   await until(() => systemClock.now() > at)
 }
 
-test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
+const everyAlgorithm: readonly AlgorithmName[] = [
+  'sliding-window',
+  'gcra',
+  'fixed-window',
+  'sliding-log',
+  'token-bucket',
+]
+/** `npm test` takes two of them. */
+const ALGORITHMS = everyAlgorithm.slice(0, numberOfRuns(everyAlgorithm.length))
+
+test.each(ALGORITHMS)(
   'with %s, counts of a server that include reported usage are not added to it again',
   async (algorithm) => {
     const policy = { name: 'year', limit: 100, window: '365d', algorithm } as const
@@ -80,7 +90,6 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'toke
   },
 )
 
-const ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 const BACKENDS = {
   redisBackend: (runner: ScriptRunner): Backend => redisBackend(runner),
   leasedBackend: (runner: ScriptRunner): Backend => leasedBackend(runner),
