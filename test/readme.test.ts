@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { createSluice } from '@sluice/express'
@@ -10,38 +8,18 @@ import express from 'express'
 import request from 'supertest'
 import { compile } from './compiler.ts'
 import { pages, pageText, tsconfigOfBlocks, writeBlocks } from './docs/blocks.ts'
+import { complaintsOfPages, runningPages } from './docs/run-pages.ts'
 import { root } from './repository.ts'
 import { type PostgresServer, startPostgres } from './services/postgres/postgres-server.ts'
 import { type RedisServer, startRedis } from './services/redis/redis-server.ts'
-import { sqliteNodeBinary } from './services/sqlite-node-binary.ts'
 
-const run = promisify(execFile)
 const blocks = writeBlocks()
-const runner = join(root, 'test/docs/run-block.mjs')
 const PAGES_PER_PROCESS = 24
 
 /** Names of pages that run in one process, joined by commas. */
 function groupsOf(names: readonly string[]): string[] {
   const starts = names.map((_, index) => index).filter((index) => index % PAGES_PER_PROCESS === 0)
   return starts.map((start) => names.slice(start, start + PAGES_PER_PROCESS).join(', '))
-}
-
-/** Files of the runnable blocks of a page. */
-function runnableOf(page: string): string[] {
-  return blocks.filter((block) => block.page === page && block.runs).map(({ file }) => file)
-}
-
-/** Whether a page imports `node:sqlite`, which Node.js 20 does not have. */
-function needsSqlite(page: string): boolean {
-  return blocks.some((block) => block.page === page && /'node:sqlite'/.test(block.code))
-}
-
-/** Returns the output of a child process that failed, or an empty string. */
-async function complaintsOf(node: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
-  return run(node, args, { cwd: root, env, timeout: 110_000 }).then(
-    () => '',
-    (failure) => `${failure.stdout}${failure.stderr}${failure.killed ? 'it did not end by itself' : ''}`,
-  )
 }
 
 describe('the code in the documentation', () => {
@@ -61,20 +39,20 @@ describe('the code in the documentation', () => {
   }, 120_000)
 
   // several pages per process, because a process needs seconds to load the packages
-  const running = pages.filter((page) => runnableOf(page).length > 0)
-  const apart = running.filter(needsSqlite)
+  const [onNewerNode, onThisNode] = runningPages()
 
-  test.each([...groupsOf(running.filter((page) => !needsSqlite(page))), ...groupsOf(apart)])(
+  test.each(groupsOf(onThisNode))(
     'runs: %s',
     async (group) => {
-      const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...others } = process.env
-      const env = { ...others, REDIS_PORT: String(redis.port), POSTGRES_URL: postgres.url, LIMITS_FILE: ':memory:' }
-      const node = group.split(', ').some(needsSqlite) ? sqliteNodeBinary() : process.execPath
-      const files = group.split(', ').flatMap(runnableOf)
-      expect(await complaintsOf(node, ['--conditions=@sluice/source', runner, ...files], env)).toBe('')
+      expect(await complaintsOfPages(group.split(', '), { redis, postgres })).toBe('')
     },
     120_000,
   )
+
+  test('runs in the long form if it needs a newer Node', () => {
+    const expected = ['packages/stores/README.md', 'docs/stores.md']
+    expect(onNewerNode).toEqual(process.getBuiltinModule('node:sqlite' as never) ? [] : expected)
+  })
 
   test('declares no name that CommonJS modules already have', () => {
     const names = /^(?:const|let|class|function) (?:exports|require|module|__filename|__dirname)\b/m

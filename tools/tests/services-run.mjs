@@ -5,7 +5,6 @@ const SERVICES = [
   ['services/postgres/postgres-binary.ts', 'preparePostgres()'],
   ['services/chromium-binary.ts', 'prepareChromium()'],
   ['services/mysql/mysql-binary.ts', 'prepareMysql()'],
-  ['services/sqlite-node-binary.ts', 'sqliteNodeBinary()'],
 ]
 
 /** Installs missing servers and the browser that tests start. Returns counts like the other steps. */
