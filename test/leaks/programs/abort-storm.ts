@@ -11,6 +11,7 @@ const AT_ONCE = 24
 const WARM_UP = 0.15
 const MIB = 2 ** 20
 const STILL_MIB = 0.05
+const STILL_MS = 300
 const PATIENCE = { timeoutMs: 60_000 }
 
 function collectedMiB(): number {
@@ -19,18 +20,17 @@ function collectedMiB(): number {
   return (heapUsed + external) / MIB
 }
 
-/** Returns the used memory once it falls no further: sessions of HTTP/2 are freed a moment after their connection. */
+/** Returns the used memory once it falls no further: sessions of HTTP/2 are freed a while after their connection. */
 async function usedMiB(): Promise<number> {
-  let used = collectedMiB()
-  let fell = Number.POSITIVE_INFINITY
+  let least = collectedMiB()
+  let fellAt = performance.now()
   await until(() => {
-    const now = collectedMiB()
-    const isStill = fell < STILL_MIB && used - now < STILL_MIB
-    fell = used - now
-    used = now
-    return isStill
+    const used = collectedMiB()
+    if (least - used >= STILL_MIB) fellAt = performance.now()
+    least = Math.min(least, used)
+    return performance.now() - fellAt >= STILL_MS
   }, PATIENCE)
-  return used
+  return least
 }
 
 async function main(framework: string, version: string, aborts: number, seed: number): Promise<void> {
