@@ -180,7 +180,7 @@ export function randomStack(random: SeededRandom, used: Set<string>): Stack {
   return {
     app: appOf(stack, HANDLERS[handler], onError),
     text,
-    mayVanish: /throws text|clone unread|rethrows/.test(text),
+    mayVanish: /throws text|clone unread|rethrows|timeout.*late/.test(text),
     held: () => cap.limiter.count() as number,
     settlements,
   }
