@@ -60,11 +60,12 @@ test('while the database is slow, the shop refuses the least important requests 
   for (const { sent, answered, refused, late } of [...Object.values(calm), ...Object.values(slow)]) {
     expect(answered + refused + late).toBe(sent)
   }
-  // of a dozen critical requests in two seconds, on a machine that may be busy
-  expect(slow.critical.answered / slow.critical.sent).toBeGreaterThan(0.5)
+  const share = ({ answered, sent }: Row): number => answered / sent
+  // a phase has a dozen critical requests, and a busy machine answers fewer of all
+  expect(share(slow.critical)).toBeGreaterThan(share(slow.sheddable) + 0.25)
   expect(slow.sheddable.refused / slow.sheddable.sent).toBeGreaterThan(0.6)
   const flood = rowsOf(output, 'Ten times the load')
-  expect(flood.critical.answered / flood.critical.sent).toBeGreaterThan(flood.sheddable.answered / flood.sheddable.sent)
+  expect(share(flood.critical)).toBeGreaterThan(share(flood.sheddable))
   expect(await example.end()).toBe(0)
   expect(output).not.toContain('Warning')
 }, 180_000)
