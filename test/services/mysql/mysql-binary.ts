@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { installPackage, installsPackages } from '../debian-package.ts'
 import { locatedBinary } from '../located-binary.ts'
 
-type MysqlProgram = 'mariadbd' | 'mariadb-install-db'
+type MysqlProgram = 'mariadbd' | 'mariadb-install-db' | 'my_print_defaults'
 
 /**
  * A program of MariaDB: the one on PATH, otherwise in the folder named by MARIADB_BIN, otherwise in the folder used by
@@ -16,10 +16,14 @@ export function mysqlBinary(program: MysqlProgram): string {
   )
 }
 
-/** Installs the Debian package if MariaDB is missing, without starting a service. */
+/** The server, without the package that creates a database of the machine, and what `mariadb-install-db` runs. */
+const PACKAGES = { mariadbd: 'mariadb-server-core', my_print_defaults: 'mariadb-client-core' } as const
+
+/** Installs the Debian packages if a program of MariaDB is missing, without starting a service. */
 export function prepareMysql(): void {
-  // without the package that creates a database of the machine
-  if (located('mariadbd') === undefined && installsPackages()) installPackage('mariadb-server-core')
+  for (const [program, name] of Object.entries(PACKAGES)) {
+    if (located(program as MysqlProgram) === undefined && installsPackages()) installPackage(name)
+  }
   mysqlBinary('mariadbd')
   mysqlBinary('mariadb-install-db')
 }
