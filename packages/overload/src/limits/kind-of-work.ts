@@ -13,8 +13,11 @@ export class KindOfWork {
     return (this.#meanMs ?? 0) > SLOWER * this.#shortestMs
   }
 
-  ended(durationMs: number): void {
+  /** Takes into account that work has ended. Returns whether the kind has become slower by it. */
+  ended(durationMs: number): boolean {
+    const wasSlower = this.isSlower
     this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + WEIGHT * (durationMs - this.#meanMs)
     this.#shortestMs = Math.min(this.#shortestMs, this.#meanMs)
+    return this.isSlower && !wasSlower
   }
 }

@@ -62,7 +62,8 @@ export class LearnedLimitsByKey implements LearnedLimits {
     if (outcome !== 'success' && !this.#limits.peek(key)) return
     const { bounds, createAlgorithm, clock } = this.#options
     const now = clock.now()
-    if (outcome === 'success') work.kind?.ended(now - work.startedAt)
+    const { kind } = work
+    if (outcome === 'success' && kind?.ended(now - work.startedAt)) running.becameSlower(kind)
     this.#limits.use(key, () => new LearnedLimit(createAlgorithm(), bounds, now)).add(work, outcome, now, running)
   }
 

@@ -50,16 +50,20 @@ export class RunningWork {
   }
 
   /**
-   * Returns the places of long work: that which began before a time. Work of a kind that has become slower is not long: it
-   * waits for something.
+   * Returns the places of long work: that which began before a time, and that which was long before. Work of a kind that
+   * has become slower is not long: it waits for something.
    */
   longPlaces(startedBefore: number): number {
     for (const work of this.#short) {
       if (work.startedAt >= startedBefore) break
       if (!work.kind?.isSlower) this.#move(work, true)
     }
-    for (const work of this.#long) if (work.kind?.isSlower) this.#move(work, false)
     return this.#longPlaces
+  }
+
+  /** Counts long work of a kind, which has just become slower, with other work again. */
+  becameSlower(kind: KindOfWork): void {
+    for (const work of this.#long) if (work.kind === kind) this.#move(work, false)
   }
 
   #move(work: Work, isLong: boolean): void {
