@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { createInflightLimiter } from '@sluice/limiter-core'
-import { createPrioritizer, prioritizedInflight } from '@sluice/overload'
+import { adaptive, createPrioritizer, prioritizedInflight } from '@sluice/overload'
 import { FairCap } from './fair-cap.ts'
 import { SteppedClock } from './stepped-clock.ts'
 
@@ -41,4 +41,16 @@ test('the least important requests are refused at once although the clock was se
     clock.advance(10)
   }
   expect(prioritizer.level).toBeGreaterThan(0)
+})
+
+// regression: a negative duration was the shortest of its client, whose event streams then counted as slow work
+test('event streams of a client are counted apart although the clock was set back during its work', () => {
+  const clock = new SteppedClock()
+  const cap = createInflightLimiter({ clock, limit: adaptive() })
+  const permit = cap.acquire('', { client: 'streams' })
+  clock.setBack()
+  permit?.release()
+  for (let stream = 0; stream < 20; stream++) expect(cap.acquire('', { client: 'streams' })).toBeDefined()
+  clock.advance(2_000)
+  expect(cap.acquire('', { client: 'other' })).toBeDefined()
 })

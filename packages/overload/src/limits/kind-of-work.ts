@@ -15,6 +15,8 @@ export class KindOfWork {
 
   /** Takes into account that work has ended. Returns whether the kind has become slower by it. */
   ended(durationMs: number): boolean {
+    // a clock that was set back does not show how long the work took
+    if (!(durationMs >= 0)) return false
     const wasSlower = this.isSlower
     this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + WEIGHT * (durationMs - this.#meanMs)
     this.#shortestMs = Math.min(this.#shortestMs, this.#meanMs)
