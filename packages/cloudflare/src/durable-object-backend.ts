@@ -12,7 +12,7 @@ import {
 import type { LimitNamespace } from './calls/limit-namespace.ts'
 import { ShardNames } from './calls/shard-names.ts'
 import { waitUntilOf } from './calls/wait-until.ts'
-import { ObjectBackend } from './object-backend.ts'
+import { objectBackend } from './object-backend.ts'
 
 export interface DurableObjectBackendOptions {
   /**
@@ -105,7 +105,7 @@ export function durableObjectBackend(
   integerFrom('durableObjectBackend: maxBatch', maxBatch, 1, MAX_MAX_BATCH)
   optionalFunction('durableObjectBackend: serverTime', serverTime)
   const ids: object[] = []
-  return new ObjectBackend({
+  return objectBackend({
     identity: identityOf(namespace, `${shards} ${prefix}`),
     stubOf: (shard) => {
       ids[shard] ??= namespace.idFromName(`${prefix}:${shard}`)

@@ -1,4 +1,4 @@
-import { EntryNames, type RowStore, ServerState } from '@sluice/fleet/backend'
+import { EntryNames, RemoteBackend, type RowStore, ServerState } from '@sluice/fleet/backend'
 import {
   type Answer,
   type Backend,
@@ -11,7 +11,6 @@ import {
   optionsOf,
   processWideMap,
 } from '@sluice/limiter-core/backend'
-import { RowBackend } from './backend/row-backend.ts'
 import { CheckedStore } from './requests/checked-store.ts'
 import { StoreCalls } from './requests/store-calls.ts'
 import { StoreClock } from './requests/store-clock.ts'
@@ -69,7 +68,7 @@ export function storeBackend(store: RowStore, options: StoreBackendOptions = {})
   optionalFunction('storeBackend: serverTime', serverTime)
   const clock = clockOf(given.clock)
   const checked = new CheckedStore(store)
-  const server = new ServerState(serverTime)
+  const server = new ServerState(clock, serverTime)
   const observers = new Observers()
   const calls = new StoreCalls({
     store: checked,
@@ -85,7 +84,17 @@ export function storeBackend(store: RowStore, options: StoreBackendOptions = {})
     source: name,
   })
   const names = new EntryNames(secret, 'storeBackend')
-  return new RowBackend({ name, identity: identityOf(store, prefix), calls, server, names, maxRows, clock, observers })
+  return new RemoteBackend({
+    name,
+    identity: identityOf(store, prefix),
+    clock,
+    observers,
+    nameOf: (counted) => names.nameOf(counted),
+    send: (request) => calls.add(request),
+    interrupted: (listener) => server.listen(listener),
+    mayHaveLost: (_, ageMs) => server.mayHaveLost(ageMs),
+    close: () => server.close(),
+  })
 }
 
 function checkedStore(store: RowStore): RowStore {

@@ -25,7 +25,7 @@ type SentRequest = readonly [operation: number, takenAt: number, id: string, cha
 /** A charge: index of its name, index of its policy, cost, 1 if it is advisory, and prior usage. */
 export type SentCharge = readonly [name: number, policy: number, cost: number, advisory: 0 | 1, known?: SentUsage]
 
-/** Prior usage. The times are of the object. `usedAt` is null for usage that is always restored. */
+/** `ReportedNumbers`, with times of the object. Null is Infinity. */
 export type SentUsage = readonly [
   used: number,
   resetAfterMs: number | null,

@@ -1,7 +1,4 @@
-export interface DurableObjectFailureOptions {
-  readonly keyOnly?: boolean
-  readonly mayHaveCounted?: boolean
-}
+import { messageOfAny, RemoteFailure, type RemoteFailureOptions } from '@sluice/fleet/backend'
 
 /**
  * A failed call to a Durable Object. `code` is one of:
@@ -11,52 +8,41 @@ export interface DurableObjectFailureOptions {
  * - `LATE`: the deadline had passed, or no reply arrived in time;
  * - `REPLY`: the reply, or the stored state of a key, has an unexpected format.
  */
-export class DurableObjectFailure extends Error {
-  readonly code: 'CONNECTION' | 'OVERLOADED' | 'LATE' | 'REPLY'
-  /** Whether the failure concerns only one key. Calls for other keys may succeed. */
-  readonly keyOnly: boolean
-  /** Whether the object may have counted the call, so that only its reply is missing. */
-  readonly mayHaveCounted: boolean
+export class DurableObjectFailure extends RemoteFailure {
+  declare readonly code: 'CONNECTION' | 'OVERLOADED' | 'LATE' | 'REPLY'
 
-  constructor(
-    code: DurableObjectFailure['code'],
-    message: string,
-    { keyOnly = false, mayHaveCounted = false }: DurableObjectFailureOptions = {},
-  ) {
-    super(message)
+  constructor(code: DurableObjectFailure['code'], message: string, options?: Omit<RemoteFailureOptions, 'cause'>) {
+    super(code, message, options)
     this.name = 'DurableObjectFailure'
-    this.code = code
-    this.keyOnly = keyOnly
-    this.mayHaveCounted = mayHaveCounted
   }
 }
 
 /** Converts the rejection value of a stub into a `DurableObjectFailure`. */
 export function failureOf(error: unknown): DurableObjectFailure {
+  if (error instanceof DurableObjectFailure) return error
+  const message = messageOfAny(error) ?? 'the Durable Object failed'
+  if (isOverloaded(error)) return new DurableObjectFailure('OVERLOADED', message)
+  return new DurableObjectFailure('CONNECTION', message, { mayHaveCounted: true })
+}
+
+/** Whether the runtime refused the call before the object received it. */
+function isOverloaded(error: unknown): boolean {
   try {
-    return error instanceof DurableObjectFailure ? error : convertedError(error as StubError)
+    return (error as { readonly overloaded?: unknown }).overloaded === true
   } catch {
     // any value can be thrown, for example undefined or an object whose getters throw
-    const message = 'the stub rejected with a value that is not an error'
-    return new DurableObjectFailure('CONNECTION', message, { mayHaveCounted: true })
+    return false
   }
-}
-
-interface StubError {
-  readonly message?: unknown
-  /** Set by the runtime for a call that it refused before the object received it. */
-  readonly overloaded?: unknown
-}
-
-function convertedError({ message, overloaded }: StubError): DurableObjectFailure {
-  const text = typeof message === 'string' && message !== '' ? message : 'the Durable Object failed'
-  if (overloaded === true) return new DurableObjectFailure('OVERLOADED', text)
-  return new DurableObjectFailure('CONNECTION', text, { mayHaveCounted: true })
 }
 
 /** Creates the failure of a call that the object has not counted, because its deadline had passed. */
 export function lateFailure(): DurableObjectFailure {
   return new DurableObjectFailure('LATE', 'the call reached the Durable Object after its deadline and was not counted')
+}
+
+/** Creates the failure of a request that was not sent because a call that it depends on failed. */
+export function unsentFailure({ code, message }: DurableObjectFailure): DurableObjectFailure {
+  return new DurableObjectFailure(code, message)
 }
 
 /** Creates the failure of a call without a reply, which the object may have counted. */

@@ -1,7 +1,6 @@
-import { sentPolicyOf } from '@sluice/fleet/backend'
-import type { CompiledPolicy, PriorUsage } from '@sluice/limiter-core/backend'
-import { type CallMessage, MARK, OPERATIONS, type SentCharge, type SentUsage } from './call-message.ts'
-import type { ObjectRequest } from './object-request.ts'
+import { knownOf, type RemoteRequest, reportedNumbers, reportedUsage, sentPolicyOf } from '@sluice/fleet/backend'
+import type { CompiledPolicy } from '@sluice/limiter-core/backend'
+import { type CallMessage, MARK, OPERATIONS, type SentCharge } from './call-message.ts'
 
 /** Converts a time of the process to the object's clock; the result is never too late. */
 export type ToObjectTime = (processAt: number) => number
@@ -11,19 +10,22 @@ const texts = new WeakMap<CompiledPolicy, string>()
 /** Returns the body of a call with these requests. */
 export function writeCall(
   times: Pick<CallMessage, 'deadline' | 'given' | 'durable'>,
-  requests: readonly ObjectRequest[],
+  requests: readonly RemoteRequest[],
   toObjectTime: ToObjectTime,
 ): string {
   const names = new Map<string, number>()
   const policies = new Map<string, number>()
-  const sent = requests.map(({ operation, charges, names: own, takenAt, id, requestedAt }) => {
-    const isReported = operation === 'take' || operation === 'adjust'
-    const sentCharges = charges.map(({ counter, cost, advisory, known }, index): SentCharge => {
+  const sent = requests.map((request) => {
+    const { operation, charges, names: own, takenAt, id, requestedAt } = request
+    const sentCharges = charges.map((charge, index): SentCharge => {
+      const { counter, cost, advisory } = charge
       const name = indexOf(names, own[index])
       const policy = indexOf(policies, textOf(counter.compiled))
       const kind = advisory ? 1 : 0
-      if (!(isReported && known)) return [name, policy, cost, kind]
-      return [name, policy, cost, kind, usageOf(known, (ageMs) => Math.max(1, toObjectTime(requestedAt - ageMs)))]
+      const known = knownOf(request, charge)
+      if (!known) return [name, policy, cost, kind]
+      const usage = reportedNumbers(reportedUsage(known, (ageMs) => toObjectTime(requestedAt - ageMs)))
+      return [name, policy, cost, kind, usage]
     })
     return [OPERATIONS[operation], takenAt, id, sentCharges] as const
   })
@@ -51,11 +53,4 @@ function indexOf(indexes: Map<string, number>, value: string): number {
   if (known !== undefined) return known
   indexes.set(value, indexes.size)
   return indexes.size - 1
-}
-
-function usageOf({ used, resetAfterMs, ageMs, admitted }: PriorUsage, timeAgo: (ageMs: number) => number): SentUsage {
-  const usedAt = ageMs === undefined ? null : timeAgo(ageMs)
-  if (!admitted) return [used, resetAfterMs, usedAt, 0, 0, 0, 0]
-  const { uncounted, unsure, upTo } = admitted
-  return [used, resetAfterMs, usedAt, uncounted, unsure, upTo, timeAgo(admitted.ageMs)]
 }

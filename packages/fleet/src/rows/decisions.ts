@@ -1,6 +1,7 @@
 import { type CompiledPolicy, IDEMPOTENT_MS, NUMBERS, restoreUsage } from '@sluice/limiter-core/backend'
+import type { ReportedUsage } from '../remote/remote-request.ts'
 import type { LimitEntry } from './limit-entry.ts'
-import type { ReportedUsage, RowCharge, RowRequest } from './row-request.ts'
+import type { RowCharge, RowRequest } from './row-request.ts'
 import { haveSameLayout } from './stored-cells.ts'
 
 /** Returns an entry that is in memory. */

@@ -1,5 +1,6 @@
-import type { CompiledPolicy, PriorUsage } from '@sluice/limiter-core/backend'
+import type { CompiledPolicy } from '@sluice/limiter-core/backend'
 import { repetitions } from '../backend/repetitions.ts'
+import type { RemoteOperation, ReportedUsage } from '../remote/remote-request.ts'
 
 /** A charge on an entry. */
 export interface RowCharge {
@@ -11,16 +12,9 @@ export interface RowCharge {
   readonly known: ReportedUsage | undefined
 }
 
-/** Usage that a caller knows, with times of the storage. */
-export interface ReportedUsage extends Pick<PriorUsage, 'used' | 'resetAfterMs' | 'admitted'> {
-  /** Time of the report; Infinity for usage that is always restored. */
-  readonly usedAt: number
-  readonly admittedAt: number
-}
-
 /** A request that is decided on entries in memory. */
 export interface RowRequest {
-  readonly operation: 'take' | 'peek' | 'adjust' | 'reset'
+  readonly operation: RemoteOperation
   /** Time of the take that is adjusted; ignored for other operations. */
   readonly takenAt: number
   /** Names of the entries of the idempotency id, one per charge; undefined without an id. */

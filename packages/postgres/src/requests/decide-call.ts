@@ -1,28 +1,32 @@
-import type { Charge, CompiledPolicy, HoldChange, PriorUsage } from '@sluice/limiter-core/backend'
-import type { LimitRequest } from './limit-request.ts'
+import { knownOf, type RemoteRequest, reportedNumbers, reportedUsage } from '@sluice/fleet/backend'
+import {
+  type Charge,
+  type CompiledPolicy,
+  type HoldChange,
+  type PriorUsage,
+  retentionMs,
+} from '@sluice/limiter-core/backend'
 import { policyNumbers } from './policy-numbers.ts'
 
 const OPERATIONS = { take: 0, peek: 1, adjust: 2, reset: 3 } as const
-/** Value for the time of usage that is always restored. */
-const ALWAYS = Number.POSITIVE_INFINITY
 
 /** Converts a time of the process to the server's clock; the result is never too late. */
 export type ToServerTime = (processAt: number) => number
 
 /** Whether the request is a take of one enforced charge without prior usage. */
-export function isPlainTake({ operation, charges }: LimitRequest): boolean {
+export function isPlainTake({ operation, charges }: RemoteRequest): boolean {
   const [{ advisory, known, hold }] = charges
   return operation === 'take' && charges.length === 1 && !advisory && !known && !hold
 }
 
 /** Returns the arguments `of_key`, `p` and `cost` of the function `limit1_take`. */
-export function takeArguments({ keys, charges: [{ counter, cost }] }: LimitRequest): unknown[] {
-  return [keys[0], `{${policyNumbers(counter.compiled).join(',')}}`, cost]
+export function takeArguments({ names, charges: [{ counter, cost }] }: RemoteRequest): unknown[] {
+  return [names[0], `{${policyNumbers(counter.compiled).join(',')}}`, cost]
 }
 
 /** Returns the arguments `keys`, `ids` and `g` of the function `limit1_decide`. */
 export function decideArguments(
-  requests: readonly LimitRequest[],
+  requests: readonly RemoteRequest[],
   toServerTime: ToServerTime,
 ): [keys: string[], ids: string[], numbers: string] {
   const keys = new Map<string, number>()
@@ -32,10 +36,11 @@ export function decideArguments(
     const { operation, charges, takenAt, requestedAt } = request
     numbers.push(OPERATIONS[operation], takenAt, charges.length)
     for (const [index, charge] of charges.entries()) {
-      const known = knownOf(operation, charge)
-      const [key, policy] = [numberOf(keys, request.keys[index]), numberOf(policies, charge.counter.compiled)]
-      const usage = known ? knownNumbers(known, (ageMs) => toServerTime(requestedAt - ageMs)) : []
-      numbers.push(key, policy, charge.cost, kindOf(charge, known), ...usage, ...holdNumbers(charge.hold))
+      const known = knownOf(request, charge)
+      const [key, policy] = [numberOf(keys, request.names[index]), numberOf(policies, charge.counter.compiled)]
+      const usage = known ? reportedNumbers(reportedUsage(known, (ageMs) => toServerTime(requestedAt - ageMs))) : []
+      const cost = operation === 'reset' ? lifeOf(charge) : charge.cost
+      numbers.push(key, policy, cost, kindOf(charge, known), ...usage, ...holdNumbers(charge.hold))
     }
   }
   const head = [...policies.keys()].flatMap((compiled) => {
@@ -45,9 +50,9 @@ export function decideArguments(
   return [[...keys.keys()], requests.map(({ id }) => id), `{${[policies.size, ...head, ...numbers].join(',')}}`]
 }
 
-/** Returns the prior usage that a request reports with a charge. */
-function knownOf(operation: LimitRequest['operation'], { known }: Charge): PriorUsage | undefined {
-  return operation === 'take' || operation === 'adjust' ? known : undefined
+/** Returns the time in ms for which earlier usage of the key may be reported. */
+function lifeOf({ counter }: Charge): number {
+  return Math.min(Math.ceil(retentionMs(counter.compiled)), Number.MAX_SAFE_INTEGER)
 }
 
 /** Returns 0 (enforced) or 1 (advisory), plus 2 if prior usage follows, plus 4 if a hold follows. */
@@ -65,18 +70,4 @@ function numberOf<T>(numbers: Map<T, number>, value: T): number {
   if (known !== undefined) return known
   numbers.set(value, numbers.size + 1)
   return numbers.size
-}
-
-/**
- * Returns the seven numbers of prior usage: `used`, `resetAfterMs`, time of the call that reported it, `uncounted`,
- * `unsure` and `upTo` of admitted units, and the time of the last of them.
- */
-function knownNumbers(
-  { used, resetAfterMs, ageMs, admitted }: PriorUsage,
-  serverTimeAgo: (ageMs: number) => number,
-): readonly number[] {
-  const usedAt = ageMs === undefined ? ALWAYS : Math.max(1, serverTimeAgo(ageMs))
-  if (!admitted) return [used, resetAfterMs, usedAt, 0, 0, 0, 0]
-  const { uncounted, unsure, upTo } = admitted
-  return [used, resetAfterMs, usedAt, uncounted, unsure, upTo, Math.max(1, serverTimeAgo(admitted.ageMs))]
 }

@@ -1,21 +1,23 @@
+import type { RemoteReply, RemoteRequest } from '@sluice/fleet/backend'
 import { type Answer, ChargeVerdict, type PolicyVerdict } from '@sluice/limiter-core/backend'
 import { invalidRow, type PostgresFailure } from '../server/postgres-failure.ts'
 import { invalidReply } from '../server/sql-calls.ts'
-import type { LimitRequest } from './limit-request.ts'
 
 /** Parser for a reply of the functions in PostgreSQL. */
-export class LimitReply {
+export class LimitReply implements RemoteReply {
   /** Whether the deadline had passed, so that the function did nothing. */
   readonly late: boolean
   /** Time of the server in ms. */
   readonly now: number
   /** Time of the server before which counts may have been lost. */
   readonly lostBefore: number
+  readonly #source: string
   readonly #fields: readonly string[]
   #at: number
 
-  /** Throws a `PostgresFailure` if the reply has no valid time. */
-  constructor(reply: unknown) {
+  /** `source` is the name of the backend, for decisions. Throws a `PostgresFailure` if the reply has no valid time. */
+  constructor(reply: unknown, source: string) {
+    this.#source = source
     this.#fields = String(reply).split(' ')
     this.late = this.#fields[0] === 'late'
     this.#at = this.late ? 1 : 0
@@ -29,8 +31,7 @@ export class LimitReply {
    * charge with the number of units that were applied.
    */
   next(
-    { operation, charges }: LimitRequest,
-    source: string,
+    { operation, charges }: RemoteRequest,
     moved: (charge: number, units: number) => void,
   ): Answer | PostgresFailure {
     if (this.#fields[this.#at] === '!') {
@@ -45,7 +46,7 @@ export class LimitReply {
       verdicts.push(new ChargeVerdict(counter.compiled.policy, advisory === true, remaining, waitMs, resetMs, growsMs))
     }
     if (this.#at > this.#fields.length) return invalidReply()
-    return { verdicts, takenAt: this.now, counted: true, source }
+    return { verdicts, takenAt: this.now, counted: true, source: this.#source }
   }
 
   #number(): number {

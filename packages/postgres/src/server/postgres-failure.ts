@@ -1,9 +1,5 @@
+import { RemoteFailure, type RemoteFailureOptions } from '@sluice/fleet/backend'
 import { LATE_STATE } from '../functions/function-names.ts'
-
-export interface PostgresFailureOptions {
-  readonly keyOnly?: boolean
-  readonly mayHaveCounted?: boolean
-}
 
 /**
  * A failed call to PostgreSQL. `code` is the SQLSTATE of an error of the server, such as `53300` (too many
@@ -15,19 +11,10 @@ export interface PostgresFailureOptions {
  *
  * There is no `cause`, because errors of the server may contain parameters of the statement, such as keys.
  */
-export class PostgresFailure extends Error {
-  readonly code: string
-  /** Whether the failure concerns only one key. Calls for other keys may succeed. */
-  readonly keyOnly: boolean
-  /** Whether PostgreSQL may have counted the call, so that only its reply is missing. */
-  readonly mayHaveCounted: boolean
-
-  constructor(code: string, message: string, { keyOnly = false, mayHaveCounted = false }: PostgresFailureOptions = {}) {
-    super(message)
+export class PostgresFailure extends RemoteFailure {
+  constructor(code: string, message: string, options?: Omit<RemoteFailureOptions, 'cause'>) {
+    super(code, message, options)
     this.name = 'PostgresFailure'
-    this.code = code
-    this.keyOnly = keyOnly
-    this.mayHaveCounted = mayHaveCounted
   }
 
   /** Whether the connection failed, so that the server may have lost counts, or another server may reply. */

@@ -1,7 +1,4 @@
-export interface RedisFailureOptions {
-  readonly keyOnly?: boolean
-  readonly mayHaveCounted?: boolean
-}
+import { RemoteFailure, type RemoteFailureOptions } from '@sluice/fleet/backend'
 
 /**
  * A failed call to Redis. `code` is one of:
@@ -16,19 +13,12 @@ export interface RedisFailureOptions {
  * There is no `cause`, because the errors of ioredis contain the command with its arguments, such as keys and
  * passwords.
  */
-export class RedisFailure extends Error {
-  readonly code: string
-  /** Whether the failure concerns only this key or the cluster node that holds it. Calls for other keys may succeed. */
-  readonly keyOnly: boolean
-  /** Whether Redis may have executed the command, so that only its reply is missing. */
-  readonly mayHaveCounted: boolean
-
-  constructor(code: string, message: string, { keyOnly, mayHaveCounted = false }: RedisFailureOptions = {}) {
-    super(message)
+export class RedisFailure extends RemoteFailure {
+  /** `keyOnly` also if only the cluster node that holds the key failed. Default: true for `WRONGTYPE`. */
+  constructor(code: string, message: string, options: Omit<RemoteFailureOptions, 'cause'> = {}) {
+    const { keyOnly = code === 'WRONGTYPE', mayHaveCounted } = options
+    super(code, message, { keyOnly, mayHaveCounted })
     this.name = 'RedisFailure'
-    this.code = code
-    this.keyOnly = keyOnly ?? code === 'WRONGTYPE'
-    this.mayHaveCounted = mayHaveCounted
   }
 }
 

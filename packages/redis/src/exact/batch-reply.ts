@@ -1,3 +1,4 @@
+import type { RemoteReply } from '@sluice/fleet/backend'
 import {
   type Answer,
   ChargeVerdict,
@@ -11,7 +12,7 @@ import type { TimedReply } from '../server-time/timed-calls.ts'
 import type { ScriptRequest } from './script-request.ts'
 
 /** Parser for a reply of `exact-batch.lua`. */
-export class BatchReply implements TimedReply {
+export class BatchReply implements TimedReply, RemoteReply<ScriptRequest> {
   readonly now: number
   readonly late: boolean
   readonly #fields: readonly string[]

@@ -1,18 +1,24 @@
-import { sendAgain, soonest, stillWanted } from '@sluice/fleet/backend'
-import type { Charge, Clock, Observers, ScriptRunner, SoleDecision } from '@sluice/limiter-core/backend'
+import { RemoteCalls, type RemoteCallsOptions } from '@sluice/fleet/backend'
+import {
+  type Answer,
+  type Charge,
+  type Clock,
+  type Observers,
+  retentionMs,
+  type ScriptRunner,
+  type SoleDecision,
+} from '@sluice/limiter-core/backend'
 import { hashSlot } from '../client/hash-slot.ts'
-import { lateFailure, RedisFailure, unsentFailure } from '../client/redis-failure.ts'
+import { lateFailure, RedisFailure } from '../client/redis-failure.ts'
 import { resetScript } from '../lua/scripts.ts'
 import { markOf, resultOf } from '../lua/side-keys.ts'
-import { CROSSSLOT } from '../runners/custom-runner.ts'
 import type { ServerState } from '../server-time/known-servers.ts'
-import type { ScriptCall, TimeArg, TimedCalls } from '../server-time/timed-calls.ts'
-import type { UsageReports } from '../server-time/usage-reports.ts'
+import type { TimedCalls } from '../server-time/timed-calls.ts'
 import type { CallBuilder } from './batch-call.ts'
-import { BatchReply } from './batch-reply.ts'
+import type { BatchReply } from './batch-reply.ts'
 import { NativeTakes } from './native-takes.ts'
-import { ScriptQueue } from './script-queue.ts'
 import { requestOfOne, type ScriptRequest } from './script-request.ts'
+import { ScriptTransport } from './script-transport.ts'
 
 export interface ExactCallsOptions {
   readonly runner: ScriptRunner
@@ -27,27 +33,26 @@ export interface ExactCallsOptions {
   readonly nativeCommands?: boolean
 }
 
-/**
- * Sends requests in batches, with a deadline that the server checks. In a cluster each batch has the keys of one slot.
- */
+/** Sends requests in script calls. In a cluster, each call has the keys of one slot. */
 export class ExactCalls {
   readonly #options: ExactCallsOptions
   readonly #timed: TimedCalls
-  readonly #reports: UsageReports
-  readonly #queues = new Map<number, ScriptQueue>()
+  readonly #transport: ScriptTransport
+  readonly #callsOf = new Map<number, RemoteCalls<ScriptRequest>>()
   readonly #native: NativeTakes | undefined
 
   constructor(options: ExactCallsOptions) {
     this.#options = options
-    this.#timed = options.servers.calls
-    this.#reports = options.servers.reports
-    const { runner, clock, source } = options
+    const { runner, clock, source, servers, form } = options
+    this.#timed = servers.calls
+    this.#transport = new ScriptTransport(servers, form, source)
     this.#native = options.nativeCommands ? new NativeTakes({ runner, clock, source, timed: this.#timed }) : undefined
   }
 
   /** Queues `request`. It is settled with its call, or rejected without a call if its deadline has passed. */
   add(request: ScriptRequest): void {
-    this.#queueOf(request.names[0]).add(request)
+    if (request.operation === 'reset') this.#reset(request)
+    else this.#calls(request.names[0]).add(request)
   }
 
   /** Takes one enforced charge without prior usage, with a native command if possible. */
@@ -57,7 +62,7 @@ export class ExactCalls {
     return taken.then(
       (decision) => decision ?? this.#takeByScript(charge, name, deadlineAt),
       (error) => {
-        throw this.#reports.recordFailure(name, error)
+        throw this.#options.servers.reports.recordFailure(name, error)
       },
     )
   }
@@ -66,73 +71,39 @@ export class ExactCalls {
    * If no other call is pending, sends the take in its own call with as few promises and objects as possible.
    */
   #takeByScript(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SoleDecision> {
-    const { runner } = this.#options
-    const queue = this.#queueOf(name)
-    const taken = queue.isIdle && !runner.perTask ? this.#takeAtOnce(queue, charge, name, deadlineAt) : undefined
+    const calls = this.#calls(name)
+    const isPrompt = calls.queue.isIdle && !this.#options.runner.perTask
+    const taken = isPrompt ? this.#takeAtOnce(calls, charge, name, deadlineAt) : undefined
     if (taken) return taken
     const [request, decided] = requestOfOne(charge, name, deadlineAt)
-    queue.add(request)
+    calls.add(request)
     return decided
   }
 
   /** Returns undefined if the time of the server must be read first. */
   #takeAtOnce(
-    queue: ScriptQueue,
+    calls: RemoteCalls<ScriptRequest>,
     charge: Charge,
     name: string,
     deadlineAt: number | undefined,
   ): Promise<SoleDecision> | undefined {
-    const { runner, clock, form } = this.#options
+    const { runner, clock, form, servers } = this.#options
     const sentAt = clock.now()
     const time = this.#timed.timeNow(name, deadlineAt, sentAt)
     if (time === undefined) return undefined
     const { script, keys, args } = form.single(charge.counter, charge.cost, name, time)
+    const { queue } = calls
     queue.began()
     return runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }).then(
       (answer) => {
         queue.ended()
-        return this.#decided(charge, name, deadlineAt, sentAt, this.#replyOf(answer))
+        return this.#decided(charge, name, deadlineAt, sentAt, this.#transport.replyOf(answer))
       },
       (error) => {
         queue.ended()
-        throw this.#reports.recordFailure(name, error)
+        throw servers.reports.recordFailure(name, error)
       },
     )
-  }
-
-  /**
-   * Deletes Redis keys of one slot. `retentionMs` contains, for each key, the ms during which earlier usage of the key
-   * could still be reported and must be ignored.
-   */
-  async reset(names: readonly string[], forgetsMs: readonly number[], id: string, deadlineAt: number): Promise<void> {
-    const [key] = names
-    const keys = [...names, ...names.flatMap((name) => [markOf(name), resultOf(name, id)])]
-    await this.#timed.ensureTime(key)
-    const reply = await this.#timed.send(
-      {
-        key,
-        compose: (time) => ({ script: resetScript, keys, args: [time, id, ...forgetsMs] }),
-        read: (answer) => this.#replyOf(answer),
-      },
-      deadlineAt,
-    )
-    if (reply.late) throw lateFailure()
-  }
-
-  #queueOf(name: string): ScriptQueue {
-    const slot = this.#options.runner.clustered ? hashSlot(name) : 0
-    let queue = this.#queues.get(slot)
-    if (!queue) {
-      queue = new ScriptQueue(
-        this.#options.maxBatch,
-        (requests) => this.#send(requests),
-        // in a cluster there may be thousands of slots, so idle queues are deleted; a single server needs one queue
-        () => this.#options.runner.clustered && this.#queues.delete(slot),
-        this.#options.runner.perTask,
-      )
-      this.#queues.set(slot, queue)
-    }
-    return queue
   }
 
   #decided(
@@ -145,7 +116,7 @@ export class ExactCalls {
     this.#timed.recordTime(name, reply.now, sentAt)
     if (reply.late) {
       const [request, decided] = requestOfOne(charge, name, deadlineAt)
-      this.#again([request])
+      this.#calls(name).again([request])
       return decided
     }
     const decision = reply.nextDecision(charge.counter.compiled)
@@ -153,93 +124,52 @@ export class ExactCalls {
     return decision
   }
 
-  /** Sends a batch. Never rejects; resolves with a function that settles the requests. */
-  async #send(requests: readonly ScriptRequest[]): Promise<() => void> {
-    const key = requests[0].names[0]
-    let isSent = false
-    try {
-      const isTimed = soonest(requests) < Number.POSITIVE_INFINITY
-      if (isTimed) await this.#timed.ensureTime(key)
-      if (requests.some(needsIdentity)) await this.#timed.ensureIdentity(key)
-      const wanted = stillWanted(requests, this.#options.clock.now(), lateFailure)
-      if (wanted.length === 0) return () => {}
-      isSent = true
-      const reply = await this.#call(wanted, isTimed ? soonest(wanted) : undefined)
-      return () => (reply.late ? this.#again(wanted) : this.#settle(wanted, reply))
-    } catch (error) {
-      const failed = this.#reports.recordFailure(key, error)
-      if (failed.code === CROSSSLOT) return () => this.#again(requests, failed)
-      const failure = isSent ? failed : unsentFailure(failed)
-      return () => {
-        for (const request of requests) request.reject(failure)
-      }
-    }
+  #reset(request: ScriptRequest): void {
+    this.#sendReset(request).then(request.resolve, request.reject)
   }
 
-  #call(requests: readonly ScriptRequest[], deadlineAt: number | undefined): Promise<BatchReply> {
-    const key = requests[0].names[0]
-    const compose = (time: TimeArg): ScriptCall => {
-      const server = this.#report(requests) ? this.#reports.numberOf(key) : undefined
-      return this.#options.form.batch(requests, time, server)
-    }
-    return this.#timed.send({ key, compose, read: (answer) => this.#replyOf(answer) }, deadlineAt)
-  }
-
-  #replyOf(answer: unknown): BatchReply {
-    return new BatchReply(answer, this.#options.source)
-  }
-
-  /**
-   * Sets the usage report of each request. Returns whether the call must contain the server number, because a request
-   * reports usage or refunds units.
-   */
-  #report(requests: readonly ScriptRequest[]): boolean {
-    let needsServer = false
-    for (const request of requests) {
-      if (request.flat) continue
-      request.reported = this.#reportOf(request)
-      needsServer ||= request.reported !== undefined || isRefund(request)
-    }
-    return needsServer
-  }
-
-  /** Returns the usage reports for the charges of a request; undefined if there is nothing to report. */
-  #reportOf({ charges, names, requestedAt }: ScriptRequest): ScriptRequest['reported'] {
-    if (!charges.some(({ known }) => known)) return undefined
-    const reported = charges.map(
-      ({ known }, index) => known && this.#reports.reportOf(known, names[index], requestedAt),
+  /** Deletes the Redis keys of a request. */
+  async #sendReset({ names, charges, id, deadlineAt }: ScriptRequest): Promise<Answer> {
+    const [key] = names
+    const keys = [...names, ...names.flatMap((name) => [markOf(name), resultOf(name, id)])]
+    // milliseconds during which earlier usage of a key could still be reported, and must be ignored
+    const forgetsMs = charges.map(({ counter }) => retentionMs(counter.compiled))
+    await this.#timed.ensureTime(key)
+    const reply = await this.#timed.send(
+      {
+        key,
+        compose: (time) => ({ script: resetScript, keys, args: [time, id, ...forgetsMs] }),
+        read: (answer) => this.#transport.replyOf(answer),
+      },
+      deadlineAt,
     )
-    return reported.some((report) => report) ? reported : undefined
+    if (reply.late) throw lateFailure()
+    return { verdicts: [], takenAt: reply.now, counted: true, source: this.#options.source }
   }
 
-  #settle(requests: readonly ScriptRequest[], reply: BatchReply): void {
-    for (const request of requests) {
-      const answer = reply.next(request, (charge, units) => this.#moved(request.charges[charge], units))
-      if (answer instanceof RedisFailure) request.reject(answer)
-      else request.resolve(answer)
+  #calls(name: string): RemoteCalls<ScriptRequest> {
+    const slot = this.#options.runner.clustered ? hashSlot(name) : 0
+    let calls = this.#callsOf.get(slot)
+    if (!calls) {
+      calls = new RemoteCalls(this.#callOptions(slot))
+      this.#callsOf.set(slot, calls)
+    }
+    return calls
+  }
+
+  #callOptions(slot: number): RemoteCallsOptions<ScriptRequest> {
+    const { runner, clock, observers, maxBatch } = this.#options
+    return {
+      transport: this.#transport,
+      clock,
+      observers,
+      maxBatch,
+      isPrompt: !runner.perTask,
+      schedule: runner.perTask ? queueMicrotask : undefined,
+      // in a cluster there may be thousands of slots, so idle queues are deleted; a single server needs one queue
+      idle: () => runner.clustered && this.#callsOf.delete(slot),
+      // a request whose server turned out to be part of a cluster belongs to another queue
+      resend: (request) => this.add(request),
     }
   }
-
-  #moved({ key, counter, cost }: Charge, units: number): void {
-    if (units >= cost) return
-    this.#options.observers.event('lateCharge', { policy: counter.compiled.policy.name, key, units: cost - units })
-  }
-
-  /**
-   * Sends requests once more if their deadline has not passed: the reply contained the correct time of the server, or
-   * revealed that the server is part of a cluster. Rejects the other requests with `failure`.
-   */
-  #again(requests: readonly ScriptRequest[], failure: RedisFailure = lateFailure()): void {
-    sendAgain(requests, this.#options.clock.now(), failure, (request) => this.add(request))
-  }
-}
-
-/** Whether the identity of the server must be known, because the request may report lost usage or refunds units. */
-function needsIdentity(request: ScriptRequest): boolean {
-  // a flat request has no prior usage
-  return !request.flat && (isRefund(request) || request.charges.some(({ known }) => (known?.used ?? 0) > 0))
-}
-
-function isRefund({ operation, charges }: ScriptRequest): boolean {
-  return operation === 'adjust' && charges.some(({ cost, hold }) => cost < 0 || hold !== undefined)
 }

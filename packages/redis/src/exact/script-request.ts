@@ -1,26 +1,13 @@
-import type { TimedRequest } from '@sluice/fleet/backend'
+import type { RemoteRequest } from '@sluice/fleet/backend'
 import type { Answer, Charge, SoleDecision } from '@sluice/limiter-core/backend'
 import type { ReportedUsage } from '../lua/reported-usage.ts'
 
-export type Operation = 'take' | 'peek' | 'adjust'
-
-/** A request of a backend call, and the functions that settle its promise. */
-export interface ScriptRequest extends TimedRequest {
-  readonly operation: Operation
-  readonly charges: readonly Charge[]
-  /** Redis key of each charge. In a cluster all keys are in one slot. */
-  readonly names: readonly string[]
-  /** Time of the take that is adjusted, in server time; 0 for takes and peeks. */
-  readonly takenAt: number
-  /** Idempotency id of an adjustment; '' for takes and peeks. */
-  readonly id: string
-  /** Time of the request on the process clock; 0 for flat requests. */
-  readonly requestedAt: number
-  /** Usage to report for the key of each charge; undefined if there is nothing to report. */
-  reported: readonly (ReportedUsage | undefined)[] | undefined
-  /** Whether the request is a take of one enforced charge that resolves with a `SoleDecision`. */
-  readonly flat: boolean
-  readonly resolve: (answer: Answer) => void
+/** A request that a script decides. The names are Redis keys, in a cluster all of one slot. */
+export interface ScriptRequest extends RemoteRequest {
+  /** Usage to report for the key of each charge. Default: there is nothing to report. */
+  reported?: readonly (ReportedUsage | undefined)[] | undefined
+  /** Whether the request is a take of one enforced charge that resolves with a `SoleDecision`. Default: false. */
+  readonly flat?: boolean
 }
 
 /** Creates a take of one enforced charge, and the promise of its decision. */
@@ -40,12 +27,12 @@ export function requestOfOne(
       id: '',
       // only needed for prior usage, which a flat request does not have
       requestedAt: 0,
-      reported: undefined,
-      flat: true,
       // a `SoleDecision` is also an `Answer`
       resolve: resolve as (answer: Answer) => void,
       reject,
       retried: false,
+      reported: undefined,
+      flat: true,
     }
   })
   return [request as ScriptRequest, decided]

@@ -1,20 +1,8 @@
+import { ServerTime } from '@sluice/fleet/backend'
 import { type Clock, type ScriptRunner, warnOnce } from '@sluice/limiter-core/backend'
 import { invalidReply } from '../client/redis-failure.ts'
 import { serverTime } from '../lua/scripts.ts'
 import { ServerIdentities } from './server-identities.ts'
-
-/** Bounds of the clock offset of one server: its time minus the time of this process, in ms. */
-interface Offset {
-  /** Largest lower bound of the current term. */
-  least: number
-  /** Largest lower bound of the previous term. */
-  leastBefore: number
-  /** Smallest upper bound of the current term. */
-  most: number
-  termEndsAt: number
-  /** Time of the last reply on the process clock. */
-  learnedAt: number
-}
 
 /** A pending request for the time of a server. */
 interface TimeRequest {
@@ -28,20 +16,15 @@ const LOST_AFTER_MS = 1_000
 /** The largest time of a `Date`. */
 const MAX_DATE_MS = 8.64e15
 
-// clocks that are being adjusted drift apart by up to 0.5 ms per second, so bounds expire after two terms
-const TERM_MS = 5_000
-
 /**
- * Converts deadlines from the process clock to the clocks of the servers. Each reply with the server's time bounds the
- * clock offset, because the server read its clock between the sending of the call and the arrival of the reply. The
- * lower bound is used, so that no command is counted after its deadline. A command may be refused too early, at most by
- * the return time of the fastest reply.
+ * Converts deadlines from the process clock to the clocks of the servers. No command is counted after its deadline. A
+ * command may be refused too early, at most by the return time of the fastest reply.
  */
 export class ServerClocks {
   readonly identities: ServerIdentities = new ServerIdentities()
   readonly #runner: ScriptRunner
   readonly #clock: Clock
-  readonly #offsets = new Map<string, Offset>()
+  readonly #times = new Map<string, ServerTime>()
   readonly #requests = new Map<string, TimeRequest>()
 
   constructor(runner: ScriptRunner, clock: Clock) {
@@ -63,20 +46,18 @@ export class ServerClocks {
    * undefined if the server's clock is unknown.
    */
   at(key: string, processAt: number): number | undefined {
-    const offset = this.#offsets.get(this.serverOf(key))
-    return offset && processAt + Math.max(offset.least, offset.leastBefore)
+    return this.#times.get(this.serverOf(key))?.at(processAt)
   }
 
   /** Whether a server has reported its time within the last `maxAgeMs` milliseconds. */
   isRecent(key: string, maxAgeMs: number): boolean {
-    const offset = this.#offsets.get(this.serverOf(key))
-    return offset !== undefined && this.#clock.now() - offset.learnedAt < maxAgeMs
+    const time = this.#times.get(this.serverOf(key))
+    return time !== undefined && this.#clock.now() - time.learnedAt < maxAgeMs
   }
 
   /** Like `at`; the result is never too early. */
   notBefore(key: string, processAt: number): number | undefined {
-    const offset = this.#offsets.get(this.serverOf(key))
-    return offset && processAt + offset.most
+    return this.#times.get(this.serverOf(key))?.notBefore(processAt)
   }
 
   /**
@@ -102,26 +83,7 @@ export class ServerClocks {
    * breaker, would make the clock known and the identity would never be read.
    */
   reported(key: string, serverMs: number, sentAt: number): void {
-    const server = this.serverOf(key)
-    if (this.#offsets.has(server)) this.#learn(server, serverMs, sentAt)
-  }
-
-  #learn(server: string, serverMs: number, sentAt: number): void {
-    const now = this.#clock.now()
-    const least = serverMs - now
-    const most = serverMs - sentAt
-    const known = this.#offsets.get(server)
-    // contradictory bounds: a clock was set, or another server replied
-    if (!known || least > known.most || most < Math.max(known.least, known.leastBefore)) {
-      this.#offsets.set(server, { least, leastBefore: least, most, termEndsAt: now + TERM_MS, learnedAt: now })
-    } else if (now >= known.termEndsAt) {
-      const termEndsAt = now + TERM_MS
-      this.#offsets.set(server, { least, leastBefore: known.least, most, termEndsAt, learnedAt: now })
-    } else {
-      known.least = Math.max(known.least, least)
-      known.most = Math.min(known.most, most)
-      known.learnedAt = now
-    }
+    this.#times.get(this.serverOf(key))?.replied(serverMs, sentAt, this.#clock.now())
   }
 
   /**
@@ -129,8 +91,8 @@ export class ServerClocks {
    * all servers if `server` is undefined.
    */
   forget(server?: string): void {
-    if (server === undefined) this.#offsets.clear()
-    else this.#offsets.delete(server)
+    if (server === undefined) this.#times.clear()
+    else this.#times.delete(server)
     this.identities.markDoubtful(server, this.#clock.now())
   }
 
@@ -148,7 +110,9 @@ export class ServerClocks {
     if (!isServerTime(serverMs)) throw invalidReply()
     const server = this.serverOf(key)
     this.identities.record(server, identity, sentAt)
-    this.#learn(server, serverMs, sentAt)
+    const time = this.#times.get(server) ?? new ServerTime()
+    this.#times.set(server, time)
+    time.replied(serverMs, sentAt, this.#clock.now())
     if (policy && policy !== 'noeviction') warnOfEviction(policy)
   }
 }

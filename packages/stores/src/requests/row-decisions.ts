@@ -1,16 +1,15 @@
 import {
-  answerOfNumbers,
   bytesOfFloats,
   type Change,
   Decisions,
   floatsOfBytes,
+  knownOf,
   LimitEntry,
-  type ReportedUsage,
   type Row,
   type RowRequest,
   type RowVersion,
+  reportedUsage,
 } from '@sluice/fleet/backend'
-import type { Answer, PriorUsage } from '@sluice/limiter-core/backend'
 import type { StoreRequest } from './store-request.ts'
 
 /** Converts a time of the process to the time of the store. */
@@ -59,39 +58,22 @@ export function decideOnRows(
   return { numbers, changes, ttlMs: Math.max(1, Math.ceil(keptUntil - now)), now }
 }
 
-/** Returns the answer to a request; undefined if the row of a key is unusable. */
-export function answerOf(
-  numbers: (number | null)[] | null,
-  request: StoreRequest,
-  context: Parameters<typeof answerOfNumbers>[2],
-): Answer | undefined {
-  return numbers === null ? undefined : answerOfNumbers(numbers, request, context)
-}
-
 function rowRequestOf(request: StoreRequest, toStoreTime: ToStoreTime): RowRequest {
   const { operation, takenAt, doneNames, names, charges, requestedAt } = request
-  const isReported = operation === 'take' || operation === 'adjust'
   return {
     operation,
     takenAt,
     doneNames,
-    charges: charges.map(({ counter, cost, advisory, known }, index) => ({
-      name: names[index],
-      compiled: counter.compiled,
-      cost,
-      advisory: advisory === true,
-      known: isReported && known ? reportedOf(known, (ageMs) => toStoreTime(requestedAt - ageMs)) : undefined,
-    })),
-  }
-}
-
-function reportedOf(known: PriorUsage, timeAgo: (ageMs: number) => number): ReportedUsage {
-  const { used, resetAfterMs, ageMs, admitted } = known
-  return {
-    used,
-    resetAfterMs,
-    usedAt: ageMs === undefined ? Number.POSITIVE_INFINITY : timeAgo(ageMs),
-    admitted,
-    admittedAt: admitted ? timeAgo(admitted.ageMs) : 0,
+    charges: charges.map((charge, index) => {
+      const { counter, cost, advisory } = charge
+      const known = knownOf(request, charge)
+      return {
+        name: names[index],
+        compiled: counter.compiled,
+        cost,
+        advisory: advisory === true,
+        known: known && reportedUsage(known, (ageMs) => toStoreTime(requestedAt - ageMs)),
+      }
+    }),
   }
 }

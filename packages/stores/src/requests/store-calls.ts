@@ -1,11 +1,29 @@
-import { isUrgent, type Row, type ServerState, stillWanted, TurnBatch } from '@sluice/fleet/backend'
-import { type Clock, KEEP_ALIVE, type Observers } from '@sluice/limiter-core/backend'
+import {
+  answeredBy,
+  answerOfNumbers,
+  isUrgent,
+  type RemoteRequest,
+  type Row,
+  type ServerState,
+  settle,
+  stillWanted,
+  TurnBatch,
+} from '@sluice/fleet/backend'
+import { type Answer, type Clock, KEEP_ALIVE, type Observers } from '@sluice/limiter-core/backend'
 import type { CheckedStore } from './checked-store.ts'
 import { type GroupLimits, type RequestGroup, RequestGroups } from './request-groups.ts'
-import { answerOf, type DecidedRequests, decideOnRows } from './row-decisions.ts'
+import { type DecidedRequests, decideOnRows } from './row-decisions.ts'
 import type { StoreClock } from './store-clock.ts'
-import { conflictFailure, failureOf, invalidRow, lateFailure, unansweredFailure } from './store-failure.ts'
-import type { StoreRequest } from './store-request.ts'
+import {
+  conflictFailure,
+  failureOf,
+  invalidRow,
+  lateFailure,
+  type StoreFailure,
+  tooManyRows,
+  unansweredFailure,
+} from './store-failure.ts'
+import { type StoreRequest, storeRequest } from './store-request.ts'
 
 export interface StoreCallsOptions {
   readonly store: CheckedStore
@@ -45,13 +63,18 @@ export class StoreCalls {
   readonly #turn: TurnBatch<StoreRequest> = new TurnBatch(() => this.#start())
   readonly #inUse = new Set<string>()
   #waiting: readonly StoreRequest[] = []
+  #requests = 0
 
   constructor(options: StoreCallsOptions) {
     this.#options = options
   }
 
-  add(request: StoreRequest): void {
-    this.#turn.add(request)
+  /** Queues a request, or rejects it if it needs more rows than the store writes at once. */
+  add(remote: RemoteRequest): void {
+    const request = storeRequest(remote, this.#requests++)
+    const { maxRows } = this.#options.limits
+    if (request.rows.length > maxRows) request.reject(tooManyRows(request.rows.length, maxRows))
+    else this.#turn.add(request)
   }
 
   /** Sends all requests whose rows are free. */
@@ -84,7 +107,7 @@ export class StoreCalls {
     let isWriting = false
     try {
       const until = endOf(requests, startedAt)
-      const found = await this.#inTime(this.#read([...rows]), until, false)
+      const found = await answeredBy(this.#read([...rows]), until, clock, () => unansweredFailure(false))
       wanted = stillWanted(requests, clock.now(), expiredFailure)
       if (wanted.length === 0) return undefined
       const decided = this.#decided(wanted, found)
@@ -115,21 +138,11 @@ export class StoreCalls {
 
   async #written({ changes, ttlMs }: DecidedRequests, until: number): Promise<boolean> {
     if (changes.length === 0) return true
-    const { store, extraTtlMs } = this.#options
-    return this.#inTime(store.write(changes, ttlMs + extraTtlMs), until, true)
+    const { store, clock, extraTtlMs } = this.#options
+    return answeredBy(store.write(changes, ttlMs + extraTtlMs), until, clock, () => unansweredFailure(true))
   }
 
   readonly #storedKey = (row: string): string => this.#options.prefix + row
-
-  /** Returns the result of `work`, or rejects at a process time. */
-  #inTime<T>(work: Promise<T>, until: number, mayHaveCounted: boolean): Promise<T> {
-    const { clock } = this.#options
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(until - clock.now(), () => reject(unansweredFailure(mayHaveCounted)), KEEP_ALIVE)
-      // a user-provided clock may return nothing
-      work.finally(() => cancel?.()).then(resolve, reject)
-    })
-  }
 
   /**
    * Returns the requests whose deadline allows another attempt, and rejects the others now: their failure concerns one key,
@@ -154,16 +167,12 @@ export class StoreCalls {
 
   #settle(requests: readonly StoreRequest[], { numbers, now }: DecidedRequests): void {
     const { source, observers } = this.#options
-    for (const [index, request] of requests.entries()) {
-      const moved = (charge: number, units: number): void => {
-        const { key, counter, cost } = request.charges[charge]
-        const left = cost - units
-        if (left > 0) observers.event('lateCharge', { policy: counter.compiled.policy.name, key, units: left })
-      }
-      const answer = answerOf(numbers[index], request, { now, source, moved })
-      if (answer) request.resolve(answer)
-      else request.reject(invalidRow())
+    let at = 0
+    const next = (request: StoreRequest, moved: (charge: number, units: number) => void): Answer | StoreFailure => {
+      const answer = numbers[at++]
+      return (answer && answerOfNumbers(answer, request, { now, source, moved })) ?? invalidRow()
     }
+    settle(requests, { next }, observers)
   }
 }
 

@@ -25,7 +25,7 @@ export class StoreClock {
   async ready(): Promise<void> {
     if (!this.#isAsked) return
     const askedAgoMs = this.#clock.now() - this.#askedAt
-    if (this.#server.at(0) === undefined) {
+    if (!this.#server.isKnown) {
       // a call that has hung must not stop the calls after it
       if (!this.#first || askedAgoMs >= FIRST_ASK_MS) this.#first = this.#askFirst()
       await this.#first
@@ -34,15 +34,14 @@ export class StoreClock {
 
   /** Returns the time of the store at a process time. Must be called after `ready`. */
   at(processAt: number): number {
-    const known = this.#isAsked || this.#server.isSimulated ? this.#server.at(processAt) : undefined
-    return known ?? this.#clock.wall() + processAt - this.#clock.now()
+    if (this.#store.hasClock || this.#server.isSimulated) return this.#server.at(processAt)
+    return this.#clock.wall() + processAt - this.#clock.now()
   }
 
   /** Records that the store has answered. */
   answered(): void {
-    const at = this.#clock.now()
     if (this.#isAsked) this.#server.answered()
-    else this.#server.replied({ now: this.#clock.wall(), lostBefore: 0 }, at, at)
+    else this.#server.replied({ now: this.#clock.wall(), lostBefore: 0 }, this.#clock.now())
   }
 
   get #isAsked(): boolean {
@@ -61,6 +60,6 @@ export class StoreClock {
     const sentAt = this.#clock.now()
     this.#askedAt = sentAt
     const now = await this.#store.now()
-    this.#server.replied({ now, lostBefore: 0 }, sentAt, this.#clock.now())
+    this.#server.replied({ now, lostBefore: 0 }, sentAt)
   }
 }

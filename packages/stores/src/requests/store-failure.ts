@@ -1,8 +1,4 @@
-export interface StoreFailureOptions {
-  readonly keyOnly?: boolean
-  readonly mayHaveCounted?: boolean
-  readonly cause?: unknown
-}
+import { messageOfAny, RemoteFailure, type RemoteFailureOptions } from '@sluice/fleet/backend'
 
 /**
  * A failed call to a store. `code` is one of:
@@ -13,40 +9,20 @@ export interface StoreFailureOptions {
  * - `REPLY`: the answer of the store, or the row of a key, has an unexpected format;
  * - `ROWS`: the request needs more rows than the store writes at once.
  */
-export class StoreFailure extends Error {
-  readonly code: 'STORE' | 'LATE' | 'CONFLICT' | 'REPLY' | 'ROWS'
-  /** Whether the failure concerns only one key. Calls for other keys may succeed. */
-  readonly keyOnly: boolean
-  /** Whether the store may have counted the call, so that only its answer is missing. */
-  readonly mayHaveCounted: boolean
+export class StoreFailure extends RemoteFailure {
+  declare readonly code: 'STORE' | 'LATE' | 'CONFLICT' | 'REPLY' | 'ROWS'
 
-  constructor(
-    code: StoreFailure['code'],
-    message: string,
-    { keyOnly = false, mayHaveCounted = false, cause }: StoreFailureOptions = {},
-  ) {
-    super(message, cause === undefined ? undefined : { cause })
+  constructor(code: StoreFailure['code'], message: string, options?: RemoteFailureOptions) {
+    super(code, message, options)
     this.name = 'StoreFailure'
-    this.code = code
-    this.keyOnly = keyOnly
-    this.mayHaveCounted = mayHaveCounted
   }
 }
 
 /** Converts the rejection value of a store into a `StoreFailure`. */
 export function failureOf(error: unknown, mayHaveCounted: boolean): StoreFailure {
   if (error instanceof StoreFailure) return error
-  return new StoreFailure('STORE', textOf(error), { mayHaveCounted, cause: error })
-}
-
-function textOf(error: unknown): string {
-  try {
-    const { message } = error as { readonly message?: unknown }
-    if (typeof message === 'string' && message !== '') return message
-  } catch {
-    // any value can be thrown, for example undefined or an object whose getters throw
-  }
-  return 'the store failed with a value that is not an error'
+  const message = messageOfAny(error) ?? 'the store failed with a value that is not an error'
+  return new StoreFailure('STORE', message, { mayHaveCounted, cause: error })
 }
 
 /** Creates the failure of a request that was not sent, because its deadline had passed. */

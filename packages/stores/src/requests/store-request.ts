@@ -1,23 +1,20 @@
-import type { RowRequest, TimedRequest } from '@sluice/fleet/backend'
-import type { Answer, Charge } from '@sluice/limiter-core/backend'
+import { countNameOf, doneNamesOf, type RemoteRequest } from '@sluice/fleet/backend'
 
-/** A request of a backend call, and the functions that settle its promise. */
-export interface StoreRequest extends TimedRequest {
-  readonly operation: RowRequest['operation']
-  readonly charges: readonly Charge[]
-  /** Name of the row of each charge. */
-  readonly names: readonly string[]
+/** A request with the rows that it needs. */
+export interface StoreRequest extends RemoteRequest {
   /** Names of the rows of the idempotency id, one per charge; undefined without an id. */
   readonly doneNames: readonly string[] | undefined
   /** All rows of the request, without repetitions. */
   readonly rows: readonly string[]
-  /** Time of the take that is adjusted, in the store's time; 0 for other operations. */
-  readonly takenAt: number
-  /** Time of the request on the process clock. */
-  readonly requestedAt: number
   /** Position among the requests of the backend. */
   readonly position: number
   /** Number of writes that the store refused because a version had changed. */
   conflicts: number
-  readonly resolve: (answer: Answer) => void
+}
+
+/** Returns a request of a backend with its rows. */
+export function storeRequest(request: RemoteRequest, position: number): StoreRequest {
+  const names = request.names.map(countNameOf)
+  const doneNames = request.id === '' ? undefined : doneNamesOf(names, request.id)
+  return { ...request, names, doneNames, rows: [...new Set([...names, ...(doneNames ?? [])])], position, conflicts: 0 }
 }
