@@ -1,3 +1,4 @@
+import { reportedUsage } from '@sluice/fleet/backend'
 import type { Clock, PriorUsage } from '@sluice/limiter-core'
 import { failureOf, type RedisFailure } from '../client/redis-failure.ts'
 import { ALWAYS, type ReportedUsage } from '../lua/reported-usage.ts'
@@ -37,25 +38,19 @@ export class UsageReports {
 
   /** Returns the report for a key whose usage was known at `requestedAt`; undefined if there is nothing to report. */
   reportOf(known: PriorUsage, name: string, requestedAt: number): ReportedUsage | undefined {
-    const { used, resetAfterMs, ageMs, replyAgeMs = ageMs, admitted } = known
+    const { used, ageMs, replyAgeMs = ageMs, admitted } = known
     const now = this.#clock.now()
     const isReported = used > 0 && (ageMs === undefined || this.mayHaveLost(name, now - requestedAt + ageMs))
     if (!isReported && !admitted) return undefined
-    return {
-      used: isReported ? used : 0,
-      resetAfterMs,
-      usedAt: ageMs === undefined ? ALWAYS : this.#serverAt(name, requestedAt - ageMs),
-      repliedAt: replyAgeMs === undefined ? ALWAYS : this.#notBefore(name, requestedAt - replyAgeMs),
-      uncounted: admitted?.uncounted ?? 0,
-      unsure: admitted?.unsure ?? 0,
-      upTo: admitted?.upTo ?? 0,
-      admittedAt: admitted ? this.#serverAt(name, requestedAt - admitted.ageMs) : 0,
-    }
+    const counted = isReported ? known : { ...known, used: 0 }
+    const usage = reportedUsage(counted, (age) => this.#serverAt(name, requestedAt - age))
+    const repliedAt = replyAgeMs === undefined ? ALWAYS : this.#notBefore(name, requestedAt - replyAgeMs)
+    return { ...usage, repliedAt }
   }
 
   /** Converts a time from the process clock to the server's clock; the result is never too late. */
   #serverAt(name: string, processAt: number): number {
-    return Math.max(1, this.#simulatedAt(processAt) ?? this.#times.at(name, processAt) ?? 1)
+    return this.#simulatedAt(processAt) ?? this.#times.at(name, processAt) ?? 1
   }
 
   /** Like `#serverAt`; the result is never too early. */
