@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { inflightLimit as expressLimit } from '@sluice/express'
 import { inflightLimit as fetchLimit } from '@sluice/fetch'
-import { byHeader } from '@sluice/limiter-core'
+import { type AdaptiveLimit, byHeader } from '@sluice/limiter-core'
 import { inflightLimit } from '@sluice/node-http'
 import { adaptive, createPrioritizer } from '@sluice/overload'
 import { until } from '@sluice/testkit'
@@ -144,4 +144,57 @@ test.each([
   [{ limit: adaptive(), weight: 501 }, 'weight: expected at most 500'],
 ])('inflightLimit(%j) is refused', (options, message) => {
   expect(() => inflightLimit({ limit: 1, ...options } as never)).toThrow(message)
+})
+
+describe('the class of a request of an adaptive cap', () => {
+  /** An adaptive limit that records the classes of requests. */
+  function recording(classes: (string | undefined)[]): AdaptiveLimit {
+    const begin = (_key: string, request?: { workClass?: string | undefined }): (() => void) => {
+      classes.push(request?.workClass)
+      return () => {}
+    }
+    return { min: 1, max: 9, initial: 9, open: () => ({ limitOf: () => 9, begin }) }
+  }
+
+  async function classesOf(mount: (limit: AdaptiveLimit) => RequestListener): Promise<(string | undefined)[]> {
+    const classes: (string | undefined)[] = []
+    const url = await listening(mount(recording(classes)))
+    for (const path of ['/', '/api//users/17/orders?x=1', '/api/users/18', `/files/${'x'.repeat(40)}`])
+      await fetch(new URL(path, url))
+    return classes
+  }
+
+  test('is the method and the beginning of the path without ids in front of a router', async () => {
+    const expected = ['GET ', 'GET api/users/:', 'GET api/users/:', 'GET files/:']
+    const inFront = (limit: AdaptiveLimit): RequestListener => {
+      const app = express()
+      app.use(expressLimit({ limit }))
+      app.use((_req, res) => void res.send('done'))
+      return app
+    }
+    expect(await classesOf(inFront)).toEqual(expected)
+    const alone = (limit: AdaptiveLimit): RequestListener => {
+      const cap = inflightLimit({ limit })
+      return (req, res) => cap(req, res, () => res.end('done'))
+    }
+    expect(await classesOf(alone)).toEqual(expected)
+  })
+
+  test('is the method and the route behind a router', async () => {
+    const behind = (limit: AdaptiveLimit): RequestListener => {
+      const app = express()
+      app.get('/api/users/:id', expressLimit({ limit }), (_req, res) => void res.send('done'))
+      return app
+    }
+    expect(await classesOf(behind)).toEqual(['GET /api/users/:id'])
+  })
+
+  test('is what workClass returns, or the default if it fails', async () => {
+    const names = ['fast', 17, Promise.resolve('slow')]
+    const named = (limit: AdaptiveLimit): RequestListener => {
+      const cap = inflightLimit({ limit, workClass: () => names.shift() as never })
+      return (req, res) => cap(req, res, () => res.end('done'))
+    }
+    expect(await classesOf(named)).toEqual(['fast', 'GET api/users/:', 'slow', 'GET files/:'])
+  })
 })

@@ -18,6 +18,7 @@ import {
   type Mode,
   modeOf,
   oneOf,
+  optionalFunction,
   optionsOf,
   type Permit,
   parseMode,
@@ -39,6 +40,7 @@ import { checkHooks, parseStatus } from './options/request-rules.ts'
 import { requestKey } from './request-key.ts'
 import { type Rank, RequestOrder } from './request-order.ts'
 import { ViewedRequest } from './viewed-request.ts'
+import { checkedWorkClass, workClassOf } from './work-class.ts'
 
 /** Result of a cap check: a permit or a denial. */
 export type CapCheck =
@@ -54,6 +56,7 @@ export const INFLIGHT_LIMIT_OPTIONS = [
   'weight',
   'priority',
   'fairBy',
+  'workClass',
   'queue',
   'prioritizer',
   'maxHoldMs',
@@ -89,6 +92,7 @@ export class InflightGate<Req, Res> {
   readonly #never: CapCheck
   readonly #reportFallback: ReportFallback
   readonly #order: RequestOrder<Req> | undefined
+  readonly #isAdaptive: boolean
   readonly #adapterOptions: readonly string[]
 
   /**
@@ -114,6 +118,7 @@ export class InflightGate<Req, Res> {
       holdUntil,
     } = options
     checkHooks(options, adapterOptions)
+    optionalFunction('workClass', options.workClass)
     if (options.key !== undefined) keySourceOf(options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
     if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, largestOf(limit))
@@ -123,6 +128,7 @@ export class InflightGate<Req, Res> {
     this.options = options
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
+    this.#isAdaptive = isAdaptive(limit)
     this.#order = RequestOrder.of(options)
     const stores = backend === undefined ? this.#order?.backend : backend
     // last, because the limiter claims its name, which would not be released if a later check threw
@@ -194,6 +200,14 @@ export class InflightGate<Req, Res> {
     )
   }
 
+  /** Returns the class of a request for an adaptive limit. */
+  #workClass(view: RequestView<Req>): MaybePromise<string> {
+    const { workClass } = this.options
+    if (!workClass) return workClassOf(view)
+    const report = reportUnlessPreflight(view, this.report)
+    return runHook('workClass', () => workClass(view.raw), checkedWorkClass, workClassOf(view), report)
+  }
+
   #acquire(
     key: ResolvedKey,
     view: RequestView<Req>,
@@ -201,11 +215,23 @@ export class InflightGate<Req, Res> {
     signal?: AbortSignal,
     rank?: Rank,
   ): MaybePromise<CapCheck | undefined> {
+    if (!this.#isAdaptive) return this.#acquireAs(undefined, key, view, weight, signal, rank)
+    return andThen(this.#workClass(view), (workClass) => this.#acquireAs(workClass, key, view, weight, signal, rank))
+  }
+
+  #acquireAs(
+    workClass: string | undefined,
+    key: ResolvedKey,
+    view: RequestView<Req>,
+    weight: number,
+    signal: AbortSignal | undefined,
+    rank: Rank | undefined,
+  ): MaybePromise<CapCheck | undefined> {
     if (key === EXEMPT) return undefined
     if (typeof key !== 'string') return this.#refused(this.#never)
     const requested: AcquireOptions = signal
-      ? { weight, signal, mayWait: !this.#isShadow, ...rank }
-      : { weight, ...rank }
+      ? { weight, signal, mayWait: !this.#isShadow, workClass, ...rank }
+      : { weight, workClass, ...rank }
     const options = this.limiter.observers.any ? { ...requested, request: new ViewedRequest(view) } : requested
     try {
       const held = this.limiter.acquire(key, options)

@@ -1,6 +1,7 @@
 import { warnOnce } from '@sluice/limiter-core/http'
 import { createKeyedHash, type KeyedHash } from '@sluice/limiter-core/keyed-hash'
 import type { HttpExchange } from '../exchange.ts'
+import { rawRequestOf } from '../gates/work-class.ts'
 import { weakly } from '../lifecycle/when-collected.ts'
 
 const KEY = Symbol.for('sluice.createdInHandler')
@@ -85,27 +86,18 @@ function placeOf(createdBy: string): Place | undefined {
   return place
 }
 
-/** What all requests of servers have in common, and the request of a context of Hono. */
-interface RawRequest {
-  readonly req?: { readonly raw?: RawRequest }
-  readonly url?: string
-  readonly originalUrl?: string
-  readonly headers?: object
-}
-
 /**
  * Returns a hash of the URL and the headers of a request: equal requests are of the same tenant. Returns undefined for
  * methods with a body, which may name the tenant, and for calls that are not HTTP requests.
  */
 function requestHash(exchange: HttpExchange<unknown, unknown>): string | undefined {
-  const context = exchange.raw as RawRequest
-  const { originalUrl, url, headers } = context.req?.raw ?? context
+  const { target, headers } = rawRequestOf(exchange.raw)
   if (headers === undefined || !(exchange.method === 'GET' || exchange.method === 'HEAD')) return undefined
   const pairs: Iterable<unknown> = Symbol.iterator in headers ? (headers as Iterable<unknown>) : Object.entries(headers)
   hash ??= createKeyedHash()
   // a server of a test has another port for each request
   const sent = JSON.stringify([...pairs]).replace(/("host","[^"]*?):\d+"/, '$1"')
-  const path = (originalUrl ?? url)?.replace(/^(\w+:\/\/[^/]*):\d+/, '$1')
+  const path = target?.replace(/^(\w+:\/\/[^/]*):\d+/, '$1')
   hash.text(JSON.stringify([exchange.peer, exchange.method, path, sent]))
   return `${hash.low} ${hash.high}`
 }

@@ -17,8 +17,7 @@ import type {
   Permit,
 } from '../contracts.ts'
 import { badOption, badValue } from '../errors/bad-option.ts'
-import { SluiceError } from '../errors/errors.ts'
-import { kindOf, shown } from '../errors/shown.ts'
+import { shown } from '../errors/shown.ts'
 import { claimName } from '../names/name-claims.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionalBoolean, optionalWith, optionsOf } from '../options/options.ts'
@@ -158,17 +157,15 @@ export class BackedInflightLimiter implements InflightLimiter {
     return this.controlled?.cap.limit ?? this.#cap.limit
   }
 
-  limitOf(key: string = WHOLE_PROCESS): number {
-    return this.controlled?.limit ?? this.#learned?.limitOf(key) ?? this.#cap.limit
+  limitOf(key: string = WHOLE_PROCESS, request?: AcquireOptions): number {
+    return this.controlled?.limit ?? this.#learned?.limitOf(key, request) ?? this.#cap.limit
   }
 
   acquire(key: string = WHOLE_PROCESS, options?: AcquireOptions): MaybePromise<Permit | undefined> {
-    if (typeof key !== 'string') {
-      throw new SluiceError('SLUICE_BAD_KEY', `key: expected a string, received ${kindOf(key)}`)
-    }
+    if (typeof key !== 'string') throw badValue('SLUICE_BAD_KEY', 'key', key, 'a string')
     const weight = options?.weight === undefined ? 1 : checkedUnits(options.weight, 'weight')
     if (this.controlled?.mode === 'off') return UNCOUNTED_PERMIT
-    const answer = this.#denialOf(key, weight) ?? this.#backend.acquire(key, this.#requested(key, options))
+    const answer = this.#denialOf(key, weight, options) ?? this.#backend.acquire(key, this.#requested(key, options))
     return andThen(answer, (answered) => this.#answered(key, answered, options) ?? this.#ifDenied)
   }
 
@@ -198,23 +195,23 @@ export class BackedInflightLimiter implements InflightLimiter {
     this.#backend.admitWaiting?.(this.#cap)
   }
 
-  #denialOf(key: string, weight: number): Denial | undefined {
+  #denialOf(key: string, weight: number, options: AcquireOptions | undefined): Denial | undefined {
     const denial = this.controlled?.denialOf(key, weight)
     if (denial) return denial
     if (!this.controlled && weight > this.#cap.limit) return WEIGHT_EXCEEDS_LIMIT
-    // it fits again when the limit has grown
-    return this.#learned && weight > this.limitOf(key) ? FULL : undefined
+    return this.#learned && weight > this.limitOf(key, options) ? FULL : undefined
   }
 
   #requested(key: string, options: AcquireOptions | undefined): AcquireOptions | undefined {
     if (this.#isOwn && !this.controlled && !this.#learned) return options
-    const limit = this.limitOf(key)
+    const limit = this.limitOf(key, options)
+    const isApart = !this.controlled && this.#learned?.isApart?.(key, options)
     const cap = limit === this.#cap.limit ? this.#cap : { ...this.#cap, limit }
     // nothing is denied in shadow mode, so nothing waits
     const mayWait = this.controlled?.mode === 'shadow' ? false : options?.mayWait
     // a literal, because a spread takes as long as the rest of a call
-    const { weight, signal, priority, client, request } = options ?? {}
-    return { weight, signal, priority, client, mayWait, request, cap }
+    const { weight, signal, priority, client, workClass, request } = options ?? {}
+    return { weight, signal, priority, client, workClass, isApart, mayWait, request, cap }
   }
 
   #answered(key: string, answer: Permit | Denial, options: AcquireOptions | undefined): Permit | undefined {
@@ -234,8 +231,8 @@ export class BackedInflightLimiter implements InflightLimiter {
     else this.observers.capDenied(key, this.#observedCap(key, options, known))
   }
 
-  #watched(key: string, permit: Permit, { weight: places = 1, client, priority }: AcquireOptions = {}): Permit {
-    const learn = this.#learned?.begin(key, places, client ?? priority)
+  #watched(key: string, permit: Permit, options: AcquireOptions | undefined): Permit {
+    const learn = this.#learned?.begin(key, options)
     return new WatchedPermit(permit, this.#clock, (heldMs, outcome) => {
       if (learn) {
         const before = this.limitOf(key)

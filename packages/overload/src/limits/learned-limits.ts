@@ -1,9 +1,9 @@
-import type { Clock, LearnedLimits, PermitOutcome } from '@sluice/limiter-core'
+import type { AcquireOptions, Clock, LearnedLimits, PermitOutcome } from '@sluice/limiter-core'
 import { RecentMap } from '../recent-map.ts'
-import { KindOfWork } from './kind-of-work.ts'
+import { KeyWork } from './key-work.ts'
 import { LearnedLimit, type LimitBounds } from './learned-limit.ts'
 import type { LimitAlgorithm } from './limit-algorithm.ts'
-import { RunningWork, type Work } from './running-work.ts'
+import { WorkClass } from './work-class.ts'
 
 interface LearnedLimitsOptions {
   readonly bounds: LimitBounds
@@ -14,9 +14,6 @@ interface LearnedLimitsOptions {
   readonly maxHoldMs?: number | undefined
 }
 
-/** Work is long if it lasts longer than this, and than this many mean durations. */
-const [LONG_MS, LONG_WORK] = [1_000, 30]
-
 /**
  * The limits of the keys of one cap. Keys that have completed no work need no memory, except for the work that runs.
  * Places of long work are added to the limit: if it used up the limit, no other work would complete, and the limit
@@ -25,51 +22,87 @@ const [LONG_MS, LONG_WORK] = [1_000, 30]
 export class LearnedLimitsByKey implements LearnedLimits {
   readonly #options: LearnedLimitsOptions
   readonly #limits: RecentMap<LearnedLimit>
-  readonly #kinds: RecentMap<KindOfWork>
-  readonly #running = new Map<string, RunningWork>()
+  readonly #classes: RecentMap<WorkClass>
+  readonly #running = new Map<string, KeyWork>()
 
   constructor(options: LearnedLimitsOptions) {
     this.#options = options
     this.#limits = new RecentMap(options.maxKeys)
-    this.#kinds = new RecentMap(options.maxKeys)
+    this.#classes = new RecentMap(options.maxKeys)
   }
 
-  limitOf(key: string): number {
-    const learned = this.#limits.peek(key)
-    const { bounds, clock } = this.#options
-    const limit = learned?.current ?? bounds.initial
+  limitOf(key: string, request?: AcquireOptions): number {
     const running = this.#running.get(key)
-    // as long as there is room, the time is not read
-    if (!running || running.places < limit) return limit
-    return Math.min(bounds.max, limit + this.#longPlaces(running, learned, clock.now()))
+    if (!running) return this.#limitOf(key)
+    return running.limitFor(
+      () => this.#peekClass(key, request),
+      () => this.#now(running),
+    )
   }
 
-  begin(key: string, places: number, kind?: string): (outcome: PermitOutcome) => void {
-    const running = this.#running.get(key) ?? new RunningWork()
+  isApart(key: string, request: AcquireOptions | undefined): boolean {
+    const running = this.#running.get(key)
+    return running?.hasApart === true && running.apartOf(this.#peekClass(key, request)) !== undefined
+  }
+
+  begin(key: string, request: AcquireOptions = {}): (outcome: PermitOutcome) => void {
+    const running = this.#running.get(key) ?? this.#newWork(key)
     this.#running.set(key, running)
-    const now = this.#options.clock.now()
-    this.#longPlaces(running, this.#limits.peek(key), now)
-    const known = kind === undefined ? undefined : this.#kinds.use(JSON.stringify([key, kind]), () => new KindOfWork())
-    const work = running.begin(places, now, known)
+    const id = idOf(key, request)
+    const known = id === undefined ? undefined : this.#classes.use(id, () => new WorkClass())
+    const work = running.begin(request.weight ?? 1, this.#now(running), known)
     return (outcome) => {
-      running.end(work)
-      if (running.places === 0 && this.#running.get(key) === running) this.#running.delete(key)
-      this.#ended(key, work, outcome, running)
+      const now = this.#options.clock.now()
+      const { group } = work
+      const own = running.end(work, outcome, now)
+      if (running.isEmpty && this.#running.get(key) === running) this.#running.delete(key)
+      const learned = own ?? (outcome === 'success' ? this.#learned(key, now) : this.#limits.peek(key))
+      learned?.add(work, outcome, now, group)
     }
   }
 
-  #ended(key: string, work: Work, outcome: PermitOutcome, running: RunningWork): void {
-    if (outcome !== 'success' && !this.#limits.peek(key)) return
+  #newWork(key: string): KeyWork {
     const { bounds, createAlgorithm, clock } = this.#options
-    const now = clock.now()
-    const { kind } = work
-    if (outcome === 'success' && kind?.ended(now - work.startedAt)) running.becameSlower(kind)
-    this.#limits.use(key, () => new LearnedLimit(createAlgorithm(), bounds, now)).add(work, outcome, now, running)
+    return new KeyWork({
+      max: bounds.max,
+      limit: () => this.#limitOf(key),
+      learned: () => this.#limits.peek(key),
+      newLimit: (initial) => {
+        const min = Math.min(bounds.min, initial)
+        return new LearnedLimit(createAlgorithm(), { ...boundsOf(bounds), min, initial }, clock.now())
+      },
+    })
   }
 
-  #longPlaces(running: RunningWork, learned: LearnedLimit | undefined, now: number): number {
-    const { maxHoldMs } = this.#options
-    if (maxHoldMs !== undefined) running.endBefore(now - maxHoldMs)
-    return running.longPlaces(now - Math.max(LONG_MS, LONG_WORK * (learned?.meanMs ?? 0)))
+  #limitOf(key: string): number {
+    return this.#limits.peek(key)?.current ?? this.#options.bounds.initial
   }
+
+  #learned(key: string, now: number): LearnedLimit {
+    const { bounds, createAlgorithm } = this.#options
+    return this.#limits.use(key, () => new LearnedLimit(createAlgorithm(), bounds, now))
+  }
+
+  /** Reads the time, and ends the work whose permits have been revoked. */
+  #now(running: KeyWork): number {
+    const { clock, maxHoldMs } = this.#options
+    const now = clock.now()
+    if (maxHoldMs !== undefined) running.endBefore(now - maxHoldMs)
+    return now
+  }
+
+  #peekClass(key: string, request: AcquireOptions | undefined): WorkClass | undefined {
+    const id = idOf(key, request)
+    return id === undefined ? undefined : this.#classes.peek(id)
+  }
+}
+
+/** Returns the id of the class of a request; undefined if it has none. */
+function idOf(key: string, request: AcquireOptions | undefined): string | undefined {
+  const workClass = request?.workClass ?? request?.client ?? request?.priority
+  return workClass === undefined ? undefined : `${key.length} ${key}${workClass}`
+}
+
+function boundsOf({ min, max, initial }: LimitBounds): LimitBounds {
+  return { min, max, initial }
 }

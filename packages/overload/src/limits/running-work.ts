@@ -1,19 +1,22 @@
-import type { KindOfWork } from './kind-of-work.ts'
+import type { WorkClass } from './work-class.ts'
 
 /** Work that holds places. */
 export interface Work {
   readonly startedAt: number
   readonly places: number
-  /** What is known of work of its kind. */
-  readonly kind: KindOfWork | undefined
+  readonly workClass: WorkClass | undefined
+  /** Work of its class that had ended when this work began. */
+  readonly endedBefore: number
   /** Places that were held for short work when this work began, its own included. */
   readonly inflight: number
+  /** The work that it is counted with. */
+  group: RunningWork
   /** Whether it lasts much longer than other work. */
   isLong: boolean
 }
 
 /**
- * The work of one key, in the order in which it began. Work that lasts much longer than other work, such as an event
+ * Work that shares a limit, in the order in which it began. Work that lasts much longer than other work, such as an event
  * stream, is counted apart: it shows no overload, and the limit is for the rest.
  */
 export class RunningWork {
@@ -27,10 +30,11 @@ export class RunningWork {
     return this.#shortPlaces + this.#longPlaces
   }
 
-  begin(places: number, now: number, kind?: KindOfWork): Work {
-    this.#shortPlaces += places
-    const work = { startedAt: now, places, kind, inflight: this.#shortPlaces, isLong: false }
-    this.#short.add(work)
+  begin(places: number, now: number, workClass: WorkClass | undefined): Work {
+    const inflight = this.#shortPlaces + places
+    const endedBefore = workClass?.ended ?? 0
+    const work: Work = { startedAt: now, places, workClass, endedBefore, inflight, group: this, isLong: false }
+    this.#add(work)
     return work
   }
 
@@ -50,29 +54,18 @@ export class RunningWork {
   }
 
   /**
-   * Returns the places of long work: that which began before a time, and that which was long before. Work of a kind that
-   * has become slower is not long: it waits for something.
+   * Returns the places of long work: that which began before a time, and that which was long before. `knownBefore`: this
+   * time for work of classes that once were short. It may wait for something.
    */
-  longPlaces(startedBefore: number): number {
+  longPlaces(startedBefore: number, knownBefore: number): number {
     for (const work of this.#short) {
       if (work.startedAt >= startedBefore) break
-      if (!work.kind?.isSlower) this.#move(work, true)
+      if (work.startedAt >= knownBefore && work.workClass?.isKnown) continue
+      this.end(work)
+      work.isLong = true
+      this.#add(work)
     }
     return this.#longPlaces
-  }
-
-  /** Counts long work of a kind, which has just become slower, with other work again. */
-  becameSlower(kind: KindOfWork): void {
-    for (const work of this.#long) if (work.kind === kind) this.#move(work, false)
-  }
-
-  #move(work: Work, isLong: boolean): void {
-    this.end(work)
-    work.isLong = isLong
-    if (isLong) this.#long.add(work)
-    else this.#short.add(work)
-    if (isLong) this.#longPlaces += work.places
-    else this.#shortPlaces += work.places
   }
 
   /** Returns the places of other work that began before a time. */
@@ -83,5 +76,39 @@ export class RunningWork {
       places += work.places
     }
     return places
+  }
+
+  /** Returns the short work of each class. */
+  byClass(): Map<WorkClass, Work[]> {
+    const classes = new Map<WorkClass, Work[]>()
+    for (const work of this.#short) {
+      if (!work.workClass) continue
+      const works = classes.get(work.workClass)
+      if (works) works.push(work)
+      else classes.set(work.workClass, [work])
+    }
+    return classes
+  }
+
+  /** Counts the short work of a class with another group, or all of it if no class is given. */
+  move(to: RunningWork, workClass?: WorkClass): void {
+    const moved = workClass
+      ? [...this.#short].filter((work) => work.workClass === workClass)
+      : [...this.#long, ...this.#short]
+    for (const work of moved) {
+      this.end(work)
+      work.group = to
+      to.#add(work)
+    }
+  }
+
+  #add(work: Work): void {
+    if (work.isLong) {
+      this.#long.add(work)
+      this.#longPlaces += work.places
+    } else {
+      this.#short.add(work)
+      this.#shortPlaces += work.places
+    }
   }
 }

@@ -42,6 +42,12 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown>
    * in service time, are refused first. Default: all are equal.
    */
   readonly fairBy?: KeySource<Req> | undefined
+  /**
+   * Names requests that take about equally long, for an adaptive limit: if the requests of one class become slow while
+   * others do not, they get a limit of their own, and the others keep their places. Default: method and route, or the
+   * first three segments of the path in front of a router.
+   */
+  readonly workClass?: RequestHook<[req: Req], string> | undefined
   /** Lets requests wait a short time for a place. Default: requests do not wait. */
   readonly queue?: QueueOptions | undefined
   /** From `createPrioritizer`, if several caps protect the same resource. Default: one for this cap. */

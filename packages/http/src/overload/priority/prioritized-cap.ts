@@ -85,6 +85,7 @@ export class PrioritizedCap {
   acquire(key: string, options: AcquireOptions): MaybePromise<Permit | Denial> {
     const { weight = 1, signal, client, priority, cap } = options
     if (signal?.aborted) return FULL
+    if (options.isApart) return this.#permits.acquire(key, options)
     const limit = limitOf(cap, key)
     if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
     const level = levelOf(priority, client === undefined ? COHORTS - 1 : this.#usage.cohortOf(client))

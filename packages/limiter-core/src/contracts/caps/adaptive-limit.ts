@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { AcquireOptions } from './inflight-backend.ts'
 import type { PermitOutcome } from './permit.ts'
 
 /** A limit of a cap that follows the service, created by `adaptive` of `@sluice/overload`. */
@@ -13,10 +14,12 @@ export interface AdaptiveLimit {
   open(clock: Clock, maxHoldMs?: number): LearnedLimits
 }
 
-/** The limits of the keys of one cap. */
+/** The limits of the keys of one cap. Requests of a class may have a limit of their own, if the class is late. */
 export interface LearnedLimits {
-  /** Returns the limit of a key, an integer from `min` to `max`. It may grow while work lasts. */
-  limitOf(key: string): number
-  /** Reports that work of a `kind`, its client or priority, holds `places`. Returns a function that reports its end. */
-  begin(key: string, places: number, kind?: string): (outcome: PermitOutcome) => void
+  /** Returns the limit of a key for a further request, an integer from `min` to `max`. It may grow while work lasts. */
+  limitOf(key: string, request?: AcquireOptions): number
+  /** Whether the class of a request is late while others are not, and its limit is its own. Default: false. */
+  isApart?(key: string, request: AcquireOptions | undefined): boolean
+  /** Reports that a request holds places. Returns a function that reports the end of its work. */
+  begin(key: string, request: AcquireOptions | undefined): (outcome: PermitOutcome) => void
 }

@@ -25,6 +25,10 @@ export interface AcquireOptions {
   readonly priority?: Priority | undefined
   /** The client that asked. Among work of equal priority, that of the client with the most recent usage is refused first. */
   readonly client?: string | undefined
+  /** Names work that takes about equally long, such as a route, for adaptive limits. Default: `client`, or `priority`. */
+  readonly workClass?: string | undefined
+  /** Whether the work only needs to fit `cap.limit`: it neither waits nor is refused in favour of other work. */
+  readonly isApart?: boolean | undefined
   /** Whether the work may wait for a place, if the backend lets work wait. Default: true. */
   readonly mayWait?: boolean | undefined
   /** The cap that requests the permit. A backend that serves several caps counts each by its name and its limit. */

@@ -1,4 +1,3 @@
-const SECONDS = /^\d+$/
 // RFC 9110 section 5.6.7, without its two obsolete forms
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
@@ -8,8 +7,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
  */
 export function retryAfterMs(field: string, wallMs: number): number | undefined {
   const text = field.trim()
-  if (SECONDS.test(text)) return Number(text) * 1_000
-  if (!HTTP_DATE.test(text)) return undefined
-  const dateMs = Date.parse(text)
+  if (/^\d+$/.test(text)) return Number(text) * 1_000
+  const dateMs = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - wallMs)
 }

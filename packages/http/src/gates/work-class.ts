@@ -1,0 +1,47 @@
+import { badOption, type RequestView } from '@sluice/limiter-core/http'
+
+/** What all requests of servers have in common, and the request of a context of Hono. */
+interface RawRequest {
+  readonly req?: { readonly raw?: RawRequest }
+  readonly url?: string
+  readonly originalUrl?: string
+  readonly headers?: object
+}
+
+/** Returns the request of any framework, and its URL or the path and query of its URL. */
+export function rawRequestOf(raw: unknown): {
+  readonly target: string | undefined
+  readonly headers: object | undefined
+} {
+  const context = (raw ?? {}) as RawRequest
+  const { originalUrl, url, headers } = context.req?.raw ?? context
+  return { target: originalUrl ?? url, headers }
+}
+
+/** Segments of a path that name a route. What follows are usually ids. */
+const SEGMENTS = 3
+/** Segments that are looked at, of which some may be empty. */
+const MOST_SEGMENTS = 10
+const MOST_CHARACTERS = 32
+const ORIGIN = /^\w+:\/\/[^/?#]*/
+
+/**
+ * Returns the default class of a request: method and route, or the first three segments of the path if the route is not
+ * known yet. Segments with digits and long ones are ids.
+ */
+export function workClassOf({ method, route, raw }: Pick<RequestView, 'method' | 'route' | 'raw'>): string {
+  return `${method} ${route ?? coarsePath(rawRequestOf(raw).target)}`
+}
+
+function coarsePath(target: unknown): string {
+  if (typeof target !== 'string') return ''
+  const [path] = target.replace(ORIGIN, '').split(/[?#;]/, 1)
+  const segments = path.split('/', MOST_SEGMENTS).filter(Boolean).slice(0, SEGMENTS)
+  return segments.map((segment) => (/\d/.test(segment) || segment.length > MOST_CHARACTERS ? ':' : segment)).join('/')
+}
+
+/** Returns the result of the option `workClass`. Throws if it is not a string. */
+export function checkedWorkClass(name: unknown): string {
+  if (typeof name === 'string') return name
+  throw badOption('workClass', name, 'a function that returns a string')
+}

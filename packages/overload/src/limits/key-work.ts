@@ -1,0 +1,149 @@
+import type { PermitOutcome } from '@sluice/limiter-core'
+import type { LearnedLimit } from './learned-limit.ts'
+import { RunningWork, type Work } from './running-work.ts'
+import type { WorkClass } from './work-class.ts'
+
+/** Work is long if it lasts longer than this, and than this many mean durations. */
+const [LONG_MS, LONG_WORK] = [1_000, 30]
+/** Like `LONG_MS`, for work of classes that once were short. */
+const LONG_KNOWN_MS = 30_000
+/** Time in ms between two looks at what is overdue. */
+const LOOK_MS = 10
+/** Weight of the last delay in the mean. */
+const WEIGHT = 0.1
+
+/** Work of a class that is counted apart. */
+interface Apart {
+  readonly running: RunningWork
+  readonly limit: LearnedLimit
+  /** Completed work of the class before it was counted apart. */
+  readonly endedBefore: number
+}
+
+export interface KeyWorkOptions {
+  /** Largest limit of the key. */
+  readonly max: number
+  /** Returns the limit of the key before anything has been learned, or the learned one. */
+  readonly limit: () => number
+  /** Returns the learned limit of the key, if there is one. */
+  readonly learned: () => LearnedLimit | undefined
+  /** Creates a limit for work that is counted apart. */
+  readonly newLimit: (initial: number) => LearnedLimit
+}
+
+/**
+ * The work of one key that runs. If a dependency of a class becomes slow, its work piles up and would take the places of
+ * all other work: it is then counted apart, with a limit of its own, until it is as fast as before or none of it runs.
+ */
+export class KeyWork {
+  readonly #options: KeyWorkOptions
+  readonly #rest = new RunningWork()
+  readonly #apart = new Map<WorkClass, Apart>()
+  /** Limits of classes that were counted apart before. */
+  readonly #ownLimits = new WeakMap<WorkClass, LearnedLimit>()
+  /** Mean time by which work of the rest took longer than such work once did. */
+  #delayMs = 0
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: KeyWorkOptions) {
+    this.#options = options
+  }
+
+  /** Whether nothing runs. */
+  get isEmpty(): boolean {
+    return this.#rest.places === 0 && !this.hasApart
+  }
+
+  /** Returns the work of a class that is counted apart. */
+  apartOf(workClass: WorkClass | undefined): Apart | undefined {
+    return workClass && this.#apart.get(workClass)
+  }
+
+  /** Whether a class is counted apart. */
+  get hasApart(): boolean {
+    return this.#apart.size > 0
+  }
+
+  /**
+   * Returns the limit for a further request: the places that may be held for all work of the key, if those of its class
+   * are within its own limit. As long as there is room, class and time are not read.
+   */
+  limitFor(classOf: () => WorkClass | undefined, now: () => number): number {
+    const limit = this.#options.limit()
+    if (!this.hasApart && this.#rest.places < limit) return limit
+    const at = now()
+    if (this.#rest.places >= limit) this.#look(at)
+    const { max } = this.#options
+    const workClass = this.hasApart ? classOf() : undefined
+    const apart = this.apartOf(workClass)
+    if (!workClass || !apart) return Math.min(max, limit + this.#longPlaces(this.#rest, at) + this.#apartPlaces())
+    const long = this.#longPlaces(apart.running, at, workClass.meanMs)
+    const others = this.#rest.places + this.#apartPlaces() - apart.running.places
+    return Math.min(max, others + apart.limit.current + long)
+  }
+
+  begin(places: number, now: number, workClass: WorkClass | undefined): Work {
+    const running = this.apartOf(workClass)?.running
+    if (!running) this.#longPlaces(this.#rest, now)
+    return (running ?? this.#rest).begin(places, now, workClass)
+  }
+
+  /** Ends work. Returns the limit that learns from it if it was counted apart. */
+  end(work: Work, outcome: PermitOutcome, now: number): LearnedLimit | undefined {
+    const { group, workClass, startedAt } = work
+    group.end(work)
+    const apart = this.apartOf(workClass)
+    const isApart = apart?.running === group
+    if (workClass && outcome === 'success') {
+      const delayMs = workClass.addEnded(now - startedAt)
+      if (!isApart) this.#delayMs += WEIGHT * (delayMs - this.#delayMs)
+    }
+    if (!isApart) return undefined
+    if (group.places === 0 || workClass?.hasRecovered(apart.endedBefore)) this.#join(workClass as WorkClass, group)
+    return apart.limit
+  }
+
+  endBefore(startedAt: number): void {
+    this.#rest.endBefore(startedAt)
+    for (const { running } of this.#apart.values()) running.endBefore(startedAt)
+  }
+
+  /** Counts classes apart whose work is late while other work is not. */
+  #look(now: number): void {
+    if (now - this.#lookedAt < LOOK_MS && now >= this.#lookedAt) return
+    this.#lookedAt = now
+    const classes = this.#rest.byClass()
+    for (const [workClass, works] of classes) {
+      if (!workClass.isLate(works, now, this.#delayMs)) continue
+      const places = works.reduce((sum, work) => sum + work.places, 0)
+      const limit = this.#ownLimits.get(workClass) ?? this.#options.newLimit(Math.min(places, this.#leftForApart()))
+      const running = new RunningWork()
+      this.#rest.move(running, workClass)
+      this.#ownLimits.set(workClass, limit)
+      this.#apart.set(workClass, { running, limit, endedBefore: workClass.ended })
+    }
+  }
+
+  #join(workClass: WorkClass, running: RunningWork): void {
+    running.move(this.#rest)
+    this.#apart.delete(workClass)
+  }
+
+  /** All classes that are apart begin with at most the limit of the rest together. */
+  #leftForApart(): number {
+    let left = this.#options.limit()
+    for (const { limit } of this.#apart.values()) left -= limit.current
+    return Math.max(1, left)
+  }
+
+  #apartPlaces(): number {
+    let places = 0
+    for (const { running } of this.#apart.values()) places += running.places
+    return places
+  }
+
+  #longPlaces(running: RunningWork, now: number, meanMs = this.#options.learned()?.meanMs ?? 0): number {
+    const longMs = LONG_WORK * meanMs
+    return running.longPlaces(now - Math.max(LONG_MS, longMs), now - Math.max(LONG_KNOWN_MS, longMs))
+  }
+}
