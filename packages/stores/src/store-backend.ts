@@ -12,6 +12,7 @@ import {
   processWideMap,
 } from '@sluice/limiter-core/backend'
 import { RowBackend } from './backend/row-backend.ts'
+import { OneRowBackend } from './one-row-backend.ts'
 import { CheckedStore } from './requests/checked-store.ts'
 import { StoreCalls } from './requests/store-calls.ts'
 import { StoreClock } from './requests/store-clock.ts'
@@ -85,7 +86,8 @@ export function storeBackend(store: RowStore, options: StoreBackendOptions = {})
     source: name,
   })
   const names = new EntryNames(secret, 'storeBackend')
-  return new RowBackend({ name, identity: identityOf(store, prefix), calls, server, names, maxRows, clock, observers })
+  const deps = { name, identity: identityOf(store, prefix), calls, server, names, maxRows, clock, observers }
+  return maxRows === 1 ? new OneRowBackend(deps) : new RowBackend(deps)
 }
 
 function checkedStore(store: RowStore): RowStore {

@@ -59,6 +59,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   const opener = new PolicyOpener(plans, options)
   try {
     const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => opener.open(input, plan, index)))
+    for (const plan of byPlan) requireRoom(plan)
     warnIfOneOfSeveralProcesses(byPlan.flat())
     return byPlan
   } catch (error) {
@@ -147,8 +148,7 @@ class PolicyOpener {
     const backend = backendOf(given, `policy '${policy.name}': backend`)
     const inputs = this.#inputsOf.get(policy.name) as readonly PolicyInput[]
     requireSameBackend(policy, backend, new Set(inputs.map((other) => other.backend ?? fallback)))
-    requireCalendars(policy, backend)
-    requireTurns(policy, ofName, backend)
+    requireSupport(policy, ofName, backend)
     return backend
   }
 
@@ -243,34 +243,34 @@ function requireSameBackend({ name }: Policy, own: Backend, backends: ReadonlySe
   )
 }
 
-/** Throws if a policy has a calendar and its backend supports only windows of a fixed length. */
-function requireCalendars({ name, calendar }: Policy, backend: Backend): void {
-  if (!calendar || backend.keepsCalendars === true) return
-  throw new SluiceError(
-    'SLUICE_BAD_POLICY',
-    `policy '${name}': calendar: expected a quota backend, ` +
-      `received backend ${shown(backend.name, 'name')}, which does not support calendars`,
-  )
+/** Throws if a policy needs what its backend does not support, or books turns under only some of its plans. */
+function requireSupport({ name, calendar, retry }: Policy, ofName: readonly Policy[], backend: Backend): void {
+  const [policy, received] = [`policy '${name}'`, `received backend ${shown(backend.name, 'name')}`]
+  if (calendar && backend.keepsCalendars !== true) {
+    const message = `${policy}: calendar: expected a quota backend, ${received}, which does not support calendars`
+    throw new SluiceError('SLUICE_BAD_POLICY', message)
+  }
+  const isOneForAll = ofName.every((other) => other.retry === retry)
+  if (!isOneForAll) throw badOption(`${policy}: retry`, retry, 'the same value in all plans')
+  if (retry === undefined || backend.booksTurns === true) return
+  const expected = 'a backend that books turns, such as memoryBackend() or redisBackend(client)'
+  throw new SluiceError('SLUICE_BAD_OPTION', `${policy}: retry: expected ${expected}, ${received}`)
 }
 
-/** Throws if denied callers of a policy cannot book turns on its backend, or under some of its plans. */
-function requireTurns({ name, retry }: Policy, ofName: readonly Policy[], backend: Backend): void {
-  const option = `policy '${name}': retry`
-  if (ofName.some((other) => other.retry !== retry)) throw badOption(option, retry, 'the same value in all plans')
-  if (retry === undefined || backend.booksTurns === true) return
-  throw new SluiceError(
-    'SLUICE_BAD_OPTION',
-    `${option}: expected a backend that books turns, such as memoryBackend() or redisBackend(client), ` +
-      `received backend ${shown(backend.name, 'name')}`,
-  )
+/** Throws if a request changes more counts than one of its backends does at once. A ban is a count beside its policy. */
+function requireRoom(plan: readonly OpenPolicy[]): void {
+  for (const { policy, home } of plan) {
+    const counts = plan.filter((other) => other.home === home).reduce((sum, { ban }) => sum + (ban ? 2 : 1), 0)
+    if (counts <= (home.maxCounts ?? counts)) continue
+    const expected = `at most ${home.maxCounts} counts, with bans, on backend ${shown(home.name, 'name')}`
+    const message = `backend: expected ${expected}, received ${counts}; use a backend for each policy, and no ban`
+    throw new SluiceError('SLUICE_BAD_POLICY', `policy '${policy.name}': ${message}`)
+  }
 }
 
 /** Returns `value` if it is a backend; throws `SLUICE_BAD_OPTION` otherwise. */
 export function backendOf(value: unknown, option: string): Backend {
   const backend = value as Backend | null
   if (typeof backend?.open === 'function' && typeof backend.takeAll === 'function') return backend
-  throw new SluiceError(
-    'SLUICE_BAD_OPTION',
-    `${option}: expected a backend such as memoryBackend() or redisBackend(client), received ${kindOf(value)}`,
-  )
+  throw badOption(option, value, 'a backend such as memoryBackend() or redisBackend(client)')
 }
