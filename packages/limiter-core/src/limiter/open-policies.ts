@@ -2,7 +2,7 @@ import { defaultAlgorithm } from '../algorithms/policy-forms.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import { openBan } from '../ban/open-ban.ts'
 import type { AlgorithmName, Backend, BanTerms, Clock, Observer, Policy } from '../contracts.ts'
-import { badOption } from '../errors/bad-option.ts'
+import { badOption, badValue } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { claimCount, countName, defaultBackend, newPrivateScope, parseScope } from '../names/scope.ts'
@@ -245,26 +245,24 @@ function requireSameBackend({ name }: Policy, own: Backend, backends: ReadonlySe
 
 /** Throws if a policy needs what its backend does not support, or books turns under only some of its plans. */
 function requireSupport({ name, calendar, retry }: Policy, ofName: readonly Policy[], backend: Backend): void {
-  const [policy, received] = [`policy '${name}'`, `received backend ${shown(backend.name, 'name')}`]
-  if (calendar && backend.keepsCalendars !== true) {
-    const message = `${policy}: calendar: expected a quota backend, ${received}, which does not support calendars`
-    throw new SluiceError('SLUICE_BAD_POLICY', message)
+  const received = `received backend ${shown(backend.name, 'name')}`
+  if (calendar && !backend.keepsCalendars) {
+    throw new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': calendar: expected a quota backend, ${received}`)
   }
-  const isOneForAll = ofName.every((other) => other.retry === retry)
-  if (!isOneForAll) throw badOption(`${policy}: retry`, retry, 'the same value in all plans')
-  if (retry === undefined || backend.booksTurns === true) return
-  const expected = 'a backend that books turns, such as memoryBackend() or redisBackend(client)'
-  throw new SluiceError('SLUICE_BAD_OPTION', `${policy}: retry: expected ${expected}, ${received}`)
+  const option = `policy '${name}': retry`
+  if (ofName.some((other) => other.retry !== retry)) throw badOption(option, retry, 'the same value in all plans')
+  if (!retry || backend.booksTurns) return
+  const expected = 'expected a backend that books turns, such as memoryBackend() or redisBackend(client)'
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: ${expected}, ${received}`)
 }
 
 /** Throws if a request changes more counts than one of its backends does at once. A ban is a count beside its policy. */
 function requireRoom(plan: readonly OpenPolicy[]): void {
-  for (const { policy, home } of plan) {
-    const counts = plan.filter((other) => other.home === home).reduce((sum, { ban }) => sum + (ban ? 2 : 1), 0)
+  for (const { policy, home, ban } of plan) {
+    const counts = plan.filter((other) => other.home === home).length + (ban ? 1 : 0)
     if (counts <= (home.maxCounts ?? counts)) continue
-    const expected = `at most ${home.maxCounts} counts, with bans, on backend ${shown(home.name, 'name')}`
-    const message = `backend: expected ${expected}, received ${counts}; use a backend for each policy, and no ban`
-    throw new SluiceError('SLUICE_BAD_POLICY', `policy '${policy.name}': ${message}`)
+    const option = `policy '${policy.name}': backend`
+    throw badValue('SLUICE_BAD_POLICY', option, counts, `at most ${home.maxCounts} policies and bans`)
   }
 }
 
