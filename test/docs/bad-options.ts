@@ -36,6 +36,7 @@ import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
 import { type RowStore, storeBackend } from '@sluice/stores'
 import { denoKvStore } from '@sluice/stores/deno-kv'
+import { dynamoStore } from '@sluice/stores/dynamodb'
 import { memcachedStore } from '@sluice/stores/memcached'
 import { mysqlStore } from '@sluice/stores/mysql'
 import { sqliteStore } from '@sluice/stores/sqlite'
@@ -146,6 +147,8 @@ export const badOptions: readonly BadOption[] = [
   ['rows in an object that is not a pool', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ query: open })],
   ['rows in a table of MySQL with a quote', 'SLUICE_BAD_OPTION', () => mysqlStore(mysql, { table: 'a`b' })],
   ['rows in a pool without promises', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ ...mysql, promise: open })],
+  ['rows in an object that is not DynamoDB', 'SLUICE_BAD_OPTION', () => (dynamoStore as Untyped)({ query: open })],
+  ['rows in a table with a space', 'SLUICE_BAD_OPTION', () => dynamoStore({ send: mysql.query }, { table: 'a b' })],
   ['rows in an object that is not a client', 'SLUICE_BAD_OPTION', () => (memcachedStore as Untyped)({ gets: open })],
   [
     'rows of two policies in Memcached',
