@@ -35,6 +35,7 @@ import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
 import { type RowStore, storeBackend } from '@sluice/stores'
+import { d1Store } from '@sluice/stores/d1'
 import { denoKvStore } from '@sluice/stores/deno-kv'
 import { dynamoStore } from '@sluice/stores/dynamodb'
 import { memcachedStore } from '@sluice/stores/memcached'
@@ -68,6 +69,7 @@ const denoKv = {
   getMany: async () => [],
   atomic: () => ({ check: open, set: open, commit: async () => ({ ok: true }) }),
 }
+const d1 = { prepare: open as never, batch: async () => [] }
 const mysql = { query: () => new Promise<never>(() => {}), getConnection: () => new Promise<never>(() => {}) }
 const sqlite = { exec: open, prepare: () => ({ get: open, run: () => ({ changes: 0 }) }) }
 const oneRow = storeBackend({ maxRows: 1, read: async () => [], write: async () => true })
@@ -147,6 +149,8 @@ export const badOptions: readonly BadOption[] = [
   ['rows in an object that is not a pool', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ query: open })],
   ['rows in a table of MySQL with a quote', 'SLUICE_BAD_OPTION', () => mysqlStore(mysql, { table: 'a`b' })],
   ['rows in a pool without promises', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ ...mysql, promise: open })],
+  ['rows in an object that is not D1', 'SLUICE_BAD_OPTION', () => (d1Store as Untyped)({ prepare: open })],
+  ['rows in a table of D1 with a quote', 'SLUICE_BAD_OPTION', () => d1Store(d1, { table: 'a"b' })],
   ['rows in an object that is not DynamoDB', 'SLUICE_BAD_OPTION', () => (dynamoStore as Untyped)({ query: open })],
   ['rows in a table with a space', 'SLUICE_BAD_OPTION', () => dynamoStore({ send: mysql.query }, { table: 'a b' })],
   ['rows in an object that is not a client', 'SLUICE_BAD_OPTION', () => (memcachedStore as Untyped)({ gets: open })],
