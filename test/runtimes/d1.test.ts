@@ -57,3 +57,53 @@ describe('d1Store', () => {
     expect(await answerOf(`/failure?way=${encodeURIComponent(way)}`)).toEqual([code, 3])
   })
 })
+
+describe('a limit in the global scope of 4 Workers', () => {
+  const CALLERS = 16
+  const REQUESTS = 10
+  const LIMIT = 200
+  let limited: RunningWorker
+
+  beforeAll(async () => {
+    const { text } = await bundle('programs/d1-limit-worker.ts', { external: ['node:*', 'cloudflare:*'] })
+    limited = await startWorker({ text, database: true, workers: 4 })
+    await fetch(`${limited.url}/migrate`)
+  }, TIMEOUT_MS)
+  afterAll(() => limited.stop())
+
+  /** Sends the requests of a client, and returns their statuses. Every `leavesAfter`-th request is given up. */
+  async function statusesOf(client: string, leavesAfter: number): Promise<Readonly<Record<string, number>>> {
+    const statuses: Record<string, number> = {}
+    const call = async (url: string, index: number): Promise<void> => {
+      const leaving = new AbortController()
+      const response = fetch(url, { headers: { 'cf-connecting-ip': client }, signal: leaving.signal })
+      if (index % leavesAfter === 0) setImmediate(() => leaving.abort())
+      const status = await response.then((answer) => answer.status).catch(() => 'left')
+      statuses[status] = (statuses[status] ?? 0) + 1
+    }
+    const caller = async (url: string): Promise<void> => {
+      for (let index = 1; index <= REQUESTS; index++) await call(url, index)
+    }
+    await Promise.all(limited.urls.flatMap((url) => Array.from({ length: CALLERS }, () => caller(url))))
+    return statuses
+  }
+
+  test(
+    'admits exactly the limit of requests at once',
+    async () => {
+      expect(await statusesOf('192.0.2.1', Number.POSITIVE_INFINITY)).toEqual({ 200: LIMIT, 429: 440 })
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'answers the other requests in time if clients leave',
+    async () => {
+      const { 200: admitted, ...others } = await statusesOf('192.0.2.2', 5)
+      expect(admitted).toBeLessThanOrEqual(LIMIT)
+      expect(others).toEqual({ 429: 512 - admitted, left: 128 })
+      expect(limited.output()).not.toMatch(/hung|exception/i)
+    },
+    TIMEOUT_MS,
+  )
+})

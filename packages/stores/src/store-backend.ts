@@ -12,9 +12,10 @@ import {
   processWideMap,
 } from '@sluice/limiter-core/backend'
 import { RowBackend } from './backend/row-backend.ts'
+import { LedCalls } from './led-calls.ts'
 import { OneRowBackend } from './one-row-backend.ts'
 import { CheckedStore } from './requests/checked-store.ts'
-import { StoreCalls } from './requests/store-calls.ts'
+import { StoreCalls, type StoreCallsOptions } from './requests/store-calls.ts'
 import { StoreClock } from './requests/store-clock.ts'
 
 export interface StoreBackendOptions {
@@ -72,7 +73,7 @@ export function storeBackend(store: RowStore, options: StoreBackendOptions = {})
   const checked = new CheckedStore(store)
   const server = new ServerState(serverTime)
   const observers = new Observers()
-  const calls = new StoreCalls({
+  const callOptions: StoreCallsOptions = {
     store: checked,
     server,
     time: new StoreClock(checked, server, clock),
@@ -84,7 +85,11 @@ export function storeBackend(store: RowStore, options: StoreBackendOptions = {})
     random: serverTime ? () => 0 : Math.random,
     observers,
     source: name,
-  })
+  }
+  const { keepRunning } = store
+  const calls = keepRunning
+    ? new LedCalls(callOptions, (work) => keepRunning.call(store, work))
+    : new StoreCalls(callOptions)
   const names = new EntryNames(secret, 'storeBackend')
   const deps = { name, identity: identityOf(store, prefix), calls, server, names, maxRows, clock, observers }
   return maxRows === 1 ? new OneRowBackend(deps) : new RowBackend(deps)
@@ -95,6 +100,7 @@ function checkedStore(store: RowStore): RowStore {
     throw badOption('storeBackend: store', store, 'a RowStore with read and write')
   }
   optionalFunction('storeBackend: store.now', store.now)
+  optionalFunction('storeBackend: store.keepRunning', store.keepRunning)
   if (store.maxRows !== undefined) integerFrom('storeBackend: store.maxRows', store.maxRows, 1)
   return store
 }

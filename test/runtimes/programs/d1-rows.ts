@@ -1,4 +1,5 @@
 // Runs the contracts of stores and backends on D1, takes from Workers, and a database that fails.
+import { waitUntil } from 'cloudflare:workers'
 import { type StoreBackendOptions, storeBackend } from '@sluice/stores'
 import { type D1Database, d1Store } from '@sluice/stores/d1'
 import { backendContract, rowStoreContract } from '@sluice/testkit'
@@ -14,13 +15,18 @@ let prefixes = 0
 
 async function outcome(database: D1Database): Promise<Outcome> {
   const tests = new CollectedTests()
-  const store = d1Store(database)
+  const store = d1Store(database, { waitUntil })
   await store.migrate()
   await store.migrate()
-  rowStoreContract(tests, () => d1Store(database))
+  rowStoreContract(tests, () => d1Store(database, { waitUntil }))
   backendContract(
     tests,
-    (clock) => storeBackend(d1Store(database), { prefix: `c${prefixes++}`, clock, serverTime: () => clock.now() }),
+    (clock) =>
+      storeBackend(d1Store(database, { waitUntil }), {
+        prefix: `c${prefixes++}`,
+        clock,
+        serverTime: () => clock.now(),
+      }),
     {
       histories: 2,
       except: {
@@ -34,7 +40,7 @@ async function outcome(database: D1Database): Promise<Outcome> {
 
 /** Writes a row that expires soon. Returns whether it can be replaced and created once it has expired. */
 async function expired(database: D1Database): Promise<readonly boolean[]> {
-  const store = d1Store(database)
+  const store = d1Store(database, { waitUntil })
   const change = { key: 'soon', cells: new Uint8Array(1) }
   await store.write([{ ...change, version: undefined }], { ttlMs: 100 })
   const [row] = await store.read(['soon'])
@@ -45,7 +51,7 @@ async function expired(database: D1Database): Promise<readonly boolean[]> {
 
 /** Returns the number of rows that are left of expired and fresh ones. */
 async function leftOf(database: D1Database, expired: number, fresh: number): Promise<number> {
-  const store = d1Store(database, { table: 'swept' })
+  const store = d1Store(database, { waitUntil, table: 'swept' })
   await store.migrate()
   const cells = new Uint8Array(1)
   const write = (key: string, ttlMs: number): Promise<boolean> =>
@@ -66,7 +72,7 @@ async function failureOf(database: D1Database, way: string): Promise<readonly [c
       return way === 'never answers' ? new Promise(() => {}) : Promise.resolve([{ results: {} as never }])
     },
   }
-  const backend = storeBackend(d1Store(failing), { prefix: way })
+  const backend = storeBackend(d1Store(failing, { waitUntil }), { prefix: way })
   await backend.takeAll([charge(backend, 3)])
   isFailing = true
   const code = await backend.takeAll([charge(backend)], within(500)).then(
@@ -85,7 +91,7 @@ export default {
     if (pathname === '/expired') return Response.json(await expired(database))
     if (pathname === '/sweep') return Response.json(await leftOf(database, number('expired'), number('fresh')))
     if (pathname === '/failure') return Response.json(await failureOf(database, searchParams.get('way') ?? ''))
-    const store = d1Store(database)
+    const store = d1Store(database, { waitUntil })
     await store.migrate()
     const options: StoreBackendOptions = { name: 'd1' }
     const taker = new Taker(storeBackend(store, options))

@@ -14,6 +14,8 @@ export interface D1Database {
 }
 
 export interface D1StoreOptions {
+  /** Function `waitUntil` of the module `cloudflare:workers`, so that refunds and probes are finished after the response. */
+  readonly waitUntil: (work: Promise<unknown>) => void
   /** Name of the table: 1 to 64 letters, digits and underscores. Default: `sluice_rows`. */
   readonly table?: string | undefined
 }
@@ -35,24 +37,29 @@ const NOW = "(unixepoch('subsec') * 1000)"
  * Creates a store in a table of Cloudflare D1. `database` is the binding of a Worker, and not a session. Call
  * `await store.migrate()` once to create the table. Counts use the clock of the database. Throws `SLUICE_BAD_OPTION`.
  */
-export function d1Store(database: D1Database, options: D1StoreOptions = {}): D1Store {
-  const { table = 'sluice_rows' } = optionsOf('d1Store', options, ['table'])
+export function d1Store(database: D1Database, options: D1StoreOptions): D1Store {
+  const { waitUntil, table = 'sluice_rows' } = optionsOf('d1Store', options, ['waitUntil', 'table'])
   if (typeof database?.prepare !== 'function' || typeof database.batch !== 'function') {
     throw badOption('d1Store: database', database, 'a binding of D1')
   }
   if (!isTableName(table)) throw badOption('d1Store: table', table, '1 to 64 letters, digits and underscores')
-  return new TableStore(database, table)
+  if (typeof waitUntil !== 'function') {
+    throw badOption('d1Store: waitUntil', waitUntil, 'the waitUntil of cloudflare:workers')
+  }
+  return new TableStore(database, table, waitUntil)
 }
 
 class TableStore implements D1Store {
   readonly #database: D1Database
   readonly #table: string
+  readonly keepRunning: (work: Promise<unknown>) => void
   #writes = 0
   #sweptTo = ''
 
-  constructor(database: D1Database, table: string) {
+  constructor(database: D1Database, table: string, waitUntil: (work: Promise<unknown>) => void) {
     this.#database = database
     this.#table = table
+    this.keepRunning = waitUntil
   }
 
   async migrate(): Promise<void> {
