@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = await DynamoServer.start()
   client = dynamoClient(server.url)
   await dynamoStore(client).migrate()
-}, 30_000)
+}, 120_000)
 afterAll(async () => {
   client.destroy()
   await server.stop()
@@ -134,7 +134,7 @@ describe('storeBackend on DynamoDB', () => {
     const admitted = await Promise.all(children.map((child) => child.call('takeMany', 'hot', 200, 700)))
     await Promise.all(children.map((child) => child.stop()))
     expect(admitted.reduce((sum, one) => sum + one)).toBe(700)
-  }, 60_000)
+  })
 
   test('charges keys that several callers take in different orders, all of them or none', async () => {
     const takes = Array.from({ length: 4 }, (_, index) => {
@@ -176,7 +176,7 @@ describe('a server that hangs or ends', () => {
     own = dynamoClient(await child.call('serve'))
     store = dynamoStore(own)
     await store.migrate()
-  }, 30_000)
+  }, 120_000)
   afterAll(async () => {
     own.destroy()
     await child.stop()
