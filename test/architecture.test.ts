@@ -59,7 +59,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 
 // installed by the user: Sluice must not add a second copy of one of these to an application
 const broughtByTheUser =
-  /^(express|koa|fastify|hono|@modelcontextprotocol\/.*|@nestjs\/.*|(io)?redis|@redis\/.*|pg|postgres|@electric-sql\/pglite|mysql2?|mongodb)$/
+  /^(express|koa|fastify|hono|@modelcontextprotocol\/.*|@nestjs\/.*|(io)?redis|@redis\/.*|pg|postgres|@electric-sql\/pglite|mysql2?|memcache-client|@aws-sdk\/.*|better-sqlite3|mongodb)$/
 
 const clockReads = /\b(setTimeout|setInterval|setImmediate|hrtime|(Date|performance)\.now)\b|\bnew Date\(\)/
 

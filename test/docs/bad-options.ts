@@ -35,7 +35,10 @@ import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { blockList, sketchBackend } from '@sluice/sketches/limits'
 import { type RowStore, storeBackend } from '@sluice/stores'
+import { d1Store } from '@sluice/stores/d1'
 import { denoKvStore } from '@sluice/stores/deno-kv'
+import { dynamoStore } from '@sluice/stores/dynamodb'
+import { memcachedStore } from '@sluice/stores/memcached'
 import { mysqlStore } from '@sluice/stores/mysql'
 import { sqliteStore } from '@sluice/stores/sqlite'
 import { InProcessObjects } from '../cloudflare/in-process-objects.ts'
@@ -66,8 +69,11 @@ const denoKv = {
   getMany: async () => [],
   atomic: () => ({ check: open, set: open, commit: async () => ({ ok: true }) }),
 }
+const d1 = { prepare: open as never, batch: async () => [] }
 const mysql = { query: () => new Promise<never>(() => {}), getConnection: () => new Promise<never>(() => {}) }
 const sqlite = { exec: open, prepare: () => ({ get: open, run: () => ({ changes: 0 }) }) }
+const oneRow = storeBackend({ maxRows: 1, read: async () => [], write: async () => true })
+const twoPolicies = ['burst', 'daily'].map((name) => ({ ...policy, name }))
 const rows: RowStore = { read: async () => [], write: async () => true }
 const sql = { query: () => new Promise<never>(() => {}) }
 const hot = (options: object): unknown => redisCounters(runner, { ledger: postgresLedger(sql), ...options })
@@ -143,6 +149,17 @@ export const badOptions: readonly BadOption[] = [
   ['rows in an object that is not a pool', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ query: open })],
   ['rows in a table of MySQL with a quote', 'SLUICE_BAD_OPTION', () => mysqlStore(mysql, { table: 'a`b' })],
   ['rows in a pool without promises', 'SLUICE_BAD_OPTION', () => (mysqlStore as Untyped)({ ...mysql, promise: open })],
+  ['rows in an object that is not D1', 'SLUICE_BAD_OPTION', () => (d1Store as Untyped)({ prepare: open })],
+  ['rows in a table of D1 with a quote', 'SLUICE_BAD_OPTION', () => d1Store(d1, { waitUntil: open, table: 'a"b' })],
+  ['rows in D1 without waitUntil', 'SLUICE_BAD_OPTION', () => (d1Store as Untyped)(d1)],
+  ['rows in an object that is not DynamoDB', 'SLUICE_BAD_OPTION', () => (dynamoStore as Untyped)({ query: open })],
+  ['rows in a table with a space', 'SLUICE_BAD_OPTION', () => dynamoStore({ send: mysql.query }, { table: 'a b' })],
+  ['rows in an object that is not a client', 'SLUICE_BAD_OPTION', () => (memcachedStore as Untyped)({ gets: open })],
+  [
+    'rows of two policies in Memcached',
+    'SLUICE_BAD_POLICY',
+    () => createLimiter({ policies: twoPolicies, backend: oneRow }),
+  ],
   ['rows in an object that is not Deno KV', 'SLUICE_BAD_OPTION', () => (denoKvStore as Untyped)({ atomic: open })],
   ['rows in Deno KV without a prefix', 'SLUICE_BAD_OPTION', () => denoKvStore(denoKv, { prefix: '' })],
   ['limits of tools without limits', 'SLUICE_BAD_OPTION', () => limitTools({})],

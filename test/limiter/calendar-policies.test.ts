@@ -137,7 +137,7 @@ describe('a policy with a calendar', () => {
       expect.objectContaining({
         code: 'SLUICE_BAD_POLICY',
         message: expect.stringContaining(
-          `policy 'calls': calendar: expected a quota backend, received backend "memory", which does not support calendars`,
+          `policy 'calls': calendar: expected a quota backend, received backend "memory"`,
         ),
       }),
     )

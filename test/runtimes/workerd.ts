@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../services/eventually.ts'
 import { memoryFolder } from '../services/memory-folder.ts'
@@ -19,6 +19,8 @@ export interface WorkerOptions {
     /** Folder of their storage. Default: in memory. */
     readonly folder?: string
   }
+  /** Whether Workers have a D1 database, the same for all, with the binding `DATABASE`. Default: false. */
+  readonly database?: boolean
   /** Texts by the name of their binding. With any, Workers reach servers of this machine. */
   readonly texts?: Readonly<Record<string, string>>
   /** Number of Workers that run the module and share the Durable Objects of the first. Default: 1. */
@@ -42,10 +44,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const folder = memoryFolder('sluice-workerd-')
   writeFileSync(join(folder, 'worker.mjs'), options.text)
   writeFileSync(join(folder, 'config.capnp'), configOf(options))
+  mkdirSync(join(folder, 'databases'))
   let output = ''
   let isClosed = false
   // prints the port on file descriptor 1
-  const args = ['serve', 'config.capnp', '--control-fd=1']
+  const args = ['serve', 'config.capnp', '--control-fd=1', ...(options.database ? ['--experimental'] : [])]
   const child = spawnGuarded(
     { binary: runtimeBinary('workerd'), args, folder },
     {
@@ -86,16 +89,34 @@ function configOf(options: WorkerOptions): string {
   const services = names.map((name) => `(name = "${name}", worker = .${name})`)
   if (options.texts) services.push('(name = "internet", network = (allow = ["public", "private"]))')
   if (folder !== undefined) services.push(`(name = "disk", disk = (path = "${folder}", writable = true))`)
+  if (options.database) {
+    services.push('(name = "d1", worker = .d1)', '(name = "databases", disk = (path = "databases", writable = true))')
+  }
   const sockets = names.map((name) => `(name = "${name}", address = "127.0.0.1:0", http = (), service = "${name}")`)
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (services = [${services}], sockets = [${sockets}]);
 ${names.map((name, index) => workerOf(name, options, index === 0)).join('\n')}
+${options.database ? DATABASE : ''}
 `
 }
+
+/** The Worker of the runtime that serves D1 databases. */
+const DATABASE = `const d1 :Workerd.Worker = (
+  modules = [(name = "d1.js", bundled = "/workerd/d1.js")],
+  compatibilityDate = "${COMPATIBILITY_DATE}",
+  bindings = [(name = "DATABASE", durableObjectNamespace = (className = "D1Database"))],
+  durableObjectNamespaces = [(className = "D1Database", uniqueKey = "d1", enableSql = true)],
+  durableObjectStorage = (localDisk = "databases")
+);`
+
+/** The binding of a database, as the runtime documents it. */
+const DATABASE_BINDING = `(name = "DATABASE", wrapped = (moduleName = "cloudflare-internal:d1-api", innerBindings = [
+  (name = "fetcher", service = (name = "d1", props = (json = "{\\"database\\": \\"limits\\"}")))]))`
 
 function workerOf(name: string, options: WorkerOptions, isOwner: boolean): string {
   const { compatibilityDate = COMPATIBILITY_DATE, compatibilityFlags = [], objects, texts = {} } = options
   const bindings = Object.entries(texts).map(([binding, text]) => `(name = "${binding}", text = "${text}")`)
+  if (options.database) bindings.push(DATABASE_BINDING)
   const fields = [
     'modules = [(name = "worker.mjs", esModule = embed "worker.mjs")]',
     `compatibilityDate = "${compatibilityDate}"`,

@@ -6,7 +6,7 @@ import { TestEnvironment } from 'jest-environment-node'
 const { compileFunction } = vm
 
 const RUNNER = '/jest-circus/build/jestAdapterInit.js'
-const OWN_ERROR = /^class Error\b/m
+const OWN_GLOBAL = /^(?:class Error|const Promise)\b/m
 const ASYNC_CONTEXT = 'new _nodeAsync_hooks.AsyncLocalStorage()'
 
 // once per process, although each test file has its own environment
@@ -14,7 +14,7 @@ if (compileFunction.name !== 'compileShared') vm.compileFunction = compileShared
 
 /** Like `vm.compileFunction`, except that V8 returns the code that it compiled for an earlier context. */
 function compileShared(original, params, options) {
-  const code = options?.filename?.endsWith(RUNNER) ? withPlainContext(original) : withOwnError(original)
+  const code = options?.filename?.endsWith(RUNNER) ? withPlainContext(original) : withOwnGlobal(original)
   // V8 shares no code whose `import()` has a handler
   if (!options?.parsingContext || code.includes('import(')) return compileFunction(code, params, options)
   const head = `(function (${params.join(', ')}) {`
@@ -33,9 +33,9 @@ function withPlainContext(code) {
   return code.replace(ASYNC_CONTEXT, `new (${PlainContext})()`)
 }
 
-/** A module may declare a class that has the name of one of the injected globals, such as mysql2: in a block it may. */
-function withOwnError(code) {
-  return OWN_ERROR.test(code) ? `{${code}\n}` : code
+/** A module may declare the name of an injected global, such as mysql2 and memcache-client: in a block it may. */
+function withOwnGlobal(code) {
+  return OWN_GLOBAL.test(code) ? `{${code}\n}` : code
 }
 
 class PlainContext {

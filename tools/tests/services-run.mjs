@@ -5,6 +5,7 @@ const SERVICES = [
   ['services/postgres/postgres-binary.ts', 'preparePostgres()'],
   ['services/chromium-binary.ts', 'prepareChromium()'],
   ['services/mysql/mysql-binary.ts', 'prepareMysql()'],
+  ['services/memcached/memcached-binary.ts', 'prepareMemcached()'],
 ]
 
 /** Installs missing servers and the browser that tests start. Returns counts like the other steps. */

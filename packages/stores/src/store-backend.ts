@@ -1,4 +1,4 @@
-import { EntryNames, RemoteBackend, type RowStore, ServerState } from '@sluice/fleet/backend'
+import { EntryNames, RemoteBackend, type RemoteBackendDeps, type RowStore, ServerState } from '@sluice/fleet/backend'
 import {
   type Answer,
   type Backend,
@@ -11,8 +11,10 @@ import {
   optionsOf,
   processWideMap,
 } from '@sluice/limiter-core/backend'
+import { LedCalls } from './led-calls.ts'
+import { OneRowBackend } from './one-row-backend.ts'
 import { CheckedStore } from './requests/checked-store.ts'
-import { StoreCalls } from './requests/store-calls.ts'
+import { StoreCalls, type StoreCallsOptions } from './requests/store-calls.ts'
 import { StoreClock } from './requests/store-clock.ts'
 
 export interface StoreBackendOptions {
@@ -70,7 +72,7 @@ export function storeBackend(store: RowStore, options: StoreBackendOptions = {})
   const checked = new CheckedStore(store)
   const server = new ServerState(clock, serverTime)
   const observers = new Observers()
-  const calls = new StoreCalls({
+  const callOptions: StoreCallsOptions = {
     store: checked,
     server,
     time: new StoreClock(checked, server, clock),
@@ -82,9 +84,13 @@ export function storeBackend(store: RowStore, options: StoreBackendOptions = {})
     random: serverTime ? () => 0 : Math.random,
     observers,
     source: name,
-  })
+  }
+  const { keepRunning } = store
+  const calls = keepRunning
+    ? new LedCalls(callOptions, (work) => keepRunning.call(store, work))
+    : new StoreCalls(callOptions)
   const names = new EntryNames(secret, 'storeBackend')
-  return new RemoteBackend({
+  const deps: RemoteBackendDeps = {
     name,
     identity: identityOf(store, prefix),
     clock,
@@ -94,7 +100,8 @@ export function storeBackend(store: RowStore, options: StoreBackendOptions = {})
     interrupted: (listener) => server.listen(listener),
     mayHaveLost: (_, ageMs) => server.mayHaveLost(ageMs),
     close: () => server.close(),
-  })
+  }
+  return maxRows === 1 ? new OneRowBackend(deps) : new RemoteBackend(deps)
 }
 
 function checkedStore(store: RowStore): RowStore {
@@ -102,6 +109,7 @@ function checkedStore(store: RowStore): RowStore {
     throw badOption('storeBackend: store', store, 'a RowStore with read and write')
   }
   optionalFunction('storeBackend: store.now', store.now)
+  optionalFunction('storeBackend: store.keepRunning', store.keepRunning)
   if (store.maxRows !== undefined) integerFrom('storeBackend: store.maxRows', store.maxRows, 1)
   return store
 }

@@ -36,4 +36,9 @@ export interface RowStore {
   write(changes: readonly Change[], options: RowWriteOptions): Promise<boolean>
   /** Returns the server's clock in epoch ms. Default: the clock of each process, so that their clocks must agree. */
   now?(): Promise<number>
+  /**
+   * Lets the runtime finish `work` after the request that it belongs to has been answered. For runtimes that end calls
+   * together with the request in which they began, such as Cloudflare Workers. Default: calls end on their own.
+   */
+  keepRunning?(work: Promise<unknown>): void
 }

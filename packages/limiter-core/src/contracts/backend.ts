@@ -40,6 +40,8 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
    * charge that causes a denial. Default: false, and a limiter throws `SLUICE_BAD_OPTION` for such a policy.
    */
   readonly booksTurns?: boolean | undefined
+  /** Most counts that one request may change. Default: no limit. A limiter with more throws `SLUICE_BAD_POLICY`. */
+  readonly maxCounts?: number | undefined
   /**
    * Returns a counter for a policy. Called once per policy when a limiter is created. Throws a `SluiceError` if the
    * backend cannot count the policy. The limiter closes the counter when it is closed, or at once if the limiter cannot

@@ -2,7 +2,7 @@ import { defaultAlgorithm } from '../algorithms/policy-forms.ts'
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import { openBan } from '../ban/open-ban.ts'
 import type { AlgorithmName, Backend, BanTerms, Clock, Observer, Policy } from '../contracts.ts'
-import { badOption } from '../errors/bad-option.ts'
+import { badOption, badValue } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { claimCount, countName, defaultBackend, newPrivateScope, parseScope } from '../names/scope.ts'
@@ -59,6 +59,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   const opener = new PolicyOpener(plans, options)
   try {
     const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => opener.open(input, plan, index)))
+    for (const plan of byPlan) requireRoom(plan)
     warnIfOneOfSeveralProcesses(byPlan.flat())
     return byPlan
   } catch (error) {
@@ -147,8 +148,7 @@ class PolicyOpener {
     const backend = backendOf(given, `policy '${policy.name}': backend`)
     const inputs = this.#inputsOf.get(policy.name) as readonly PolicyInput[]
     requireSameBackend(policy, backend, new Set(inputs.map((other) => other.backend ?? fallback)))
-    requireCalendars(policy, backend)
-    requireTurns(policy, ofName, backend)
+    requireSupport(policy, ofName, backend)
     return backend
   }
 
@@ -243,34 +243,32 @@ function requireSameBackend({ name }: Policy, own: Backend, backends: ReadonlySe
   )
 }
 
-/** Throws if a policy has a calendar and its backend supports only windows of a fixed length. */
-function requireCalendars({ name, calendar }: Policy, backend: Backend): void {
-  if (!calendar || backend.keepsCalendars === true) return
-  throw new SluiceError(
-    'SLUICE_BAD_POLICY',
-    `policy '${name}': calendar: expected a quota backend, ` +
-      `received backend ${shown(backend.name, 'name')}, which does not support calendars`,
-  )
-}
-
-/** Throws if denied callers of a policy cannot book turns on its backend, or under some of its plans. */
-function requireTurns({ name, retry }: Policy, ofName: readonly Policy[], backend: Backend): void {
+/** Throws if a policy needs what its backend does not support, or books turns under only some of its plans. */
+function requireSupport({ name, calendar, retry }: Policy, ofName: readonly Policy[], backend: Backend): void {
+  const received = `received backend ${shown(backend.name, 'name')}`
+  if (calendar && !backend.keepsCalendars) {
+    throw new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': calendar: expected a quota backend, ${received}`)
+  }
   const option = `policy '${name}': retry`
   if (ofName.some((other) => other.retry !== retry)) throw badOption(option, retry, 'the same value in all plans')
-  if (retry === undefined || backend.booksTurns === true) return
-  throw new SluiceError(
-    'SLUICE_BAD_OPTION',
-    `${option}: expected a backend that books turns, such as memoryBackend() or redisBackend(client), ` +
-      `received backend ${shown(backend.name, 'name')}`,
-  )
+  if (!retry || backend.booksTurns) return
+  const expected = 'expected a backend that books turns, such as memoryBackend() or redisBackend(client)'
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: ${expected}, ${received}`)
+}
+
+/** Throws if a request changes more counts than one of its backends does at once. A ban is a count beside its policy. */
+function requireRoom(plan: readonly OpenPolicy[]): void {
+  for (const { policy, home, ban } of plan) {
+    const counts = plan.filter((other) => other.home === home).length + (ban ? 1 : 0)
+    if (counts <= (home.maxCounts ?? counts)) continue
+    const option = `policy '${policy.name}': backend`
+    throw badValue('SLUICE_BAD_POLICY', option, counts, `at most ${home.maxCounts} policies and bans`)
+  }
 }
 
 /** Returns `value` if it is a backend; throws `SLUICE_BAD_OPTION` otherwise. */
 export function backendOf(value: unknown, option: string): Backend {
   const backend = value as Backend | null
   if (typeof backend?.open === 'function' && typeof backend.takeAll === 'function') return backend
-  throw new SluiceError(
-    'SLUICE_BAD_OPTION',
-    `${option}: expected a backend such as memoryBackend() or redisBackend(client), received ${kindOf(value)}`,
-  )
+  throw badOption(option, value, 'a backend such as memoryBackend() or redisBackend(client)')
 }

@@ -1,6 +1,7 @@
 import { type Change, type Row, type RowStore, type RowWriteOptions, TurnBatch } from '@sluice/fleet/backend'
 import { badOption, type Clock, clockOf, integerFrom, KEEP_ALIVE, optionsOf } from '@sluice/limiter-core/backend'
 import { inTransaction, isBusy, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts'
+import { creationOf, isTableName, newVersion, partOf } from './sqlite-table.ts'
 
 export interface SqliteStoreOptions {
   /** Name of the table: 1 to 64 letters, digits and underscores. Default: `sluice_rows`. */
@@ -14,10 +15,8 @@ export interface SqliteStoreOptions {
   readonly clock?: Partial<Clock> | undefined
 }
 
-const TABLE = /^[A-Za-z_]\w{0,63}$/
 /** Time in ms for which the creation of the table waits for other processes. */
 const CREATE_MS = 5_000
-const VERSIONS = 2 ** 52
 /** Number of rows that each write checks for their expiry. */
 const SWEPT_ROWS = 8
 /** Number of attempts to read while another process writes, which is possible at once with the journal mode WAL. */
@@ -34,13 +33,12 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
   if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
     throw badOption('sqliteStore: database', database, 'a database of better-sqlite3 or node:sqlite')
   }
-  if (!(typeof table === 'string' && TABLE.test(table))) {
+  if (!isTableName(table)) {
     throw badOption('sqliteStore: table', table, '1 to 64 letters, digits and underscores')
   }
   integerFrom('sqliteStore: busyMs', busyMs, 0, 1_000)
-  // cells may be null, because a client may bind an empty blob as null
-  database.exec(`PRAGMA busy_timeout = ${CREATE_MS}; CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY,
-    cells BLOB, version INTEGER NOT NULL, expires_at REAL NOT NULL) WITHOUT ROWID; PRAGMA busy_timeout = ${busyMs}`)
+  const busy = 'PRAGMA busy_timeout ='
+  database.exec(`${busy} ${CREATE_MS}; ${creationOf(table)}; ${busy} ${busyMs}`)
   return new SqliteStore(database, table, clockOf(clock))
 }
 
@@ -65,8 +63,7 @@ class SqliteStore implements RowStore {
     this.#clock = clock
     this.#select = database.prepare(`SELECT cells, version FROM ${table} WHERE key = ? AND expires_at > ?`)
     this.#put = database.prepare(`REPLACE INTO ${table} (key, cells, version, expires_at) VALUES (?, ?, ?, ?)`)
-    const part = `SELECT key, expires_at FROM ${table} WHERE key > ? ORDER BY key LIMIT ?`
-    this.#next = database.prepare(`SELECT max(key) AS last, min(expires_at) AS soonest FROM (${part})`)
+    this.#next = database.prepare(`SELECT max(key) AS last, min(expires_at) AS soonest FROM (${partOf(table)})`)
     this.#delete = database.prepare(`DELETE FROM ${table} WHERE key > ? AND key <= ? AND expires_at <= ?`)
   }
 
@@ -102,7 +99,7 @@ class SqliteStore implements RowStore {
 
   #isWritten({ changes, ttlMs }: Write, now: number): boolean {
     if (changes.some(({ key, version }) => this.#rowOf(key, now)?.version !== version)) return false
-    for (const { key, cells } of changes) this.#put.run(key, cells, Math.floor(Math.random() * VERSIONS), now + ttlMs)
+    for (const { key, cells } of changes) this.#put.run(key, cells, newVersion(), now + ttlMs)
     return true
   }
 

@@ -74,7 +74,12 @@ export class StoreCalls {
     const request = storeRequest(remote, this.#requests++)
     const { maxRows } = this.#options.limits
     if (request.rows.length > maxRows) request.reject(tooManyRows(request.rows.length, maxRows))
-    else this.#turn.add(request)
+    else this.queue(request)
+  }
+
+  /** Queues a request whose rows are known. */
+  queue(request: StoreRequest): void {
+    this.#turn.add(request)
   }
 
   /** Sends all requests whose rows are free. */

@@ -10,6 +10,8 @@ export interface BackendBench {
   readonly backend: Backend
   readonly clock: FakeClock
   readonly hour: Policy
+  /** Resolves when the backend has answered all calls; undefined if calls may need a clock that moves. */
+  readonly answered?: (() => Promise<void>) | undefined
 }
 
 export type Claim = (bench: BackendBench) => Promise<void>

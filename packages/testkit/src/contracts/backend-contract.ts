@@ -11,6 +11,7 @@ import type { TestRunner } from '../suite-runner.ts'
 import { availableClaims } from './available-claims.ts'
 import { type BackendBench, backendClaims, policyBeside, START_MS } from './backend-claims.ts'
 import { equalsReference } from './backend-history.ts'
+import { answeredCalls } from './holds/answered-calls.ts'
 import { holdsLikePlainCells, holdsWithTurns } from './holds/held-cells.ts'
 import { holdClaims, keptHoldClaims } from './holds/hold-claims.ts'
 import { peekClaims } from './peek-claims.ts'
@@ -37,6 +38,11 @@ export interface BackendContractOptions {
   /** Whether it books turns, see `Backend.booksTurns`. Default: false. */
   readonly booksTurns?: boolean
   /**
+   * Whether calls are answered while the clock stands still, by a server that may need longer than a turn of the event
+   * loop. The contract then waits for them before it moves the clock. Default: false.
+   */
+  readonly answersWithoutClock?: boolean
+  /**
    * Number of random histories that are compared with the models, for each algorithm. Default: 12. Fewer are enough for
    * another client or driver of a backend that has passed all of them.
    */
@@ -62,6 +68,7 @@ export function backendContract(
     oneWindow = false,
     keepsHolds = false,
     booksTurns = false,
+    answersWithoutClock = false,
     histories = HISTORIES,
     except = {},
   }: BackendContractOptions = {},
@@ -71,9 +78,10 @@ export function backendContract(
   }
   const onBench = async (run: (bench: BackendBench) => Promise<void>): Promise<void> => {
     const clock = new FakeClock({ nowMs: START_MS })
-    const backend = await makeBackend(clock)
+    const made = await makeBackend(clock)
+    const { backend, answered } = answersWithoutClock ? answeredCalls(made) : { backend: made }
     try {
-      await run({ backend, clock, hour: policyBeside(oneWindow) })
+      await run({ backend, clock, hour: policyBeside(oneWindow), answered })
     } finally {
       await backend.close?.()
     }

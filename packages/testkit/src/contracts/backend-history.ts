@@ -55,7 +55,7 @@ async function peekAtAnotherTime(backend: Backend, now: number, policy: Policy, 
 /** Returns one charge, possibly with a second one: another policy, the same or another key, enforced or advisory. */
 function someCharges(backend: Backend, random: SeededRandom, policy: Policy, cost: number): Charge[] {
   const first = chargeOf(backend, policy, random.pick(KEYS), cost, random.whole(4) === 0)
-  if (random.whole(2) === 0) return [first]
+  if (random.whole(2) === 0 || backend.maxCounts === 1) return [first]
   const second = chargeOf(backend, policyBeside(backend), random.pick(KEYS), random.whole(4), random.whole(3) === 0)
   return random.pick([
     [first, second],

@@ -6,4 +6,6 @@ export interface HoldBench {
   readonly backend: Backend
   readonly clock: FakeClock
   readonly hour: Policy
+  /** Resolves when the backend has answered all calls; undefined if calls may need a clock that moves. */
+  readonly answered?: (() => Promise<void>) | undefined
 }

@@ -37,12 +37,13 @@ function longestMs({ hour: { windowMs, calendar } }: HoldBench): number {
 const one = (tokens: number): Readonly<Record<string, number>> => ({ tokens, requests: 1 })
 
 /** Advances the clock in small steps, so that calls that a process sends meanwhile are answered within their deadline. */
-async function pass({ clock }: HoldBench, ms: number): Promise<void> {
+async function pass({ clock, answered }: HoldBench, ms: number): Promise<void> {
   // the period of a calendar is long
   const stepMs = Math.max(STEP_MS, ms / 4_096)
   for (let left = ms; left > 0; left -= stepMs) {
     clock.advance(Math.min(left, stepMs))
     await new Promise<void>((resolve) => afterThisTurn(resolve))
+    await answered?.()
   }
   for (let turns = 0; turns < 5; turns++) await new Promise<void>((resolve) => afterThisTurn(resolve))
 }

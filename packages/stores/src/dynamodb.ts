@@ -1,0 +1,1 @@
+export { type DynamoClient, type DynamoStore, type DynamoStoreOptions, dynamoStore } from './adapters/dynamo-store.ts'

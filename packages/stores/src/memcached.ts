@@ -1,0 +1,1 @@
+export { type MemcachedClient, type MemcachedStoreOptions, memcachedStore } from './adapters/memcached-store.ts'
