@@ -18,6 +18,7 @@ const benches = {
   counters: () => import('./counters/counters.mjs'),
   quotas: () => import('./quotas/quotas.mjs'),
   postgres: () => import('./postgres/postgres.mjs'),
+  stores: () => import('./stores/stores.mjs'),
   holds: () => import('./holds/holds.mjs'),
   objects: () => import('./durable-objects/durable-objects.mjs'),
   insight: () => import('./insight/insight.mjs'),

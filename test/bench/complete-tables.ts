@@ -18,7 +18,7 @@ export const quickBenchmarks = ['decisions', 'kernel', 'http'] as const
 export const longBenchmarks = [
   ['earlier', 'memory', 'hash'],
   ['redis', 'clients', 'leases', 'synced'],
-  ['sketches', 'floods', 'counters', 'quotas', 'postgres', 'holds'],
+  ['sketches', 'floods', 'counters', 'quotas', 'postgres', 'stores', 'holds'],
   ['objects', 'insight', 'replay', 'overload'],
 ] as const
 

@@ -1,27 +1,25 @@
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import type { RedisServer } from '../services/redis/redis-server.ts'
 import { Fleet } from './fleet.ts'
 import type { Group, Row } from './report/row.ts'
+import { type RedisStore, redisKind } from './stores/redis-store.ts'
+import type { StoreBench } from './stores/store-server.ts'
 
 /** Applications that share one Redis. */
-export interface Bench {
-  readonly fleet: Fleet
+export interface Bench extends StoreBench<RedisStore> {
   readonly redis: RedisServer
 }
-
-/** Server arguments that the faults require. */
-const ARGS = [
-  ...['--enable-debug-command', 'yes', '--enable-protected-configs', 'yes', '--busy-reply-threshold', '50'],
-  ...['--loading-process-events-interval-bytes', '1024'],
-]
 
 export function groupOf(name: string, rows: readonly Row<Bench>[], apps = 2, client?: string): Group<Bench> {
   return {
     name,
     rows,
-    start: async () => ({ fleet: Fleet.start(apps, client), redis: await startRedis({ args: ARGS }) }),
-    stop: async ({ fleet, redis }) => {
+    start: async () => {
+      const server = await redisKind.start()
+      return { fleet: Fleet.start(apps, client), server, redis: server.redis }
+    },
+    stop: async ({ fleet, server }) => {
       await fleet.stop()
-      await redis.stop()
+      await server.stop()
     },
   }
 }

@@ -1,6 +1,6 @@
+import type { Backend } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import type { Cluster, Redis } from 'ioredis'
-import type { Pool } from 'pg'
 import { eventually } from '../services/eventually.ts'
 import { type ChildNode, startNode } from '../services/processes/child-node.ts'
 import type { Load, Site } from './children/app.ts'
@@ -105,9 +105,9 @@ export class Fleet {
     return new Timeline(await Promise.all(this.apps.map((app) => app.call('stop'))))
   }
 
-  /** Number of requests that the server itself counted, read through a separate client. */
-  counted(client: Redis | Cluster | Pool): Promise<number> {
-    return serverCount(client, this.#scope, USERS)
+  /** Number of requests that the server itself counted, read through a separate client or backend. */
+  counted(server: Redis | Cluster | Backend): Promise<number> {
+    return serverCount(server, this.#scope, USERS)
   }
 
   async stop(): Promise<void> {

@@ -1,24 +1,23 @@
-import { createLimiter } from '@sluice/limiter-core'
-import { postgresBackend } from '@sluice/postgres'
+import { type Backend, createLimiter } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import type { Cluster, Redis } from 'ioredis'
-import { Pool } from 'pg'
 
 /** The limit of the policy `counter`, which is never reached. */
 export const ENDLESS = 1e9
 
-/** Units of the policy `counter` that the server itself has counted. */
+/** Units of the policy `counter` that the server itself has counted, read with a client of Redis or by a backend. */
 export async function serverCount(
-  client: Redis | Cluster | Pool,
+  server: Redis | Cluster | Backend,
   scope: string,
   keys: readonly string[],
 ): Promise<number> {
+  const isBackend = 'takeAll' in server
   // a Redis client that is still connecting would reject the command
-  if (!(client instanceof Pool)) await client.ping()
+  if (!isBackend) await server.ping()
   const limiter = createLimiter({
     scope,
     policies: [{ name: 'counter', limit: ENDLESS, window: '1h', algorithm: 'fixed-window' }],
-    backend: client instanceof Pool ? postgresBackend(client) : redisBackend(client),
+    backend: isBackend ? server : redisBackend(server),
     deadlineMs: 10_000,
   })
   const decisions = await Promise.all(keys.map((key) => limiter.peek(key)))

@@ -1,12 +1,12 @@
-import type { Bench } from './bench.ts'
 import { during, type FaultTimes } from './fleet.ts'
+import type { StoreBench } from './stores/store-server.ts'
 
-/** A fault: Redis is paused (SIGSTOP) for the given number of milliseconds and keeps its data. */
-export function stopped(ms: number): (bench: Bench) => Promise<FaultTimes> {
-  return ({ redis }) =>
+/** A fault: the server is paused (SIGSTOP) for the given number of milliseconds and keeps its data. */
+export function stopped(ms: number): (bench: Pick<StoreBench, 'server'>) => Promise<FaultTimes> {
+  return ({ server }) =>
     during(
       ms,
-      () => redis.pause(),
-      () => redis.resume(),
+      () => server.pause(),
+      () => server.resume(),
     )
 }

@@ -6,6 +6,7 @@ import { backendContract, rowStoreContract } from '@sluice/testkit'
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { type MysqlServer, startMysql } from '../services/mysql/mysql-server.ts'
 import { type ChildNode, startNode } from '../services/processes/child-node.ts'
+import { startProxy } from '../services/proxies/tcp-proxy.ts'
 import { charge, LIMIT, take, used, within } from './bench.ts'
 
 type Taking = typeof import('./children/mysql-taking.ts')
@@ -34,6 +35,23 @@ const emptyStore = (): Promise<RowStore> => migrated(`rows_${tables++}`)
 
 describe('mysqlStore', () => {
   rowStoreContract({ describe, test }, () => migrated())
+
+  test('closes a connection without an answer after a second, so that the pool is not used up', async () => {
+    const proxy = await startProxy(server.address.port)
+    const few = createPool({ ...server.address, port: proxy.port, connectionLimit: 2, connectTimeout: 500 })
+    const store = mysqlStore(few)
+    try {
+      await store.migrate()
+      proxy.blackHole()
+      const silent = await Promise.allSettled([store.read(['a']), store.read(['b']), store.read(['c'])])
+      expect(silent.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+      proxy.heal()
+      expect(await store.read(['a', 'b', 'c'])).toEqual([undefined, undefined, undefined])
+    } finally {
+      await few.end().catch(() => {})
+      await proxy.stop()
+    }
+  })
 
   test('counts by the clock of the server, in any time zone of the session', async () => {
     const connection = createPool({ ...server.address, connectionLimit: 1 })

@@ -1,23 +1,21 @@
-// An application of a fleet: limits on one Redis or PostgreSQL, simulated clients, and a record of every answer.
+// An application of a fleet: limits on one server, simulated clients, and a record of every answer.
 
 import {
-  type Backend,
   type BackendErrorRule,
   createLimiter,
   type Decision,
   type Limiter,
   type MaybePromise,
 } from '@sluice/limiter-core'
-import { postgresBackend } from '@sluice/postgres'
 import { redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
-import { Pool } from 'pg'
 import { ENDLESS } from '../server-count.ts'
 import { AnswerRecord, type Answers, type Sample } from './answer-record.ts'
 import { OpenLoop } from './open-loop.ts'
-import { type Connected, connectRedis, type RedisAddress } from './redis-client.ts'
+import { type OpenedBackend, openedBackend, type StoreAddress } from './opened-backend.ts'
+import { connectRedis, type RedisAddress } from './redis-client.ts'
 
-/** Address of Redis, or port of PostgreSQL. */
-export type Address = RedisAddress | { readonly postgresPort: number }
+/** Address of Redis, or of another store. */
+export type Address = RedisAddress | StoreAddress
 
 export interface Site {
   readonly address: Address
@@ -48,8 +46,6 @@ export interface Report extends Answers {
   readonly opened: number
 }
 
-type Client = Connected | Pool
-
 const UNHANDLED: string[] = []
 const WARNINGS: { at: number; code: string; message: string }[] = []
 const wallNow = Date.now.bind(Date)
@@ -62,10 +58,10 @@ process.on('warning', (warning) => {
   WARNINGS.push({ at: epochNow(), code, message: warning.message })
 })
 
-let client: Client | undefined
+let client: OpenedBackend | undefined
 let limiters: Record<Sample['policy'], Limiter<MaybePromise<Decision>>>
 let breaker = 'closed'
-let opened = 0
+let timesOpened = 0
 let causes: Record<string, number> = {}
 let crowd: OpenLoop | undefined
 let record: AnswerRecord
@@ -75,8 +71,8 @@ export async function open(site: Site): Promise<void> {
   if (client !== undefined) close()
   setSkew(site.skewMs ?? 0)
   ;[UNHANDLED.length, WARNINGS.length] = [0, 0]
-  client = await connect(site)
-  const backend = backendOf(client, site)
+  client = await opened(site)
+  const { backend } = client
   const { scope, limit = 50, windowMs = 3_600_000, rule = 'local', deadlineMs } = site
   const shared = { backend, ...(deadlineMs === undefined ? {} : { deadlineMs }), observers: [observer] }
   const policy = { algorithm: 'fixed-window', window: windowMs } as const
@@ -95,7 +91,7 @@ export async function open(site: Site): Promise<void> {
       onBackendError: 'allow',
     }),
   }
-  ;[breaker, opened] = ['closed', 0]
+  ;[breaker, timesOpened] = ['closed', 0]
 }
 
 /** Steps the wall clock of this process, and leaves the monotonic clock unchanged. */
@@ -155,15 +151,14 @@ export interface Load {
 export async function stop(): Promise<Report> {
   crowd?.stop()
   const answers = await record.end()
-  return { ...answers, unhandled: [...UNHANDLED], warnings: [...WARNINGS], causes, opened }
+  return { ...answers, unhandled: [...UNHANDLED], warnings: [...WARNINGS], causes, opened: timesOpened }
 }
 
 /** Closes limiters and client. */
 export function close(): void {
   crowd?.stop()
   for (const limiter of Object.values(limiters)) limiter.close()
-  if (client instanceof Pool) void client.end()
-  else client?.close()
+  client?.close()
 }
 
 /** Closes everything, including the IPC channel. The process exits unless one of our resources keeps it alive. */
@@ -181,21 +176,14 @@ const observer = {
     if (name === 'backendFailed') causes[String(cause)] = (causes[String(cause)] ?? 0) + 1
     if (name !== 'breaker') return
     breaker = String(state)
-    if (state === 'open') opened++
+    if (state === 'open') timesOpened++
   },
 }
 
-function backendOf(to: Client, { synced }: Site): Backend {
-  if (to instanceof Pool) return postgresBackend(to, { durable: true })
-  return synced ? syncedBackend(to.client, synced) : redisBackend(to.client)
-}
-
-function connect({ address, clientOptions = {} }: Site): Client | Promise<Client> {
-  if ('postgresPort' in address) {
-    const server = { host: '127.0.0.1', port: address.postgresPort, user: 'postgres', database: 'postgres' }
-    return new Pool({ ...server, connectionTimeoutMillis: 1_000, ...clientOptions })
-  }
-  return connectRedis(address, clientOptions)
+async function opened({ address, clientOptions = {}, synced }: Site): Promise<OpenedBackend> {
+  if ('store' in address) return openedBackend(address, clientOptions)
+  const { client: redis, close: disconnect } = await connectRedis(address, clientOptions)
+  return { backend: synced ? syncedBackend(redis, synced) : redisBackend(redis), close: disconnect }
 }
 
 function epochNow(): number {

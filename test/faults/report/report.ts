@@ -9,10 +9,10 @@ import { crashes } from '../rows/crashes.ts'
 import { errors } from '../rows/errors.ts'
 import { failovers } from '../rows/failovers.ts'
 import { paths } from '../rows/paths.ts'
-import { postgres } from '../rows/postgres.ts'
 import { processes } from '../rows/processes.ts'
 import { stalls } from '../rows/stalls.ts'
 import { synced } from '../rows/synced.ts'
+import { storeGroups } from '../stores/store-groups.ts'
 import { findingsOf } from './attempts.ts'
 import type { Findings } from './findings.ts'
 import type { Group, Row } from './row.ts'
@@ -44,7 +44,7 @@ export async function report(): Promise<number> {
   await group(clusters)
   await group(movedSlots)
   await group(processes)
-  await group(postgres)
+  for (const stores of storeGroups) await group(stores)
   await group(synced)
   await group(counters)
   const table = [...HEAD, ...lines.sort(byRow)].join('\n')

@@ -15,26 +15,37 @@ import {
 import type { Findings } from '../report/findings.ts'
 import type { Form, Group, Row } from '../report/row.ts'
 import { quantile } from '../report/timeline.ts'
+import { redisKind } from '../stores/redis-store.ts'
+import type { StoreBench, StoreKind, StoreServer } from '../stores/store-server.ts'
 
 /** Redis is healthy, and the network to it fails. */
-export const paths: Group<Bench> = groupOf('the way to Redis', [
-  { ...later(5, 'closed'), isVariant: true },
-  later(20, 'closed'),
-  later(100, 'open'),
-  { ...later(500, 'open'), isVariant: true },
-  { id: 'R3', fault: '1 % of packets lost', run: loses },
-  vanished(2),
-  { ...vanished(10), onlyLong: true },
-  { ...vanished(60), onlyLong: true },
-  { id: 'R7', fault: 'connections cut (RST, FIN) with decisions under way', run: cuts },
-])
+export const paths: Group<Bench> = groupOf('the way to Redis', pathRows(redisKind))
+
+/** The server is healthy, and the network to it fails. */
+export function pathRows<Server extends StoreServer>(kind: StoreKind<Server>): readonly Row<StoreBench>[] {
+  const { name, connections, nearMs } = kind
+  return [
+    ...nearMs.map((ms, index) => ({ ...later(kind, ms, 'closed'), isVariant: index > 0 })),
+    later(kind, 100, 'open'),
+    { ...later(kind, 500, 'open'), isVariant: true },
+    { id: 'R3', fault: `1 % of packets to ${name} lost`, run: loses },
+    vanished(kind, 2),
+    { ...vanished(kind, 10), onlyLong: true },
+    { ...vanished(kind, 60), onlyLong: true },
+    {
+      id: 'R7',
+      fault: `connections to ${name} cut (RST, FIN) with decisions under way`,
+      run: (bench, findings, form) => cuts(bench, findings, form, connections),
+    },
+  ]
+}
 
 type OnPath = (proxy: TcpProxy) => Promise<void>
 
 /** Creates a network path for one row. */
-async function withPath({ redis }: Bench, use: OnPath): Promise<void> {
+async function withPath({ server }: StoreBench, use: OnPath): Promise<void> {
   const random = seededRandom(3)
-  const proxy = await startProxy(redis.port, { random: () => random.next() })
+  const proxy = await startProxy(server.port, { random: () => random.next() })
   try {
     await use(proxy)
   } finally {
@@ -42,15 +53,21 @@ async function withPath({ redis }: Bench, use: OnPath): Promise<void> {
   }
 }
 
-function later(ms: number, breaker: 'closed' | 'open'): Row<Bench> {
-  const run = (bench: Bench, findings: Findings, form: Form): Promise<void> =>
+function later<Server extends StoreServer>(
+  { name, nearDeadlineMs }: StoreKind<Server>,
+  ms: number,
+  breaker: 'closed' | 'open',
+): Row<StoreBench> {
+  const run = (bench: StoreBench, findings: Findings, form: Form): Promise<void> =>
     withPath(bench, async (proxy) => {
-      const { fleet } = bench
+      const { fleet, server } = bench
       // other tests may keep the machine busy for as long as a deadline
-      const deadlineMs = breaker === 'closed' && form === 'short' ? 5 * DEADLINE_MS : DEADLINE_MS
-      await fleet.open({ address: { url: proxy.url }, deadlineMs })
+      const longestMs = form === 'short' ? 5 * DEADLINE_MS : nearDeadlineMs
+      const deadlineMs = breaker === 'closed' ? longestMs : DEADLINE_MS
+      await fleet.open({ address: server.addressAt(proxy.port), deadlineMs })
       const seconds = form === 'long' ? 10 : 1.5
       let calls = Number.NaN
+      const callsSoFar = async (): Promise<number> => (await server.calls?.()) ?? Number.NaN
       const passed = await fleet.through(async () => {
         // commands sent before the breaker opens arrive later, too
         const times = await during(
@@ -58,20 +75,21 @@ function later(ms: number, breaker: 'closed' | 'open'): Row<Bench> {
           () => proxy.degrade({ delayMs: ms / 2 }),
           () => {},
         )
-        calls = await scriptCalls(bench)
+        calls = await callsSoFar()
         await lasting(seconds * 1_000)
-        calls = (await scriptCalls(bench)) - calls
+        calls = (await callsSoFar()) - calls
         proxy.heal()
         return { ...times, to: performance.timeOrigin + performance.now() }
       })
       holdsAlways(findings, passed)
       staysDenied(findings, passed.timeline)
       isUsedAgain(findings, passed)
-      countsNoneTwice(findings, passed.timeline, await fleet.counted(bench.redis.client()))
+      countsNoneTwice(findings, passed.timeline, await fleet.counted(server.backend()))
       if (breaker === 'closed') staysClosed(findings, passed)
-      else findings.atMost('probes of a process a second', calls / fleet.apps.length / seconds, 1 + 1 / seconds)
+      else if (server.calls)
+        findings.atMost('probes of a process a second', calls / fleet.apps.length / seconds, 1 + 1 / seconds)
     })
-  return { id: 'R3', fault: `+${ms} ms a round trip`, run }
+  return { id: 'R3', fault: `+${ms} ms a round trip to ${name}`, run }
 }
 
 function staysClosed(findings: Findings, { timeline, from, to }: Passed): void {
@@ -84,25 +102,28 @@ function staysClosed(findings: Findings, { timeline, from, to }: Passed): void {
   findings.atMost('uncounted', (100 * uncounted.length) / timeline.between(from, to).length, 1, ' %')
 }
 
-function loses(bench: Bench, findings: Findings, form: Form): Promise<void> {
+function loses(bench: StoreBench, findings: Findings, form: Form): Promise<void> {
   return withPath(bench, async (proxy) => {
-    const { fleet } = bench
-    await fleet.open({ address: { url: proxy.url } })
+    const { fleet, server } = bench
+    await fleet.open({ address: server.addressAt(proxy.port) })
     const degrade = (): void => proxy.degrade({ lossShare: 0.01 })
     const passed = await fleet.through(() => during(form === 'long' ? 20_000 : 2_000, degrade, () => proxy.heal()))
     holdsAlways(findings, passed)
     staysDenied(findings, passed.timeline)
     // the last lost packets arrive 200 ms later, and the breaker may have opened just then
     isUsedAgain(findings, passed, 1_300)
-    countsNoneTwice(findings, passed.timeline, await fleet.counted(bench.redis.client()))
+    countsNoneTwice(findings, passed.timeline, await fleet.counted(server.backend()))
   })
 }
 
-function vanished(seconds: number): Row<Bench> {
-  const run = (bench: Bench, findings: Findings): Promise<void> =>
+function vanished<Server extends StoreServer>(
+  { name, connections, silentBackMs }: StoreKind<Server>,
+  seconds: number,
+): Row<StoreBench> {
+  const run = (bench: StoreBench, findings: Findings): Promise<void> =>
     withPath(bench, async (proxy) => {
-      const { fleet } = bench
-      await fleet.open({ address: { url: proxy.url } })
+      const { fleet, server } = bench
+      await fleet.open({ address: server.addressAt(proxy.port) })
       const before = proxy.connections
       const passed = await fleet.through(() =>
         during(
@@ -113,19 +134,19 @@ function vanished(seconds: number): Row<Bench> {
       )
       holdsAlways(findings, passed)
       staysDenied(findings, passed.timeline)
-      isUsedAgain(findings, passed, 2_000)
+      isUsedAgain(findings, passed, silentBackMs)
       const connects = (proxy.connections - before) / fleet.apps.length
-      findings.atMost('connections a process', connects, 2 * (seconds + 2))
-      countsAgree(findings, passed.timeline, await fleet.counted(bench.redis.client()), [passed])
+      findings.atMost('connections a process', connects, 2 * connections * (seconds + 2))
+      countsAgree(findings, passed.timeline, await fleet.counted(server.backend()), [passed])
     })
-  return { id: 'R6', fault: `black hole for ${seconds} s, old sockets never answer again`, run }
+  return { id: 'R6', fault: `black hole on the way to ${name} for ${seconds} s, old sockets never answer again`, run }
 }
 
-function cuts(bench: Bench, findings: Findings, form: Form): Promise<void> {
+function cuts(bench: StoreBench, findings: Findings, form: Form, connections: number): Promise<void> {
   return withPath(bench, async (proxy) => {
-    const { fleet } = bench
+    const { fleet, server } = bench
     const random = seededRandom(7)
-    await fleet.open({ address: { url: proxy.url } })
+    await fleet.open({ address: server.addressAt(proxy.port) })
     proxy.degrade({ delayMs: 5 })
     const faults: FaultTimes[] = []
     const passed = await fleet.through(
@@ -143,7 +164,8 @@ function cuts(bench: Bench, findings: Findings, form: Form): Promise<void> {
         }
         return { from: faults[0]?.from as number, to: faults.at(-1)?.to as number }
       },
-      { perSecond: 2_000 },
+      // a pool decides as many as its connections in two round trips
+      { perSecond: connections === 1 ? 2_000 : 500 },
     )
     const { timeline, from, to } = passed
     const until = to + DEADLINE_MS
@@ -151,12 +173,9 @@ function cuts(bench: Bench, findings: Findings, form: Form): Promise<void> {
     findings.atMost('slowest', quantile(timeline.between(from - DEADLINE_MS, until), 1), DEADLINE_MS + 10, ' ms')
     allAnswered(findings, timeline)
     staysDenied(findings, timeline)
-    countsAgree(findings, timeline, await fleet.counted(bench.redis.client()), faults)
-    await eventually(async () => proxy.open <= fleet.apps.length, { what: 'one connection a process' })
+    countsAgree(findings, timeline, await fleet.counted(server.backend()), faults)
+    await eventually(async () => proxy.open <= connections * fleet.apps.length, {
+      what: `at most ${connections} connections a process`,
+    })
   })
-}
-
-async function scriptCalls({ redis }: Bench): Promise<number> {
-  const stats = await redis.client().info('commandstats')
-  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
 }

@@ -123,13 +123,14 @@ function leaves(
   begin: (bench: Bench) => Promise<void>,
   end: (bench: Bench) => Promise<void>,
 ): Row<Bench> {
-  const run = async ({ redis }: Bench, findings: Findings): Promise<void> => {
+  const run = async (bench: Bench, findings: Findings): Promise<void> => {
+    const { redis } = bench
     const fleet = Fleet.start()
     try {
       await fleet.open({ address: { url: redis.url } })
       await fleet.begin()
       await lasting(300)
-      await begin({ fleet, redis })
+      await begin({ ...bench, fleet })
       await lasting(300)
       const leftAt = epochNow()
       const timeline = new Timeline(await Promise.all(fleet.apps.map((app) => app.call('leave'))))
@@ -137,7 +138,7 @@ function leaves(
       findings.atMost('ended after', epochNow() - leftAt, 1_000, ' ms')
       findings.exactly('exit codes', fleet.apps.map(({ exitCode }) => exitCode).join(), '0,0')
       allAnswered(findings, timeline)
-      await end({ fleet, redis })
+      await end({ ...bench, fleet })
       if (when !== DEAD) countsNoneTwice(findings, timeline, await fleet.counted(redis.client()))
     } finally {
       await fleet.stop()

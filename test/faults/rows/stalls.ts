@@ -1,52 +1,71 @@
 import { type Bench, groupOf } from '../bench.ts'
 import { during, type FaultTimes, lasting } from '../fleet.ts'
-import { countsAgree, holdsAlways, isUsedAgain, staysDenied } from '../report/bounds.ts'
+import { countsAgree, countsNoneTwice, holdsAlways, isUsedAgain, staysDenied } from '../report/bounds.ts'
 import type { Findings } from '../report/findings.ts'
 import type { Group, Row } from '../report/row.ts'
 import { stopped } from '../stopped.ts'
+import { redisKind } from '../stores/redis-store.ts'
+import type { ServerFault, StoreBench, StoreKind, StoreServer } from '../stores/store-server.ts'
 
-type Fault = (bench: Bench) => Promise<FaultTimes>
+const STALL_MS = 2_000
 
 /** Redis runs and keeps its data, and does not answer. */
-export const stalls: Group<Bench> = groupOf('Redis stalls', [
-  row('R1', 'Redis stopped (SIGSTOP) for 0.3 s', stopped(300)),
-  row('R1', 'Redis stopped for 3 s', stopped(3_000)),
-  { ...row('R1', 'Redis stopped for 30 s', stopped(30_000)), onlyLong: true },
-  row('R2', 'CLIENT PAUSE … ALL for 2 s', commanded(2_000, 'CLIENT', 'PAUSE', '2000', 'ALL')),
-  row('R2', 'CLIENT PAUSE … WRITE for 2 s', commanded(2_000, 'CLIENT', 'PAUSE', '2000', 'WRITE')),
-  { ...row('R2', 'DEBUG SLEEP for 2 s', commanded(2_000, 'DEBUG', 'SLEEP', '2')), isVariant: true },
-  { id: 'R8', fault: 'Redis stopped six times for 0.2 s', run: stutters },
-])
+export const stalls: Group<Bench> = groupOf('Redis stalls', stallRows(redisKind))
 
-function row(id: string, fault: string, happens: Fault): Row<Bench> {
-  return { id, fault, run: (bench, findings) => throughStall(bench, findings, happens) }
+/** The server runs and keeps its data, and does not answer. */
+export function stallRows<Server extends StoreServer>({
+  name,
+  stalls: own,
+}: StoreKind<Server>): readonly Row<StoreBench<Server>>[] {
+  return [
+    row('R1', `${name} stopped (SIGSTOP) for 0.3 s`, stopped(300)),
+    row('R1', `${name} stopped for 3 s`, stopped(3_000)),
+    { ...row('R1', `${name} stopped for 30 s`, stopped(30_000)), onlyLong: true },
+    ...own.map((fault) => ({
+      ...row<Server>('R2', `${fault.fault} for 2 s`, caused(fault), fault.appliesLate),
+      isVariant: fault.isVariant === true,
+    })),
+    { id: 'R8', fault: `${name} stopped six times for 0.2 s`, run: stutters },
+  ]
 }
 
-function commanded(ms: number, ...command: [string, ...string[]]): Fault {
-  return ({ redis }) => {
-    const admin = redis.client()
-    // its answer arrives when the fault is over
-    const begin = (): void => void admin.call(...command).catch(() => {})
-    return during(ms, begin, () => admin.ping())
+type Fault<Server extends StoreServer> = (bench: StoreBench<Server>) => Promise<FaultTimes>
+
+function row<Server extends StoreServer>(
+  id: string,
+  fault: string,
+  happens: Fault<Server>,
+  appliesLate = false,
+): Row<StoreBench<Server>> {
+  const run = async (bench: StoreBench<Server>, findings: Findings): Promise<void> => {
+    const { fleet, server } = bench
+    await fleet.open({ address: server.addressAt(server.port) })
+    const passed = await fleet.through(() => happens(bench))
+    holdsAlways(findings, passed)
+    staysDenied(findings, passed.timeline)
+    isUsedAgain(findings, passed)
+    const counted = await fleet.counted(server.backend())
+    if (appliesLate) countsNoneTwice(findings, passed.timeline, counted)
+    else countsAgree(findings, passed.timeline, counted, [passed])
   }
+  return { id, fault, run }
 }
 
-async function throughStall(bench: Bench, findings: Findings, happens: Fault): Promise<void> {
-  const { fleet, redis } = bench
-  await fleet.open({ address: { url: redis.url } })
-  const passed = await fleet.through(() => happens(bench))
-  holdsAlways(findings, passed)
-  staysDenied(findings, passed.timeline)
-  isUsedAgain(findings, passed)
-  countsAgree(findings, passed.timeline, await fleet.counted(redis.client()), [passed])
+function caused<Server extends StoreServer>({ begin, end }: ServerFault<Server>): Fault<Server> {
+  return ({ server }) =>
+    during(
+      STALL_MS,
+      () => begin(server),
+      () => end(server),
+    )
 }
 
-async function stutters({ fleet, redis }: Bench, findings: Findings): Promise<void> {
-  await fleet.open({ address: { url: redis.url } })
+async function stutters({ fleet, server }: StoreBench, findings: Findings): Promise<void> {
+  await fleet.open({ address: server.addressAt(server.port) })
   const faults: FaultTimes[] = []
   const passed = await fleet.through(async () => {
     for (let times = 0; times < 6; times++) {
-      faults.push(await stopped(200)({ fleet, redis }))
+      faults.push(await stopped(200)({ server }))
       await fleet.ready()
       await lasting(100)
     }
@@ -54,5 +73,5 @@ async function stutters({ fleet, redis }: Bench, findings: Findings): Promise<vo
   })
   holdsAlways(findings, passed)
   staysDenied(findings, passed.timeline)
-  countsAgree(findings, passed.timeline, await fleet.counted(redis.client()), faults)
+  countsAgree(findings, passed.timeline, await fleet.counted(server.backend()), faults)
 }

@@ -81,17 +81,18 @@ function reconnected(proxy: TcpProxy): void {
 }
 
 async function withSynced(
-  { fleet, redis }: Bench,
+  bench: Bench,
   site: Partial<Site>,
   use: (bench: SyncedBench) => Promise<void>,
 ): Promise<void> {
-  const proxy = await startProxy(redis.port)
+  const { fleet } = bench
+  const proxy = await startProxy(bench.server.port)
   try {
     const opened = { address: { url: proxy.url }, synced: SYNCED, ...site }
     // with a short window no client is denied for long
     if (site.windowMs === undefined) await fleet.open(opened)
     else await fleet.openUnready(opened).then(() => fleet.ready())
-    await use({ fleet, redis, proxy })
+    await use({ ...bench, proxy })
   } finally {
     await proxy.stop()
   }

@@ -1,3 +1,5 @@
+import { systemClock } from '@sluice/limiter-core/backend'
+
 /** A value of a statement. */
 export type MysqlValue = string | number | bigint | Uint8Array | Uint8Array[]
 
@@ -25,26 +27,42 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.includes((error as { readonly errno?: unknown } | undefined)?.errno)
 }
 
+/** Time after which a statement without an answer closes its connection, far above the deadline of a decision. */
+const SILENT_MS = 1_000
+
 /**
- * Commits what `run` has written if it resolves to true, and otherwise writes nothing. A connection that cannot end its
- * transaction is closed.
+ * Runs statements on a connection of the pool. A connection without an answer for a second is closed, because nothing
+ * else ends it while the network drops all packets, and such connections would use up the pool. Rejects then, too.
  */
-export async function inTransaction(
-  pool: MysqlPool,
-  run: (connection: MysqlConnection) => Promise<boolean>,
-): Promise<boolean> {
+export async function onConnection<T>(pool: MysqlPool, run: (connection: MysqlConnection) => Promise<T>): Promise<T> {
   const connection = await pool.getConnection()
+  let isClosed = false
+  let cancel = (): void => {}
+  const silence = new Promise<never>((_, reject) => {
+    cancel = systemClock.after(SILENT_MS, () => {
+      isClosed = true
+      connection.destroy()
+      reject(new Error(`no answer within ${SILENT_MS} ms`))
+    })
+  })
+  try {
+    return await Promise.race([run(connection), silence])
+  } finally {
+    cancel()
+    if (!isClosed) connection.release()
+  }
+}
+
+/** Commits what `run` has written if it resolves to true, and otherwise writes nothing. */
+export async function inTransaction(connection: MysqlConnection, run: () => Promise<boolean>): Promise<boolean> {
   try {
     await connection.beginTransaction()
-    const isWritten = await run(connection)
+    const isWritten = await run()
     await (isWritten ? connection.commit() : connection.rollback())
-    connection.release()
     return isWritten
   } catch (error) {
-    await connection.rollback().then(
-      () => connection.release(),
-      () => connection.destroy(),
-    )
+    // a connection that cannot end its transaction is closed
+    await connection.rollback().catch(() => connection.destroy())
     throw error
   }
 }

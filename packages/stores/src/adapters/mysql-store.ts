@@ -1,6 +1,13 @@
 import type { Change, Row, RowStore, RowWriteOptions } from '@sluice/fleet/backend'
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
-import { inTransaction, isConflict, type MysqlConnection, type MysqlPool } from './mysql-pool.ts'
+import {
+  inTransaction,
+  isConflict,
+  type MysqlConnection,
+  type MysqlPool,
+  type MysqlValue,
+  onConnection,
+} from './mysql-pool.ts'
 
 export interface MysqlStoreOptions {
   /** Name of the table: 1 to 64 letters, digits and underscores. Default: `sluice_rows`. */
@@ -54,14 +61,14 @@ class TableStore implements MysqlStore {
   }
 
   async now(): Promise<number> {
-    const [rows] = await this.#pool.query(`SELECT ${NOW} + 0E0 AS now`)
+    const rows = await this.#query(`SELECT ${NOW} + 0E0 AS now`)
     return Number((rows as readonly { now: unknown }[])[0].now)
   }
 
   async read(keys: readonly string[]): Promise<readonly (Row | undefined)[]> {
     if (keys.length === 0) return []
     const sql = `SELECT id, cells, version FROM ${this.#table} WHERE id IN (?) AND ends > ${NOW}`
-    const [rows] = await this.#pool.query(sql, [keys.map(bytesOf)])
+    const rows = await this.#query(sql, [keys.map(bytesOf)])
     const found = new Map((rows as readonly (Row & { id: Buffer })[]).map((row) => [row.id.toString(), row]))
     return keys.map((key) => {
       const row = found.get(key)
@@ -74,12 +81,14 @@ class TableStore implements MysqlStore {
     try {
       const [only, ...others] = changes
       if (!only) return true
-      if (others.length === 0) return await this.#isWritten(this.#pool, only, ttlMs)
-      return await inTransaction(this.#pool, async (connection) => {
-        // in one order in all processes, so that two transactions do not wait for each other
-        const sorted = changes.toSorted((one, other) => (one.key < other.key ? -1 : 1))
-        for (const change of sorted) if (!(await this.#isWritten(connection, change, ttlMs))) return false
-        return true
+      return await onConnection(this.#pool, (connection) => {
+        if (others.length === 0) return isWritten(connection, this.#table, only, ttlMs)
+        return inTransaction(connection, async () => {
+          // in one order in all processes, so that two transactions do not wait for each other
+          const sorted = changes.toSorted((one, other) => (one.key < other.key ? -1 : 1))
+          for (const change of sorted) if (!(await isWritten(connection, this.#table, change, ttlMs))) return false
+          return true
+        })
       })
     } catch (error) {
       if (isConflict(error)) return false
@@ -87,25 +96,31 @@ class TableStore implements MysqlStore {
     }
   }
 
-  async #isWritten(
-    sql: Pick<MysqlConnection, 'query'>,
-    { key, cells, version }: Change,
-    ttlMs: number,
-  ): Promise<boolean> {
-    const values = [Buffer.from(cells), Math.floor(Math.random() * VERSIONS), ttlMs, bytesOf(key)]
-    const put = `cells = ?, version = ?, ends = ${NOW} + ?`
-    const replace = `UPDATE ${this.#table} SET ${put} WHERE id = ? AND ends`
-    if (version !== undefined)
-      return changed(await sql.query(`${replace} > ${NOW} AND version = ?`, [...values, version]))
-    const created = await sql.query(`INSERT IGNORE INTO ${this.#table} SET ${put}, id = ?`, values)
-    return changed(created) || changed(await sql.query(`${replace} <= ${NOW}`, values))
-  }
-
   async #sweep(): Promise<void> {
     const sql = `DELETE FROM ${this.#table} WHERE ends <= ${NOW} ORDER BY ends LIMIT ${SWEPT_ROWS}`
     // rows that are not deleted now are deleted later
-    await this.#pool.query(sql).catch(() => {})
+    await this.#query(sql).catch(() => {})
   }
+
+  async #query(sql: string, values?: MysqlValue[]): Promise<unknown> {
+    const [rows] = await onConnection(this.#pool, (connection) => connection.query(sql, values))
+    return rows
+  }
+}
+
+async function isWritten(
+  connection: MysqlConnection,
+  table: string,
+  { key, cells, version }: Change,
+  ttlMs: number,
+): Promise<boolean> {
+  const values = [Buffer.from(cells), Math.floor(Math.random() * VERSIONS), ttlMs, bytesOf(key)]
+  const put = `cells = ?, version = ?, ends = ${NOW} + ?`
+  const replace = `UPDATE ${table} SET ${put} WHERE id = ? AND ends`
+  if (version !== undefined)
+    return changed(await connection.query(`${replace} > ${NOW} AND version = ?`, [...values, version]))
+  const created = await connection.query(`INSERT IGNORE INTO ${table} SET ${put}, id = ?`, values)
+  return changed(created) || changed(await connection.query(`${replace} <= ${NOW}`, values))
 }
 
 function changed([result]: readonly [unknown, ...unknown[]]): boolean {
