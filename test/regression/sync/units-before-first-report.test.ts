@@ -6,7 +6,7 @@ import { FakeClock, openedCounter } from '@sluice/testkit'
 const policy = { name: 'team', algorithm: 'fixed-window', limit: 10, windowMs: 60_000 } as const
 
 /**
- * The shortest trace of `test/models/sync.ts` after which a restarted ledger counts fewer units than were admitted: it
+ * The shortest trace of `test/models/sync/sync.ts` after which a restarted ledger counts fewer units than were admitted: it
  * cannot distinguish units that it counted before the first report from units that the report contains.
  */
 test('after an empty restart, a ledger counts at least the larger of the reported usage and of what it counted before', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { expectFound, expectKept, statesOf } from './claims.ts'
-import { explore } from './explorer.ts'
+import { expectFound, expectKept, statesOf } from '../claims.ts'
+import { explore } from '../explorer.ts'
 import { type LEASE_RULES, leasesModel } from './leases.ts'
 import { expected, LeasesCode } from './leases-code.ts'
 import { leasesSizes } from './leases-sizes.ts'

@@ -1,5 +1,5 @@
 import { isStale, type LeaseRequest, spentSince } from '@sluice/fleet/leases'
-import { cached, type Model, type Step, textOf } from './explorer.ts'
+import { cached, type Model, type Step, textOf } from '../explorer.ts'
 import {
   type Ask,
   type Booked,

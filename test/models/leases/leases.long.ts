@@ -1,5 +1,5 @@
 import { test } from '@jest/globals'
-import { expectKept } from './claims.ts'
+import { expectKept } from '../claims.ts'
 import { leasesModel } from './leases.ts'
 import { longLeasesSizes } from './leases-sizes.ts'
 

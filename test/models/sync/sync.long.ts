@@ -1,5 +1,5 @@
 import { test } from '@jest/globals'
-import { expectKept } from './claims.ts'
+import { expectKept } from '../claims.ts'
 import { syncModel } from './sync.ts'
 import { longSyncSizes } from './sync-sizes.ts'
 

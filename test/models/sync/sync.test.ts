@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { expectFound, expectKept, statesOf } from './claims.ts'
-import { explore } from './explorer.ts'
+import { expectFound, expectKept, statesOf } from '../claims.ts'
+import { explore } from '../explorer.ts'
 import { syncModel } from './sync.ts'
 import { expectedOfSync, SyncCode } from './sync-code.ts'
 import type { SYNC_RULES } from './sync-rules.ts'

@@ -1,4 +1,4 @@
-import { type Model, type Step, textOf } from './explorer.ts'
+import { type Model, type Step, textOf } from '../explorer.ts'
 import { SYNC_RULES, syncViolation } from './sync-rules.ts'
 import { type Batch, normalSync, type Process, type SyncSize, type SyncState, UNUSED } from './sync-state.ts'
 

@@ -2,8 +2,8 @@ import { type LeaseRequest, MemoryLedger } from '@sluice/fleet/leases'
 import { memoryBackend } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
 import { FakeClock, NodeClock } from '@sluice/testkit'
-import { HeldLease } from '../../packages/fleet/src/leases/held-lease.ts'
-import type { LeasedKey } from '../../packages/fleet/src/leases/leased-counter.ts'
+import { HeldLease } from '../../../packages/fleet/src/leases/held-lease.ts'
+import type { LeasedKey } from '../../../packages/fleet/src/leases/leased-counter.ts'
 import type { LeasesSize, LeasesState } from './leases-state.ts'
 
 const TERMS = { leaseMs: 100, fraction: 1 }
