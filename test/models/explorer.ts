@@ -5,7 +5,7 @@ export interface Model<State> {
   next(state: State): Iterable<Step<State>>
   /** Describes what is wrong with a state; undefined if it keeps the documented bound. */
   violation(state: State): string | undefined
-  /** Returns a text that is equal for states with the same future, such as those that differ by the order of processes. */
+  /** Returns a text that is equal for states with the same future, for example with processes in another order. */
   key(state: State): string
 }
 

@@ -10,5 +10,4 @@ export const gossipSizes: readonly GossipSize[] = [
 export const longGossipSizes: readonly GossipSize[] = [
   { replicas: 3, kills: 1, silences: 5 },
   { replicas: 4, kills: 0, silences: 3 },
-  { replicas: 4, kills: 1, silences: 4 },
 ]

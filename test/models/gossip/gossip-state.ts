@@ -8,7 +8,7 @@ export interface Mark {
   readonly at: number
 }
 
-/** What a log contains at a clock: the votes of its replica, by the replica that is gone, and its marks. */
+/** A log at a clock: the votes of its replica, by the replica that is gone, and its marks. */
 export interface Log {
   readonly clock: number
   readonly votes: readonly (readonly [gone: number, folder: number, clock: number])[]

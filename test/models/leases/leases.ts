@@ -130,7 +130,7 @@ export function leasesModel(
 
   const normal = cached((process: Process) => normalLease(process, rules.isStale))
 
-  /** In any window, processes admit no more than the limit. Without crashes, exactly the admitted units are charged in the end. */
+  /** Processes admit no more than the limit in any window. Without crashes, exactly the admitted units are charged in the end. */
   function violation({ admitted, charged, processes: all }: LeasesState): string | undefined {
     if (sumOf(admitted) > limit) return `${sumOf(admitted)} units admitted of ${limit}`
     const isSettled = ({ isAlive, spent, asks, booked }: Process): boolean =>
