@@ -13,5 +13,4 @@ export const syncSizes: readonly SyncSize[] = [
 export const longSyncSizes: readonly SyncSize[] = [
   { processes: 2, limit: 2, losses: 1, kills: 0, faults: 0 },
   { processes: 2, limit: 1, losses: 1, kills: 0, faults: 1 },
-  { processes: 4, limit: 1, ...NONE },
 ]
