@@ -26,7 +26,10 @@ describe.each(ALGORITHMS)('the algorithm %s', (algorithm) => {
       for (let step = 0; step < 3_000; step++) {
         if (random.whole(4) === 0) now += stepOf(random)
         const key = random.pick(['a', 'b', '__proto__', 'c'])
-        if (random.whole(2) === 0) running.push(limits.begin(key, { weight: 1 + random.whole(3), workClass: random.pick(['a', 'b', undefined]) }))
+        if (random.whole(2) === 0)
+          running.push(
+            limits.begin(key, { weight: 1 + random.whole(3), workClass: random.pick(['a', 'b', undefined]) }),
+          )
         const [end] = running.splice(random.whole(running.length + 1), 1)
         end?.(random.whole(10) === 0 ? 'dropped' : 'success')
         const limit = limits.limitOf(key)

@@ -12,7 +12,7 @@ interface ServerReport {
 }
 
 /** Times of a call, in server time; null for none. */
-export interface CallTimes {
+interface CallTimes {
   readonly deadline: number | null
   /** Time that replaces the time of the server. */
   readonly given: number | null

@@ -27,7 +27,7 @@ export class RowNames {
 }
 
 /** Returns a text that PostgreSQL can store: the same text, or its hash if it is long or has unusual characters. */
-export function plain(text: string): string {
+function plain(text: string): string {
   return /^[!-~]{1,400}$/.test(text) ? text : hashed('sluice', text)
 }
 
