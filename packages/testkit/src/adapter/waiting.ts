@@ -128,7 +128,7 @@ class TwoForA implements AdaptiveLimit {
   open(): ReturnType<AdaptiveLimit['open']> {
     return {
       limitOf: (key) => (key.endsWith('a') ? 2 : 1),
-      begin: (key, places) => (outcome) => void this.ended.push(`${key.slice(-1)} ${places} ${outcome}`),
+      begin: (key, request) => (outcome) => void this.ended.push(`${key.slice(-1)} ${request?.weight} ${outcome}`),
     }
   }
 }
