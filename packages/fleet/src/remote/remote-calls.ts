@@ -18,7 +18,7 @@ export interface RemoteReply<R extends RemoteRequest = RemoteRequest> {
 /** How requests reach a server: what a kind of server adds to `RemoteCalls`. */
 export interface Transport<R extends RemoteRequest = RemoteRequest> {
   /** Prepares a call, for example reads the clock of the server. Undefined if nothing is needed. May reject. */
-  prepare?(requests: readonly R[]): Promise<void> | undefined
+  prepare?(requests: readonly R[]): Promise<unknown> | undefined
   /** Decides requests in one call. `deadlineAt`: process time after which the server does nothing; Infinity for none. */
   call(requests: readonly R[], deadlineAt: number): Promise<RemoteReply<R>>
   /** Converts a rejection of `prepare` or `call`, and records that the server failed. */

@@ -48,10 +48,10 @@ export class SqlTransport implements Transport {
   }
 
   /** Reads the time of the server if it is needed and not yet known. */
-  async prepare(requests: readonly RemoteRequest[]): Promise<void> {
-    if (this.#options.server.isKnown) return
+  prepare(requests: readonly RemoteRequest[]): Promise<unknown> | undefined {
+    if (this.#options.server.isKnown) return undefined
     const isTimed = soonest(requests) < Number.POSITIVE_INFINITY || requests.some(reportsUsage)
-    if (isTimed) await this.#call(this.#statements.clock, Number.POSITIVE_INFINITY, undefined)
+    return isTimed ? this.#call(this.#statements.clock, Number.POSITIVE_INFINITY, undefined) : undefined
   }
 
   call(requests: readonly RemoteRequest[], deadlineAt: number): Promise<LimitReply> {
