@@ -23,7 +23,7 @@ describe('a limiter on a store that writes one row at a time', () => {
     ['two policies', [burst, daily]],
     ['a ban', [{ ...daily, ban: { after: 3, within: '1m', for: '1h' } }]],
   ])('with %s is not created', (_, policies) => {
-    const message = 'backend: expected at most 1 policies and bans, received 2'
+    const message = 'expected at most 1, received 2'
     expect(() => createLimiter({ policies, backend })).toThrow(
       expect.objectContaining({ code: 'SLUICE_BAD_POLICY', message: expect.stringContaining(message) }),
     )

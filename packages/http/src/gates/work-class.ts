@@ -8,14 +8,10 @@ interface RawRequest {
   readonly headers?: object
 }
 
-/** Returns the request of any framework, and its URL or the path and query of its URL. */
-export function rawRequestOf(raw: unknown): {
-  readonly target: string | undefined
-  readonly headers: object | undefined
-} {
-  const context = (raw ?? {}) as RawRequest
-  const { originalUrl, url, headers } = context.req?.raw ?? context
-  return { target: originalUrl ?? url, headers }
+/** Returns the request of any framework. */
+export function rawRequestOf(raw: unknown): RawRequest {
+  const context = raw as RawRequest | undefined
+  return context?.req?.raw ?? context ?? {}
 }
 
 /** Segments of a path that name a route. What follows are usually ids. */
@@ -30,7 +26,8 @@ const ORIGIN = /^\w+:\/\/[^/?#]*/
  * known yet. Segments with digits and long ones are ids.
  */
 export function workClassOf({ method, route, raw }: Pick<RequestView, 'method' | 'route' | 'raw'>): string {
-  return `${method} ${route ?? coarsePath(rawRequestOf(raw).target)}`
+  const { originalUrl, url } = rawRequestOf(raw)
+  return `${method} ${route ?? coarsePath(originalUrl ?? url)}`
 }
 
 function coarsePath(target: unknown): string {

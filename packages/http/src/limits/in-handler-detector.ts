@@ -91,13 +91,13 @@ function placeOf(createdBy: string): Place | undefined {
  * methods with a body, which may name the tenant, and for calls that are not HTTP requests.
  */
 function requestHash(exchange: HttpExchange<unknown, unknown>): string | undefined {
-  const { target, headers } = rawRequestOf(exchange.raw)
+  const { originalUrl, url, headers } = rawRequestOf(exchange.raw)
   if (headers === undefined || !(exchange.method === 'GET' || exchange.method === 'HEAD')) return undefined
   const pairs: Iterable<unknown> = Symbol.iterator in headers ? (headers as Iterable<unknown>) : Object.entries(headers)
   hash ??= createKeyedHash()
   // a server of a test has another port for each request
   const sent = JSON.stringify([...pairs]).replace(/("host","[^"]*?):\d+"/, '$1"')
-  const path = target?.replace(/^(\w+:\/\/[^/]*):\d+/, '$1')
+  const path = (originalUrl ?? url)?.replace(/^(\w+:\/\/[^/]*):\d+/, '$1')
   hash.text(JSON.stringify([exchange.peer, exchange.method, path, sent]))
   return `${hash.low} ${hash.high}`
 }

@@ -20,12 +20,11 @@ const URL_OR_LOGIN = /@|:\/\//
 
 /**
  * Describes a received value for an error message, short and without secrets. A string is quoted only if the last word
- * of `option` is an option that cannot contain a secret.
+ * of `option` is an option that cannot contain a secret, and a number is not shown if it may be a client key.
  */
 export function shown(value: unknown, option = ''): string {
   if (typeof value === 'string') return isPrintable(value, option) ? JSON.stringify(value) : kindOf(value)
-  const isPlain = typeof value === 'number' || typeof value === 'boolean' || value === undefined || value === null
-  return isPlain ? String(value) : kindOf(value)
+  return typeof value === 'number' && !/(?:key|backend)$/.test(option) ? String(value) : kindOf(value)
 }
 
 /** Describes the type of a value for an error message, without the value itself. */

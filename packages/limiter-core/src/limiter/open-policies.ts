@@ -252,17 +252,16 @@ function requireSupport({ name, calendar, retry }: Policy, ofName: readonly Poli
   const option = `policy '${name}': retry`
   if (ofName.some((other) => other.retry !== retry)) throw badOption(option, retry, 'the same value in all plans')
   if (!retry || backend.booksTurns) return
-  const expected = 'expected a backend that books turns, such as memoryBackend() or redisBackend(client)'
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: ${expected}, ${received}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected memoryBackend() or redisBackend(), ${received}`)
 }
 
 /** Throws if a request changes more counts than one of its backends does at once. A ban is a count beside its policy. */
 function requireRoom(plan: readonly OpenPolicy[]): void {
-  for (const { policy, home, ban } of plan) {
+  for (const { home, ban } of plan) {
     const counts = plan.filter((other) => other.home === home).length + (ban ? 1 : 0)
     if (counts <= (home.maxCounts ?? counts)) continue
-    const option = `policy '${policy.name}': backend`
-    throw badValue('SLUICE_BAD_POLICY', option, counts, `at most ${home.maxCounts} policies and bans`)
+    const option = `policies and bans of backend ${shown(home.name, 'name')}`
+    throw badValue('SLUICE_BAD_POLICY', option, counts, `at most ${home.maxCounts}`)
   }
 }
 
