@@ -252,7 +252,7 @@ function requireSupport({ name, calendar, retry }: Policy, ofName: readonly Poli
   const option = `policy '${name}': retry`
   if (ofName.some((other) => other.retry !== retry)) throw badOption(option, retry, 'the same value in all plans')
   if (!retry || backend.booksTurns) return
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected memoryBackend() or redisBackend(), ${received}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected a backend that books turns, ${received}`)
 }
 
 /** Throws if a request changes more counts than one of its backends does at once. A ban is a count beside its policy. */
