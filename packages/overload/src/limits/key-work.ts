@@ -114,6 +114,7 @@ export class KeyWork {
     this.#lookedAt = now
     const classes = this.#rest.byClass()
     for (const [workClass, works] of classes) {
+      if (areOthersLate(classes, workClass, now)) continue
       if (this.#apart.has(workClass) || !workClass.isLate(works, now, this.#delayMs)) continue
       const places = works.reduce((sum, work) => sum + work.places, 0)
       const limit = this.#ownLimits.get(workClass) ?? this.#options.newLimit(Math.min(places, this.#leftForApart()))
@@ -146,4 +147,16 @@ export class KeyWork {
     const longMs = LONG_WORK * meanMs
     return running.longPlaces(now - Math.max(LONG_MS, longMs), now - Math.max(LONG_KNOWN_MS, longMs))
   }
+}
+
+/** Whether half of the work of other classes is overdue: they wait for the same thing, or the process is late. */
+function areOthersLate(classes: ReadonlyMap<WorkClass, readonly Work[]>, own: WorkClass, now: number): boolean {
+  let running = 0
+  let overdue = 0
+  for (const [workClass, works] of classes) {
+    if (workClass === own) continue
+    running += works.length
+    overdue += workClass.overdue(works, now).length
+  }
+  return running > 0 && overdue >= running / 2
 }

@@ -91,8 +91,10 @@ export class LearnedLimitsByKey implements LearnedLimits {
     return now
   }
 
+  /** Returns the class of a request. Important requests of a late class may use the places of all. */
   #peekClass(key: string, request: AcquireOptions | undefined): WorkClass | undefined {
-    const id = idOf(key, request)
+    const isImportant = request?.priority === 'critical' || request?.priority === 'high'
+    const id = isImportant ? undefined : idOf(key, request)
     return id === undefined ? undefined : this.#classes.peek(id)
   }
 }

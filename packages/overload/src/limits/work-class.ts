@@ -57,13 +57,18 @@ export class WorkClass {
    * work of the class, in the order in which it began.
    */
   isLate(works: readonly Running[], now: number, otherDelayMs: number): boolean {
-    const overdueMs = Math.max(OVERDUE_MS, OVERDUE * this.#shortestMs)
-    const overdue = works.filter(({ startedAt }) => now - startedAt >= overdueMs)
+    const overdue = this.overdue(works, now)
     const least = Math.max(LEAST_OVERDUE, Math.ceil(works.length / 2))
     const first = overdue[overdue.length - least]
     // as much has ended since then as is overdue: some work lasts long, such as event streams
     if (!first || this.#ended - first.endedBefore >= least) return false
     return otherDelayMs < OTHER_DELAY * (now - first.startedAt - this.#shortestMs)
+  }
+
+  /** Returns the running work that takes much longer than such work once did. */
+  overdue(works: readonly Running[], now: number): readonly Running[] {
+    const overdueMs = Math.max(OVERDUE_MS, OVERDUE * this.#shortestMs)
+    return works.filter(({ startedAt }) => now - startedAt >= overdueMs)
   }
 
   /** Whether work takes as long as it once did. `endedBefore`: work that had ended when it did not. */
