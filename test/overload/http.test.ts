@@ -168,13 +168,13 @@ describe('the class of a request of an adaptive cap', () => {
     const expected = ['GET ', 'GET api/users/:', 'GET api/users/:', 'GET files/:']
     const inFront = (limit: AdaptiveLimit): RequestListener => {
       const app = express()
-      app.use(expressLimit({ limit }))
+      app.use(expressLimit({ limit, workClass: 'route' }))
       app.use((_req, res) => void res.send('done'))
       return app
     }
     expect(await classesOf(inFront)).toEqual(expected)
     const alone = (limit: AdaptiveLimit): RequestListener => {
-      const cap = inflightLimit({ limit })
+      const cap = inflightLimit({ limit, workClass: 'route' })
       return (req, res) => cap(req, res, () => res.end('done'))
     }
     expect(await classesOf(alone)).toEqual(expected)
@@ -183,13 +183,13 @@ describe('the class of a request of an adaptive cap', () => {
   test('is the method and the route behind a router', async () => {
     const behind = (limit: AdaptiveLimit): RequestListener => {
       const app = express()
-      app.get('/api/users/:id', expressLimit({ limit }), (_req, res) => void res.send('done'))
+      app.get('/api/users/:id', expressLimit({ limit, workClass: 'route' }), (_req, res) => void res.send('done'))
       return app
     }
     expect(await classesOf(behind)).toEqual(['GET /api/users/:id'])
   })
 
-  test('is what workClass returns, or the default if it fails', async () => {
+  test('is what workClass returns, or the route if it fails', async () => {
     const names = ['fast', 17, Promise.resolve('slow')]
     const named = (limit: AdaptiveLimit): RequestListener => {
       const cap = inflightLimit({ limit, workClass: () => names.shift() as never })

@@ -99,8 +99,8 @@ function shares(counts: Counts): Record<Phase, number> {
 
 const ways: readonly (readonly [string, Scenario['options'], boolean])[] = [
   ['classes', (kind) => ({ workClass: kind }), false],
-  ['clients and a queue', (kind) => ({ client: kind }), true],
-  ['priorities and a queue', (kind) => ({ priority: kind === 'fast' ? 'critical' : 'normal' }), true],
+  ['clients and a queue', (kind) => ({ client: kind, workClass: kind }), true],
+  ['priorities and a queue', (kind) => ({ priority: kind === 'fast' ? 'critical' : 'normal', workClass: kind }), true],
 ]
 const cases = (['throughput', 'gradient', 'vegas'] as const).flatMap((algorithm) =>
   ways.map(([name, options, queue]) => ({ name: `${algorithm}, ${name}`, algorithm, options, queue })),

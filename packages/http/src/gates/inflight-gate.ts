@@ -92,7 +92,7 @@ export class InflightGate<Req, Res> {
   readonly #never: CapCheck
   readonly #reportFallback: ReportFallback
   readonly #order: RequestOrder<Req> | undefined
-  readonly #isAdaptive: boolean
+  readonly #hasClasses: boolean
   readonly #adapterOptions: readonly string[]
 
   /**
@@ -118,7 +118,7 @@ export class InflightGate<Req, Res> {
       holdUntil,
     } = options
     checkHooks(options, adapterOptions)
-    optionalFunction('workClass', options.workClass)
+    if (options.workClass !== 'route') optionalFunction('workClass', options.workClass)
     if (options.key !== undefined) keySourceOf(options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
     if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, largestOf(limit))
@@ -128,7 +128,7 @@ export class InflightGate<Req, Res> {
     this.options = options
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
-    this.#isAdaptive = isAdaptive(limit)
+    this.#hasClasses = isAdaptive(limit) && options.workClass !== undefined
     this.#order = RequestOrder.of(options)
     const stores = backend === undefined ? this.#order?.backend : backend
     // last, because the limiter claims its name, which would not be released if a later check threw
@@ -200,10 +200,10 @@ export class InflightGate<Req, Res> {
     )
   }
 
-  /** Returns the class of a request for an adaptive limit. */
+  /** Returns the class of a request for an adaptive limit with classes. */
   #workClass(view: RequestView<Req>): MaybePromise<string> {
     const { workClass } = this.options
-    if (!workClass) return workClassOf(view)
+    if (typeof workClass !== 'function') return workClassOf(view)
     const report = reportUnlessPreflight(view, this.report)
     return runHook('workClass', () => workClass(view.raw), checkedWorkClass, workClassOf(view), report)
   }
@@ -215,7 +215,7 @@ export class InflightGate<Req, Res> {
     signal?: AbortSignal,
     rank?: Rank,
   ): MaybePromise<CapCheck | undefined> {
-    if (!this.#isAdaptive) return this.#acquireAs(undefined, key, view, weight, signal, rank)
+    if (!this.#hasClasses) return this.#acquireAs(undefined, key, view, weight, signal, rank)
     return andThen(this.#workClass(view), (workClass) => this.#acquireAs(workClass, key, view, weight, signal, rank))
   }
 

@@ -22,7 +22,7 @@ const MOST_CHARACTERS = 32
 const ORIGIN = /^\w+:\/\/[^/?#]*/
 
 /**
- * Returns the default class of a request: method and route, or the first three segments of the path if the route is not
+ * Returns the class `route` of a request: method and route, or the first three segments of the path if the route is not
  * known yet. Segments with digits and long ones are ids.
  */
 export function workClassOf({ method, route, raw }: Pick<RequestView, 'method' | 'route' | 'raw'>): string {

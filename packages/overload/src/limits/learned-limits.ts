@@ -49,7 +49,8 @@ export class LearnedLimitsByKey implements LearnedLimits {
     const running = this.#running.get(key) ?? this.#newWork(key)
     this.#running.set(key, running)
     const id = idOf(key, request)
-    const known = id === undefined ? undefined : this.#classes.use(id, () => new WorkClass())
+    const known =
+      id === undefined ? undefined : this.#classes.use(id, () => new WorkClass(request.workClass !== undefined))
     const work = running.begin(request.weight ?? 1, this.#now(running), known)
     return (outcome) => {
       const now = this.#options.clock.now()
