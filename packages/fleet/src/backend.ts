@@ -9,7 +9,7 @@ export { compiledOf, type SentPolicy, sentPolicyOf } from './backend/sent-policy
 export { settledWithin } from './backend/settled-within.ts'
 export { checkMessage, TopicReceivers } from './backend/topic-receivers.ts'
 export { TurnBatch } from './backend/turn-batch.ts'
-export { answeredBy } from './remote/answered-by.ts'
+export { answeredBy, givenUpAt } from './remote/answered-by.ts'
 export { EntryNames, plainName } from './remote/entry-names.ts'
 export { RemoteBackend, type RemoteBackendDeps } from './remote/remote-backend.ts'
 export {

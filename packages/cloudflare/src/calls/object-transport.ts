@@ -1,4 +1,4 @@
-import { answeredBy, isUrgent, type RemoteRequest, type ServerState, type Transport } from '@sluice/fleet/backend'
+import { answeredBy, givenUpAt, type RemoteRequest, type ServerState, type Transport } from '@sluice/fleet/backend'
 import type { Clock } from '@sluice/limiter-core/backend'
 import {
   type DurableObjectFailure,
@@ -22,8 +22,6 @@ export interface ObjectTransportOptions {
   readonly source: string
 }
 
-/** Time in ms after which a call without a deadline is given up. */
-const CALL_MS = 4_000
 const OK = 200
 /** The host is never resolved: the stub sends all requests to its object. */
 const URL = 'https://sluice.invalid/'
@@ -44,7 +42,7 @@ export class ObjectTransport implements Transport {
     const times = { ...server.timesOf(deadlineAt), durable }
     const body = writeCall(times, requests, (processAt) => server.at(processAt))
     // the timer belongs to this request of a Worker, unlike the timers of limiters, which end with the request that set them
-    const latest = Math.max(...requests.map((one) => (isUrgent(one) ? (one.deadlineAt as number) : sentAt + CALL_MS)))
+    const latest = givenUpAt(requests, sentAt)
     const reply = new ObjectReply(await answeredBy(this.#fetch(body), latest, clock, unansweredFailure), source)
     server.replied(reply, sentAt)
     return reply

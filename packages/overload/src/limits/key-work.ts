@@ -114,8 +114,8 @@ export class KeyWork {
     this.#lookedAt = now
     const classes = this.#rest.byClass()
     for (const [workClass, works] of classes) {
-      if (!workClass.isSeparable || areOthersLate(classes, workClass, now)) continue
-      if (this.#apart.has(workClass) || !workClass.isLate(works, now, this.#delayMs)) continue
+      if (!workClass.isSeparable || this.#apart.has(workClass)) continue
+      if (!workClass.isLate(works, now, this.#delayMs) || areOthersLate(classes, workClass, now)) continue
       const places = works.reduce((sum, work) => sum + work.places, 0)
       const limit = this.#ownLimits.get(workClass) ?? this.#options.newLimit(Math.min(places, this.#leftForApart()))
       const running = new RunningWork()

@@ -69,8 +69,8 @@ export class LearnedLimitsByKey implements LearnedLimits {
       limit: () => this.#limitOf(key),
       learned: () => this.#limits.peek(key),
       newLimit: (initial) => {
-        const min = Math.min(bounds.min, initial)
-        return new LearnedLimit(createAlgorithm(), { ...boundsOf(bounds), min, initial }, clock.now())
+        const own = { min: Math.min(bounds.min, initial), max: bounds.max, initial }
+        return new LearnedLimit(createAlgorithm(), own, clock.now())
       },
     })
   }
@@ -104,8 +104,4 @@ export class LearnedLimitsByKey implements LearnedLimits {
 function idOf(key: string, request: AcquireOptions | undefined): string | undefined {
   const workClass = request?.workClass ?? request?.client ?? request?.priority
   return workClass === undefined ? undefined : `${key.length} ${key}${workClass}`
-}
-
-function boundsOf({ min, max, initial }: LimitBounds): LimitBounds {
-  return { min, max, initial }
 }

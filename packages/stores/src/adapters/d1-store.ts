@@ -1,6 +1,6 @@
 import type { Change, Row, RowStore, RowWriteOptions } from '@sluice/fleet/backend'
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
-import { creationOf, isTableName, newVersion, partOf } from './sqlite-table.ts'
+import { creationOf, isTableName, newVersion, partOf } from './row-table.ts'
 
 /** The part of a prepared statement of D1 that `d1Store` uses. */
 export interface D1Statement {

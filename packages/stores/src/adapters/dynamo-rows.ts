@@ -1,12 +1,11 @@
 import type { AttributeValue, PutItemCommandInput } from '@aws-sdk/client-dynamodb'
 import type { Change, Row } from '@sluice/fleet/backend'
+import { newVersion } from './row-table.ts'
 
 /** A write of a row, on a condition. */
 export interface RowPut extends PutItemCommandInput {
   readonly Item: Record<string, AttributeValue>
 }
-
-const VERSIONS = 2 ** 52
 
 /** Adds the row of an item, unless it has expired: DynamoDB deletes expired rows up to days later. */
 export function addRow(
@@ -24,7 +23,7 @@ export function putOf(table: string, { key, cells, version }: Change, nowMs: num
   const Item = {
     id: { S: key },
     cells: { B: cells },
-    version: { N: String(Math.floor(Math.random() * VERSIONS)) },
+    version: { N: String(newVersion()) },
     // whole seconds, as DynamoDB's expiry requires
     ends: { N: String(Math.ceil(now + ttlMs / 1_000)) },
   }

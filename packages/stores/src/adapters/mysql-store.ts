@@ -8,6 +8,7 @@ import {
   type MysqlValue,
   onConnection,
 } from './mysql-pool.ts'
+import { isTableName, newVersion } from './row-table.ts'
 
 export interface MysqlStoreOptions {
   /** Name of the table: 1 to 64 letters, digits and underscores. Default: `sluice_rows`. */
@@ -20,8 +21,6 @@ export interface MysqlStore extends RowStore {
   migrate(): Promise<void>
 }
 
-const TABLE = /^[A-Za-z_]\w{0,63}$/
-const VERSIONS = 2 ** 52
 /** Number of writes after which expired rows are deleted. */
 const SWEEP_WRITES = 100
 /** Most rows of a deletion, more than the writes before it can have created. */
@@ -39,7 +38,7 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): My
   if (typeof pool?.query !== 'function' || typeof pool.getConnection !== 'function' || 'promise' in pool) {
     throw badOption('mysqlStore: pool', pool, 'a pool of mysql2/promise')
   }
-  if (!(typeof table === 'string' && TABLE.test(table))) {
+  if (!isTableName(table)) {
     throw badOption('mysqlStore: table', table, '1 to 64 letters, digits and underscores')
   }
   return new TableStore(pool, table)
@@ -114,7 +113,7 @@ async function isWritten(
   { key, cells, version }: Change,
   ttlMs: number,
 ): Promise<boolean> {
-  const values = [Buffer.from(cells), Math.floor(Math.random() * VERSIONS), ttlMs, bytesOf(key)]
+  const values = [Buffer.from(cells), newVersion(), ttlMs, bytesOf(key)]
   const put = `cells = ?, version = ?, ends = ${NOW} + ?`
   const replace = `UPDATE ${table} SET ${put} WHERE id = ? AND ends`
   if (version !== undefined)

@@ -1,7 +1,7 @@
 import { type Change, type Row, type RowStore, type RowWriteOptions, TurnBatch } from '@sluice/fleet/backend'
 import { badOption, type Clock, clockOf, integerFrom, KEEP_ALIVE, optionsOf } from '@sluice/limiter-core/backend'
+import { creationOf, isTableName, newVersion, partOf } from './row-table.ts'
 import { inTransaction, isBusy, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts'
-import { creationOf, isTableName, newVersion, partOf } from './sqlite-table.ts'
 
 export interface SqliteStoreOptions {
   /** Name of the table: 1 to 64 letters, digits and underscores. Default: `sluice_rows`. */

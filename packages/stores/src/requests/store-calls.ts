@@ -1,7 +1,7 @@
 import {
   answeredBy,
   answerOfNumbers,
-  isUrgent,
+  givenUpAt,
   type RemoteRequest,
   type Row,
   type ServerState,
@@ -46,7 +46,7 @@ interface Retry {
   readonly pauseMs: number
 }
 
-/** Time in ms after which a call without a deadline is given up. */
+/** Time in ms after which a request without a deadline is not decided again. */
 const CALL_MS = 4_000
 /** Longest time in ms before the first repetition of a refused write. It doubles with each repetition. */
 const FIRST_PAUSE_MS = 2
@@ -111,7 +111,7 @@ export class StoreCalls {
     let wanted: readonly StoreRequest[] = requests
     let isWriting = false
     try {
-      const until = endOf(requests, startedAt)
+      const until = givenUpAt(requests, startedAt)
       const found = await answeredBy(this.#read([...rows]), until, clock, () => unansweredFailure(false))
       wanted = stillWanted(requests, clock.now(), expiredFailure)
       if (wanted.length === 0) return undefined
@@ -179,11 +179,6 @@ export class StoreCalls {
     }
     settle(requests, { next }, observers)
   }
-}
-
-/** Returns the process time after which no request of a group waits for an answer. */
-function endOf(requests: readonly StoreRequest[], now: number): number {
-  return Math.max(...requests.map((one) => (isUrgent(one) ? (one.deadlineAt as number) : now + CALL_MS)))
 }
 
 /** Creates the failure of a request whose deadline passed before the store was called, perhaps once more. */
