@@ -40,7 +40,7 @@ import { checkHooks, parseStatus } from './options/request-rules.ts'
 import { requestKey } from './request-key.ts'
 import { type Rank, RequestOrder } from './request-order.ts'
 import { ViewedRequest } from './viewed-request.ts'
-import { checkedWorkClass, workClassOf } from './work-class.ts'
+import { checkedWorkClass, ROUTE, workClassOf } from './work-class.ts'
 
 /** Result of a cap check: a permit or a denial. */
 export type CapCheck =
@@ -118,7 +118,7 @@ export class InflightGate<Req, Res> {
       holdUntil,
     } = options
     checkHooks(options, adapterOptions)
-    if (options.workClass !== 'route') optionalFunction('workClass', options.workClass)
+    if (options.workClass !== ROUTE) optionalFunction('workClass', options.workClass)
     if (options.key !== undefined) keySourceOf(options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
     if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, largestOf(limit))
@@ -205,7 +205,8 @@ export class InflightGate<Req, Res> {
     const { workClass } = this.options
     if (typeof workClass !== 'function') return workClassOf(view)
     const report = reportUnlessPreflight(view, this.report)
-    return runHook('workClass', () => workClass(view.raw), checkedWorkClass, workClassOf(view), report)
+    const named = runHook('workClass', () => workClass(view.raw), checkedWorkClass, ROUTE, report)
+    return andThen(named, (one) => (one === ROUTE ? workClassOf(view) : one))
   }
 
   #acquire(

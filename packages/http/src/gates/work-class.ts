@@ -14,6 +14,8 @@ export function rawRequestOf(raw: unknown): RawRequest {
   return context?.req?.raw ?? context ?? {}
 }
 
+/** The option `workClass` for the class of `workClassOf`. */
+export const ROUTE = 'route'
 /** Segments of a path that name a route. What follows are usually ids. */
 const SEGMENTS = 3
 /** Segments that are looked at, of which some may be empty. */
