@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Application } from 'typedoc'
+import { Application, OptionDefaults } from 'typedoc'
 import { moduleNames } from './module-names.mjs'
 import { optionTables } from './option-tables.mjs'
 import { pages } from './pages.mjs'
@@ -47,6 +47,7 @@ export async function writeSite(out, { withReference = true } = {}) {
     searchInDocuments: true,
     markdownLinkExternal: false,
     hideGenerator: true,
+    highlightLanguages: [...OptionDefaults.highlightLanguages, 'sql'],
     logLevel: 'Warn',
   })
   pages(app, root)

@@ -1,13 +1,15 @@
-// The names of all entry points of the packages in node_modules/@sluice. Jest 29 with jsdom cannot load Nest itself: it reads
-// the ES module that a dependency of Nest offers to browsers.
+// The names of all entry points of the packages in node_modules/@sluice. Jest with jsdom cannot load two of
+// them: a dependency of Nest and the SDK of AWS offer ES modules to browsers, which jest reads without support for them.
 const { readdirSync } = require('node:fs')
 const { join } = require('node:path')
 
 const home = join(__dirname, 'node_modules/@sluice')
-const names = readdirSync(home).filter((name) => name !== 'nest' || typeof window === 'undefined')
+const isBrowser = typeof window !== 'undefined'
 
-module.exports = names.flatMap((name) =>
-  Object.keys(require(join(home, name, 'package.json')).exports)
-    .filter((path) => path !== './package.json')
-    .map((path) => `@sluice/${name}${path.slice(1)}`),
-)
+module.exports = readdirSync(home)
+  .flatMap((name) =>
+    Object.keys(require(join(home, name, 'package.json')).exports)
+      .filter((path) => path !== './package.json')
+      .map((path) => `@sluice/${name}${path.slice(1)}`),
+  )
+  .filter((entry) => !isBrowser || !/^@sluice\/(nest|stores\/dynamodb)/.test(entry))
