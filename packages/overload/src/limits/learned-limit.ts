@@ -19,11 +19,10 @@ export class LearnedLimit {
   readonly #algorithm: LimitAlgorithm
   #exact: number
   #window: WindowBuilder
+  #meanMs: number | undefined
   /** Long work that has ended since the window began. */
   #longEnded = 0
   current: number
-  /** Mean duration of the work of the last window; undefined before its end. */
-  meanMs: number | undefined
 
   constructor(algorithm: LimitAlgorithm, bounds: LimitBounds, now: number) {
     this.#algorithm = algorithm
@@ -31,6 +30,11 @@ export class LearnedLimit {
     this.#exact = bounds.initial
     this.current = bounds.initial
     this.#window = this.#newWindow(now)
+  }
+
+  /** Mean duration in ms of the work of the last window, or of the first one so far; 0 if no work has ended. */
+  get meanMs(): number {
+    return this.#meanMs ?? this.#window.meanMs
   }
 
   /** Takes into account that work has ended. `running`: the work of the key that has not. */
@@ -47,7 +51,7 @@ export class LearnedLimit {
     if (isLong && ++this.#longEnded <= this.#window.count) return
     const window = this.#window.add(Math.max(SHORTEST_MS, heldMs), inflight, now, running)
     if (!window) return
-    this.meanMs = window.meanMs
+    this.#meanMs = window.meanMs
     const { min, max } = this.#bounds
     const next = this.#algorithm.next(this.#exact, window)
     this.#exact = Math.max(min, Math.min(max, next))

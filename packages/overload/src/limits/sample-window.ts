@@ -10,6 +10,8 @@ export interface SampleWindow {
   readonly medianMs: number
   /** Standard error of the median. */
   readonly medianErrorMs: number
+  /** Median of the work that began when fewer places were held, up to `FEW` of the most; undefined if it is too little. */
+  readonly fewMedianMs: number | undefined
   /** Mean number of places held when the work of the window began. */
   readonly meanInflight: number
   /** Largest number of places held when work of the window began. */
@@ -27,12 +29,15 @@ const [SHORTEST, LONGEST] = [2, 30]
 /** The interquartile range of normal durations, times this and divided by the root of their number, is the error. */
 const ERROR_OF_RANGE = 0.93
 const GROWTH = 1.5
+/** Part of the places, and number of durations, of which there is a separate median. */
+const [FEW, FEW_SAMPLES] = [0.6, 5]
 
 /** Collects samples until they show enough. Durations are above 0. */
 export class WindowBuilder {
   readonly startedAt: number
   /** The last `MOST_SAMPLES` durations at most. */
   readonly #durations: number[] = []
+  readonly #inflights: number[] = []
   #count = 0
   #needed: number
   #durationSum = 0
@@ -50,15 +55,21 @@ export class WindowBuilder {
     return this.#count
   }
 
+  /** Mean of the durations so far; 0 if there are none. */
+  get meanMs(): number {
+    return this.#count === 0 ? 0 : this.#durationSum / this.#count
+  }
+
   /** Adds a sample. Returns the window when it is complete. */
   add(durationMs: number, inflight: number, now: number, running: RunningWork): SampleWindow | undefined {
     this.#durations[this.#count % MOST_SAMPLES] = durationMs
+    this.#inflights[this.#count % MOST_SAMPLES] = inflight
     const count = ++this.#count
     this.#durationSum += durationMs
     this.#inflightSum += inflight
     if (inflight > this.#maxInflight) this.#maxInflight = inflight
     const lengthMs = now - this.startedAt
-    const meanMs = this.#durationSum / count
+    const { meanMs } = this
     if (count < this.#needed || lengthMs < SHORTEST * meanMs) return undefined
     const window = this.#summary(count, meanMs, lengthMs, running.shortPlaces(this.startedAt))
     const isPrecise = window.medianErrorMs <= PRECISION * window.medianMs
@@ -70,12 +81,17 @@ export class WindowBuilder {
   #summary(count: number, meanMs: number, lengthMs: number, outlasting: number): SampleWindow {
     const sorted = Float64Array.from(this.#durations).sort()
     const at = (share: number): number => sorted[Math.floor(sorted.length * share)] as number
+    const most = FEW * this.#maxInflight
+    const few = Float64Array.from(
+      this.#durations.filter((_, index) => (this.#inflights[index] as number) <= most),
+    ).sort()
     return {
       count,
       lengthMs,
       meanMs,
       medianMs: at(0.5),
       medianErrorMs: (ERROR_OF_RANGE * (at(0.75) - at(0.25))) / Math.sqrt(sorted.length),
+      fewMedianMs: few.length < FEW_SAMPLES ? undefined : few[few.length >> 1],
       meanInflight: this.#inflightSum / count,
       maxInflight: this.#maxInflight,
       outlasting,

@@ -19,6 +19,10 @@ const USED = 0.9
 const FOLLOWED = 0.9
 /** A base that differs by more than this factor is taken as it is. */
 const CHANGED = 1.3
+/** Growth of a new limit in a window, and of the durations up to which it goes on. */
+const [START, FREE] = [2, 1.25]
+/** Part of the places that may be held by work which outlasts a window while a new limit grows. */
+const OUTLASTING = 0.1
 
 /**
  * Finds the knee of the throughput curve, the in-flight count above which work only waits. Work that waits shows as
@@ -30,25 +34,43 @@ const CHANGED = 1.3
 export class ThroughputLimit implements LimitAlgorithm {
   #baseMs: number | undefined
   #windowsSinceBase = 0
+  /** A new limit grows fast until work waits. */
+  #start: 'new' | 'growing' | 'over' = 'new'
   /** The limit before a dip, and the window that showed it. */
   #before: { readonly limit: number; readonly window: SampleWindow } | undefined
 
   next(limit: number, window: SampleWindow): number {
     const before = this.#before
     if (before) return this.#afterDip(before.limit, before.window, limit, window)
+    const isUsed = window.maxInflight >= Math.round(limit) * USED
+    if (this.#start === 'growing') {
+      if (this.#isFree(window)) return isUsed ? limit * START : limit
+      this.#start = 'over'
+      return limit / START
+    }
     if (window.meanInflight <= limit * DIP) this.#measured(window.medianMs)
-    if (window.maxInflight < Math.round(limit) * USED) return limit
-    const base = this.#baseMs
+    if (!isUsed) return limit
+    if (this.#start === 'new') {
+      this.#start = this.#isFree(window) ? 'growing' : 'over'
+      if (this.#start === 'growing') return limit * START
+    }
     this.#windowsSinceBase++
-    if (base === undefined || this.#windowsSinceBase >= DIP_EVERY) return this.#dip(limit, window)
-    const waitMs = Math.max(0, window.medianMs - base - window.medianErrorMs)
-    const served = 1 - waitMs / window.meanMs
-    if (served < 1 - SUSPICIOUS && this.#windowsSinceBase > 1) return this.#dip(limit, window)
-    const knee = inflightOf(window) * Math.max(LEAST_SERVED, served)
-    const target = Math.min(limit * GROWTH, Math.max(ROOM * knee, knee + 1))
-    // a low count without waiting shows that there was little work, not that there is little room
-    if (target < limit && served >= 1 / ROOM) return limit
-    return limit + (target - limit) * STEP
+    const served = this.#servedPart(window)
+    const isSuspicious = served < 1 - SUSPICIOUS && this.#windowsSinceBase > 1
+    if (this.#baseMs === undefined || isSuspicious || this.#windowsSinceBase >= DIP_EVERY)
+      return this.#dip(limit, window)
+    return limit + (targetOf(limit, window, served) - limit) * STEP
+  }
+
+  /** Part of the places whose work does not wait. */
+  #servedPart({ medianMs, medianErrorMs, meanMs }: SampleWindow): number {
+    return 1 - Math.max(0, medianMs - (this.#baseMs ?? medianMs) - medianErrorMs) / meanMs
+  }
+
+  /** Whether work takes no longer than in smaller windows before. It may, if nothing is known yet. */
+  #isFree({ medianMs, medianErrorMs, fewMedianMs = medianMs, maxInflight, outlasting }: SampleWindow): boolean {
+    this.#baseMs = Math.min(this.#baseMs ?? fewMedianMs, medianMs)
+    return medianMs - medianErrorMs <= FREE * this.#baseMs && outlasting <= OUTLASTING * maxInflight
   }
 
   #dip(limit: number, window: SampleWindow): number {
@@ -75,6 +97,13 @@ export class ThroughputLimit implements LimitAlgorithm {
     const isOther = base === undefined || medianMs > base * CHANGED || medianMs * CHANGED < base
     this.#baseMs = isOther ? medianMs : (base + medianMs) / 2
   }
+}
+
+function targetOf(limit: number, window: SampleWindow, served: number): number {
+  const knee = inflightOf(window) * Math.max(LEAST_SERVED, served)
+  const target = Math.min(limit * GROWTH, Math.max(ROOM * knee, knee + 1))
+  // a low count without waiting shows that there was little work, not that there is little room
+  return target < limit && served >= 1 / ROOM ? limit : target
 }
 
 /** Little's law also knows what was in flight between arrivals; it knows too little if work has failed. */
