@@ -59,6 +59,21 @@ test.each(RUNS)('at $factor times its capacity a cap refuses the least important
   }),
 )
 
+test.each([undefined, QUEUE])('a critical request is not refused while others are admitted, queue: %s', (queue) =>
+  eachSeed(3, async (random, seed) => {
+    const sources: LoadSource[] = [
+      { rate: () => 120, priority: 'critical' },
+      { rate: () => 1_080, priority: 'normal' },
+    ]
+    const { sources: results } = await play(random, sources, queue)
+    const admitted = results.map((one) => one.admitted / one.arrived)
+    const completed = results.map((one) => one.completed / 60)
+    process.stdout.write(`seed ${seed}: ${completed.map((one) => one.toFixed(1))} per second, admitted ${admitted}\n`)
+    expect(admitted[0]).toBeGreaterThan(queue ? 0.955 : 0.91)
+    expect(completed[0] + completed[1]).toBeGreaterThan(0.9 * 120)
+  }),
+)
+
 test('a cap that is not full refuses no request', () =>
   eachSeed(2, async (random) => {
     const sources = PRIORITIES.map((priority): LoadSource => ({ rate: () => 8, priority }))

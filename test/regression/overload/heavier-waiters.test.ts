@@ -39,15 +39,16 @@ test.each([50, 99])('because it has waited too long: %d ms', async (laterMs) => 
 })
 
 test('because the queue is full', async () => {
-  const { clock, ask, answers } = capOf(1)
+  const { clock, ask, answers } = capOf(2)
   await ask('running', { weight: 6 })
-  ask('heavy', { weight: 5 })
+  ask('heavy', { weight: 5, priority: 'high' })
   clock.advance(90)
   ask('heavier', { weight: 6, priority: 'high' })
-  await settled()
-  expect(answers).toEqual(['running', 'not heavy'])
   // the queue has not been empty for its longest wait, and serves the latest first
   clock.advance(15)
+  ask('heaviest', { weight: 9, priority: 'high' })
+  await settled()
+  expect(answers).toEqual(['running', 'not heavy'])
   ask('light', { weight: 1, priority: 'high' })
   await settled()
   expect(answers).toEqual(['running', 'not heavy', 'not heavier', 'light'])

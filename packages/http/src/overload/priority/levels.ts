@@ -24,3 +24,8 @@ export function rankOf(priority: Priority | undefined): number {
 export function levelOf(priority: Priority | undefined, cohort: number): number {
   return rankOf(priority) * COHORTS + cohort
 }
+
+/** Returns the rank of the priority that a level belongs to. */
+export function classOf(level: number): number {
+  return Math.floor(level / COHORTS)
+}

@@ -96,13 +96,14 @@ export class PrioritizedCap {
     if (isRefused) return denialOf('priority')
     const queue = this.#isClosed || options.mayWait === false ? undefined : this.#queue
     if (queue) return this.#wait(room ?? this.#openRoom(key, cap, queue), { key, level, weight, options })
-    this.#threshold.full()
+    this.#threshold.full(level)
     return FULL
   }
 
   #fits(key: string, level: number, weight: number, limit: number, isRefused: boolean): boolean {
     const held = this.#permits.count(key)
     if (held === 0) return true
+    if (isRefused && this.#threshold.isOnlyCritical(level)) return false
     const classes = this.#queue && !isRefused ? 0 : this.#threshold.classesAbove(level)
     return held + weight + Math.ceil(limit * (RESERVED * classes + (isRefused ? SPARE : 0))) <= limit
   }
@@ -138,7 +139,7 @@ export class PrioritizedCap {
         resolve(answer)
       }
       const refuse = (reason: DenialReason): void => {
-        this.#threshold.full()
+        this.#threshold.full(level)
         end(denialOf(reason))
         // one whose weight exceeds the limit is refused while the next one is looked for
         if (reason !== 'weight') this.#admitWaiting(key)

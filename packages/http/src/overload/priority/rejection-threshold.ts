@@ -1,4 +1,4 @@
-import { COHORTS, LEVELS } from './levels.ts'
+import { COHORTS, classOf, LEVELS } from './levels.ts'
 
 /** Milliseconds after which the threshold is calculated again. */
 const INTERVAL_MS = 100
@@ -12,6 +12,12 @@ const RECOVERY = 1.3
 const LEAST_PART = 0.6
 /** Intervals without a full cap after which there is no overload. */
 const CALM_AFTER = 3
+/** Part of what is admitted, by which the most important requests may exceed it: their number varies by chance. */
+const SWAY = 1.3
+/** Part of the critical requests without a place that remains counted: they show a lack of places for some seconds. */
+const LOST_MEMORY = 0.97
+/** The lowest level of critical requests. */
+const CRITICAL = LEVELS - COHORTS
 /** A level with fewer recent requests has none. */
 const MIN_COUNT = 0.05
 
@@ -25,6 +31,8 @@ export class RejectionThreshold {
   /** Milliseconds that `#recent` and `#completed` stand for. */
   #recentMs = 0
   #completed = 0
+  /** Recent critical requests that got no place. */
+  #lost = 0
   #admittedPerMs = Number.POSITIVE_INFINITY
   #wasFull = false
   #calmIntervals = CALM_AFTER
@@ -70,13 +78,19 @@ export class RejectionThreshold {
     return this.isOverloaded ? Math.max(0, this.#highestClass - classOf(level)) : 0
   }
 
+  /** Whether all places are for critical requests, because some got none a short time ago. */
+  isOnlyCritical(level: number): boolean {
+    return level < CRITICAL && this.#lost >= 1
+  }
+
   completed(): void {
     this.#completed++
   }
 
-  /** Records that a cap was full. */
-  full(): void {
+  /** Records that a cap had no place for a request. */
+  full(level: number): void {
     this.#wasFull = true
+    if (level >= CRITICAL) this.#lost++
   }
 
   #calculate(now: number): void {
@@ -87,6 +101,7 @@ export class RejectionThreshold {
     else this.#admittedPerMs *= RECOVERY ** (elapsedMs / INTERVAL_MS)
     this.#cutAt(this.#admittedPerMs * this.#recentMs)
     this.#forget(MEMORY ** (elapsedMs / INTERVAL_MS))
+    this.#lost *= LOST_MEMORY ** (elapsedMs / INTERVAL_MS)
     this.#wasFull = false
     this.#startInterval(now)
   }
@@ -114,23 +129,23 @@ export class RejectionThreshold {
     this.#completed *= remaining
   }
 
-  /** Sets the threshold so that `admitted` of the recent requests pass. */
+  /** Sets the threshold so that `admitted` of the recent requests pass, and fewer while more important ones are lost. */
   #cutAt(admitted: number): void {
     let left = admitted
     for (let level = LEVELS - 1; level >= 0; level--) {
       const count = this.#recent[level] as number
-      if (count > left) {
+      const part = left === admitted ? SWAY : 1
+      if (count > left * part) {
         this.#level = level
-        this.#passing = left / count
+        this.#passing = (left * part) / count
         return
       }
-      left -= count
+      left = Math.max(0, left - count)
+      if (level !== CRITICAL || this.#lost < 1) continue
+      const served = ADMITTED * this.#completed - (admitted - left)
+      left = Math.max(0, Math.min(left, served) - this.#lost)
     }
     this.#level = 0
     this.#passing = 1
   }
-}
-
-function classOf(level: number): number {
-  return Math.floor(level / COHORTS)
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@sluice/limiter-core'
+import { classOf, RANK_COUNT } from './levels.ts'
 
 /** Work that waits for a place. */
 export interface Waiter {
@@ -23,13 +24,13 @@ export interface WaitingRoomOptions {
   readonly maxWaitMs: number
 }
 
-/** Part of `maxWaitMs` that work may wait while the room has not been empty for `maxWaitMs`. */
+/** Part of `maxWaitMs` that work may wait while as important work has waited all the time for `maxWaitMs`. */
 const IMPATIENCE = 0.2
 
 /**
- * A short queue: highest level first; among equal levels first come, first served. While it has not been empty for
- * `maxWaitMs`, it serves the latest first and waits only a fifth of `maxWaitMs`: the oldest would probably give up
- * before their answer. Sources: CoDel, and the adaptive LIFO of Facebook's Wangle.
+ * A short queue: highest level first; among equal levels first come, first served. While work of a priority below
+ * `critical`, or more important work, has waited all the time for `maxWaitMs`, that priority is served the latest first
+ * and waits only a fifth of `maxWaitMs`: the oldest would probably give up before their answer. Sources: CoDel, and the adaptive LIFO of Facebook's Wangle.
  */
 export class WaitingRoom {
   readonly #options: WaitingRoomOptions
@@ -37,7 +38,8 @@ export class WaitingRoom {
   // sorted by level, then by arrival
   #entries: Entry[] = []
   #arrivals = 0
-  #busySince = 0
+  /** Since when work of a rank, or above it, has been waiting all the time. */
+  readonly #busySince = new Float64Array(RANK_COUNT)
   #cancelSweep: (() => void) | undefined
 
   constructor(options: WaitingRoomOptions, clock: Clock) {
@@ -52,7 +54,7 @@ export class WaitingRoom {
   /** Adds a waiter; refuses the least important one if the room is full. Returns a function that removes the waiter. */
   add(waiter: Waiter): () => void {
     const now = this.#clock.now()
-    if (this.#entries.length === 0) this.#busySince = now
+    this.#busySince.fill(now, this.level < 0 ? 0 : classOf(this.level) + 1, classOf(waiter.level) + 1)
     const entry = { waiter, since: now, arrival: this.#arrivals++ }
     this.#entries.splice(this.#endOf(waiter.level), 0, entry)
     if (this.#entries.length > this.#options.max) this.#refuse(this.#leastImportant(now), 'queue-full')
@@ -92,21 +94,23 @@ export class WaitingRoom {
 
   #first(): Entry | undefined {
     const last = this.#entries.at(-1)
-    if (!last || this.#isStanding(this.#clock.now())) return last
+    if (!last || this.#isStanding(last, this.#clock.now())) return last
     return this.#entries[this.#endOf(last.waiter.level - 1)]
   }
 
-  #isStanding(now: number): boolean {
-    return now - this.#busySince >= this.#options.maxWaitMs
+  /** Whether work as important as an entry has waited all the time. Critical work waits in any case. */
+  #isStanding({ waiter }: Entry, now: number): boolean {
+    const rank = classOf(waiter.level)
+    return rank < RANK_COUNT - 1 && now - this.#busySince[rank] >= this.#options.maxWaitMs
   }
 
-  #patienceMs(now: number): number {
-    return this.#isStanding(now) ? this.#options.maxWaitMs * IMPATIENCE : this.#options.maxWaitMs
+  #patienceMs(entry: Entry, now: number): number {
+    return this.#isStanding(entry, now) ? this.#options.maxWaitMs * IMPATIENCE : this.#options.maxWaitMs
   }
 
   #leastImportant(now: number): Entry {
     const first = this.#entries[0] as Entry
-    if (this.#isStanding(now)) return first
+    if (this.#isStanding(first, now)) return first
     return this.#entries[this.#endOf(first.waiter.level) - 1] as Entry
   }
 
@@ -152,18 +156,18 @@ export class WaitingRoom {
   #sweepLater(): void {
     if (this.#cancelSweep || this.#entries.length === 0) return
     const now = this.#clock.now()
-    const oldest = this.#entries.reduce((least, { since }) => Math.min(least, since), now)
-    const patienceMs = this.#patienceMs(now)
-    const leftMs = Math.max(1, Math.min(patienceMs, oldest + patienceMs - now))
-    this.#cancelSweep = this.#clock.after(leftMs, () => this.#sweep(), { keepAlive: true })
+    const leftMs = this.#entries.reduce((least, entry) => {
+      const patienceMs = this.#patienceMs(entry, now)
+      return Math.min(least, patienceMs, entry.since + patienceMs - now)
+    }, this.#options.maxWaitMs)
+    this.#cancelSweep = this.#clock.after(Math.max(1, leftMs), () => this.#sweep(), { keepAlive: true })
   }
 
   #sweep(): void {
     this.#cancelSweep = undefined
     const now = this.#clock.now()
-    const patienceMs = this.#patienceMs(now)
     // a clock that was set back does not show how long they have waited
-    const isDue = ({ since }: Entry): boolean => now < since || now - since >= patienceMs
+    const isDue = (entry: Entry): boolean => now < entry.since || now - entry.since >= this.#patienceMs(entry, now)
     // one after the other, because a refusal can admit those that waited behind a heavier one
     for (const entry of this.#entries.filter(isDue)) if (this.#remove(entry)) entry.waiter.refuse('timeout')
     this.#sweepLater()
