@@ -1,13 +1,17 @@
 import {
   andThen,
   badOption,
-  type InflightBackend,
+  byIp,
+  isAdaptive,
+  type KeySource,
   type MaybePromise,
   type Priority,
   type ReportFallback,
   type RequestView,
+  reportNothing,
 } from '@sluice/limiter-core/http'
-import { prioritizedInflight } from '../overload/priority/prioritized.ts'
+import { openPrioritized } from '../overload/priority/prioritized.ts'
+import type { PrioritizedInflight } from '../overload/priority/prioritized-inflight.ts'
 import type { LimiterReport } from '../report/limiter-report.ts'
 import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
 import { keySourceOf } from './options/key-option.ts'
@@ -22,28 +26,33 @@ export interface Rank {
 
 /** The options of `inflightLimit` about who is refused first when a cap is full. */
 export class RequestOrder<Req> {
-  readonly backend: InflightBackend
+  readonly backend: PrioritizedInflight
   readonly #options: InflightLimitOptions<Req, never>
+  readonly #clientOf: KeySource<Req> | undefined
+  /** Whether doubts about the client of a request are reported: it is what the option names, not an address. */
+  readonly #isNamed: boolean
 
-  private constructor(options: InflightLimitOptions<Req, never>, backend: InflightBackend) {
+  private constructor(options: InflightLimitOptions<Req, never>, backend: PrioritizedInflight) {
+    const { fairBy, limit } = options
     this.#options = options
     this.backend = backend
+    this.#isNamed = fairBy !== undefined
+    this.#clientOf = fairBy || (fairBy === undefined && isAdaptive(limit) ? byIp() : undefined)
   }
 
   /** Returns undefined if there is no such option. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_KEY` and others. */
   static of<Req>(options: InflightLimitOptions<Req, never>): RequestOrder<Req> | undefined {
-    const { priority, fairBy, queue, prioritizer, backend, clock } = options
-    if (priority === undefined && fairBy === undefined && queue === undefined && prioritizer === undefined) return
-    if (backend !== undefined) {
-      throw badOption(
-        'backend',
-        backend,
-        'none with priority, fairBy, queue or prioritizer, which this process decides',
-      )
+    const { priority, fairBy, queue, prioritizer, backend, clock, limit } = options
+    const isNamed = [priority, fairBy || undefined, queue, prioritizer].some((option) => option !== undefined)
+    if (backend !== undefined && isNamed) {
+      const expected = 'none with priority, fairBy, queue or prioritizer, which this process decides'
+      throw badOption('backend', backend, expected)
     }
+    const isFair = isAdaptive(limit) && fairBy === undefined && backend === undefined
+    if (!isNamed && !isFair) return undefined
     checkPriorityOption(priority)
-    if (fairBy !== undefined) keySourceOf(fairBy)
-    return new RequestOrder(options, prioritizedInflight({ queue, prioritizer, clock }))
+    if (fairBy) keySourceOf(fairBy)
+    return new RequestOrder(options, openPrioritized({ queue, prioritizer, clock }))
   }
 
   /** Whether requests may wait, so that their clients may leave meanwhile. */
@@ -52,10 +61,10 @@ export class RequestOrder<Req> {
   }
 
   rankOf(view: RequestView<Req>, report: LimiterReport, reportFallback: ReportFallback): MaybePromise<Rank> {
-    const { priority: option, fairBy } = this.#options
-    return andThen(priorityOf(option, view, report), (priority) => {
-      if (!fairBy) return { priority, client: undefined }
-      const client = requestKey(fairBy, view, reportFallback)
+    const clientOf = this.backend.comparesClients ? this.#clientOf : undefined
+    return andThen(priorityOf(this.#options.priority, view, report), (priority) => {
+      if (!clientOf) return { priority, client: undefined }
+      const client = requestKey(clientOf, view, this.#isNamed ? reportFallback : reportNothing)
       return andThen(client, (key) => ({ priority, client: typeof key === 'string' ? key : undefined }))
     })
   }

@@ -8,7 +8,7 @@ export interface LoadSource {
   /** Requests per second at a time of the run, above 0; arrivals are a Poisson process. */
   readonly rate: (atMs: number) => number
   readonly priority?: Priority | undefined
-  readonly client?: string | undefined
+  readonly client?: string | (() => string) | undefined
   readonly key?: string | undefined
   readonly weight?: number | undefined
 }
@@ -69,7 +69,6 @@ export async function runOverload(options: OverloadRunOptions): Promise<Overload
   const sources = options.sources.map((source): SourceResult => {
     const result: SourceResult = { arrived: 0, admitted: 0, completed: 0, refused: 0, latencies: [] }
     const { key, priority, client, weight } = source
-    const asked = { priority, client, weight }
     const next = (): void => {
       const gapMs = (-Math.log(1 - random.next()) * 1_000) / source.rate(clock.now() - startMs)
       clock.after(gapMs, arrive)
@@ -79,7 +78,8 @@ export async function runOverload(options: OverloadRunOptions): Promise<Overload
       next()
       result.arrived++
       const atMs = clock.now() - startMs
-      const permit = cap.acquire(key, asked)
+      const named = typeof client === 'function' ? client() : client
+      const permit = cap.acquire(key, { priority, client: named, weight })
       if (!(permit instanceof Promise)) {
         begin(permit as Permit | undefined, atMs, result)
         return

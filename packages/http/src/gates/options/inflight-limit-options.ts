@@ -39,9 +39,10 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown>
   readonly priority?: PriorityOption<Req> | undefined
   /**
    * Names the client of a request. Among requests of equal priority, those of the clients with the most recent usage,
-   * in service time, are refused first. Default: all are equal.
+   * in service time, are refused first. Clients with new names count as one. False: all are equal. Default: the client's
+   * address (`byIp()`) with an adaptive limit, otherwise false.
    */
-  readonly fairBy?: KeySource<Req> | undefined
+  readonly fairBy?: KeySource<Req> | false | undefined
   /**
    * Names requests that take about equally long, for an adaptive limit: if the requests of one class become slow while
    * others do not, they get a limit of their own, and the others keep their places. `route`: method and route, or the

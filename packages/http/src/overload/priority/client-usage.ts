@@ -1,4 +1,5 @@
 import { type Clock, createLimiter, type Decision, type Limiter, memoryBackend } from '@sluice/limiter-core'
+import { KnownClients } from './known-clients.ts'
 import { COHORTS } from './levels.ts'
 
 /** Service time of so long counts as recent. */
@@ -16,25 +17,34 @@ const POLICY = {
   algorithm: 'sliding-window',
   slices: SLICES,
 } as const
+/** The account of all clients with new names. */
+const NEW = '\nnew'
 /** Weight of one piece of work in the mean duration. */
 const SMOOTHING = 0.05
 
 /**
  * Recent service time of each client, in at most 1 MiB: the table of a policy that never denies. A flood of clients
- * cannot displace those with the most usage. Work counts with the mean duration when it begins, and with the rest
- * when it has ended.
+ * cannot displace those with the most usage, and those that are not known are one client. Work counts with the mean
+ * duration when it begins, and with the rest when it has ended.
  */
 export class ClientUsage {
   readonly #clock: Clock
   /** Opened for the first client, because most caps do not have clients. */
   #opened: Limiter<Decision> | undefined
+  readonly #known: KnownClients
   #meanMs = 0
   #largest = 0
   #decayAt: number
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#known = new KnownClients(clock.now())
     this.#decayAt = clock.now() + DECAY_MS
+  }
+
+  /** Records a client that asks while there is no overload. */
+  asked(client: string): void {
+    if (!this.#known.has(client)) this.#known.add(client, this.#clock.now())
   }
 
   /** Returns 0 for the client with the most recent usage, up to `COHORTS` - 1 for one without any. */
@@ -44,26 +54,35 @@ export class ClientUsage {
       this.#largest *= DECAY ** (1 + (now - this.#decayAt) / DECAY_MS)
       this.#decayAt = now + DECAY_MS
     } else if (now < this.#decayAt - DECAY_MS) this.#decayAt = now + DECAY_MS
-    const usedMs = LARGEST - this.#used.peek(client).verdicts[0].remaining
+    const usedMs = LARGEST - this.#used.peek(this.#accountOf(client)).verdicts[0].remaining
     if (usedMs > this.#largest) this.#largest = usedMs
     return this.#largest === 0 ? COHORTS - 1 : Math.round((1 - usedMs / this.#largest) * (COHORTS - 1))
   }
 
-  began(client: string): void {
-    this.#add(client, this.#meanMs)
+  /** Records that work of a client has begun. Returns the account that it counts for. */
+  began(client: string): string {
+    this.#known.addIfFew(client, this.#clock.now())
+    const account = this.#accountOf(client)
+    this.#add(account, this.#meanMs)
+    return account
   }
 
-  ended(client: string, heldMs: number): void {
+  /** Records that work has ended. `account`: the result of `began`. */
+  ended(account: string, heldMs: number): void {
     // a clock that was set back does not show how long the work took
     if (!(heldMs >= 0)) return
     const usedMs = Math.min(heldMs, LARGEST)
-    this.#add(client, usedMs - this.#meanMs)
+    this.#add(account, usedMs - this.#meanMs)
     this.#meanMs += (usedMs - this.#meanMs) * SMOOTHING
   }
 
   close(): void {
     this.#opened?.close()
     this.#opened = undefined
+  }
+
+  #accountOf(client: string): string {
+    return this.#known.has(client) ? client : NEW
   }
 
   get #used(): Limiter<Decision> {
@@ -77,8 +96,8 @@ export class ClientUsage {
     return this.#opened
   }
 
-  #add(client: string, ms: number): void {
+  #add(account: string, ms: number): void {
     const whole = Math.round(ms)
-    if (whole > 0) this.#used.take(client, whole)
+    if (whole > 0) this.#used.take(account, whole)
   }
 }

@@ -26,8 +26,6 @@ interface Room {
   cap: Cap | undefined
 }
 
-/** Part of a limit that stays free for each higher priority under overload, if nothing can wait. */
-const RESERVED = 0.07
 /** Part of a limit that must be free for requests below the threshold. */
 const SPARE = 0.25
 
@@ -41,6 +39,7 @@ export class PrioritizedCap {
   // of the keys for which requests wait
   readonly #rooms = new Map<string, Room>()
   #isClosed = false
+  #comparesClients = true
 
   constructor({ clock, threshold, usage, queue, maxHoldMs }: PrioritizedCapOptions) {
     this.#clock = clock
@@ -56,6 +55,11 @@ export class PrioritizedCap {
         this.#admitWaiting(key)
       },
     })
+  }
+
+  /** Whether the client of a request matters. */
+  get comparesClients(): boolean {
+    return this.#comparesClients
   }
 
   count(key: string): number {
@@ -88,24 +92,37 @@ export class PrioritizedCap {
     if (options.isApart) return this.#permits.acquire(key, options)
     const limit = limitOf(cap, key)
     if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
-    const level = levelOf(priority, client === undefined ? COHORTS - 1 : this.#usage.cohortOf(client))
-    const isRefused = this.#threshold.refuses(level, this.#clock.now())
+    const now = this.#clock.now()
+    const isCalm = this.#threshold.isLongCalm(now)
+    this.#comparesClients = !isCalm || this.#permits.count(key) * 2 >= limit
+    const level = levelOf(priority, this.#cohortOf(client, isCalm))
+    const isRefused = this.#threshold.refuses(level, now)
     const room = this.#roomOf(key, cap)
     const isNext = !room || room.waiting.level < level
     if (isNext && this.#fits(key, level, weight, limit, isRefused)) return this.#hold(key, options)
-    if (isRefused) return denialOf('priority')
+    if (isRefused) return denialOf(this.#threshold.hasAbove(level) ? 'priority' : 'full')
     const queue = this.#isClosed || options.mayWait === false ? undefined : this.#queue
     if (queue) return this.#wait(room ?? this.#openRoom(key, cap, queue), { key, level, weight, options })
     this.#threshold.full(level)
     return FULL
   }
 
+  /** As long as there is no overload, all clients are equal. */
+  #cohortOf(client: string | undefined, isCalm: boolean): number {
+    if (client === undefined) return COHORTS - 1
+    if (!isCalm) return this.#usage.cohortOf(client)
+    this.#usage.asked(client)
+    return COHORTS - 1
+  }
+
   #fits(key: string, level: number, weight: number, limit: number, isRefused: boolean): boolean {
     const held = this.#permits.count(key)
     if (held === 0) return true
     if (isRefused && this.#threshold.isOnlyCritical(level)) return false
-    const classes = this.#queue && !isRefused ? 0 : this.#threshold.classesAbove(level)
-    return held + weight + Math.ceil(limit * (RESERVED * classes + (isRefused ? SPARE : 0))) <= limit
+    const room = this.#queue && !isRefused ? 0 : this.#threshold.roomAbove(level)
+    return (
+      held + weight + Math.ceil(limit * (room + (isRefused && this.#threshold.hasAbove(level) ? SPARE : 0))) <= limit
+    )
   }
 
   #roomOf(key: string, cap: Cap | undefined): Room | undefined {
@@ -164,9 +181,9 @@ export class PrioritizedCap {
     const { weight, signal, client } = options
     // without the cap, whose limit may have changed since the request arrived
     const permit = this.#permits.acquire(key, { weight, signal })
-    if (client === undefined || 'allowed' in permit) return permit
-    this.#usage.began(client)
-    return new WatchedPermit(permit, this.#clock, (heldMs) => this.#usage.ended(client, heldMs))
+    if (client === undefined || 'allowed' in permit || this.#threshold.isLongCalm(this.#clock.now())) return permit
+    const account = this.#usage.began(client)
+    return new WatchedPermit(permit, this.#clock, (heldMs) => this.#usage.ended(account, heldMs))
   }
 }
 

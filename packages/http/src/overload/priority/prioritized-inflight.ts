@@ -27,6 +27,11 @@ export class PrioritizedInflight implements InflightBackend {
     this.#usage = new ClientUsage(parts.clock)
   }
 
+  /** Whether clients matter: half of the places were held when the last request came, or there was overload lately. */
+  get comparesClients(): boolean {
+    return this.#last?.comparesClients ?? true
+  }
+
   acquire(key: string, options: AcquireOptions = {}): MaybePromise<Permit | Denial> {
     return this.#of(options.cap).acquire(key, options)
   }

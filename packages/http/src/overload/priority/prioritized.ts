@@ -28,6 +28,11 @@ export interface PrioritizedInflightOptions {
  * `SLUICE_BAD_DURATION`.
  */
 export function prioritizedInflight(options: PrioritizedInflightOptions = {}): InflightBackend {
+  return openPrioritized(options)
+}
+
+/** Like `prioritizedInflight`. */
+export function openPrioritized(options: PrioritizedInflightOptions): PrioritizedInflight {
   const known = ['queue', 'prioritizer', 'clock'] as const
   const { queue, prioritizer, clock } = optionsOf('prioritizedInflight', options, known)
   const time = clockOf(clock)

@@ -12,6 +12,10 @@ const RECOVERY = 1.3
 const LEAST_PART = 0.6
 /** Intervals without a full cap after which there is no overload. */
 const CALM_AFTER = 3
+/** Intervals without a full cap after which there has been no overload for long. */
+const LONG_CALM = 100
+/** Parts of a limit that stay free under overload: for each higher priority, and in the highest for clients below their share. */
+const [RESERVED, RESERVED_OF_CUT] = [0.07, 0.12]
 /** Part of what is admitted, by which the most important requests may exceed it: their number varies by chance. */
 const SWAY = 1.3
 /** Part of the critical requests without a place that remains counted: they show a lack of places for some seconds. */
@@ -35,9 +39,10 @@ export class RejectionThreshold {
   #lost = 0
   #admittedPerMs = Number.POSITIVE_INFINITY
   #wasFull = false
-  #calmIntervals = CALM_AFTER
+  #calmIntervals = LONG_CALM
   #nextAt: number
-  #highestClass = 0
+  /** The highest level with recent requests. */
+  #highest = 0
   #startedAt: number
   #level = 0
   /** Part of the requests at `#level` that pass. */
@@ -52,6 +57,11 @@ export class RejectionThreshold {
   /** Whether a cap was full a short time ago. */
   get isOverloaded(): boolean {
     return this.#wasFull || this.#calmIntervals < CALM_AFTER
+  }
+
+  /** Whether no cap has been full for 10 seconds. */
+  isLongCalm(now: number): boolean {
+    return !this.#wasFull && this.#calmIntervals + (now - this.#startedAt) / INTERVAL_MS >= LONG_CALM
   }
 
   /** Requests below this level are refused; 0 if none are. */
@@ -73,9 +83,18 @@ export class RejectionThreshold {
     return false
   }
 
-  /** Number of priorities above the one of `level` whose recent requests need room under overload; 0 without overload. */
-  classesAbove(level: number): number {
-    return this.isOverloaded ? Math.max(0, this.#highestClass - classOf(level)) : 0
+  /** Whether there have been requests above `level` a short time ago. */
+  hasAbove(level: number): boolean {
+    return level < this.#highest
+  }
+
+  /** Part of a limit that stays free for requests above `level`, if they cannot wait; 0 without overload. */
+  roomAbove(level: number): number {
+    if (!this.isOverloaded) return 0
+    const classes = Math.max(0, classOf(this.#highest) - classOf(level))
+    if (classes > 0) return RESERVED * classes
+    const isCut = this.#passing < 1 && level <= this.#level && this.hasAbove(level)
+    return isCut ? RESERVED_OF_CUT : 0
   }
 
   /** Whether all places are for critical requests, because some got none a short time ago. */
@@ -119,10 +138,10 @@ export class RejectionThreshold {
   }
 
   #forget(remaining: number): void {
-    this.#highestClass = 0
+    this.#highest = 0
     for (let level = 0; level < LEVELS; level++) {
       const count = this.#recent[level] as number
-      if (count > MIN_COUNT) this.#highestClass = classOf(level)
+      if (count > MIN_COUNT) this.#highest = level
       this.#recent[level] = count * remaining
     }
     this.#recentMs *= remaining
