@@ -3,7 +3,9 @@ import {
   type AdaptiveLimit,
   andThen,
   BackedInflightLimiter,
+  type Clock,
   checkedUnits,
+  clockOf,
   compileHeaders,
   EXEMPT,
   FULL,
@@ -29,6 +31,7 @@ import {
   SluiceError,
   WEIGHT_EXCEEDS_LIMIT,
 } from '@sluice/limiter-core/http'
+import type { HeldPermit } from '../lifecycle/release-permit.ts'
 import { LimiterReport, reportUnlessPreflight } from '../report/limiter-report.ts'
 import { fallbackReporter } from '../report/report-fallback.ts'
 import { capEntry } from './cap-entry.ts'
@@ -44,8 +47,11 @@ import { checkedWorkClass, ROUTE, workClassOf } from './work-class.ts'
 
 /** Result of a cap check: a permit or a denial. */
 export type CapCheck =
-  | { readonly permit: Permit; readonly report: LimiterReport; readonly denial?: undefined }
+  | (HeldPermit & { readonly denial?: undefined })
   | { readonly permit?: undefined; readonly denial: HttpDenial; readonly entry: HeaderEntry }
+
+/** How long work takes whose client left, as long as no work has been completed. */
+const UNKNOWN_MS = 1_000
 
 /** All options of `inflightLimit`, except those of a framework. */
 export const INFLIGHT_LIMIT_OPTIONS = [
@@ -92,7 +98,9 @@ export class InflightGate<Req, Res> {
   readonly #never: CapCheck
   readonly #reportFallback: ReportFallback
   readonly #order: RequestOrder<Req> | undefined
+  readonly #isAdaptive: boolean
   readonly #hasClasses: boolean
+  readonly #clock: Clock
   readonly #adapterOptions: readonly string[]
 
   /**
@@ -128,7 +136,9 @@ export class InflightGate<Req, Res> {
     this.options = options
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
-    this.#hasClasses = isAdaptive(limit) && options.workClass !== undefined
+    this.#isAdaptive = isAdaptive(limit)
+    this.#hasClasses = this.#isAdaptive && options.workClass !== undefined
+    this.#clock = clockOf(clock)
     this.#order = RequestOrder.of(options)
     const stores = backend === undefined ? this.#order?.backend : backend
     // last, because the limiter claims its name, which would not be released if a later check threw
@@ -244,7 +254,17 @@ export class InflightGate<Req, Res> {
   }
 
   #checked(permit: Permit | undefined, key: string, weight: number): CapCheck | undefined {
-    return permit ? { permit, report: this.report } : this.#refused(this.#denialOf(key, weight))
+    if (!permit) return this.#refused(this.#denialOf(key, weight))
+    return { permit, report: this.report, afterUsualTime: this.#isAdaptive ? this.#afterUsualTime(key) : undefined }
+  }
+
+  #afterUsualTime(key: string): (release: () => void) => void {
+    const startedAt = this.#clock.now()
+    return (release) => {
+      const leftMs = (this.limiter.usualMsOf(key) || UNKNOWN_MS) - (this.#clock.now() - startedAt)
+      if (leftMs > 0) this.#clock.after(Math.ceil(leftMs), release)
+      else release()
+    }
   }
 
   #denialOf(key: string, weight: number): CapCheck {

@@ -37,13 +37,14 @@ export class RequestOrder<Req> {
     this.#options = options
     this.backend = backend
     this.#isNamed = fairBy !== undefined
-    this.#clientOf = fairBy || (fairBy === undefined && isAdaptive(limit) ? byIp() : undefined)
+    this.#clientOf = fairBy === undefined && isAdaptive(limit) ? byIp() : fairBy || undefined
   }
 
   /** Returns undefined if there is no such option. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_KEY` and others. */
   static of<Req>(options: InflightLimitOptions<Req, never>): RequestOrder<Req> | undefined {
     const { priority, fairBy, queue, prioritizer, backend, clock, limit } = options
-    const isNamed = [priority, fairBy || undefined, queue, prioritizer].some((option) => option !== undefined)
+    const named = fairBy === false ? undefined : fairBy
+    const isNamed = [priority, named, queue, prioritizer].some((option) => option !== undefined)
     if (backend !== undefined && isNamed) {
       const expected = 'none with priority, fairBy, queue or prioritizer, which this process decides'
       throw badOption('backend', backend, expected)
@@ -51,7 +52,7 @@ export class RequestOrder<Req> {
     const isFair = isAdaptive(limit) && fairBy === undefined && backend === undefined
     if (!isNamed && !isFair) return undefined
     checkPriorityOption(priority)
-    if (fairBy) keySourceOf(fairBy)
+    if (named !== undefined) keySourceOf(named)
     return new RequestOrder(options, openPrioritized({ queue, prioritizer, clock }))
   }
 

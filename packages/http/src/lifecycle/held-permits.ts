@@ -13,7 +13,9 @@ export class HeldPermits {
   // keeps promises alive until the request ends; afterwards only the code that can settle a promise does
   #works: Map<Done, Promise<unknown>> | undefined
   #pending = 0
+  #hasWaited = false
   #outcome: PermitOutcome | undefined
+  #hasLeft = false
 
   add(held: HeldPermit): void {
     this.#permits.push(held)
@@ -26,6 +28,7 @@ export class HeldPermits {
    */
   waitFor(work: Promise<unknown>): void {
     this.#pending++
+    this.#hasWaited = true
     let isDone = false
     const done = (): void => {
       if (isDone) return
@@ -42,17 +45,24 @@ export class HeldPermits {
     work.then(done, done)
   }
 
-  /** Marks the request as ended. Only the first call has an effect. */
-  end(outcome: PermitOutcome): void {
+  /** Marks the request as ended. Only the first call has an effect. `hasLeft`: its client left, and work may go on. */
+  end(outcome: PermitOutcome, hasLeft = false): void {
     if (this.#outcome) return
     this.#outcome = outcome
+    this.#hasLeft = hasLeft
     for (const [done, work] of this.#works ?? []) whenCollected(work, done)
     this.#works = undefined
     this.#releaseWhenDone()
   }
 
   #releaseWhenDone(): void {
-    if (!this.#outcome || this.#pending > 0) return
-    for (const held of this.#permits.splice(0)) releasePermit(held, this.#outcome)
+    const outcome = this.#outcome
+    if (!outcome || this.#pending > 0) return
+    for (const held of this.#permits.splice(0)) {
+      const release = (): void => releasePermit(held, outcome)
+      // nobody says when the work ends, unless it was waited for
+      if (this.#hasLeft && !this.#hasWaited && held.afterUsualTime) held.afterUsualTime(release)
+      else release()
+    }
   }
 }

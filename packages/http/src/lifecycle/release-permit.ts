@@ -5,6 +5,8 @@ import type { LimiterReport } from '../report/limiter-report.ts'
 export interface HeldPermit {
   readonly permit: Permit
   readonly report: LimiterReport
+  /** Calls `release` when the work has taken as long as such work usually does, if the cap knows that. */
+  readonly afterUsualTime?: ((release: () => void) => void) | undefined
 }
 
 /** Releases a permit. A custom backend may throw or reject, which is reported and must not stop the caller. */

@@ -81,13 +81,13 @@ export abstract class RequestLife extends RequestRecord {
     if (this.#ending) return
     this.#ending = ending
     for (const run of this.#endings ?? []) guarded(() => run(ending))
-    this.#held?.end(outcomeOf(ending))
+    this.#held?.end(outcomeOf(ending), !ending.completed)
   }
 
   get #permits(): HeldPermits {
     if (this.#held) return this.#held
     this.#held = new HeldPermits()
-    if (this.#ending) this.#held.end(outcomeOf(this.#ending))
+    if (this.#ending) this.#held.end(outcomeOf(this.#ending), !this.#ending.completed)
     return this.#held
   }
 }

@@ -161,6 +161,11 @@ export class BackedInflightLimiter implements InflightLimiter {
     return this.controlled?.limit ?? this.#learned?.limitOf(key, request) ?? this.#cap.limit
   }
 
+  /** Returns the time in ms that work of a key usually takes; 0 if none is known. */
+  usualMsOf(key: string): number {
+    return this.#learned?.usualMsOf?.(key) ?? 0
+  }
+
   acquire(key: string = WHOLE_PROCESS, options?: AcquireOptions): MaybePromise<Permit | undefined> {
     if (typeof key !== 'string') throw badValue('SLUICE_BAD_KEY', 'key', key, 'a string')
     const weight = options?.weight === undefined ? 1 : checkedUnits(options.weight, 'weight')

@@ -4,6 +4,10 @@ import type { RunningWork, Work } from './running-work.ts'
 import { WindowBuilder } from './sample-window.ts'
 
 const LEAST_SAMPLES = 10
+/** Weight of the last work in the time that it usually takes. */
+const USUAL_WEIGHT = 0.2
+/** How much longer work takes than until its client left. */
+const UNENDED = 1.5
 /** The resolution of clocks: work that takes no time at all would make the quotients of durations undefined. */
 const SHORTEST_MS = 0.001
 
@@ -23,6 +27,8 @@ export class LearnedLimit {
   /** Long work that has ended since the window began. */
   #longEnded = 0
   current: number
+  /** Time in ms that work usually takes; 0 if none has ended. */
+  usualMs = 0
 
   constructor(algorithm: LimitAlgorithm, bounds: LimitBounds, now: number) {
     this.#algorithm = algorithm
@@ -40,8 +46,10 @@ export class LearnedLimit {
   /** Takes into account that work has ended. `running`: the work of the key that has not. */
   add({ startedAt, inflight, isLong }: Work, outcome: PermitOutcome, now: number, running: RunningWork): void {
     const heldMs = now - startedAt
-    // an early failure does not show a fast service, and a client that leaves does not show a slow one
-    if (outcome !== 'success') return
+    // an early failure does not show a fast service, and a client that leaves shows that its work would take longer
+    const isDone = outcome === 'success'
+    if (!isLong) this.#learnUsual(heldMs, isDone)
+    if (!isDone) return
     // began under a larger limit, so it shows what that one caused
     if (inflight > this.current) return
     // a clock that was set back does not show how long the work took
@@ -57,6 +65,12 @@ export class LearnedLimit {
     this.#exact = Math.max(min, Math.min(max, next))
     this.current = Math.round(this.#exact)
     this.#window = this.#newWindow(now)
+  }
+
+  #learnUsual(heldMs: number, isDone: boolean): void {
+    const ms = isDone ? heldMs : UNENDED * heldMs
+    if (!(isDone ? heldMs >= 0 : heldMs > this.usualMs)) return
+    this.usualMs += (this.usualMs === 0 ? 1 : USUAL_WEIGHT) * (ms - this.usualMs)
   }
 
   // as many samples as places, so that one window shows the whole of a round

@@ -40,6 +40,10 @@ export class LearnedLimitsByKey implements LearnedLimits {
     )
   }
 
+  usualMsOf(key: string): number {
+    return this.#limits.peek(key)?.usualMs ?? 0
+  }
+
   isApart(key: string, request: AcquireOptions | undefined): boolean {
     const running = this.#running.get(key)
     return running?.hasApart === true && running.apartOf(this.#peekClass(key, request)) !== undefined

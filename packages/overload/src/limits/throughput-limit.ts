@@ -43,22 +43,28 @@ export class ThroughputLimit implements LimitAlgorithm {
     const before = this.#before
     if (before) return this.#afterDip(before.limit, before.window, limit, window)
     const isUsed = window.maxInflight >= Math.round(limit) * USED
-    if (this.#start === 'growing') {
-      if (this.#isFree(window)) return isUsed ? limit * START : limit
-      this.#start = 'over'
-      return limit / START
-    }
+    if (this.#start === 'growing') return this.#afterGrowth(limit, window, isUsed)
     if (window.meanInflight <= limit * DIP) this.#measured(window.medianMs)
     if (!isUsed) return limit
-    if (this.#start === 'new') {
-      this.#start = this.#isFree(window) ? 'growing' : 'over'
-      if (this.#start === 'growing') return limit * START
+    if (this.#start === 'new' && this.#isFree(window)) {
+      this.#start = 'growing'
+      return limit * START
     }
-    this.#windowsSinceBase++
+    this.#start = 'over'
+    return this.#steady(limit, window)
+  }
+
+  #afterGrowth(limit: number, window: SampleWindow, isUsed: boolean): number {
+    if (this.#isFree(window)) return isUsed ? limit * START : limit
+    this.#start = 'over'
+    return limit / START
+  }
+
+  #steady(limit: number, window: SampleWindow): number {
+    const since = ++this.#windowsSinceBase
     const served = this.#servedPart(window)
-    const isSuspicious = served < 1 - SUSPICIOUS && this.#windowsSinceBase > 1
-    if (this.#baseMs === undefined || isSuspicious || this.#windowsSinceBase >= DIP_EVERY)
-      return this.#dip(limit, window)
+    const isSuspicious = served < 1 - SUSPICIOUS && since > 1
+    if (this.#baseMs === undefined || isSuspicious || since >= DIP_EVERY) return this.#dip(limit, window)
     return limit + (targetOf(limit, window, served) - limit) * STEP
   }
 

@@ -26,9 +26,6 @@ interface Room {
   cap: Cap | undefined
 }
 
-/** Part of a limit that must be free for requests below the threshold. */
-const SPARE = 0.25
-
 /** Stores the permits of one cap and decides which requests get them when there are too few. */
 export class PrioritizedCap {
   readonly #clock: Clock
@@ -87,15 +84,13 @@ export class PrioritizedCap {
   }
 
   acquire(key: string, options: AcquireOptions): MaybePromise<Permit | Denial> {
-    const { weight = 1, signal, client, priority, cap } = options
+    const { weight = 1, signal, cap } = options
     if (signal?.aborted) return FULL
     if (options.isApart) return this.#permits.acquire(key, options)
     const limit = limitOf(cap, key)
     if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
     const now = this.#clock.now()
-    const isCalm = this.#threshold.isLongCalm(now)
-    this.#comparesClients = !isCalm || this.#permits.count(key) * 2 >= limit
-    const level = levelOf(priority, this.#cohortOf(client, isCalm))
+    const level = this.#levelOf(options, this.#permits.count(key) * 2 >= limit, now)
     const isRefused = this.#threshold.refuses(level, now)
     const room = this.#roomOf(key, cap)
     const isNext = !room || room.waiting.level < level
@@ -107,22 +102,21 @@ export class PrioritizedCap {
     return FULL
   }
 
-  /** As long as there is no overload, all clients are equal. */
-  #cohortOf(client: string | undefined, isCalm: boolean): number {
-    if (client === undefined) return COHORTS - 1
-    if (!isCalm) return this.#usage.cohortOf(client)
+  /** As long as there is no overload, all clients are equal. `isHalfFull`: whether there might be soon. */
+  #levelOf({ priority, client }: AcquireOptions, isHalfFull: boolean, now: number): number {
+    const isCalm = this.#threshold.isLongCalm(now)
+    this.#comparesClients = isHalfFull || !isCalm
+    if (client === undefined) return levelOf(priority, COHORTS - 1)
+    if (!isCalm) return levelOf(priority, this.#usage.cohortOf(client))
     this.#usage.asked(client)
-    return COHORTS - 1
+    return levelOf(priority, COHORTS - 1)
   }
 
   #fits(key: string, level: number, weight: number, limit: number, isRefused: boolean): boolean {
     const held = this.#permits.count(key)
     if (held === 0) return true
-    if (isRefused && this.#threshold.isOnlyCritical(level)) return false
-    const room = this.#queue && !isRefused ? 0 : this.#threshold.roomAbove(level)
-    return (
-      held + weight + Math.ceil(limit * (room + (isRefused && this.#threshold.hasAbove(level) ? SPARE : 0))) <= limit
-    )
+    const room = this.#queue && !isRefused ? 0 : this.#threshold.roomAbove(level, isRefused)
+    return held + weight + Math.ceil(limit * room) <= limit
   }
 
   #roomOf(key: string, cap: Cap | undefined): Room | undefined {

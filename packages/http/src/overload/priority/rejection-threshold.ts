@@ -16,6 +16,8 @@ const CALM_AFTER = 3
 const LONG_CALM = 100
 /** Parts of a limit that stay free under overload: for each higher priority, and in the highest for clients below their share. */
 const [RESERVED, RESERVED_OF_CUT] = [0.07, 0.12]
+/** Part of a limit that must be free for requests below the threshold. */
+const SPARE = 0.25
 /** Part of what is admitted, by which the most important requests may exceed it: their number varies by chance. */
 const SWAY = 1.3
 /** Part of the critical requests without a place that remains counted: they show a lack of places for some seconds. */
@@ -88,18 +90,21 @@ export class RejectionThreshold {
     return level < this.#highest
   }
 
-  /** Part of a limit that stays free for requests above `level`, if they cannot wait; 0 without overload. */
-  roomAbove(level: number): number {
+  /**
+   * Part of a limit that stays free for requests above `level`, if they cannot wait; 0 without overload. `isRefused`:
+   * whether the request is below the threshold, so that it only gets a place if many are free.
+   */
+  roomAbove(level: number, isRefused: boolean): number {
+    if (isRefused && level < CRITICAL && this.#lost >= 1) return 1
+    return this.#reserved(level) + (isRefused && this.hasAbove(level) ? SPARE : 0)
+  }
+
+  #reserved(level: number): number {
     if (!this.isOverloaded) return 0
     const classes = Math.max(0, classOf(this.#highest) - classOf(level))
     if (classes > 0) return RESERVED * classes
     const isCut = this.#passing < 1 && level <= this.#level && this.hasAbove(level)
     return isCut ? RESERVED_OF_CUT : 0
-  }
-
-  /** Whether all places are for critical requests, because some got none a short time ago. */
-  isOnlyCritical(level: number): boolean {
-    return level < CRITICAL && this.#lost >= 1
   }
 
   completed(): void {

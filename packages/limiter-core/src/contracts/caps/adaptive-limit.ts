@@ -18,6 +18,8 @@ export interface AdaptiveLimit {
 export interface LearnedLimits {
   /** Returns the limit of a key for a further request, an integer from `min` to `max`. It may grow while work lasts. */
   limitOf(key: string, request?: AcquireOptions): number
+  /** Returns the time in ms that work of a key usually takes, 0 if none is known. Default: always 0. */
+  usualMsOf?(key: string): number
   /** Whether the class of a request is late while others are not, and its limit is its own. Default: false. */
   isApart?(key: string, request: AcquireOptions | undefined): boolean
   /** Reports that a request holds places. Returns a function that reports the end of its work. */
