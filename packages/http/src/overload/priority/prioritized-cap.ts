@@ -95,7 +95,7 @@ export class PrioritizedCap {
     const room = this.#roomOf(key, cap)
     const isNext = !room || room.waiting.level < level
     if (isNext && this.#fits(key, level, weight, limit, isRefused)) return this.#hold(key, options)
-    if (isRefused) return denialOf(this.#threshold.hasAbove(level) ? 'priority' : 'full')
+    if (isRefused) return denialOf(this.#threshold.reasonOf(level))
     const queue = this.#isClosed || options.mayWait === false ? undefined : this.#queue
     if (queue) return this.#wait(room ?? this.#openRoom(key, cap, queue), { key, level, weight, options })
     this.#threshold.full(level)

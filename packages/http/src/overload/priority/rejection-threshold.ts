@@ -1,3 +1,4 @@
+import type { DenialReason } from '@sluice/limiter-core'
 import { COHORTS, classOf, LEVELS } from './levels.ts'
 
 /** Milliseconds after which the threshold is calculated again. */
@@ -85,9 +86,9 @@ export class RejectionThreshold {
     return false
   }
 
-  /** Whether there have been requests above `level` a short time ago. */
-  hasAbove(level: number): boolean {
-    return level < this.#highest
+  /** Returns why a request below the threshold is refused. */
+  reasonOf(level: number): DenialReason {
+    return level < this.#highest ? 'priority' : 'full'
   }
 
   /**
@@ -96,14 +97,14 @@ export class RejectionThreshold {
    */
   roomAbove(level: number, isRefused: boolean): number {
     if (isRefused && level < CRITICAL && this.#lost >= 1) return 1
-    return this.#reserved(level) + (isRefused && this.hasAbove(level) ? SPARE : 0)
+    return this.#reserved(level) + (isRefused && level < this.#highest ? SPARE : 0)
   }
 
   #reserved(level: number): number {
     if (!this.isOverloaded) return 0
     const classes = Math.max(0, classOf(this.#highest) - classOf(level))
     if (classes > 0) return RESERVED * classes
-    const isCut = this.#passing < 1 && level <= this.#level && this.hasAbove(level)
+    const isCut = this.#passing < 1 && level <= this.#level && level < this.#highest
     return isCut ? RESERVED_OF_CUT : 0
   }
 
