@@ -85,8 +85,13 @@ test.each([
   [{ algorithm: 'bbr' }, "algorithm: expected one of 'throughput', 'gradient', 'vegas', 'aimd', received \"bbr\""],
   [{ algorithm: 'aimd' }, 'adaptive: timeout: expected the mean duration of work'],
   [{ timeout: '1s' }, 'adaptive: timeout: expected only with aimd'],
+  [{ target: {} }, "adaptive: target: expected one quantile, such as { p95: '250ms' }, received"],
+  [{ target: { p50: '1s', p99: '2s' } }, 'adaptive: target: expected one quantile'],
+  [{ target: { p75: '1s' } }, 'its options are p50, p90, p95, p99'],
+  [{ target: { p95: 0 } }, 'adaptive: target.p95'],
+  [{ target: { p95: '1s' }, algorithm: 'vegas' }, 'adaptive: algorithm: expected none with target'],
   [{ maxKeys: 0 }, 'adaptive: maxKeys: expected an integer from 1'],
-  [{ maximum: 3 }, 'adaptive: expected one of min, max, initial, algorithm, timeout, maxKeys'],
+  [{ maximum: 3 }, 'adaptive: expected one of min, max, initial, algorithm, timeout, target, maxKeys'],
 ])('adaptive(%j) is refused', (options, message) => {
   expect(() => adaptive(options as never)).toThrow(message)
 })

@@ -3,7 +3,7 @@ import { describe, test } from '@jest/globals'
 import { type AdaptiveOptions, adaptive, type LimitAlgorithmName } from '@sluice/overload'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 
-const ALGORITHMS: readonly LimitAlgorithmName[] = ['throughput', 'gradient', 'vegas', 'aimd']
+const ALGORITHMS: readonly (LimitAlgorithmName | 'target')[] = ['throughput', 'gradient', 'vegas', 'aimd', 'target']
 const STEPS_MS = [0, 0, 5e-324, 0.001, 1, 100, 1e6, 1e15, 2 ** 53, -1, -1e3, -1e9]
 
 const stepOf = (random: SeededRandom): number =>
@@ -18,7 +18,8 @@ describe.each(ALGORITHMS)('the algorithm %s', (algorithm) => {
   ])('stays an integer from %d to %d, whatever clocks and durations are', (min, max) =>
     eachSeed(20, (random) => {
       const timeout = algorithm === 'aimd' ? '1s' : undefined
-      const options: AdaptiveOptions = { min, max, algorithm, timeout, maxKeys: 3 }
+      const how: AdaptiveOptions = algorithm === 'target' ? { target: { p95: '1s' } } : { algorithm, timeout }
+      const options: AdaptiveOptions = { min, max, ...how, maxKeys: 3 }
       let now = 1e6
       const clock = { now: () => now, wall: () => now, after: () => () => {} }
       const limits = adaptive(options).open(clock, random.pick([undefined, 1, 1e4]))

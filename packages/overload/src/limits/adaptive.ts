@@ -1,12 +1,29 @@
 import type { AdaptiveLimit, Clock, Duration } from '@sluice/limiter-core'
-import { checkedUnits, oneOf, optionsOf, parseMs, SluiceError } from '@sluice/limiter-core/backend'
+import {
+  badOption,
+  checkedUnits,
+  oneOf,
+  optionsOf,
+  parseDuration,
+  parseMs,
+  SluiceError,
+} from '@sluice/limiter-core/backend'
 import { AimdLimit } from './aimd-limit.ts'
 import { GradientLimit } from './gradient-limit.ts'
 import type { LimitBounds } from './learned-limit.ts'
 import { LearnedLimitsByKey } from './learned-limits.ts'
 import type { LimitAlgorithm, LimitAlgorithmName } from './limit-algorithm.ts'
+import { TargetLimit } from './target-limit.ts'
 import { ThroughputLimit } from './throughput-limit.ts'
 import { VegasLimit } from './vegas-limit.ts'
+
+/** A quantile of the durations of work, and the longest time that it may be: exactly one of them. */
+export interface LatencyTarget {
+  readonly p50?: Duration | undefined
+  readonly p90?: Duration | undefined
+  readonly p95?: Duration | undefined
+  readonly p99?: Duration | undefined
+}
 
 /** Options of `adaptive`. */
 export interface AdaptiveOptions {
@@ -24,13 +41,20 @@ export interface AdaptiveOptions {
   /** Mean duration of work above which `aimd` lowers the limit. Required for `aimd`, and only valid there. */
   readonly timeout?: Duration | undefined
   /**
+   * Latency objective, such as `{ p95: '250ms' }`: the limit is as large as this quantile allows, instead of following
+   * a measured baseline. Requests that are admitted count, with the time that they wait behind the cap, not in its
+   * queue. Not valid with `algorithm`. Default: none.
+   */
+  readonly target?: LatencyTarget | undefined
+  /**
    * Number of keys whose limits are remembered, an integer of at least 1; others have `initial`. The key that was used
    * the longest time ago is forgotten first. Default: 1,000.
    */
   readonly maxKeys?: number | undefined
 }
 
-const OPTIONS = ['min', 'max', 'initial', 'algorithm', 'timeout', 'maxKeys'] as const
+const OPTIONS = ['min', 'max', 'initial', 'algorithm', 'timeout', 'target', 'maxKeys'] as const
+const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99 } as const
 const DEFAULTS = { min: 5, max: 500, initial: 20, maxKeys: 1_000 }
 const ALGORITHMS: readonly LimitAlgorithmName[] = ['throughput', 'gradient', 'vegas', 'aimd']
 
@@ -40,20 +64,15 @@ const ALGORITHMS: readonly LimitAlgorithmName[] = ['throughput', 'gradient', 've
  * `SLUICE_BAD_DURATION` or `SLUICE_BAD_OPTION`.
  */
 export function adaptive(options: AdaptiveOptions = {}): AdaptiveLimit {
-  const { min, max, initial, algorithm = 'throughput', timeout, maxKeys } = optionsOf('adaptive', options, OPTIONS)
+  const { min, max, initial, maxKeys, ...how } = optionsOf('adaptive', options, OPTIONS)
   const least = checkedUnits(min ?? Math.min(DEFAULTS.min, max ?? DEFAULTS.min), 'adaptive: min')
   const most = checkedUnits(max ?? Math.max(DEFAULTS.max, least), 'adaptive: max')
   if (most < least) throw badLimit(`max: expected at least ${least} (min), received ${most}`)
   const first = checkedUnits(initial ?? Math.max(least, Math.min(most, DEFAULTS.initial)), 'adaptive: initial')
   if (first < least || first > most) throw badLimit(`initial: expected ${least} to ${most}, received ${first}`)
-  oneOf('algorithm', algorithm, ALGORITHMS)
-  if ((timeout !== undefined) !== (algorithm === 'aimd')) {
-    const expected = algorithm === 'aimd' ? 'the mean duration of work above which the limit falls' : 'only with aimd'
-    throw new SluiceError('SLUICE_BAD_OPTION', `adaptive: timeout: expected ${expected}, received ${String(timeout)}`)
-  }
-  const timeoutMs = timeout === undefined ? 0 : parseMs(timeout, 'adaptive: timeout')
+  const createAlgorithm = algorithmOf(how)
   const keys = checkedUnits(maxKeys ?? DEFAULTS.maxKeys, 'adaptive: maxKeys')
-  return new Adaptive({ min: least, max: most, initial: first }, () => algorithmOf(algorithm, timeoutMs), keys)
+  return new Adaptive({ min: least, max: most, initial: first }, createAlgorithm, keys)
 }
 
 class Adaptive implements AdaptiveLimit, LimitBounds {
@@ -82,10 +101,33 @@ class Adaptive implements AdaptiveLimit, LimitBounds {
   }
 }
 
-function algorithmOf(name: LimitAlgorithmName, timeoutMs: number): LimitAlgorithm {
-  if (name === 'gradient') return new GradientLimit()
-  if (name === 'vegas') return new VegasLimit()
-  return name === 'aimd' ? new AimdLimit(timeoutMs) : new ThroughputLimit()
+/** Returns a function that creates the algorithm that options name. */
+function algorithmOf({ algorithm = 'throughput', timeout, target }: AdaptiveOptions): () => LimitAlgorithm {
+  oneOf('algorithm', algorithm, ALGORITHMS)
+  if ((timeout !== undefined) !== (algorithm === 'aimd')) {
+    const expected = algorithm === 'aimd' ? 'the mean duration of work above which the limit falls' : 'only with aimd'
+    throw new SluiceError('SLUICE_BAD_OPTION', `adaptive: timeout: expected ${expected}, received ${String(timeout)}`)
+  }
+  if (target !== undefined) return targetLimit(target, algorithm)
+  if (algorithm === 'gradient') return () => new GradientLimit()
+  if (algorithm === 'vegas') return () => new VegasLimit()
+  if (timeout === undefined) return () => new ThroughputLimit()
+  const timeoutMs = parseMs(timeout, 'adaptive: timeout')
+  return () => new AimdLimit(timeoutMs)
+}
+
+function targetLimit(target: LatencyTarget, algorithm: LimitAlgorithmName): () => LimitAlgorithm {
+  if (algorithm !== 'throughput') throw badOption('adaptive: algorithm', algorithm, 'none with target')
+  const times = Object.entries(optionsOf('adaptive: target', target, keysOf(QUANTILES)))
+  const [named, ...others] = times.filter(([, time]) => time !== undefined)
+  if (!named || others.length > 0) throw badOption('adaptive: target', target, "one quantile, such as { p95: '250ms' }")
+  const [name, time] = named as [keyof typeof QUANTILES, Duration]
+  const targetMs = parseDuration(time, `adaptive: target.${name}`)
+  return () => new TargetLimit(QUANTILES[name], targetMs)
+}
+
+function keysOf<K extends string>(object: Readonly<Record<K, unknown>>): K[] {
+  return Object.keys(object) as K[]
 }
 
 function badLimit(message: string): SluiceError {

@@ -76,6 +76,6 @@ export class LearnedLimit {
   // as many samples as places, so that one window shows the whole of a round
   #newWindow(now: number): WindowBuilder {
     this.#longEnded = 0
-    return new WindowBuilder(Math.max(LEAST_SAMPLES, this.current), now)
+    return new WindowBuilder(Math.max(this.#algorithm.leastSamples ?? LEAST_SAMPLES, this.current), now)
   }
 }

@@ -8,6 +8,8 @@ export type LimitAlgorithmName = 'throughput' | 'gradient' | 'vegas' | 'aimd'
  * keeps only a few numbers. The result may have a fraction; the caller keeps it between `min` and `max`.
  */
 export interface LimitAlgorithm {
+  /** Samples of a window, at least. Default: 10. */
+  readonly leastSamples?: number | undefined
   /** Returns the limit that follows `limit`, which applied during the window. */
   next(limit: number, window: SampleWindow): number
 }

@@ -8,6 +8,8 @@ export interface SampleWindow {
   readonly lengthMs: number
   readonly meanMs: number
   readonly medianMs: number
+  /** Returns the duration that a part of the work does not exceed. `quantile`: from 0 to below 1. */
+  durationAt(quantile: number): number
   /** Standard error of the median. */
   readonly medianErrorMs: number
   /** Median of the work that began when fewer places were held, up to `FEW` of the most; undefined if it is too little. */
@@ -90,6 +92,7 @@ export class WindowBuilder {
       lengthMs,
       meanMs,
       medianMs: at(0.5),
+      durationAt: at,
       medianErrorMs: (ERROR_OF_RANGE * (at(0.75) - at(0.25))) / Math.sqrt(sorted.length),
       fewMedianMs: few.length < FEW_SAMPLES ? undefined : few[few.length >> 1],
       meanInflight: this.#inflightSum / count,
