@@ -60,7 +60,7 @@ export class HeldPermits {
     if (!outcome || this.#pending > 0) return
     for (const held of this.#permits.splice(0)) {
       const release = (): void => releasePermit(held, outcome)
-      // nobody says when the work ends, unless it was waited for
+      // the end of the work is not known, unless it was waited for
       if (this.#hasLeft && !this.#hasWaited && held.afterUsualTime) held.afterUsualTime(release)
       else release()
     }
