@@ -9,8 +9,8 @@ export { isOfRegularResponse, writeDenialHead } from './denial/denial-writer.ts'
 export type { DeniedRequest } from './denial/denied-request.ts'
 export { type DenialError, type PassError, sendDenial, sendDenialBody } from './denial/send-denial.ts'
 export type { HttpExchange } from './exchange.ts'
-export { capEntry } from './gates/cap-entry.ts'
-export { type CapCheck, InflightGate } from './gates/inflight-gate.ts'
+export { capEntry } from './gates/caps/cap-entry.ts'
+export { type CapCheck, InflightGate } from './gates/caps/inflight-gate.ts'
 export {
   type ChangingPolicies,
   type PolicyFollower,

@@ -1,5 +1,5 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core/http'
-import { InflightGate } from '../gates/inflight-gate.ts'
+import { InflightGate } from '../gates/caps/inflight-gate.ts'
 import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
 import type { PartRateLimitOptions, RateLimitOptions } from '../gates/options/rate-limit-options.ts'
 import { RateGate } from '../gates/rate-gate.ts'

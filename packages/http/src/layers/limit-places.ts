@@ -1,5 +1,5 @@
 import type { OptionPlaces } from '@sluice/limiter-core/http'
-import { INFLIGHT_LIMIT_OPTIONS } from '../gates/inflight-gate.ts'
+import { INFLIGHT_LIMIT_OPTIONS } from '../gates/caps/inflight-gate.ts'
 import { RATE_LIMIT_OPTIONS } from '../gates/options/rate-inputs.ts'
 import { SLOW_DOWN_OPTIONS } from '../gates/slow-down/slow-down-gate.ts'
 

@@ -1,5 +1,6 @@
 import type { PermitOutcome } from '@sluice/limiter-core/http'
-import { type HeldPermit, releasePermit } from './release-permit.ts'
+import type { HeldPermit } from '../gates/caps/held-permit.ts'
+import { releasePermit } from './release-permit.ts'
 import { whenCollected } from './when-collected.ts'
 
 type Done = () => void

@@ -1,8 +1,9 @@
 import { inThisContext, messageOf, type PermitOutcome, warnOnce } from '@sluice/limiter-core/http'
+import type { HeldPermit } from '../gates/caps/held-permit.ts'
 import { FAILED_FROM, type SettleContext } from '../gates/options/cost-source.ts'
 import { RequestRecord } from '../record/request-record.ts'
 import { HeldPermits } from './held-permits.ts'
-import { type HeldPermit, releasePermit } from './release-permit.ts'
+import { releasePermit } from './release-permit.ts'
 
 const SETTLED = Promise.resolve()
 

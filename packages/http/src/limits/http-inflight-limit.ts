@@ -1,6 +1,6 @@
 import { type MaybePromise, type RequestView, systemClock } from '@sluice/limiter-core/http'
 import type { HttpExchange } from '../exchange.ts'
-import { type CapCheck, InflightGate } from '../gates/inflight-gate.ts'
+import { type CapCheck, InflightGate } from '../gates/caps/inflight-gate.ts'
 import type { InflightLimitOptions } from '../gates/options/inflight-limit-options.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'

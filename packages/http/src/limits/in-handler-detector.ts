@@ -1,7 +1,7 @@
 import { warnOnce } from '@sluice/limiter-core/http'
 import { createKeyedHash, type KeyedHash } from '@sluice/limiter-core/keyed-hash'
 import type { HttpExchange } from '../exchange.ts'
-import { rawRequestOf } from '../gates/work-class.ts'
+import { rawRequestOf } from '../gates/caps/work-class.ts'
 import { weakly } from '../lifecycle/when-collected.ts'
 
 const KEY = Symbol.for('sluice.createdInHandler')

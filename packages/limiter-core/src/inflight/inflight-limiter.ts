@@ -99,7 +99,7 @@ export class BackedInflightLimiter implements InflightLimiter {
   readonly #isOwn: boolean
   readonly #cap: Cap
   /** The limits of the keys, if they are learned; the limit of `#cap` is then the largest. */
-  readonly #learned: LearnedLimits | undefined
+  readonly learned: LearnedLimits | undefined
   readonly #unclaim: () => void
   readonly #handle: CapHandle
   #controls: ReadonlyMap<object, CapControls> = new Map()
@@ -125,7 +125,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     const isShared = optionalBoolean('shared', shared)
     this.#clock = time
     this.#isOwn = backend === undefined
-    this.#learned = adaptive?.open(time, heldMs)
+    this.learned = adaptive?.open(time, heldMs)
     this.#cap = { name: this.name, place, limit: most, limitOf: (key) => this.limitOf(key), maxHoldMs: heldMs }
     const id = JSON.stringify([place, this.name])
     const claim = { name: this.name, owner, remedy: 'a name', id, data: JSON.stringify(this.#cap), limiter: {} }
@@ -158,12 +158,7 @@ export class BackedInflightLimiter implements InflightLimiter {
   }
 
   limitOf(key: string = WHOLE_PROCESS, request?: AcquireOptions): number {
-    return this.controlled?.limit ?? this.#learned?.limitOf(key, request) ?? this.#cap.limit
-  }
-
-  /** Returns the time in ms that work of a key usually takes; 0 if none is known. */
-  usualMsOf(key: string): number {
-    return this.#learned?.usualMsOf?.(key) ?? 0
+    return this.controlled?.limit ?? this.learned?.limitOf(key, request) ?? this.#cap.limit
   }
 
   acquire(key: string = WHOLE_PROCESS, options?: AcquireOptions): MaybePromise<Permit | undefined> {
@@ -204,13 +199,13 @@ export class BackedInflightLimiter implements InflightLimiter {
     const denial = this.controlled?.denialOf(key, weight)
     if (denial) return denial
     if (!this.controlled && weight > this.#cap.limit) return WEIGHT_EXCEEDS_LIMIT
-    return this.#learned && weight > this.limitOf(key, options) ? FULL : undefined
+    return this.learned && weight > this.limitOf(key, options) ? FULL : undefined
   }
 
   #requested(key: string, options: AcquireOptions | undefined): AcquireOptions | undefined {
-    if (this.#isOwn && !this.controlled && !this.#learned) return options
+    if (this.#isOwn && !this.controlled && !this.learned) return options
     const limit = this.limitOf(key, options)
-    const isApart = !this.controlled && this.#learned?.isApart?.(key, options)
+    const isApart = !this.controlled && this.learned?.isApart?.(key, options)
     const cap = limit === this.#cap.limit ? this.#cap : { ...this.#cap, limit }
     // nothing is denied in shadow mode, so nothing waits
     const mayWait = this.controlled?.mode === 'shadow' ? false : options?.mayWait
@@ -223,7 +218,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     const { any } = this.observers
     if (isPermit(answer)) {
       if (any) this.observers.permitAcquired(key, this.#observedCap(key, options))
-      return this.#learned || (any && !this.#isOwn) ? this.#watched(key, answer, options) : answer
+      return this.learned || (any && !this.#isOwn) ? this.#watched(key, answer, options) : answer
     }
     if (answer?.allowed !== false) throw new MalformedAnswer('answer', answer, 'a permit or a denial')
     if (any) this.#reportDenial(key, answer, options)
@@ -237,7 +232,7 @@ export class BackedInflightLimiter implements InflightLimiter {
   }
 
   #watched(key: string, permit: Permit, options: AcquireOptions | undefined): Permit {
-    const learn = this.#learned?.begin(key, options)
+    const learn = this.learned?.begin(key, options)
     return new WatchedPermit(permit, this.#clock, (heldMs, outcome) => {
       if (learn) {
         const before = this.limitOf(key)

@@ -4,7 +4,7 @@ const [CLIENTS, REMEMBERED_MS] = [8_192, 600_000]
 const [BURST, ONE_IN_MS] = [16, 10_000]
 
 /**
- * Clients that asked before there was overload, and a few of those that did not. Anybody can invent names: as long as
+ * Clients that asked before there was overload, and a few of those that did not. Clients can invent names: as long as
  * they are new, they count as one client. A known client is forgotten after 10 to 20 minutes without requests, or after
  * 8,192 to 16,384 others.
  */

@@ -10,13 +10,13 @@ import {
   type RequestView,
   reportNothing,
 } from '@sluice/limiter-core/http'
-import { openPrioritized } from '../overload/priority/prioritized.ts'
-import type { PrioritizedInflight } from '../overload/priority/prioritized-inflight.ts'
-import type { LimiterReport } from '../report/limiter-report.ts'
-import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
-import { keySourceOf } from './options/key-option.ts'
-import { checkPriorityOption, priorityOf } from './options/request-priority.ts'
-import { requestKey } from './request-key.ts'
+import { openPrioritized } from '../../overload/priority/prioritized.ts'
+import type { PrioritizedInflight } from '../../overload/priority/prioritized-inflight.ts'
+import type { LimiterReport } from '../../report/limiter-report.ts'
+import type { InflightLimitOptions } from '../options/inflight-limit-options.ts'
+import { keySourceOf } from '../options/key-option.ts'
+import { checkPriorityOption, priorityOf } from '../options/request-priority.ts'
+import { requestKey } from '../request-key.ts'
 
 /** What decides the order of a request. */
 export interface Rank {

@@ -1,6 +1,5 @@
 import {
   type AcquireOptions,
-  type AdaptiveLimit,
   andThen,
   BackedInflightLimiter,
   type Clock,
@@ -28,30 +27,27 @@ import {
   type ReportFallback,
   type RequestView,
   type ResolvedKey,
-  SluiceError,
   WEIGHT_EXCEEDS_LIMIT,
 } from '@sluice/limiter-core/http'
-import type { HeldPermit } from '../lifecycle/release-permit.ts'
-import { LimiterReport, reportUnlessPreflight } from '../report/limiter-report.ts'
-import { fallbackReporter } from '../report/report-fallback.ts'
+import { LimiterReport, reportUnlessPreflight } from '../../report/limiter-report.ts'
+import { fallbackReporter } from '../../report/report-fallback.ts'
+import { isSkipped, runHook } from '../options/hook.ts'
+import type { InflightLimitOptions } from '../options/inflight-limit-options.ts'
+import { withInherited } from '../options/inherited-options.ts'
+import { keySourceOf } from '../options/key-option.ts'
+import { checkHooks, parseStatus } from '../options/request-rules.ts'
+import { requestKey } from '../request-key.ts'
+import { ViewedRequest } from '../viewed-request.ts'
 import { capEntry } from './cap-entry.ts'
-import { isSkipped, runHook } from './options/hook.ts'
-import type { InflightLimitOptions } from './options/inflight-limit-options.ts'
-import { withInherited } from './options/inherited-options.ts'
-import { keySourceOf } from './options/key-option.ts'
-import { checkHooks, parseStatus } from './options/request-rules.ts'
-import { requestKey } from './request-key.ts'
+import { fittingWeight } from './cap-weight.ts'
+import { afterUsualTime, type HeldPermit } from './held-permit.ts'
 import { type Rank, RequestOrder } from './request-order.ts'
-import { ViewedRequest } from './viewed-request.ts'
 import { checkedWorkClass, ROUTE, workClassOf } from './work-class.ts'
 
 /** Result of a cap check: a permit or a denial. */
 export type CapCheck =
   | (HeldPermit & { readonly denial?: undefined })
   | { readonly permit?: undefined; readonly denial: HttpDenial; readonly entry: HeaderEntry }
-
-/** How long work takes whose client left, as long as no work has been completed. */
-const UNKNOWN_MS = 1_000
 
 /** All options of `inflightLimit`, except those of a framework. */
 export const INFLIGHT_LIMIT_OPTIONS = [
@@ -98,7 +94,6 @@ export class InflightGate<Req, Res> {
   readonly #never: CapCheck
   readonly #reportFallback: ReportFallback
   readonly #order: RequestOrder<Req> | undefined
-  readonly #isAdaptive: boolean
   readonly #hasClasses: boolean
   readonly #clock: Clock
   readonly #adapterOptions: readonly string[]
@@ -129,15 +124,14 @@ export class InflightGate<Req, Res> {
     if (options.workClass !== ROUTE) optionalFunction('workClass', options.workClass)
     if (options.key !== undefined) keySourceOf(options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
-    if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, largestOf(limit))
+    if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, limit)
     if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
     const plan = compileHeaders({ headers })
     const refused = parseStatus(status)
     this.options = options
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
-    this.#isAdaptive = isAdaptive(limit)
-    this.#hasClasses = this.#isAdaptive && options.workClass !== undefined
+    this.#hasClasses = isAdaptive(limit) && options.workClass !== undefined
     this.#clock = clockOf(clock)
     this.#order = RequestOrder.of(options)
     const stores = backend === undefined ? this.#order?.backend : backend
@@ -255,16 +249,8 @@ export class InflightGate<Req, Res> {
 
   #checked(permit: Permit | undefined, key: string, weight: number): CapCheck | undefined {
     if (!permit) return this.#refused(this.#denialOf(key, weight))
-    return { permit, report: this.report, afterUsualTime: this.#isAdaptive ? this.#afterUsualTime(key) : undefined }
-  }
-
-  #afterUsualTime(key: string): (release: () => void) => void {
-    const startedAt = this.#clock.now()
-    return (release) => {
-      const leftMs = (this.limiter.usualMsOf(key) || UNKNOWN_MS) - (this.#clock.now() - startedAt)
-      if (leftMs > 0) this.#clock.after(Math.ceil(leftMs), release)
-      else release()
-    }
+    const { learned } = this.limiter
+    return { permit, report: this.report, afterUsualTime: learned && afterUsualTime(learned, key, this.#clock) }
   }
 
   #denialOf(key: string, weight: number): CapCheck {
@@ -299,19 +285,4 @@ export class InflightGate<Req, Res> {
 
 function wholeProcess(view: RequestView): ResolvedKey {
   return isPreflight(view) ? preflightKey('') : ''
-}
-
-/** Returns the largest limit of a cap; infinity if it is invalid, which its limiter reports. */
-function largestOf(limit: number | AdaptiveLimit): number {
-  if (typeof limit === 'number') return limit
-  return isAdaptive(limit) ? limit.max : Number.POSITIVE_INFINITY
-}
-
-/** Throws `SLUICE_BAD_LIMIT` if the weight is invalid, or above the limit so that no request could ever pass. */
-function fittingWeight(weight: unknown, limit: number): void {
-  if (!(checkedUnits(weight, 'weight') > limit)) return
-  throw new SluiceError(
-    'SLUICE_BAD_LIMIT',
-    `weight: expected at most ${limit} (the limit of the cap), received ${weight}`,
-  )
 }
