@@ -1,9 +1,13 @@
 import type { Backend } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
 import { storeBackend } from '@sluice/stores'
+import { dynamoStore } from '@sluice/stores/dynamodb'
+import { memcachedStore } from '@sluice/stores/memcached'
 import { mysqlStore } from '@sluice/stores/mysql'
+import { MemcacheClient } from 'memcache-client'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
+import { dynamoClient } from '../../stores/dynamo-client.ts'
 
 /** Address of a server other than Redis. */
 export interface StoreAddress {
@@ -35,6 +39,16 @@ const STORES = {
     const server = { host: HOST, port, user: 'limits', database: 'limits' }
     const pool = createPool({ ...server, connectTimeout: 1_000, ...options })
     return { backend: storeBackend(mysqlStore(pool), { name: 'mysql' }), close: () => void pool.end() }
+  },
+  memcached(port: number, options: Options): OpenedBackend {
+    const limits = { cmdTimeout: 1_000, connectTimeout: 1_000 }
+    const client = new MemcacheClient({ server: `${HOST}:${port}`, noDelay: true, ...limits, ...options })
+    return { backend: storeBackend(memcachedStore(client), { name: 'memcached' }), close: () => client.shutdown() }
+  },
+  dynamodb(port: number, options: Options): OpenedBackend {
+    // no repetition of the client fits into the deadline
+    const client = dynamoClient(port, { maxAttempts: 1, ...options })
+    return { backend: storeBackend(dynamoStore(client), { name: 'dynamodb' }), close: () => client.destroy() }
   },
 } as const
 
