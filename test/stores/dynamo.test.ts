@@ -12,7 +12,7 @@ import { dynamoClient } from './dynamo-client.ts'
 type Taking = typeof import('./children/dynamo-taking.ts')
 type Serving = typeof import('./children/dynamo-serving.ts')
 
-const PROCESSES = 8
+const PROCESSES = 4
 let server: DynamoServer
 let client: DynamoDBClient
 let prefixes = 0
@@ -42,7 +42,7 @@ const failing =
 describe('dynamoStore', () => {
   rowStoreContract({ describe, test }, () => dynamoStore(client, { clock }), {
     passTime: (ms) => clock.advance(ms),
-    writers: 4,
+    writers: 3,
   })
 
   test('creates its table with an expiry, and keeps one that exists', async () => {
@@ -139,7 +139,7 @@ describe('storeBackend on DynamoDB', () => {
     },
   )
 
-  test('admits exactly the limit of 8 processes with 200 takes at once', async () => {
+  test('admits exactly the limit of 4 processes with 200 takes at once', async () => {
     const children: ChildNode<Taking>[] = []
     for (let process = 0; process < PROCESSES; process++)
       children.push(startNode<Taking>('stores/children/dynamo-taking.ts'))

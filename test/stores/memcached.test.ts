@@ -13,7 +13,7 @@ import { charge, LIMIT, take, used, within } from './bench.ts'
 
 type Taking = typeof import('./children/memcached-taking.ts')
 
-const PROCESSES = 8
+const PROCESSES = 4
 let server: MemcachedServer
 let client: MemcacheClient
 let prefixes = 0
@@ -94,7 +94,7 @@ describe('storeBackend on memcached', () => {
     },
   })
 
-  test('admits exactly the limit of 8 processes with 200 takes at once', async () => {
+  test('admits exactly the limit of 4 processes with 200 takes at once', async () => {
     const children: ChildNode<Taking>[] = []
     for (let process = 0; process < PROCESSES; process++)
       children.push(startNode<Taking>('stores/children/memcached-taking.ts'))
