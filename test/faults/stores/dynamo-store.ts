@@ -77,10 +77,10 @@ export const dynamoKind: StoreKind<DynamoStore> = {
   counts: 'kept',
   // the largest number of sockets of the client
   connections: 50,
-  // the server of the tests is slow
+  // the client and the server of the tests need much time of the machine
   perSecond: 100,
   nearMs: [5],
-  nearDeadlineMs: 250,
+  nearDeadlineMs: 500,
   // a request without an answer is given up after a second
   silentBackMs: 2_100,
   start: () => DynamoStore.start(),
