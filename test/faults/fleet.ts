@@ -49,13 +49,18 @@ export class Fleet {
   }
 
   /** Starts applications with this client of Redis. Default: the one that FAULT_CLIENT names, or ioredis. */
-  static start(size = 2, client = process.env.FAULT_CLIENT ?? 'ioredis', perSecond = PER_SECOND): Fleet {
+  static start(size = 2, client = process.env.FAULT_CLIENT ?? 'ioredis'): Fleet {
     const envs = CLIENTS[client]
     const apps = Array.from({ length: size }, (_, index) => {
       const env = envs[index % envs.length]
       return startNode<typeof import('./children/app.ts')>('faults/children/app.ts', { env })
     })
-    return new Fleet(apps, client, perSecond)
+    return new Fleet(apps, client, PER_SECOND)
+  }
+
+  /** The same applications, with another number of requests. */
+  at(perSecond = PER_SECOND): Fleet {
+    return new Fleet(this.apps, this.client, perSecond)
   }
 
   /** Limit of `guarded`, unless a row states another one: each of its keys is requested as often within a second. */

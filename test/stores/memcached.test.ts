@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { type AlgorithmName, createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
+import { type AlgorithmName, createLimiter, type Decision, type Limiter, type MaybePromise } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { type StoreBackendOptions, storeBackend } from '@sluice/stores'
 import { memcachedStore } from '@sluice/stores/memcached'
@@ -134,9 +134,9 @@ describe('storeBackend on memcached', () => {
 
 describe('units that are held while the server restarts empty', () => {
   const held = { limit: 10, window: '1h', maxHoldMs: 60_000 } as const
-  const limiterOf = (algorithm: AlgorithmName): Limiter<Promise<Decision>> =>
+  const limiterOf = (algorithm: AlgorithmName): Limiter<MaybePromise<Decision>> =>
     createLimiter({ policies: [{ ...held, name: 'held', algorithm }], backend: backendOn(), deadlineMs: 5_000 })
-  const left = async (limiter: Limiter<Promise<Decision>>): Promise<number> =>
+  const left = async (limiter: Limiter<MaybePromise<Decision>>): Promise<number> =>
     (await limiter.peek('a')).verdicts[0].remaining
 
   test.each<[AlgorithmName, settled: number, both: number]>([

@@ -1,4 +1,4 @@
-import { Fleet } from '../fleet.ts'
+import type { Fleet } from '../fleet.ts'
 import type { Group } from '../report/row.ts'
 import { crashRows } from '../rows/crashes.ts'
 import { refusalRows } from '../rows/errors.ts'
@@ -13,26 +13,21 @@ import type { StoreBench, StoreKind, StoreServer } from './store-server.ts'
 /** Part of the fault of the only row that a run with less than all seeds has: it proves that the other rows can run. */
 const ALWAYS = 'stopped (SIGSTOP) for 0.3 s'
 
-/** All rows of a kind of server, R1 to R9. */
-function groupOf<Server extends StoreServer>(kind: StoreKind<Server>): Group<StoreBench<Server>> {
-  return {
+/** The servers other than Redis on which limits count, with the applications of `fleetOf`. */
+export function storeGroups(fleetOf: () => Fleet): readonly Group<StoreBench>[] {
+  const groupOf = <Server extends StoreServer>(kind: StoreKind<Server>): Group<StoreBench<Server>> => ({
     name: kind.name,
     rows: [...stallRows(kind), ...pathRows(kind), ...crashRows(kind), ...refusalRows(kind)].map((row) => ({
       ...row,
       isVariant: !row.fault.includes(ALWAYS),
     })),
-    start: async () => ({ fleet: Fleet.start(2, undefined, kind.perSecond), server: await kind.start() }),
-    stop: async ({ fleet, server }) => {
-      await fleet.stop()
-      await server.stop()
-    },
-  }
+    start: async () => ({ fleet: fleetOf().at(kind.perSecond), server: await kind.start() }),
+    stop: ({ server }) => server.stop(),
+  })
+  return [
+    groupOf(postgresKind),
+    groupOf(mysqlKind),
+    groupOf(memcachedKind),
+    groupOf(dynamoKind),
+  ] as readonly Group<StoreBench>[]
 }
-
-/** The servers other than Redis on which limits count. */
-export const storeGroups = [
-  groupOf(postgresKind),
-  groupOf(mysqlKind),
-  groupOf(memcachedKind),
-  groupOf(dynamoKind),
-] as readonly Group<StoreBench>[]
