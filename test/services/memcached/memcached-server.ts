@@ -1,12 +1,9 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { orStopped } from '../all-started.ts'
-import { eventually } from '../eventually.ts'
 import { onFreePorts } from '../free-port.ts'
 import { memoryFolder } from '../memory-folder.ts'
-import { spawnGuarded } from '../processes/guarded-process.ts'
+import { ServerProcess } from '../processes/server-process.ts'
 import { memcachedBinary } from './memcached-binary.ts'
 
 const HOST = '127.0.0.1'
@@ -26,8 +23,7 @@ export class MemcachedServer {
   readonly port: number
   readonly #arguments: readonly string[]
   readonly #folder = memoryFolder('sluice-memcached-')
-  #child: ChildProcess | undefined
-  #output = ''
+  readonly #process = new ServerProcess()
 
   constructor(port: number, args: readonly string[]) {
     this.address = `${HOST}:${port}`
@@ -38,41 +34,23 @@ export class MemcachedServer {
   }
 
   /** Starts the server unless it runs, without rows. Resolves when it accepts connections. */
-  async start(): Promise<void> {
-    if (this.#child !== undefined) return
-    const child = spawnGuarded(
-      { binary: memcachedBinary(), args: this.#arguments, folder: this.#folder },
-      {
-        onOutput: (text) => {
-          this.#output += text
-        },
-        onClose: (closed) => {
-          if (this.#child === closed) this.#child = undefined
-        },
-      },
-    )
-    this.#child = child
-    const ended = (): boolean => this.#child !== child
-    await eventually(async () => ended() || (await this.#accepts()), { what: `an answer of ${this.address}` })
-    if (ended()) throw new Error(`memcached on port ${this.port} has ended: ${this.#output}`)
+  start(): Promise<void> {
+    const command = { binary: memcachedBinary(), args: this.#arguments, folder: this.#folder }
+    return this.#process.start(command, () => this.#accepts())
   }
 
   /** The server still accepts connections and bytes, and does not answer. */
   pause(): void {
-    this.#child?.kill('SIGSTOP')
+    this.#process.signal('SIGSTOP')
   }
 
   resume(): void {
-    this.#child?.kill('SIGCONT')
+    this.#process.signal('SIGCONT')
   }
 
   /** Simulates a crash. Resolves when the process is gone, and all its rows. */
-  async kill(): Promise<void> {
-    const child = this.#child
-    if (child === undefined) return
-    const closed = once(child, 'close')
-    child.kill('SIGKILL')
-    await closed
+  kill(): Promise<void> {
+    return this.#process.end()
   }
 
   /** Kills the server and deletes its folder. */
