@@ -116,6 +116,31 @@ describe('a half-open breaker', () => {
     expect(breaker.mayProbe()).toBe(true)
   })
 
+  test('requests a probe at once when its first trial call is late, and a second later when a further one is', () => {
+    const { breaker, clock } = opened()
+    const lateTrial = (): void => {
+      breaker.probed(1)
+      breaker.admits()
+      breaker.failed(clock.now(), true)
+    }
+    lateTrial()
+    expect([breaker.state, breaker.mayProbe(), breaker.mayProbe()]).toEqual(['open', true, false])
+    for (let further = 0; further < 3; further++) {
+      lateTrial()
+      clock.advance(999)
+      expect([breaker.state, breaker.mayProbe()]).toEqual(['open', false])
+      clock.advance(1)
+      expect(breaker.mayProbe()).toBe(true)
+    }
+    breaker.probed(1)
+    breaker.admits()
+    breaker.succeeded()
+    for (let failed = 0; failed < 10; failed++) breaker.failed(clock.now(), true)
+    expect(breaker.mayProbe()).toBe(false)
+    lateTrial()
+    expect(breaker.mayProbe()).toBe(true)
+  })
+
   test('is not affected by a probe that is answered later', () => {
     const { breaker, states } = opened()
     breaker.probed(1)

@@ -9,13 +9,9 @@ import { serverCount } from './server-count.ts'
 
 export type App = ChildNode<typeof import('./children/app.ts')>
 
-/** Requests per second of all applications together. */
 const PER_SECOND = 500
 /** How long traffic runs before the fault, and after Redis answers again. */
 const CALM_MS = 300
-
-/** Limit of `guarded`, unless a row has another one. */
-const LIMIT = 50
 
 /** The key of `guarded` that is denied from the start. */
 export const ATTACKER = 'attacker'
@@ -41,12 +37,15 @@ export class Fleet {
   readonly apps: readonly App[]
   /** Name of the client of Redis. */
   readonly client: string
+  /** Requests per second of all applications together, unless a row states another rate. */
+  readonly perSecond: number
   static #scopes = 0
   #scope = ''
 
-  private constructor(apps: readonly App[], client: string) {
+  private constructor(apps: readonly App[], client: string, perSecond: number) {
     this.apps = apps
     this.client = client
+    this.perSecond = perSecond
   }
 
   /** Starts applications with this client of Redis. Default: the one that FAULT_CLIENT names, or ioredis. */
@@ -56,12 +55,22 @@ export class Fleet {
       const env = envs[index % envs.length]
       return startNode<typeof import('./children/app.ts')>('faults/children/app.ts', { env })
     })
-    return new Fleet(apps, client)
+    return new Fleet(apps, client, PER_SECOND)
+  }
+
+  /** The same applications, with another number of requests. */
+  at(perSecond = PER_SECOND): Fleet {
+    return new Fleet(this.apps, this.client, perSecond)
+  }
+
+  /** Limit of `guarded`, unless a row states another one: each of its keys is requested as often within a second. */
+  get limit(): number {
+    return this.perSecond / 10
   }
 
   /** Opens the limiters of all applications and uses up the key of the attacker. */
   async open(site: Omit<Site, 'scope'>, each: readonly Partial<Site>[] = []): Promise<void> {
-    const { limit = LIMIT } = site
+    const { limit = this.limit } = site
     await this.openUnready({ ...site, limit }, each)
     await this.ready()
     await this.apps[0]?.call('takeAtOnce', ATTACKER, limit)
@@ -96,7 +105,7 @@ export class Fleet {
     return { ...times, client: this.client, timeline: await this.end() }
   }
 
-  async begin({ guarded = [], perSecond = PER_SECOND }: Crowd = {}): Promise<void> {
+  async begin({ guarded = [], perSecond = this.perSecond }: Crowd = {}): Promise<void> {
     const load: Load = { perSecond: perSecond / this.apps.length, guarded: [ATTACKER, ...guarded], counter: USERS }
     await Promise.all(this.apps.map((app) => app.call('start', load)))
   }

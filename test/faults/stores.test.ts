@@ -1,4 +1,12 @@
+import { afterAll, beforeAll } from '@jest/globals'
+import { Fleet } from './fleet.ts'
 import { storeGroups } from './stores/store-groups.ts'
 import { testGroup } from './test-group.ts'
 
-for (const group of storeGroups) testGroup(group)
+let fleet: Fleet
+beforeAll(() => {
+  fleet = Fleet.start()
+})
+afterAll(() => fleet.stop())
+
+for (const group of storeGroups(() => fleet)) testGroup(group)

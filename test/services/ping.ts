@@ -1,31 +1,8 @@
 import { connect } from 'node:net'
-import { until } from '@sluice/testkit'
 
-const TIMEOUT_MS = 20_000
-
-interface Awaited {
-  /** If false, any answer is enough, even that the server is loading. */
-  readonly loaded: boolean
-  readonly alive: () => boolean
-  /** Output of the server, for the error message. */
-  readonly output: () => string
-}
-
-/** Waits until a server answers PING. Rejects as soon as its process is gone. */
-export async function ping(port: number, { loaded, alive, output }: Awaited): Promise<void> {
-  let answer = ''
-  while (!isReady(answer, loaded)) {
-    const asked = { done: false }
-    void ask(port).then((text) => {
-      answer = text
-      asked.done = true
-    })
-    await until(() => asked.done || !alive(), { timeoutMs: TIMEOUT_MS, what: `an answer of Redis on port ${port}` })
-    if (!alive()) throw new Error(`redis-server on port ${port} has ended: ${output()}`)
-  }
-}
-
-function isReady(answer: string, loaded: boolean): boolean {
+/** Whether a server answers PING. If `loaded` is false, any answer is enough, even that the server is loading. */
+export async function answersPing(port: number, loaded: boolean): Promise<boolean> {
+  const answer = await ask(port)
   return answer !== '' && !(loaded && answer.startsWith('-LOADING'))
 }
 

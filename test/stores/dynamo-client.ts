@@ -1,7 +1,8 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 
-/** Creates a real client for a server of the tests. `maxAttempts` limits how often it sends a request. */
-export function dynamoClient(endpoint: string, maxAttempts = 2): DynamoDBClient {
+/** Creates a real client for a server of the tests. */
+export function dynamoClient(port: number, options: DynamoDBClientConfig = {}): DynamoDBClient {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
-  return new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts })
+  const endpoint = `http://127.0.0.1:${port}`
+  return new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts: 2, ...options })
 }

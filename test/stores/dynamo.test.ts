@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createLimiter } from '@sluice/limiter-core'
 import { type RowStore, storeBackend } from '@sluice/stores'
 import { type DynamoStore, dynamoStore } from '@sluice/stores/dynamodb'
-import { backendContract, FakeClock, rowStoreContract } from '@sluice/testkit'
+import { backendContract, FakeClock, rowStoreContract, until } from '@sluice/testkit'
 import { DynamoServer, type Fault } from '../services/dynamo/dynamo-server.ts'
 import { type ChildNode, startNode } from '../services/processes/child-node.ts'
 import { charge, LIMIT, take, used, within } from './bench.ts'
@@ -12,14 +12,14 @@ import { dynamoClient } from './dynamo-client.ts'
 type Taking = typeof import('./children/dynamo-taking.ts')
 type Serving = typeof import('./children/dynamo-serving.ts')
 
-const PROCESSES = 8
+const PROCESSES = 4
 let server: DynamoServer
 let client: DynamoDBClient
 let prefixes = 0
 
 beforeAll(async () => {
   server = await DynamoServer.start()
-  client = dynamoClient(server.url)
+  client = dynamoClient(server.port)
   await dynamoStore(client).migrate()
 }, 120_000)
 afterAll(async () => {
@@ -42,7 +42,7 @@ const failing =
 describe('dynamoStore', () => {
   rowStoreContract({ describe, test }, () => dynamoStore(client, { clock }), {
     passTime: (ms) => clock.advance(ms),
-    writers: 4,
+    writers: 3,
   })
 
   test('creates its table with an expiry, and keeps one that exists', async () => {
@@ -99,8 +99,21 @@ describe('dynamoStore', () => {
     expect(await store.write([change('conflict 1'), change('conflict 2')], { ttlMs: 60_000 })).toBe(false)
   })
 
+  test('gives up a request without an answer after a second, so that the connections of the client are not used up', async () => {
+    const own = dynamoClient(server.port, { maxAttempts: 1, requestHandler: { httpAgent: { maxSockets: 1 } } })
+    const time = new FakeClock()
+    const store = dynamoStore(own, { clock: time })
+    server.faults.push(() => {})
+    const silent = store.read(['silent'])
+    await until(() => server.operations.length === 1)
+    time.advance(1_000)
+    await expect(silent).rejects.toThrow('no answer within 1000 ms')
+    expect(await store.read(['silent'])).toEqual([undefined])
+    own.destroy()
+  })
+
   test('rejects if DynamoDB throttles a write', async () => {
-    const own = dynamoClient(server.url, 1)
+    const own = dynamoClient(server.port, { maxAttempts: 1 })
     const store = dynamoStore(own)
     server.faults.push(failing(400, 'ProvisionedThroughputExceededException'))
     await expect(store.write([change('throttled')], { ttlMs: 60_000 })).rejects.toMatchObject({
@@ -126,11 +139,11 @@ describe('storeBackend on DynamoDB', () => {
     },
   )
 
-  test('admits exactly the limit of 8 processes with 200 takes at once', async () => {
+  test('admits exactly the limit of 4 processes with 200 takes at once', async () => {
     const children: ChildNode<Taking>[] = []
     for (let process = 0; process < PROCESSES; process++)
       children.push(startNode<Taking>('stores/children/dynamo-taking.ts'))
-    await Promise.all(children.map((child) => child.call('open', server.url, 'sluice_rows')))
+    await Promise.all(children.map((child) => child.call('open', server.port, 'sluice_rows')))
     const admitted = await Promise.all(children.map((child) => child.call('takeMany', 'hot', 200, 700)))
     await Promise.all(children.map((child) => child.stop()))
     expect(admitted.reduce((sum, one) => sum + one)).toBe(700)

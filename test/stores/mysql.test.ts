@@ -11,7 +11,7 @@ import { charge, LIMIT, take, used, within } from './bench.ts'
 
 type Taking = typeof import('./children/mysql-taking.ts')
 
-const PROCESSES = 8
+const PROCESSES = 4
 let server: MysqlServer
 let pool: Pool
 let tables = 0
@@ -85,7 +85,7 @@ describe('storeBackend on MariaDB', () => {
     },
   )
 
-  test('admits exactly the limit of 8 processes with 200 takes at once', async () => {
+  test('admits exactly the limit of 4 processes with 200 takes at once', async () => {
     const children: ChildNode<Taking>[] = []
     for (let process = 0; process < PROCESSES; process++)
       children.push(startNode<Taking>('stores/children/mysql-taking.ts'))

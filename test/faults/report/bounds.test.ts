@@ -2,7 +2,15 @@ import { describe, expect, test } from '@jest/globals'
 import type { Sample } from '../children/answer-record.ts'
 import type { Report } from '../children/app.ts'
 import type { Passed } from '../fleet.ts'
-import { allAnswered, countsAgree, countsNoneTwice, holdsAlways, isUsedAgain, staysDenied } from './bounds.ts'
+import {
+  allAnswered,
+  countsAgree,
+  countsNoneTwice,
+  deniedUntilLost,
+  holdsAlways,
+  isUsedAgain,
+  staysDenied,
+} from './bounds.ts'
 import { Findings } from './findings.ts'
 import { Timeline } from './timeline.ts'
 
@@ -62,6 +70,16 @@ describe('the checks report', () => {
     const admitted = seen([...denied, { policy: 'guarded', key: 'attacker' }])
     expect(missesOf((findings) => staysDenied(findings, admitted.timeline))).toHaveLength(1)
     expect(missesOf((findings) => staysDenied(findings, seen().timeline))).toHaveLength(1)
+  })
+
+  test('a denied key that is admitted before the counts are lost, or above its limit afterwards', () => {
+    const attempt = { policy: 'guarded', key: 'attacker' } as const
+    const missesWith = (...samples: Partial<Sample>[]): readonly string[] =>
+      missesOf((findings) => deniedUntilLost(findings, seen([...denied, ...samples]), 2))
+    const later = { ...attempt, at: 1_100 }
+    expect(missesWith(later, later)).toEqual([])
+    expect(missesWith(later, later, later)).toHaveLength(1)
+    expect(missesWith({ ...attempt, counted: false })).toHaveLength(1)
   })
 
   test('a store that is not used again, or too late', () => {

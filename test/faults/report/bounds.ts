@@ -43,6 +43,16 @@ export function staysDenied(findings: Findings, timeline: Timeline): void {
   findings.always('it hardly tried', attempts.length >= 10)
 }
 
+/** A key that was denied before the server lost its counts stays denied until the server is back, and then has a new limit. */
+export function deniedUntilLost(findings: Findings, { timeline, to }: Passed, limit: number): void {
+  const attempts = timeline.samples.filter(({ key }) => key === ATTACKER)
+  const admitted = attempts.filter(({ allowed }) => allowed)
+  const early = admitted.filter(({ at, counted }) => at < to && !counted)
+  findings.exactly(`of ${attempts.length} of a denied key admitted without the server`, early.length, 0)
+  findings.atMost('admitted after its counts were lost', admitted.length, limit)
+  findings.always('it hardly tried', attempts.length >= 10)
+}
+
 /** The time between two probes, plus the duration of the probe that finds the server again. */
 const BACK_MS = 1_000 + DEADLINE_MS
 /** valkey-glide says nothing when it is connected again, so the next probe finds out. */

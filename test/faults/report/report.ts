@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../repository.ts'
 import { counters } from '../counters/counter-rows.ts'
+import { Fleet } from '../fleet.ts'
 import { clusters, movedSlots } from '../rows/clusters.ts'
 import { crashes } from '../rows/crashes.ts'
 import { errors } from '../rows/errors.ts'
@@ -44,7 +45,9 @@ export async function report(): Promise<number> {
   await group(clusters)
   await group(movedSlots)
   await group(processes)
-  for (const stores of storeGroups) await group(stores)
+  const fleet = Fleet.start()
+  for (const stores of storeGroups(() => fleet)) await group(stores)
+  await fleet.stop()
   await group(synced)
   await group(counters)
   const table = [...HEAD, ...lines.sort(byRow)].join('\n')

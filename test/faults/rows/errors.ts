@@ -19,12 +19,13 @@ export const errors: Group<Bench> = groupOf('Redis refuses', [
 /** The server answers with errors. */
 export function refusalRows<Server extends StoreServer>({
   refusals,
+  backMs,
 }: StoreKind<Server>): readonly Row<StoreBench<Server>>[] {
   return refusals.map((refusal) => ({
     id: 'R9',
     fault: refusal.fault,
     isVariant: refusal.isVariant === true,
-    run: (bench, findings) => refuses(bench, findings, refusal),
+    run: (bench, findings) => refuses(bench, findings, refusal, backMs),
   }))
 }
 
@@ -32,6 +33,7 @@ async function refuses<Server extends StoreServer>(
   { fleet, server }: StoreBench<Server>,
   findings: Findings,
   { before, begin, end, forgets, told }: Refusal<Server>,
+  backMs?: number,
 ): Promise<void> {
   await before?.(server)
   await fleet.open({ address: server.addressAt(server.port) })
@@ -47,7 +49,7 @@ async function refuses<Server extends StoreServer>(
   findings.note(`also ${[...new Set(others)].join(', ') || 'nothing else'}`)
   holdsAlways(findings, passed)
   staysDenied(findings, passed.timeline)
-  isUsedAgain(findings, passed)
+  isUsedAgain(findings, passed, backMs)
   if (!forgets) countsAgree(findings, passed.timeline, await fleet.counted(server.backend()), [passed])
 }
 

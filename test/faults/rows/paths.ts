@@ -23,7 +23,7 @@ export const paths: Group<Bench> = groupOf('the way to Redis', pathRows(redisKin
 
 /** The server is healthy, and the network to it fails. */
 export function pathRows<Server extends StoreServer>(kind: StoreKind<Server>): readonly Row<StoreBench>[] {
-  const { name, connections, nearMs } = kind
+  const { name, nearMs } = kind
   return [
     ...nearMs.map((ms, index) => ({ ...later(kind, ms, 'closed'), isVariant: index > 0 })),
     later(kind, 100, 'open'),
@@ -35,7 +35,7 @@ export function pathRows<Server extends StoreServer>(kind: StoreKind<Server>): r
     {
       id: 'R7',
       fault: `connections to ${name} cut (RST, FIN) with decisions under way`,
-      run: (bench, findings, form) => cuts(bench, findings, form, connections),
+      run: (bench, findings, form) => cuts(bench, findings, form, kind),
     },
   ]
 }
@@ -54,7 +54,7 @@ async function withPath({ server }: StoreBench, use: OnPath): Promise<void> {
 }
 
 function later<Server extends StoreServer>(
-  { name, nearDeadlineMs }: StoreKind<Server>,
+  { name, nearDeadlineMs, backMs }: StoreKind<Server>,
   ms: number,
   breaker: 'closed' | 'open',
 ): Row<StoreBench> {
@@ -83,7 +83,7 @@ function later<Server extends StoreServer>(
       })
       holdsAlways(findings, passed)
       staysDenied(findings, passed.timeline)
-      isUsedAgain(findings, passed)
+      isUsedAgain(findings, passed, backMs)
       countsNoneTwice(findings, passed.timeline, await fleet.counted(server.backend()))
       if (breaker === 'closed') staysClosed(findings, passed)
       else if (server.calls)
@@ -142,7 +142,12 @@ function vanished<Server extends StoreServer>(
   return { id: 'R6', fault: `black hole on the way to ${name} for ${seconds} s, old sockets never answer again`, run }
 }
 
-function cuts(bench: StoreBench, findings: Findings, form: Form, connections: number): Promise<void> {
+function cuts<Server extends StoreServer>(
+  bench: StoreBench,
+  findings: Findings,
+  form: Form,
+  { connections, cutPerSecond }: StoreKind<Server>,
+): Promise<void> {
   return withPath(bench, async (proxy) => {
     const { fleet, server } = bench
     const random = seededRandom(7)
@@ -164,8 +169,7 @@ function cuts(bench: StoreBench, findings: Findings, form: Form, connections: nu
         }
         return { from: faults[0]?.from as number, to: faults.at(-1)?.to as number }
       },
-      // a pool decides as many as its connections in two round trips
-      { perSecond: connections === 1 ? 2_000 : 500 },
+      cutPerSecond === undefined ? {} : { perSecond: cutPerSecond },
     )
     const { timeline, from, to } = passed
     const until = to + DEADLINE_MS

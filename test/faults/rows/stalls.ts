@@ -13,16 +13,15 @@ const STALL_MS = 2_000
 export const stalls: Group<Bench> = groupOf('Redis stalls', stallRows(redisKind))
 
 /** The server runs and keeps its data, and does not answer. */
-export function stallRows<Server extends StoreServer>({
-  name,
-  stalls: own,
-}: StoreKind<Server>): readonly Row<StoreBench<Server>>[] {
+export function stallRows<Server extends StoreServer>(kind: StoreKind<Server>): readonly Row<StoreBench<Server>>[] {
+  const { name, stalls: own } = kind
+  const row = rowOf(kind)
   return [
     row('R1', `${name} stopped (SIGSTOP) for 0.3 s`, stopped(300)),
     row('R1', `${name} stopped for 3 s`, stopped(3_000)),
     { ...row('R1', `${name} stopped for 30 s`, stopped(30_000)), onlyLong: true },
     ...own.map((fault) => ({
-      ...row<Server>('R2', `${fault.fault} for 2 s`, caused(fault), fault.appliesLate),
+      ...row('R2', `${fault.fault} for 2 s`, caused(fault), fault.appliesLate),
       isVariant: fault.isVariant === true,
     })),
     { id: 'R8', fault: `${name} stopped six times for 0.2 s`, run: stutters },
@@ -31,24 +30,21 @@ export function stallRows<Server extends StoreServer>({
 
 type Fault<Server extends StoreServer> = (bench: StoreBench<Server>) => Promise<FaultTimes>
 
-function row<Server extends StoreServer>(
-  id: string,
-  fault: string,
-  happens: Fault<Server>,
-  appliesLate = false,
-): Row<StoreBench<Server>> {
-  const run = async (bench: StoreBench<Server>, findings: Findings): Promise<void> => {
-    const { fleet, server } = bench
-    await fleet.open({ address: server.addressAt(server.port) })
-    const passed = await fleet.through(() => happens(bench))
-    holdsAlways(findings, passed)
-    staysDenied(findings, passed.timeline)
-    isUsedAgain(findings, passed)
-    const counted = await fleet.counted(server.backend())
-    if (appliesLate) countsNoneTwice(findings, passed.timeline, counted)
-    else countsAgree(findings, passed.timeline, counted, [passed])
+function rowOf<Server extends StoreServer>({ backMs }: StoreKind<Server>) {
+  return (id: string, fault: string, happens: Fault<Server>, appliesLate = false): Row<StoreBench<Server>> => {
+    const run = async (bench: StoreBench<Server>, findings: Findings): Promise<void> => {
+      const { fleet, server } = bench
+      await fleet.open({ address: server.addressAt(server.port) })
+      const passed = await fleet.through(() => happens(bench))
+      holdsAlways(findings, passed)
+      staysDenied(findings, passed.timeline)
+      isUsedAgain(findings, passed, backMs)
+      const counted = await fleet.counted(server.backend())
+      if (appliesLate) countsNoneTwice(findings, passed.timeline, counted)
+      else countsAgree(findings, passed.timeline, counted, [passed])
+    }
+    return { id, fault, run }
   }
-  return { id, fault, run }
 }
 
 function caused<Server extends StoreServer>({ begin, end }: ServerFault<Server>): Fault<Server> {

@@ -110,13 +110,13 @@ function refusal(fault: string, begin: readonly string[], end: readonly string[]
 
 export const mysqlKind: StoreKind<MysqlStore> = {
   name: 'MariaDB',
-  keepsData: true,
+  crash: ['killed (kill -9)', 'restarted with its data'],
+  counts: 'kept',
   connections: 10,
   // a decision needs two round trips on one of the ten connections, and again after a conflict with the other process
   nearMs: [5],
   nearDeadlineMs: 250,
   silentBackMs: 2_100,
-  without: [],
   start: () => MysqlStore.start(),
   stalls: [
     locked('the table in MariaDB locked (LOCK TABLES … WRITE)', 'LOCK TABLES sluice_rows WRITE', false),

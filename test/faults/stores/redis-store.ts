@@ -84,12 +84,13 @@ function command(...sent: [string, ...string[]]): ServerFault<RedisStore> {
 
 export const redisKind: StoreKind<RedisStore> = {
   name: 'Redis',
-  keepsData: false,
+  crash: ['killed (kill -9)', 'restarted empty'],
+  counts: 'reported',
   connections: 1,
+  cutPerSecond: 2_000,
   nearMs: [20, 5],
   nearDeadlineMs: 50,
   silentBackMs: 2_000,
-  without: [],
   start: () => RedisStore.start(),
   stalls: [
     { ...command('CLIENT', 'PAUSE', '2000', 'ALL'), fault: 'CLIENT PAUSE … ALL' },

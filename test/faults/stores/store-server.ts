@@ -12,7 +12,7 @@ export interface StoreServer {
   /** The server still accepts connections and bytes, and does not answer. */
   pause(): void
   resume(): void
-  /** Simulates a crash. Resolves when the process is gone. */
+  /** Simulates a crash. Resolves when the server no longer accepts connections. */
   kill(): Promise<void>
   /** Resolves when the server answers, with its counts from before a crash if its kind keeps them. */
   start(): Promise<void>
@@ -54,18 +54,27 @@ export interface Refusal<Server> extends ServerFault<Server> {
 export interface StoreKind<Server extends StoreServer> {
   /** Name in descriptions. */
   readonly name: string
-  /** Whether a server that was killed starts with its counts, or empty. */
-  readonly keepsData: boolean
+  /** Description of `kill` and `start` in faults. */
+  readonly crash: readonly [killed: string, started: string]
+  /**
+   * Counts from before a crash: `kept` by the server, `reported` to it by the processes as far as they knew them, or
+   * `lost`, so that each key starts from zero.
+   */
+  readonly counts: 'kept' | 'reported' | 'lost'
   /** Most connections of an application. */
   readonly connections: number
+  /** Requests per second of all applications together. Default: 500. */
+  readonly perSecond?: number
+  /** Requests per second while connections are cut. Default: as in the other rows. */
+  readonly cutPerSecond?: number
   /** Round trips in milliseconds that are short enough for its decisions. All but the first one are variants. */
   readonly nearMs: readonly number[]
   /** Deadline of decisions with such round trips, in milliseconds. */
   readonly nearDeadlineMs: number
+  /** Longest time in milliseconds until the server is used again. Default: a second and a deadline. */
+  readonly backMs?: number
   /** Longest time in milliseconds until the server is used again after a network that dropped all packets. */
   readonly silentBackMs: number
-  /** Parts of the faults whose rows this kind does not have. */
-  readonly without: readonly string[]
   readonly start: () => Promise<Server>
   /** The server runs, and does not answer for 2 s. */
   readonly stalls: readonly ServerFault<Server>[]

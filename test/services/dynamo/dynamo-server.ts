@@ -6,8 +6,9 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import dynalite from 'dynalite'
+import { onFreePorts } from '../free-port.ts'
 import { type Call, DynamoTransactions, type Reply } from './dynamo-transactions.ts'
 
 /** Treats a request in another way than the server does. `run` runs it and sends the answer. */
@@ -18,41 +19,52 @@ const PREFIX = 'DynamoDB_20120810.'
 const CREATE_MS = 20
 
 /**
- * A DynamoDB without AWS: dynalite, which has neither transactions nor expiry, behind a server that adds both as AWS
+ * A DynamoDB without AWS: dynalite, which has neither transactions nor expiry, in a server that adds both as AWS
  * documents them. All requests for rows pass one lock. Expired rows are never deleted.
  */
 export class DynamoServer {
-  readonly url: string
+  readonly port: number
   /** Operations in the order in which they arrived. */
   readonly operations: string[] = []
   /** For the next requests, one each. */
   readonly faults: Fault[] = []
+  /** Returns the fault of other requests, by their operation. */
+  faultOf: (operation: string) => Fault | undefined = () => undefined
+  /** Number of connections accepted since the last `listen`. */
+  connections = 0
   readonly #front: Server
-  readonly #dynalite: Server
+  readonly #dynalite: Server = dynalite({ createTableMs: CREATE_MS })
   readonly #transactions = new DynamoTransactions()
   readonly #expiring = new Map<string, unknown>()
   #lock: Promise<unknown> = Promise.resolve()
 
-  static async start(): Promise<DynamoServer> {
-    const inner = dynalite({ createTableMs: CREATE_MS })
-    await once(inner.listen(0, '127.0.0.1'), 'listening')
-    const front = createServer((req, res) => void server.#answer(req, res))
-    await once(front.listen(0, '127.0.0.1'), 'listening')
-    const server = new DynamoServer(front, inner)
-    return server
+  static start(): Promise<DynamoServer> {
+    return onFreePorts(async (port) => {
+      const server = new DynamoServer(port)
+      await server.listen()
+      return server
+    })
   }
 
-  private constructor(front: Server, inner: Server) {
-    this.#front = front
-    this.#dynalite = inner
-    this.url = urlOf(front)
+  private constructor(port: number) {
+    this.port = port
+    this.#front = createServer((req, res) => {
+      // the client has left
+      this.#answer(req, res).catch(() => res.destroy())
+    })
+    this.#front.on('connection', () => this.connections++)
   }
 
+  /** Accepts connections, also again after `stop`. */
+  async listen(): Promise<void> {
+    this.connections = 0
+    await once(this.#front.listen(this.port, '127.0.0.1'), 'listening')
+  }
+
+  /** Closes all connections and accepts no more. Keeps the tables. */
   async stop(): Promise<void> {
-    for (const server of [this.#front, this.#dynalite]) {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    }
+    this.#front.closeAllConnections()
+    await new Promise((resolve) => this.#front.close(resolve))
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -66,7 +78,7 @@ export class DynamoServer {
       const { status, output } = await this.#locked(() => this.#replyTo(operation, body, call))
       res.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(output))
     }
-    const fault = this.faults.shift()
+    const fault = this.faults.shift() ?? this.faultOf(operation)
     await (fault ? fault(res, run) : run())
   }
 
@@ -88,22 +100,26 @@ export class DynamoServer {
     return { status: 200, output: { TimeToLiveSpecification: body.TimeToLiveSpecification } }
   }
 
-  async #forward(
-    { authorization, 'x-amz-date': date }: IncomingHttpHeaders,
-    to: string,
-    input: unknown,
-  ): Promise<Reply> {
+  /** Passes a request to dynalite, which needs no connection for it. */
+  #forward({ authorization, 'x-amz-date': date }: IncomingHttpHeaders, to: string, input: unknown): Promise<Reply> {
     const headers = {
       authorization: String(authorization),
       'x-amz-date': String(date),
       'x-amz-target': PREFIX + to,
       'content-type': 'application/x-amz-json-1.0',
     }
-    const answer = await fetch(urlOf(this.#dynalite), { method: 'POST', headers, body: JSON.stringify(input) })
-    return { status: answer.status, output: (await answer.json()) as Record<string, unknown> }
+    return new Promise((resolve) => {
+      const req = Object.assign(Readable.from([Buffer.from(JSON.stringify(input))]), {
+        method: 'POST',
+        url: '/',
+        headers,
+      })
+      const res = {
+        statusCode: 200,
+        setHeader: () => {},
+        end: (body: string) => resolve({ status: res.statusCode, output: JSON.parse(body) }),
+      }
+      this.#dynalite.emit('request', req, res)
+    })
   }
-}
-
-function urlOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

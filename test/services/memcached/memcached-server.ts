@@ -1,74 +1,56 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { orStopped } from '../all-started.ts'
-import { eventually } from '../eventually.ts'
 import { onFreePorts } from '../free-port.ts'
 import { memoryFolder } from '../memory-folder.ts'
-import { spawnGuarded } from '../processes/guarded-process.ts'
+import { ServerProcess } from '../processes/server-process.ts'
 import { memcachedBinary } from './memcached-binary.ts'
 
 const HOST = '127.0.0.1'
 
-/** A real memcached on the loopback interface. It ends with this process, however this process ends. */
-export function startMemcached(): Promise<MemcachedServer> {
-  return onFreePorts((port) => orStopped(new MemcachedServer(port), (server) => server.start()))
+/**
+ * A real memcached on the loopback interface, with additional arguments such as `['-M']`. It ends with this process,
+ * however this process ends.
+ */
+export function startMemcached(args: readonly string[] = []): Promise<MemcachedServer> {
+  return onFreePorts((port) => orStopped(new MemcachedServer(port, args), (server) => server.start()))
 }
 
 /** Created by `startMemcached`. */
 export class MemcachedServer {
   /** Host and port, for clients. */
   readonly address: string
-  readonly #port: number
+  readonly port: number
+  readonly #arguments: readonly string[]
   readonly #folder = memoryFolder('sluice-memcached-')
-  #child: ChildProcess | undefined
-  #output = ''
+  readonly #process = new ServerProcess()
 
-  constructor(port: number) {
+  constructor(port: number, args: readonly string[]) {
     this.address = `${HOST}:${port}`
-    this.#port = port
+    this.port = port
+    // refuses to run as root unless the user is named
+    const user = process.getuid?.() === 0 ? ['-u', 'root'] : []
+    this.#arguments = ['-l', HOST, '-p', String(port), '-U', '0', '-t', '2', '-m', '64', ...user, ...args]
   }
 
   /** Starts the server unless it runs, without rows. Resolves when it accepts connections. */
-  async start(): Promise<void> {
-    if (this.#child !== undefined) return
-    // refuses to run as root unless the user is named
-    const user = process.getuid?.() === 0 ? ['-u', 'root'] : []
-    const args = ['-l', HOST, '-p', String(this.#port), '-U', '0', '-t', '2', '-m', '64', ...user]
-    const child = spawnGuarded(
-      { binary: memcachedBinary(), args, folder: this.#folder },
-      {
-        onOutput: (text) => {
-          this.#output += text
-        },
-        onClose: (closed) => {
-          if (this.#child === closed) this.#child = undefined
-        },
-      },
-    )
-    this.#child = child
-    const ended = (): boolean => this.#child !== child
-    await eventually(async () => ended() || (await this.#accepts()), { what: `an answer of ${this.address}` })
-    if (ended()) throw new Error(`memcached on port ${this.#port} has ended: ${this.#output}`)
+  start(): Promise<void> {
+    const command = { binary: memcachedBinary(), args: this.#arguments, folder: this.#folder }
+    return this.#process.start(command, () => this.#accepts())
   }
 
   /** The server still accepts connections and bytes, and does not answer. */
   pause(): void {
-    this.#child?.kill('SIGSTOP')
+    this.#process.signal('SIGSTOP')
   }
 
   resume(): void {
-    this.#child?.kill('SIGCONT')
+    this.#process.signal('SIGCONT')
   }
 
   /** Simulates a crash. Resolves when the process is gone, and all its rows. */
-  async kill(): Promise<void> {
-    const child = this.#child
-    if (child === undefined) return
-    const closed = once(child, 'close')
-    child.kill('SIGKILL')
-    await closed
+  kill(): Promise<void> {
+    return this.#process.end()
   }
 
   /** Kills the server and deletes its folder. */
@@ -79,7 +61,7 @@ export class MemcachedServer {
 
   #accepts(): Promise<boolean> {
     return new Promise((resolve) => {
-      const socket = connect(this.#port, HOST)
+      const socket = connect(this.port, HOST)
       socket.once('connect', () => {
         socket.destroy()
         resolve(true)

@@ -1,14 +1,11 @@
-import type { ChildProcess } from 'node:child_process'
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
 import { orStopped } from '../all-started.ts'
-import { eventually } from '../eventually.ts'
 import { onFreePorts } from '../free-port.ts'
 import { memoryFolder } from '../memory-folder.ts'
-import { spawnGuarded } from '../processes/guarded-process.ts'
+import { ServerProcess } from '../processes/server-process.ts'
 import { mysqlBinary } from './mysql-binary.ts'
 
 const HOST = '127.0.0.1'
@@ -27,50 +24,31 @@ export class MysqlServer {
   /** Options of a client. */
   readonly address: { readonly host: string; readonly port: number; readonly user: string; readonly database: string }
   readonly #folder = memoryFolder('sluice-mysql-')
-  #child: ChildProcess | undefined
-  #output = ''
+  readonly #process = new ServerProcess()
 
   constructor(port: number) {
     this.address = { host: HOST, port, user: 'root', database: DATABASE }
   }
 
   /** Starts the server unless it runs, with everything committed before. Resolves when it answers. */
-  async start(): Promise<void> {
-    if (this.#child !== undefined) return
+  start(): Promise<void> {
     if (!existsSync(this.#data)) this.#install()
-    const child = spawnGuarded(
-      { binary: mysqlBinary('mariadbd'), args: this.#arguments, folder: this.#folder },
-      {
-        onOutput: (text) => {
-          this.#output += text
-        },
-        onClose: (closed) => {
-          if (this.#child === closed) this.#child = undefined
-        },
-      },
-    )
-    this.#child = child
-    const ended = (): boolean => this.#child !== child
-    await eventually(async () => ended() || (await this.#answers()), { what: `an answer of port ${this.address.port}` })
-    if (ended()) throw new Error(`mariadbd on port ${this.address.port} has ended: ${this.#output}`)
+    const command = { binary: mysqlBinary('mariadbd'), args: this.#arguments, folder: this.#folder }
+    return this.#process.start(command, () => this.#answers())
   }
 
   /** The server still accepts connections and bytes, and does not answer. */
   pause(): void {
-    this.#child?.kill('SIGSTOP')
+    this.#process.signal('SIGSTOP')
   }
 
   resume(): void {
-    this.#child?.kill('SIGCONT')
+    this.#process.signal('SIGCONT')
   }
 
   /** Simulates a crash. Resolves when the process is gone. Its folder stays. */
-  async kill(): Promise<void> {
-    const child = this.#child
-    if (child === undefined) return
-    const closed = once(child, 'close')
-    child.kill('SIGKILL')
-    await closed
+  kill(): Promise<void> {
+    return this.#process.end()
   }
 
   /** Kills the server and deletes its folder. */

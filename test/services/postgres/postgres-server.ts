@@ -1,12 +1,9 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, Pool, type PoolConfig } from 'pg'
 import { orStopped } from '../all-started.ts'
-import { eventually } from '../eventually.ts'
 import { onFreePorts } from '../free-port.ts'
-import { spawnGuarded } from '../processes/guarded-process.ts'
+import { ServerProcess } from '../processes/server-process.ts'
 import { unprivileged } from '../processes/unprivileged.ts'
 import { postgresBinary } from './postgres-binary.ts'
 import { freeMemory, SERVER_END, signalServer } from './postgres-end.ts'
@@ -55,8 +52,7 @@ export class PostgresServer {
   readonly #arguments: readonly string[]
   readonly #primary: { readonly port: number } | undefined
   readonly #pools: Pool[] = []
-  #child: ChildProcess | undefined
-  #output = ''
+  readonly #process = new ServerProcess()
 
   constructor(port: number, { args = [], fsync = true, replicaOf }: PostgresServerOptions) {
     this.#primary = replicaOf
@@ -68,56 +64,46 @@ export class PostgresServer {
 
   /** Process id of the postmaster, -1 while it does not run. */
   get pid(): number {
-    return this.#child?.pid ?? -1
+    return this.#process.pid
   }
 
   /** Everything that it wrote so far. */
   get output(): string {
-    return this.#output
+    return this.#process.output
   }
 
   /** Starts the server unless it runs, with everything committed before. Resolves when it answers. */
   async start({ maxFileBytes }: PostgresStartOptions = {}): Promise<void> {
-    if (this.#child !== undefined) return
     if (!existsSync(this.#data)) {
       if (this.#primary) await copyPrimary(this.folder, this.#primary.port)
       else copyTemplate(this.folder)
     }
-    this.#child = this.#spawn(maxFileBytes)
-    const child = this.#child
-    const ended = () => this.#child !== child
-    await eventually(async () => ended() || (await this.#answers()), { what: `an answer of ${this.url}` })
-    if (ended()) throw new Error(`postgres on port ${this.port} has ended: ${this.#output}`)
+    const program = { binary: postgresBinary('postgres'), args: this.#arguments }
+    const command = maxFileBytes === undefined ? program : limited(program, maxFileBytes)
+    const guarded = { ...command, folder: this.folder, end: SERVER_END, user: unprivileged() }
+    await this.#process.start(guarded, () => this.#answers())
   }
 
   /** The server still accepts connections and bytes, and does not answer. */
   pause(): void {
-    if (this.#child !== undefined) signalServer(this.pid, 'STOP')
+    if (this.#process.isRunning) signalServer(this.pid, 'STOP')
   }
 
   resume(): void {
-    if (this.#child !== undefined) signalServer(this.pid, 'CONT')
+    if (this.#process.isRunning) signalServer(this.pid, 'CONT')
   }
 
   /**
    * Simulates a crash. Resolves when the postmaster is gone and its children have released their memory and files,
    * although the system may still list them for a moment. Its folder stays.
    */
-  async kill(): Promise<void> {
-    const child = this.#child
-    if (child === undefined) return
-    const closed = once(child, 'close')
-    signalServer(this.pid, 'KILL')
-    await closed
+  kill(): Promise<void> {
+    return this.#process.end(() => signalServer(this.pid, 'KILL'))
   }
 
   /** Like `pg_ctl stop -m immediate`: clients are notified, and nothing more is written. Resolves when it is gone. */
-  async shutDown(): Promise<void> {
-    const child = this.#child
-    if (child === undefined) return
-    const closed = once(child, 'close')
-    child.kill('SIGQUIT')
-    await closed
+  shutDown(): Promise<void> {
+    return this.#process.end('SIGQUIT')
   }
 
   /** Restarts as after a crash: committed data is kept. */
@@ -168,22 +154,6 @@ export class PostgresServer {
     } catch {
       return false
     }
-  }
-
-  #spawn(maxFileBytes: number | undefined): ChildProcess {
-    const program = { binary: postgresBinary('postgres'), args: this.#arguments }
-    const command = maxFileBytes === undefined ? program : limited(program, maxFileBytes)
-    return spawnGuarded(
-      { ...command, folder: this.folder, end: SERVER_END, user: unprivileged() },
-      {
-        onOutput: (text) => {
-          this.#output += text
-        },
-        onClose: (child) => {
-          if (this.#child === child) this.#child = undefined
-        },
-      },
-    )
   }
 }
 

@@ -1,13 +1,11 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis, type RedisOptions } from 'ioredis'
 import { orStopped } from '../all-started.ts'
 import { onFreePorts } from '../free-port.ts'
 import { memoryFolder } from '../memory-folder.ts'
-import { ping } from '../ping.ts'
-import { spawnGuarded } from '../processes/guarded-process.ts'
+import { answersPing } from '../ping.ts'
+import { ServerProcess } from '../processes/server-process.ts'
 import { redisBinary } from './redis-binary.ts'
 
 export interface RedisServerOptions {
@@ -49,8 +47,7 @@ export class RedisServer {
   readonly folder: string
   readonly #arguments: readonly string[]
   readonly #clients: Redis[] = []
-  #child: ChildProcess | undefined
-  #output = ''
+  readonly #process = new ServerProcess()
 
   /** `argumentsIn` returns the arguments in addition to port and address for a given folder. */
   constructor(port: number, argumentsIn: (folder: string) => readonly string[]) {
@@ -63,41 +60,36 @@ export class RedisServer {
 
   /** Process id, -1 while it does not run. */
   get pid(): number {
-    return this.#child?.pid ?? -1
+    return this.#process.pid
   }
 
   /** Everything that it wrote so far, warnings and errors only. */
   get output(): string {
-    return this.#output
+    return this.#process.output
   }
 
   /** Starts the server unless it runs. Resolves when it answers. */
-  async start({ loaded = true }: { loaded?: boolean } = {}): Promise<void> {
-    if (this.#child !== undefined) return
-    this.#child = this.#spawn()
-    const child = this.#child
-    await ping(this.port, { loaded, alive: () => this.#child === child, output: () => this.#output })
+  start({ loaded = true }: { loaded?: boolean } = {}): Promise<void> {
+    const command = { binary: redisBinary(), args: this.#arguments, folder: this.folder }
+    return this.#process.start(command, () => answersPing(this.port, loaded))
   }
 
   /** The server still accepts connections and bytes, and does not answer. */
   pause(): void {
-    this.#child?.kill('SIGSTOP')
+    this.#process.signal('SIGSTOP')
   }
 
   resume(): void {
-    this.#child?.kill('SIGCONT')
+    this.#process.signal('SIGCONT')
   }
 
   /** Simulates a crash. Resolves when the process is gone. Its folder stays. */
-  async kill(): Promise<void> {
-    const child = this.#child
-    if (child === undefined) return
-    child.kill('SIGKILL')
-    await once(child, 'close')
+  kill(): Promise<void> {
+    return this.#process.end()
   }
 
   async restart({ empty = true, loaded = true }: RestartOptions = {}): Promise<void> {
-    if (!empty && this.#child !== undefined) await this.client().call('SAVE')
+    if (!empty && this.#process.isRunning) await this.client().call('SAVE')
     await this.kill()
     if (empty) rmSync(join(this.folder, 'dump.rdb'), { force: true })
     await this.start({ loaded })
@@ -118,20 +110,6 @@ export class RedisServer {
     for (const client of this.#clients) client.disconnect()
     await this.kill()
     rmSync(this.folder, { recursive: true, force: true })
-  }
-
-  #spawn(): ChildProcess {
-    return spawnGuarded(
-      { binary: redisBinary(), args: this.#arguments, folder: this.folder },
-      {
-        onOutput: (text) => {
-          this.#output += text
-        },
-        onClose: (child) => {
-          if (this.#child === child) this.#child = undefined
-        },
-      },
-    )
   }
 }
 

@@ -6,8 +6,8 @@ import { Taker } from '../taker.ts'
 let taker: Taker
 
 /** Opens a client. Further calls count in the table. */
-export function open(url: string, table: string): void {
-  taker = new Taker(storeBackend(dynamoStore(dynamoClient(url), { table }), { name: 'dynamodb' }))
+export function open(port: number, table: string): void {
+  taker = new Taker(storeBackend(dynamoStore(dynamoClient(port), { table }), { name: 'dynamodb' }))
 }
 
 export function takeMany(key: string, count: number, limit: number): Promise<number> {

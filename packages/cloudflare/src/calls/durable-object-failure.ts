@@ -40,11 +40,6 @@ export function lateFailure(): DurableObjectFailure {
   return new DurableObjectFailure('LATE', 'the call reached the Durable Object after its deadline and was not counted')
 }
 
-/** Creates the failure of a request that was not sent because a call that it depends on failed. */
-export function unsentFailure({ code, message }: DurableObjectFailure): DurableObjectFailure {
-  return new DurableObjectFailure(code, message)
-}
-
 /** Creates the failure of a call without a reply, which the object may have counted. */
 export function unansweredFailure(): DurableObjectFailure {
   return new DurableObjectFailure('LATE', 'the Durable Object did not reply in time', { mayHaveCounted: true })

@@ -6,7 +6,6 @@ import {
   invalidReply,
   lateFailure,
   unansweredFailure,
-  unsentFailure,
 } from './durable-object-failure.ts'
 import type { LimitStub } from './limit-namespace.ts'
 import { ObjectReply } from './object-reply.ts'
@@ -29,7 +28,6 @@ const URL = 'https://sluice.invalid/'
 /** Decides requests in calls of the object of one shard, each with a deadline that the object checks. */
 export class ObjectTransport implements Transport {
   readonly lateFailure: () => DurableObjectFailure = lateFailure
-  readonly unsentFailure: (failure: DurableObjectFailure) => DurableObjectFailure = unsentFailure
   readonly #options: ObjectTransportOptions
 
   constructor(options: ObjectTransportOptions) {

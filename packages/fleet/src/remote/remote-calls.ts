@@ -25,8 +25,6 @@ export interface Transport<R extends RemoteRequest = RemoteRequest> {
   failed(error: unknown, requests: readonly R[]): RemoteFailure
   /** Returns the failure of a request whose deadline has passed, so that it is not counted. */
   lateFailure(): RemoteFailure
-  /** Returns `failure` as that of a request that was not sent. */
-  unsentFailure(failure: RemoteFailure): RemoteFailure
   /** Whether a call had no effect and is sent again: in one call with others, or each request alone. Default: neither. */
   repeats?(failure: RemoteFailure): 'together' | 'alone' | undefined
 }
@@ -98,7 +96,7 @@ export class RemoteCalls<R extends RemoteRequest = RemoteRequest> {
       const repeats = transport.repeats?.(failure)
       if (isSent && repeats === 'alone' && wanted.length > 1) return this.#sendEach(wanted)
       if (repeats === 'together') return () => this.again(wanted, failure)
-      return () => rejectAll(wanted, isSent ? failure : transport.unsentFailure(failure))
+      return () => rejectAll(wanted, isSent ? failure : failure.unsent())
     }
   }
 

@@ -22,6 +22,12 @@ export abstract class RemoteFailure extends Error {
     this.keyOnly = keyOnly
     this.mayHaveCounted = mayHaveCounted
   }
+
+  /** Returns this failure as that of a request that was not sent, so that the server has not counted it. */
+  unsent(): RemoteFailure {
+    const { code, message, keyOnly } = this
+    return Reflect.construct(this.constructor, [code, message, { keyOnly }])
+  }
 }
 
 /** Returns the text of a rejection value, which can be anything; undefined if it is not an error with a message. */

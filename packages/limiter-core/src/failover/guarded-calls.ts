@@ -83,11 +83,8 @@ export class GuardedCalls {
     const probed = (): void => health.breaker.probed(clock.now() - now, deadlineMs)
     // an error of a single key shows that the backend works
     const failed = (error: unknown): void => (concernsOneKey(error) ? probed() : undefined)
-    try {
-      Promise.resolve(send()).then(probed, failed)
-    } catch (error) {
-      failed(error)
-    }
+    // also rejects if `send` throws
+    new Promise((resolve) => resolve(send())).then(probed, failed)
   }
 
   /** Ends all pending calls by the failure rule and stops the timers. */

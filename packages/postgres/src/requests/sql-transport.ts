@@ -1,13 +1,7 @@
 import { knownOf, type RemoteRequest, type ServerState, soonest, type Transport } from '@sluice/fleet/backend'
 import type { Clock, CompiledPolicy } from '@sluice/limiter-core/backend'
 import { takeFunctionName } from '../functions/take-function.ts'
-import {
-  failureOf,
-  isRepeatable,
-  lateFailure,
-  type PostgresFailure,
-  unsentFailure,
-} from '../server/postgres-failure.ts'
+import { failureOf, isRepeatable, lateFailure, type PostgresFailure } from '../server/postgres-failure.ts'
 import type { SqlCalls } from '../server/sql-calls.ts'
 import { decideArguments, isPlainTake, takeArguments } from './decide-call.ts'
 import { LimitReply } from './decide-reply.ts'
@@ -29,7 +23,6 @@ const DATA_ERRORS = '22'
 /** Decides requests in statements, each with a deadline that the server checks. */
 export class SqlTransport implements Transport {
   readonly lateFailure: () => PostgresFailure = lateFailure
-  readonly unsentFailure: (failure: PostgresFailure) => PostgresFailure = unsentFailure
   readonly #options: SqlTransportOptions
   readonly #statements: Readonly<Record<'clock' | 'decide', string>>
   /** Returns the statement of a single take. */

@@ -81,11 +81,6 @@ export function lateFailure(): PostgresFailure {
   return new PostgresFailure('LATE', 'the call reached PostgreSQL after its deadline and was not counted')
 }
 
-/** Creates the failure of a request that was not sent because a call that it depends on failed. */
-export function unsentFailure({ code, message }: PostgresFailure): PostgresFailure {
-  return new PostgresFailure(code, message)
-}
-
 /** Creates the failure of a request whose row was not written by Sluice. */
 export function invalidRow(): PostgresFailure {
   return new PostgresFailure('REPLY', 'the row of the key does not have the cells of its policy', { keyOnly: true })

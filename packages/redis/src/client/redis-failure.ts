@@ -69,11 +69,6 @@ export function keyOnlyFailure({ code, message, mayHaveCounted }: RedisFailure):
   return new RedisFailure(code, message, { keyOnly: true, mayHaveCounted })
 }
 
-/** Creates the failure of a call that was not sent because a call that it depends on failed. */
-export function unsentFailure({ code, message, keyOnly }: RedisFailure): RedisFailure {
-  return new RedisFailure(code, message, { keyOnly })
-}
-
 /** Creates a failure from the text of a Redis error, which scripts receive from `pcall`. */
 export function failureOfText(text: string): RedisFailure {
   return new RedisFailure(codeOf(text), text)

@@ -1,5 +1,5 @@
 import { soonest, type Transport } from '@sluice/fleet/backend'
-import { lateFailure, type RedisFailure, unsentFailure } from '../client/redis-failure.ts'
+import { lateFailure, type RedisFailure } from '../client/redis-failure.ts'
 import { CROSSSLOT } from '../runners/custom-runner.ts'
 import type { ServerState } from '../server-time/known-servers.ts'
 import type { ScriptCall, TimeArg } from '../server-time/timed-calls.ts'
@@ -10,7 +10,6 @@ import type { ScriptRequest } from './script-request.ts'
 /** Decides requests in script calls, each with a deadline that the server checks. */
 export class ScriptTransport implements Transport<ScriptRequest> {
   readonly lateFailure: () => RedisFailure = lateFailure
-  readonly unsentFailure: (failure: RedisFailure) => RedisFailure = unsentFailure
   readonly #servers: ServerState
   readonly #form: CallBuilder
   readonly #source: string

@@ -32,6 +32,8 @@ const READ_KEYS = 100
 /** Number of requests for keys that DynamoDB has left unprocessed, and the longest pause before the first one in ms. */
 const READ_ATTEMPTS = 8
 const READ_PAUSE_MS = 4
+/** Time in ms after which a request without an answer is given up, far above the deadline of a decision. */
+const SILENT_MS = 1_000
 
 /**
  * Creates a store in a table of DynamoDB. `client` is a `DynamoDBClient` of `@aws-sdk/client-dynamodb`, which the caller
@@ -74,11 +76,11 @@ class TableStore implements DynamoStore {
     if (changes.length === 0) return true
     const [put, ...others] = changes.map((change) => putOf(this.#table, change, this.#clock.wall(), ttlMs))
     try {
-      if (others.length === 0) await this.#client.send(new PutItemCommand(put))
-      else {
+      await this.#answered((limits): Promise<unknown> => {
+        if (others.length === 0) return this.#client.send(new PutItemCommand(put), limits)
         const TransactItems = [put, ...others].map((Put) => ({ Put }))
-        await this.#client.send(new TransactWriteItemsCommand({ TransactItems }))
-      }
+        return this.#client.send(new TransactWriteItemsCommand({ TransactItems }), limits)
+      })
       return true
     } catch (error) {
       if (!isConflict(error)) throw error
@@ -91,7 +93,9 @@ class TableStore implements DynamoStore {
     let left: Record<string, AttributeValue>[] | undefined = keys.map((id) => ({ id: { S: id } }))
     for (let attempt = 1; ; attempt++) {
       const RequestItems: Record<string, KeysAndAttributes> = { [this.#table]: { Keys: left, ConsistentRead: true } }
-      const answer = await this.#client.send(new BatchGetItemCommand({ RequestItems }))
+      const answer = await this.#answered((limits) =>
+        this.#client.send(new BatchGetItemCommand({ RequestItems }), limits),
+      )
       for (const item of answer.Responses?.[this.#table] ?? []) addRow(item, this.#clock.wall(), found)
       left = answer.UnprocessedKeys?.[this.#table]?.Keys
       if (!left?.length) return
@@ -103,6 +107,23 @@ class TableStore implements DynamoStore {
   async #isStored({ id, version }: Record<string, AttributeValue>): Promise<boolean> {
     const [row] = await this.read([id.S as string])
     return row?.version === version.N
+  }
+
+  /**
+   * Sends a request, and rejects if it has no answer after a second. The connection is closed, because nothing else ends it
+   * while the network drops all packets, and such connections would use up those of the client.
+   */
+  async #answered<T>(send: (limits: { readonly abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
+    const silence = new AbortController()
+    const cancel = this.#clock.after(SILENT_MS, () => silence.abort(), KEEP_ALIVE)
+    try {
+      return await send({ abortSignal: silence.signal })
+    } catch (error) {
+      throw silence.signal.aborted ? new Error(`no answer within ${SILENT_MS} ms`, { cause: error }) : error
+    } finally {
+      // a clock of the user may return nothing
+      cancel?.()
+    }
   }
 
   #pause(ms: number): Promise<void> {

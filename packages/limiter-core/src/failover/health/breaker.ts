@@ -13,14 +13,13 @@ export interface BreakerOptions {
   readonly clock: Clock
   /** Longest duration of a successful probe, in milliseconds. */
   readonly deadlineMs: number
-  /** Called after each change of the state. */
   readonly changed: (state: BreakerState) => void
 }
 
 /**
  * Stops calls to a failing backend and detects when it answers again. Closed: all calls are made. Open: only one
  * probe per second is made. A probe that is answered in time makes the breaker half-open: the next call is a trial,
- * which closes it or opens it again.
+ * which closes it or opens it again. The first trial may be late because connections are new, so a probe follows at once.
  */
 export class Breaker {
   readonly #options: BreakerOptions
@@ -30,6 +29,7 @@ export class Breaker {
   #failedAt = Number.NEGATIVE_INFINITY
   #nextProbeAt = 0
   #trial = false
+  #lateTrials = 0
 
   constructor(options: BreakerOptions) {
     this.#options = options
@@ -57,13 +57,15 @@ export class Breaker {
    * Reports that a call made at `calledAt` failed or timed out. Calls that were pending when the last failure was
    * detected belong to the same failure, because many of them wait for one reply.
    */
-  failed(calledAt: number = this.#options.clock.now()): void {
+  failed(calledAt: number = this.#options.clock.now(), isLate = false): void {
     const now = this.#options.clock.now()
     if (calledAt < this.#failedAt && this.#failures > 0) return
     this.#failedAt = now
     if (this.#failures++ === 0) this.#failingSince = now
     const enough = this.#failures >= FAILURES || (this.#failures > 1 && now - this.#failingSince >= FAILING_MS)
-    if (this.#state === 'half-open' || (this.#state === 'closed' && enough)) this.#change('open')
+    const isTrial = this.#state === 'half-open'
+    if (isTrial || (this.#state === 'closed' && enough)) this.#change('open')
+    if (isTrial && isLate && this.#lateTrials++ === 0) this.probeSoon()
   }
 
   /** Reports that an admitted call no longer waits for a result. If it was the trial, the next call becomes it. */
@@ -94,6 +96,7 @@ export class Breaker {
   }
 
   #change(state: BreakerState): void {
+    if (state === 'closed') this.#lateTrials = 0
     this.#state = state
     this.#trial = false
     this.#failures = 0

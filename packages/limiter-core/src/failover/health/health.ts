@@ -35,7 +35,7 @@ export class Health {
   /** Reports that a call made at `calledAt` failed or timed out. */
   failed(cause: string, error: unknown, calledAt?: number): void {
     this.reportFailure(cause, error)
-    this.breaker.failed(calledAt)
+    this.breaker.failed(calledAt, cause === 'LATE')
   }
 
   /** Reports a failure; the caller decides how it affects the breaker. */
