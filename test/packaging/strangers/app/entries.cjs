@@ -1,5 +1,5 @@
-// The names of all entry points of the packages in node_modules/@sluice. Jest with jsdom cannot load two of
-// them: a dependency of Nest and the SDK of AWS offer ES modules to browsers, which jest reads without support for them.
+// The names of all entry points of the packages in node_modules/@sluice. Jest with jsdom cannot load two of them: a
+// dependency of Nest offers an ES module to browsers, and the SDK of AWS needs TextEncoder (docs/runtimes.md).
 const { readdirSync } = require('node:fs')
 const { join } = require('node:path')
 
