@@ -1,17 +1,18 @@
 import { steadyClock } from '@sluice/http/overload'
 import type { Clock, Duration } from '@sluice/limiter-core'
-import { badOption, clockOf, integerFrom, optionalFunction, parseDuration, parseMs } from '@sluice/limiter-core/backend'
+import { badOption, clockOf, integerFrom, optionalFunction, parseMs } from '@sluice/limiter-core/backend'
 
 /** Options of `adaptiveThrottle` and `throttled`. */
 export interface ThrottleOptions {
   /**
-   * Number of requests sent for each one that the upstream accepts, at least 1. A smaller number protects the upstream
-   * more, a larger number notices sooner that it has recovered. Default: 2.
+   * Number of requests that may be sent for each one that the upstream accepts, from 1 to 1,000. All requests are sent
+   * while fewer are refused. Default: 1.4.
    */
   readonly k?: number | undefined
-  /** Time over which requests and accepted requests are counted. Default: `'2m'`. */
-  readonly window?: Duration | undefined
-  /** Number of requests in the window below which all are sent, an integer of at least 0. Default: 10. */
+  /**
+   * Number of refused requests, above those that `k` permits, from which on fewer requests are sent, an integer of at
+   * least 0. Default: 8.
+   */
   readonly minRequests?: number | undefined
   /** Largest share of requests that are sent again, from 0 to 1. 100 requests can be saved up. Default: 0.1. */
   readonly retryBudget?: number | undefined
@@ -26,13 +27,12 @@ export interface ThrottleOptions {
   readonly maxUpstreams?: number | undefined
   /** Source of time. Default: the system clock. */
   readonly clock?: Partial<Clock> | undefined
-  /** Source of randomness: returns a number from 0 to 1, without 1. Default: `Math.random`. */
+  /** Source of randomness of retries: returns a number from 0 to 1, without 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined
 }
 
 export const THROTTLE_OPTIONS = [
   'k',
-  'window',
   'minRequests',
   'retryBudget',
   'maxRetryDelayMs',
@@ -45,7 +45,6 @@ export const THROTTLE_OPTIONS = [
 /** Checked options. */
 export interface ThrottleRules {
   readonly k: number
-  readonly windowMs: number
   readonly minRequests: number
   readonly retryBudget: number
   readonly maxRetryDelayMs: number
@@ -57,12 +56,11 @@ export interface ThrottleRules {
 
 /** Returns options with their defaults. `owner` is the start of messages. */
 export function throttleRules(owner: string, options: ThrottleOptions): ThrottleRules {
-  const { k = 2, window = '2m', minRequests = 10, retryBudget = 0.1, random = Math.random } = options
+  const { k = 1.4, minRequests = 8, retryBudget = 0.1, random = Math.random } = options
   const { maxRetryDelayMs = 10_000, maxRetryAfterMs = 300_000, maxUpstreams = 1_000, clock } = options
   optionalFunction(`${owner}: random`, random)
   return {
     k: numberFrom(`${owner}: k`, k, 1, 1_000),
-    windowMs: parseDuration(window, `${owner}: window`),
     minRequests: integerFrom(`${owner}: minRequests`, minRequests, 0),
     retryBudget: numberFrom(`${owner}: retryBudget`, retryBudget, 0, 1),
     maxRetryDelayMs: parseMs(maxRetryDelayMs, `${owner}: maxRetryDelayMs`),
