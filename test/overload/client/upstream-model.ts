@@ -29,7 +29,7 @@ export interface Scene {
   /** Seconds of the beginning and the end of times in which all requests are refused. */
   readonly outages?: readonly (readonly [number, number])[]
   /** In an outage, requests fail after this time instead. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   readonly options?: AdaptiveThrottleOptions
 }
 

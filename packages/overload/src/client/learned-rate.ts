@@ -78,11 +78,16 @@ export class LearnedRate {
     return this.#pace.perMs !== Infinity
   }
 
+  /** Whether the upstream is taken for healthy, as before and after an outage, and some failures are tolerated. */
+  get #isSure(): boolean {
+    return !this.#isPaced || this.#growth === RETURN
+  }
+
   /** Counts a call of the application, whether it is sent or not. */
   count(now: number): void {
     if (this.#calls.idleMs(now) > FORGOTTEN_MS) this.#forget(now)
     if (!this.#calls.count(now)) return
-    this.#pace.compare(this.#hold === 0)
+    if (this.#growth !== RETURN) this.#pace.compare(this.#hold === 0)
     if (!this.#isPaced) this.#replies.age(now)
   }
 
@@ -130,7 +135,7 @@ export class LearnedRate {
 
   #accept(sent: Sent, now: number): void {
     this.#replies.add(sent.atMs, true)
-    const tolerance = this.#isPaced ? PACED_TOLERANCE : this.#tolerance
+    const tolerance = this.#isSure ? this.#tolerance : PACED_TOLERANCE
     this.#refused = Math.max(0, this.#refused - tolerance)
     this.#hold = Math.max(0, this.#hold - 1)
     if (!this.#isPaced) return
@@ -151,13 +156,15 @@ export class LearnedRate {
   }
 
   #refuse(sent: Sent, waitMs: number, now: number): void {
+    // while single requests are sent, only an accepted one tells something new
+    if (this.#ceiling === PROBES) return
     this.#replies.add(sent.atMs, false)
     const isPaced = this.#isPaced
     const isBurst = isPaced && this.#pace.blamesBurst(sent, sent.atMs - this.#changedAtMs < WINDOW_MS)
     if (!isBurst) this.#refused++
     // one refusal that asks to wait costs as much as many others
     const isClear = waitMs > 0 && (isPaced || this.#hold > 0)
-    const isTooMany = this.#refused >= (isPaced ? PACED_EVIDENCE : this.#evidence)
+    const isTooMany = this.#refused >= (this.#isSure ? this.#evidence : PACED_EVIDENCE)
     if (!isBurst && (isClear || isTooMany)) this.#lower(sent, waitMs, now)
     else if (isBurst || waitMs > 0) this.#holdFor(1, waitMs)
   }
