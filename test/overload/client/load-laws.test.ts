@@ -22,7 +22,7 @@ test('of what any upstream with a limit admits, most is accepted, and at most ha
     process.stdout.write(
       `${name}: ${all.length} upstreams, mean ${mean.toFixed(3)}, least ${Math.min(...all).toFixed(2)}\n`,
     )
-    expect(mean).toBeGreaterThanOrEqual(0.88)
+    expect(mean).toBeGreaterThanOrEqual(name === 'waits' ? 0.8 : 0.9)
   }
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { baseSeed } from '@sluice/testkit'
+import { adaptiveThrottle } from '@sluice/overload'
+import { baseSeed, FakeClock } from '@sluice/testkit'
 import { type Played, play, type Scene, type Shape, total } from './upstream-model.ts'
 
 const seed = baseSeed()
@@ -66,7 +67,7 @@ describe.each(KINDS)(`an upstream that %s (seed ${seed})`, (name, kind) => {
   test.each([
     [5, 125, 30],
     [100, 125, 30],
-    [1_000, 15, 30],
+    [500, 10, 30],
     [100, 125, 300],
   ])('%d calls per second, after %d healthy seconds, for %d s', async (calls, healthy, outage) => {
     const back = healthy + outage
@@ -122,10 +123,47 @@ test('all calls are sent with a large minRequests', async () => {
   expect(total(sent)).toBe(total(calls))
 })
 
-test('half of the requests may be refused with a k of 3', async () => {
+test('all calls are sent with a k that permits what the upstream refuses', async () => {
   const scene = { ...every, seconds: 60, calls: 20, shape: STRICT, options: { retries: 0 } }
   const { throttled } = await play(scene)
   expect(total(throttled)).toBeGreaterThan(100)
   const tolerant = await play({ ...scene, options: { retries: 0, k: 10 } })
   expect(total(tolerant.throttled)).toBe(0)
+})
+
+describe('ten requests without a reply', () => {
+  /** Sends 30 requests, one every 100 ms, after one that was answered in 5 ms. Returns whether all were sent. */
+  async function areAllSent(isAborted: boolean): Promise<boolean> {
+    const clock = new FakeClock()
+    const never = (signal: AbortSignal): Promise<Response> =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    const replies: ((response: Response) => void)[] = []
+    const upstream = (_url: string, init?: { signal: AbortSignal }): Promise<Response> =>
+      init ? never(init.signal) : new Promise((resolve) => replies.push(resolve))
+    const fetch = adaptiveThrottle(upstream, { clock })
+    const first = fetch('https://api.example/')
+    clock.advance(5)
+    replies[0](new Response())
+    await first
+    let throttled = 0
+    for (let sent = 0; sent < 30; sent++) {
+      const caller = new AbortController()
+      const reply = fetch('https://api.example/', { signal: caller.signal })
+      reply.catch((error: { code?: string }) => {
+        if (error.code === 'SLUICE_THROTTLED') throttled++
+      })
+      clock.advance(100)
+      if (isAborted) caller.abort()
+      await new Promise(setImmediate)
+    }
+    return throttled === 0
+  }
+
+  test('mean that the upstream hangs', async () => {
+    expect(await areAllSent(false)).toBe(false)
+  })
+
+  test('mean nothing if their callers have aborted them', async () => {
+    expect(await areAllSent(true)).toBe(true)
+  })
 })

@@ -21,14 +21,13 @@ const TEST_COST = 0.03
 const [LONGEST_HOLD_MS, LONGEST_WAIT_MS] = [40_000, 5_000]
 /** Refused requests from which on a paced rate is too high. An accepted one makes up for this part of one. */
 const [PACED_EVIDENCE, PACED_TOLERANCE] = [3, 0.15]
-/** A rate is proven if so many requests, and those of a second, were accepted. */
+/** A rate is proven if this many requests, and as many as it sends in a second, were accepted. */
 const PROOF = 5
 const SMALL_CUT = 0.93
 const MOST_AFTER_CUT = 0.9
-/** From this share of accepted requests on, an upstream is taken to accept bursts. */
+/** An upstream that accepts this share of all requests is taken to accept bursts. */
 const TOLERANT = 0.65
-/** Late replies lower a rate if this share or less was accepted of so many requests. */
-const [LATE_SHARE, LATE_REPLIES] = [0.4, 8]
+/** So many accepted requests show the rate that an upstream accepts. */
 const MEASURED = 10
 const NOT_LIMITED_MS = 5_000
 const FORGOTTEN_MS = 60_000
@@ -44,13 +43,11 @@ export class LearnedRate {
   readonly #calls = new CallRate()
   readonly #pace = new Pace()
   readonly #silence = new Silence()
-  #replies = new Replies()
-  #earlier = new Replies()
+  readonly #replies = new Replies()
   /** Refused requests above what is tolerated. */
   #refused = 0
-  /** Requests sent before do not count for this rate, and those before the second time for no rate. */
+  /** Requests that were sent before do not count. */
   #changedAtMs = -Infinity
-  #countedFromMs = -Infinity
   #proven = 0
   #tried = 0
   #proof = 0
@@ -114,23 +111,10 @@ export class LearnedRate {
   learn(sent: Sent, isAccepted: boolean, waitMs: number, now: number): void {
     this.#silence.answered()
     if (isAccepted) this.#silence.accepted(now - sent.atMs)
-    if (sent.atMs < this.#changedAtMs) this.#learnLate(sent, isAccepted)
-    else if (isAccepted) this.#accept(sent, now)
+    // requests that were sent at an earlier rate
+    if (sent.atMs < this.#changedAtMs) return
+    if (isAccepted) this.#accept(sent, now)
     else this.#refuse(sent, waitMs, now)
-  }
-
-  /** If replies take long, a rate is lowered long before most replies to its requests arrive. */
-  #learnLate(sent: Sent, isAccepted: boolean): void {
-    const earlier = this.#earlier
-    if (sent.atMs < this.#countedFromMs) return
-    earlier.add(sent.atMs, isAccepted)
-    if (isAccepted || earlier.share > LATE_SHARE || earlier.all < LATE_REPLIES) return
-    if (earlier.spanMs(sent.atMs) < WINDOW_MS) return
-    const perMs = Math.max(earlier.perMs * earlier.share, PROBES)
-    if (perMs >= this.#pace.perMs) return
-    this.#pace.perMs = perMs
-    this.#proven = this.#tried = this.#hold = 0
-    this.#growth = SEARCH
   }
 
   #accept(sent: Sent, now: number): void {
@@ -141,7 +125,7 @@ export class LearnedRate {
     if (!this.#isPaced) return
     if (this.#ceiling === PROBES) {
       // timeouts of requests that were sent before are about the outage
-      this.#changedAtMs = this.#countedFromMs = sent.atMs
+      this.#changedAtMs = sent.atMs
       this.#refused = 0
     }
     this.#pace.accept(sent, this.#hold === 0)
@@ -156,7 +140,7 @@ export class LearnedRate {
   }
 
   #refuse(sent: Sent, waitMs: number, now: number): void {
-    // while single requests are sent, only an accepted one tells something new
+    // while single requests are sent, only an accepted one shows something new
     if (this.#ceiling === PROBES) return
     this.#replies.add(sent.atMs, false)
     const isPaced = this.#isPaced
@@ -188,12 +172,10 @@ export class LearnedRate {
     this.#pace.perMs = Math.max(this.#pace.perMs, LEAST)
     this.#pace.restart(tokens, now)
     this.#changedAtMs = this.#stepAtMs = this.#grownAtMs = this.#limitedAtMs = now
-    this.#replies.perMs = before
-    ;[this.#earlier, this.#replies] = [this.#replies, this.#earlier]
     this.#replies.clear()
   }
 
-  /** Returns the number of requests that may be sent at once: those of a second if most were accepted. */
+  /** Returns the number of requests that may be sent at once: a second's worth if most were accepted. */
   #start(perMs: number): number {
     const isTolerant = this.#replies.share > TOLERANT
     this.#pace.start(perMs, perMs * WINDOW_MS, isTolerant)

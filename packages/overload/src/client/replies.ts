@@ -1,15 +1,9 @@
 /** Replies to requests that were sent at one rate. */
 export class Replies {
-  /** The rate, in requests per ms. */
-  perMs = Infinity
   /** When the first of these requests was sent. */
   #sinceMs = 0
   #all = 0
   #accepted = 0
-
-  get all(): number {
-    return this.#all
-  }
 
   get accepted(): number {
     return this.#accepted
@@ -36,13 +30,8 @@ export class Replies {
     this.#sinceMs = (this.#sinceMs + now) / 2
   }
 
-  /** Ms over which the requests were sent. */
-  spanMs(sentAtMs: number): number {
-    return sentAtMs - this.#sinceMs
-  }
-
   /** Accepted requests per ms, over at least `leastMs`. */
   acceptedPerMs(sentAtMs: number, leastMs: number): number {
-    return (this.#accepted + 0.5) / Math.max(leastMs, this.spanMs(sentAtMs))
+    return (this.#accepted + 0.5) / Math.max(leastMs, sentAtMs - this.#sinceMs)
   }
 }

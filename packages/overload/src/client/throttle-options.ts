@@ -10,8 +10,8 @@ export interface ThrottleOptions {
    */
   readonly k?: number | undefined
   /**
-   * Number of refused requests, above those that `k` permits, from which on fewer requests are sent, an integer of at
-   * least 0. Default: 8.
+   * Number of refused requests beyond what `k` permits at which the client starts to send less, an integer of at least
+   * 0. Default: 8.
    */
   readonly minRequests?: number | undefined
   /** Largest share of requests that are sent again, from 0 to 1. 100 requests can be saved up. Default: 0.1. */
