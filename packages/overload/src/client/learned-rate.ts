@@ -27,7 +27,7 @@ const SMALL_CUT = 0.93
 const MOST_AFTER_CUT = 0.9
 /** An upstream that accepts this share of all requests is taken to accept bursts. */
 const TOLERANT = 0.65
-/** So many accepted requests show the rate that an upstream accepts. */
+/** Number of accepted requests that show the rate of an upstream, and not only a lower bound. */
 const MEASURED = 10
 const NOT_LIMITED_MS = 5_000
 const FORGOTTEN_MS = 60_000
