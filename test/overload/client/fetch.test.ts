@@ -55,9 +55,9 @@ describe('adaptiveThrottle of fetch', () => {
   test.each([429, 503, 0])('stops sending to an origin that answers %d, and to no other', async (status) => {
     const fetch = adaptiveThrottle(globalThis.fetch, { clock, retries: 0, random: () => 0 })
     failing(status, 100)
-    for (let sent = 0; sent < 10; sent++) await fetch(upstream.url).catch(() => {})
+    for (let sent = 0; sent < 8; sent++) await fetch(upstream.url).catch(() => {})
     await expect(fetch(upstream.url)).rejects.toMatchObject({ code: 'SLUICE_THROTTLED', retryAfterMs: 0 })
-    expect(seen).toHaveLength(10)
+    expect(seen).toHaveLength(8)
     expect(await (await fetch(new URL(other.url))).text()).toBe('other')
     expect(await (await fetch(new Request(other.url))).text()).toBe('other')
   })
@@ -79,7 +79,7 @@ describe('adaptiveThrottle of fetch', () => {
         await expect(answer).rejects.toThrow(reason?.message ?? /aborted/)
       }
     }
-    for (let sent = 0; sent < 10; sent++) {
+    for (let sent = 0; sent < 8; sent++) {
       await expect(fetch(upstream.url, { signal: AbortSignal.timeout(1) })).rejects.toThrow(/timeout/)
     }
     await expect(fetch(upstream.url)).rejects.toMatchObject({ code: 'SLUICE_THROTTLED' })
@@ -138,6 +138,7 @@ describe('adaptiveThrottle of fetch', () => {
 describe('retries of adaptiveThrottle', () => {
   test.each([
     ['GET', undefined],
+    ['QUERY', 'select'],
     ['PUT', 'text'],
     ['put', new URLSearchParams('a=b')],
     ['DELETE', new TextEncoder().encode('bytes')],
@@ -331,7 +332,6 @@ describe.each([
   test.each([
     [{ k: 0.5 }, /k: expected a number from 1 to 1000, received 0.5/],
     [{ k: '2' }, /k: expected/],
-    [{ window: 60 }, /window: expected a duration/],
     [{ minRequests: -1 }, /minRequests: expected/],
     [{ retryBudget: 10 }, /retryBudget: expected a number from 0 to 1, received 10/],
     [{ retries: 11 }, /retries: expected an integer from 0 to 10, received 11/],

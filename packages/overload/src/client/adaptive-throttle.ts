@@ -28,8 +28,8 @@ export interface AdaptiveThrottleOptions<F extends FetchLike = typeof fetch> ext
 }
 
 const OPTIONS = [...THROTTLE_OPTIONS, 'key', 'retries'] as const
-// RFC 9110 section 9.2.2
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+// RFC 9110 section 9.2.2, and QUERY of draft-ietf-httpbis-safe-method-w-body
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY', 'PUT', 'DELETE'])
 const OVERLOADED = new Set([429, 503])
 
 interface Init {
@@ -40,7 +40,7 @@ interface Init {
 }
 
 /**
- * Returns a `fetch` that sends as many requests to each upstream as it is likely to accept, and sends none while the
+ * Returns a `fetch` that learns at which rate each upstream accepts requests, sends no more, and sends none while the
  * upstream asks for none by `Retry-After`, `RateLimit` or one of the older fields of rate limits. A response with the
  * status 429 or 503, a network error and a timeout mean that a request was not accepted. Requests that are not sent
  * reject with the code `SLUICE_THROTTLED`. The result also has a method `stats`, which counts requests by upstream.

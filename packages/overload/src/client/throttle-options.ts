@@ -5,14 +5,17 @@ import { badOption, clockOf, integerFrom, optionalFunction, parseDuration, parse
 /** Options of `adaptiveThrottle` and `throttled`. */
 export interface ThrottleOptions {
   /**
-   * Number of requests sent for each one that the upstream accepts, at least 1. A smaller number protects the upstream
-   * more, a larger number notices sooner that it has recovered. Default: 2.
+   * Number of requests that may be sent for each one that the upstream accepts, from 1 to 1,000. All requests are sent
+   * while fewer are refused. Default: 1.4.
    */
   readonly k?: number | undefined
-  /** Time over which requests and accepted requests are counted. Default: `'2m'`. */
-  readonly window?: Duration | undefined
-  /** Number of requests in the window below which all are sent, an integer of at least 0. Default: 10. */
+  /**
+   * Number of refused requests beyond what `k` permits at which the client starts to send less, an integer of at least
+   * 0. Default: 8.
+   */
   readonly minRequests?: number | undefined
+  /** Time without calls after which nothing is remembered of an upstream. Default: `'1m'`. */
+  readonly window?: Duration | undefined
   /** Largest share of requests that are sent again, from 0 to 1. 100 requests can be saved up. Default: 0.1. */
   readonly retryBudget?: number | undefined
   /** Longest time to wait before a retry; if the upstream asks for more, there is no retry. Default: 10,000. */
@@ -26,7 +29,7 @@ export interface ThrottleOptions {
   readonly maxUpstreams?: number | undefined
   /** Source of time. Default: the system clock. */
   readonly clock?: Partial<Clock> | undefined
-  /** Source of randomness: returns a number from 0 to 1, without 1. Default: `Math.random`. */
+  /** Source of randomness of retries: returns a number from 0 to 1, without 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined
 }
 
@@ -57,7 +60,7 @@ export interface ThrottleRules {
 
 /** Returns options with their defaults. `owner` is the start of messages. */
 export function throttleRules(owner: string, options: ThrottleOptions): ThrottleRules {
-  const { k = 2, window = '2m', minRequests = 10, retryBudget = 0.1, random = Math.random } = options
+  const { k = 1.4, window = '1m', minRequests = 8, retryBudget = 0.1, random = Math.random } = options
   const { maxRetryDelayMs = 10_000, maxRetryAfterMs = 300_000, maxUpstreams = 1_000, clock } = options
   optionalFunction(`${owner}: random`, random)
   return {

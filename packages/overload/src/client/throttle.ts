@@ -1,6 +1,7 @@
 import { messageOf, pause, warnOnce } from '@sluice/limiter-core/backend'
 import { RecentMap } from '../recent-map.ts'
 import type { ThrottleRules } from './throttle-options.ts'
+import { ThrottledError } from './throttled-error.ts'
 import { type Reply, Upstream } from './upstream.ts'
 
 const FIRST_BACKOFF_MS = 100
@@ -56,19 +57,19 @@ export class Throttle implements ThrottleStats {
   /** Sends a call, and sends it again if the upstream is overloaded. Rejects with a `ThrottledError` if it is not sent. */
   async run<T>(call: Call<T>): Promise<T> {
     const upstream = this.#upstreams.use(call.key, () => new Upstream(this.#rules))
-    const refusal = upstream.admit()
-    if (refusal) {
+    let admitted = upstream.admit()
+    if (admitted instanceof ThrottledError) {
       upstream.stats.throttled++
-      throw refusal
+      throw admitted
     }
     upstream.retries.deposit()
-    for (let sent = 1; ; sent++) {
+    for (let times = 1; ; times++) {
       upstream.stats.sent++
       const outcome = await outcomeOf(call)
       const reply = call.assess(outcome)
-      upstream.learn(reply)
-      if (reply.kind !== 'overloaded' || sent > call.retries || call.signal?.aborted) return result(outcome)
-      const delayMs = this.#delayMs(reply.waitMs, sent)
+      upstream.learn(admitted, reply)
+      if (reply.kind !== 'overloaded' || times > call.retries || call.signal?.aborted) return result(outcome)
+      const delayMs = this.#delayMs(reply.waitMs, times)
       const isSoon = delayMs <= this.#rules.maxRetryDelayMs
       if (!isSoon || !upstream.retries.withdraw()) return result(outcome)
       try {
@@ -77,14 +78,16 @@ export class Throttle implements ThrottleStats {
         discard(call, outcome)
         throw error
       }
-      if (upstream.admit()) return result(outcome)
+      const again = upstream.admit()
+      if (again instanceof ThrottledError) return result(outcome)
+      admitted = again
       discard(call, outcome)
       upstream.stats.retried++
     }
   }
 
-  #delayMs(waitMs: number, sent: number): number {
-    const backoffMs = FIRST_BACKOFF_MS * 2 ** (sent - 1)
+  #delayMs(waitMs: number, times: number): number {
+    const backoffMs = FIRST_BACKOFF_MS * 2 ** (times - 1)
     return Math.ceil(waitMs + this.#rules.random() * Math.max(backoffMs, waitMs * JITTER))
   }
 }

@@ -1,10 +1,8 @@
-import { RequestHistory } from './request-history.ts'
+import { LearnedRate } from './learned-rate.ts'
+import type { Sent } from './pace.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { ThrottleRules } from './throttle-options.ts'
 import { ThrottledError } from './throttled-error.ts'
-
-/** An upstream that accepts nothing still receives one request in this time, which notices its recovery. */
-const PROBE_MS = 1_000
 
 /** What a client learns from a response or an error of an upstream. */
 export interface Reply {
@@ -19,40 +17,35 @@ export class Upstream {
   readonly retries: RetryBudget
   readonly stats = { sent: 0, retried: 0, throttled: 0 }
   readonly #rules: ThrottleRules
-  readonly #history: RequestHistory
+  readonly #rate: LearnedRate
   #blockedUntilMs = Number.NEGATIVE_INFINITY
-  #sentAtMs = Number.NEGATIVE_INFINITY
 
   constructor(rules: ThrottleRules) {
     this.#rules = rules
     this.retries = new RetryBudget(rules.retryBudget)
-    this.#history = new RequestHistory(rules.windowMs)
+    this.#rate = new LearnedRate(rules.k - 1, rules.minRequests, rules.windowMs)
   }
 
-  /** Decides about a request. Returns undefined if it is to be sent, and the error of its caller otherwise. */
-  admit(): ThrottledError | undefined {
-    const { clock, k, minRequests, random } = this.#rules
-    const now = clock.now()
+  /** Decides about a request. Returns the error of its caller if it is not to be sent. */
+  admit(): Sent | ThrottledError {
+    const now = this.#rules.clock.now()
+    this.#rate.count(now)
     const leftMs = Math.ceil(this.#blockedUntilMs - now)
-    // not counted: otherwise the upstream would receive nothing after the time that it asked for
     if (leftMs > 0) return new ThrottledError(`asked for no requests for another ${leftMs} ms`, leftMs)
-    const requests = this.#history.requests(now)
-    const accepts = this.#history.accepts(now)
-    const rejection = (requests - k * accepts) / (requests + 1)
-    if (requests >= minRequests && now - this.#sentAtMs < PROBE_MS && random() < rejection) {
-      this.#history.add(false, now)
-      return new ThrottledError(`accepted ${accepts} of the last ${requests} requests`, 0)
-    }
-    this.#sentAtMs = now
-    return undefined
+    const sent = this.#rate.admit(now)
+    if (sent) return sent
+    return new ThrottledError(`refuses more than ${Number(this.#rate.perSecond.toPrecision(2))} per second`, 0)
   }
 
   /** Learns from the reply to a request that was sent. */
-  learn({ kind, waitMs }: Reply): void {
+  learn(sent: Sent, { kind, waitMs }: Reply): void {
     const { clock, maxRetryAfterMs } = this.#rules
     const now = clock.now()
-    // requests count when they end: those in flight are neither accepted nor refused
-    if (kind !== 'unknown') this.#history.add(kind === 'accepted', now)
-    if (waitMs > 0) this.#blockedUntilMs = Math.max(this.#blockedUntilMs, now + Math.min(waitMs, maxRetryAfterMs))
+    const boundedMs = Math.min(waitMs, maxRetryAfterMs)
+    if (kind === 'unknown') this.#rate.abandon()
+    else this.#rate.learn(sent, kind === 'accepted', boundedMs, now)
+    if (boundedMs <= 0) return
+    this.#blockedUntilMs = Math.max(this.#blockedUntilMs, now + boundedMs)
+    this.#rate.pauseUntil(this.#blockedUntilMs)
   }
 }
