@@ -19,9 +19,9 @@ export interface Sent {
 /** Sends requests at a rate without bursts, and in as large bursts as an upstream is found to accept. */
 export class Pace {
   /** Requests per ms. `Infinity` sends all. */
-  perMs = Infinity
+  perMs: number = Infinity
   /** Number of requests that may be sent together after a time with fewer requests, besides the first. */
-  burst = 0
+  burst: number = 0
   #tokens = 0
   #refilledAtMs = 0
   #last: Sent = { atMs: -Infinity, isEarly: false, crowd: 0 }
