@@ -16,9 +16,8 @@ export class FairCap {
     this.cap = createInflightLimiter({ limit: 1, backend, clock })
   }
 
-  /** Holds the place for some milliseconds, after a request was refused: usage counts while there is overload. */
+  /** Holds the place for some milliseconds. */
   async use(client: string, ms: number): Promise<void> {
-    await this.#refuse()
     const permit = await this.cap.acquire('', { client })
     this.#clock.advance(ms)
     permit?.release()
@@ -32,14 +31,5 @@ export class FairCap {
       return client
     })
     return Promise.race(asked)
-  }
-
-  async #refuse(): Promise<void> {
-    const holder = await this.cap.acquire('')
-    const client = new AbortController()
-    const others = [this.cap.acquire('', { signal: client.signal }), this.cap.acquire('')]
-    client.abort()
-    holder?.release()
-    await Promise.all(others)
   }
 }

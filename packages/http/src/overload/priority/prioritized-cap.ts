@@ -90,7 +90,7 @@ export class PrioritizedCap {
     const limit = limitOf(cap, key)
     if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
     const now = this.#clock.now()
-    const level = this.#levelOf(options, this.#permits.count(key) * 2 >= limit, now)
+    const level = this.#levelOf(options, (this.#permits.count(key) + weight) * 2 >= limit, now)
     const isRefused = this.#threshold.refuses(level, now)
     const room = this.#roomOf(key, cap)
     const isNext = !room || room.waiting.level < level
@@ -102,14 +102,13 @@ export class PrioritizedCap {
     return FULL
   }
 
-  /** As long as there is no overload, all clients are equal. `isHalfFull`: whether there might be soon. */
+  /** Clients are equal while less than half of the places are held and there was no overload for some time. */
   #levelOf({ priority, client }: AcquireOptions, isHalfFull: boolean, now: number): number {
     const isCalm = this.#threshold.isLongCalm(now)
     this.#comparesClients = isHalfFull || !isCalm
     if (client === undefined) return levelOf(priority, COHORTS - 1)
-    if (!isCalm) return levelOf(priority, this.#usage.cohortOf(client))
-    this.#usage.asked(client)
-    return levelOf(priority, COHORTS - 1)
+    if (isCalm) this.#usage.asked(client)
+    return levelOf(priority, this.#comparesClients ? this.#usage.cohortOf(client) : COHORTS - 1)
   }
 
   #fits(key: string, level: number, weight: number, limit: number, isRefused: boolean): boolean {
@@ -175,7 +174,7 @@ export class PrioritizedCap {
     const { weight, signal, client } = options
     // without the cap, whose limit may have changed since the request arrived
     const permit = this.#permits.acquire(key, { weight, signal })
-    if (client === undefined || 'allowed' in permit || this.#threshold.isLongCalm(this.#clock.now())) return permit
+    if (client === undefined || 'allowed' in permit || !this.#comparesClients) return permit
     const account = this.#usage.began(client)
     return new WatchedPermit(permit, this.#clock, (heldMs) => this.#usage.ended(account, heldMs))
   }
