@@ -64,7 +64,7 @@ const KINDS = [
 ] as const satisfies readonly (readonly [string, Partial<Scene>])[]
 
 describe.each(KINDS)(`an upstream that %s (seed ${seed})`, (name, kind) => {
-  test.each([[5, 125, 30], [100, 125, 30], [500, 10, 30], ...(name === 'refuses' ? [[100, 125, 300]] : [])])(
+  test.each([[5, 125, 30], [100, 40, 30], [500, 10, 30], ...(name === 'refuses' ? [[50, 40, 300]] : [])])(
     '%d calls per second, after %d healthy seconds, for %d s',
     async (calls, healthy, outage) => {
       const back = healthy + outage
