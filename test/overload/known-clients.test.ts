@@ -35,6 +35,18 @@ test('a flood of names takes bounded memory, and displaces no client that goes o
   expect(known.size).toBeLessThanOrEqual(2 * 8_192)
 })
 
+test('names that are asked for again take no more memory', () => {
+  const known = new KnownClients(0)
+  const earlier: string[] = []
+  for (let round = 0; round < 6; round++) {
+    const names = Array.from({ length: 8_191 }, (_, index) => `${round} ${index}`)
+    for (const name of names) known.add(name, round)
+    for (const name of earlier) known.has(name)
+    earlier.push(...names)
+  }
+  expect(known.size).toBeLessThanOrEqual(2 * 8_192)
+})
+
 test('a clock that was set back keeps clients known, and lets new ones become known again', () => {
   const known = new KnownClients(10 * MINUTE)
   known.add('regular', 10 * MINUTE)

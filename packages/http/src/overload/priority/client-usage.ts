@@ -54,15 +54,15 @@ export class ClientUsage {
       this.#largest *= DECAY ** (1 + (now - this.#decayAt) / DECAY_MS)
       this.#decayAt = now + DECAY_MS
     } else if (now < this.#decayAt - DECAY_MS) this.#decayAt = now + DECAY_MS
-    const usedMs = LARGEST - this.#used.peek(this.#accountOf(client)).verdicts[0].remaining
+    const account = this.#known.has(client) ? client : NEW
+    const usedMs = LARGEST - this.#used.peek(account).verdicts[0].remaining
     if (usedMs > this.#largest) this.#largest = usedMs
     return this.#largest === 0 ? COHORTS - 1 : Math.round((1 - usedMs / this.#largest) * (COHORTS - 1))
   }
 
   /** Records that work of a client has begun. Returns the account that it counts for. */
   began(client: string): string {
-    this.#known.addIfFew(client, this.#clock.now())
-    const account = this.#accountOf(client)
+    const account = this.#known.addIfFew(client, this.#clock.now()) ? client : NEW
     this.#add(account, this.#meanMs)
     return account
   }
@@ -79,10 +79,6 @@ export class ClientUsage {
   close(): void {
     this.#opened?.close()
     this.#opened = undefined
-  }
-
-  #accountOf(client: string): string {
-    return this.#known.has(client) ? client : NEW
   }
 
   get #used(): Limiter<Decision> {

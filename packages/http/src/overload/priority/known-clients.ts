@@ -27,24 +27,30 @@ export class KnownClients {
   has(client: string): boolean {
     if (this.#recent.has(client)) return true
     if (!this.#older.has(client)) return false
-    this.#recent.add(client)
+    this.#put(client)
     return true
   }
 
   add(client: string, now: number): void {
-    if (this.#recent.size >= CLIENTS || !(Math.abs(now - this.#renewedAt) < REMEMBERED_MS)) this.#renew(now)
-    this.#recent.add(client)
+    if (!(Math.abs(now - this.#renewedAt) < REMEMBERED_MS)) this.#renew(now)
+    this.#put(client)
   }
 
-  /** Adds a client while there is overload, if there have not been too many. */
-  addIfFew(client: string, now: number): void {
-    if (this.has(client)) return
+  /** Adds a client while there is overload, if there have not been too many. Returns whether it is known. */
+  addIfFew(client: string, now: number): boolean {
+    if (this.has(client)) return true
     // the clock may have been set back
     if (this.#nextAt > now + ONE_IN_MS) this.#nextAt = now
     const at = Math.max(this.#nextAt, now - (BURST - 1) * ONE_IN_MS)
-    if (at > now) return
+    if (at > now) return false
     this.#nextAt = at + ONE_IN_MS
     this.add(client, now)
+    return true
+  }
+
+  #put(client: string): void {
+    if (this.#recent.size >= CLIENTS) this.#renew(this.#renewedAt)
+    this.#recent.add(client)
   }
 
   #renew(now: number): void {

@@ -15,7 +15,7 @@ const LEAST_PART = 0.6
 const CALM_AFTER = 3
 /** Intervals without a full cap after which there has been no overload for long. */
 const LONG_CALM = 100
-/** Parts of a limit that stay free under overload: for each higher priority, and in the highest for clients below their share. */
+/** Parts of a limit that stay free: for each higher priority, and in the highest for clients below their share. */
 const [RESERVED, RESERVED_OF_CUT] = [0.07, 0.12]
 /** Part of a limit that must be free for requests below the threshold. */
 const SPARE = 0.25

@@ -30,7 +30,8 @@ const IMPATIENCE = 0.2
 /**
  * A short queue: highest level first; among equal levels first come, first served. While work of a priority below
  * `critical`, or more important work, has waited all the time for `maxWaitMs`, that priority is served the latest first
- * and waits only a fifth of `maxWaitMs`: the oldest would probably give up before their answer. Sources: CoDel, and the adaptive LIFO of Facebook's Wangle.
+ * and waits only a fifth of `maxWaitMs`: the oldest would probably give up before their answer. Sources: CoDel, and the
+ * adaptive LIFO of Facebook's Wangle.
  */
 export class WaitingRoom {
   readonly #options: WaitingRoomOptions
