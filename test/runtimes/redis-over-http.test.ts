@@ -67,6 +67,29 @@ test(
   TIMEOUT_MS,
 )
 
+test(
+  'two Workers together admit no more than a cap in Redis, and release the places after their responses',
+  async () => {
+    const ask = async (url: string): Promise<{ status: number; working: number }[]> => {
+      const answers = []
+      for (let sent = 0; sent < 15; sent++) {
+        const response = await fetch(`${url}/capped`, { headers: { 'cf-connecting-ip': '192.0.2.1' } })
+        const { working = 0 } = (await response.json()) as { readonly working?: number }
+        answers.push({ status: response.status, working })
+      }
+      return answers
+    }
+    const answers = (await Promise.all(worker.urls.flatMap((url) => Array(4).fill(url).map(ask)))).flat()
+    const counts = countOf(answers.map(({ status }) => status))
+    expect(Object.keys(counts)).toEqual(['200', '503'])
+    expect(counts[200]).toBeGreaterThan(15)
+    expect(Math.max(...answers.map(({ working }) => working))).toBe(3)
+    const names = await server.client().keys('*inflight*')
+    expect([names, worker.output()]).toEqual([[], expect.anything()])
+  },
+  TIMEOUT_MS,
+)
+
 test('what shares calls between requests is refused when a Worker starts', async () => {
   const response = await fetch(worker.url)
   expect(await response.json()).toEqual(Array(4).fill('SLUICE_BAD_OPTION'))

@@ -1,9 +1,15 @@
-import { RemoteBackend, RemoteCalls, type RemoteRequest, ServerState } from '@sluice/fleet/backend'
+import {
+  keepRunning,
+  RemoteBackend,
+  RemoteCalls,
+  type RemoteRequest,
+  ServerState,
+  type WaitUntil,
+} from '@sluice/fleet/backend'
 import { type Clock, type Interruption, Observers } from '@sluice/limiter-core/backend'
 import type { LimitStub } from './calls/limit-namespace.ts'
 import { ObjectTransport } from './calls/object-transport.ts'
 import type { ShardNames } from './calls/shard-names.ts'
-import type { WaitUntil } from './calls/wait-until.ts'
 
 export interface ObjectBackendDeps {
   readonly identity: object
@@ -78,13 +84,4 @@ function newShard(deps: ObjectBackendDeps, number: number, observers: Observers)
     sent: (call) => keepRunning(waitUntil, call),
   })
   return { server, requests }
-}
-
-/** Lets the runtime finish calls that no caller awaits, such as refunds and probes. */
-function keepRunning(waitUntil: WaitUntil | undefined, call: Promise<unknown>): void {
-  try {
-    waitUntil?.(call)
-  } catch {
-    // not within a request of a Worker
-  }
 }

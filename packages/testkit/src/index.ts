@@ -53,7 +53,12 @@ export {
 } from './contracts/counter-contract.ts'
 export { type HoldContractOptions, holdContract } from './contracts/hold-contract.ts'
 export { hostileKeys } from './contracts/hostile-keys.ts'
-export { inflightContract, type MadeInflightOptions, type MakeInflightLimiter } from './contracts/inflight-contract.ts'
+export {
+  type InflightContractOptions,
+  inflightContract,
+  type MadeInflightOptions,
+  type MakeInflightLimiter,
+} from './contracts/inflight-contract.ts'
 export { openedCounter } from './contracts/opened-counters.ts'
 export { PolicyDriver } from './contracts/policy-driver.ts'
 export {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { invalidReply, lateFailure } from '../client/redis-failure.ts'
 import { inflightHold } from '../lua/scripts.ts'
 import {
@@ -8,9 +7,33 @@ import {
   type TimedCallsOptions,
   type TimedReply,
 } from '../server-time/timed-calls.ts'
-import type { HoldReply, KeyReport } from './key-report.ts'
 
-export interface HoldScriptOptions extends TimedCallsOptions {
+/** What a call reports about one key, and what it requests. */
+export interface HoldRequest {
+  /** Redis key. */
+  readonly name: string
+  /** Arguments for `inflight-hold.lua`. */
+  readonly args: readonly number[]
+  /** Number of reply elements that concern this key. */
+  readonly replies: number
+}
+
+/** Reply of the server about one key. */
+export interface HoldReply {
+  /** Error of this key. If it is set, the other fields are invalid. */
+  readonly failure?: string | undefined
+  /** Number of reported places that this process may keep. */
+  readonly kept: number
+  /** Number of places that all processes hold. */
+  readonly total: number
+  /** Number of granted acquires in each run. */
+  readonly granted: readonly number[]
+}
+
+/** The holder of the places of a call. */
+export interface Holder {
+  /** Random id of a process, or of a permit that nothing renews. */
+  readonly id: string
   readonly leaseMs: number
 }
 
@@ -19,15 +42,11 @@ interface RawReply extends TimedReply {
   readonly parts: readonly unknown[]
 }
 
-/** Reports the held places of this process to Redis and requests more. */
+/** Reports held places to Redis and requests more. */
 export class HoldScript {
-  readonly #leaseMs: number
   readonly #calls: TimedCalls
-  /** Random id of this process. */
-  readonly #process = randomBytes(9).toString('base64url')
 
-  constructor(options: HoldScriptOptions) {
-    this.#leaseMs = options.leaseMs
+  constructor(options: TimedCallsOptions) {
     this.#calls = new TimedCalls(options)
   }
 
@@ -40,12 +59,18 @@ export class HoldScript {
    * Returns one reply per request. Rejects with a `RedisFailure` if the call failed or reached Redis after `deadlineAt`
    * (process clock), in which case it has no effect.
    */
-  async run(requests: readonly KeyReport[], deadlineAt: number): Promise<readonly HoldReply[]> {
-    const keys = requests.map(({ holding }) => holding.name)
+  async run(
+    { id, leaseMs }: Holder,
+    requests: readonly HoldRequest[],
+    deadlineAt: number,
+  ): Promise<readonly HoldReply[]> {
+    const keys = requests.map(({ name }) => name)
     const args = requests.flatMap((request) => request.args)
-    const compose = (time: TimeArg): ScriptCall => {
-      return { script: inflightHold, keys, args: [time, this.#process, this.#leaseMs, ...args] }
-    }
+    const compose = (time: TimeArg): ScriptCall => ({
+      script: inflightHold,
+      keys,
+      args: [time, id, leaseMs, ...args],
+    })
     const reply = await this.#calls.run({ key: keys[0], compose, read: rawReply }, deadlineAt)
     if (!reply) throw lateFailure()
     return repliesOf(requests, reply.parts)
@@ -58,7 +83,7 @@ function rawReply(reply: unknown): RawReply {
   return { now: Number(now), late: Number(late) === 1, parts }
 }
 
-function repliesOf(requests: readonly KeyReport[], reply: readonly unknown[]): HoldReply[] {
+function repliesOf(requests: readonly HoldRequest[], reply: readonly unknown[]): HoldReply[] {
   let at = 0
   return requests.map(({ replies }) => {
     const [kept, total, ...granted] = reply.slice(at, at + replies)

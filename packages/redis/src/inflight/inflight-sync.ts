@@ -3,8 +3,9 @@ import { afterThisTurn, type Breaker, type Clock, type Deadlines } from '@sluice
 import { hashSlot } from '../client/hash-slot.ts'
 import { failureOf, RedisFailure } from '../client/redis-failure.ts'
 import { CROSSSLOT } from '../runners/custom-runner.ts'
+import type { HoldReply } from './hold-script.ts'
 import type { KeyPermits } from './key-permits.ts'
-import { type HoldReply, KeyReport, worstFailure } from './key-report.ts'
+import { KeyReport, worstFailure } from './key-report.ts'
 import type { SuspensionDetector } from './suspension.ts'
 import { WaitingBySlot } from './waiting-by-slot.ts'
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   type AcquireOptions,
   type BreakerState,
@@ -76,6 +77,7 @@ export class InflightTable implements InflightBackend {
     this.#background = new Deadlines(clock, deadlineMs)
     this.#standstill = new SuspensionDetector(options, this.#deadlines)
     this.#script = new HoldScript(options)
+    const holder = { id: randomBytes(9).toString('base64url'), leaseMs: options.leaseMs }
     this.#heartbeat = new Heartbeat({ ...options, beat: () => this.#beat(), slept: (now) => this.#slept(now) })
     const awake = (): void => this.#heartbeat.checkSuspension()
     const changed = (holding: KeyPermits): void => this.#report(holding)
@@ -87,7 +89,7 @@ export class InflightTable implements InflightBackend {
       deadlines: this.#background,
       standstill: this.#standstill,
       hashSlotOf: (name) => (runner.clustered ? hashSlot(name) : 0),
-      run: (requests, deadlineAt) => this.#script.run(requests, deadlineAt),
+      run: (requests, deadlineAt) => this.#script.run(holder, requests, deadlineAt),
       failed: (failure) => this.#failed(failure),
       freed: (holding) => this.#holdings.prune(holding),
     })
@@ -96,7 +98,7 @@ export class InflightTable implements InflightBackend {
 
   acquire(
     key: string,
-    { weight = 1, signal, cap = this.#defaultCap() }: AcquireOptions = {},
+    { weight = 1, signal, cap = capOf(this.#options.cap) }: AcquireOptions = {},
   ): MaybePromise<Permit | Denial> {
     if (weight > cap.limit) return WEIGHT_EXCEEDS_LIMIT
     if (signal?.aborted) return FULL
@@ -109,7 +111,7 @@ export class InflightTable implements InflightBackend {
   }
 
   /** Returns the number of held places: of all processes, or of this process alone while Redis is unavailable. */
-  count(key: string, cap: Cap = this.#defaultCap()): MaybePromise<number> {
+  count(key: string, cap: Cap = capOf(this.#options.cap)): MaybePromise<number> {
     const holding = this.#holdingOf(key, cap)
     if (this.#decidesAlone(holding)) return holding.places
     const count = new Deferred<number>()
@@ -133,14 +135,6 @@ export class InflightTable implements InflightBackend {
       this.#background.close()
     }
     await this.#deadlines.race(this.#sync.drained(), { answered: done, failed: done, late: done })
-  }
-
-  #defaultCap(): Cap {
-    if (this.#options.cap) return this.#options.cap
-    throw new SluiceError(
-      'SLUICE_BAD_LIMIT',
-      'redisInflight: limit: expected an integer of at least 1 if acquire is called without a cap, received undefined',
-    )
   }
 
   #holdingOf(key: string, cap: Cap): KeyPermits {
@@ -203,4 +197,13 @@ export class InflightTable implements InflightBackend {
     this.#health.reportFailure(failure.code, failure)
     this.#options.observers.event('backendFailed', { backend: NAME, cause: failure.code, error: failure })
   }
+}
+
+/** Returns the cap for callers that pass none. Throws `SLUICE_BAD_LIMIT` if there is none. */
+export function capOf(cap: Cap | undefined): Cap {
+  if (cap) return cap
+  throw new SluiceError(
+    'SLUICE_BAD_LIMIT',
+    'redisInflight: limit: expected an integer of at least 1 if acquire is called without a cap, received undefined',
+  )
 }

@@ -1,19 +1,8 @@
 import { FULL } from '@sluice/limiter-core/backend'
 import { failureOfText, type RedisFailure } from '../client/redis-failure.ts'
+import type { HoldReply, HoldRequest } from './hold-script.ts'
 import type { KeyPermits, KeyRequest } from './key-permits.ts'
 import type { PendingAcquire } from './pending-acquire.ts'
-
-/** Reply of the server about one key. */
-export interface HoldReply {
-  /** Error of this key. If it is set, the other fields are invalid. */
-  readonly failure?: string | undefined
-  /** Number of reported places that this process may keep. */
-  readonly kept: number
-  /** Number of places that all processes hold. */
-  readonly total: number
-  /** Number of granted acquires in each run. */
-  readonly granted: readonly number[]
-}
 
 /** Consecutive acquires of the same weight. */
 interface Run {
@@ -22,7 +11,7 @@ interface Run {
 }
 
 /** Part of a call that concerns one key, and the callers that wait for the reply. */
-export class KeyReport {
+export class KeyReport implements HoldRequest {
   readonly holding: KeyPermits
   readonly #request: KeyRequest
   readonly #runs: readonly Run[]
@@ -33,7 +22,10 @@ export class KeyReport {
     this.#runs = runsOf(request.acquires)
   }
 
-  /** Arguments for `inflight-hold.lua`. */
+  get name(): string {
+    return this.holding.name
+  }
+
   get args(): readonly number[] {
     const { held, lapsed } = this.#request
     const runs = this.#runs.flatMap(({ weight, acquires }) => [weight, acquires.length])
@@ -41,7 +33,6 @@ export class KeyReport {
     return [held, lapsed ? 1 : 0, this.holding.cap.limit, patienceMs, this.#runs.length, ...runs]
   }
 
-  /** Number of reply elements that concern this key. */
   get replies(): number {
     return 2 + this.#runs.length
   }

@@ -1,4 +1,6 @@
+import { isWorker } from '@sluice/fleet/backend'
 import {
+  badOption,
   type Cap,
   type Clock,
   checkedUnits,
@@ -21,9 +23,9 @@ import {
 import { countIdentity } from '../client/count-identity.ts'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
 import type { RedisClient } from '../runners/redis-client.ts'
-import { refusedInWorkers } from '../runners/refused-in-workers.ts'
 import { scriptRunner } from '../runners/script-runner.ts'
-import { InflightTable } from './inflight-table.ts'
+import { ExpiringPermits } from './expiring-permits.ts'
+import { InflightTable, type InflightTableOptions } from './inflight-table.ts'
 
 export interface RedisInflightOptions extends EntityKeyOptions {
   /**
@@ -40,8 +42,8 @@ export interface RedisInflightOptions extends EntityKeyOptions {
   /** Maximum wait for Redis before this process decides by its own count, from 1 to 60,000 ms. Default: 50 ms. */
   readonly deadlineMs?: Duration | undefined
   /**
-   * Time after which a permit is revoked, from 1 ms to 2^31 - 1 ms. The `maxHoldMs` of a cap takes precedence. Default:
-   * never.
+   * Time after which a permit is revoked, from 1 ms to 2^31 - 1 ms. The `maxHoldMs` of a cap takes precedence. Required
+   * on Cloudflare Workers. Default: never.
    */
   readonly maxHoldMs?: Duration | undefined
   /** Receive `backendFailed` and `breaker` events when Redis fails and recovers. Default: none. */
@@ -80,13 +82,15 @@ const MIN_DEADLINES = 3
  * place is granted until enough have been released. A process that could not renew for a whole lease loses as many
  * permits, the newest first, as other processes have taken its places.
  *
+ * On Cloudflare Workers no process can renew leases. Each permit is a lease of `maxHoldMs` there, and after a crash its
+ * places become free when that has passed.
+ *
  * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_LIMIT`, `SLUICE_BAD_DURATION` or `SLUICE_SECRET_MISSING` if an option is
  * invalid. `acquire` and `count` never reject because of Redis and never wait longer than `deadlineMs`, or twice as
  * long if the process itself was suspended.
  */
 export function redisInflight(client: RedisClient | ScriptRunner, options: RedisInflightOptions = {}): InflightBackend {
   optionsOf('redisInflight', options, OPTIONS)
-  refusedInWorkers('redisInflight')
   const { limit, serverTime } = options
   const maxHoldMs =
     options.maxHoldMs === undefined ? undefined : parseTimerMs(options.maxHoldMs, 'redisInflight: maxHoldMs')
@@ -96,7 +100,7 @@ export function redisInflight(client: RedisClient | ScriptRunner, options: Redis
   const scope = parseScope(options.scope ?? 'default')
   const countOf = countNames(scope)
   const runner = scriptRunner(client)
-  return new InflightTable({
+  const table: InflightTableOptions = {
     ...timesOf(options),
     runner,
     identity: countIdentity(runner, JSON.stringify([keys.identity, scope])),
@@ -106,7 +110,14 @@ export function redisInflight(client: RedisClient | ScriptRunner, options: Redis
     maxHoldMs,
     serverTime,
     nameOf: (key, cap) => keys.name(key, countOf(cap)),
-  })
+  }
+  if (!isWorker()) return new InflightTable(table)
+  if (maxHoldMs !== undefined) return new ExpiringPermits({ ...table, maxHoldMs })
+  throw badOption(
+    'redisInflight: maxHoldMs',
+    maxHoldMs,
+    'a duration on Cloudflare Workers, where nothing renews a lease',
+  )
 }
 
 function timesOf(options: RedisInflightOptions): { readonly deadlineMs: number; readonly leaseMs: number } {

@@ -11,8 +11,8 @@
 --
 -- KEYS: one hash per key of a cap.
 -- ARGV: the deadline or time, as in `exact-head`; process; duration of a lease in ms; then for each key: held places; 1
--- if their lease may have expired, otherwise 0; limit; patience in ms; number of runs of requests with the same weight;
--- for each run the weight and the number of requests.
+-- if their lease may have expired, otherwise 0; limit; patience in ms, or -1 if the process does not wait; number of runs
+-- of requests with the same weight; for each run the weight and the number of requests.
 --
 -- Returns 1 if the call was late and did nothing, otherwise 0; the time; then for each key: the number of held places
 -- that the process keeps, or the error of this key; the places of all processes; for each run the number of granted
@@ -163,7 +163,7 @@ for _, key in ipairs(KEYS) do
       end
     end
     local wait
-    if lacks > 0 then wait = waitNow(state.own, since == now, lacks, least)
+    if lacks > 0 and patience >= 0 then wait = waitNow(state.own, since == now, lacks, least)
     elseif wishes > 0 and state.own then wait = false end
     failure = write(key, state, total - state.places, wait)
   end

@@ -1,3 +1,4 @@
+import { isWorker } from '@sluice/fleet/backend'
 import { SluiceError } from '@sluice/limiter-core/backend'
 
 /**
@@ -5,8 +6,7 @@ import { SluiceError } from '@sluice/limiter-core/backend'
  * request that made it, and the others would wait forever.
  */
 export function refusedInWorkers(owner: string): void {
-  const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } }
-  if (navigator?.userAgent !== 'Cloudflare-Workers') return
+  if (!isWorker()) return
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
     `${owner}: cannot run on Cloudflare Workers, where requests share no calls; use redisBackend or Durable Objects`,

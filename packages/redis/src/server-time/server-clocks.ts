@@ -61,13 +61,15 @@ export class ServerClocks {
   }
 
   /**
-   * Reads the time and the identity of the server of `key`. Concurrent calls share one request. Rejects if the runner
+   * Reads the time and the identity of the server of `key`. Concurrent calls share one request, unless the runner
+   * is `perTask`. Rejects if the runner
    * rejects.
    */
   fetch(key: string): Promise<void> {
     const server = this.serverOf(key)
     const sentAt = this.#clock.now()
-    const known = this.#requests.get(server)
+    // a call of a Worker ends with the request that made it
+    const known = this.#runner.perTask ? undefined : this.#requests.get(server)
     if (known && sentAt - known.sentAt < LOST_AFTER_MS) return known.answer
     const settled = (): void => {
       if (this.#requests.get(server) === request) this.#requests.delete(server)
