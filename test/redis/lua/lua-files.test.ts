@@ -15,7 +15,7 @@ const files = filesBelow(folder).filter((path) => path.endsWith('.lua'))
 /** The part of the environment of Redis scripts that our scripts use. */
 const GIVEN: readonly string[] = [
   ...['KEYS', 'ARGV', 'redis', 'math', 'string', 'struct', 'table'],
-  ...['ipairs', 'pairs', 'tonumber', 'type', 'unpack'],
+  ...['ipairs', 'pairs', 'select', 'tonumber', 'type', 'unpack'],
 ]
 
 const plain: readonly CompiledPolicy[] = [

@@ -77,6 +77,7 @@ function algorithmText(path) {
     moves: moves.join('\n'),
     derived: inlined.declarations(GIVEN),
     locals,
+    kept: locals === undefined ? undefined : inlined.inlineResult('resetAfterMs', ['c', 'now'], 'kept'),
     measure: inlined.inlineResult('waitMs', TAKE, 'wait'),
     take: inlined.inline('take', TAKE, ['wait', ...OUTPUT_NAMES.slice(1)]),
     numbers: inlined.inline('numbers', [...TAKE, 'wait'], OUTPUT_NAMES),
@@ -132,6 +133,8 @@ export interface AlgorithmText {
   readonly derived: string
   /** Number of cells that the following texts use as local variables, \`c1\` and so on; undefined for the table \`c\`. */
   readonly locals?: number
+  /** Sets \`kept\` to \`resetAfterMs\`, without functions; undefined for the table \`c\`. */
+  readonly kept?: string
   /** Sets \`wait\` to the wait of \`cost\`, without functions. */
   readonly measure: string
   /** Takes \`cost\` units, and sets \`wait\`, \`left\`, \`reset\` and \`grows\`, without functions. */

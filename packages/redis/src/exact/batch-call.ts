@@ -24,8 +24,9 @@ export const exactForm: CallBuilder = {
       ? { script: takeScript([counter.compiled]), keys: [name], args: soleArgs(counter.compiled, cost, time) }
       : callOfMany([takeOf(counter, cost, name)], time, undefined),
   batch(requests, time, server) {
-    if (requests.length === 1 && server === undefined && isPlainTake(requests[0])) return callOfOne(requests[0], time)
-    return callOfMany(requests, time, server)
+    const [first] = requests
+    const isAlike = server === undefined && isPlainTake(first) && requests.every((one) => isSameRequest(first, one))
+    return isAlike && requests.every(hasOwnKeys) ? callOfAlike(requests, time) : callOfMany(requests, time, server)
   },
 }
 
@@ -46,23 +47,32 @@ export function isPlain({ variants, holds, bookings }: CompiledPolicy): boolean 
   return !variants && !holds && !bookings
 }
 
-/** Whether a request is a take over plain policies with different keys. */
-function isPlainTake({ operation, names, charges }: ScriptRequest): boolean {
-  if (operation !== 'take' || charges.length > MOST_TAKEN) return false
-  return charges.every(({ counter }) => isPlain(counter.compiled)) && new Set(names).size === names.length
+/** Whether a request is a take over plain policies. */
+function isPlainTake({ operation, charges }: ScriptRequest): boolean {
+  return (
+    operation === 'take' && charges.length <= MOST_TAKEN && charges.every(({ counter }) => isPlain(counter.compiled))
+  )
 }
 
-function callOfOne({ charges, names }: ScriptRequest, time: TimeArg): ScriptCall {
+/** Whether the charges of a request have different keys. */
+function hasOwnKeys({ names }: ScriptRequest): boolean {
+  return names.length === 1 || new Set(names).size === names.length
+}
+
+/** Builds the call for takes that differ only in their keys. */
+function callOfAlike(requests: readonly ScriptRequest[], time: TimeArg): ScriptCall {
+  const [{ charges, names }] = requests
   const [{ counter, cost: soleCost }] = charges
   const script = takeScript(charges.map((charge) => charge.counter.compiled))
+  const keys = requests.length === 1 ? names : requests.flatMap((request) => request.names)
   // a single charge is decided the same whether or not it is advisory
-  if (charges.length === 1) return { script, keys: names, args: soleArgs(counter.compiled, soleCost, time) }
+  if (charges.length === 1) return { script, keys, args: soleArgs(counter.compiled, soleCost, time) }
   const args: Arg[] = [time]
   for (const { counter: one, cost, advisory } of charges) {
     const [, ...constants] = policyArgs(one.compiled)
     args.push(...constants, cost, advisory ? 1 : 0)
   }
-  return { script, keys: names, args }
+  return { script, keys, args }
 }
 
 /** Builds one call for several requests in the argument format of `exact-batch.lua`. */

@@ -44,7 +44,7 @@ export class BatchReply implements TimedReply, RemoteReply<ScriptRequest> {
       const { counter, advisory } = charges[index]
       if (request.operation === 'adjust') moved(index, this.#number())
       const remaining = this.#number()
-      const [waitMs, resetMs, growsMs] = [this.#waitMs(), this.#number(), this.#waitMs()]
+      const [waitMs, resetMs, growsMs] = [this.#waitMs(), this.#resetMs(), this.#waitMs()]
       const { compiled } = counter
       const verdict = new ChargeVerdict(compiled.policy, advisory === true, remaining, waitMs, resetMs, growsMs)
       verdicts.push(this.#withSpent(compiled, verdict))
@@ -59,7 +59,7 @@ export class BatchReply implements TimedReply, RemoteReply<ScriptRequest> {
     if (failure) return failure
     const remaining = this.#number()
     const waitMs = this.#waitMs()
-    const resetMs = this.#number()
+    const resetMs = this.#resetMs()
     const sole = new SoleDecision(this.#source, compiled.policy, remaining, waitMs, resetMs, this.now, this.#waitMs())
     const decision = this.#withSpent(compiled, sole)
     return this.#at > this.#fields.length ? invalidReply() : decision
@@ -79,6 +79,12 @@ export class BatchReply implements TimedReply, RemoteReply<ScriptRequest> {
 
   #number(): number {
     return Number(this.#fields[this.#at++])
+  }
+
+  /** A time in ms, or `/` and a number of 4,096ths of a millisecond. */
+  #resetMs(): number {
+    const field = this.#fields[this.#at++]
+    return field?.startsWith('/') ? Number(field.slice(1)) / 4_096 : Number(field)
   }
 
   #waitMs(): number {

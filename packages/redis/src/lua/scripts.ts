@@ -63,17 +63,21 @@ export function syncScript(policies: Iterable<CompiledPolicy>): Script {
 }
 
 /**
- * Returns the script for one take over policies with different keys, which are not made of other policies; see
+ * Returns the script for takes that differ only in their keys, over policies which are not made of other policies; see
  * `takeText`. `MOST_TAKEN` policies are possible.
  */
 export function takeScript(policies: readonly CompiledPolicy[]): Script {
-  return takenBehind('take', [], policies)
+  const names = policies.map(algorithmOf)
+  return known(`take:${names.join('+')}`, () => [lua.exactHead, takeText(names)])
 }
 
-/** Like `takeScript`, for one policy, but the script refuses a key with leases. */
+/** Like `takeScript`, for one policy, but the script refuses keys with leases. */
 export function unleasedTakeScript(compiled: CompiledPolicy): Script {
-  return takenBehind('unleased-take', [lua.refuseLeasedSole], [compiled])
+  const name = algorithmOf(compiled)
+  return known(`unleased-take:${name}`, () => [lua.exactHead, takeText([name], LEASED)])
 }
+
+const LEASED = { condition: "call('EXISTS', KEYS[first + 1]) == 1", message: 'LEASED units of the key are on lease' }
 
 /** Values of `native` and `writesNative` for `exact-store`. Default: windows are never stored as integers. */
 const nativeForms: Partial<Record<LuaAlgorithm, string>> = {
@@ -106,13 +110,6 @@ function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...d
       exactStore,
       ...driver,
     ]
-  })
-}
-
-function takenBehind(driverName: string, refusal: readonly string[], policies: readonly CompiledPolicy[]): Script {
-  const names = policies.map(algorithmOf)
-  return known(`${driverName}:${names.join('+')}`, () => {
-    return [lua.exactHead, ...refusal, takeText(names)]
   })
 }
 

@@ -7,50 +7,73 @@ interface ChargeText extends AlgorithmText {
   readonly name: LuaAlgorithm
   /** Place among the charges, from 1 on. */
   readonly place: number
-  /** Declares the constants of the policy. */
-  readonly given: string
+  /** Index of the first argument of the policy. */
+  readonly at: number
   /** Lua expressions of the cost and of whether the charge is advisory. */
   readonly cost: string
   readonly advisory: string
 }
 
 /**
- * Returns the Lua code of one take over policies with different keys, without functions: its policies and their order
- * are known, so that cells and constants are local variables. Same result as `exact-batch`.
+ * Returns the Lua code of takes that differ only in their keys, over policies with different keys, without functions:
+ * the policies and their order are known, so that cells and constants are local variables. Same result as `exact-batch`.
  *
- * KEYS: the cells of each charge. ARGV: the argument of `exact-head`; then for each charge the constants of its policy,
- * its cost, and 1 if it is advisory, otherwise 0. A single charge has only its cost, which may be missing if it is 1.
+ * KEYS: for each take, the cells of each charge; with `refuses`, each followed by its leases. ARGV: the argument of
+ * `exact-head`; then for each charge the constants of its policy, its cost, and 1 if it is advisory, otherwise 0. A single
+ * charge has only its cost, which may be missing if it is 1.
+ *
+ * `refuses`: Lua code of a condition under which a take of a single charge is refused, with a message.
  */
-export function takeText(names: readonly LuaAlgorithm[]): string {
+export function takeText(names: readonly LuaAlgorithm[], refuses?: { condition: string; message: string }): string {
   const charges = chargesOf(names)
-  const [first] = charges
-  if (charges.length === 1) {
-    return [valueText(first), headText(first), takenText(first), `return stamp .. ' ' .. ${answerText}`].join('\n')
-  }
-  const each = (text: (charge: ChargeText) => string): string => charges.map(text).join('\n')
-  return [
-    each(valueText),
-    each(({ place }) => `local wait${place}, out${place}`),
-    each((charge) => blockText(charge, `${charge.measure}\nwait${charge.place} = wait`)),
-    `local allFit = ${charges.map(({ place }) => `wait${place} == 0`).join(' and ')}`,
-    `local vetoed = ${charges.map(({ place, advisory }) => `wait${place} > 0 and not ${advisory}`).join(' or ')}`,
-    each((charge) => blockText(charge, decidedText(charge))),
-    `return stamp .. ' ' .. ${charges.map(({ place }) => `out${place}`).join(" .. ' ' .. ")}`,
-  ].join('\n')
+  const keysPerTake = charges.length * (refuses ? 2 : 1)
+  return `local out, messages, n = {}, {}, 0
+${charges.map((charge) => argumentsText(charge, charges.length === 1)).join('\n')}
+for first = 1, #KEYS, ${keysPerTake} do
+n = n + 1
+repeat
+${refuses ? `if ${refuses.condition} then ${refusedText(`'${refuses.message}'`)} end` : ''}
+${charges.length === 1 ? soleText(charges[0]) : manyText(charges)}
+until true
+end
+local text = stamp .. ' ' .. table.concat(out, ' ')
+if #messages > 0 then text = text .. '\\n' .. table.concat(messages, '\\n') end
+return text`
 }
 
 /** Most policies of one text: Lua has at most 200 local variables, and each policy makes the text longer. */
 export const MOST_TAKEN = 8
 
+function soleText(charge: ChargeText): string {
+  return `${valueText(charge)}
+${cellsText(charge)}
+local wait, left, reset, grows
+${takenText(charge)}
+${answerText('out[n]')}`
+}
+
+/** Measures all charges before any is taken. */
+function manyText(charges: readonly ChargeText[]): string {
+  const each = (text: (charge: ChargeText) => string): string => charges.map(text).join('\n')
+  return `${each(valueText)}
+${each(({ place, locals = 1 }) => `local wait${place}, out${place}, native${place}, ${kept(place, locals)}`)}
+${each(measuredText)}
+local allFit = ${charges.map(({ place }) => `wait${place} == 0`).join(' and ')}
+local vetoed = ${charges.map(({ place }) => `wait${place} > 0 and not advisory${place}`).join(' or ')}
+${each(decidedText)}
+out[n] = ${charges.map(({ place }) => `out${place}`).join(" .. ' ' .. ")}`
+}
+
 function chargesOf(names: readonly LuaAlgorithm[]): readonly ChargeText[] {
   // the first argument is the deadline
   let at = 2
   return names.map((name, index) => {
-    const given = constantNames[name].map((constant) => `local ${constant} = tonumber(ARGV[${at++}])`).join('\n')
+    const first = at
+    at += constantNames[name].length
     const isSole = names.length === 1
     const cost = isSole ? `tonumber(ARGV[${at}] or 1)` : `tonumber(ARGV[${at++}])`
-    const advisory = isSole ? 'false' : `(ARGV[${at++}] == '1')`
-    return { ...algorithmTexts[textName(name)], name, place: index + 1, given, cost, advisory }
+    const advisory = isSole ? 'false' : `ARGV[${at++}] == '1'`
+    return { ...algorithmTexts[textName(name)], name, place: index + 1, at: first, cost, advisory }
   })
 }
 
@@ -59,46 +82,104 @@ export function textName(name: LuaAlgorithm): Exclude<LuaAlgorithm, 'native-wind
   return name === 'native-window' ? 'fixed-window' : name
 }
 
+/** Declares the constants of a policy and the cost, with the place of the charge behind their names unless it is alone. */
+function argumentsText(charge: ChargeText, isSole: boolean): string {
+  const { name, place, at, cost, advisory } = charge
+  const given = constantNames[name].map((_, index) => `tonumber(ARGV[${at + index}])`)
+  if (isSole) return `local ${[...constantNames[name], 'cost']} = ${[...given, cost]}\n${derivedText(charge)}`
+  return `local ${[...namesOf(charge), `advisory${place}`]} = ${[...given, cost, advisory]}`
+}
+
+function namesOf({ name, place }: ChargeText): readonly string[] {
+  return [...constantNames[name], 'cost'].map((constant) => `${constant}${place}`)
+}
+
+function derivedText({ constants, derived, locals }: ChargeText): string {
+  return locals === undefined ? constants : derived
+}
+
+function refusedText(message: string): string {
+  return `messages[#messages + 1] = ${message} out[n] = '!' .. #messages break`
+}
+
 function valueText({ place }: ChargeText): string {
-  return `local value${place} = redis.pcall('GET', KEYS[${place}])
-if type(value${place}) == 'table' then return stamp .. ' !1\\n' .. value${place}.err end`
+  return `local key${place} = KEYS[${place === 1 ? 'first' : `first + ${place - 1}`}]
+local value${place} = redis.pcall('GET', key${place})
+if type(value${place}) == 'table' then ${refusedText(`value${place}.err`)} end`
 }
 
-/** The text of a charge in a block of its own, whose variables have the same names as those of other charges. */
-function blockText(charge: ChargeText, text: string): string {
-  return `do\n${headText(charge)}\n${text}\nend`
+/** Names of the variables that keep the cells of a charge while the others are measured. */
+function kept(place: number, locals: number): string {
+  return Array.from({ length: locals }, (_, index) => `kept${place}_${index + 1}`).join(', ')
 }
 
-/** Declares the constants and the cells of a charge, and the numbers of its verdict. */
-function headText(charge: ChargeText): string {
-  const { given, cost, constants, derived, locals } = charge
-  const own = locals === undefined ? constants : derived
-  return [given, `local cost = ${cost}`, own, cellsText(charge), 'local wait, left, reset, grows'].join('\n')
+/** Names of the variables of the cells. */
+function cellNames({ locals }: ChargeText): string {
+  return locals === undefined ? 'c' : variablesOf(locals)
 }
 
-/** Takes the charge, or only reads its numbers if the request is denied. */
+/** Sets the wait of a charge, and keeps its cells. */
+function measuredText(charge: ChargeText): string {
+  const { place, locals = 1, measure } = charge
+  return `${ownHead(charge)}
+${cellsText(charge)}
+local wait
+${measure}
+wait${place}, ${kept(place, locals)} = wait, ${cellNames(charge)}
+${isWindow(charge) ? `native${place} = native` : ''}
+end`
+}
+
+/** Takes a charge, or only reads its numbers if the request is denied. */
 function decidedText(charge: ChargeText): string {
-  const { place, advisory, numbers } = charge
-  return `if not vetoed and (allFit or not ${advisory}) then
+  const { place, locals = 1, numbers } = charge
+  return `${ownHead(charge)}
+local ${cellNames(charge)} = ${kept(place, locals)}
+${isWindow(charge) ? `local native = native${place}` : ''}
+local wait, left, reset, grows
+if not vetoed and (allFit or not advisory${place}) then
 ${takenText(charge)}
 else
 wait = wait${place}
 ${numbers}
 end
-out${place} = ${answerText}`
+${answerText(`out${place}`)}
+end`
 }
 
-const answerText = `format('%d %d %.17g %d', left, wait < 2^53 and wait or -1, reset, grows < 2^53 and grows or -1)`
+/** Begins a block in which the constants of a charge have their own names. */
+function ownHead(charge: ChargeText): string {
+  return `do
+local ${[...constantNames[charge.name], 'cost']} = ${namesOf(charge)}
+${derivedText(charge)}`
+}
+
+/**
+ * Returns Lua code that sets a variable to the numbers of a verdict. The difference of two current times is a multiple of
+ * the 4,096th part of a millisecond, and formatting that as an integer takes a third of the time.
+ */
+function answerText(out: string): string {
+  return `if wait >= 2^53 then wait = -1 end
+if grows >= 2^53 then grows = -1 end
+local ticks = reset * 4096
+${out} = ticks % 1 == 0 and format('%d %d /%d %d', left, wait, ticks, grows)
+  or format('%d %d %.17g %d', left, wait, reset, grows)`
+}
 
 function takenText(charge: ChargeText): string {
-  return `${charge.take}\nif wait == 0 and cost > 0 then\n${storeText(charge)}\nend`
+  const { place, take, kept: before } = charge
+  return `${before === undefined ? '' : `local kept\nif value${place} then ${before} end`}
+${take}
+if wait == 0 and cost > 0 then
+${storeText(charge)}
+end`
 }
 
 /** Declares the cells of a charge, read from its value. */
 function cellsText(charge: ChargeText): string {
   const { name, place, locals } = charge
   const value = `value${place}`
-  const refusal = `return stamp .. ' !1\\n' .. WRONGTYPE`
+  const refusal = refusedText('WRONGTYPE')
   if (name === 'sliding-log') {
     return `local c = { 0 }
 if ${value} then
@@ -118,7 +199,7 @@ end`
   }
   const variables = variablesOf(locals)
   const other = isWindow(charge)
-    ? `${nativeForm}\n${variables} = readNative(KEYS[${place}], ${value}, windowMs)\nnative = true`
+    ? `${nativeForm}\n${variables} = readNative(key${place}, ${value}, windowMs)\nnative = true`
     : refusal
   return `local ${variables} = ${variables.replaceAll(/c\d+/g, '0')}
 ${isWindow(charge) ? `local native = ${name === 'native-window'}` : ''}
@@ -132,13 +213,28 @@ if ${value} then
 end`
 }
 
+/**
+ * Stores the cells. A key whose expiry is late enough keeps it, since a new one costs a quarter of a take. The expiry of a
+ * key is a multiple of `grid`, see `exact-store`. The end of the cells before the take is not before the end for which it
+ * was set, and not so far from now, so its grid is as coarse or finer, and the expiry is not before the one that is computed here.
+ */
 function storeText(charge: ChargeText): string {
-  const { place } = charge
-  const set = `call('SET', KEYS[${place}], ${packedText(charge)}, 'PX', max(1, min(ceil(reset) + longer, 2^52)))`
+  const { place, kept: before } = charge
+  const value = `'SET', key${place}, ${packedText(charge)}`
+  const timed = `call(${value}, 'PX', ${livesMs})`
+  const isLate = `local grid = kept and kept > 0 and 2^(select(2, math.frexp(kept)) - 5)
+if grid and ceil((now + reset) / grid) <= ceil((now + kept) / grid) then call(${value}, 'KEEPTTL')`
+  const set =
+    before === undefined
+      ? `local grid = ${gridOfReset}\n${timed}`
+      : `${isLate}\nelse\ngrid = ${gridOfReset}\n${timed}\nend`
   if (!isWindow(charge)) return set
   // a function is created when it is needed, because that takes longer than most calls
-  return `if native then\n${nativeForm}\nstoreNative(KEYS[${place}], c1, c2, windowMs)\nelse ${set} end`
+  return `if native then\n${nativeForm}\nstoreNative(key${place}, c1, c2, windowMs)\nelse ${set} end`
 }
+
+const gridOfReset = '2^(select(2, math.frexp(min(max(1, reset), 2^51))) - 5)'
+const livesMs = 'max(1, min(ceil((ceil((now + reset) / grid) + 1) * grid - now) + longer, 2^52))'
 
 function packedText({ name, locals }: ChargeText): string {
   if (locals !== undefined) return `struct.pack('<${'d'.repeat(locals)}', ${variablesOf(locals)})`
