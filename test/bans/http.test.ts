@@ -24,7 +24,8 @@ async function serving(ban: BanInput, options: Options, limit = 50): Promise<(pa
   const server = express()
   server.use(rateLimit({ name: 'login', limit, window: '1m', ban, key: () => 'client' }))
   server.get('/login', (req, res) => {
-    res.status(req.query.password === 'right' ? 200 : 401).send('')
+    const statuses: Record<string, number> = { right: 200, invalid: 422 }
+    res.status(statuses[String(req.query.password)] ?? 401).send('')
   })
   app = await running(server)
   const { port } = app
@@ -53,6 +54,23 @@ describe.each([
     expect(bans).toEqual([{ key: 'client', policy: 'login', ms: 600_000, level: 0 }])
     clock.advance(600_000)
     expect((await login('right')).status).toBe(200)
+  })
+
+  test('only failures with the given statuses are strikes', async () => {
+    const clock = new FakeClock({ nowMs: 1_000 })
+    const bans: unknown[] = []
+    const observer: Observer = { event: (name) => void (name === 'ban' && bans.push(name)) }
+    const scans: BanInput = { ...failures, strikes: [401, 404], forgiveOn: 'success' }
+    const login = await serving(scans, { backend: backendOf(clock), clock, observers: [observer] })
+    for (let times = 0; times < 10; times++) expect((await login('invalid')).status).toBe(422)
+    expect((await login('wrong')).status).toBe(401)
+    expect((await login('wrong')).status).toBe(401)
+    // neither a strike nor a success, which would clear the strikes
+    expect((await login('invalid')).status).toBe(422)
+    expect(bans).toEqual([])
+    expect((await login('wrong')).status).toBe(401)
+    await eventually(async () => bans.length === 1, { what: 'the ban' })
+    expect((await login('right')).status).toBe(429)
   })
 
   test('a successful login clears the failures before it', async () => {

@@ -33,6 +33,14 @@ describe('the options of a ban', () => {
       "SLUICE_BAD_OPTION: policy 'default': ban: after: expected an integer from 1 to 999999999999999, received 1.5",
     ],
     [
+      { strikes: [200] },
+      "SLUICE_BAD_OPTION: policy 'default': ban: strikes: expected an integer from 400 to 599, received 200",
+    ],
+    [
+      { strikes: [] },
+      "SLUICE_BAD_OPTION: policy 'default': ban: strikes: expected denials, failures or at least one status, received an array of length 0",
+    ],
+    [
       { growth: 0.9 },
       "SLUICE_BAD_OPTION: policy 'default': ban: growth: expected a number of at least 1, received 0.9",
     ],

@@ -33,8 +33,9 @@ function limited(
     clock.advance(second - nowMs)
     nowMs = second
     const { allowed, source } = limiter.take(address)
-    if (allowed) limiter.report(address, status < 400 ? 'success' : 'failure')
-    else found.denied++
+    const isOther = Array.isArray(ban.strikes) && status >= 400 && !ban.strikes.includes(status)
+    if (allowed && !isOther) limiter.report(address, status < 400 ? 'success' : 'failure')
+    if (!allowed) found.denied++
     if (source === 'banned') found.banned++
   }
   return found
@@ -46,6 +47,7 @@ describe('sluice replay bans', () => {
     ['for longer each time', ', growth: 3, max: 30m', { growth: 3, max: '30m' }],
     ['until a key has been quiet', ', extend: true', { extend: true }],
     ['keys whose requests fail', ', strikes: failures', { strikes: 'failures' }],
+    ['keys whose requests fail with some statuses', ', strikes: [401]', { strikes: [401] }],
     [
       'unless a request succeeds',
       ', strikes: failures, forgiveOn: success',
@@ -54,7 +56,7 @@ describe('sluice replay bans', () => {
   ] as const)('%s, as a limiter does at the times of the log', async (_, text, terms) => {
     const random = seededRandom(1)
     const lines = crowdLines(random, { lines: 6000, clients: 60, gapMs: 700 }).map((line) => {
-      return { ...line, status: random.next() < 0.4 ? 401 : 200 }
+      return { ...line, status: random.pick([401, 401, 422, 200, 200]) }
     })
     const expected = limited(lines, { after: 4, within: '1m', for: '3m', ...terms })
     const report = await replayed([log(lines)], {

@@ -137,7 +137,7 @@ describe('parsePolicies', () => {
         '6:19 policies[0].ban.after: expected an integer from 1 to 999,999,999,999,999, received 0',
         '6:30 policies[0].ban.within: expected a duration such as 500ms, 10s, 1m, 1h, 1d or 1w, received 60',
         '6:52 policies[0].ban.growth: expected a number of at least 1, received 0.5',
-        "6:66 policies[0].ban.strikes: expected denials or failures, received 'denial', did you mean 'denials'?",
+        "6:66 policies[0].ban.strikes: expected denials, failures or a list of statuses from 400 to 599, received 'denial'",
         "6:82 policies[0].ban.extend: expected true or false, received 'always'",
         "6:90 policies[0].ban: unknown field 'untill'",
       ],

@@ -22,5 +22,5 @@ function settles(options: unknown): boolean {
 
 function needsOutcome(ban: unknown): boolean {
   const { strikes, forgiveOn } = Object(ban) as { readonly strikes?: unknown; readonly forgiveOn?: unknown }
-  return strikes === 'failures' || forgiveOn !== undefined
+  return (strikes !== undefined && strikes !== 'denials') || forgiveOn !== undefined
 }

@@ -149,7 +149,9 @@ export class ReplayedPolicies {
     const outcome = status >= FAILED_FROM ? 'failure' : 'success'
     for (let at = 0; at < this.#active.length; at++) {
       const key = this.#keys[at]
-      if (key !== undefined) this.#limiter?.bans.reportOne(at, key, outcome)
+      const strikes = this.matcher.policies[this.#active[at]].written.ban?.strikes
+      const isOther = outcome === 'failure' && Array.isArray(strikes) && !strikes.includes(status)
+      if (key !== undefined && !isOther) this.#limiter?.bans.reportOne(at, key, outcome)
     }
   }
 

@@ -98,7 +98,7 @@ function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: ResponseSettings<Req
 
 /** Whether bans depend on how the requests end. */
 export function needsOutcome(terms: Pick<BanTerms, 'strikes' | 'forgives'> | undefined): boolean {
-  return terms !== undefined && (terms.strikes === 'failures' || terms.forgives)
+  return terms !== undefined && (terms.strikes !== 'denials' || terms.forgives)
 }
 
 function soleOf<Req, Res>(plan: RatePlan<Req, Res>, costs: readonly number[]): SolePolicy<Req, Res> | undefined {

@@ -1,4 +1,4 @@
-import { andThen, hasTaken, isPromise, type MaybePromise, type Outcome } from '@sluice/limiter-core/http'
+import { andThen, type BanTerms, hasTaken, isPromise, type MaybePromise, type Outcome } from '@sluice/limiter-core/http'
 import { FAILED_FROM, type SettleContext, wholeCostOfRequest } from '../gates/options/cost-source.ts'
 import { needsOutcome } from '../gates/plan-gate.ts'
 import type { RateCheck } from '../gates/rate-check.ts'
@@ -22,20 +22,22 @@ export interface Taken {
 
 /** Reports how a request ended to the policies of a limiter whose bans depend on it. */
 export function reportOutcome({ check, report }: Taken, how: SettleContext): MaybePromise<void>[] {
-  const outcome = outcomeOf(how)
-  if (!outcome) return []
   const { plan, limiter } = check.gate
   return plan.flatMap(({ ban }, index) => {
     const key = check.keys[index]
-    if (key === undefined || !needsOutcome(ban?.terms)) return []
+    const outcome = ban && needsOutcome(ban.terms) && outcomeOf(ban.terms, how)
+    if (key === undefined || !outcome) return []
     return [guarded('report', report, () => limiter.bans.reportOne(index, key, outcome))]
   })
 }
 
-/** Returns how a request ended; undefined if it is not known. */
-function outcomeOf({ status, completed }: SettleContext): Outcome | undefined {
+/** Returns how a request ended for a ban; undefined if it is not known, or if another failure than its strikes. */
+function outcomeOf(
+  { strikes }: Pick<BanTerms, 'strikes'>,
+  { status, completed }: Pick<SettleContext, 'status' | 'completed'>,
+): Outcome | undefined {
   if (status === undefined) return undefined
-  if (status >= FAILED_FROM) return 'failure'
+  if (status >= FAILED_FROM) return typeof strikes === 'string' || strikes.includes(status) ? 'failure' : undefined
   // the client of an incomplete response may have disconnected to hide a failure
   return completed ? 'success' : undefined
 }

@@ -128,7 +128,7 @@ export class BanningBackend implements RequestBackend {
       const { ban, key } = this.#bannable(counted) ?? {}
       if (!ban || key === undefined) return []
       if (outcome === 'success') return [ban.forgive(key)]
-      return ban.terms.strikes === 'failures' ? [ban.strike(key, undefined)] : []
+      return ban.terms.strikes === 'denials' ? [] : [ban.strike(key, undefined)]
     })
     return andThen(allOf(reports), () => undefined)
   }

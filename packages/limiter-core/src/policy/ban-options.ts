@@ -20,9 +20,10 @@ export interface BanInput {
   readonly forget?: Duration
   /**
    * What a strike is: a request that the policy denies, or with `failures` a request that the policy allows and that
-   * fails (status 400 or higher, or `limiter.report(key, 'failure')`). Default: `denials`.
+   * fails (status 400 or higher, or `limiter.report(key, 'failure')`). A list of statuses from 400 to 599, such as
+   * `[401, 404]`, is `failures` with only these statuses. Default: `denials`.
    */
-  readonly strikes?: 'denials' | 'failures'
+  readonly strikes?: 'denials' | 'failures' | readonly number[]
   /**
    * With `success`, a request that succeeds (status below 400, or `limiter.report(key, 'success')`) clears the strikes of
    * its key. It does not end a ban, and does not shorten the next one. Default: only time clears strikes.
@@ -86,10 +87,16 @@ function compileBan(owner: string, input: BanInput): BanTerms {
     growth,
     maxMs,
     forgetMs,
-    strikes: oneOf(option('strikes'), strikes, ['denials', 'failures']),
+    strikes: strikesOf(option('strikes'), strikes),
     forgives: forgiveOn !== undefined,
     extends: optionalBoolean(option('extend'), extend),
   }
+}
+
+function strikesOf(option: string, strikes: unknown): BanTerms['strikes'] {
+  if (!Array.isArray(strikes)) return oneOf(option, strikes as string, ['denials', 'failures'] as const)
+  if (strikes.length === 0) throw badOption(option, strikes, 'denials, failures or at least one status')
+  return strikes.map((status) => integerFrom(option, status, 400, 599))
 }
 
 function durationUpTo(value: unknown, option: string, leastMs: number): number {

@@ -68,8 +68,8 @@ export interface WrittenBan {
   readonly max?: string
   /** Time after which a ban no longer makes the next one longer. Default: twice `max`. */
   readonly forget?: string
-  /** Whether denied requests or failed ones are strikes. Default: `denials`. */
-  readonly strikes?: 'denials' | 'failures'
+  /** Whether denied requests, failed ones, or those that fail with one of some statuses are strikes. Default: `denials`. */
+  readonly strikes?: 'denials' | 'failures' | readonly number[]
   /** Whether a success clears the strikes of its key. Default: no. */
   readonly forgiveOn?: 'success'
   /** Whether each request of a banned key restarts the ban. Default: false. */

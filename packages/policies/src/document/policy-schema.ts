@@ -18,6 +18,7 @@ const units: SchemaPart = {
   maximum: MAX_UNITS,
   expected: 'an integer from 1 to 999,999,999,999,999',
 }
+const failedStatus: SchemaPart = { type: 'integer', minimum: 400, maximum: 599 }
 const duration: SchemaPart = {
   type: 'string',
   pattern: '^[0-9]+(ms|s|m|h|d|w)$',
@@ -86,7 +87,13 @@ const policy = object(
         growth: { type: 'number', minimum: 1, expected: 'a number of at least 1' },
         max: duration,
         forget: duration,
-        strikes: { enum: ['denials', 'failures'], expected: 'denials or failures' },
+        strikes: {
+          anyOf: [
+            { enum: ['denials', 'failures'] },
+            { type: 'array', items: failedStatus, minItems: 1, maxItems: 200 },
+          ],
+          expected: 'denials, failures or a list of statuses from 400 to 599',
+        },
         forgiveOn: { enum: ['success'], expected: 'success' },
         extend: { type: 'boolean', expected: 'true or false' },
       },

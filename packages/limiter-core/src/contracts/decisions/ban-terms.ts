@@ -11,8 +11,8 @@ export interface BanTerms {
   readonly maxMs: number
   /** Time after the start of a ban during which the ban makes the next one longer. */
   readonly forgetMs: number
-  /** Whether denied requests or failed ones are strikes. */
-  readonly strikes: 'denials' | 'failures'
+  /** Whether denied requests, failed ones, or those that fail with one of some statuses are strikes. */
+  readonly strikes: 'denials' | 'failures' | readonly number[]
   /** Whether a success clears the strikes of its key. */
   readonly forgives: boolean
   /** Whether each request of a banned key restarts its ban. */
