@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { counterClient } from '@sluice/counters'
-import type { Counters } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
 import { eventually } from '../services/eventually.ts'
 import { memoryFolder } from '../services/memory-folder.ts'
 import { copyEmbeddedTemplate } from '../services/postgres/embedded-template.ts'

@@ -7,7 +7,7 @@ import type {
   IncrementOptions,
   ReadManyOptions,
   ReadOptions,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
 import { checkDelta, foldedDeltas } from './counter-delta.ts'
 import { checkId } from './counter-id.ts'
 

@@ -1,4 +1,4 @@
-import type { CounterDeltas } from '@sluice/limiter-core'
+import type { CounterDeltas } from '@sluice/fleet/backend'
 import { SluiceError, shown } from '@sluice/limiter-core/backend'
 import { checkId } from './counter-id.ts'
 

@@ -1,4 +1,5 @@
-import type { Counters, MetricSource } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
+import type { MetricSource } from '@sluice/limiter-core'
 import { clockOf, integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import { BufferedCounters } from './buffer/buffered-counters.ts'
 import { counterSettings, SHARED_COUNTERS_OPTIONS, type SharedCountersOptions } from './counter-options.ts'

@@ -5,12 +5,10 @@ export type {
   CounterReceipt,
   Counters,
   IncrementOptions,
-  Metric,
-  MetricSource,
   ReadManyOptions,
   ReadOptions,
-  RecordStore,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
+export type { Metric, MetricSource, RecordStore } from '@sluice/limiter-core'
 export type { HyperLogLog, SketchKey, TDigest } from '@sluice/sketches'
 export { type CountersOptions, createCounters } from './create-counters.ts'
 export { DigestCounter, type DigestCounterOptions } from './kinds/digest-counter.ts'

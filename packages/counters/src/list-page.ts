@@ -1,4 +1,4 @@
-import type { ReadManyOptions } from '@sluice/limiter-core'
+import type { ReadManyOptions } from '@sluice/fleet/backend'
 import { integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import { checkId, checkPrefix } from './counter-id.ts'
 

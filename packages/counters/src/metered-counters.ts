@@ -1,17 +1,15 @@
-import { CounterMetric, HistogramMetric, type Metrics } from '@sluice/fleet/metrics'
 import type {
   BatchReceipt,
-  Clock,
   CounterDeltas,
   CounterReading,
   CounterReceipt,
   Counters,
   IncrementOptions,
-  Metric,
-  MetricSource,
   ReadManyOptions,
   ReadOptions,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
+import { CounterMetric, HistogramMetric, type Metrics } from '@sluice/fleet/metrics'
+import type { Clock, Metric, MetricSource } from '@sluice/limiter-core'
 import { badOption, clockOf, integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import { codeOf } from './metrics/code-of.ts'
 import { type HotId, HotIds } from './metrics/hot-ids.ts'

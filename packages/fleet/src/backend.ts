@@ -1,6 +1,7 @@
 // Entry point for authors of backends that are shared by many processes.
 export type { CompiledPolicy } from '@sluice/limiter-core'
 export { checkTopic, isTopic } from './backend/channel-topic.ts'
+export type * from './backend/counters.ts'
 export { isWorker, keepRunning, runtimeWaitUntil, type WaitUntil } from './backend/keep-running.ts'
 export * as read from './backend/message-reader.ts'
 export { PARTITIONS, partitionOf } from './backend/partition-of.ts'

@@ -1,24 +1,26 @@
 export type {
+  BatchReceipt,
+  CounterReading,
+  CounterReceipt,
+  Counters,
+  ReadManyOptions,
+  ReadOptions,
+} from '@sluice/fleet/backend'
+export type {
   AlgorithmName,
   Answer,
-  BatchReceipt,
   Charge,
   Clock,
   CompiledPolicy,
   CountEstimate,
   CountedKey,
   Counter,
-  CounterReading,
-  CounterReceipt,
-  Counters,
   HeldUnits,
   Interruption,
   MaybePromise,
   Metric,
   Moment,
   Observer,
-  ReadManyOptions,
-  ReadOptions,
 } from '@sluice/limiter-core'
 export type { Observers } from '@sluice/limiter-core/backend'
 export {

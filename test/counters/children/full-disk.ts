@@ -1,7 +1,8 @@
 import '@electric-sql/pglite'
 import { createCounters } from '@sluice/counters'
 import { embeddedLedger, type SqlLedger } from '@sluice/counters/postgres'
-import { type Counters, createLimiter } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
+import { createLimiter } from '@sluice/limiter-core'
 import { createQuotas, quota } from '@sluice/quotas'
 import type { User } from '../../services/processes/unprivileged.ts'
 

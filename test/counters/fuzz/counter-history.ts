@@ -1,4 +1,4 @@
-import type { CounterDeltas, Counters, IncrementOptions } from '@sluice/limiter-core'
+import type { CounterDeltas, Counters, IncrementOptions } from '@sluice/fleet/backend'
 import type { SeededRandom } from '@sluice/testkit'
 
 const IDS = ['a', 'b', 'c', '\\0', '\0', '\\\\0', '\ud800', '\\ud800', 'x\\', 'x']

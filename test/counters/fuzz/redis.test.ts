@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { CounterTable } from '@sluice/counters'
 import { redisCounters } from '@sluice/counters/redis'
-import type { Counters } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'

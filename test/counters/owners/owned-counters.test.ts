@@ -10,7 +10,7 @@ import {
   type OwnedCounters,
   ownedCounters,
 } from '@sluice/counters'
-import type { Counters } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { counterContract, FakeClock } from '@sluice/testkit'
 

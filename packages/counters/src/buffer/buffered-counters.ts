@@ -1,13 +1,12 @@
-import type { Metrics } from '@sluice/fleet/metrics'
 import type {
   BatchReceipt,
   CounterReading,
   IncrementOptions,
-  Metric,
-  MetricSource,
   ReadManyOptions,
   ReadOptions,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
+import type { Metrics } from '@sluice/fleet/metrics'
+import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { badOption, optionsOf, parseMs, SluiceError, shown } from '@sluice/limiter-core/backend'
 import { AmountCounters } from '../amount-counters.ts'
 import { checkId, checkPrefix } from '../counter-id.ts'

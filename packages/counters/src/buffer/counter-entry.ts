@@ -1,4 +1,4 @@
-import type { CounterReading } from '@sluice/limiter-core'
+import type { CounterReading } from '@sluice/fleet/backend'
 import type { LedgerEntry } from '../ledger/counter-ledger.ts'
 
 /** A counter in this process: the last known total of the ledger and the process's own units that are not in it yet. */

@@ -1,4 +1,4 @@
-import type { CounterReading } from '@sluice/limiter-core'
+import type { CounterReading } from '@sluice/fleet/backend'
 import type { ListPage } from '../list-page.ts'
 
 /** Strategy of a counter that is the sum of several counters, its parts. */

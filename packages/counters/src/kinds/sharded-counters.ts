@@ -1,4 +1,4 @@
-import type { CounterReading, Counters } from '@sluice/limiter-core'
+import type { CounterReading, Counters } from '@sluice/fleet/backend'
 import { integerFrom, optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
 import { PART } from '../counter-id.ts'
 import type { ListPage } from '../list-page.ts'

@@ -5,7 +5,7 @@ import type {
   IncrementOptions,
   ReadManyOptions,
   ReadOptions,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
 import { optionsOf, SluiceError, shown } from '@sluice/limiter-core/backend'
 import { AmountCounters } from '../amount-counters.ts'
 import { checkId, checkPrefix } from '../counter-id.ts'

@@ -1,4 +1,4 @@
-import type { CounterReading } from '@sluice/limiter-core'
+import type { CounterReading } from '@sluice/fleet/backend'
 import type { CounterSplit } from './counter-split.ts'
 import { exactSum } from './exact-sum.ts'
 

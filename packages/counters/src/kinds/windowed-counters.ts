@@ -1,4 +1,5 @@
-import type { Clock, CounterReading, Counters } from '@sluice/limiter-core'
+import type { CounterReading, Counters } from '@sluice/fleet/backend'
+import type { Clock } from '@sluice/limiter-core'
 import { badOption, clockOf, type Duration, optionsOf, parseDuration } from '@sluice/limiter-core/backend'
 import { PART } from '../counter-id.ts'
 import type { ListPage } from '../list-page.ts'

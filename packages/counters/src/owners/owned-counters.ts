@@ -1,4 +1,5 @@
-import type { Clock, Counters, Observer } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
+import type { Clock, Observer } from '@sluice/limiter-core'
 import { badOption, clockOf, type Duration, Observers, optionsOf, parseTimerMs } from '@sluice/limiter-core/backend'
 import { OwnerRing } from './owner-ring.ts'
 import { type OwnedCounters, RoutedCounters } from './routed-counters.ts'

@@ -8,7 +8,7 @@ import type {
   IncrementOptions,
   ReadManyOptions,
   ReadOptions,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
 import { messageOf, type Observers, SluiceError } from '@sluice/limiter-core/backend'
 import { checkId } from '../counter-id.ts'
 import { sluiceCodeOf } from '../error-code.ts'

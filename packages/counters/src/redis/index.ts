@@ -5,9 +5,8 @@ export type {
   CounterReceipt,
   Counters,
   IncrementOptions,
-  Metric,
-  MetricSource,
   ReadManyOptions,
   ReadOptions,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
+export type { Metric, MetricSource } from '@sluice/limiter-core'
 export { type RedisCountersOptions, redisCounters } from './redis-counters.ts'

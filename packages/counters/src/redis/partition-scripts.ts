@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock, CounterReading, Script, ScriptRunner } from '@sluice/limiter-core'
+import type { CounterReading } from '@sluice/fleet/backend'
+import type { Clock, Script, ScriptRunner } from '@sluice/limiter-core'
 import type { LedgerEntry } from '../ledger/counter-ledger.ts'
 import { idOf, storedId } from '../ledger/stored-id.ts'
 import {

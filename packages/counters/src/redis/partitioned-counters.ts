@@ -1,14 +1,12 @@
-import type { Metrics } from '@sluice/fleet/metrics'
 import type {
   BatchReceipt,
-  Clock,
   CounterReading,
   IncrementOptions,
-  Metric,
-  MetricSource,
   ReadManyOptions,
   ReadOptions,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
+import type { Metrics } from '@sluice/fleet/metrics'
+import type { Clock, Metric, MetricSource } from '@sluice/limiter-core'
 import { messageOf, type Observers, optionsOf, parseMs, repeatEvery, SluiceError } from '@sluice/limiter-core/backend'
 import { AmountCounters } from '../amount-counters.ts'
 import type { BufferedCounters } from '../buffer/buffered-counters.ts'

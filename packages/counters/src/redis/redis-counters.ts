@@ -1,4 +1,5 @@
-import type { Counters, MetricSource, ScriptRunner } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
+import type { MetricSource, ScriptRunner } from '@sluice/limiter-core'
 import { badOption, integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import { isRedisClients, type RedisClient, type RedisClients, scriptRunner } from '@sluice/redis'
 import { BufferedCounters } from '../buffer/buffered-counters.ts'

@@ -1,5 +1,5 @@
+import type { CounterReading } from '@sluice/fleet/backend'
 import { TurnBatch } from '@sluice/fleet/backend'
-import type { CounterReading } from '@sluice/limiter-core'
 import type { Clock } from '@sluice/limiter-core/backend'
 import type { CounterTable } from '../ledger/counter-ledger.ts'
 import type { Owed } from '../metrics/owed-metrics.ts'

@@ -1,5 +1,5 @@
+import type { CounterReading } from '@sluice/fleet/backend'
 import { HashRing, partitionOf } from '@sluice/fleet/backend'
-import type { CounterReading } from '@sluice/limiter-core'
 import type { Owed } from '../metrics/owed-metrics.ts'
 import type { RedisPartition } from './redis-partition.ts'
 

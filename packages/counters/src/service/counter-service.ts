@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Counters } from '@sluice/fleet/backend'
 import { hasUnreadBody } from '@sluice/fleet/backend'
-import type { Clock, Counters, MetricSource } from '@sluice/limiter-core'
+import type { Clock, MetricSource } from '@sluice/limiter-core'
 import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
 import { requestTarget } from './request-target.ts'
 import { matchedRoute } from './route-table.ts'

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import type { CounterReading, Counters, IncrementOptions } from '@sluice/fleet/backend'
 import { prometheusText } from '@sluice/fleet/metrics'
-import type { Clock, CounterReading, Counters, IncrementOptions, MetricSource } from '@sluice/limiter-core'
+import type { Clock, MetricSource } from '@sluice/limiter-core'
 import { checkDelta, foldedDeltas } from '../counter-delta.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { counterOpenApi } from './open-api/counter-open-api.ts'

@@ -5,12 +5,10 @@ import type {
   CounterReceipt,
   Counters,
   IncrementOptions,
-  Metric,
-  MetricSource,
   ReadManyOptions,
   ReadOptions,
-  ValueSample,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
+import type { Metric, MetricSource, ValueSample } from '@sluice/limiter-core'
 import {
   badOption,
   type Duration,

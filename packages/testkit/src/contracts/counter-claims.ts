@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Counters } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
 import type { FakeClock } from '../fake-clock.ts'
 import { hostileKeys } from './hostile-keys.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Counters, MaybePromise } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
+import type { MaybePromise } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '../fake-clock.ts'
 import { eachSeed, type SeededRandom } from '../seeded-random.ts'

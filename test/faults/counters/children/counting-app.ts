@@ -3,7 +3,7 @@
 import { createCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
-import type { Counters } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
 import { createRedis } from '@sluice/redis'
 import { Pool, type PoolConfig } from 'pg'
 import { OpenLoop } from '../../children/open-loop.ts'

@@ -1,4 +1,5 @@
-import type { Clock, Counters } from '@sluice/limiter-core'
+import type { Counters } from '@sluice/fleet/backend'
+import type { Clock } from '@sluice/limiter-core'
 import {
   badOption,
   clockOf,

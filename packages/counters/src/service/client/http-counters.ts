@@ -8,7 +8,7 @@ import type {
   IncrementOptions,
   ReadManyOptions,
   ReadOptions,
-} from '@sluice/limiter-core'
+} from '@sluice/fleet/backend'
 import { badOption, optionsOf, parseMs, SluiceError } from '@sluice/limiter-core/backend'
 import { checkDelta, foldedDeltas } from '../../counter-delta.ts'
 import { checkId, checkPrefix } from '../../counter-id.ts'

@@ -1,5 +1,5 @@
+import type { BatchReceipt, CounterReading, CounterReceipt } from '@sluice/fleet/backend'
 import { read } from '@sluice/fleet/backend'
-import type { BatchReceipt, CounterReading, CounterReceipt } from '@sluice/limiter-core'
 import { malformedResponse } from './response-error.ts'
 
 const { fields, firstOf, oneOf, optional, string } = read
