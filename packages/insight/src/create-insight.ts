@@ -119,6 +119,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
     explanations,
     control,
     bounds,
+    idOf: names.id,
   })
   return insight
 }

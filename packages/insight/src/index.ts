@@ -61,6 +61,7 @@ export type {
 export type { UniqueRegisters, UniqueStore } from './live/uniques/unique-store.ts'
 export type { UniqueOptions } from './live/uniques/unique-summary.ts'
 export { type DenialLogger, type LogObserverOptions, logObserver } from './log/log-observer.ts'
+export { type OtelSpansOptions, type OtelTrace, otelSpans } from './log/otel-spans.ts'
 export { metricsHandler } from './metrics/metrics-handler.ts'
 export { type OtelMeter, type OtelMetricsOptions, otelMetrics } from './metrics/otel-metrics.ts'
 export { type PromClientOptions, type PromClientRegister, promClientMetrics } from './metrics/prom-client-metrics.ts'

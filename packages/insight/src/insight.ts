@@ -31,6 +31,7 @@ export interface InsightDeps {
   readonly explanations: Explanations
   readonly control: OperatorControl
   readonly bounds: ControlBounds
+  readonly idOf: (key: string) => string
 }
 
 /**
@@ -44,7 +45,14 @@ export class Insight implements Observer, MetricSource {
   readonly #control: OperatorControl
   readonly #bounds: ControlBounds
 
-  constructor({ parts, live, explanations, control, bounds }: InsightDeps) {
+  /**
+   * Returns the id of a key on the live page and in snapshots. It does not reveal the key, unless `privacy` is `full`, or
+   * the masked key if processes share a channel without a secret.
+   */
+  readonly idOf: (key: string) => string
+
+  constructor({ parts, live, explanations, control, bounds, idOf }: InsightDeps) {
+    this.idOf = idOf
     this.#parts = parts
     this.#live = live
     this.#explanations = explanations

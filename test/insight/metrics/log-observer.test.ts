@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { inflightLimit, rateLimit } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
-import { type LogObserverOptions, logObserver } from '@sluice/insight'
+import { createInsight, type LogObserverOptions, logObserver } from '@sluice/insight'
 import { createLimiter, type Decision } from '@sluice/limiter-core'
 import { resetWarnings } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
@@ -42,6 +42,17 @@ test('a denial is logged with policy, masked key, route, wait and ID', () => {
   observer.decided?.('203.0.113.7', denied(clock), asked)
   const fields = { policy: 'api', key: '203.0.113.x', route: '/orders/:id', retryAfterMs: 3_600_000, requestId: 'r-1' }
   expect(lines).toEqual([[fields, 'sluice denied']])
+})
+
+test('with an insight, the key is named by its id on the live page', () => {
+  const insight = createInsight({ secret: 'a secret of sixteen characters' })
+  const { lines, clock, observer } = noted('pino', { insight })
+  const limiter = createLimiter({ policies, clock, observers: [insight, observer] })
+  for (let times = 0; times < 2; times++) limiter.take('203.0.113.7')
+  const [[{ key, id }]] = lines as [[{ key?: string; id: string }]]
+  expect([key, insight.snapshot().policies[0].topDenied.map((top) => top.id)]).toEqual([undefined, [id]])
+  expect(insight.keyOf(id)).toBe('203.0.113.7')
+  limiter.close()
 })
 
 test('the console receives one line of text, whatever a client sends', () => {
