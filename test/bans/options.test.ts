@@ -38,7 +38,7 @@ describe('the options of a ban', () => {
     ],
     [
       { strikes: [] },
-      "SLUICE_BAD_OPTION: policy 'default': ban: strikes: expected denials, failures or at least one status, received an array of length 0",
+      "SLUICE_BAD_OPTION: policy 'default': ban: strikes: expected one of 'denials', 'failures', received an array of length 0",
     ],
     [
       { growth: 0.9 },

@@ -96,8 +96,8 @@ test.each([
   expect(() => adaptive(options as never)).toThrow(message)
 })
 
-test('a backend in another process is refused, and so is an object without a limit', () => {
+test('a backend that does not share limits is refused, and so is an object without a limit', () => {
   const backend = { acquire: () => ({ allowed: false, retryAfterMs: 1 }) as const }
-  expect(() => createInflightLimiter({ limit: adaptive(), backend })).toThrow('none with an adaptive limit')
+  expect(() => createInflightLimiter({ limit: adaptive(), backend })).toThrow('one that shares learned limits')
   expect(() => createInflightLimiter({ limit: {} as never })).toThrow('limit: expected an integer from 1')
 })

@@ -1,12 +1,14 @@
 /** Values by key for a bounded number of keys. The key that was used the longest time ago is forgotten first. */
 export class RecentMap<T> {
   readonly #maxKeys: number
+  readonly #forgotten: ((value: T) => void) | undefined
   // in the order of their last use
   readonly #values = new Map<string, T>()
 
-  /** `maxKeys` is at least 1. */
-  constructor(maxKeys: number) {
+  /** `maxKeys` is at least 1. `forgotten` is called with each value that is removed. */
+  constructor(maxKeys: number, forgotten?: (value: T) => void) {
     this.#maxKeys = maxKeys
+    this.#forgotten = forgotten
   }
 
   /** Returns the value of a key; undefined if it is not known. Reading does not count as a use. */
@@ -31,8 +33,9 @@ export class RecentMap<T> {
   }
 
   #forgetOldest(): void {
-    for (const key of this.#values.keys()) {
+    for (const [key, value] of this.#values) {
       this.#values.delete(key)
+      this.#forgotten?.(value)
       return
     }
   }

@@ -38,6 +38,7 @@ const all: Readonly<Record<keyof typeof scripts, readonly Script[]>> = {
   channelSums: [scripts.channelSums],
   channelLeave: [scripts.channelLeave],
   inflightHold: [scripts.inflightHold],
+  inflightShares: [scripts.inflightShares],
   mergeUniques: [scripts.mergeUniques],
   mergeRegisters: [scripts.mergeRegisters],
   readRegisters: [scripts.readRegisters],

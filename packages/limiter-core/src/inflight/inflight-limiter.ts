@@ -56,7 +56,7 @@ export interface LocalInflightOptions extends InflightLimiterOptions {
 /** Limits concurrent work per key. Every acquired permit must be released. */
 export interface InflightLimiter<P extends MaybePromise<Permit | undefined> = MaybePromise<Permit | undefined>> {
   readonly name: string
-  /** Places per key that apply now: as configured, learned for the whole process, or as operators have set them. */
+  /** Places per key that apply now in this process: as configured, learned, or as operators have set them. */
   readonly limit: number
   /** Returns the places of a key that apply now, which differ from `limit` if they are learned for each key. */
   limitOf(key?: string): number
@@ -78,7 +78,8 @@ export interface LocalInflightLimiter extends InflightLimiter<Permit | undefined
 
 const OPTIONS = ['name', 'limit', 'maxHoldMs', 'backend', 'shared', 'clock', 'observers'] as const
 const WHOLE_PROCESS = ''
-const LOCAL = 'none with an adaptive limit, or one in this process, which learns from its own work'
+type SharingBackend = InflightBackend & Required<Pick<InflightBackend, 'share'>>
+const LEARNING = 'one in this process, or one that shares learned limits, such as redisInflight'
 
 /** Creates a cap on concurrent work. Throws a `SluiceError` for invalid options. */
 export function createInflightLimiter(options: LocalInflightOptions): LocalInflightLimiter
@@ -104,16 +105,20 @@ export class BackedInflightLimiter implements InflightLimiter {
   readonly #handle: CapHandle
   #controls: ReadonlyMap<object, CapControls> = new Map()
 
-  /** `place` names the part of the application that the cap applies to. Default: the whole application. */
+  /**
+   * `place` names the part of the application that the cap applies to. Default: the whole application. `local` stores
+   * the permits if the backend only shares a learned limit.
+   */
   constructor(
     { name = DEFAULT_NAMES.inflightLimit, limit, maxHoldMs, backend, shared, clock, observers }: InflightLimiterOptions,
     place?: string | undefined,
+    local?: InflightBackend | undefined,
   ) {
     this.name = headerText(name, 'name')
     const owner = `cap '${this.name}'`
     const adaptive = isAdaptive(limit) ? limit : undefined
     const most = adaptive ? adaptive.max : checkedUnits(limit, `${owner}: limit`)
-    if (adaptive && backend && !backend.isLocal) throw badOption(`${owner}: backend`, backend, LOCAL)
+    const sharing = adaptive && sharingOf(`${owner}: backend`, backend)
     this.observers = new Observers(observers, () => [this.name])
     const time = clockOf(clock)
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
@@ -124,14 +129,21 @@ export class BackedInflightLimiter implements InflightLimiter {
     }
     const isShared = optionalBoolean('shared', shared)
     this.#clock = time
-    this.#isOwn = backend === undefined
-    this.learned = adaptive?.open(time, heldMs)
-    this.#cap = { name: this.name, place, limit: most, limitOf: (key) => this.limitOf(key), maxHoldMs: heldMs }
+    const stores = sharing ? local : backend
+    this.#isOwn = stores === undefined
+    this.learned = adaptive?.open(
+      time,
+      heldMs,
+      sharing && ((key, keyShared) => sharing.share(key, this.#cap, keyShared, () => this.#grown(key))),
+    )
+    const maxWeight = sharing && most
+    const limitOf: Cap['limitOf'] = (key) => this.limitOf(key)
+    this.#cap = { name: this.name, place, limit: most, limitOf, maxWeight, maxHoldMs: heldMs }
     const id = JSON.stringify([place, this.name])
     const claim = { name: this.name, owner, remedy: 'a name', id, data: JSON.stringify(this.#cap), limiter: {} }
     this.#unclaim = backend ? claimName(backend, { ...claim, shared: isShared }) : () => {}
     this.#backend =
-      backend ??
+      stores ??
       new MemoryInflight({
         limit: most,
         clock: time,
@@ -158,14 +170,22 @@ export class BackedInflightLimiter implements InflightLimiter {
   }
 
   limitOf(key: string = WHOLE_PROCESS, request?: AcquireOptions): number {
-    return this.controlled?.limit ?? this.learned?.limitOf(key, request) ?? this.#cap.limit
+    const limit = this.controlled?.limit
+    if (limit !== undefined && !this.learned?.isShared) return limit
+    return Math.min(limit ?? this.#cap.limit, this.learned?.limitOf(key, request) ?? this.#cap.limit)
   }
 
   acquire(key: string = WHOLE_PROCESS, options?: AcquireOptions): MaybePromise<Permit | undefined> {
     if (typeof key !== 'string') throw badValue('SLUICE_BAD_KEY', 'key', key, 'a string')
     const weight = options?.weight === undefined ? 1 : checkedUnits(options.weight, 'weight')
     if (this.controlled?.mode === 'off') return UNCOUNTED_PERMIT
+    const opening = this.learned?.opening?.(key)
+    return opening ? opening.then(() => this.#acquire(key, weight, options)) : this.#acquire(key, weight, options)
+  }
+
+  #acquire(key: string, weight: number, options?: AcquireOptions): MaybePromise<Permit | undefined> {
     const answer = this.#denialOf(key, weight, options) ?? this.#backend.acquire(key, this.#requested(key, options))
+    if (answer !== WEIGHT_EXCEEDS_LIMIT && !isPermit(answer as Permit)) this.learned?.lacked?.(key, weight)
     return andThen(answer, (answered) => this.#answered(key, answered, options) ?? this.#ifDenied)
   }
 
@@ -176,6 +196,7 @@ export class BackedInflightLimiter implements InflightLimiter {
   close(): MaybePromise<void> {
     this.observers.capClosed(this.#handle)
     this.#unclaim()
+    this.learned?.close?.()
     if (this.#isOwn) return this.#backend.close?.()
   }
 
@@ -199,7 +220,8 @@ export class BackedInflightLimiter implements InflightLimiter {
     const denial = this.controlled?.denialOf(key, weight)
     if (denial) return denial
     if (!this.controlled && weight > this.#cap.limit) return WEIGHT_EXCEEDS_LIMIT
-    return this.learned && weight > this.limitOf(key, options) ? FULL : undefined
+    if (!this.learned || (this.#cap.maxWeight && !this.#isOwn)) return undefined
+    return weight > this.limitOf(key, options) ? FULL : undefined
   }
 
   #requested(key: string, options: AcquireOptions | undefined): AcquireOptions | undefined {
@@ -237,10 +259,14 @@ export class BackedInflightLimiter implements InflightLimiter {
       if (learn) {
         const before = this.limitOf(key)
         learn(outcome)
-        if (this.limitOf(key) > before) this.#backend.admitWaiting?.(this.#cap, key)
+        if (this.limitOf(key) > before) this.#grown(key)
       }
       if (!this.#isOwn) this.#released(key, heldMs)
     })
+  }
+
+  #grown(key: string): void {
+    this.#backend.admitWaiting?.(this.#cap, key)
   }
 
   #released(key: string, heldMs: number): void {
@@ -250,6 +276,13 @@ export class BackedInflightLimiter implements InflightLimiter {
   #observedCap(key: string, { request, priority }: AcquireOptions = {}, reason?: DenialReason): ObservedCap {
     return { name: this.name, limit: this.limitOf(key), request, priority, reason }
   }
+}
+
+/** Returns the backend of an adaptive limit, unless its permits are stored in this process. */
+function sharingOf(owner: string, backend?: InflightBackend): SharingBackend | undefined {
+  if (!backend || backend.isLocal) return undefined
+  if (backend.share) return backend as SharingBackend
+  throw badOption(owner, backend, LEARNING)
 }
 
 /** A custom backend may return an invalid answer. */

@@ -87,16 +87,13 @@ function compileBan(owner: string, input: BanInput): BanTerms {
     growth,
     maxMs,
     forgetMs,
-    strikes: strikesOf(option('strikes'), strikes),
+    strikes:
+      Array.isArray(strikes) && strikes.length > 0
+        ? strikes.map((status) => integerFrom(option('strikes'), status, 400, 599))
+        : oneOf(option('strikes'), strikes, ['denials', 'failures'] as const),
     forgives: forgiveOn !== undefined,
     extends: optionalBoolean(option('extend'), extend),
   }
-}
-
-function strikesOf(option: string, strikes: unknown): BanTerms['strikes'] {
-  if (!Array.isArray(strikes)) return oneOf(option, strikes as string, ['denials', 'failures'] as const)
-  if (strikes.length === 0) throw badOption(option, strikes, 'denials, failures or at least one status')
-  return strikes.map((status) => integerFrom(option, status, 400, 599))
 }
 
 function durationUpTo(value: unknown, option: string, leastMs: number): number {

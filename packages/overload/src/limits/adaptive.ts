@@ -11,7 +11,7 @@ import {
 import { AimdLimit } from './aimd-limit.ts'
 import { GradientLimit } from './gradient-limit.ts'
 import type { LimitBounds } from './learned-limit.ts'
-import { LearnedLimitsByKey } from './learned-limits.ts'
+import { LearnedLimitsByKey, type LearnedLimitsOptions } from './learned-limits.ts'
 import type { LimitAlgorithm, LimitAlgorithmName } from './limit-algorithm.ts'
 import { TargetLimit } from './target-limit.ts'
 import { ThroughputLimit } from './throughput-limit.ts'
@@ -90,13 +90,14 @@ class Adaptive implements AdaptiveLimit, LimitBounds {
     this.#maxKeys = maxKeys
   }
 
-  open(clock: Clock, maxHoldMs?: number): LearnedLimitsByKey {
+  open(clock: Clock, maxHoldMs?: number, share?: LearnedLimitsOptions['share']): LearnedLimitsByKey {
     return new LearnedLimitsByKey({
       bounds: this,
       createAlgorithm: this.#createAlgorithm,
       clock,
       maxKeys: this.#maxKeys,
       maxHoldMs,
+      share,
     })
   }
 }

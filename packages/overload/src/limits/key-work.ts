@@ -1,4 +1,5 @@
 import type { PermitOutcome } from '@sluice/limiter-core'
+import type { KeyLimit } from './key-limit.ts'
 import type { LearnedLimit } from './learned-limit.ts'
 import { RunningWork, type Work } from './running-work.ts'
 import type { WorkClass } from './work-class.ts'
@@ -21,12 +22,12 @@ interface Apart {
 }
 
 export interface KeyWorkOptions {
-  /** Largest limit of the key. */
-  readonly max: number
+  /** Returns the largest limit of the key. */
+  readonly max: () => number
   /** Returns the limit of the key before anything has been learned, or the learned one. */
   readonly limit: () => number
   /** Returns the learned limit of the key, if there is one. */
-  readonly learned: () => LearnedLimit | undefined
+  readonly learned: () => KeyLimit | undefined
   /** Creates a limit for work that is counted apart. */
   readonly newLimit: (initial: number) => LearnedLimit
 }
@@ -54,6 +55,21 @@ export class KeyWork {
     return this.#rest.places === 0 && !this.hasApart
   }
 
+  /** Places of all work. */
+  get places(): number {
+    return this.#rest.places + this.#apartPlaces()
+  }
+
+  /** Returns the places that are added to the limit: those of long work, and of classes that are counted apart. */
+  extraPlaces(now: number): number {
+    return this.#longPlaces(this.#rest, now) + this.#apartPlaces()
+  }
+
+  /** Returns the places of work that began before a time, without long work and classes that are counted apart. */
+  shortPlaces(startedBefore: number): number {
+    return this.#rest.shortPlaces(startedBefore)
+  }
+
   /** Returns the work of a class that is counted apart. */
   apartOf(workClass: WorkClass | undefined): Apart | undefined {
     return workClass && this.#apart.get(workClass)
@@ -73,7 +89,7 @@ export class KeyWork {
     if (!this.hasApart && this.#rest.places < limit) return limit
     const at = now()
     if (this.#rest.places >= limit) this.#look(at)
-    const { max } = this.#options
+    const max = this.#options.max()
     const workClass = this.hasApart ? classOf() : undefined
     const apart = this.apartOf(workClass)
     if (!workClass || !apart) return Math.min(max, limit + this.#longPlaces(this.#rest, at) + this.#apartPlaces())

@@ -1,17 +1,21 @@
-import type { AcquireOptions, Clock, LearnedLimits, PermitOutcome } from '@sluice/limiter-core'
+import type { AcquireOptions, Clock, KeyShare, LearnedLimits, PermitOutcome, SharedKey } from '@sluice/limiter-core'
 import { RecentMap } from '../recent-map.ts'
+import type { KeyLimit } from './key-limit.ts'
 import { KeyWork } from './key-work.ts'
 import { LearnedLimit, type LimitBounds } from './learned-limit.ts'
 import type { LimitAlgorithm } from './limit-algorithm.ts'
+import { SharedLimit } from './shared-limit.ts'
 import { WorkClass } from './work-class.ts'
 
-interface LearnedLimitsOptions {
+export interface LearnedLimitsOptions {
   readonly bounds: LimitBounds
   readonly createAlgorithm: () => LimitAlgorithm
   readonly clock: Clock
   readonly maxKeys: number
   /** Milliseconds after which work has ended in any case. Default: never. */
   readonly maxHoldMs?: number | undefined
+  /** Joins the processes that share the limit of a key. Default: this process learns from its own work. */
+  readonly share?: ((key: string, shared: SharedKey) => KeyShare) | undefined
 }
 
 /**
@@ -21,14 +25,30 @@ interface LearnedLimitsOptions {
  */
 export class LearnedLimitsByKey implements LearnedLimits {
   readonly #options: LearnedLimitsOptions
-  readonly #limits: RecentMap<LearnedLimit>
+  readonly #limits: RecentMap<KeyLimit>
   readonly #classes: RecentMap<WorkClass>
   readonly #running = new Map<string, KeyWork>()
 
   constructor(options: LearnedLimitsOptions) {
     this.#options = options
-    this.#limits = new RecentMap(options.maxKeys)
+    this.#limits = new RecentMap(options.maxKeys, (limit) => limit.leave())
     this.#classes = new RecentMap(options.maxKeys)
+  }
+
+  get isShared(): boolean {
+    return this.#options.share !== undefined
+  }
+
+  opening(key: string): Promise<void> | undefined {
+    return this.isShared ? this.#limits.use(key, () => this.#newLimit(key)).opening() : undefined
+  }
+
+  lacked(key: string, places: number): void {
+    this.#limits.peek(key)?.lacked(places)
+  }
+
+  close(): void {
+    for (const [, limit] of this.#limits) limit.leave()
   }
 
   limitOf(key: string, request?: AcquireOptions): number {
@@ -56,12 +76,13 @@ export class LearnedLimitsByKey implements LearnedLimits {
     const known =
       id === undefined ? undefined : this.#classes.use(id, () => new WorkClass(request.workClass !== undefined))
     const work = running.begin(request.weight ?? 1, this.#now(running), known)
+    if (this.isShared) this.#limits.peek(key)?.began(running.places)
     return (outcome) => {
       const now = this.#options.clock.now()
       const { group } = work
       const own = running.end(work, outcome, now)
       if (running.isEmpty && this.#running.get(key) === running) this.#running.delete(key)
-      const learned = own ?? (outcome === 'success' ? this.#learned(key, now) : this.#limits.peek(key))
+      const learned = own ?? (outcome === 'success' ? this.#learned(key) : this.#limits.peek(key))
       learned?.add(work, outcome, now, group)
     }
   }
@@ -69,7 +90,7 @@ export class LearnedLimitsByKey implements LearnedLimits {
   #newWork(key: string): KeyWork {
     const { bounds, createAlgorithm, clock } = this.#options
     return new KeyWork({
-      max: bounds.max,
+      max: () => this.#limits.peek(key)?.most ?? bounds.max,
       limit: () => this.#limitOf(key),
       learned: () => this.#limits.peek(key),
       newLimit: (initial) => {
@@ -79,13 +100,21 @@ export class LearnedLimitsByKey implements LearnedLimits {
     })
   }
 
+  /** A key whose limit is shared has none before its first request. */
   #limitOf(key: string): number {
-    return this.#limits.peek(key)?.current ?? this.#options.bounds.initial
+    return this.#limits.peek(key)?.current ?? (this.isShared ? 0 : this.#options.bounds.initial)
   }
 
-  #learned(key: string, now: number): LearnedLimit {
-    const { bounds, createAlgorithm } = this.#options
-    return this.#limits.use(key, () => new LearnedLimit(createAlgorithm(), bounds, now))
+  /** Returns the limit that learns from work of a key. */
+  #learned(key: string): KeyLimit | undefined {
+    return this.isShared ? this.#limits.peek(key) : this.#limits.use(key, () => this.#newLimit(key))
+  }
+
+  #newLimit(key: string): KeyLimit {
+    const { bounds, createAlgorithm, clock, share } = this.#options
+    if (!share) return new LearnedLimit(createAlgorithm(), bounds, clock.now())
+    const work = (): KeyWork | undefined => this.#running.get(key)
+    return new SharedLimit({ bounds, createAlgorithm, clock, work, join: (shared) => share(key, shared) })
   }
 
   /** Reads the time, and ends the work whose permits have been revoked. */

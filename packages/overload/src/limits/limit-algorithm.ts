@@ -8,8 +8,12 @@ export type LimitAlgorithmName = 'throughput' | 'gradient' | 'vegas' | 'aimd'
  * keeps only a few numbers. The result may have a fraction; the caller keeps it between `min` and `max`.
  */
 export interface LimitAlgorithm {
-  /** Samples of a window, at least. Default: 10. */
+  /** Samples of a window, at least. Default: `LEAST_SAMPLES`. */
   readonly leastSamples?: number | undefined
   /** Returns the limit that follows `limit`, which applied during the window. */
   next(limit: number, window: SampleWindow): number
+  /** Called before `next` if the limit has been learned by another process, and is not new. */
+  resume?(): void
 }
+
+export const LEAST_SAMPLES = 10

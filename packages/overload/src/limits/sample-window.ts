@@ -1,4 +1,5 @@
 import type { RunningWork } from './running-work.ts'
+import { MOST_SAMPLES, Samples } from './samples.ts'
 
 /** What the completed work of a short time shows. */
 export interface SampleWindow {
@@ -22,8 +23,6 @@ export interface SampleWindow {
   readonly outlasting: number
 }
 
-/** The median of so many samples is precise enough for every algorithm. */
-const MOST_SAMPLES = 256
 /** A window is long enough when the standard error of its median is below this part of the median. */
 const PRECISION = 0.07
 /** Lengths of a window, in mean durations of work: long enough to show what its own limit causes, and an upper bound. */
@@ -34,17 +33,11 @@ const GROWTH = 1.5
 /** Part of the places, and number of durations, of which there is a separate median. */
 const [FEW, FEW_SAMPLES] = [0.6, 5]
 
-/** Collects samples until they show enough. Durations are above 0. */
+/** Collects samples until they show enough. */
 export class WindowBuilder {
   readonly startedAt: number
-  /** The last `MOST_SAMPLES` durations at most. */
-  readonly #durations: number[] = []
-  readonly #inflights: number[] = []
-  #count = 0
+  readonly #samples = new Samples()
   #needed: number
-  #durationSum = 0
-  #inflightSum = 0
-  #maxInflight = 0
 
   /** `leastSamples` is at least 1. */
   constructor(leastSamples: number, now: number) {
@@ -54,50 +47,53 @@ export class WindowBuilder {
 
   /** Number of samples so far. */
   get count(): number {
-    return this.#count
+    return this.#samples.count
   }
 
   /** Mean of the durations so far; 0 if there are none. */
   get meanMs(): number {
-    return this.#count === 0 ? 0 : this.#durationSum / this.#count
+    return this.#samples.meanMs
   }
 
   /** Adds a sample. Returns the window when it is complete. */
   add(durationMs: number, inflight: number, now: number, running: RunningWork): SampleWindow | undefined {
-    this.#durations[this.#count % MOST_SAMPLES] = durationMs
-    this.#inflights[this.#count % MOST_SAMPLES] = inflight
-    const count = ++this.#count
-    this.#durationSum += durationMs
-    this.#inflightSum += inflight
-    if (inflight > this.#maxInflight) this.#maxInflight = inflight
+    const samples = this.#samples
+    samples.add(durationMs, inflight)
+    const { count, meanMs, maxInflight } = samples
     const lengthMs = now - this.startedAt
-    const { meanMs } = this
-    if (count < this.#needed || lengthMs < SHORTEST * meanMs) return undefined
-    const window = this.#summary(count, meanMs, lengthMs, running.shortPlaces(this.startedAt))
-    const isPrecise = window.medianErrorMs <= PRECISION * window.medianMs
-    if (isPrecise || count >= MOST_SAMPLES || lengthMs >= LONGEST * meanMs) return window
+    if (!isLong(count, this.#needed, lengthMs, meanMs)) return undefined
+    const meanInflight = samples.inflightSum / count
+    const outlasting = running.shortPlaces(this.startedAt)
+    const window = windowOf(samples, { count, lengthMs, meanMs, meanInflight, maxInflight, outlasting })
+    if (isPrecise(window)) return window
     this.#needed = Math.min(MOST_SAMPLES, Math.ceil(count * GROWTH))
     return undefined
   }
+}
 
-  #summary(count: number, meanMs: number, lengthMs: number, outlasting: number): SampleWindow {
-    const sorted = Float64Array.from(this.#durations).sort()
-    const at = (share: number): number => sorted[Math.floor(sorted.length * share)] as number
-    const most = FEW * this.#maxInflight
-    const few = Float64Array.from(
-      this.#durations.filter((_, index) => (this.#inflights[index] as number) <= most),
-    ).sort()
-    return {
-      count,
-      lengthMs,
-      meanMs,
-      medianMs: at(0.5),
-      durationAt: at,
-      medianErrorMs: (ERROR_OF_RANGE * (at(0.75) - at(0.25))) / Math.sqrt(sorted.length),
-      fewMedianMs: few.length < FEW_SAMPLES ? undefined : few[few.length >> 1],
-      meanInflight: this.#inflightSum / count,
-      maxInflight: this.#maxInflight,
-      outlasting,
-    }
+/** Whether there are enough samples, over a time that is long enough. */
+export function isLong(count: number, needed: number, lengthMs: number, meanMs: number): boolean {
+  return count >= needed && lengthMs >= SHORTEST * meanMs
+}
+
+/** Whether more samples would not show more. */
+export function isPrecise({ medianErrorMs, medianMs, meanMs, count, lengthMs }: SampleWindow): boolean {
+  return medianErrorMs <= PRECISION * medianMs || count >= MOST_SAMPLES || lengthMs >= LONGEST * meanMs
+}
+
+type Sums = Pick<SampleWindow, 'count' | 'lengthMs' | 'meanMs' | 'meanInflight' | 'maxInflight' | 'outlasting'>
+
+/** Returns what samples show. There is at least one duration. */
+export function windowOf({ durations, inflights }: Pick<Samples, 'durations' | 'inflights'>, sums: Sums): SampleWindow {
+  const sorted = Float64Array.from(durations).sort()
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] as number
+  const most = FEW * sums.maxInflight
+  const few = Float64Array.from(durations.filter((_, index) => (inflights[index] as number) <= most)).sort()
+  return {
+    ...sums,
+    medianMs: at(0.5),
+    durationAt: at,
+    medianErrorMs: (ERROR_OF_RANGE * (at(0.75) - at(0.25))) / Math.sqrt(sorted.length),
+    fewMedianMs: few.length < FEW_SAMPLES ? undefined : few[few.length >> 1],
   }
 }

@@ -39,6 +39,10 @@ export class ThroughputLimit implements LimitAlgorithm {
   /** The limit before a dip, and the window that showed it. */
   #before: { readonly limit: number; readonly window: SampleWindow } | undefined
 
+  resume(): void {
+    this.#start = 'over'
+  }
+
   next(limit: number, window: SampleWindow): number {
     const before = this.#before
     if (before) return this.#afterDip(before.limit, before.window, limit, window)

@@ -41,13 +41,13 @@ export class InflightSync {
   /** Keys with waiting callers or changed places, sent with the next calls. */
   readonly #soon = new TurnBatch<KeyPermits>(() => this.#callWaiting())
   /** Keys whose leases are renewed when fewer than `MOST_CALLS` calls are pending. */
-  readonly #later: WaitingBySlot
+  readonly #later: WaitingBySlot<KeyPermits>
   #calls = 0
   #drained: (() => void) | undefined
 
   constructor(options: InflightSyncOptions) {
     this.#options = options
-    this.#later = new WaitingBySlot(options.hashSlotOf)
+    this.#later = new WaitingBySlot<KeyPermits>(options.hashSlotOf)
   }
 
   /** Requests places for waiting callers: at once if no call is pending, otherwise at the end of the turn. */
@@ -81,7 +81,7 @@ export class InflightSync {
 
   #callWaiting(): void {
     this.#options.awake()
-    const soon = new WaitingBySlot(this.#options.hashSlotOf)
+    const soon = new WaitingBySlot<KeyPermits>(this.#options.hashSlotOf)
     for (const holding of this.#soon.take()) soon.add(holding)
     while (soon.any) this.#call(soon.take())
     while (this.#later.any && this.#calls < MAX_CALLS) this.#call(this.#later.take())

@@ -11,10 +11,12 @@ import {
   type InflightBackend,
   type Interruption,
   KEEP_ALIVE,
+  type KeyShare,
   type MaybePromise,
   type Observers,
   type Permit,
   type ScriptRunner,
+  type SharedKey,
   SluiceError,
   WEIGHT_EXCEEDS_LIMIT,
 } from '@sluice/limiter-core/backend'
@@ -27,6 +29,7 @@ import { InflightSync } from './inflight-sync.ts'
 import type { KeyPermits } from './key-permits.ts'
 import { PendingAcquire } from './pending-acquire.ts'
 import { PermitTable } from './permit-table.ts'
+import { ShareTable } from './share-table.ts'
 import { SuspensionDetector } from './suspension.ts'
 
 const NAME = 'redis-inflight'
@@ -45,6 +48,8 @@ export interface InflightTableOptions {
   readonly serverTime: (() => number) | undefined
   /** Returns the Redis key for a key of a cap. */
   readonly nameOf: (key: string, cap: Cap) => string
+  /** Returns the Redis key for the shares of a learned limit. */
+  readonly shareNameOf: (key: string, cap: Cap) => string
 }
 
 /** Holds the permits of this process, each a lease in Redis, and counts them alone while Redis is unavailable. */
@@ -60,6 +65,7 @@ export class InflightTable implements InflightBackend {
   readonly #standstill: SuspensionDetector
   readonly #script: HoldScript
   readonly #sync: InflightSync
+  readonly #shares: ShareTable
   readonly #stopListening: (() => void) | undefined
   readonly #heartbeat: Heartbeat
   #closed = false
@@ -82,15 +88,18 @@ export class InflightTable implements InflightBackend {
     const awake = (): void => this.#heartbeat.checkSuspension()
     const changed = (holding: KeyPermits): void => this.#report(holding)
     this.#holdings = new PermitTable({ ...options, awake, changed, uncounted: () => this.#health.log.countFallback() })
+    const hashSlotOf = (name: string): number => (runner.clustered ? hashSlot(name) : 0)
+    const failed = (failure: RedisFailure): void => this.#failed(failure)
+    this.#shares = new ShareTable({ ...options, hashSlotOf, failed })
     this.#sync = new InflightSync({
       ...options,
       awake,
       breaker: this.#health.breaker,
       deadlines: this.#background,
       standstill: this.#standstill,
-      hashSlotOf: (name) => (runner.clustered ? hashSlot(name) : 0),
+      hashSlotOf,
       run: (requests, deadlineAt) => this.#script.run(holder, requests, deadlineAt),
-      failed: (failure) => this.#failed(failure),
+      failed,
       freed: (holding) => this.#holdings.prune(holding),
     })
     this.#stopListening = runner.interrupted?.((event) => this.#interrupted(event))
@@ -120,6 +129,10 @@ export class InflightTable implements InflightBackend {
     return this.#standstill.answerOf(count, () => count.answer(() => holding.places))
   }
 
+  share(key: string, cap: Cap, shared: SharedKey, grown: () => void): KeyShare {
+    return this.#shares.share(key, cap, shared, grown)
+  }
+
   /**
    * Releases all places in Redis within the deadline. Held permits remain valid but are only counted in this process.
    */
@@ -134,7 +147,8 @@ export class InflightTable implements InflightBackend {
       this.#deadlines.close()
       this.#background.close()
     }
-    await this.#deadlines.race(this.#sync.drained(), { answered: done, failed: done, late: done })
+    const drained = Promise.all([this.#sync.drained(), this.#shares.close()])
+    await this.#deadlines.race(drained, { answered: done, failed: done, late: done })
   }
 
   #holdingOf(key: string, cap: Cap): KeyPermits {
@@ -191,6 +205,7 @@ export class InflightTable implements InflightBackend {
     if (event === 'lost') this.#script.forget()
     else this.#health.breaker.probeSoon()
     if (event === 'back') this.#renewOrProbe()
+    this.#shares.interrupted(event)
   }
 
   #failed(failure: RedisFailure): void {

@@ -98,7 +98,7 @@ export function redisInflight(client: RedisClient | ScriptRunner, options: Redis
   optionalFunction('redisInflight: serverTime', serverTime)
   const keys = new EntityKeys('redisInflight', options)
   const scope = parseScope(options.scope ?? 'default')
-  const countOf = countNames(scope)
+  const [countOf, shareOf] = [countNames(scope, 'inflight@1'), countNames(scope, 'shares@1')]
   const runner = scriptRunner(client)
   const table: InflightTableOptions = {
     ...timesOf(options),
@@ -110,6 +110,7 @@ export function redisInflight(client: RedisClient | ScriptRunner, options: Redis
     maxHoldMs,
     serverTime,
     nameOf: (key, cap) => keys.name(key, countOf(cap)),
+    shareNameOf: (key, cap) => keys.name(key, shareOf(cap)),
   }
   if (!isWorker()) return new InflightTable(table)
   if (maxHoldMs !== undefined) return new ExpiringPermits({ ...table, maxHoldMs })
@@ -129,11 +130,11 @@ function timesOf(options: RedisInflightOptions): { readonly deadlineMs: number; 
   throw new SluiceError('SLUICE_BAD_DURATION', `redisInflight: leaseMs: expected ${expected}, received ${received}`)
 }
 
-/** Returns a function that names caps `scope/cap/inflight@version`. The `place` of a cap becomes part of the scope. */
-function countNames(scope: string): (cap: Cap) => string {
+/** Returns a function that names caps `scope/cap/form`. The `place` of a cap becomes part of the scope. */
+function countNames(scope: string, form: string): (cap: Cap) => string {
   const known = new WeakMap<Cap, string>()
   return (cap) => {
-    const name = known.get(cap) ?? countName(cap.place ? `${scope}:${cap.place}` : scope, cap, 'inflight@1')
+    const name = known.get(cap) ?? countName(cap.place ? `${scope}:${cap.place}` : scope, cap, form)
     known.set(cap, name)
     return name
   }

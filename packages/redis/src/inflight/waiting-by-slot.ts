@@ -1,12 +1,10 @@
-import type { KeyPermits } from './key-permits.ts'
-
 /** Maximum number of keys per call. A key takes Redis about 10 microseconds, and more if many processes hold it. */
 const MAX_KEYS = 32
 
 /** Keys that wait for a call, grouped by hash slot. */
-export class WaitingBySlot {
+export class WaitingBySlot<K extends { readonly name: string }> {
   readonly #hashSlotOf: (name: string) => number
-  readonly #slots = new Map<number, Set<KeyPermits>>()
+  readonly #slots = new Map<number, Set<K>>()
 
   constructor(hashSlotOf: (name: string) => number) {
     this.#hashSlotOf = hashSlotOf
@@ -16,20 +14,20 @@ export class WaitingBySlot {
     return this.#slots.size > 0
   }
 
-  add(permits: KeyPermits): void {
-    const slot = this.#hashSlotOf(permits.name)
-    const waiting = this.#slots.get(slot) ?? new Set<KeyPermits>()
-    this.#slots.set(slot, waiting.add(permits))
+  add(key: K): void {
+    const slot = this.#hashSlotOf(key.name)
+    const waiting = this.#slots.get(slot) ?? new Set<K>()
+    this.#slots.set(slot, waiting.add(key))
   }
 
   /** Removes and returns the keys for the next call; an empty array if no key waits. */
-  take(): readonly KeyPermits[] {
-    const taken: KeyPermits[] = []
+  take(): readonly K[] {
+    const taken: K[] = []
     for (const [slot, waiting] of this.#slots) {
-      for (const permits of waiting) {
-        if (taken.push(permits) === MAX_KEYS) break
+      for (const key of waiting) {
+        if (taken.push(key) === MAX_KEYS) break
       }
-      for (const permits of taken) waiting.delete(permits)
+      for (const key of taken) waiting.delete(key)
       if (waiting.size === 0) this.#slots.delete(slot)
       break
     }

@@ -20,6 +20,7 @@ export const channelMessages: Script = scriptOf('channel-messages', lua.channelO
 export const channelSums: Script = scriptOf('channel-sums', lua.channelOnce, lua.channelSums)
 export const channelLeave: Script = scriptOf('channel-leave', lua.channelLeave)
 export const inflightHold: Script = scriptOf('inflight-hold', lua.inflightHold)
+export const inflightShares: Script = scriptOf('inflight-shares', lua.inflightShares)
 export const syncNodes: Script = scriptOf('sync-nodes', lua.syncNodes)
 export const mergeUniques: Script = scriptOf('merge-uniques', lua.mergeUniques)
 export const mergeRegisters: Script = scriptOf('merge-registers', lua.mergeRegisters)

@@ -134,11 +134,12 @@ export class InflightGate<Req, Res> {
     this.#hasClasses = isAdaptive(limit) && options.workClass !== undefined
     this.#clock = clockOf(clock)
     this.#order = RequestOrder.of(options)
-    const stores = backend === undefined ? this.#order?.backend : backend
+    const ordered = this.#order?.backend
     // last, because the limiter claims its name, which would not be released if a later check threw
     this.limiter = new BackedInflightLimiter(
-      { name, limit, maxHoldMs, backend: stores, shared, clock, observers },
+      { name, limit, maxHoldMs, backend: backend ?? ordered, shared, clock, observers },
       routeScope,
+      ordered,
     )
     this.shownNames = [this.limiter.name]
     this.report = new LimiterReport(this.limiter.observers, () => this.shownNames)

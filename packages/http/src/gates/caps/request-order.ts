@@ -45,11 +45,13 @@ export class RequestOrder<Req> {
     const { priority, fairBy, queue, prioritizer, backend, clock, limit } = options
     const named = fairBy === false ? undefined : fairBy
     const isNamed = [priority, named, queue, prioritizer].some((option) => option !== undefined)
-    if (backend !== undefined && isNamed) {
+    // the backend of an adaptive limit shares the limit, and this process decides
+    const isDecidedHere = backend === undefined || (isAdaptive(limit) && backend.share !== undefined)
+    if (!isDecidedHere && isNamed) {
       const expected = 'none with priority, fairBy, queue or prioritizer, which this process decides'
       throw badOption('backend', backend, expected)
     }
-    const isFair = isAdaptive(limit) && fairBy === undefined && backend === undefined
+    const isFair = isAdaptive(limit) && fairBy === undefined && isDecidedHere
     if (!isNamed && !isFair) return undefined
     checkPriorityOption(priority)
     if (named !== undefined) keySourceOf(named)

@@ -88,7 +88,7 @@ export class PrioritizedCap {
     if (signal?.aborted) return FULL
     if (options.isApart) return this.#permits.acquire(key, options)
     const limit = limitOf(cap, key)
-    if (weight > limit) return WEIGHT_EXCEEDS_LIMIT
+    if (weight > mostOf(cap, limit)) return WEIGHT_EXCEEDS_LIMIT
     const now = this.#clock.now()
     const level = this.#levelOf(options, (this.#permits.count(key) + weight) * 2 >= limit, now)
     const isRefused = this.#threshold.refuses(level, now)
@@ -113,7 +113,7 @@ export class PrioritizedCap {
 
   #fits(key: string, level: number, weight: number, limit: number, isRefused: boolean): boolean {
     const held = this.#permits.count(key)
-    if (held === 0) return true
+    if (held === 0) return weight <= limit
     const room = this.#queue && !isRefused ? 0 : this.#threshold.roomAbove(level, isRefused)
     return held + weight + Math.ceil(limit * room) <= limit
   }
@@ -164,7 +164,7 @@ export class PrioritizedCap {
     if (!room) return
     for (;;) {
       const limit = limitOf(room.cap, key)
-      const waiter = room.waiting.next(limit - this.#permits.count(key), limit)
+      const waiter = room.waiting.next(limit - this.#permits.count(key), mostOf(room.cap, limit))
       if (!waiter) return
       waiter.admit()
     }
@@ -182,6 +182,11 @@ export class PrioritizedCap {
 
 function limitOf(cap: Cap | undefined, key: string): number {
   return cap?.limitOf?.(key) ?? cap?.limit ?? Number.MAX_SAFE_INTEGER
+}
+
+/** Largest weight that may fit at some time. */
+function mostOf(cap: Cap | undefined, limit: number): number {
+  return Math.max(cap?.maxWeight ?? 0, limit)
 }
 
 function denialOf(reason: DenialReason): Denial {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { AcquireOptions } from './inflight-backend.ts'
+import type { KeyShare, SharedKey } from './key-share.ts'
 import type { PermitOutcome } from './permit.ts'
 
 /** A limit of a cap that follows the service, created by `adaptive` of `@sluice/overload`. */
@@ -10,8 +11,8 @@ export interface AdaptiveLimit {
   readonly max: number
   /** Limit of a key before anything has been learned. */
   readonly initial: number
-  /** Opens the limits of one cap. Work ends `maxHoldMs` after it began, if it is set. */
-  open(clock: Clock, maxHoldMs?: number): LearnedLimits
+  /** Opens the limits of one cap. Work ends `maxHoldMs` after it began. `share`: joins processes with the same limit. */
+  open(clock: Clock, maxHoldMs?: number, share?: (key: string, shared: SharedKey) => KeyShare): LearnedLimits
 }
 
 /** The limits of the keys of one cap. Requests of a class may have a limit of their own, if the class is late. */
@@ -24,4 +25,11 @@ export interface LearnedLimits {
   isApart?(key: string, request: AcquireOptions | undefined): boolean
   /** Reports that a request holds places. Returns a function that reports the end of its work. */
   begin(key: string, request: AcquireOptions | undefined): (outcome: PermitOutcome) => void
+  /** Whether the limit of the whole fleet is divided: `limitOf` then returns what this process may hold, from 0. */
+  readonly isShared?: boolean | undefined
+  /** Resolves when the share of a key is known; undefined if it is. Called before each request. */
+  opening?(key: string): Promise<void> | undefined
+  /** Called when work found no place. */
+  lacked?(key: string, places: number): void
+  close?(): void
 }

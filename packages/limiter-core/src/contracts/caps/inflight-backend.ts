@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { ObservedRequest } from '../observer.ts'
 import type { Priority } from '../priority.ts'
+import type { KeyShare, SharedKey } from './key-share.ts'
 import type { Denial, Permit } from './permit.ts'
 
 /** A named limit on concurrent work: at most `limit` places per key. */
@@ -12,6 +13,8 @@ export interface Cap {
   readonly limit: number
   /** Returns the places of a key that apply now, which may change while work waits. Default: always `limit`. */
   readonly limitOf?: ((key: string) => number) | undefined
+  /** Largest weight that may fit later, if it is above the places that apply now. Default: what applies now. */
+  readonly maxWeight?: number | undefined
   /** Milliseconds after which a permit is revoked, from 1 to 2^31 - 1. Default: never. */
   readonly maxHoldMs?: number | undefined
 }
@@ -46,7 +49,7 @@ export interface InflightBackend {
   readonly identity?: object | undefined
   /** The limit, if the backend has one limit for all caps. Caps on it must have the same limit. */
   readonly limit?: number | undefined
-  /** Whether permits are stored in this process, so that `count` is synchronous. Required for adaptive limits. */
+  /** Whether permits are stored in this process, so that `count` is synchronous. Adaptive limits need this or `share`. */
   readonly isLocal?: boolean | undefined
   /** Returns a permit, or a denial if no place is free or the weight exceeds the limit. */
   acquire(key: string, options?: AcquireOptions): MaybePromise<Permit | Denial>
@@ -56,5 +59,7 @@ export interface InflightBackend {
   waiting?(cap?: Cap): number
   /** Called when the limit of `cap` has changed: admits work that waits and fits now. Default key: all keys. */
   admitWaiting?(cap: Cap, key?: string): void
+  /** Joins the processes that share the learned limit of a key. `grown` is called when the share has grown. */
+  share?(key: string, cap: Cap, shared: SharedKey, grown: () => void): KeyShare
   close?(): MaybePromise<void>
 }
