@@ -3,6 +3,7 @@ import type { KeyLimit } from './key-limit.ts'
 import type { LearnedLimit } from './learned-limit.ts'
 import { RunningWork, type Work } from './running-work.ts'
 import type { WorkClass } from './work-class.ts'
+import { YieldedPart } from './yielded-part.ts'
 
 /** Work is long if it lasts longer than this, and than this many mean durations. */
 const [LONG_MS, LONG_WORK] = [1_000, 30]
@@ -10,15 +11,24 @@ const [LONG_MS, LONG_WORK] = [1_000, 30]
 const LONG_KNOWN_MS = 30_000
 /** Time in ms between two looks at what is overdue. */
 const LOOK_MS = 10
+/** Time in ms after which a class of which nothing runs is no longer counted apart. */
+const IDLE_MS = 5_000
 /** Weight of the last delay in the mean. */
 const WEIGHT = 0.1
 
 /** Work of a class that is counted apart. */
 interface Apart {
+  readonly workClass: WorkClass
   readonly running: RunningWork
   readonly limit: LearnedLimit
   /** Completed work of the class before it was counted apart. */
   readonly endedBefore: number
+  /** What the class may use of its limit. */
+  readonly part: YieldedPart
+  /** Whether it is late by itself, and not because of another class. */
+  readonly isCause: boolean
+  /** When work of the class ended the last time. */
+  endedAt: number
 }
 
 export interface KeyWorkOptions {
@@ -48,11 +58,6 @@ export class KeyWork {
 
   constructor(options: KeyWorkOptions) {
     this.#options = options
-  }
-
-  /** Whether nothing runs. */
-  get isEmpty(): boolean {
-    return this.#rest.places === 0 && !this.hasApart
   }
 
   /** Places of all work. */
@@ -88,14 +93,14 @@ export class KeyWork {
     const limit = this.#options.limit()
     if (!this.hasApart && this.#rest.places < limit) return limit
     const at = now()
-    if (this.#rest.places >= limit) this.#look(at)
+    if (this.hasApart || this.#rest.places >= limit) this.#look(at)
     const max = this.#options.max()
     const workClass = this.hasApart ? classOf() : undefined
     const apart = this.apartOf(workClass)
     if (!workClass || !apart) return Math.min(max, limit + this.#longPlaces(this.#rest, at) + this.#apartPlaces())
     const long = this.#longPlaces(apart.running, at, workClass.meanMs)
     const others = this.#rest.places + this.#apartPlaces() - apart.running.places
-    return Math.min(max, others + apart.limit.current + long)
+    return Math.min(max, others + apart.part.of(apart.limit.current, at) + long)
   }
 
   begin(places: number, now: number, workClass: WorkClass | undefined): Work {
@@ -115,7 +120,8 @@ export class KeyWork {
       if (!isApart) this.#delayMs += WEIGHT * (delayMs - this.#delayMs)
     }
     if (!isApart) return undefined
-    if (group.places === 0 || workClass?.hasRecovered(apart.endedBefore)) this.#join(workClass as WorkClass, group)
+    apart.endedAt = now
+    if (workClass?.hasRecovered(apart.endedBefore)) this.#join(workClass, group)
     return apart.limit
   }
 
@@ -124,20 +130,61 @@ export class KeyWork {
     for (const { running } of this.#apart.values()) running.endBefore(startedAt)
   }
 
-  /** Counts classes apart whose work is late while other work is not. */
+  /** Counts classes apart whose work is late while other work is not, and lets the slowest of them yield to others. */
   #look(now: number): void {
     if (now - this.#lookedAt < LOOK_MS && now >= this.#lookedAt) return
     this.#lookedAt = now
+    this.#joinIdle(now)
     const classes = this.#rest.byClass()
-    for (const [workClass, works] of classes) {
-      if (!workClass.isSeparable || this.#apart.has(workClass)) continue
-      if (!workClass.isLate(works, now, this.#delayMs) || areOthersLate(classes, workClass, now)) continue
-      const places = works.reduce((sum, work) => sum + work.places, 0)
-      const limit = this.#ownLimits.get(workClass) ?? this.#options.newLimit(Math.min(places, this.#leftForApart()))
-      const running = new RunningWork()
-      this.#rest.move(running, workClass)
-      this.#ownLimits.set(workClass, limit)
-      this.#apart.set(workClass, { running, limit, endedBefore: workClass.ended })
+    const slowest = this.#slowest()
+    let hasVictims = areOthersLate(classes, undefined, now) || this.#hasVictims(slowest)
+    for (const [workClass, works] of this.#late(classes, now)) {
+      const isVictim = isFaster(workClass, slowest)
+      if (isVictim && !slowest?.part.isLeast) hasVictims = true
+      else this.#separate(workClass, works, !isVictim, now)
+    }
+    if (hasVictims) slowest?.part.othersLate(now)
+  }
+
+  /** Returns the classes of the rest whose work is late while other work is not. */
+  #late(classes: ReadonlyMap<WorkClass, readonly Work[]>, now: number): [WorkClass, readonly Work[]][] {
+    return [...classes].filter(([workClass, works]) => {
+      if (!workClass.isSeparable || this.#apart.has(workClass)) return false
+      return workClass.isLate(works, now, this.#delayMs) && !areOthersLate(classes, workClass, now)
+    })
+  }
+
+  #separate(workClass: WorkClass, works: readonly Work[], isCause: boolean, now: number): void {
+    const places = works.reduce((sum, work) => sum + work.places, 0)
+    const limit = this.#ownLimits.get(workClass) ?? this.#options.newLimit(Math.min(places, this.#leftForApart()))
+    const running = new RunningWork()
+    this.#rest.move(running, workClass)
+    this.#ownLimits.set(workClass, limit)
+    const { ended } = workClass
+    const part = new YieldedPart()
+    this.#apart.set(workClass, { workClass, running, limit, endedBefore: ended, part, isCause, endedAt: now })
+  }
+
+  /** Returns the class that is counted apart and takes longest in comparison with before. */
+  #slowest(): Apart | undefined {
+    let slowest: Apart | undefined
+    for (const apart of this.#apart.values()) {
+      if (!slowest || apart.workClass.delayMs > slowest.workClass.delayMs) slowest = apart
+    }
+    return slowest
+  }
+
+  /** Whether another class that is counted apart may be late because of the slowest one. */
+  #hasVictims(slowest: Apart | undefined): boolean {
+    for (const { workClass, isCause } of this.#apart.values()) {
+      if (isCause && isFaster(workClass, slowest)) return true
+    }
+    return false
+  }
+
+  #joinIdle(now: number): void {
+    for (const { workClass, running, endedAt } of this.#apart.values()) {
+      if (running.places === 0 && now - endedAt >= IDLE_MS) this.#join(workClass, running)
     }
   }
 
@@ -165,8 +212,17 @@ export class KeyWork {
   }
 }
 
+/** Whether the delay of a class is so much shorter that the other one may cause it. */
+function isFaster(workClass: WorkClass, slower: Apart | undefined): boolean {
+  return slower !== undefined && workClass !== slower.workClass && 2 * workClass.delayMs < slower.workClass.delayMs
+}
+
 /** Whether half of the work of other classes is overdue: they wait for the same thing, or the process is late. */
-function areOthersLate(classes: ReadonlyMap<WorkClass, readonly Work[]>, own: WorkClass, now: number): boolean {
+function areOthersLate(
+  classes: ReadonlyMap<WorkClass, readonly Work[]>,
+  own: WorkClass | undefined,
+  now: number,
+): boolean {
   let running = 0
   let overdue = 0
   for (const [workClass, works] of classes) {

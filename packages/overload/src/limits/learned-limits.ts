@@ -28,11 +28,14 @@ export class LearnedLimitsByKey implements LearnedLimits {
   readonly #limits: RecentMap<KeyLimit>
   readonly #classes: RecentMap<WorkClass>
   readonly #running = new Map<string, KeyWork>()
+  /** Keys of which nothing runs, and whose late classes stay apart for a moment. */
+  readonly #resting: RecentMap<KeyWork>
 
   constructor(options: LearnedLimitsOptions) {
     this.#options = options
     this.#limits = new RecentMap(options.maxKeys, (limit) => limit.leave())
     this.#classes = new RecentMap(options.maxKeys)
+    this.#resting = new RecentMap(options.maxKeys)
   }
 
   get isShared(): boolean {
@@ -70,7 +73,7 @@ export class LearnedLimitsByKey implements LearnedLimits {
   }
 
   begin(key: string, request: AcquireOptions = {}): (outcome: PermitOutcome) => void {
-    const running = this.#running.get(key) ?? this.#newWork(key)
+    const running = this.#running.get(key) ?? this.#resting.peek(key) ?? this.#newWork(key)
     this.#running.set(key, running)
     const id = idOf(key, request)
     const known =
@@ -81,7 +84,10 @@ export class LearnedLimitsByKey implements LearnedLimits {
       const now = this.#options.clock.now()
       const { group } = work
       const own = running.end(work, outcome, now)
-      if (running.isEmpty && this.#running.get(key) === running) this.#running.delete(key)
+      if (running.places === 0 && this.#running.get(key) === running) {
+        this.#running.delete(key)
+        if (running.hasApart) this.#resting.use(key, () => running)
+      }
       const learned = own ?? (outcome === 'success' ? this.#learned(key) : this.#limits.peek(key))
       learned?.add(work, outcome, now, group)
     }

@@ -48,6 +48,11 @@ export class WorkClass {
     return this.#meanMs ?? 0
   }
 
+  /** Time in ms that work takes longer than such work once did, in the mean. */
+  get delayMs(): number {
+    return this.isKnown ? Math.max(0, this.meanMs - this.#shortestMs) : 0
+  }
+
   /** Takes into account that work has ended. Returns the time in ms that it took longer than such work once did. */
   addEnded(durationMs: number): number {
     // a clock that was set back does not show how long the work took

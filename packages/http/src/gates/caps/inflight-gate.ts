@@ -121,7 +121,7 @@ export class InflightGate<Req, Res> {
       holdUntil,
     } = options
     checkHooks(options, adapterOptions)
-    if (options.workClass !== ROUTE) optionalFunction('workClass', options.workClass)
+    if (options.workClass !== ROUTE && options.workClass !== false) optionalFunction('workClass', options.workClass)
     if (options.key !== undefined) keySourceOf(options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
     if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, limit)
@@ -131,7 +131,7 @@ export class InflightGate<Req, Res> {
     this.options = options
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
-    this.#hasClasses = isAdaptive(limit) && options.workClass !== undefined
+    this.#hasClasses = isAdaptive(limit) && options.workClass !== false
     this.#clock = clockOf(clock)
     this.#order = RequestOrder.of(options)
     const ordered = this.#order?.backend

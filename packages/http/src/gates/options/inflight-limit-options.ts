@@ -46,9 +46,10 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown>
   /**
    * Names requests that take about equally long, for an adaptive limit: if the requests of one class become slow while
    * others do not, they get a limit of their own, and the others keep their places. `route`: method and route, or the
-   * first three segments of the path in front of a router. Default: requests have no classes.
+   * first three segments of the path in front of a router. False: requests have no classes.
+   * Default: `route`.
    */
-  readonly workClass?: 'route' | RequestHook<[req: Req], string> | undefined
+  readonly workClass?: 'route' | RequestHook<[req: Req], string> | false | undefined
   /** Lets requests wait a short time for a place. Default: requests do not wait. */
   readonly queue?: QueueOptions | undefined
   /** From `createPrioritizer`, if several caps protect the same resource. Default: one for this cap. */
