@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createInflightLimiter, type InflightBackend } from '@sluice/limiter-core'
+import { adaptive } from '@sluice/overload'
 import { hashSlot } from '@sluice/redis'
 import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
 import { eventually, Fleet } from './fleet.ts'
@@ -33,5 +34,16 @@ describe('redisInflight on a cluster', () => {
     expect(given).toHaveLength(3 * keys.length)
     for (const permit of given) permit.release()
     for (const key of keys) await eventually(() => caps[1].count(key), 0)
+  })
+
+  test('the limits of keys in many slots are divided', async () => {
+    const limit = adaptive({ min: 3, max: 3 })
+    const caps = [a, b].map((backend) => createInflightLimiter({ name: 'learned', limit, backend }))
+    const keys = Array.from({ length: 60 }, (_, index) => `key ${index}`)
+    const acquire = async (key: string, cap: number) => (await caps[cap].acquire(key)) && key
+    const asked = keys.flatMap((key) => [0, 1, 0, 1, 0, 1].map((cap) => acquire(key, cap)))
+    const given = await Promise.all(asked)
+    const held = keys.map((key) => given.filter((one) => one === key).length)
+    expect(new Set(held)).toEqual(new Set([3]))
   })
 })

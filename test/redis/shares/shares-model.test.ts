@@ -36,7 +36,10 @@ class Scene {
   /** Requests in a step by process. */
   readonly #demand = new Map<Member, number>()
   #most = MAX
+  /** End of the time in which Redis does not lose its data again and no process is cut off. */
   #steadyAt = 0
+  /** End of the time in which some processes have not reported to a Redis that has lost its data. */
+  #knownAt = 0
 
   constructor(random: SeededRandom) {
     this.#random = random
@@ -92,7 +95,7 @@ class Scene {
     const deed = this.#random.whole(60)
     const cut = running.filter(({ fate }) => fate !== undefined)
     const crashed = this.#fleet.members.filter(({ isDead, permits }) => isDead && permits.size > 0).length
-    if (deed === 0 && running.length < MEMBERS && cut.length === 0) this.#join()
+    if (deed === 0 && running.length < MEMBERS && cut.length === 0 && time.now() > this.#knownAt) this.#join()
     else if (deed === 1 && running.length > 1 && one.permits.size === 0) await this.#fleet.leave(one)
     else if (deed === 2 && running.length > 3 && 2 * (cut.length + crashed + 1) < running.length) this.#fleet.kill(one)
     // a process that starts without Redis admits one place
@@ -107,8 +110,9 @@ class Scene {
       const [first] = cut
       first.fate = undefined
       first.runner.tell('back')
-    } else if (deed === 9 && cut.length === 0 && time.now() > this.#steadyAt) {
+    } else if (deed === 9 && running.every(isKnown) && time.now() > this.#steadyAt) {
       this.#steadyAt = time.now() + 2 * LEASE_MS
+      this.#knownAt = time.now() + 1_000
       await this.#fleet.loseData()
     } else if (deed < 20) this.#demand.set(one, this.#random.pick([0, 0, 0.1, 1, 3]))
   }
@@ -116,4 +120,9 @@ class Scene {
   #join(): void {
     this.#demand.set(this.#fleet.join(), this.#random.pick([0.1, 1, 3]))
   }
+}
+
+/** Whether Redis has a record of a process. */
+function isKnown({ cap, fate }: Member): boolean {
+  return cap.limit > 0 && fate === undefined
 }

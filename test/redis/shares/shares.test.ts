@@ -2,11 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createInflightLimiter, type Permit } from '@sluice/limiter-core'
 import { isPromise } from '@sluice/limiter-core/backend'
 import { adaptive } from '@sluice/overload'
-import { redisInflight } from '@sluice/redis'
+import { redisInflight, scriptRunner } from '@sluice/redis'
 import { Warnings } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
+import { inflightShares } from '../../../packages/redis/src/lua/scripts.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
-import { LEASE_MS, type Member, ShareFleet } from './share-fleet.ts'
+import { FaultyRunner } from '../inflight/faulty-runner.ts'
+import { LEASE_MS, LONGEST_MS, type Member, ShareFleet } from './share-fleet.ts'
 
 const MAX = 16
 const warnings = new Warnings()
@@ -141,6 +143,14 @@ describe('while Redis does not answer', () => {
     expect(sharesOf(members)).toEqual([4, 4, 4, 4])
   })
 
+  test('a process that has no requests for a time keeps its reserve', async () => {
+    const members = await join(4)
+    for (const member of members) member.fate = 'refused'
+    await fleet.pass(3 * LEASE_MS, 100)
+    await demand(members, 200)
+    expect(sharesOf(members)).toEqual([2, 2, 2, 2])
+  })
+
   test('one process that is cut off has half a share, and the others get the rest', async () => {
     const members = await join(4)
     members[0].fate = 'request lost'
@@ -148,6 +158,38 @@ describe('while Redis does not answer', () => {
     const shares = sharesOf(members)
     expect([shares[0], shares.reduce((sum, one) => sum + one, 0)]).toEqual([2, MAX])
     members[0].fate = undefined
+    await demand(members, 1_500)
+    expect(sharesOf(members)).toEqual([4, 4, 4, 4])
+  })
+
+  test('work that a process began before it was cut off ends before others take its places', async () => {
+    const members = await join(4)
+    await fleet.pass(20)
+    members[0].fate = 'refused'
+    let most = 0
+    await fleet.pass(2 * LEASE_MS, 10, () => {
+      for (let request = 0; request < MAX; request++) {
+        void fleet.hold(members[0], LONGEST_MS - 20)
+        for (const member of members.slice(1)) void fleet.hold(member, 200)
+      }
+      most = Math.max(most, fleet.held)
+    })
+    expect(most).toBe(MAX)
+  })
+
+  test('the first process that returns gets no more until the others have returned, or a lease has passed', async () => {
+    const members = await join(4)
+    for (const member of members) member.fate = 'refused'
+    await demand(members, 2 * LEASE_MS)
+    const [first, second, ...others] = members
+    first.fate = undefined
+    second.fate = undefined
+    await demand(members, LEASE_MS - 500)
+    expect(sharesOf(members)).toEqual([2, 2, 2, 2])
+    await demand(members, 2_000)
+    // the reserves of the others stay
+    expect(sharesOf(members)).toEqual([6, 6, 2, 2])
+    for (const member of others) member.fate = undefined
     await demand(members, 1_500)
     expect(sharesOf(members)).toEqual([4, 4, 4, 4])
   })
@@ -195,6 +237,42 @@ test('a process without requests for a lease leaves, and has no timers', async (
   const again = fleet.hold(member, 10)
   await fleet.pass(20)
   expect(await again).toBe(true)
+})
+
+test('keys that are used while Redis fails are forgotten', async () => {
+  const options = { clock: fleet.time, serverTime: () => fleet.time.now(), prefix: 'failing', leaseMs: LEASE_MS }
+  let calls = 0
+  const runner = new FaultyRunner(scriptRunner(client), () => {
+    calls++
+    return 'refused'
+  })
+  const backend = redisInflight(runner, { ...options, deadlineMs: 50 })
+  const limit = adaptive({ min: 2, max: 2, maxKeys: 10 })
+  const cap = createInflightLimiter({ name: 'keyed', limit, backend, clock: fleet.time })
+  for (let key = 0; key < 200; key++) {
+    const permit = cap.acquire(`key ${key}`)
+    await fleet.pass(60)
+    ;(await permit)?.release()
+  }
+  await fleet.pass(2_100, 100)
+  const before = calls
+  await fleet.pass(1_100, 100)
+  // of 200 keys, 7 calls would report at most 32 each
+  expect(calls - before).toBeLessThanOrEqual(5)
+  await cap.close()
+  await backend.close?.()
+})
+
+test('a report that arrives after a later one does nothing', async () => {
+  const report = async (number: number, wanted: number): Promise<unknown> => {
+    // applies and holds no places, has no long work and wants some; it does not leave, and knows no limit
+    const args = ['', LEASE_MS, 'p', number, 0, 0, 0, wanted, 0, 0, 0, 0, 8, 8, '']
+    const reply = (await client.eval(inflightShares.text, 1, 'stale', ...args)) as unknown[]
+    return reply[2]
+  }
+  expect([await report(2, 1), await client.hget('stale', 'p')]).toEqual([8, expect.stringMatching(/^2 8 8 1 /)])
+  expect(String(await report(1, 5))).toMatch(/^STALE/)
+  expect(await client.hget('stale', 'p')).toMatch(/^2 8 8 1 /)
 })
 
 test('each key has its own limit, and a limited number of keys are remembered', async () => {

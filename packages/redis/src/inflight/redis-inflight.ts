@@ -82,6 +82,10 @@ const MIN_DEADLINES = 3
  * place is granted until enough have been released. A process that could not renew for a whole lease loses as many
  * permits, the newest first, as other processes have taken its places.
  *
+ * With an adaptive limit (`adaptive` of `@sluice/overload`), the processes learn one limit from the work of all, and each
+ * decides by its own share, without a call. The sum of all shares stays within the limit. A process that cannot reach
+ * Redis uses half of an equal share after three quarters of `leaseMs`.
+ *
  * On Cloudflare Workers no process can renew leases. Each permit is a lease of `maxHoldMs` there, and after a crash its
  * places become free when that has passed.
  *

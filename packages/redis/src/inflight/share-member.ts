@@ -10,6 +10,9 @@ const [USED_MS, SLOW_MS] = [250, 1_000]
 /** Part of a lease that is left for work to end after its process could not report. */
 const GRACE = 1 / 4
 
+/** Part of the time between two reports by which one may be early, to be sent with other keys. */
+const EARLY = 1 / 4
+
 /** What all keys of a process have in common. */
 export interface ShareMemberDeps {
   readonly clock: Clock
@@ -101,6 +104,11 @@ export class ShareMember implements KeyShare {
     this.#hurry(Number.NEGATIVE_INFINITY)
   }
 
+  /** Whether a report is due, or may be sent with those of other keys. */
+  mayReport(now: number): boolean {
+    return !this.busy && (this.dueAt <= now || this.dueAt - now <= EARLY * (this.dueAt - this.#sentAt))
+  }
+
   /** Returns the next report. */
   request(now: number, isClosing: boolean): ShareRequest {
     if (now >= this.#endsAt) this.#expire()
@@ -109,7 +117,9 @@ export class ShareMember implements KeyShare {
     this.#isUsed = this.#wasUsed || held > 0
     if (this.#isUsed) this.#usedAt = now
     this.#wasUsed = false
-    if (held === 0 && now - this.#usedAt >= this.#deps.leaseMs) this.#status = 'leaving'
+    // not while Redis fails: it may be unknown whether the record is gone, so the reserve could not be used
+    const isUnused = held === 0 && now - this.#usedAt >= this.#deps.leaseMs
+    if (isUnused && this.#earliestAt === Number.NEGATIVE_INFINITY) this.#status = 'leaving'
     this.#leaves = isClosing || (this.#status === 'leaving' && held === 0)
     if (this.#leaves) this.#end()
     this.busy = true
@@ -151,6 +161,8 @@ export class ShareMember implements KeyShare {
   /** The call failed, or its outcome is unknown. `mayHurry`: whether the next one may follow at once. */
   failed(now: number, mayHurry: boolean): void {
     this.busy = false
+    // if the goodbye is lost, the record ends with its lease: keys that no longer matter must not pile up in an outage
+    if (this.#leaves) this.#left()
     this.dueAt = now + (mayHurry ? this.#fastMs : this.#slowMs)
     if (!mayHurry) this.#earliestAt = this.dueAt
   }

@@ -9,8 +9,6 @@ import { WaitingBySlot } from './waiting-by-slot.ts'
 
 /** Code of a report that arrived after a later one. */
 const STALE = 'STALE'
-/** Reports that are due within this time are sent with those that are due now. */
-const TOGETHER_MS = 10
 /** Part of a lease after which a reply is no longer waited for, and the longest such time. */
 const [CALL, CALL_MS] = [1 / 8, 1_000]
 
@@ -100,8 +98,8 @@ export class ShareTable {
   #tick(): void {
     this.#timerAt = Number.POSITIVE_INFINITY
     this.#cancel = undefined
-    const dueBefore = this.#clock.now() + TOGETHER_MS
-    void this.#sendAll([...this.#members].filter(({ busy, dueAt }) => !busy && dueAt <= dueBefore))
+    const now = this.#clock.now()
+    void this.#sendAll([...this.#members].filter((member) => member.mayReport(now)))
     this.#armNext()
   }
 

@@ -4,14 +4,14 @@
 -- shares stays within the limit while shares move: a process first learns that its share is smaller, and the places are
 -- free when it has reported that.
 --
--- `limit`: the limit; the one before it; its version; 1 when all processes apply it, otherwise 0; the process that learns it, or `-`;
--- until when it does; until when no share grows because the records of some processes are lost; until when no share
--- grows unless all processes have returned after an outage.
+-- `limit`: the limit; the one before it; its version; 1 when all processes apply it, otherwise 0; the process that learns
+-- it, or `-`; until when it does; until when no share grows because the records of some processes are lost; until when
+-- no share grows unless all processes have returned after an outage.
 -- Of a process: the number of its last report; places that it may use; share; places that it wants; places of long work,
--- which are added to the limit; places that it uses when it is cut off from the server; end of its lease; version of the limit
--- that it was told; version and text of its samples.
+-- which are added to the limit; places that it uses when it is cut off from the server; end of its lease; version of the
+-- limit last sent to it; version and text of its samples.
 --
--- A process whose lease has ended keeps the last reserve that it was told for ten minutes, because it may be cut off.
+-- A process whose lease has ended keeps the last reserve that it received for ten minutes, because it may be cut off.
 -- Of such processes, at most as many are counted as there are others.
 --
 -- KEYS: one hash per key of a cap.

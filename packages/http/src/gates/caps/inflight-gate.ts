@@ -137,7 +137,7 @@ export class InflightGate<Req, Res> {
     const ordered = this.#order?.backend
     // last, because the limiter claims its name, which would not be released if a later check threw
     this.limiter = new BackedInflightLimiter(
-      { name, limit, maxHoldMs, backend: backend ?? ordered, shared, clock, observers },
+      { name, limit, maxHoldMs, backend: backend === undefined ? ordered : backend, shared, clock, observers },
       routeScope,
       ordered,
     )
