@@ -25,7 +25,7 @@ interface Apart {
   readonly endedBefore: number
   /** What the class may use of its limit. */
   readonly part: YieldedPart
-  /** Whether it is late by itself, and not because of another class. */
+  /** Whether it is late for a reason of its own, and not because of another class. */
   readonly isCause: boolean
   /** When work of the class ended the last time. */
   endedAt: number
