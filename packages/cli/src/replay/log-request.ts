@@ -1,5 +1,5 @@
 import { addressKey, addressRules } from '@sluice/limiter-core/http'
-import type { AttributeValue } from '@sluice/policies'
+import { type AttributeValue, countedMethod } from '@sluice/policies'
 import type { LogEntry } from '../log/log-entry.ts'
 import type { RouteMatcher } from '../log/route-matcher.ts'
 
@@ -69,7 +69,7 @@ export class LogRequest {
     const isRoute = name === 'route' && !this.#fields.has(name)
     const value = isRoute ? (this.#route() ?? this.#field(name)) : this.#field(name)
     this.#count(name, value === undefined)
-    return value
+    return name === 'method' && typeof value === 'string' ? countedMethod(value) : value
   }
 
   #count(name: string, isMissing: boolean): void {

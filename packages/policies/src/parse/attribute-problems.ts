@@ -1,7 +1,8 @@
 import type { FileProblem } from '../document/file-problem.ts'
 import type { PolicyDocument, WrittenPolicy } from '../document/policy-document.ts'
 import { suggestion } from '../document/suggestion.ts'
-import { BUILT_IN_ATTRIBUTES, headerOf } from '../matching/attribute-source.ts'
+import { textsOf } from '../matching/attribute-match.ts'
+import { BUILT_IN_ATTRIBUTES, countedMethod, headerOf } from '../matching/attribute-source.ts'
 import { Condition, firstLineOf } from '../matching/condition.ts'
 import type { Path, PositionedDocument } from './positions.ts'
 import { ProblemList } from './problem-list.ts'
@@ -17,6 +18,7 @@ export function attributeProblems(
 ): FileProblem[] {
   const known = registered && [...BUILT_IN_ATTRIBUTES, ...registered]
   const found = new ProblemList(document)
+  if (!registered?.includes('method')) reportHead(policies, found)
   const mustExist = (path: Path, name: string): void => {
     if (headerOf(name) === '') found.report(path, "expected the name of a header after 'header:'")
     if (!known || found.isFull || known.includes(name) || headerOf(name) !== undefined) return
@@ -33,6 +35,18 @@ export function attributeProblems(
     }
   }
   return found.problems
+}
+
+/** Reports policies that match HEAD without GET: no request has HEAD as its method. */
+function reportHead(policies: readonly WrittenPolicy[], found: ProblemList): void {
+  for (const [index, { match }] of policies.entries()) {
+    const methods = match?.method === undefined ? [] : textsOf(match.method)
+    if (methods.some((method) => !methods.includes(countedMethod(method))))
+      found.report(
+        ['policies', index, 'match', 'method'],
+        "expected 'GET', which HEAD requests count as, received 'HEAD'",
+      )
+  }
 }
 
 /** Returns the attributes that a policy names outside of its condition, with their paths in the policy. */

@@ -12,7 +12,12 @@ import {
   resolveKey,
 } from '@sluice/http'
 import type { AttributeValue } from '../document/policy-document.ts'
-import { type AttributeSource, type BUILT_IN_ATTRIBUTES, headerOf } from '../matching/attribute-source.ts'
+import {
+  type AttributeSource,
+  type BUILT_IN_ATTRIBUTES,
+  countedMethod,
+  headerOf,
+} from '../matching/attribute-source.ts'
 
 let byAddress: KeySource | undefined
 
@@ -84,7 +89,7 @@ function builtIn(name: string, view: RequestView, fallback: ReportFallback): str
       byAddress ??= byIp()
       return resolveKey(byAddress, view, fallback) as string
     case 'method':
-      return view.method
+      return countedMethod(view.method)
     case 'route':
       return view.route === undefined ? undefined : `${view.routeMethod ?? '*'} ${view.route}`
     default:
