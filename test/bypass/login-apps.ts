@@ -1,6 +1,6 @@
-import { createServer as createHttp2Server } from 'node:http2'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createHttp2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import Router from '@koa/router'
@@ -11,10 +11,11 @@ import { createSluice as honoSluice } from '@sluice/hono'
 import { createSluice as koaSluice } from '@sluice/koa'
 import { createSluice as nodeSluice } from '@sluice/node-http'
 import type { LimitedApp } from '@sluice/testkit'
-import type express from 'express'
-import type { FastifyServerOptions, fastify } from 'fastify'
+import express from 'express'
+import { type FastifyServerOptions, fastify } from 'fastify'
 import { Hono } from 'hono'
-import type Koa from 'koa'
+import { methodOverride } from 'hono/method-override'
+import Koa from 'koa'
 import { type Counting, Kept, limitOf } from './login-limit.ts'
 
 /** The limited route of an application. */
@@ -27,7 +28,10 @@ export interface Login {
 const verb = (method: Login['method']): 'get' | 'post' => (method === 'GET' ? 'get' : 'post')
 
 /** Starts an application whose listener `build` makes with limits from `kept`. */
-async function started(build: (kept: Kept) => Promise<RequestListener> | RequestListener, isHttp2 = false): Promise<LimitedApp> {
+async function started(
+  build: (kept: Kept) => Promise<RequestListener> | RequestListener,
+  isHttp2 = false,
+): Promise<LimitedApp> {
   const kept = new Kept()
   const listener = await build(kept)
   const server = isHttp2 ? createHttp2Server(listener as never) : createServer(listener)
@@ -35,6 +39,7 @@ async function started(build: (kept: Kept) => Promise<RequestListener> | Request
   return {
     port: (server.address() as AddressInfo).port,
     kept: () => kept.count(),
+    held: async () => (await kept.cap?.count()) ?? 0,
     close: async () => {
       if ('closeAllConnections' in server) server.closeAllConnections()
       server.close()
@@ -93,7 +98,7 @@ export function fastifyLogin(
     const route = withHook ? { onRequest: rateLimit(options) } : { config: { sluice: { rateLimit: options } } }
     app.route({ method, url: path, ...route, handler: async () => 'welcome' } as never)
     await app.ready()
-    return (req, res) => app.routing(req, res)
+    return (req, res) => app.routing(req as never, res as never)
   })
 }
 
@@ -111,22 +116,106 @@ export function fetchLogin({ counting, method, path }: Login) {
     const { rateLimit } = fetchSluice(kept.shared)
     const handle = rateLimit(limitOf(counting, path, method)).wrap(() => new Response('welcome'))
     return getRequestListener((request: Request) => {
-      const isLogin = new URL(request.url).pathname === path && [method, 'HEAD'].includes(request.method)
+      const isMethod = request.method === method || (method === 'GET' && request.method === 'HEAD')
+      const isLogin = isMethod && new URL(request.url).pathname === path
       return isLogin ? handle(request) : new Response('not found', { status: 404 })
     })
   })
 }
 
-/** An application that compares paths itself, without their case. */
+/** An application that compares paths itself, without their case. A cap holds places while requests are handled. */
 export function nodeLogin({ counting, method, path }: Login, isHttp2 = false) {
   return started((kept) => {
-    const { rateLimit } = nodeSluice(kept.shared)
-    const handle = rateLimit(limitOf(counting, path, method)).wrap((_req, res) => void res.end('welcome'))
+    const { rateLimit, inflightLimit } = nodeSluice(kept.shared)
+    const cap = inflightLimit({ limit: 1_000 })
+    kept.cap = cap.limiter
+    const limit = rateLimit(limitOf(counting, path, method))
+    const handle = limit.wrap((_req, res) => void setImmediate(() => res.end('welcome')))
     return (req, res) => {
       const [asked] = (req.url ?? '').split('?', 1)
-      const isLogin = asked.toLowerCase() === path && (req.method === method || (method === 'GET' && req.method === 'HEAD'))
-      if (isLogin) return void handle(req, res, () => res.destroy())
-      res.writeHead(404).end()
+      const isMethod = req.method === method || (method === 'GET' && req.method === 'HEAD')
+      if (isMethod && asked.toLowerCase() === path) cap(req, res, () => void handle(req as never, res))
+      else res.writeHead(404).end()
     }
   }, isHttp2)
+}
+
+/** Replaces the method of a request by that of a header, as packages for HTML forms do. */
+function overrideMethod(req: { method: string; headers: Readonly<Record<string, unknown>> }): void {
+  const wanted = req.headers['x-http-method-override']
+  if (typeof wanted === 'string' && req.method === 'POST') req.method = wanted
+}
+
+/** An application in which a header replaces the method in front of the router. */
+export function overridingExpressLogin(lib: typeof express, { counting, path }: Login) {
+  return started((kept) => {
+    const { rateLimit } = expressSluice(kept.shared)
+    const app = lib()
+    app.use((req, _res, next) => {
+      overrideMethod(req)
+      next()
+    })
+    app.delete(path, rateLimit(limitOf(counting, path, 'DELETE')), (_req, res) => void res.send('welcome'))
+    return app
+  })
+}
+
+/** Like `overridingExpressLogin`. */
+export function overridingKoaLogin(App: typeof Koa, { counting, path }: Login) {
+  return started((kept) => {
+    const { rateLimit } = koaSluice(kept.shared)
+    const router = new Router()
+    router.delete(path, rateLimit(limitOf(counting, path, 'DELETE')) as never, (ctx) => {
+      ctx.body = 'welcome'
+    })
+    const app = new App()
+    app.use((ctx, next) => {
+      overrideMethod(ctx.req as never)
+      return next()
+    })
+    app.use(router.routes() as never)
+    return app.callback()
+  })
+}
+
+/** Hono sends the request to the application again if a header replaces its method. */
+export function overridingHonoLogin({ counting, path }: Login) {
+  return started((kept) => {
+    const { rateLimit } = honoSluice(kept.shared)
+    const app = new Hono()
+    app.use('*', methodOverride({ app, header: 'x-http-method-override' }))
+    app.delete(path, rateLimit(limitOf(counting, path, 'DELETE')), (c) => c.text('welcome'))
+    return getRequestListener(app.fetch)
+  })
+}
+
+/** Routes for all methods. */
+export const anyMethodLogins: Readonly<Record<string, (login: Login) => Promise<LimitedApp>>> = {
+  Express: ({ counting, method, path }) =>
+    started((kept) => {
+      const limit = expressSluice(kept.shared).rateLimit(limitOf(counting, path, method))
+      return express().all(path, limit, (_req, res) => void res.send('welcome'))
+    }),
+  Koa: ({ counting, method, path }) =>
+    started((kept) => {
+      const limit = koaSluice(kept.shared).rateLimit(limitOf(counting, path, method))
+      const router = new Router().all(path, limit as never, (ctx) => {
+        ctx.body = 'welcome'
+      })
+      return new Koa().use(router.routes() as never).callback()
+    }),
+  Fastify: ({ counting, method, path }) =>
+    started(async (kept) => {
+      const app = fastify()
+      await app.register(sluice, kept.shared)
+      const config = { sluice: { rateLimit: limitOf(counting, path, method) } }
+      app.all(path, { config }, async () => 'welcome')
+      await app.ready()
+      return (req, res) => app.routing(req, res)
+    }),
+  Hono: ({ counting, method, path }) =>
+    started((kept) => {
+      const limit = honoSluice(kept.shared).rateLimit(limitOf(counting, path, method))
+      return getRequestListener(new Hono().all(path, limit, (c) => c.text('welcome')).fetch)
+    }),
 }

@@ -1,6 +1,6 @@
-import { byAll, byIp, byRoute, type Clock, memoryBackend, type Observer } from '@sluice/express'
-import { createInsight } from '@sluice/insight'
+import { byAll, byIp, byRoute, type Clock, memoryBackend } from '@sluice/express'
 import { prometheusText } from '@sluice/fleet/metrics'
+import { createInsight } from '@sluice/insight'
 import { policies } from '@sluice/policies'
 import { FakeClock } from '@sluice/testkit'
 import { TextSource } from '../policies/text-source.ts'
@@ -11,22 +11,33 @@ export const LIMIT = 3
 /** How requests of a route are counted. */
 export type Counting = 'client' | 'client and route' | 'policy of the route' | 'policy of the method'
 
-export const countings: readonly Counting[] = ['client', 'client and route', 'policy of the route', 'policy of the method']
+/** Methods and countings under which each framework is tested. */
+export const cases: readonly (readonly ['GET' | 'POST', Counting])[] = [
+  ['GET', 'client and route'],
+  ['GET', 'policy of the method'],
+  ['POST', 'client'],
+  ['POST', 'policy of the route'],
+]
 
 /** Defaults of limiters, and the number of entries that they keep. */
 export class Kept {
   readonly clock: Clock = new FakeClock()
+  /** The cap of the application, if it has one. */
+  cap: { count(): number | Promise<number> } | undefined
   readonly #backend = memoryBackend({ clock: this.clock })
   readonly #insight = createInsight()
 
-  get shared(): { readonly clock: Clock; readonly backend: ReturnType<typeof memoryBackend>; readonly observers: readonly Observer[] } {
+  // biome-ignore lint/suspicious/noExplicitAny: the options of each framework
+  get shared(): any {
     return { clock: this.clock, backend: this.#backend, observers: [this.#insight] }
   }
 
   /** Returns the bytes of all keys, and the number of series of metrics. */
   count(): number {
-    const series = prometheusText(this.#insight).split('\n').filter((line) => !line.startsWith('#'))
-    return this.#backend.bytes + series.length
+    const series = prometheusText(this.#insight)
+      .split('\n')
+      .filter((line) => !line.startsWith('#'))
+    return (this.#backend as unknown as { readonly bytes: number }).bytes + series.length
   }
 
   async close(): Promise<void> {

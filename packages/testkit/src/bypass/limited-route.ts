@@ -74,6 +74,13 @@ export class LimitedRoute {
     return this.isOfHandler(await this.#ask(spelling), spelling.method)
   }
 
+  /** Sends requests one after the other, and returns the names of those that the handler answered. */
+  async handled(spellings: Iterable<Spelling>): Promise<string[]> {
+    const names: string[] = []
+    for (const one of spellings) if (!this.#isExcepted(one) && (await this.isHandled(one))) names.push(one.name)
+    return names
+  }
+
   /** Whether a response to a request of `method` is one of the handler. */
   isOfHandler(answer: BypassAnswer, method?: string): boolean {
     const { isHandled } = this.#options
@@ -95,9 +102,13 @@ export class LimitedRoute {
     return this.#plainSpelling
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#agent.destroy()
     this.#session?.destroy()
+  }
+
+  #isExcepted({ name }: Spelling): boolean {
+    return Object.hasOwn(this.#options.except ?? {}, name)
   }
 
   get #plainSpelling(): Spelling {
@@ -119,7 +130,7 @@ export class LimitedRoute {
       method,
       path: target,
       headers: { ...this.#options.headers, ...headers },
-      agent: isUpgrade ? undefined : this.#agent,
+      ...(!isUpgrade && { agent: this.#agent }),
     })
   }
 

@@ -88,7 +88,12 @@ export function methodSpellings(path: string, method: string): readonly Spelling
     ...others.filter((other) => other !== method).map((other) => ({ name: other, method: other, target: path })),
     { name: 'preflight', method: 'OPTIONS', target: path, headers: preflight },
     ...OVERRIDES.flatMap((header) => [
-      ...claimed.map((sent) => ({ name: `${sent} with ${header}`, method: sent, target: path, headers: { [header]: method } })),
+      ...claimed.map((sent) => ({
+        name: `${sent} with ${header}`,
+        method: sent,
+        target: path,
+        headers: { [header]: method },
+      })),
       // the limit must not follow a method that the router ignores
       { name: `${header}: DELETE`, target: path, headers: { [header]: 'DELETE' } },
       { name: `${header}: HEAD`, target: path, headers: { [header]: 'HEAD' } },
@@ -129,4 +134,19 @@ export function headerSpellings(path: string): readonly Spelling[] {
     target: path,
     headers: name === 'upgrade' ? { upgrade: value, connection: 'upgrade' } : { [name]: value },
   }))
+}
+
+/** Returns names of what a client can change in each request, with the request of each turn. */
+export function rotations(path: string): readonly (readonly [string, (turn: number) => Spelling])[] {
+  const named = (target: string): Spelling => ({ name: target, target })
+  const withHeader =
+    (name: string) =>
+    (turn: number): Spelling => ({ name, target: path, headers: { [name]: `x${turn}.example` } })
+  return [
+    ['query', (turn) => named(`${path}?x=${turn}`)],
+    ['matrix parameter', (turn) => named(`${path};x=${turn}`)],
+    ['last segment', (turn) => named(`${path}/${turn}`)],
+    ['host', withHeader('host')],
+    ['user agent', withHeader('user-agent')],
+  ]
 }
