@@ -78,6 +78,9 @@ export const ipv6: readonly Spelling[] = [
     'ffff:ffff:ffff:ffff::/64',
     'ffff:ffff:ffff::/48',
   ],
+  // Teredo: the clients of one server, whose own addresses are in the last bits
+  ['2001:0:4136:e378:8000:63bf:3fff:fdd2', '2001:0:4136:e300::/56', '2001:0:4136:e378::/64', '2001:0:4136::/48'],
+  ['2001::4136:E378:8000:1:1:1', '2001:0:4136:e300::/56', '2001:0:4136:e378::/64', '2001:0:4136::/48'],
   // all machines of a link have the same prefix
   ['fe80::1%eth0', 'fe80::1', 'fe80::1', 'fe80::1'],
   ['fe80::2', 'fe80::2', 'fe80::2', 'fe80::2'],
