@@ -6,7 +6,7 @@ import { FakeClock } from '@sluice/testkit'
 import { TextSource } from '../policies/text-source.ts'
 
 /** Requests that the limits of the tests allow. */
-export const LIMIT = 3
+const LIMIT = 3
 
 /** How requests of a route are counted. */
 export type Counting = 'client' | 'client and route' | 'policy of the route' | 'policy of the method'
