@@ -18,13 +18,10 @@ export function rawRequestOf(raw: unknown): RawRequest {
 export const ROUTE = 'route'
 /** Segments of a path that name a route. What follows are usually ids. */
 const SEGMENTS = 3
-/** Segments that are looked at, of which the first and the last may be empty. */
-const MOST_SEGMENTS = SEGMENTS + 2
-const MOST_CHARACTERS = 32
-const ID = ':'
-/** Segments that name nothing. */
-const SKIPPED: ReadonlySet<string> = new Set(['', '.'])
-const EMPTY_SEGMENTS = /\/(?:\.?\/)+/g
+/** An id: a segment with a digit, or of more than 32 characters. */
+const ID = /.*\d.*|.{33,}/s
+/** Segments that name nothing: empty ones and dots. */
+const EMPTY_SEGMENTS = /\/(\.?(\/|$))+/g
 const ORIGIN = /^\w+:\/\/[^/?#]*/
 
 /**
@@ -39,26 +36,20 @@ export function workClassOf({ method, route, raw }: Pick<RequestView, 'method' |
 
 function coarsePath(target: unknown): string {
   if (typeof target !== 'string') return ''
-  const [written] = target.replace(ORIGIN, '').split(/[?#;]/, 1)
-  const path = written.replace(EMPTY_SEGMENTS, '/')
-  const segments = path.split('/', MOST_SEGMENTS).filter((segment) => !SKIPPED.has(segment))
-  return segments.slice(0, SEGMENTS).map(coarseSegment).join('/')
-}
-
-function coarseSegment(segment: string): string {
-  // a longer text is an id however it is written, and each letter may be three characters
-  if (segment.length > 3 * MOST_CHARACTERS) return ID
-  const text = decoded(segment).toLowerCase()
-  return /\d/.test(text) || text.length > MOST_CHARACTERS ? ID : text
-}
-
-function decoded(segment: string): string {
-  if (!segment.includes('%')) return segment
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return ID
-  }
+  const [path] = target.replace(ORIGIN, '').split(/[?#;]/, 1)
+  // the first and the last segment may be empty
+  const segments = path
+    .replace(EMPTY_SEGMENTS, '/')
+    .split('/', SEGMENTS + 2)
+    .filter(Boolean)
+  const coarse = segments.slice(0, SEGMENTS).map((segment) => {
+    try {
+      return decodeURIComponent(segment).toLowerCase().replace(ID, ':')
+    } catch {
+      return ':'
+    }
+  })
+  return coarse.join('/')
 }
 
 /** Returns the result of the option `workClass`. Throws if it is not a string. */
