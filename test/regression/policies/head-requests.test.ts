@@ -6,6 +6,9 @@ import { rateLimit } from '@sluice/express'
 import { parsePolicies, policies } from '@sluice/policies'
 import express from 'express'
 import request from 'supertest'
+import type { LogEntry } from '../../../packages/cli/src/log/log-entry.ts'
+import { RouteMatcher } from '../../../packages/cli/src/log/route-matcher.ts'
+import { LogRequest } from '../../../packages/cli/src/replay/log-request.ts'
 import { TextSource } from '../../policies/text-source.ts'
 
 function documentWith(policy: object): string {
@@ -32,4 +35,10 @@ test.each([['HEAD'], [['POST', 'HEAD']]])('a policy that matches the method %j i
   expect(() => parsePolicies(text, 'p.yaml')).toThrow(message)
   // an attribute of the application has any value
   expect(() => parsePolicies(text, 'p.yaml', { attributes: ['method'] })).not.toThrow()
+})
+
+test('the command sluice replays HEAD requests of a log as GET', () => {
+  const request = new LogRequest(new RouteMatcher([]))
+  request.entry = { field: (name) => (name === 'method' ? 'HEAD' : undefined) } as LogEntry
+  expect(request.read('method')).toBe('GET')
 })
