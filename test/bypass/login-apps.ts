@@ -12,7 +12,7 @@ import { createSluice as koaSluice } from '@sluice/koa'
 import { createSluice as nodeSluice } from '@sluice/node-http'
 import type { LimitedApp } from '@sluice/testkit'
 import express from 'express'
-import { type FastifyServerOptions, fastify } from 'fastify'
+import { type FastifyInstance, type FastifyServerOptions, fastify } from 'fastify'
 import { Hono } from 'hono'
 import { methodOverride } from 'hono/method-override'
 import Koa from 'koa'
@@ -99,6 +99,32 @@ export function fastifyLogin(
     app.route({ method, url: path, ...route, handler: async () => 'welcome' } as never)
     await app.ready()
     return (req, res) => app.routing(req as never, res as never)
+  })
+}
+
+/** Adds the limit to the root of a prefix, for which Fastify has two routes. */
+export function prefixedFastifyLogin(lib: typeof fastify, { counting, method, path }: Login) {
+  return started(async (kept) => {
+    const app = lib()
+    await app.register(sluice, kept.shared)
+    const config = { sluice: { rateLimit: limitOf(counting, path, method) } }
+    const child = async (part: FastifyInstance): Promise<void> => {
+      part.route({ method, url: '/', config, handler: async () => 'welcome' })
+    }
+    await app.register(child, { prefix: path })
+    await app.ready()
+    return (req, res) => app.routing(req as never, res as never)
+  })
+}
+
+/** Counts requests by middleware of the whole application. */
+export function mountedHonoLogin({ counting, method, path }: Login) {
+  return started((kept) => {
+    const { rateLimit } = honoSluice(kept.shared)
+    const app = new Hono({ strict: false })
+    app.use(rateLimit(limitOf(counting, path, method)))
+    app[verb(method)](path, (c) => c.text('welcome'))
+    return getRequestListener(app.fetch)
   })
 }
 
