@@ -72,6 +72,13 @@ export class RecentDenials implements InsightPart {
       return
     }
     if (denials.length >= MAX_DENIALS) denials.shift()
-    denials.push({ at, policy: policy.name, route: boundedText(route), method, isShadow: shadow, times: 1 })
+    denials.push({
+      at,
+      policy: policy.name,
+      route: boundedText(route),
+      method: boundedText(method),
+      isShadow: shadow,
+      times: 1,
+    })
   }
 }
