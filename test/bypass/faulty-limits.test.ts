@@ -71,7 +71,7 @@ test.each<[string, () => Promise<LimitedApp>, readonly string[]]>([
 
 test('the suite notices an application that keeps an entry for each spelling', async () => {
   const failures = await failuresOf(countedBy(one, undefined, header('user-agent')))
-  expect(failures).toContain('the application keeps more entries after 1000 requests')
+  expect(failures).toContain('the application keeps more entries after')
   expect(failures).not.toContain('reached the handler')
 })
 

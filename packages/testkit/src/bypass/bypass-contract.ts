@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { MaybePromise } from '@sluice/limiter-core'
+import { numberOfRuns } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
 import { http2Bypasses } from './http2-bypasses.ts'
 import type { BypassContractOptions, LimitedApp } from './limited-app.ts'
@@ -13,6 +14,7 @@ import {
   type Spelling,
 } from './spellings.ts'
 
+/** With `SLUICE_RUNS` of the environment, this part of them. */
 const ROTATIONS = 1_000
 const ESCAPED = 'these spellings reached the handler although the limit was used up'
 /** Requests after which everything that a route needs is kept. */
@@ -72,15 +74,16 @@ export function bypassContract(
         assert.ok(handled.length <= route.left, message)
       }))
 
+    const changes = numberOfRuns(ROTATIONS)
     for (const [name, spelling] of rotations(path)) {
-      test(`with a ${name} that changes ${ROTATIONS} times, and keeps nothing of it`, () =>
+      test(`with a ${name} that changes ${changes} times, and keeps nothing of it`, () =>
         onRoute(async (route) => {
           await route.useUp()
           await route.handled(Array.from({ length: WARM_UP }, (_, turn) => spelling(turn)))
           const before = await route.kept()
-          const handled = await route.handled(Array.from({ length: ROTATIONS }, (_, turn) => spelling(turn)))
+          const handled = await route.handled(Array.from({ length: changes }, (_, turn) => spelling(turn)))
           assert.deepEqual(handled.slice(0, WARM_UP), [], ESCAPED)
-          assert.equal(await route.kept(), before, `the application keeps more entries after ${ROTATIONS} requests`)
+          assert.equal(await route.kept(), before, `the application keeps more entries after ${changes} requests`)
         }))
     }
 
