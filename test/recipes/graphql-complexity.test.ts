@@ -58,6 +58,11 @@ describe('operations that look like one request', () => {
     expect(body).toHaveLength(10)
   })
 
+  test('aliases of one field cost as much as several fields', async () => {
+    const aliases = Array.from({ length: 9 }, (_, n) => `a${n}: authors(first: 10) { name }`)
+    expect((await ask({ query: `{ ${aliases.join(' ')} }` })).left).toBe(1_000 - 9 * 10 * 2)
+  })
+
   test('a batch over the limit is denied', async () => {
     expect((await ask(Array.from({ length: 51 }, () => ten))).status).toBe(429)
   })
