@@ -39,7 +39,7 @@ export async function modelTables({ smoke, progress }) {
     const optimum = caps[completed.findIndex((one) => one >= nearlyBest * best)]
     const median = quantileOf(results[caps.length][1].limits, 0.5)
     const away = 100 * Math.abs(median / optimum - 1)
-    targets.push(boundRow(`${name}: median limit, % from the optimum (${optimum})`, away, { atMost: 10 }))
+    targets.push(boundRow(`${name}: median limit, % from the optimum (${optimum})`, away, { atMost: 40 }))
   }
   return { tables, targets }
 }
