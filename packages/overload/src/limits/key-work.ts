@@ -149,7 +149,7 @@ export class KeyWork {
   /** Returns the classes of the rest whose work is late while other work is not. */
   #late(classes: ReadonlyMap<WorkClass, readonly Work[]>, now: number): [WorkClass, readonly Work[]][] {
     return [...classes].filter(([workClass, works]) => {
-      if (!workClass.isSeparable || this.#apart.has(workClass)) return false
+      if (this.#apart.has(workClass)) return false
       return workClass.isLate(works, now, this.#delayMs) && !areOthersLate(classes, workClass, now)
     })
   }

@@ -76,8 +76,7 @@ export class LearnedLimitsByKey implements LearnedLimits {
     const running = this.#running.get(key) ?? this.#resting.peek(key) ?? this.#newWork(key)
     this.#running.set(key, running)
     const id = idOf(key, request)
-    const known =
-      id === undefined ? undefined : this.#classes.use(id, () => new WorkClass(request.workClass !== undefined))
+    const known = id === undefined ? undefined : this.#classes.use(id, () => new WorkClass())
     const work = running.begin(request.weight ?? 1, this.#now(running), known)
     if (this.isShared) this.#limits.peek(key)?.began(running.places)
     return (outcome) => {

@@ -23,15 +23,9 @@ interface Running {
 
 /** Requests that take about equally long, such as those of one route: how long they take, and once took. */
 export class WorkClass {
-  /** Whether the class may be counted apart. */
-  readonly isSeparable: boolean
   #ended = 0
   #meanMs: number | undefined
   #shortestMs = Number.POSITIVE_INFINITY
-
-  constructor(isSeparable: boolean) {
-    this.isSeparable = isSeparable
-  }
 
   /** Number of works that have ended. */
   get ended(): number {

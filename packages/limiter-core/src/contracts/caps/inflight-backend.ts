@@ -28,7 +28,7 @@ export interface AcquireOptions {
   readonly priority?: Priority | undefined
   /** The client that asked. Among work of equal priority, that of the client with the most recent usage is refused first. */
   readonly client?: string | undefined
-  /** Names work that takes about equally long, such as a route. An adaptive limit counts it apart while it is late. */
+  /** Name of work that takes equally long, such as a route: it counts apart while late. Default: client or priority. */
   readonly workClass?: string | undefined
   /** Whether the work only needs to fit `cap.limit`: it neither waits nor is refused in favour of other work. */
   readonly isApart?: boolean | undefined
