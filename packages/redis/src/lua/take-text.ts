@@ -156,19 +156,20 @@ ${derivedText(charge)}`
 
 /**
  * Returns Lua code that sets a variable to the numbers of a verdict. The difference of two current times is a multiple of
- * the 4,096th part of a millisecond, and formatting that as an integer takes a third of the time.
+ * the 4,096th part of a millisecond, and formatting that as an integer takes a third of the time. Lua formats numbers from
+ * 2^63 on as other integers.
  */
 function answerText(out: string): string {
   return `if wait >= 2^53 then wait = -1 end
 if grows >= 2^53 then grows = -1 end
 local ticks = reset * 4096
-${out} = ticks % 1 == 0 and format('%d %d /%d %d', left, wait, ticks, grows)
+${out} = ticks % 1 == 0 and ticks < 2^53 and format('%d %d /%d %d', left, wait, ticks, grows)
   or format('%d %d %.17g %d', left, wait, reset, grows)`
 }
 
 function takenText(charge: ChargeText): string {
-  const { place, take, kept: before } = charge
-  return `${before === undefined ? '' : `local kept\nif value${place} then ${before} end`}
+  const { name, place, take, kept: before } = charge
+  return `${before === undefined || drains(name) ? '' : `local kept\nif value${place} then ${before} end`}
 ${take}
 if wait == 0 and cost > 0 then
 ${storeText(charge)}
@@ -214,27 +215,29 @@ end`
 }
 
 /**
- * Stores the cells. A key whose expiry is late enough keeps it, since a new one costs a quarter of a take. The expiry of a
- * key is a multiple of `grid`, see `exact-store`. The end of the cells before the take is not before the end for which it
- * was set, and not so far from now, so its grid is as coarse or finer, and the expiry is not before the one that is computed here.
+ * Stores the cells. A key whose expiry is late enough keeps it, since a new one costs a quarter of a take. As long as a
+ * window has the same end, its key has an expiry for this end. Ends that move with each take have some time to spare, and
+ * the key is asked for its expiry: the end of drained units depends on the limit of the take, and clocks may be set back.
  */
 function storeText(charge: ChargeText): string {
-  const { place, kept: before } = charge
+  const { name, place, kept: before } = charge
   const value = `'SET', key${place}, ${packedText(charge)}`
-  const timed = `call(${value}, 'PX', ${livesMs})`
-  const isLate = `local grid = kept and kept > 0 and 2^(select(2, math.frexp(kept)) - 5)
-if grid and ceil((now + reset) / grid) <= ceil((now + kept) / grid) then call(${value}, 'KEEPTTL')`
-  const set =
-    before === undefined
-      ? `local grid = ${gridOfReset}\n${timed}`
-      : `${isLate}\nelse\ngrid = ${gridOfReset}\n${timed}\nend`
-  if (!isWindow(charge)) return set
+  const timed = (livesMs: string): string => `call(${value}, 'PX', max(1, min(ceil(${livesMs}) + longer, 2^52)))`
+  const keptIf = (isLate: string, livesMs: string): string =>
+    `if ${isLate} then call(${value}, 'KEEPTTL')\nelse ${timed(livesMs)} end`
+  const isLate = `value${place} and call('PTTL', key${place}) >= reset + longer`
+  if (drains(name)) return keptIf(isLate, SPARE)
+  if (!isWindow(charge)) return before === undefined ? timed('reset') : keptIf(`kept == reset or ${isLate}`, SPARE)
   // a function is created when it is needed, because that takes longer than most calls
-  return `if native then\n${nativeForm}\nstoreNative(key${place}, c1, c2, windowMs)\nelse ${set} end`
+  return `if native then\n${nativeForm}\nstoreNative(key${place}, c1, c2, windowMs)
+else ${keptIf('kept == reset', 'reset')} end`
 }
 
-const gridOfReset = '2^(select(2, math.frexp(min(max(1, reset), 2^51))) - 5)'
-const livesMs = 'max(1, min(ceil((ceil((now + reset) / grid) + 1) * grid - now) + longer, 2^52))'
+const SPARE = 'reset * 1.125'
+
+function drains(name: LuaAlgorithm): boolean {
+  return name === 'token-bucket' || name === 'gcra'
+}
 
 function packedText({ name, locals }: ChargeText): string {
   if (locals !== undefined) return `struct.pack('<${'d'.repeat(locals)}', ${variablesOf(locals)})`

@@ -8,9 +8,6 @@
 --
 -- `facets`: see `facet-cells`.
 --
--- A key expires at the multiple of `grid` after the next one after its end, so that takes which move the end a little can
--- keep the expiry. `grid` is a power of two, between a 32nd and a 16th of the time until the end.
---
 -- There are few functions, because a script creates its functions in each call.
 
 -- returns the cells, or nil and an error message
@@ -53,7 +50,5 @@ local function store(key, c, layout, resetAfterMs)
   if layout == 'log' then value = struct.pack('<' .. string.rep('d', c[1]), unpack(c, 2, c[1] + 1))
   else value = struct.pack(layout or '<' .. string.rep('d', #c), unpack(c)) end
   if c.facets then value = c.facets.text(c) .. value end
-  local reset = resetAfterMs
-  local grid = 2^(select(2, math.frexp(min(max(1, reset), 2^51))) - 5)
-  call('SET', key, value, 'PX', max(1, min(ceil((ceil((now + reset) / grid) + 1) * grid - now) + longer, 2^52)))
+  call('SET', key, value, 'PX', max(1, min(ceil(resetAfterMs) + longer, 2^52)))
 end
