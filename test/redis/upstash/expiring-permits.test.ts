@@ -107,6 +107,20 @@ test('a permit that is held too long is revoked no later than its lease ends', a
   expect(permit?.lost.aborted).toBe(true)
 })
 
+test('a place whose timer was dropped with its request becomes free, even while no gateway answers', async () => {
+  const clock = new FakeClock()
+  const dropped = { now: () => clock.now(), after: () => () => {} }
+  const cap = capOn(isolate({ prefix: ownPrefix(), clock: dropped, serverTime: () => clock.now() }), 1)
+  await (await cap.acquire('warm'))?.release()
+  rest.faults.push(...Array(20).fill((res: { destroy(): void }) => res.destroy()))
+  const permit = await cap.acquire('a')
+  clock.advance(59_999)
+  expect(await cap.acquire('a')).toBeUndefined()
+  clock.advance(1)
+  expect([await cap.count('a'), permit?.lost.aborted]).toEqual([0, true])
+  expect(await cap.acquire('a')).toBeDefined()
+})
+
 test('without maxHoldMs it is refused at start-up', () => {
   expect(() => isolate({ maxHoldMs: undefined })).toThrow(
     'redisInflight: maxHoldMs: expected a duration on Cloudflare Workers, where nothing renews a lease',

@@ -28,6 +28,8 @@ interface ExpiringPermitsOptions extends InflightTableOptions {
 class ExpiringPermit extends HeldPermit {
   readonly name: string
   readonly holder: Holder
+  /** Time at which it is revoked. */
+  readonly endsAt: number
   /** Stops the timer that revokes it. */
   stop: (() => void) | undefined
 
@@ -35,6 +37,7 @@ class ExpiringPermit extends HeldPermit {
     super(home, key, weight, at.now)
     this.name = at.name
     this.holder = at.holder
+    this.endsAt = at.now + at.holder.leaseMs
   }
 }
 
@@ -50,6 +53,8 @@ export class ExpiringPermits implements InflightBackend, PermitOwner {
   readonly #health: Health
   /** Places that this isolate holds, by Redis key: the count while Redis is unavailable. */
   readonly #held = new Map<string, number>()
+  /** Held permits by the duration of their leases, in the order in which they end. */
+  readonly #permits = new Map<number, Set<ExpiringPermit>>()
 
   constructor(options: ExpiringPermitsOptions) {
     this.#options = options
@@ -70,12 +75,14 @@ export class ExpiringPermits implements InflightBackend, PermitOwner {
     const now = clock.now()
     const holder = { id: newIdempotencyKey(now).id, leaseMs: cap.maxHoldMs ?? maxHoldMs }
     const reply = await this.#ask(holder, name, [0, 0, cap.limit, -1, 1, weight, 1])
+    this.#revokeEnded()
     if (!reply) this.#health.log.countFallback()
     const isFree = reply ? reply.granted[0] === 1 : this.#heldOf(name) + weight <= cap.limit
     if (!isFree) return FULL
     const permit = new ExpiringPermit(this, key, weight, { name, holder, now })
     this.#held.set(name, this.#heldOf(name) + weight)
-    permit.stop = clock.after(now + holder.leaseMs - clock.now(), () => permit.lose())
+    this.#alike(holder.leaseMs).add(permit)
+    permit.stop = clock.after(permit.endsAt - clock.now(), () => permit.lose())
     if (!signal?.aborted) return permit
     permit.release('dropped')
     return FULL
@@ -86,16 +93,37 @@ export class ExpiringPermits implements InflightBackend, PermitOwner {
     const { clock, nameOf, maxHoldMs } = this.#options
     const name = nameOf(key, cap)
     const holder = { id: newIdempotencyKey(clock.now()).id, leaseMs: maxHoldMs }
-    return (await this.#ask(holder, name, [0, 0, cap.limit, -1, 0]))?.total ?? this.#heldOf(name)
+    const reply = await this.#ask(holder, name, [0, 0, cap.limit, -1, 0])
+    this.#revokeEnded()
+    return reply?.total ?? this.#heldOf(name)
   }
 
   released(permit: HeldPermit): void {
     const { name, holder, stop, weight } = permit as ExpiringPermit
     stop?.()
+    this.#alike(holder.leaseMs).delete(permit as ExpiringPermit)
     const left = this.#heldOf(name) - weight
     if (left > 0) this.#held.set(name, left)
     else this.#held.delete(name)
     this.#giveBack(holder, name)
+  }
+
+  /** Returns the permits with leases of this duration. */
+  #alike(leaseMs: number): Set<ExpiringPermit> {
+    const permits = this.#permits.get(leaseMs) ?? new Set()
+    this.#permits.set(leaseMs, permits)
+    return permits
+  }
+
+  /** Revokes permits whose timers were dropped, because the requests that set the timers have ended. */
+  #revokeEnded(): void {
+    const now = this.#options.clock.now()
+    for (const permits of this.#permits.values()) {
+      for (const permit of permits) {
+        if (permit.endsAt > now) break
+        permit.lose()
+      }
+    }
   }
 
   #heldOf(name: string): number {
