@@ -25,7 +25,7 @@ interface Apart {
   readonly endedBefore: number
   /** What the class may use of its limit. */
   readonly part: YieldedPart
-  /** Whether it is late for a reason of its own, and not because of another class. */
+  /** Whether no other class is the cause of its delay. */
   readonly isCause: boolean
   /** When work of the class ended the last time. */
   endedAt: number
@@ -184,7 +184,7 @@ export class KeyWork {
 
   #joinIdle(now: number): void {
     for (const { workClass, running, endedAt } of this.#apart.values()) {
-      if (running.places === 0 && now - endedAt >= IDLE_MS) this.#join(workClass, running)
+      if (running.places === 0 && (now - endedAt >= IDLE_MS || now < endedAt)) this.#join(workClass, running)
     }
   }
 

@@ -18,17 +18,23 @@ export class YieldedPart {
 
   /** Records that other work is late. */
   othersLate(now: number): void {
-    if (now - this.#changedAt < LATE_MS) return
+    if (this.#sinceMs(now) < LATE_MS) return
     this.#part = Math.max(LEAST, this.#part * LESS)
     this.#changedAt = now
   }
 
   /** Returns the places that the class may hold, at least 1. */
   of(limit: number, now: number): number {
-    if (this.#part < 1 && now - this.#changedAt >= QUIET_MS) {
+    if (this.#part < 1 && this.#sinceMs(now) >= QUIET_MS) {
       this.#part = Math.min(1, this.#part * MORE)
       this.#changedAt = now
     }
     return Math.max(1, Math.floor(limit * this.#part))
+  }
+
+  /** Returns the time since the last change. If the clock was set back, it begins again. */
+  #sinceMs(now: number): number {
+    this.#changedAt = Math.min(this.#changedAt, now)
+    return now - this.#changedAt
   }
 }
