@@ -27,6 +27,8 @@ export class LearnedLimitsByKey implements LearnedLimits {
   readonly #options: LearnedLimitsOptions
   readonly #limits: RecentMap<KeyLimit>
   readonly #classes: RecentMap<WorkClass>
+  /** The classes of the whole process, whose key is empty, so that no names are put together for its requests. */
+  readonly #wholeClasses: RecentMap<WorkClass>
   readonly #running = new Map<string, KeyWork>()
   /** Keys of which nothing runs, and whose late classes stay apart for a moment. */
   readonly #resting: RecentMap<KeyWork>
@@ -35,6 +37,7 @@ export class LearnedLimitsByKey implements LearnedLimits {
     this.#options = options
     this.#limits = new RecentMap(options.maxKeys, (limit) => limit.leave())
     this.#classes = new RecentMap(options.maxKeys)
+    this.#wholeClasses = new RecentMap(options.maxKeys)
     this.#resting = new RecentMap(options.maxKeys)
   }
 
@@ -76,7 +79,7 @@ export class LearnedLimitsByKey implements LearnedLimits {
     const running = this.#running.get(key) ?? this.#resting.peek(key) ?? this.#newWork(key)
     this.#running.set(key, running)
     const id = idOf(key, request)
-    const known = id === undefined ? undefined : this.#classes.use(id, () => new WorkClass())
+    const known = id === undefined ? undefined : this.#classesOf(key).use(id, () => new WorkClass())
     const work = running.begin(request.weight ?? 1, this.#now(running), known)
     if (this.isShared) this.#limits.peek(key)?.began(running.places)
     return (outcome) => {
@@ -130,16 +133,20 @@ export class LearnedLimitsByKey implements LearnedLimits {
     return now
   }
 
+  #classesOf(key: string): RecentMap<WorkClass> {
+    return key === '' ? this.#wholeClasses : this.#classes
+  }
+
   /** Returns the class of a request. Important requests of a late class may use the places of all. */
   #peekClass(key: string, request: AcquireOptions | undefined): WorkClass | undefined {
     const isImportant = request?.priority === 'critical' || request?.priority === 'high'
     const id = isImportant ? undefined : idOf(key, request)
-    return id === undefined ? undefined : this.#classes.peek(id)
+    return id === undefined ? undefined : this.#classesOf(key).peek(id)
   }
 }
 
 /** Returns the id of the class of a request; undefined if it has none. */
 function idOf(key: string, request: AcquireOptions | undefined): string | undefined {
   const workClass = request?.workClass ?? request?.client ?? request?.priority
-  return workClass === undefined ? undefined : `${key.length} ${key}${workClass}`
+  return workClass === undefined || key === '' ? workClass : `${key.length} ${key}${workClass}`
 }
