@@ -109,7 +109,7 @@ test('a permit that is held too long is revoked no later than its lease ends', a
 
 test('a place whose timer was dropped with its request becomes free, even while no gateway answers', async () => {
   const clock = new FakeClock()
-  const dropped = { now: () => clock.now(), after: () => () => {} }
+  const dropped = { now: () => clock.now(), wall: () => clock.wall(), after: () => () => {} }
   const cap = capOn(isolate({ prefix: ownPrefix(), clock: dropped, serverTime: () => clock.now() }), 1)
   await (await cap.acquire('warm'))?.release()
   rest.faults.push(...Array(20).fill((res: { destroy(): void }) => res.destroy()))
