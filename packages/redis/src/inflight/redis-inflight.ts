@@ -87,7 +87,7 @@ const MIN_DEADLINES = 3
  * Redis uses half of an equal share after three quarters of `leaseMs`.
  *
  * On Cloudflare Workers no process can renew leases. Each permit is a lease of `maxHoldMs` there, and after a crash its
- * places become free when that has passed.
+ * places become free when that has passed. Places that an isolate granted alone are not counted by others later.
  *
  * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_LIMIT`, `SLUICE_BAD_DURATION` or `SLUICE_SECRET_MISSING` if an option is
  * invalid. `acquire` and `count` never reject because of Redis and never wait longer than `deadlineMs`, or twice as
