@@ -28,6 +28,7 @@ export type {
   CapReasonSnapshot,
   CapSnapshot,
   CapTimelineSnapshot,
+  ObjectiveSnapshot,
   PercentilesSnapshot,
   ShedPrioritySnapshot,
   ShedSnapshot,

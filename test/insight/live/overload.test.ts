@@ -53,6 +53,26 @@ describe('a cap with priorities', () => {
     ])
   })
 
+  it('shows its objective beside what was measured, in all processes', async () => {
+    const { clock, members } = fleetOf(2)
+    const limit = adaptive({ target: { p95: '250ms' } })
+    const caps = members.map((member) => createInflightLimiter({ name: 'shop', limit, clock, observers: [member] }))
+    const fixed = createInflightLimiter({ name: 'other', limit: 3, clock, observers: [members[0]] })
+    fixed.acquire()?.release()
+    for (let request = 1; request <= 100; request++) {
+      const permit = caps[request % 2].acquire()
+      clock.advance(request)
+      permit?.release()
+    }
+    clock.advance(2_000)
+    for (const member of members) {
+      const [other, shop] = member.snapshot().caps
+      expect(other.objective).toBeUndefined()
+      expect(shop.objective).toMatchObject({ quantile: 0.95, targetMs: 250 })
+      expect(Math.abs((shop.objective?.measuredMs ?? 0) - 95)).toBeLessThan(3)
+    }
+  })
+
   it('has a timeline of its limit, permits, latency and denials', async () => {
     const { clock, members } = fleetOf(1)
     const limit = adaptive({ min: 1, max: 100, initial: 8, algorithm: 'aimd', timeout: 50 })

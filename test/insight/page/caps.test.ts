@@ -32,6 +32,28 @@ test('a cap shows its limit, in-flight requests, latency, and denials by priorit
   expect(faults).toEqual([])
 })
 
+test('an objective is shown beside what was measured, and a missed one is marked', async () => {
+  const { caps } = new WatchedFleet().snapshot()
+  const objective = { quantile: 0.95, targetMs: 250 }
+  const { page, faults } = await session.shown(
+    new WatchedFleet({
+      caps: [
+        { ...caps[0], name: 'kept', objective: { ...objective, measuredMs: 212 } },
+        { ...caps[0], name: 'missed', objective: { ...objective, measuredMs: 300 } },
+        { ...caps[0], name: 'unused', objective: { ...objective, measuredMs: null } },
+      ],
+    }),
+  )
+  await go(page, '#/caps')
+  await until(page, 'h2', 'All caps')
+  const missed = await page.locator('td .missed').allTextContents()
+  expect(missed.map(plain)).toEqual(['p95 300 ms of 250 ms'])
+  await go(page, '#/caps/kept')
+  await until(page, 'h2', 'Cap kept')
+  expect(plain(await textOf(page, '#view'))).toContain('Objective: p95 within 250 ms; measured: 212 ms.')
+  expect(faults).toEqual([])
+})
+
 test('hostile names of caps, policies and signals are text', async () => {
   const name = '<img src=x onerror=alert(1)>\u202e'
   const { caps, timeline } = new WatchedFleet().snapshot()

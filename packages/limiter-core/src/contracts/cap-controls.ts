@@ -15,6 +15,8 @@ export interface CapHandle {
   readonly limit: number
   /** Whether permits are stored in this process, so that every process has its own places. */
   readonly isLocal: boolean
+  /** Latency objective of an adaptive limit: a quantile of the durations of work, and its longest value. */
+  readonly objective?: readonly [quantile: number, ms: number] | undefined
   /** Returns the number of requests, of all keys, that wait for a place. */
   waiting(): number
   /** Like `ObservedLimiter.control`. Throws `SLUICE_BAD_LIMIT` and changes nothing if the cap cannot have the limit. */

@@ -154,6 +154,7 @@ export class BackedInflightLimiter implements InflightLimiter {
       name: this.name,
       limit: this.limit,
       isLocal: this.#backend.isLocal === true,
+      objective: adaptive?.objective,
       waiting: () => this.#backend.waiting?.(this.#cap) ?? 0,
       control: (controls, owner = this) => this.#control(controls, owner),
     }

@@ -75,7 +75,11 @@ export class PolicyVariants {
   /** Returns the largest limit for which a policy's cells need room. All keys of a log must have equal room. */
   #roomOf({ algorithm, limit }: Policy, form: readonly Policy[]): number {
     const override = algorithm === 'sliding-log' ? this.#largestOverride : 0
-    return Math.max(limit, largestOf(form), override < Number.POSITIVE_INFINITY ? override : LARGEST_LOG)
+    return Math.max(
+      limit,
+      ...form.map((one) => one.limit),
+      override < Number.POSITIVE_INFINITY ? override : LARGEST_LOG,
+    )
   }
 
   /** Last part of the name of a count, which identifies the cell layout: `algorithm@version`, one per form, and holds or turns. */
@@ -91,10 +95,6 @@ function compared(a: Policy, b: Policy): number {
   if (a.algorithm !== b.algorithm) return a.algorithm < b.algorithm ? -1 : 1
   const byLength = drainPerMs(a) - drainPerMs(b) || a.windowMs - b.windowMs || (a.slices ?? 1) - (b.slices ?? 1)
   return byLength || (formOf(a) < formOf(b) ? -1 : 1)
-}
-
-function largestOf(policies: readonly Policy[]): number {
-  return Math.max(...policies.map(({ limit }) => limit))
 }
 
 function cellsName({ algorithm, calendar }: Policy, slices: number): string {

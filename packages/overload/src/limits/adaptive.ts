@@ -70,19 +70,27 @@ export function adaptive(options: AdaptiveOptions = {}): AdaptiveLimit {
   if (most < least) throw badLimit(`max: expected at least ${least} (min), received ${most}`)
   const first = checkedUnits(initial ?? Math.max(least, Math.min(most, DEFAULTS.initial)), 'adaptive: initial')
   if (first < least || first > most) throw badLimit(`initial: expected ${least} to ${most}, received ${first}`)
-  const createAlgorithm = algorithmOf(how)
+  const objective = how.target === undefined ? undefined : objectiveOf(how.target, how.algorithm)
+  const createAlgorithm = algorithmOf(how, objective)
   const keys = checkedUnits(maxKeys ?? DEFAULTS.maxKeys, 'adaptive: maxKeys')
-  return new Adaptive({ min: least, max: most, initial: first }, createAlgorithm, keys)
+  return new Adaptive({ min: least, max: most, initial: first }, createAlgorithm, keys, objective)
 }
 
 class Adaptive implements AdaptiveLimit, LimitBounds {
   readonly min: number
   readonly max: number
   readonly initial: number
+  readonly objective: AdaptiveLimit['objective']
   readonly #createAlgorithm: () => LimitAlgorithm
   readonly #maxKeys: number
 
-  constructor({ min, max, initial }: LimitBounds, createAlgorithm: () => LimitAlgorithm, maxKeys: number) {
+  constructor(
+    { min, max, initial }: LimitBounds,
+    createAlgorithm: () => LimitAlgorithm,
+    maxKeys: number,
+    objective: AdaptiveLimit['objective'],
+  ) {
+    this.objective = objective
     this.min = min
     this.max = max
     this.initial = initial
@@ -103,13 +111,16 @@ class Adaptive implements AdaptiveLimit, LimitBounds {
 }
 
 /** Returns a function that creates the algorithm that options name. */
-function algorithmOf({ algorithm = 'throughput', timeout, target }: AdaptiveOptions): () => LimitAlgorithm {
+function algorithmOf(
+  { algorithm = 'throughput', timeout }: AdaptiveOptions,
+  objective: AdaptiveLimit['objective'],
+): () => LimitAlgorithm {
   oneOf('algorithm', algorithm, ALGORITHMS)
   if ((timeout !== undefined) !== (algorithm === 'aimd')) {
     const expected = algorithm === 'aimd' ? 'the mean duration of work above which the limit falls' : 'only with aimd'
     throw new SluiceError('SLUICE_BAD_OPTION', `adaptive: timeout: expected ${expected}, received ${String(timeout)}`)
   }
-  if (target !== undefined) return targetLimit(target, algorithm)
+  if (objective) return () => new TargetLimit(...objective)
   if (algorithm === 'gradient') return () => new GradientLimit()
   if (algorithm === 'vegas') return () => new VegasLimit()
   if (timeout === undefined) return () => new ThroughputLimit()
@@ -117,14 +128,17 @@ function algorithmOf({ algorithm = 'throughput', timeout, target }: AdaptiveOpti
   return () => new AimdLimit(timeoutMs)
 }
 
-function targetLimit(target: LatencyTarget, algorithm: LimitAlgorithmName): () => LimitAlgorithm {
+function objectiveOf(
+  target: LatencyTarget,
+  algorithm: LimitAlgorithmName = 'throughput',
+): readonly [quantile: number, ms: number] {
+  oneOf('algorithm', algorithm, ALGORITHMS)
   if (algorithm !== 'throughput') throw badOption('adaptive: algorithm', algorithm, 'none with target')
   const times = Object.entries(optionsOf('adaptive: target', target, keysOf(QUANTILES)))
   const [named, ...others] = times.filter(([, time]) => time !== undefined)
   if (!named || others.length > 0) throw badOption('adaptive: target', target, "one quantile, such as { p95: '250ms' }")
   const [name, time] = named as [keyof typeof QUANTILES, Duration]
-  const targetMs = parseDuration(time, `adaptive: target.${name}`)
-  return () => new TargetLimit(QUANTILES[name], targetMs)
+  return [QUANTILES[name], parseDuration(time, `adaptive: target.${name}`)]
 }
 
 function keysOf<K extends string>(object: Readonly<Record<K, unknown>>): K[] {

@@ -64,7 +64,16 @@ export class FleetCap {
       byPriority: this.#byPriority(at, seconds, reports),
       byReason: byReason(reports),
       holdMs: this.#holds.percentiles(at),
+      ...this.#objective(at, reports),
     }
+  }
+
+  /** The objective of the process that reported first: all should have the same. */
+  #objective(at: number, reports: readonly CapReport[]): Pick<CapSnapshot, 'objective'> {
+    const objective = reports.find((report) => report.objective)?.objective
+    if (!objective) return {}
+    const [quantile, targetMs] = objective
+    return { objective: { quantile, targetMs, measuredMs: this.#holds.quantiles([quantile], at)[0] } }
   }
 
   series(steps: number, at: number): CapSeriesSnapshot {

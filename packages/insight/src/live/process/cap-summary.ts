@@ -1,4 +1,4 @@
-import type { ObservedCap } from '@sluice/limiter-core'
+import type { CapHandle, ObservedCap } from '@sluice/limiter-core'
 import type { TDigest } from '@sluice/sketches'
 import { boundedText } from '../../bounded-text.ts'
 import { DENIAL_REASONS, indexOfPriority, indexOfReason, PRIORITIES } from '../../priorities.ts'
@@ -15,6 +15,7 @@ export class CapSummary {
   readonly #reasons = DENIAL_REASONS.map(() => 0)
   #limit = 0
   #isLocal = false
+  #objective: CapReport['objective']
   #held = 0
   #peak = 0
 
@@ -22,9 +23,10 @@ export class CapSummary {
     this.name = boundedText(name)
   }
 
-  opened(limit: number, isLocal: boolean): void {
+  opened({ limit, isLocal, objective }: CapHandle): void {
     this.#limit = limit
     this.#isLocal = isLocal
+    this.#objective = objective
   }
 
   acquired({ limit, priority }: ObservedCap): void {
@@ -58,6 +60,7 @@ export class CapSummary {
       denied: this.#denied.reduce((sum, count) => sum + count, 0),
       byPriority: [...this.#admitted, ...this.#denied],
       byReason: [...this.#reasons],
+      objective: this.#objective,
     }
   }
 

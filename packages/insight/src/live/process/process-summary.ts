@@ -105,8 +105,8 @@ export class ProcessSummary {
     this.#policies.of(name).charged(units)
   }
 
-  capOpened({ name, limit, isLocal }: CapHandle): void {
-    this.#caps.of(name).opened(limit, isLocal)
+  capOpened(cap: CapHandle): void {
+    this.#caps.of(cap.name).opened(cap)
   }
 
   permitAcquired(_key: string, cap: ObservedCap): void {

@@ -21,6 +21,17 @@ export interface CapSnapshot {
   readonly byReason: readonly CapReasonSnapshot[]
   /** Hold times of permits released in the last 5 to 10 minutes. */
   readonly holdMs: PercentilesSnapshot
+  /** Latency objective of an adaptive limit. Absent if there is none. */
+  readonly objective?: ObjectiveSnapshot
+}
+
+/** A latency objective. All times in ms. */
+export interface ObjectiveSnapshot {
+  /** Quantile of the hold times, such as 0.95. */
+  readonly quantile: number
+  readonly targetMs: number
+  /** The quantile of permits released in the last 5 to 10 minutes; null if none was. */
+  readonly measuredMs: number | null
 }
 
 /** Permits for requests of one priority, over the same time as `denied` of the cap. */

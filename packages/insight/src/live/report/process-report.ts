@@ -96,6 +96,8 @@ export interface CapReport {
   readonly byPriority?: readonly number[] | undefined
   /** Denied permits in the order of `DENIAL_REASONS`. */
   readonly byReason?: readonly number[] | undefined
+  /** Quantile and longest value in ms of an adaptive limit with an objective. */
+  readonly objective?: readonly [quantile: number, ms: number] | undefined
 }
 
 /** Requests that a policy of the process has shed. */

@@ -25,12 +25,17 @@ export class RecentDigest {
   }
 
   percentiles(at: number): PercentilesSnapshot {
+    const [p50, p90, p99] = this.quantiles([0.5, 0.9, 0.99], at)
+    return { p50, p90, p99 }
+  }
+
+  /** Returns quantiles; null if nothing was measured. */
+  quantiles(wanted: readonly number[], at: number): (number | null)[] {
     this.#advance(at)
     const both = newDigest()
     if (this.#previous) both.merge(this.#previous)
     if (this.#current) both.merge(this.#current)
-    if (both.count === 0) return { p50: null, p90: null, p99: null }
-    return { p50: both.quantile(0.5), p90: both.quantile(0.9), p99: both.quantile(0.99) }
+    return wanted.map((quantile) => (both.count === 0 ? null : both.quantile(quantile)))
   }
 
   #advance(at: number): void {

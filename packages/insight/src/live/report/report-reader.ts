@@ -76,6 +76,7 @@ const cap = fields<CapReport>({
   denied: amount,
   byPriority: optional(counts(2 * PRIORITIES.length)),
   byReason: optional(counts(DENIAL_REASONS.length)),
+  objective: optional(tuple(share, amount)),
 })
 const shed = fields<ShedReport>({
   name: text,

@@ -11,6 +11,8 @@ export interface AdaptiveLimit {
   readonly max: number
   /** Limit of a key before anything has been learned. */
   readonly initial: number
+  /** Latency objective: a quantile of the durations of work, and its longest value. Default: none. */
+  readonly objective?: readonly [quantile: number, ms: number] | undefined
   /** Opens the limits of one cap. Work ends `maxHoldMs` after it began. `share`: joins processes with the same limit. */
   open(clock: Clock, maxHoldMs?: number, share?: (key: string, shared: SharedKey) => KeyShare): LearnedLimits
 }

@@ -10,14 +10,9 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 
 /** Returns the body of a denial (RFC 9457) in ASCII, with the problem type that matches the status. */
 export function problemBody(status: number, violated: readonly string[]): string {
-  const type = problemFor(status)
+  const type: ProblemType = status >= 500 ? 'temporary-reduced-capacity' : 'quota-exceeded'
   const title = PROBLEM_TITLES[type]
   // only the policy names need escaping; serializing the whole object takes five times as long
   const head = `{"type":"https://iana.org/assignments/http-problem-types#${type}","title":"${title}"`
   return `${head},"status":${status},"violated-policies":${JSON.stringify(violated)}}`
-}
-
-/** Returns `temporary-reduced-capacity` for any 5xx status, otherwise `quota-exceeded`. */
-function problemFor(status: number): ProblemType {
-  return status >= 500 ? 'temporary-reduced-capacity' : 'quota-exceeded'
 }

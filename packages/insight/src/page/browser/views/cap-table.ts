@@ -23,7 +23,7 @@ export function capsTable({ caps, history, day }: PageUpdate, span: Span, most: 
       ),
       count(cap.peak),
       count(cap.denied),
-      milliseconds(cap.holdMs.p99),
+      element('div', {}, milliseconds(cap.holdMs.p99), objectiveNote(cap)),
     ])
   const past = { label: `In flight, ${span === 'day' ? 'last 24 hours' : 'last hour'}` }
   const numbers = ['Max', 'Denied', 'Hold p99'].map((label) => ({ label, isNumber: true }))
@@ -33,4 +33,12 @@ export function capsTable({ caps, history, day }: PageUpdate, span: Span, most: 
 /** Returns a bar with the held and the possible permits. */
 export function usedPlaces({ held, limit }: CapSnapshot): HTMLElement {
   return element('span', { class: 'used' }, bar(held / limit), `${count(held)} of ${count(limit)}`)
+}
+
+function objectiveNote({ objective }: CapSnapshot): HTMLElement | undefined {
+  if (!objective) return undefined
+  const { quantile, targetMs, measuredMs } = objective
+  const isMissed = measuredMs !== null && measuredMs > targetMs
+  const text = `p${Math.round(100 * quantile)} ${milliseconds(measuredMs)} of ${milliseconds(targetMs)}`
+  return element('div', { class: isMissed ? 'missed' : 'quiet' }, text)
 }

@@ -1,4 +1,4 @@
-import type { CapSnapshot, CapTimelineSnapshot } from '../../../live/report/cap-snapshot.ts'
+import type { CapSnapshot, CapTimelineSnapshot, ObjectiveSnapshot } from '../../../live/report/cap-snapshot.ts'
 import type { InsightSnapshot } from '../../../live/report/snapshot.ts'
 import { PRIORITIES } from '../../../priorities.ts'
 import type { PageUpdate } from '../../page-update.ts'
@@ -44,9 +44,15 @@ export function capView(update: PageUpdate, name: string): readonly HTMLElement[
 }
 
 function stateText(cap: CapSnapshot): HTMLElement {
-  const { waiting, holdMs } = cap
+  const { waiting, holdMs, objective } = cap
   const held = `Permits are held for ${milliseconds(holdMs.p50)} (p50) to ${milliseconds(holdMs.p99)} (p99).`
-  return element('p', {}, 'In flight: ', usedPlaces(cap), ` permits. Waiting: ${count(waiting)}. ${held}`)
+  const aim = objective ? ` ${objectiveText(objective)}` : ''
+  return element('p', {}, 'In flight: ', usedPlaces(cap), ` permits. Waiting: ${count(waiting)}. ${held}${aim}`)
+}
+
+function objectiveText({ quantile, targetMs, measuredMs }: ObjectiveSnapshot): string {
+  const name = `p${Math.round(100 * quantile)}`
+  return `Objective: ${name} within ${milliseconds(targetMs)}; measured: ${milliseconds(measuredMs)}.`
 }
 
 function charts({ timeline }: InsightSnapshot, name: string): HTMLElement[] {
