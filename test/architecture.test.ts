@@ -75,6 +75,7 @@ const embedded: Readonly<Record<string, readonly string[]>> = {
 // path → why this file may read time or set timers directly; every other file uses its Clock
 const mayTouchTime: Readonly<Record<string, string>> = {
   'packages/limiter-core/src/time/clock.ts': 'it is the clock',
+  'packages/http/src/login/proof-script.ts': 'it is the script of a page as a text',
   'packages/insight/src/page/browser/dom/browser-clock.ts': 'it is the clock of the page',
   'packages/insight/src/page/generated.ts': 'it is the page as a text',
 }

@@ -18,6 +18,7 @@ import {
 import { HashRing } from '@sluice/fleet/backend'
 import { CounterMetric, HistogramMetric } from '@sluice/fleet/metrics'
 import { createGossip, gossipBackend } from '@sluice/gossip'
+import { protectLogin } from '@sluice/http/login'
 import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { limitTools } from '@sluice/mcp'
 import {
@@ -61,6 +62,7 @@ const limiter = createLimiter as Untyped
 const overridden = limitOverrides as Untyped
 const policy = { limit: 100, window: '1m' } as const
 const one = (options: object): unknown => rate({ ...policy, ...options })
+const login = (options: object): unknown => protectLogin({ secret: 'a secret of the tests', ...options })
 const none = (): number => 0
 const held = { maxHoldMs: '1m' } as const
 const streamed = { reserve: 1, extend: 'stream' } as const
@@ -285,6 +287,16 @@ export const badOptions: readonly BadOption[] = [
   ['a cap without a limit', 'SLUICE_BAD_LIMIT', () => (createInflightLimiter as Untyped)({})],
   ['too little memory', 'SLUICE_BAD_OPTION', () => memoryBackend({ maxBytes: 1000 })],
   ['a memory size that is a string', 'SLUICE_BAD_OPTION', () => (memoryBackend as Untyped)({ maxBytes: '64MB' })],
+  ['logins with a short secret', 'SLUICE_BAD_OPTION', () => protectLogin({ secret: 'short' })],
+  ['logins without a secret in the list', 'SLUICE_BAD_OPTION', () => protectLogin({ secret: [] })],
+  ['logins that admit no failure', 'SLUICE_BAD_OPTION', () => login({ device: { limit: 0, window: '1h' } })],
+  ['logins in no window', 'SLUICE_BAD_DURATION', () => login({ account: { deny: { limit: 1, window: 5 } } })],
+  ['logins with a challenge of 25 bits', 'SLUICE_BAD_OPTION', () => login({ challenge: { bits: 25 } })],
+  ['logins whose failures are all usual', 'SLUICE_BAD_OPTION', () => login({ usualFailures: 2 })],
+  ['logins from a network that is no range', 'SLUICE_BAD_OPTION', () => login({ networks: ['10.0.0.1/8'] })],
+  ['logins from a network of one host', 'SLUICE_BAD_OPTION', () => login({ networks: ['2001:db8::/64'] })],
+  ['logins with a name on two lines', 'SLUICE_BAD_NAME', () => login({ name: 'a\nb' })],
+  ['devices known for two years', 'SLUICE_BAD_OPTION', () => login({ deviceTtl: '732d' })],
   ['a prefix of 129 bits', 'SLUICE_BAD_OPTION', () => byIp({ ipv6Prefix: 129 })],
   ['a header name with a space', 'SLUICE_BAD_OPTION', () => byHeader('x api')],
   ['an unknown value of missing', 'SLUICE_BAD_OPTION', () => (byHeader as Untyped)('x-api-key', { missing: 'pass' })],

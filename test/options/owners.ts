@@ -3,6 +3,7 @@ import * as express from '@sluice/express'
 import { sluice as fastifySluice } from '@sluice/fastify'
 import { clusterBackend } from '@sluice/fleet'
 import { RateGate } from '@sluice/http'
+import { protectLogin } from '@sluice/http/login'
 import * as koa from '@sluice/koa'
 import { createInflightLimiter, createLimiter, memoryBackend, waitFor } from '@sluice/limiter-core'
 import { SluiceModule } from '@sluice/nest'
@@ -22,6 +23,7 @@ type Build = (options: Any) => unknown
 
 const POLICY = { limit: 5, window: '1m' } as const
 const SLOW = { after: 2, window: '1m', delayMs: 10, maxDelayMs: 30 } as const
+const LOGIN = { secret: 'a secret of the tests' } as const
 const runner = { run: () => new Promise<unknown>(() => {}) }
 const channel = { publish: () => {}, subscribe: () => () => {} } as Any
 const small = { width: 64, depth: 2 }
@@ -82,6 +84,10 @@ export const OWNERS: Readonly<Record<string, Owner>> = {
   limitUpgrade: { build: nodeHttp.limitUpgrade as Build, base: { rateLimit: POLICY } },
   guardContinue: { build: (options) => nodeHttp.guardContinue(createServer(), options), base: { rateLimit: POLICY } },
   limitConnections: { build: (options) => nodeHttp.limitConnections(createServer(), options), base: { limit: 1 } },
+  protectLogin: { build: protectLogin as Build, base: LOGIN },
+  'account of protectLogin': { build: (account) => protectLogin({ ...LOGIN, account }) },
+  'device of protectLogin': { build: (device) => protectLogin({ ...LOGIN, device }), base: POLICY },
+  'challenge of protectLogin': { build: (challenge) => protectLogin({ ...LOGIN, challenge }) },
   byIp: { build: express.byIp as Build },
   byHeader: { build: (options) => express.byHeader('x-api-key', options) },
   'the plugin of Fastify': { build: (options) => onFastify(options) },

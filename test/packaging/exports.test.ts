@@ -13,7 +13,8 @@ jest.setTimeout(180_000)
 // KB (1,000 bytes) of all code that a process loads, compressed: the cost of bundling the package
 const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/limiter-core': 66,
-  '@sluice/http': 41,
+  // four entries, of which most processes load one or two
+  '@sluice/http': 45,
   '@sluice/node-http': 12,
   '@sluice/fetch': 5,
   '@sluice/mcp': 5,

@@ -1,0 +1,39 @@
+import { type Clock, joinedKey } from '@sluice/limiter-core/http'
+import { randomId, type Signer } from './signed-text.ts'
+
+/** `1.<id>.<end in epoch seconds, base 36>.<signature>` */
+const SHAPE = /^1\.([\w-]{22})\.([0-9a-z]{1,9})\.([\w-]{43})$/
+
+/** Writes and reads the values of cookies that prove an earlier login to one account. They do not contain its name. */
+export class DeviceCookies {
+  readonly #signer: Signer
+  readonly #clock: Clock
+  readonly #ttlMs: number
+  /** What the signatures are for, so that a cookie of one form of the application is not valid in another. */
+  readonly #name: string
+
+  constructor(signer: Signer, clock: Clock, ttlMs: number, name: string) {
+    this.#signer = signer
+    this.#clock = clock
+    this.#ttlMs = ttlMs
+    this.#name = name
+  }
+
+  /** Returns a new cookie for an account: 79 characters at most, all of them valid in cookies. */
+  issue(account: string): string {
+    const id = randomId()
+    const end = Math.ceil((this.#clock.wall() + this.#ttlMs) / 1_000).toString(36)
+    return `1.${id}.${end}.${this.#signer.sign(this.#signed(id, end, account))}`
+  }
+
+  /** Returns the id of a cookie; undefined if it is forged, for another account, or has expired. */
+  idOf(cookie: unknown, account: string): string | undefined {
+    const [, id, end, signature] = (typeof cookie === 'string' && SHAPE.exec(cookie)) || []
+    if (id === undefined || Number.parseInt(end, 36) * 1_000 <= this.#clock.wall()) return undefined
+    return this.#signer.isSigned(this.#signed(id, end, account), signature) ? id : undefined
+  }
+
+  #signed(id: string, end: string, account: string): string {
+    return joinedKey('device', this.#name, id, end, account)
+  }
+}

@@ -1,0 +1,85 @@
+import type { Backend, Clock, Duration, FailoverOptions, MaybePromise, Observer } from '@sluice/limiter-core'
+
+/** At most `limit` failures per `window`. */
+export interface FailureLimit {
+  /** Failures, an integer from 1. */
+  readonly limit: number
+  readonly window: Duration
+}
+
+/** Limits for failures of unknown devices: above `challenge`, attempts are challenged; above `deny`, denied. */
+export interface FailureLimits {
+  readonly challenge?: FailureLimit
+  readonly deny?: FailureLimit
+}
+
+/** Options of the built-in proof of work. */
+export interface ProofOptions {
+  /** Zero bits without much pressure, from 1 to 24. Default: 16, about 65,000 hashes of the client. */
+  readonly bits?: number
+  /** Zero bits under the greatest pressure, from `bits` to 24. Default: `bits` and 4 more, 16 times the work. */
+  readonly maxBits?: number
+  /** Time to solve a task, up to 24 days. Default: 2 minutes. */
+  readonly ttl?: Duration
+}
+
+/** One attempt to log in. */
+export interface LoginRequest {
+  /**
+   * Name of the account, in one spelling for each account (see `emailKey`), whether or not the account exists. Undefined
+   * if the client sent no valid name; such an attempt counts for its address.
+   */
+  readonly account: string | undefined
+  /** Address of the client, as for `clientKey`. */
+  readonly address: string | undefined
+  /** Value of the device cookie that the client sent. Anything but a valid cookie of this account is ignored. */
+  readonly device?: unknown
+  /** Answer to a challenge that the client sent. Anything but a valid answer is ignored. */
+  readonly proof?: unknown
+}
+
+/** Options of `protectLogin`. */
+export interface LoginOptions extends FailoverOptions {
+  /**
+   * Secret for cookies and proofs, at least 16 characters, the same in all processes. Of a list, the first one signs and
+   * all are accepted, so that a secret can be replaced.
+   */
+  readonly secret: string | readonly string[]
+  /** Name of the form, for example `reset`: start of the names of its policies. Default: `login`. */
+  readonly name?: string
+  /** Failures of unknown devices for each account. Default: 5 per hour are challenged, 30 per day denied. */
+  readonly account?: FailureLimits
+  /** Failures of unknown devices for each address (IPv6: /56). Default: 30 per hour are challenged, 200 per day denied. */
+  readonly address?: FailureLimits
+  /** Networks that count as one client each in addition, as CIDR ranges; IPv6: at most /56. Default: none. */
+  readonly networks?: readonly string[]
+  /** Failures of unknown devices for each of the `networks`. Default: 100 per hour are challenged, 1,000 per day denied. */
+  readonly network?: FailureLimits
+  /** Failures for each device that has logged in before. Above the limit, the device is denied. Default: 10 per hour. */
+  readonly device?: FailureLimit
+  /**
+   * Failures of all unknown devices together, without the usual ones. Above the limit, attempts of unknown devices are
+   * challenged. Default: 50 per 10 minutes.
+   */
+  readonly pressure?: FailureLimit
+  /**
+   * Likewise over a long time, for attacks that stay below `pressure`. Challenges that are not solved do not count, so
+   * that a fast attack does not challenge people for a day. Default: 1,000 per day.
+   */
+  readonly slowPressure?: FailureLimit
+  /** Usual failures per success, from 0.001 to 1: only failures above this part are pressure. Default: 0.05. */
+  readonly usualFailures?: number
+  /** Time after which a device must log in again to be known, up to 366 days. Default: 90 days. */
+  readonly deviceTtl?: Duration
+  /**
+   * What a challenged client must do. Default: a proof of work. A function returns whether the client has passed a check
+   * of the application, for example a captcha whose token is `request.proof`; a function that fails counts as false.
+   */
+  readonly challenge?: ProofOptions | ((request: LoginRequest) => MaybePromise<boolean>)
+  /** Stores the counts. Default: the memory of this process. */
+  readonly backend?: Backend
+  /** Namespace of the counts on the backend, as for `createLimiter`. */
+  readonly scope?: string
+  readonly clock?: Clock
+  readonly observers?: readonly Observer[]
+}
