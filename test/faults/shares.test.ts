@@ -4,10 +4,10 @@ import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { seededRandom, WorkerModel } from '@sluice/testkit'
-import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { type ChildNode, startNode } from '../services/processes/child-node.ts'
+import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
-type Worker = ChildNode<typeof import('./children/worker.ts')>
+type Worker = ChildNode<typeof import('../redis/shares/children/worker.ts')>
 
 const [CAPACITY, WORK_MS, PROCESSES, TASKS] = [40, 60, 8, 96]
 const LEASE_MS = 2_000
