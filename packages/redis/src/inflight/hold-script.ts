@@ -1,19 +1,10 @@
-import { invalidReply, lateFailure } from '../client/redis-failure.ts'
+import { invalidReply } from '../client/redis-failure.ts'
 import { inflightHold } from '../lua/scripts.ts'
-import {
-  type ScriptCall,
-  type TimeArg,
-  TimedCalls,
-  type TimedCallsOptions,
-  type TimedReply,
-} from '../server-time/timed-calls.ts'
+import type { TimedCallsOptions } from '../server-time/timed-calls.ts'
+import { type KeyArgs, ReportScript } from './report-script.ts'
 
 /** What a call reports about one key, and what it requests. */
-export interface HoldRequest {
-  /** Redis key. */
-  readonly name: string
-  /** Arguments for `inflight-hold.lua`. */
-  readonly args: readonly number[]
+export interface HoldRequest extends KeyArgs {
   /** Number of reply elements that concern this key. */
   readonly replies: number
 }
@@ -37,50 +28,20 @@ export interface Holder {
   readonly leaseMs: number
 }
 
-/** Reply of the script, with the parts of the keys not yet decoded. */
-interface RawReply extends TimedReply {
-  readonly parts: readonly unknown[]
-}
-
 /** Reports held places to Redis and requests more. */
-export class HoldScript {
-  readonly #calls: TimedCalls
-
+export class HoldScript extends ReportScript {
   constructor(options: TimedCallsOptions) {
-    this.#calls = new TimedCalls(options)
+    super(inflightHold, options)
   }
 
-  /** Forgets the server's clock after a lost connection, because another server may reply from now on. */
-  forget(): void {
-    this.#calls.times.forget()
-  }
-
-  /**
-   * Returns one reply per request. Rejects with a `RedisFailure` if the call failed or reached Redis after `deadlineAt`
-   * (process clock), in which case it has no effect.
-   */
+  /** Returns one reply per request. Rejects like `partsOf`. */
   async run(
     { id, leaseMs }: Holder,
     requests: readonly HoldRequest[],
     deadlineAt: number,
   ): Promise<readonly HoldReply[]> {
-    const keys = requests.map(({ name }) => name)
-    const args = requests.flatMap((request) => request.args)
-    const compose = (time: TimeArg): ScriptCall => ({
-      script: inflightHold,
-      keys,
-      args: [time, id, leaseMs, ...args],
-    })
-    const reply = await this.#calls.run({ key: keys[0], compose, read: rawReply }, deadlineAt)
-    if (!reply) throw lateFailure()
-    return repliesOf(requests, reply.parts)
+    return repliesOf(requests, await this.partsOf([id, leaseMs], requests, deadlineAt))
   }
-}
-
-function rawReply(reply: unknown): RawReply {
-  const [late, now, ...parts] = reply as unknown[]
-  if (!Number.isFinite(Number(now))) throw invalidReply()
-  return { now: Number(now), late: Number(late) === 1, parts }
 }
 
 function repliesOf(requests: readonly HoldRequest[], reply: readonly unknown[]): HoldReply[] {

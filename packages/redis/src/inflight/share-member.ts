@@ -1,7 +1,8 @@
 import type { Cap, KeyShare, SharedKey } from '@sluice/limiter-core'
 import type { Clock } from '@sluice/limiter-core/backend'
 import { Deferred } from './deferred.ts'
-import type { ShareReply, ShareRequest } from './share-script.ts'
+import type { KeyArgs } from './report-script.ts'
+import type { ShareReply } from './share-script.ts'
 
 /** Milliseconds between two reports while places are lacking, at least, and for each process of the fleet. */
 const [FAST_MS, FAST_MS_PER_PROCESS] = [50, 5]
@@ -110,7 +111,7 @@ export class ShareMember implements KeyShare {
   }
 
   /** Returns the next report. */
-  request(now: number, isClosing: boolean): ShareRequest {
+  request(now: number, isClosing: boolean): KeyArgs {
     if (now >= this.#endsAt) this.#expire()
     const { id, cap, shared, name } = this.#state
     const { held, long, wanted, samples } = shared.report(this.#version, this.#processes)

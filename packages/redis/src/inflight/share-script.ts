@@ -1,19 +1,7 @@
-import { failureOfText, invalidReply, lateFailure, type RedisFailure } from '../client/redis-failure.ts'
+import { failureOfText, invalidReply, type RedisFailure } from '../client/redis-failure.ts'
 import { inflightShares } from '../lua/scripts.ts'
-import {
-  type ScriptCall,
-  type TimeArg,
-  TimedCalls,
-  type TimedCallsOptions,
-  type TimedReply,
-} from '../server-time/timed-calls.ts'
-
-/** Report about one key, as arguments for `inflight-shares.lua`. */
-export interface ShareRequest {
-  /** Redis key. */
-  readonly name: string
-  readonly args: readonly (string | number)[]
-}
+import type { TimedCallsOptions } from '../server-time/timed-calls.ts'
+import { type KeyArgs, ReportScript } from './report-script.ts'
 
 /** Reply about one key. If it failed, only `failure` is valid. */
 export interface ShareReply {
@@ -33,49 +21,24 @@ export interface ShareReply {
   readonly samples: readonly string[]
 }
 
-interface RawReply extends TimedReply {
-  readonly parts: readonly unknown[]
-}
-
 /** Number of reply elements of a key. */
 const ELEMENTS = 11
 
 /** Reports what this process holds of learned limits, and receives its shares. */
-export class ShareScript {
+export class ShareScript extends ReportScript {
   readonly #leaseMs: number
-  readonly #calls: TimedCalls
 
   constructor(options: TimedCallsOptions & { readonly leaseMs: number }) {
+    super(inflightShares, options)
     this.#leaseMs = options.leaseMs
-    this.#calls = new TimedCalls(options)
   }
 
-  /** Forgets the server's clock after a lost connection, because another server may reply from now on. */
-  forget(): void {
-    this.#calls.times.forget()
+  /** Returns one reply per request. Rejects like `partsOf`. */
+  async run(requests: readonly KeyArgs[], deadlineAt: number): Promise<readonly ShareReply[]> {
+    const parts = await this.partsOf([this.#leaseMs], requests, deadlineAt)
+    if (parts.length !== ELEMENTS * requests.length) throw invalidReply()
+    return requests.map((_, index) => replyOf(parts.slice(ELEMENTS * index, ELEMENTS * (index + 1))))
   }
-
-  /** Returns one reply per request. Rejects with a `RedisFailure`, or if the call reached Redis after `deadlineAt`. */
-  async run(requests: readonly ShareRequest[], deadlineAt: number): Promise<readonly ShareReply[]> {
-    const keys = requests.map(({ name }) => name)
-    const args = requests.flatMap((request) => request.args)
-    const compose = (time: TimeArg): ScriptCall => ({
-      script: inflightShares,
-      keys,
-      args: [time, this.#leaseMs, ...args],
-    })
-    const reply = await this.#calls.run({ key: keys[0], compose, read: rawReply }, deadlineAt)
-    if (!reply) throw lateFailure()
-    if (reply.parts.length !== ELEMENTS * requests.length) throw invalidReply()
-    return requests.map((_, index) => replyOf(reply.parts.slice(ELEMENTS * index, ELEMENTS * (index + 1))))
-  }
-}
-
-function rawReply(reply: unknown): RawReply {
-  const [late, now, ...parts] = reply as unknown[]
-  if (!Number.isFinite(Number(now))) throw invalidReply()
-  // a late call has no parts
-  return { now: Number(now), late: Number(late) === 1, parts }
 }
 
 function replyOf(elements: readonly unknown[]): ShareReply {

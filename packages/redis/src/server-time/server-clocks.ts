@@ -61,9 +61,8 @@ export class ServerClocks {
   }
 
   /**
-   * Reads the time and the identity of the server of `key`. Concurrent calls share one request, unless the runner
-   * is `perTask`. Rejects if the runner
-   * rejects.
+   * Reads the time and the identity of the server of `key`. Concurrent calls share one request, unless the runner is
+   * `perTask`. Rejects if the runner rejects.
    */
   fetch(key: string): Promise<void> {
     const server = this.serverOf(key)
