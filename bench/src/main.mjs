@@ -37,7 +37,7 @@ const usage = `npm run bench -- [${names.join('] [')}] [options]
   --seconds <n>   HTTP, Redis: seconds per contender and round, in turns of one (5)
   --quick         overload: a quarter of all durations
   --scenario <text>  overload: scenarios whose name contains the text
-  --lanes <n>     overload: contenders that run side by side if their work needs no CPU (1)
+  --lanes <n>     overload: runs side by side, if their work needs little CPU (1)
   --quiet         no progress lines`
 
 const { values, positionals } = parseArgs({

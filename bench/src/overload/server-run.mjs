@@ -12,7 +12,7 @@ export async function runServer(cell, options, scenario, seed) {
   const server = startChild(cell, options)
   const [{ port }] = await messageOf(server)
   const { sources, durationMs, giveUpMs = defaultGiveUpMs } = scenario
-  const plainSources = sources.map(({ rate, path, headers }) => ({ rate, path, headers }))
+  const plainSources = sources.map(({ rate, path, headers, stayMs }) => ({ rate, path, headers, stayMs }))
   const load = startChild(loadCell, { port, sources: plainSources, durationMs, giveUpMs, seed })
   await messageOf(load)
   const startAt = Date.now() + leadMs

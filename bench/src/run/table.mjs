@@ -1,8 +1,9 @@
-// A table is `{ title, columns, rows, notes }`: a row is an array of strings and numbers, one per column.
+// A table is `{ title, columns, rows, notes }`: a row is an array with a cell per column, which is a string, a number, or
+// the smallest and the largest of several numbers.
 
 export function formatTable({ title, columns, rows, notes = [] }, heading = '###') {
   const texts = rows.map((row) => row.map(formatCell))
-  const numeric = columns.map((_, at) => rows.length > 0 && rows.every((row) => typeof row[at] === 'number'))
+  const numeric = columns.map((_, at) => rows.length > 0 && rows.every((row) => typeof row[at] !== 'string'))
   const lines = [
     `${heading} ${title}`,
     '',
@@ -25,6 +26,7 @@ export function proveTable({ title, columns, rows }) {
 }
 
 function isWhole(cell) {
+  if (Array.isArray(cell)) return cell.length === 2 && cell.every(Number.isFinite)
   return typeof cell === 'string' ? !/NaN|Infinity|undefined/.test(cell) : Number.isFinite(cell)
 }
 
@@ -33,6 +35,10 @@ function line(cells) {
 }
 
 function formatCell(cell) {
+  if (Array.isArray(cell)) {
+    const [smallest, largest] = cell.map(formatCell)
+    return smallest === largest ? smallest : `${smallest} to ${largest}`
+  }
   if (typeof cell !== 'number') return String(cell).replaceAll('|', '\\|')
   const size = Math.abs(cell)
   if (size >= 100) return Math.round(cell).toLocaleString('en-US')

@@ -35,7 +35,7 @@ function sendDue() {
 }
 
 function send({ atMs, source }) {
-  const { path, headers } = sources[source]
+  const { path, headers, stayMs } = sources[source]
   const index = record.dueMs.push(round(atMs)) - 1
   record.source.push(source)
   record.lateMs.push(round(elapsedMs() - atMs))
@@ -52,10 +52,16 @@ function send({ atMs, source }) {
   }
   const request = get({ host: '127.0.0.1', port, path, headers, agent }, (response) => {
     response.resume()
-    response.once('end', () => end(outcomeOf(response.statusCode)))
+    const outcome = outcomeOf(response.statusCode)
     response.once('error', () => end(OTHER))
+    if (stayMs === undefined || outcome !== SUCCESS) response.once('end', () => end(outcome))
+    else {
+      // the client of a stream has its answer, stays, and leaves
+      end(outcome)
+      setTimeout(() => request.destroy(), stayMs)
+    }
   })
-  request.once('error', () => end(OTHER))
+  request.on('error', () => end(OTHER))
   const patience = setTimeout(() => {
     end(GAVE_UP)
     request.destroy()

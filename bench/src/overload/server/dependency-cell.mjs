@@ -9,7 +9,8 @@ import { childOptions } from '../../run/child.mjs'
 import { valueAt } from '../load/steps.mjs'
 import { ServerHost } from './server-host.mjs'
 
-const { contender, url, workers, connections, queryMs, fixedCap } = childOptions()
+const { contender, settings } = childOptions()
+const { url, workers, connections, queryMs, fixedCap } = settings
 const host = new ServerHost()
 const pool = new pg.Pool({ connectionString: url, max: connections })
 pool.on('error', () => {})
@@ -42,7 +43,7 @@ const working = (work) => async (_req, res) => {
     held--
   }
 }
-const query = () => pool.query('select pg_sleep($1)', [valueAt(queryMs, host.elapsedMs()) / 1_000])
+const query = () => pool.query('select pg_sleep($1)', [valueAt(queryMs, Math.max(0, host.elapsedMs())) / 1_000])
 app.get(
   '/db',
   working(() => query()),
@@ -54,5 +55,5 @@ app.get(
 await pool.query('select 1')
 const server = app.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () => {
   server.keepAliveTimeout = 3_600_000
-  host.run(server.address().port, () => held)
+  host.run(server.address().port, { held: () => held })
 })

@@ -1,14 +1,17 @@
-// A server of one contender, with workers or CPU work behind it.
+// A server of one contender, with workers or CPU work behind it, and event streams at `/stream`.
 import { childOptions } from '../../run/child.mjs'
 import { openContender } from './contenders.mjs'
 import { ServerHost } from './server-host.mjs'
-import { cpuService, workerService } from './service.mjs'
+import { pauseEvery, serviceOf } from './service.mjs'
 
 const { contender, service, settings } = childOptions()
 const host = new ServerHost()
-const behind = service.cpuMs === undefined ? workerService(service, host.elapsedMs) : cpuService(service)
-const port = await openContender(contender, (_req, res) => behind.serve(() => res.end('done')), {
-  ...settings,
-  watch: host.watch,
-})
-host.run(port, () => behind.held)
+const behind = serviceOf(service, host.elapsedMs)
+
+const handle = (req, res) => {
+  if (req.url === '/stream') res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: open\n\n')
+  else behind.serve(() => res.end('done'))
+}
+
+const port = await openContender(contender, handle, { ...settings, watch: host.watch })
+host.run(port, { held: () => behind.held, onStart: () => pauseEvery(service) })

@@ -11,30 +11,37 @@ export class ServerHost {
   #startAt = Number.POSITIVE_INFINITY
   #limit = 0
 
-  /** Milliseconds since the start of the run. */
-  elapsedMs = () => Math.max(0, performance.timeOrigin + performance.now() - this.#startAt)
+  /** Milliseconds since the start of the run, negative before it. */
+  elapsedMs = () => performance.timeOrigin + performance.now() - this.#startAt
 
   /** Receives the present limit. */
   watch = (limit) => {
     this.#limit = limit
   }
 
-  run(port, held) {
+  /**
+   * `held` returns the work in progress. `onStart` is called when the start is known. `finish` returns what the process
+   * measured itself, and `cpuMs` of its children.
+   */
+  run(port, { held, onStart = () => {}, finish = () => ({ cpuMs: 0 }) }) {
     const samples = { atMs: [], limit: [], held: [] }
     const lag = monitorEventLoopDelay({ resolution: 5 })
     let timer
     let cpu
-    process.on('message', ({ startAt, isOver }) => {
+    process.on('message', async ({ startAt, isOver }) => {
       if (isOver) {
         clearInterval(timer)
         const { user, system } = process.cpuUsage(cpu)
-        const cpuPercent = (user + system) / 10 / this.elapsedMs()
-        finishChild({ samples, cpuPercent, lagMs: lag.percentile(99) / 1e6 })
+        const durationMs = this.elapsedMs()
+        const { cpuMs, ...measured } = await finish()
+        const cpuPercent = (100 * ((user + system) / 1_000 + cpuMs)) / durationMs
+        finishChild({ ...measured, samples, cpuPercent, lagMs: lag.percentile(99) / 1e6 })
         return
       }
       this.#startAt = startAt
       cpu = process.cpuUsage()
       lag.enable()
+      onStart()
       timer = setInterval(() => {
         samples.atMs.push(Math.round(this.elapsedMs()))
         samples.limit.push(this.#limit)

@@ -9,8 +9,8 @@ import {
   stagesOf,
   successShare,
   warmupOf,
-} from './judge.mjs'
-import { totalsOf } from './timeline.mjs'
+} from '../judge.mjs'
+import { totalsOf } from '../timeline.mjs'
 
 const stageNames = ['first', 'second', 'third']
 const recoveryMs = 5_000
