@@ -82,11 +82,13 @@ test('the denial in the README equals the denial of its first limit', async () =
   expect(denied.text).toBe(body)
 })
 
-test('the README opens with the picture of the live page and has at most 700 words of prose', () => {
+test('the README opens with the picture of the live page and has at most 700 words of prose, 60 of them before the first limit', () => {
   const text = pageText('README.md')
   expect(text).toMatch(/^# Sluice\n\n<picture>\n.*insight-overview-dark\.png.*\n.*insight-overview-light\.png/)
-  const prose = text.replace(/^```.*?^```$/gms, '').replace(/^\|.*$/gm, '')
+  const prose = text.replace(/^```.*?^```$|^<picture>.*?^<.picture>$/gms, '').replace(/^\|.*$/gm, '')
   expect(prose.split(/\s+/).length).toBeLessThanOrEqual(700)
+  const [before] = prose.split('## Your first limit')
+  expect(before.split(/\s+/).length).toBeLessThanOrEqual(60)
 })
 
 describe.each(pages)('%s', (page) => {

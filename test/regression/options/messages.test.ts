@@ -109,6 +109,11 @@ describe('the error message for a mistake has a hint', () => {
       'observers[0]: expected an observer with at least one of the methods',
     ],
     [
+      'an observer that is missing',
+      () => createLimiter({ policies: [policy], observers: [{ decided() {} }, undefined as never] }),
+      'observers[1]: expected an observer with at least one of the methods',
+    ],
+    [
       'an observer of a limiter without methods',
       () => createLimiter({ policies: [policy], observers: [{}] }),
       'observers[0]: expected an observer with at least one of the methods',

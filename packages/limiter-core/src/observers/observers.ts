@@ -38,7 +38,7 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
 
   /** `names` returns the names of the limits for warnings. Default: none. Throws `SLUICE_BAD_OPTION`. */
   constructor(observers: readonly Observer[] = [], names: () => readonly string[] = () => []) {
-    if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
+    if (!Array.isArray(observers)) {
       const message = `observers: expected an array of observers, received ${kindOf(observers)}`
       throw new SluiceError('SLUICE_BAD_OPTION', message)
     }
@@ -136,8 +136,8 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
 }
 
 /** Throws `SLUICE_BAD_OPTION` if an observer has none of the methods, for example because its only one is misspelt. */
-function checkHooks(option: string, observer: Observer): void {
-  if (HOOKS.some((hook) => typeof observer[hook] === 'function')) return
+function checkHooks(option: string, observer: Observer | null | undefined): void {
+  if (HOOKS.some((hook) => typeof observer?.[hook] === 'function')) return
   const expected = `an observer with at least one of the methods ${HOOKS.join(', ')}`
   throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected ${expected}, received ${kindOf(observer)}`)
 }
