@@ -3,11 +3,11 @@ import type { Clock } from '../../contracts.ts'
 import { messageOf } from '../../errors/errors.ts'
 import { warn } from '../../errors/warn-once.ts'
 
-const EVERY_MS = 1_000
+const [EVERY_MS, DOUBLINGS] = [1_000, 6] // time between two warnings, doubled after each of the first six
 
 /**
- * Prints a warning when a backend fails, at most once per second, and another one when it has recovered. A failure that
- * ends before its warning is due is not printed, nor is its recovery.
+ * Prints a warning when a backend fails, ever more rarely, and another one when it has recovered. A failure that ends
+ * before its warning is due is not printed, nor is its recovery.
  */
 export class FailureLog {
   readonly #backend: string
@@ -17,8 +17,8 @@ export class FailureLog {
   #warnedAt = Number.NEGATIVE_INFINITY
   /** The last failure whose warning is not due yet. */
   #withheld: string | undefined
-  /** Whether a failure was printed and its recovery was not. */
-  #isWarned = false
+  /** Warnings since the backend began to fail. */
+  #warnings = 0
   #failingSince = Number.NaN
   /** Calls that were answered without the backend since it began to fail. */
   #uncountedInTotal = 0
@@ -47,20 +47,20 @@ export class FailureLog {
     const ms = Math.round(this.#clock.now() - this.#failingSince)
     const took = Number.isNaN(ms) ? '' : ` after ${ms} ms`
     const text = `backend '${this.#backend}' recovered${took}; ${this.#uncountedInTotal} calls were answered without it`
-    if (this.#isWarned) warn('SLUICE_BACKEND_RECOVERED', text)
+    if (this.#warnings > 0) warn('SLUICE_BACKEND_RECOVERED', text)
     this.#withheld = undefined
-    this.#isWarned = false
+    this.#warnings = 0
     this.#failingSince = Number.NaN
     this.#uncountedInTotal = 0
     this.#uncounted = 0
   }
 
   #warnIfDue(why: string, now: number): void {
-    const due = now >= this.#warnedAt + EVERY_MS
-    this.#withheld = due || this.#isWarned ? undefined : why
+    const due = now >= this.#warnedAt + EVERY_MS * 2 ** Math.min(DOUBLINGS, this.#warnings)
+    this.#withheld = due || this.#warnings > 0 ? undefined : why
     if (!due) return
     this.#warnedAt = now
-    this.#isWarned = true
+    this.#warnings++
     const calls = this.#uncounted > 1 ? ` (${this.#uncounted} since the last warning)` : ''
     this.#uncounted = 0
     const consequence = `affected calls are answered without it${calls}`
