@@ -36,17 +36,32 @@ function isSame(wanted, installed) {
 }
 
 async function install() {
-  console.log('installing: npm ci')
   const npm = process.env.npm_execpath
-  const { code } = npm?.endsWith('npm-cli.js')
-    ? await runChild(process.execPath, [npm, 'ci'], { cwd: root, show: true })
-    : await runChild('npm', ['ci'], { cwd: root, show: true })
+  const [command, ...first] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm']
+  const { code } = await reported('installing the dependencies: npm ci, about a minute', () =>
+    runChild(command, [...first, 'ci'], { cwd: root, show: true }),
+  )
   if (code !== 0) stop('npm ci failed: the dependencies are not installed')
 }
 
 async function build() {
-  const { code, output } = await runRootCommand('build', ['--output-logs=errors-only'])
+  const { code, output } = await reported('building the packages: about a minute the first time', () =>
+    runRootCommand('build', ['--output-logs=errors-only']),
+  )
   if (code !== 0) stop(`${output}\nthe build failed`)
+}
+
+/** Prints what is done, and every ten seconds that it goes on, because npm prints nothing before its end. */
+async function reported(what, run) {
+  console.log(what)
+  const startedAt = performance.now()
+  const seconds = () => Math.round((performance.now() - startedAt) / 1_000)
+  const timer = setInterval(() => console.log(`  ${seconds()} s`), 10_000)
+  try {
+    return await run()
+  } finally {
+    clearInterval(timer)
+  }
 }
 
 function stop(message) {

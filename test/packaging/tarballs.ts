@@ -15,9 +15,11 @@ export interface Tarball {
   readonly unpackedSize: number
 }
 
+const packer = join(root, 'tools/release/pack-all.mjs')
+
 /** Packs our packages into `folder`, as they are published. */
 export async function packPackages(folder: string): Promise<Tarball[]> {
-  return JSON.parse(await mustRun(process.execPath, [join(root, 'tools/release/pack-all.mjs'), folder], root, PACK_MS))
+  return JSON.parse(await mustRun(process.execPath, [packer, '--json', folder], root, PACK_MS))
 }
 
 /** Packs all third-party dependencies of our packages from node_modules, without network access. */

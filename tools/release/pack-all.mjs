@@ -1,14 +1,16 @@
-// Packs every package as it is published: node tools/release/pack-all.mjs [folder], default `tarballs`. Prints a JSON list of
-// the tarballs: name, path, files, unpackedSize. Run `npm run build` first.
+// Packs every package as it is published: node tools/release/pack-all.mjs [--json] [folder], default `tarballs`. Prints a
+// table of the tarballs, or a JSON list: name, path, files, unpackedSize. Run `npm run build` first.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { root } from '../root-command.mjs'
 
 const readManifest = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 const { repository, homepage, bugs } = readManifest(root)
-const destination = resolve(process.argv[2] ?? 'tarballs')
+const { values, positionals } = parseArgs({ options: { json: { type: 'boolean' } }, allowPositionals: true })
+const destination = resolve(positionals[0] ?? 'tarballs')
 const staging = mkdtempSync(join(tmpdir(), 'sluice-pack-'))
 
 try {
@@ -21,9 +23,19 @@ try {
   const made = packed.map(({ name, filename, files, unpackedSize }) => {
     return { name, path: join(destination, filename), files: files.map(({ path }) => path), unpackedSize }
   })
-  process.stdout.write(`${JSON.stringify(made, undefined, 2)}\n`)
+  process.stdout.write(values.json ? `${JSON.stringify(made, undefined, 2)}\n` : tableOf(made))
 } finally {
   rmSync(staging, { recursive: true, force: true })
+}
+
+function tableOf(tarballs) {
+  const widest = Math.max(...tarballs.map(({ name }) => name.length))
+  const lines = tarballs.map(({ name, files, unpackedSize }) => {
+    const size = `${Math.ceil(unpackedSize / 1_000)} KB`
+    return `${name.padEnd(widest)} ${size.padStart(9)} ${`${files.length} files`.padStart(10)}`
+  })
+  const all = join(relative(process.cwd(), destination) || '.', '*.tgz')
+  return `${lines.join('\n')}\n\nto install all of them in another project: npm install ${resolve(all)}\n`
 }
 
 /** Copies the files that a package publishes, with the manifest that is published. */
