@@ -15,9 +15,11 @@ async function start(traffic: 'on' | 'off'): Promise<GatewayProcess> {
   return gateway.listening()
 }
 
-/** Returns the text of the gateway's page at this address. */
-async function shown(url: string): Promise<InsightSnapshot> {
-  const { text } = await ask(Number(new URL(url).port), '/limits/stream')
+/** Returns what the page of a gateway shows, at the address of one of its sites. */
+async function shown({ output, urls }: GatewayProcess, site: string): Promise<InsightSnapshot> {
+  const [, token] = /^Token of the page: (.+)$/m.exec(output) ?? []
+  const headers = { authorization: `Bearer ${token}` }
+  const { text } = await ask(Number(new URL(urls[site] as string).port), '/limits/stream', { headers })
   return JSON.parse(text.split('data: ')[1])
 }
 
@@ -29,10 +31,10 @@ test('the gateway prints the address of its page first, and shows active limits 
   expect(gateway.output.split('\n')[0]).toBe(`Limits, live: ${urls.Express}/limits`)
   for (const url of Object.values(urls)) {
     const page = await fetch(`${url}/limits`, { headers: { accept: 'text/html' } })
-    expect(await page.text()).toContain('<h1>Limits</h1>')
+    expect(await page.text()).toContain('name="token"')
   }
   const isAtWork = async () => {
-    const { policies, caps } = await shown(urls.Koa)
+    const { policies, caps } = await shown(gateway, 'Koa')
     const denied = policies.filter(({ total }) => total.denied > 0).map(({ name }) => name)
     return denied.includes('search') && caps.some(({ denied: full }) => full > 0)
   }
@@ -47,8 +49,9 @@ test('the gateway prints the address of its page first, and shows active limits 
 })
 
 test('with TRAFFIC=off the new client sends the only requests', async () => {
-  const { output, urls } = await start('off')
+  const gateway = await start('off')
+  const { output, urls } = gateway
   expect(output).toMatch(/^Limits, live: /)
   for (let asked = 0; asked < 3; asked++) await (await fetch(urls.Fastify)).text()
-  expect(decisions(await shown(urls.Express))).toBe(3)
+  expect(decisions(await shown(gateway, 'Express'))).toBe(3)
 })

@@ -32,7 +32,8 @@ async function serve(port: number, hasTraffic: boolean): Promise<void> {
     stop(servers)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
-  console.log(`Limits, live: ${Object.values(urls)[0]}${PAGE}\n${trafficText(hasTraffic)}\n\n${tour(urls)}`)
+  const page = `Limits, live: ${Object.values(urls)[0]}${PAGE}`
+  console.log(`${page}\nToken of the page: ${watch.token}\n${trafficText(hasTraffic)}\n\n${tour(urls)}`)
 }
 
 function trafficText(hasTraffic: boolean): string {
