@@ -18,6 +18,16 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { text-align: right; padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--muted); font-weight: 600; }
 th:first-child, td:first-child { text-align: left; white-space: normal; min-width: 9rem; overflow-wrap: anywhere; }
+.legend { margin: 0.25rem 0 0; color: var(--muted); font-size: 0.9rem; }
+.legend span { margin-right: 1rem; } .legend span::before { content: '\\25A0 '; color: var(--bar); }
+.legend .of-denied::before { color: var(--bad); }
+@media (max-width: 40rem) {
+  thead { display: none; } table, tbody, tr { display: block; }
+  tr { border: 1px solid var(--line); border-radius: 0.5rem; margin-bottom: 0.75rem; padding: 0.25rem 0; }
+  td, td:first-child { display: flex; justify-content: space-between; gap: 1rem; border: 0; text-align: right;
+    white-space: normal; overflow-wrap: anywhere; }
+  td::before { content: attr(data-name); color: var(--muted); text-align: left; white-space: nowrap; }
+}
 svg { width: 100%; height: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 0.5rem; }
 svg text { fill: var(--muted); font: 11px system-ui, sans-serif; } svg .name { fill: var(--text); }
 svg .tick, svg .end { text-anchor: end; } svg .grid { stroke: var(--line); }

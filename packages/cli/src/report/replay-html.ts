@@ -33,12 +33,15 @@ ${tile('Clients touched', percent(total.clients.touched))}
 ${tile('Lines not read', count(report.log.malformed.count))}
 </dl>
 <h2>Requests by hour</h2>
-${barChart('Requests and denied requests by hour', hourBars(total.hours), BARS)}
+${hours('Requests and denied requests by hour', total.hours)}
 <h2>Policies</h2>
 ${listsText(report)
   .map((line) => `<p>${escapedHtml(line)}</p>`)
   .join('')}
 ${policiesTable(policies)}
+<h2>What clients used</h2>
+<p>The limits that 95 % and more of the clients never exceed, and the most that one client used.</p>
+${demandTable(policies)}
 ${policies.map(policySection).join('\n')}
 ${problems(report, notes)}
 </body>
@@ -51,48 +54,56 @@ function tile(name: string, value: string): string {
 }
 
 function policiesTable(policies: readonly PolicyReport[]): string {
-  const shares = policies.find(({ demand }) => demand.percentiles.length > 0)?.demand.percentiles ?? []
-  const head = [
-    ...['Policy', 'Limit', 'Requests', 'Denied', 'Clients', 'Touched', 'Peak hour (UTC)'],
-    ...shares.map(({ share }) => `p${Number((share * 100).toPrecision(6))}`),
-    'Largest',
-    'Proposed',
-  ]
+  const head = ['Policy', 'Limit', 'Proposed', 'Requests', 'Denied', 'Clients', 'Touched', 'Peak hour (UTC)']
   const rows = policies.flatMap((policy) => {
-    const { name, mode, limit, peakHour, plans } = policy
-    const limits = typeof limit === 'number' ? count(limit) : Object.values(limit).map(count).join('/')
+    const { name, mode, per, peakHour, plans } = policy
     const peak = peakHour ? `${hourText(peakHour.at)}: ${count(peakHour.requests)}` : '-'
-    const row = { ...policy, proposal: plans.length === 0 ? policy.proposal : null, per: policy.per }
+    const row = { ...policy, proposal: plans.length === 0 ? policy.proposal : null }
     return [
-      figuresRow(mode === 'enforce' ? name : `${name} (${mode})`, limits, peak, row, shares.length),
-      ...plans.map((plan) =>
-        figuresRow(`${name}: ${plan.plan}`, count(plan.limit), '-', { ...plan, per: policy.per }, shares.length),
-      ),
+      figuresRow(mode === 'enforce' ? name : `${name} (${mode})`, `${limitText(policy)} / ${per}`, peak, row),
+      ...plans.map((plan) => figuresRow(`${name}: ${plan.plan}`, `${count(plan.limit)} / ${per}`, '-', plan)),
     ]
   })
   return table(head, rows)
 }
 
-type Figures = Omit<PlanReport, 'plan' | 'limit'> & Pick<PolicyReport, 'per'>
+function limitText({ limit }: PolicyReport): string {
+  return typeof limit === 'number' ? count(limit) : Object.values(limit).map(count).join('/')
+}
 
-function figuresRow(name: string, limit: string, peak: string, figures: Figures, percentiles: number): string[] {
-  const { per, requests, denied, clients, demand, proposal } = figures
+type Figures = Omit<PlanReport, 'plan' | 'limit'>
+
+function figuresRow(name: string, limit: string, peak: string, figures: Figures): string[] {
+  const { requests, denied, clients, proposal } = figures
   return [
     name,
-    `${limit} / ${per}`,
+    limit,
+    proposal ? count(proposal.limit) : '-',
     count(requests),
     `${count(denied)} (${percent(shareOf(denied, requests))})`,
     clientsText(clients),
     percent(clients.touched),
     peak,
-    ...Array.from({ length: percentiles }, (_, at) => count(demand.percentiles[at]?.limit ?? 0)),
-    count(demand.largest),
-    proposal ? count(proposal.limit) : '-',
   ]
 }
 
+function demandTable(policies: readonly PolicyReport[]): string {
+  const shares = policies.find(({ demand }) => demand.percentiles.length > 0)?.demand.percentiles ?? []
+  const head = ['Policy', ...shares.map(({ share }) => `p${Number((share * 100).toPrecision(6))}`), 'Largest']
+  const row = (name: string, { percentiles, largest }: PlanReport['demand']): string[] => [
+    name,
+    ...shares.map((_, at) => count(percentiles[at]?.limit ?? 0)),
+    count(largest),
+  ]
+  const rows = policies.flatMap(({ name, demand, plans }) => [
+    row(name, demand),
+    ...plans.map((plan) => row(`${name}: ${plan.plan}`, plan.demand)),
+  ])
+  return table(head, rows)
+}
+
 function policySection(policy: PolicyReport): string {
-  const { name, per, unit, demand, proposal, hours, topKeys, topRoutes, denied } = policy
+  const { name, per, unit, demand, proposal, topKeys, topRoutes, denied } = policy
   if (!proposal) return ''
   const limit = typeof policy.limit === 'number' ? policy.limit : Math.max(...Object.values(policy.limit))
   const levels = [
@@ -122,14 +133,22 @@ ${bansText(policy)
 <h3>Busiest ${escapedHtml(per)} of each client, in ${escapedHtml(unit)}</h3>
 ${curve}
 <h3>Requests by hour</h3>
-${barChart(`Requests of ${name} by hour`, hourBars(hours), BARS)}
+${hours(`Requests of ${name} by hour`, policy.hours)}
 ${tables}
 </section>`
 }
 
+/** Returns a chart of the requests of each hour, with what its colours mean. */
+function hours(title: string, requests: ReplayReport['total']['hours']): string {
+  const legend = Object.values(BARS).map((name) => `<span class="of-${name}">${name}</span>`)
+  return `${barChart(title, hourBars(requests), BARS)}<p class="legend">${legend.join(' ')}</p>`
+}
+
 function topTable(title: string, tops: readonly TopReport[]): string {
-  const rows = tops.map(({ key, denied, error }) => [key, count(denied), error === 0 ? '0' : count(error)])
-  return `<h3>${title}</h3>${table([title.split(' ')[0].replace(/s$/, ''), 'Denied', 'At most too high by'], rows)}`
+  const isExact = tops.every(({ error }) => error === 0)
+  const rows = tops.map(({ key, denied, error }) => [key, count(denied), ...(isExact ? [] : [count(denied - error)])])
+  const head = [title.split(' ')[0].replace(/s$/, ''), ...(isExact ? ['Denied'] : ['Denied, at most', 'At least'])]
+  return `<h3>${title}</h3>${table(head, rows)}`
 }
 
 function problems({ log }: ReplayReport, notes: readonly string[]): string {
@@ -139,8 +158,11 @@ function problems({ log }: ReplayReport, notes: readonly string[]): string {
   return samples + (shown.length > 0 ? `<h2>Notes</h2><ul>${shown.join('')}</ul>` : '')
 }
 
+/** Each cell has the name of its column, because narrow screens show a row as a card. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const headers = head.map((text) => `<th scope="col">${escapedHtml(text)}</th>`).join('')
-  const body = rows.map((row) => `<tr>${row.map((text) => `<td>${escapedHtml(text, KEY_LENGTH)}</td>`).join('')}</tr>`)
+  const cell = (text: string, at: number): string =>
+    `<td data-name="${escapedHtml(head[at] ?? '')}">${escapedHtml(text, KEY_LENGTH)}</td>`
+  const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`)
   return `<div class="scroll"><table><thead><tr>${headers}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
 }
