@@ -1,3 +1,4 @@
+import { together } from '../run-steps.mjs'
 import { runJest } from './jest-run.mjs'
 import { runNest } from './nest-run.mjs'
 import { prepareServices } from './services-run.mjs'
@@ -9,23 +10,25 @@ const minute = 60_000
  * `npm run test:matrix` runs them in every supported Node version, with `jestArgs` to select a part.
  */
 export function testSteps(jestArgs = []) {
-  const jest = jestArgs.length > 0 ? [{ name: 'jest', run: () => runJest(jestArgs, 20 * minute) }] : wholeJest
-  return [
-    { name: 'services', run: () => prepareServices(10 * minute) },
-    ...jest,
-    { name: 'Nest', run: () => runNest(5 * minute) },
-  ]
+  const some = [{ name: 'jest', run: () => runJest(jestArgs, 20 * minute) }, nest]
+  return [{ name: 'services', run: () => prepareServices(10 * minute) }, ...(jestArgs.length > 0 ? some : whole)]
 }
+
+const nest = { name: 'Nest', run: () => runNest(5 * minute) }
 
 // a worker retains some memory of every file it runs, and hundreds of files would exhaust its heap
 const SHARDS = 4
 // fault tests measure time, so that nothing else runs beside them; they mostly wait
 const APART = 'test/faults/'
 
-const wholeJest = [
-  ...Array.from({ length: SHARDS }, (_, index) => ({
-    name: `jest ${index + 1} of ${SHARDS}`,
-    run: () => runJest(['--testPathIgnorePatterns', APART, `--shard=${index + 1}/${SHARDS}`], 20 * minute),
-  })),
+const shards = Array.from({ length: SHARDS }, (_, index) => ({
+  name: `jest ${index + 1} of ${SHARDS}`,
+  run: () => runJest(['--testPathIgnorePatterns', APART, `--shard=${index + 1}/${SHARDS}`], 20 * minute),
+}))
+
+const whole = [
+  ...shards.slice(0, -1),
+  // the last files of a shard leave cores idle
+  together([...shards.slice(-1), nest]),
   { name: 'faults', run: () => runJest(['--testPathPatterns', APART], 10 * minute) },
 ]
