@@ -8,7 +8,6 @@ const REPOSITORY = 'https://github.com/sluicejs/sluice/blob/main'
 /** Groups of pages by the folder that they are in, the first that matches. */
 const GROUPS = [
   ['docs/frameworks/', 'Frameworks'],
-  ['docs/decisions/', 'Decisions'],
   ['docs/internals/', 'Internals'],
   ['docs/', 'Guides'],
   ['packages/', 'Packages'],

@@ -12,7 +12,6 @@ const PAGES = [
   'docs/!(README).md',
   'docs/frameworks/*.md',
   'docs/internals/*.md',
-  'docs/decisions/*.md',
   'packages/*/README.md',
   'bench/README.md',
   'examples/README.md',

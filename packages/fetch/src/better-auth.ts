@@ -38,7 +38,8 @@ const DENIED: BetterAuthAnswer = { allowed: false, retryAfter: null }
  * Creates a storage for the limits of better-auth 1.7, which counts on a backend of Sluice:
  * `betterAuth({ rateLimit: { customStorage: betterAuthStorage({ backend }) } })`. Each rule of better-auth becomes a
  * policy. With a limiter instead of options, the policies of the limiter apply to each address and path, and `window`
- * and `max` of better-auth are ignored. Default backend: memory. Throws a `SluiceError` if an option is invalid.
+ * and `max` of better-auth are ignored. It is not a plugin, because `onResponse` of plugins does not receive the
+ * request and is not called for denials. Default backend: memory. Throws a `SluiceError` if an option is invalid.
  */
 export function betterAuthStorage(limits: Limiter | BetterAuthStorageOptions = {}): BetterAuthStorage {
   if (isLimiter(limits)) return new AuthStorage(() => limits)

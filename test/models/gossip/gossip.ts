@@ -15,7 +15,7 @@ const nameOf = (replica: number): string => `r${replica}`
 const numberOf = (name: string): number => Number(name.slice(1))
 
 /**
- * Votes on replicas that are gone, and marks of replicas that were taken over (docs/decisions/048), with the functions
+ * Votes on replicas that are gone, and marks of replicas that were taken over (docs/decisions/049), with the functions
  * of the code. A replica receives logs from another one at any time, as far as that replica has them. Replicas that
  * return start over under a new name, which has no vote yet, so that the model ends them.
  */

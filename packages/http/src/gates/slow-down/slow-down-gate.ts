@@ -46,7 +46,9 @@ const DEFAULT_MAX_WAITING = 1_000
 /**
  * Framework-independent part of `slowDown`: computes how long a request has to wait.
  *
- * It counts with a policy whose limit is `after` plus the number of steps of the delay curve. The policy never denies:
+ * It counts with a policy whose limit is `after` plus the number of steps of the delay curve, so that every algorithm
+ * and backend can count it. (A count without an end would make all its keys look unused, and a flood of new keys would
+ * evict the worst clients first.) The policy never denies:
  * once all its units are used, requests wait for the longest delay of the curve. In a sliding window (the default)
  * these requests are counted too, so a client that keeps sending keeps the longest delay. Other algorithms count
  * again only after some units have become available.
