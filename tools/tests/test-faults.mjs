@@ -1,4 +1,4 @@
-// The long run of the fault tests: npm run test:faults. It writes its table into docs/reliability.md.
+// The long run of the fault tests: npm run test:faults. It writes its rows into docs/reliability-measurements.md.
 
 import { runTypeScript } from '../build/typescript-program.mjs'
 import { prepareServices } from './services-run.mjs'

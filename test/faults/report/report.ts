@@ -1,4 +1,4 @@
-// Runs the long form of all rows, prints the table, and writes it to docs/reliability.md.
+// Runs the long form of all rows, prints them, and writes them to docs/reliability-measurements.md.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,13 +18,13 @@ import { findingsOf } from './attempts.ts'
 import type { Findings } from './findings.ts'
 import type { Group, Row } from './row.ts'
 
-const PAGE = join(root, 'docs/reliability.md')
+const PAGE = join(root, 'docs/reliability-measurements.md')
 const [BEGIN, END] = ['<!-- faults: written by npm run test:faults -->', '<!-- /faults -->']
-const HEAD = ['| Row | Fault | Measured values (bounds) | Passed |', '| --- | --- | --- | --- |']
+const HEAD = ['| Fault | Measured values (bounds) | Passed |', '| --- | --- | --- |']
 
 /** Returns how many rows missed their guarantees. */
 export async function report(): Promise<number> {
-  const lines: string[] = []
+  const lines = new Map<string, string[]>()
   let misses = 0
   const group = async <Bench>({ name, start, stop, rows }: Group<Bench>): Promise<void> => {
     const bench = await start()
@@ -32,8 +32,9 @@ export async function report(): Promise<number> {
     for (const row of rows) {
       const findings = await findingsOf(row, bench, 'long')
       misses += findings.misses.length > 0 ? 1 : 0
-      lines.push(lineOf(row, findings))
-      console.log(lines.at(-1))
+      const line = lineOf(row, findings)
+      lines.set(row.id, [...(lines.get(row.id) ?? []), line])
+      console.log(row.id, line)
     }
     await stop(bench)
   }
@@ -50,28 +51,30 @@ export async function report(): Promise<number> {
   await fleet.stop()
   await group(synced)
   await group(counters)
-  const table = [...HEAD, ...lines.sort(byRow)].join('\n')
-  console.log(`\n${table}`)
-  write(table)
+  const sections = sectionsOf(lines)
+  console.log(`\n${sections}`)
+  write(sections)
   return misses
 }
 
-function lineOf({ id, fault }: Row<never>, { lines, misses }: Findings): string {
-  const cells = [id, fault, lines.join('; '), misses.length === 0 ? 'yes' : '**no**']
+/** A section for each row number, so that pages can link to it. */
+function sectionsOf(lines: ReadonlyMap<string, readonly string[]>): string {
+  const ids = [...lines.keys()].sort((one, other) => numberOf(one) - numberOf(other))
+  return ids.map((id) => [`### ${id}`, '', ...HEAD, ...(lines.get(id) as string[])].join('\n')).join('\n\n')
+}
+
+function lineOf({ fault }: Row<never>, { lines, misses }: Findings): string {
+  const cells = [fault, lines.join('; '), misses.length === 0 ? 'yes' : '**no**']
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
 }
 
-function byRow(one: string, other: string): number {
-  return numberOf(one) - numberOf(other)
+function numberOf(id: string): number {
+  return Number(id.slice(1))
 }
 
-function numberOf(line: string): number {
-  return Number(/R(\d+)/.exec(line)?.[1])
-}
-
-function write(table: string): void {
+function write(rows: string): void {
   const page = readFileSync(PAGE, 'utf8')
   const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (from < 0 || to < from) throw new Error(`${PAGE} has no place for the table: ${BEGIN}`)
-  writeFileSync(PAGE, `${page.slice(0, from + BEGIN.length)}\n\n${table}\n\n${page.slice(to)}`)
+  if (from < 0 || to < from) throw new Error(`${PAGE} has no place for the rows: ${BEGIN}`)
+  writeFileSync(PAGE, `${page.slice(0, from + BEGIN.length)}\n\n${rows}\n\n${page.slice(to)}`)
 }
