@@ -12,7 +12,7 @@ export interface Watch {
 }
 
 /**
- * One insight and one page for all sites of this process. Whoever has the token may open the page and change limits; a
+ * One insight and one page for all sites of this process. Clients with the token may open the page and change limits; a
  * page without a token can only be read, and only on this machine.
  */
 export function watchSites(path: string): Watch & { readonly token: string; close(): Promise<void> } {
