@@ -18,7 +18,7 @@ import {
 import { HashRing } from '@sluice/fleet/backend'
 import { CounterMetric, HistogramMetric } from '@sluice/fleet/metrics'
 import { createGossip, gossipBackend } from '@sluice/gossip'
-import { protectLogin } from '@sluice/http/login'
+import { proofOfWork, protectLogin } from '@sluice/http/login'
 import { createKeyedHash } from '@sluice/limiter-core/keyed-hash'
 import { limitTools } from '@sluice/mcp'
 import {
@@ -62,6 +62,7 @@ const limiter = createLimiter as Untyped
 const overridden = limitOverrides as Untyped
 const policy = { limit: 100, window: '1m' } as const
 const one = (options: object): unknown => rate({ ...policy, ...options })
+const work = (options: object): unknown => proofOfWork({ secret: 'a secret of the tests', ...options })
 const login = (options: object): unknown => protectLogin({ secret: 'a secret of the tests', ...options })
 const none = (): number => 0
 const held = { maxHoldMs: '1m' } as const
@@ -296,6 +297,10 @@ export const badOptions: readonly BadOption[] = [
   ['logins from a network that is no range', 'SLUICE_BAD_OPTION', () => login({ networks: ['10.0.0.1/8'] })],
   ['logins from a network of one host', 'SLUICE_BAD_OPTION', () => login({ networks: ['2001:db8::/64'] })],
   ['logins with a name on two lines', 'SLUICE_BAD_NAME', () => login({ name: 'a\nb' })],
+  ['tasks with a short secret', 'SLUICE_BAD_OPTION', () => proofOfWork({ secret: 'short' })],
+  ['tasks that become easier', 'SLUICE_BAD_OPTION', () => work({ bits: 12, maxBits: 11 })],
+  ['tasks that are valid for ever', 'SLUICE_BAD_DURATION', () => work({ ttl: '25d' })],
+  ['tasks with a name on two lines', 'SLUICE_BAD_NAME', () => work({ name: 'a\nb' })],
   ['devices known for two years', 'SLUICE_BAD_OPTION', () => login({ deviceTtl: '732d' })],
   ['a prefix of 129 bits', 'SLUICE_BAD_OPTION', () => byIp({ ipv6Prefix: 129 })],
   ['a header name with a space', 'SLUICE_BAD_OPTION', () => byHeader('x api')],

@@ -30,6 +30,8 @@ export interface Outcomes {
   knownChallenged: number
   /** Denied attempts of devices that have logged in to the account before. */
   knownDenied: number
+  /** Attempts with the answer to a task of the page, which people did not wait for. */
+  prepared: number
   /** Hashes that clients needed on average for the tasks that they solved. */
   work: number
 }
@@ -38,10 +40,15 @@ export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 const SECRET = 'a secret of the simulation'
 
+/** Options of a simulation, and whether the page of the form has a task, which browsers of people solve. */
+export interface SimulationOptions extends Partial<LoginOptions> {
+  readonly withTasks?: boolean
+}
+
 /** Runs the attempts of a scenario on virtual time. Returns the outcomes of people and of bots. */
 export async function simulate(
   tries: readonly SimulatedTry[],
-  options: Partial<LoginOptions> = {},
+  { withTasks = false, ...options }: SimulationOptions = {},
 ): Promise<Readonly<Record<'people' | 'bots', Outcomes>>> {
   const clock = new FakeClock()
   const logins = protectLogin({ secret: SECRET, backend: memoryBackend({ clock }), clock, challenge: EASY, ...options })
@@ -51,7 +58,8 @@ export async function simulate(
     clock.advance(Math.max(0, one.atMs - clock.now()))
     const ofDay = one.client === 'person' ? outcomes.people : outcomes.bots
     // logins before the day only make devices known
-    await decide(logins, one, cookies, one.atMs < DAY_MS ? noOutcomes() : ofDay)
+    const task = withTasks && one.client === 'person' ? await logins.taskFor(one.address) : undefined
+    await decide(logins, one, cookies, task, one.atMs < DAY_MS ? noOutcomes() : ofDay)
   }
   logins.close()
   return outcomes
@@ -65,11 +73,15 @@ async function decide(
   logins: LoginProtection,
   { account, address, client, isRight, device }: SimulatedTry,
   cookies: Map<number, string>,
+  task: ProofChallenge | undefined,
   outcomes: Outcomes,
 ): Promise<void> {
   const cookie = device === undefined ? undefined : cookies.get(device)
   outcomes.tries++
-  let attempt = await logins.attempt({ account, address, device: cookie })
+  // the device cookie is for the form, too: a known device is sent no task
+  const proof = task === undefined || cookie !== undefined ? undefined : solve(task)
+  if (proof !== undefined) outcomes.prepared++
+  let attempt = await logins.attempt({ account, address, device: cookie, proof })
   if (attempt.outcome === 'challenge') {
     outcomes.challenged++
     if (cookie !== undefined) outcomes.knownChallenged++
@@ -98,20 +110,22 @@ export function solve({ text, bits }: ProofChallenge): string {
 }
 
 function noOutcomes(): Outcomes {
-  return { tries: 0, hashed: 0, challenged: 0, denied: 0, knownChallenged: 0, knownDenied: 0, work: 0 }
+  return { tries: 0, prepared: 0, hashed: 0, challenged: 0, denied: 0, knownChallenged: 0, knownDenied: 0, work: 0 }
 }
 
 export interface PeopleOptions {
   readonly people: number
   /** Part of the people whose devices have logged in before the day begins. */
   readonly known: number
+  /** Part of the others that have logged in before at the same address, with another browser. Default: 0. */
+  readonly familiar?: number
 }
 
 /**
  * Returns the logins of a day: most of them during the day, 3 % of people mistype their password once to four times.
  * One in forty is in one office, and one in ten in one mobile network with four addresses.
  */
-export function normalDay(random: SeededRandom, { people, known }: PeopleOptions): SimulatedTry[] {
+export function normalDay(random: SeededRandom, { people, known, familiar = 0 }: PeopleOptions): SimulatedTry[] {
   const tries: SimulatedTry[] = []
   for (let person = 0; person < people; person++) {
     const own = {
@@ -121,6 +135,7 @@ export function normalDay(random: SeededRandom, { people, known }: PeopleOptions
       device: person,
     } as const
     if (random.next() < known) tries.push({ ...own, atMs: 0, isRight: true })
+    else if (random.next() < familiar) tries.push({ ...own, device: undefined, atMs: 0, isRight: true })
     // two draws make the hours around noon the busiest
     const start = DAY_MS + ((random.next() + random.next()) / 2) * DAY_MS
     const wrong = random.next() < 0.03 ? 1 + random.whole(4) : 0

@@ -1,10 +1,10 @@
 import { createContext, runInContext } from 'node:vm'
 import { expect, test } from '@jest/globals'
-import { type LoginProtection, type ProofChallenge, proofPage, protectLogin } from '@sluice/http/login'
+import { type LoginProtection, type ProofChallenge, proofField, proofPage, protectLogin } from '@sluice/http/login'
 import { memoryBackend } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
-import { ProofOfWork } from '../../packages/http/src/login/proof-of-work.ts'
 import { Signer } from '../../packages/http/src/login/signed-text.ts'
+import { Tasks } from '../../packages/http/src/login/tasks.ts'
 
 const ada = { account: 'ada', address: '192.0.2.1' }
 
@@ -18,34 +18,53 @@ async function challenged(bits: number): Promise<[LoginProtection, ProofChalleng
   }
 }
 
-/** Runs the script of a page as a browser does. Returns the answer that it submits, and the time that passed. */
-function solvedBy(page: string): { readonly answer: string; readonly ms: number } {
+interface Solved {
+  readonly answer: string
+  /** The time that passed. */
+  readonly ms: number
+  /** Calls of methods of the form. */
+  readonly submitted: readonly string[]
+}
+
+/** Runs the script of a page as a browser does, in which a person may submit the form before the answer is found. */
+function solvedBy(page: string, isSubmittedBy?: { readonly button: string | null }): Solved {
   const [, script] = /<script[^>]*>([\s\S]*)<\/script>/.exec(page) ?? []
   const attributes = Object.fromEntries(
     [...page.matchAll(/(data-\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
   )
-  const form = {}
+  const listeners = new Map<string, (event: object) => void>()
+  const form = {
+    addEventListener: (type: string, run: (event: object) => void) => listeners.set(type, run),
+    removeEventListener: (type: string) => listeners.delete(type),
+  }
   const input = { value: '', form, getAttribute: (name: string) => attributes[name] }
-  const submitted: unknown[] = []
+  const submitted: string[] = []
   const later: (() => void)[] = []
   function HTMLFormElement(): void {}
   HTMLFormElement.prototype.submit = function submit(this: unknown) {
-    submitted.push(this)
+    submitted.push(this === form ? 'submit' : 'submit of another form')
   }
-  const document = { querySelector: () => input }
+  HTMLFormElement.prototype.requestSubmit = (button: string) => submitted.push(`requestSubmit ${button}`)
+  const found: Record<string, unknown> = { 'input[data-text]': input, '[data-submit]': null }
+  if (page.includes(' data-submit')) found['[data-submit]'] = {}
+  const document = { querySelector: (selector: string) => found[selector] }
   const defer = (run: () => void) => later.push(run)
   const context = createContext({ document, performance, HTMLFormElement, setTimeout: defer })
   const start = performance.now()
   runInContext(script, context)
+  let prevented = 0
+  const preventDefault = (): void => void prevented++
+  if (isSubmittedBy) listeners.get('submit')?.({ preventDefault, submitter: isSubmittedBy.button })
   for (let run = later.shift(); run; run = later.shift()) run()
-  expect(submitted).toEqual([form])
-  return { answer: input.value, ms: performance.now() - start }
+  expect([prevented, listeners.size]).toEqual([isSubmittedBy ? 1 : 0, 0])
+  return { answer: input.value, ms: performance.now() - start, submitted }
 }
 
 test('the script of the page finds an answer that is accepted', async () => {
   for (let bits = 1; bits <= 14; bits++) {
     const [logins, challenge] = await challenged(bits)
-    const { answer } = solvedBy(proofPage({ challenge }))
+    const { answer, submitted } = solvedBy(proofPage({ challenge }))
+    expect(submitted).toEqual(['submit'])
     expect(await logins.attempt({ ...ada, proof: answer })).toMatchObject({ outcome: 'allow' })
     logins.close()
   }
@@ -67,9 +86,25 @@ test('the page posts the fields of the form again, and loads nothing', async () 
   logins.close()
 })
 
+test('the field of a form is filled in, and the form is not submitted', async () => {
+  const [logins, challenge] = await challenged(4)
+  const { answer, submitted } = solvedBy(proofField({ challenge, nonce: 'r4nd0m' }))
+  expect([answer.startsWith(`${challenge.text}.`), submitted]).toEqual([true, []])
+  logins.close()
+})
+
+test.each([
+  ['by a button', 'Log in', ['requestSubmit Log in']],
+  ['without a button', null, ['submit']],
+])('a form that is submitted before the answer is found, %s, waits for it', async (_how, button, submitted) => {
+  const [logins, challenge] = await challenged(16)
+  expect(solvedBy(proofField({ challenge }), { button })).toMatchObject({ submitted })
+  logins.close()
+})
+
 test('an answer is verified in less than 50 µs', () => {
-  const proofs = new ProofOfWork(new Signer('a secret of the tests', 'secret'), new FakeClock(), 120_000)
-  const challenge = proofs.challenge(16, 'ada')
+  const proofs = new Tasks(new Signer('a secret of the tests', 'secret'), new FakeClock(), 120_000)
+  const challenge = proofs.issue(16, 'ada')
   const { answer, ms } = solvedBy(proofPage({ challenge }))
   const costs = Array.from({ length: 50 }, () => {
     const start = performance.now()

@@ -3,7 +3,7 @@ import * as express from '@sluice/express'
 import { sluice as fastifySluice } from '@sluice/fastify'
 import { clusterBackend } from '@sluice/fleet'
 import { RateGate } from '@sluice/http'
-import { protectLogin } from '@sluice/http/login'
+import { proofOfWork, protectLogin } from '@sluice/http/login'
 import * as koa from '@sluice/koa'
 import { createInflightLimiter, createLimiter, memoryBackend, waitFor } from '@sluice/limiter-core'
 import { SluiceModule } from '@sluice/nest'
@@ -87,6 +87,7 @@ export const OWNERS: Readonly<Record<string, Owner>> = {
   protectLogin: { build: protectLogin as Build, base: LOGIN },
   'account of protectLogin': { build: (account) => protectLogin({ ...LOGIN, account }) },
   'device of protectLogin': { build: (device) => protectLogin({ ...LOGIN, device }), base: POLICY },
+  proofOfWork: { build: proofOfWork as Build, base: LOGIN },
   'challenge of protectLogin': { build: (challenge) => protectLogin({ ...LOGIN, challenge }) },
   byIp: { build: express.byIp as Build },
   byHeader: { build: (options) => express.byHeader('x-api-key', options) },

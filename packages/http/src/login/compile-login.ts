@@ -7,13 +7,12 @@ import {
   optionsOf,
   type PolicyInput,
   parseDuration,
-  parseTimerMs,
 } from '@sluice/limiter-core/http'
-import type { FailureLimit, FailureLimits, LoginOptions, LoginRequest, ProofOptions } from './login-options.ts'
+import type { FailureLimit, FailureLimits, LoginOptions, LoginRequest } from './login-options.ts'
 import { compileNetworks, type Network } from './networks.ts'
-import { CLOCK_SKEW_MS } from './proof-of-work.ts'
+import { DIFFICULTY, type ProofTerms, proofTerms } from './proof-of-work.ts'
 
-/** Policies of a form, in the order of their keys. Names that end with `pressure` or `-challenge` deny nothing. */
+/** Policies of a form, in the order of their keys. */
 export const POLICIES = [
   'account',
   'account-challenge',
@@ -24,7 +23,7 @@ export const POLICIES = [
   'device',
   'pressure',
   'slow-pressure',
-  'proof',
+  'familiar',
 ] as const
 
 export type LoginPolicy = (typeof POLICIES)[number]
@@ -34,13 +33,13 @@ export interface LoginTerms {
   readonly name: string
   /** In the order of `POLICIES`. */
   readonly policies: readonly PolicyInput[]
-  /** Counts one success per account and window of `pressure`. */
+  /** Counts the successes of an account in a window of `slowPressure`. */
   readonly credit: PolicyInput
   /** Units of `pressure` per failure. A success gives one unit back. */
   readonly weight: number
   readonly networks: readonly Network[]
   readonly deviceTtlMs: number
-  readonly proof: { readonly bits: number; readonly maxBits: number; readonly ttlMs: number }
+  readonly proof: ProofTerms
   readonly check: ((request: LoginRequest) => MaybePromise<boolean>) | undefined
 }
 
@@ -65,20 +64,21 @@ const OPTIONS = [
   'deadlineMs',
 ] as const
 
-/** More would take minutes on a telephone. */
-const MOST_BITS = 24
+/** Limit of policies that only tell the first use from others: a full memory backend forgets the least used keys first. */
+const RARELY_REACHED = 100
 const LONGEST_TTL_MS = 366 * 86_400_000
 
 /** Validates options. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_NAME`, `SLUICE_BAD_LIMIT` or `SLUICE_BAD_DURATION`. */
 export function compileLogin(options: LoginOptions): LoginTerms {
   const given = optionsOf('protectLogin', options, OPTIONS)
-  const { name = 'login', usualFailures = 0.05, challenge = {}, networks = [], deviceTtl = '90d' } = given
+  const { name = 'login', usualFailures = 0.1, challenge = {}, networks = [], deviceTtl = '90d' } = given
   headerText(name, 'protectLogin: name')
   if (!(typeof usualFailures === 'number' && usualFailures >= 0.001 && usualFailures <= 1)) {
     throw badOption('protectLogin: usualFailures', usualFailures, 'a number from 0.001 to 1')
   }
   const weight = Math.round(1 / usualFailures)
-  const proof = proofTerms(typeof challenge === 'function' ? {} : challenge)
+  const work = optionsOf('protectLogin: challenge', typeof challenge === 'function' ? {} : challenge, DIFFICULTY)
+  const deviceTtlMs = deviceTtlOf(deviceTtl)
   const limits = {
     ...pair('account', given.account, [5, '1h'], [30, '1d']),
     ...pair('address', given.address, [30, '1h'], [200, '1d']),
@@ -86,33 +86,40 @@ export function compileLogin(options: LoginOptions): LoginTerms {
     device: one('device', given.device, [10, '1h']),
   }
   const pressure = one('pressure', given.pressure, [50, '10m'])
-  const slow = one('slowPressure', given.slowPressure, [1_000, '1d'])
-  const inputs: Readonly<Record<LoginPolicy, FailureLimit>> = {
+  const slow = one('slowPressure', given.slowPressure, [100, '1d'])
+  const inputs: Readonly<Record<LoginPolicy, FailureLimit & Pick<PolicyInput, 'algorithm'>>> = {
     ...limits,
     pressure: { ...pressure, limit: pressure.limit * weight },
     'slow-pressure': { ...slow, limit: slow.limit * weight },
-    proof: { limit: 1, window: proof.ttlMs + 2 * CLOCK_SKEW_MS },
+    familiar: { limit: RARELY_REACHED, window: deviceTtlMs, algorithm: 'fixed-window' },
   }
   return {
     name,
     policies: POLICIES.map((policy) => ({
       ...inputs[policy],
       name: `${name}-${policy}`,
-      unit: 'failures',
-      ...(onlyChallenges(policy) && { mode: 'shadow' }),
+      unit: policy === 'familiar' ? 'logins' : 'failures',
+      // a log keeps no units above its limit
+      ...(isPressure(policy) && { algorithm: 'sliding-window' }),
+      ...(deniesNothing(policy) && { mode: 'shadow' }),
     })),
-    credit: { name: `${name}-credit`, limit: 1, window: pressure.window },
+    credit: { name: `${name}-credit`, limit: RARELY_REACHED, window: slow.window, algorithm: 'fixed-window' },
     weight,
     networks: compileNetworks(networks),
-    deviceTtlMs: deviceTtlOf(deviceTtl),
-    proof,
+    deviceTtlMs,
+    proof: proofTerms('protectLogin: challenge', work),
     check: typeof challenge === 'function' ? challenge : undefined,
   }
 }
 
-/** Whether a policy only challenges: it is in shadow mode, so that it denies nothing. */
-export function onlyChallenges(policy: string): boolean {
-  return policy.endsWith('-challenge') || policy.endsWith('pressure')
+/** Whether a policy denies nothing: it challenges, or counts successes. Its mode is shadow. */
+export function deniesNothing(policy: string): boolean {
+  return policy.endsWith('-challenge') || isPressure(policy) || policy.endsWith('familiar')
+}
+
+/** Whether a policy counts the failures of all clients together. */
+export function isPressure(policy: string): boolean {
+  return policy.endsWith('pressure')
 }
 
 type Terms = readonly [limit: number, window: Duration]
@@ -138,16 +145,6 @@ function one(option: string, given: FailureLimit | undefined, [limit, window]: T
     limit: integerFrom(`${owner}: limit`, terms.limit, 1, 1_000_000_000),
     window: parseDuration(terms.window, `${owner}: window`),
   }
-}
-
-function proofTerms(options: ProofOptions): LoginTerms['proof'] {
-  const owner = 'protectLogin: challenge'
-  const given = optionsOf(owner, options, ['bits', 'maxBits', 'ttl'])
-  const { ttl = '2m' } = given
-  const bits = integerFrom(`${owner}: bits`, given.bits === undefined ? 16 : given.bits, 1, MOST_BITS)
-  const { maxBits = Math.min(MOST_BITS, bits + 4) } = given
-  integerFrom(`${owner}: maxBits`, maxBits, bits, MOST_BITS)
-  return { bits, maxBits, ttlMs: parseTimerMs(ttl, `${owner}: ttl`) }
 }
 
 function deviceTtlOf(ttl: Duration): number {

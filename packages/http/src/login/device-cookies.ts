@@ -19,21 +19,22 @@ export class DeviceCookies {
     this.#name = name
   }
 
-  /** Returns a new cookie for an account: 79 characters at most, all of them valid in cookies. */
-  issue(account: string): string {
+  /** Returns a new cookie for a version of an account: 79 characters at most, all of them valid in cookies. */
+  issue(account: string, version: string | undefined): string {
     const id = randomId()
     const end = Math.ceil((this.#clock.wall() + this.#ttlMs) / 1_000).toString(36)
-    return `1.${id}.${end}.${this.#signer.sign(this.#signed(id, end, account))}`
+    return `1.${id}.${end}.${this.#signer.sign(this.#signed(id, end, account, version))}`
   }
 
-  /** Returns the id of a cookie; undefined if it is forged, for another account, or has expired. */
-  idOf(cookie: unknown, account: string): string | undefined {
+  /** Returns the id of a cookie; undefined if it is forged, for another account or version, or has expired. */
+  idOf(cookie: unknown, account: string, version: string | undefined): string | undefined {
     const [, id, end, signature] = (typeof cookie === 'string' && SHAPE.exec(cookie)) || []
     if (id === undefined || Number.parseInt(end, 36) * 1_000 <= this.#clock.wall()) return undefined
-    return this.#signer.isSigned(this.#signed(id, end, account), signature) ? id : undefined
+    return this.#signer.isSigned(this.#signed(id, end, account, version), signature) ? id : undefined
   }
 
-  #signed(id: string, end: string, account: string): string {
-    return joinedKey('device', this.#name, id, end, account)
+  #signed(id: string, end: string, account: string, version: string | undefined): string {
+    const parts = version === undefined ? [account] : [account, version]
+    return joinedKey('device', this.#name, id, end, ...parts)
   }
 }

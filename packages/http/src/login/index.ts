@@ -5,7 +5,8 @@ export type {
   LoginAttempt,
   LoginReason,
 } from './login-attempt.ts'
-export type { FailureLimit, FailureLimits, LoginOptions, LoginRequest, ProofOptions } from './login-options.ts'
-export type { ProofChallenge } from './proof-of-work.ts'
-export { type ProofPageOptions, proofPage } from './proof-page.ts'
+export type { FailureLimit, FailureLimits, LoginOptions, LoginRequest } from './login-options.ts'
+export { type ProofOfWork, type ProofOfWorkOptions, type ProofOptions, proofOfWork } from './proof-of-work.ts'
+export { type ProofFieldOptions, type ProofPageOptions, proofField, proofPage } from './proof-page.ts'
 export { type LoginProtection, protectLogin } from './protect-login.ts'
+export type { ProofChallenge } from './tasks.ts'

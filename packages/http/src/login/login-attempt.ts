@@ -1,10 +1,10 @@
-import type { ProofChallenge } from './proof-of-work.ts'
+import type { ProofChallenge } from './tasks.ts'
 
 /**
  * The failures that decided: of the account, the address, its network or the device. `pressure` and `slow-pressure`: of
- * all unknown devices together. `proof`: the answer was used before.
+ * all unknown devices together.
  */
-export type LoginReason = 'account' | 'address' | 'network' | 'device' | 'pressure' | 'slow-pressure' | 'proof'
+export type LoginReason = 'account' | 'address' | 'network' | 'device' | 'pressure' | 'slow-pressure'
 
 /** An attempt whose password may be checked. */
 export interface AllowedLogin {
@@ -14,9 +14,10 @@ export interface AllowedLogin {
   /**
    * Call it if the password was right. Takes back the failure that the attempt was counted as, and returns a new value
    * for the device cookie; undefined if the attempt had no account. Further calls return the same promise. An attempt
-   * for which it is not called remains a failure.
+   * for which it is not called remains a failure. If the login has changed the `version` of the account, pass the new
+   * one. Default: the version of the attempt.
    */
-  succeeded(): Promise<string | undefined>
+  succeeded(changed?: { readonly version: string }): Promise<string | undefined>
 }
 
 /** An attempt that must not reach the password check until the client has passed a check. */

@@ -8,7 +8,7 @@ import {
   PolicyLimiter,
   type PolicyVerdict,
 } from '@sluice/limiter-core/http'
-import { type LoginPolicy, type LoginTerms, onlyChallenges, POLICIES } from './compile-login.ts'
+import { deniesNothing, isPressure, type LoginPolicy, type LoginTerms, POLICIES } from './compile-login.ts'
 import type { LoginReason } from './login-attempt.ts'
 import type { LoginOptions } from './login-options.ts'
 
@@ -46,6 +46,7 @@ export class LoginCounts {
   /** Allows one success per account and window to lower the pressure, or an attacker could lower it with one account. */
   readonly #credits: PolicyLimiter
   readonly #costs: readonly number[]
+  readonly #isEnforced: boolean
 
   constructor(options: LoginOptions, terms: LoginTerms) {
     const { backend, clock, scope } = options
@@ -53,32 +54,52 @@ export class LoginCounts {
     const observers = new Observers(options.observers, () => names)
     const failover = compileFailover(options)
     this.#terms = terms
-    this.#costs = POLICIES.map((policy) => (policy.endsWith('pressure') ? terms.weight : 1))
+    this.#costs = POLICIES.map((policy) => (isPressure(policy) ? terms.weight : policy === 'familiar' ? 0 : 1))
     const [policies] = openPolicies([[...terms.policies, terms.credit]], { backend, clock, scope })
+    this.#isEnforced = policies.some(({ mode }) => mode === 'enforce')
     this.#limiter = new PolicyLimiter(policies.slice(0, -1), clock, observers, failover)
     // a success without credit is not a denial that observers should see
     const unseen = new Observers(undefined, () => names)
     this.#credits = new PolicyLimiter(policies.slice(-1), clock, unseen, failover)
   }
 
-  /** Counts an attempt as a failure under all policies with a key, or under none if one of them denies it. */
+  /**
+   * Counts an attempt as a failure under all policies with a key, or under none if one of them denies it. If the account
+   * has logged in from the address before, failures of all clients together do not challenge the attempt.
+   */
   async take(keys: LoginKeys): Promise<CountedAttempt> {
+    const attempt = await this.#take(keys)
+    const { denials, challenges } = attempt
+    const isPressed = denials.length === 0 && challenges.some(({ policy }) => isPressure(policy.name))
+    if (!isPressed || !this.#isFamiliar(attempt)) return attempt
+    await this.refund(attempt)
+    return this.#take({ ...keys, pressure: undefined, 'slow-pressure': undefined })
+  }
+
+  async #take(keys: LoginKeys): Promise<CountedAttempt> {
     const inOrder = POLICIES.map((policy) => keys[policy])
     const decision = await this.#limiter.takeEach(inOrder, this.#costs)
     const refused = decision.verdicts.filter(({ allowed }) => !allowed)
     // the shadow mode of the whole process denies and challenges nothing
-    const isShadow = decision.verdicts.some(({ policy, shadow }) => shadow && !onlyChallenges(policy.name))
+    const isShadow = decision.verdicts.some(({ policy, shadow }) => shadow && !deniesNothing(policy.name))
     return {
       keys,
       decision,
       denials: refused.filter(({ shadow }) => !shadow),
-      challenges: isShadow ? [] : refused.filter(({ policy }) => onlyChallenges(policy.name)),
+      challenges: isShadow ? [] : refused.filter(({ policy }) => deniesNothing(policy.name)),
     }
   }
 
-  /** Whether a challenge was solved with an answer that was used before. */
-  isReplay({ denials }: CountedAttempt): boolean {
-    return denials.length > 0 && denials.every(({ policy }) => this.#reasonOf(policy.name) === 'proof')
+  /** Returns the verdicts that would challenge an attempt with these keys. Counts nothing. */
+  async challengesOf(keys: LoginKeys): Promise<readonly PolicyVerdict[]> {
+    if (!this.#isEnforced) return []
+    const peeked = POLICIES.flatMap((policy, index) => {
+      const key = keys[policy]
+      const isPeeked = key !== undefined && deniesNothing(policy)
+      return isPeeked ? [this.#limiter.peekOne(index, key, this.#costs[index])] : []
+    })
+    const decisions = await allOf(peeked)
+    return decisions.flatMap(({ verdicts }) => verdicts.filter(({ allowed }) => !allowed))
   }
 
   /** Counts a challenge as a failure of all clients together, until it is solved by a successful attempt. */
@@ -91,15 +112,21 @@ export class LoginCounts {
     await this.#charge(decision, keys, this.#taken(decision, keys))
   }
 
-  /** Takes back the failure of an attempt that succeeded, and counts a success. */
-  async succeed({ keys, decision }: CountedAttempt, account: string | undefined): Promise<void> {
-    const isFirst = account !== undefined && (await this.#credits.take(account)).allowed
-    const [taken, credit] = [this.#taken(decision, keys), isFirst ? 1 : 0]
-    // counted by the attempt or by its challenge
-    const pressure = -(keys.pressure === undefined ? 0 : this.#terms.weight) - credit
+  /**
+   * Takes back the failure of an attempt that succeeded, and counts a success. `hasAdded`: whether `addPressure` was
+   * called for its client.
+   */
+  async succeed(attempt: CountedAttempt, account: string | undefined, hasAdded: boolean): Promise<void> {
+    const { keys, decision } = attempt
+    // known devices count in no pressure, so that their successes must not excuse the failures of others
+    const isFirst = account !== undefined && keys.pressure !== undefined && (await this.#isFirstSuccess(account))
+    const taken = this.#taken(decision, keys)
+    const credit = isFirst ? 1 : 0
+    const pressure = (taken.pressure ?? 0) - (hasAdded ? this.#terms.weight : 0) - credit
     const slow = (taken['slow-pressure'] ?? 0) - credit
+    const familiar = this.#isFamiliar(attempt) ? 0 : 1
     const all = { ...keys, pressure: ALL, 'slow-pressure': ALL }
-    await this.#charge(decision, all, { ...taken, pressure, 'slow-pressure': slow })
+    await this.#charge(decision, all, { ...taken, pressure, 'slow-pressure': slow, familiar })
   }
 
   longestOf(verdicts: readonly PolicyVerdict[]): LongestWait {
@@ -113,12 +140,23 @@ export class LoginCounts {
     this.#limiter.close()
   }
 
-  /** Returns what takes back the units of an attempt. An answer stays used. */
+  /** Whether an account has not succeeded in the window before. Counts the success. */
+  async #isFirstSuccess(account: string): Promise<boolean> {
+    const { allowed, verdicts } = await this.#credits.take(account)
+    return allowed && verdicts.every(({ policy, remaining }) => remaining === policy.limit - 1)
+  }
+
+  #isFamiliar({ decision }: CountedAttempt): boolean {
+    const name = `${this.#terms.name}-familiar`
+    return decision.verdicts.some(({ policy, remaining }) => policy.name === name && remaining < policy.limit)
+  }
+
+  /** Returns what takes back the units of an attempt. */
   #taken(decision: Decision, keys: LoginKeys): Units {
     const took = POLICIES.filter((policy, index) => {
       const { name = '' } = this.#terms.policies[index]
       const hasVerdict = decision.verdicts.some((verdict) => verdict.policy.name === name)
-      return policy !== 'proof' && keys[policy] !== undefined && hasVerdict && hasTaken(decision, name)
+      return keys[policy] !== undefined && hasVerdict && hasTaken(decision, name)
     })
     return Object.fromEntries(took.map((policy) => [policy, -this.#costs[POLICIES.indexOf(policy)]]))
   }

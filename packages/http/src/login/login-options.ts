@@ -1,4 +1,5 @@
 import type { Backend, Clock, Duration, FailoverOptions, MaybePromise, Observer } from '@sluice/limiter-core'
+import type { ProofOptions } from './proof-of-work.ts'
 
 /** At most `limit` failures per `window`. */
 export interface FailureLimit {
@@ -13,16 +14,6 @@ export interface FailureLimits {
   readonly deny?: FailureLimit
 }
 
-/** Options of the built-in proof of work. */
-export interface ProofOptions {
-  /** Zero bits without much pressure, from 1 to 24. Default: 16, about 65,000 hashes of the client. */
-  readonly bits?: number
-  /** Zero bits under the greatest pressure, from `bits` to 24. Default: `bits` and 4 more, 16 times the work. */
-  readonly maxBits?: number
-  /** Time to solve a task, up to 24 days. Default: 2 minutes. */
-  readonly ttl?: Duration
-}
-
 /** One attempt to log in. */
 export interface LoginRequest {
   /**
@@ -34,6 +25,11 @@ export interface LoginRequest {
   readonly address: string | undefined
   /** Value of the device cookie that the client sent. Anything but a valid cookie of this account is ignored. */
   readonly device?: unknown
+  /**
+   * Text that changes with the password of the account, for example its stored hash: cookies that were issued for
+   * another version are ignored. It is signed, and never stored or sent. Default: cookies outlive passwords.
+   */
+  readonly version?: string | undefined
   /** Answer to a challenge that the client sent. Anything but a valid answer is ignored. */
   readonly proof?: unknown
 }
@@ -64,12 +60,18 @@ export interface LoginOptions extends FailoverOptions {
   readonly pressure?: FailureLimit
   /**
    * Likewise over a long time, for attacks that stay below `pressure`. Challenges that are not solved do not count, so
-   * that a fast attack does not challenge people for a day. Default: 1,000 per day.
+   * that a fast attack does not challenge people for a day. Default: 100 per day.
    */
   readonly slowPressure?: FailureLimit
-  /** Usual failures per success, from 0.001 to 1: only failures above this part are pressure. Default: 0.05. */
+  /**
+   * Usual failures of unknown devices per success of one, from 0.001 to 1: only failures above this part are pressure.
+   * Default: 0.1.
+   */
   readonly usualFailures?: number
-  /** Time after which a device must log in again to be known, up to 366 days. Default: 90 days. */
+  /**
+   * Time after which a device must log in again to be known, up to 366 days. An account is familiar at an address for as
+   * long after a login. Default: 90 days.
+   */
   readonly deviceTtl?: Duration
   /**
    * What a challenged client must do. Default: a proof of work. A function returns whether the client has passed a check

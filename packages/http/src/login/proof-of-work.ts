@@ -1,64 +1,136 @@
-import { type Clock, joinedKey } from '@sluice/limiter-core/http'
-import { hmacSha256 } from '@sluice/limiter-core/keyed-hash'
-import { randomId, type Signer } from './signed-text.ts'
+import {
+  type Backend,
+  type Clock,
+  clockOf,
+  compileFailover,
+  type Duration,
+  type FailoverOptions,
+  headerText,
+  integerFrom,
+  joinedKey,
+  type Observer,
+  Observers,
+  openPolicies,
+  optionsOf,
+  PolicyLimiter,
+  parseTimerMs,
+} from '@sluice/limiter-core/http'
+import { Signer } from './signed-text.ts'
+import { CLOCK_SKEW_MS, type ProofChallenge, Tasks } from './tasks.ts'
 
-/** A task for the client: find a `nonce` for which HMAC-SHA256(`text`, `nonce`) begins with `bits` zero bits. */
-export interface ProofChallenge {
-  /** The key of the HMAC: at most 90 characters. The answer is `text`, a dot and the nonce. */
-  readonly text: string
-  /** Zero bits that are required. A client needs 2^bits hashes on average. */
-  readonly bits: number
-  /** Time in ms after which an answer is no longer accepted. */
-  readonly expiresAfterMs: number
+/** How hard tasks are, and how long they are valid. */
+export interface ProofOptions {
+  /** Zero bits without much pressure, from 1 to 24. Default: 16, about 65,000 hashes of the client. */
+  readonly bits?: number
+  /** Zero bits under the greatest pressure, from `bits` to 24. Default: `bits` and 4 more, 16 times the work. */
+  readonly maxBits?: number
+  /** Time to solve a task, up to 24 days. Default: 10 minutes. */
+  readonly ttl?: Duration
 }
 
-/** How far the clocks of servers may differ, in ms. */
-export const CLOCK_SKEW_MS = 30_000
+/** Options of `proofOfWork`. */
+export interface ProofOfWorkOptions extends ProofOptions, FailoverOptions {
+  /** Signs the tasks, as for `protectLogin`. */
+  readonly secret: string | readonly string[]
+  /** Name of the route or form, for example `search`: answers for one name are wrong for another. Default: `form`. */
+  readonly name?: string
+  /** Stores which answers were used. Default: the memory of this process. */
+  readonly backend?: Backend
+  /** Namespace of the counts on the backend, as for `createLimiter`. */
+  readonly scope?: string
+  readonly clock?: Clock
+  readonly observers?: readonly Observer[]
+}
 
-/** `<id>.<time of issue in epoch ms, base 36>.<bits>.<signature>.<nonce>` */
-const SHAPE = /^(([\w-]{22})\.([0-9a-z]{1,11})\.(\d{1,2})\.([\w-]{43}))\.([\w-]{1,16})$/
-
-/** Issues and verifies tasks without state: everything that is needed is in the signed text of the task. */
-export class ProofOfWork {
-  readonly #signer: Signer
-  readonly #clock: Clock
-  readonly #ttlMs: number
-
-  constructor(signer: Signer, clock: Clock, ttlMs: number) {
-    this.#signer = signer
-    this.#clock = clock
-    this.#ttlMs = ttlMs
-  }
-
-  /** Returns a task that is valid for `bind` only. */
-  challenge(bits: number, bind: string): ProofChallenge {
-    const [id, issued] = [randomId(), Math.floor(this.#clock.wall()).toString(36)]
-    const signature = this.#signer.sign(signedText(id, issued, `${bits}`, bind))
-    return { text: `${id}.${issued}.${bits}.${signature}`, bits, expiresAfterMs: this.#ttlMs }
-  }
-
+/** Tasks that make each request of a route expensive for the client. */
+export interface ProofOfWork {
   /**
-   * Returns the id of the task that an answer solves; undefined if the answer is wrong, late, or for another `bind`. The
-   * caller must accept each id once. Costs one HMAC, and a second one if the signature is valid.
+   * Returns a task whose answer is accepted for `key`, for example the address of the client. `pressure`, from 0 to 1,
+   * makes it harder, from `bits` to `maxBits`; less and more count as 0 and 1. Default: 0. Pass the task to `proofPage`
+   * or `proofField`.
    */
-  idOf(answer: unknown, bind: string): string | undefined {
-    const parts = typeof answer === 'string' ? SHAPE.exec(answer) : null
-    if (!parts) return undefined
-    const [, text, id, issued, bits, signature, nonce] = parts
-    const ageMs = this.#clock.wall() - Number.parseInt(issued, 36)
-    // a task from the future was issued before the clock was set back, when its id may have been used
-    if (!(ageMs >= -CLOCK_SKEW_MS && ageMs <= this.#ttlMs)) return undefined
-    if (!this.#signer.isSigned(signedText(id, issued, bits, bind), signature)) return undefined
-    return zeroBits(hmacSha256(text, nonce)) >= Number(bits) ? id : undefined
+  challenge(key: string | undefined, pressure?: number): ProofChallenge
+  /**
+   * Returns whether an answer solves a task for `key` that has not expired. Each answer is accepted once. Anything but a
+   * valid answer is false.
+   */
+  verify(answer: unknown, key: string | undefined): Promise<boolean>
+  /** Releases the name. A backend passed as an option stays open. */
+  close(): void
+}
+
+/** Validated options with defaults. */
+export interface ProofTerms {
+  readonly bits: number
+  readonly maxBits: number
+  readonly ttlMs: number
+}
+
+export const DIFFICULTY = ['bits', 'maxBits', 'ttl'] as const
+const OTHERS = ['secret', 'name', 'backend', 'scope', 'clock', 'observers', 'onBackendError', 'deadlineMs'] as const
+/** More would take minutes on a telephone. */
+const MOST_BITS = 24
+
+/**
+ * Makes requests expensive for clients: each one needs the answer to a task, which takes thousands of hashes to find
+ * and two to verify. Tasks are signed and need no memory; used answers are remembered until they expire. Throws
+ * `SLUICE_BAD_OPTION`, `SLUICE_BAD_NAME` and `SLUICE_BAD_DURATION`.
+ */
+export function proofOfWork(options: ProofOfWorkOptions): ProofOfWork {
+  const known = [...DIFFICULTY, ...OTHERS]
+  const { secret, name = 'form', ...others } = optionsOf('proofOfWork', options, known)
+  headerText(name, 'proofOfWork: name')
+  return new OneUseTasks(new Signer(secret, 'proofOfWork: secret'), name, proofTerms('proofOfWork', others), others)
+}
+
+/** Validates the difficulty. `owner` is the start of messages. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
+export function proofTerms(owner: string, given: ProofOptions): ProofTerms {
+  const { ttl = '10m' } = given
+  const bits = integerFrom(`${owner}: bits`, given.bits === undefined ? 16 : given.bits, 1, MOST_BITS)
+  const { maxBits = Math.min(MOST_BITS, bits + 4) } = given
+  integerFrom(`${owner}: maxBits`, maxBits, bits, MOST_BITS)
+  return { bits, maxBits, ttlMs: parseTimerMs(ttl, `${owner}: ttl`) }
+}
+
+type StoreOptions = Pick<ProofOfWorkOptions, 'backend' | 'scope' | 'clock' | 'observers' | keyof FailoverOptions>
+
+/** Tasks whose answers are counted, so that each is accepted once. */
+export class OneUseTasks implements ProofOfWork {
+  readonly #name: string
+  readonly #terms: ProofTerms
+  readonly #tasks: Tasks
+  readonly #used: PolicyLimiter
+
+  constructor(signer: Signer, name: string, terms: ProofTerms, options: StoreOptions) {
+    const { backend, scope, clock } = options
+    const policy = { name: `${name}-proof`, limit: 1, window: terms.ttlMs + 2 * CLOCK_SKEW_MS, unit: 'uses' }
+    const observers = new Observers(options.observers, () => [policy.name])
+    const failover = compileFailover(options)
+    this.#name = name
+    this.#terms = terms
+    this.#tasks = new Tasks(signer, clockOf(clock), terms.ttlMs)
+    const [policies] = openPolicies([[policy]], { backend, clock, scope })
+    this.#used = new PolicyLimiter(policies, clock, observers, failover)
   }
-}
 
-function signedText(id: string, issued: string, bits: string, bind: string): string {
-  return joinedKey('proof', id, issued, bits, bind)
-}
+  challenge(key: string | undefined, pressure = 0): ProofChallenge {
+    const { bits, maxBits } = this.#terms
+    // NaN counts as 0
+    const part = pressure > 0 ? Math.min(1, pressure) : 0
+    const harder = Math.min(maxBits - bits, Math.floor(part * (maxBits - bits + 1)))
+    return this.#tasks.issue(bits + harder, this.#bind(key))
+  }
 
-/** Returns the number of zero bits at the start. */
-function zeroBits(bytes: Uint8Array): number {
-  const index = bytes.findIndex((byte) => byte !== 0)
-  return index < 0 ? bytes.length * 8 : index * 8 + Math.clz32(bytes[index]) - 24
+  async verify(answer: unknown, key: string | undefined): Promise<boolean> {
+    const id = this.#tasks.idOf(answer, this.#bind(key))
+    return id !== undefined && (await this.#used.take(id)).allowed
+  }
+
+  close(): void {
+    this.#used.close()
+  }
+
+  #bind(key: string | undefined): string {
+    return key === undefined ? joinedKey(this.#name) : joinedKey(this.#name, key)
+  }
 }

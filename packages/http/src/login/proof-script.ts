@@ -1,7 +1,7 @@
 /**
- * The script of `proofPage`: finds the nonce in parts of 20 ms, so that the page stays responsive, and submits the form.
- * SHA-256 is its own, because Web Crypto is asynchronous and ten times slower for short texts. A text, because a
- * bundler could add calls of its own functions to a function.
+ * The script of `proofField`: finds the nonce in parts of 20 ms, so that the page stays responsive. On `proofPage`, or if
+ * the person has submitted the form in the meantime, it submits the form. SHA-256 is its own, because Web Crypto is asynchronous and
+ * ten times slower for short texts. A text, because a bundler could add calls of its own functions to a function.
  */
 export const proofScript: string = `
 'use strict';
@@ -10,6 +10,13 @@ export const proofScript: string = `
   var answer = document.querySelector('input[data-text]');
   var text = answer.getAttribute('data-text');
   var bits = Number(answer.getAttribute('data-bits'));
+  var isWanted = document.querySelector('[data-submit]') !== null, button = null;
+  function wait(event) {
+    event.preventDefault();
+    isWanted = true;
+    button = event.submitter;
+  }
+  answer.form.addEventListener('submit', wait);
   var constants = [], first = [], words = new Int32Array(64);
   for (var n = 2; constants.length < 64; n++) {
     for (var d = 2; d * d <= n && n % d; d++);
@@ -71,7 +78,10 @@ export const proofScript: string = `
         var nonce = (tried++).toString(36);
         if (solves(nonce)) {
           answer.value = text + '.' + nonce;
-          HTMLFormElement.prototype.submit.call(answer.form);
+          answer.form.removeEventListener('submit', wait);
+          if (!isWanted) return;
+          if (button) HTMLFormElement.prototype.requestSubmit.call(answer.form, button);
+          else HTMLFormElement.prototype.submit.call(answer.form);
           return;
         }
       }

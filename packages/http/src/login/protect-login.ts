@@ -5,8 +5,9 @@ import type { AllowedLogin, LoginAttempt } from './login-attempt.ts'
 import { ALL, type CountedAttempt, LoginCounts, type LoginKeys } from './login-counts.ts'
 import type { LoginOptions, LoginRequest } from './login-options.ts'
 import { networkOf } from './networks.ts'
-import { ProofOfWork } from './proof-of-work.ts'
+import { OneUseTasks, type ProofOfWork } from './proof-of-work.ts'
 import { Signer } from './signed-text.ts'
+import type { ProofChallenge } from './tasks.ts'
 
 /** Limits for one form of an application where clients guess, such as a login. */
 export interface LoginProtection {
@@ -15,6 +16,12 @@ export interface LoginProtection {
    * takes the failure back, so that parallel attempts get no further than sequential ones.
    */
   attempt(request: LoginRequest): Promise<LoginAttempt>
+  /**
+   * Returns a task for the page of the form, if attempts from this address are challenged now, whatever their account.
+   * The browser solves it while the person types (see `proofField`), and the attempt with its answer is not challenged.
+   * Undefined if attempts are not challenged, or if `challenge` is a function. Counts nothing.
+   */
+  taskFor(address: string | undefined): Promise<ProofChallenge | undefined>
   /** Closes the counters and releases their names. A backend passed as an option stays open. */
   close(): void
 }
@@ -32,41 +39,65 @@ class CountedLogins implements LoginProtection {
   readonly #terms: LoginTerms
   readonly #counts: LoginCounts
   readonly #devices: DeviceCookies
-  readonly #proofs: ProofOfWork
+  /** Undefined if the application checks clients itself. */
+  readonly #proofs: ProofOfWork | undefined
 
   constructor(options: LoginOptions, terms: LoginTerms) {
     const signer = new Signer(options.secret, 'protectLogin: secret')
-    const clock = clockOf(options.clock)
     this.#terms = terms
-    this.#devices = new DeviceCookies(signer, clock, terms.deviceTtlMs, terms.name)
-    this.#proofs = new ProofOfWork(signer, clock, terms.proof.ttlMs)
-    // last, because it claims names that nothing would release if another option were invalid
+    this.#devices = new DeviceCookies(signer, clockOf(options.clock), terms.deviceTtlMs, terms.name)
+    // last, because they claim names that nothing would release if another option were invalid
     this.#counts = new LoginCounts(options, terms)
+    try {
+      this.#proofs = terms.check ? undefined : new OneUseTasks(signer, terms.name, terms.proof, options)
+    } catch (error) {
+      this.#counts.close()
+      throw error
+    }
   }
 
   async attempt(request: LoginRequest): Promise<LoginAttempt> {
+    const { address, version } = request
     const account = typeof request.account === 'string' ? request.account : undefined
-    const device = account === undefined ? undefined : this.#devices.idOf(request.device, account)
-    const bind = this.#bindOf(account, request.address)
-    const proof = this.#terms.check ? undefined : this.#proofs.idOf(request.proof, bind)
-    const attempt = await this.#counts.take(device === undefined ? this.#keysOf(account, request, proof) : { device })
-    const isReplay = this.#counts.isReplay(attempt)
-    if (attempt.denials.length > 0 && !isReplay) {
-      const { reason, retryAfterMs } = this.#counts.longestOf(attempt.denials)
-      return { outcome: 'deny', reason, retryAfterMs }
-    }
-    const isSolved = proof !== undefined && !isReplay
-    if (isSolved || (attempt.challenges.length === 0 && !isReplay)) return this.#allowed(attempt, account)
-    if (this.#terms.check) return this.#checked(attempt, request, account)
-    await Promise.all([this.#counts.addPressure(attempt), this.#counts.refund(attempt)])
-    return this.#challenged(attempt, bind)
+    const device = account === undefined ? undefined : this.#devices.idOf(request.device, account, version)
+    const known = { ...request, account }
+    if (device !== undefined)
+      return this.#decided(known, { device, familiar: familiarKey(account, address) }, undefined)
+    return this.#decided(known, this.#keysOf(account, address), await this.#solvedOf(account, request))
+  }
+
+  async taskFor(address: string | undefined): Promise<ProofChallenge | undefined> {
+    if (!this.#proofs) return undefined
+    const challenges = await this.#counts.challengesOf(this.#keysOf(undefined, address))
+    if (challenges.length === 0) return undefined
+    return this.#proofs.challenge(bindOf(undefined, address), this.#counts.longestOf(challenges).windows)
   }
 
   close(): void {
     this.#counts.close()
+    this.#proofs?.close()
   }
 
-  #keysOf(account: string | undefined, { address }: LoginRequest, proof: string | undefined): LoginKeys {
+  async #decided(request: LoginRequest, keys: LoginKeys, solved: Solved): Promise<LoginAttempt> {
+    const attempt = await this.#counts.take(keys)
+    const { denials, challenges } = attempt
+    if (denials.length > 0) {
+      const { reason, retryAfterMs } = this.#counts.longestOf(denials)
+      return { outcome: 'deny', reason, retryAfterMs }
+    }
+    // the pressure of a challenge was added when the challenge was sent
+    if (challenges.length === 0 || solved === 'challenge')
+      return this.#allowed(attempt, request, solved === 'challenge')
+    await this.#counts.addPressure(attempt)
+    const isPassed = solved === 'page' || (await this.#isAccepted(request))
+    if (isPassed) return this.#allowed(attempt, request, true)
+    await this.#counts.refund(attempt)
+    const { reason, retryAfterMs, windows } = this.#counts.longestOf(challenges)
+    const challenge = this.#proofs?.challenge(bindOf(request.account, request.address), windows)
+    return { outcome: 'challenge', reason, retryAfterMs, challenge }
+  }
+
+  #keysOf(account: string | undefined, address: string | undefined): LoginKeys {
     const client = clientKey(address)
     const network = networkOf(this.#terms.networks, address)
     return {
@@ -78,51 +109,51 @@ class CountedLogins implements LoginProtection {
       'network-challenge': network,
       pressure: ALL,
       'slow-pressure': ALL,
-      proof,
+      familiar: familiarKey(account, address),
     }
   }
 
-  /** An answer is valid for the account and the address whose attempt was challenged. */
-  #bindOf(account: string | undefined, address: string | undefined): string {
-    const named = account === undefined ? [] : [account]
-    return joinedKey(this.#terms.name, clientKey(address), ...named)
+  /** Returns for what the answer of a request was asked; undefined without a valid answer. */
+  async #solvedOf(account: string | undefined, { address, proof }: LoginRequest): Promise<Solved> {
+    if (!this.#proofs || proof === undefined) return undefined
+    const isOfChallenge = account !== undefined && (await this.#proofs.verify(proof, bindOf(account, address)))
+    if (isOfChallenge) return 'challenge'
+    return (await this.#proofs.verify(proof, bindOf(undefined, address))) ? 'page' : undefined
   }
 
-  /** Returns a task for the client, which is the harder the longer the wait is. */
-  #challenged(attempt: CountedAttempt, bind: string): LoginAttempt {
-    const { bits, maxBits } = this.#terms.proof
-    // a replay is denied
-    const wanting = attempt.challenges.length > 0 ? attempt.challenges : attempt.denials
-    const { reason, retryAfterMs, windows } = this.#counts.longestOf(wanting)
-    const harder = Math.min(maxBits - bits, Math.floor(windows * (maxBits - bits + 1)))
-    return { outcome: 'challenge', reason, retryAfterMs, challenge: this.#proofs.challenge(bits + harder, bind) }
-  }
-
-  /** Allows the attempt if the check of the application accepts the client. */
-  async #checked(attempt: CountedAttempt, request: LoginRequest, account: string | undefined): Promise<LoginAttempt> {
-    await this.#counts.addPressure(attempt)
+  /** Whether the check of the application accepts the client. */
+  async #isAccepted(request: LoginRequest): Promise<boolean> {
     const accepted = await Promise.resolve(request)
-      .then(this.#terms.check)
+      .then(this.#terms.check ?? (() => false))
       .catch(() => false)
-    if (accepted === true) return this.#allowed(attempt, account)
-    await this.#counts.refund(attempt)
-    const { reason, retryAfterMs } = this.#counts.longestOf(attempt.challenges)
-    return { outcome: 'challenge', reason, retryAfterMs, challenge: undefined }
+    return accepted === true
   }
 
-  #allowed(attempt: CountedAttempt, account: string | undefined): AllowedLogin {
+  #allowed(attempt: CountedAttempt, { account, version }: LoginRequest, hasAdded: boolean): AllowedLogin {
     let success: Promise<string | undefined> | undefined
-    const succeed = async (): Promise<string | undefined> => {
-      await this.#counts.succeed(attempt, account)
-      return account === undefined ? undefined : this.#devices.issue(account)
+    const succeed = async (next: string | undefined): Promise<string | undefined> => {
+      await this.#counts.succeed(attempt, account, hasAdded)
+      return account === undefined ? undefined : this.#devices.issue(account, next)
     }
     return {
       outcome: 'allow',
       known: attempt.keys.device !== undefined,
-      succeeded: () => {
-        success ??= succeed()
+      succeeded: (changed) => {
+        success ??= succeed(changed ? changed.version : version)
         return success
       },
     }
   }
+}
+
+/** For what a client was asked to solve a task: a challenged attempt, or the page of the form. */
+type Solved = 'challenge' | 'page' | undefined
+
+/** An answer is valid for the account and the address whose attempt was challenged, or for the address of a page. */
+function bindOf(account: string | undefined, address: string | undefined): string {
+  return account === undefined ? joinedKey(clientKey(address)) : joinedKey(clientKey(address), account)
+}
+
+function familiarKey(account: string | undefined, address: string | undefined): string | undefined {
+  return account === undefined || address === undefined ? undefined : bindOf(account, address)
 }
