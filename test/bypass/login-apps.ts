@@ -14,8 +14,9 @@ import type { LimitedApp } from '@sluice/testkit'
 import express from 'express'
 import { type FastifyInstance, type FastifyServerOptions, fastify } from 'fastify'
 import { Hono } from 'hono'
-import { methodOverride } from 'hono/method-override'
+import { methodOverride as honoMethodOverride } from 'hono/method-override'
 import Koa from 'koa'
+import methodOverride from 'method-override'
 import { type Counting, Kept, limitOf } from './login-limit.ts'
 
 /** The limited route of an application. */
@@ -28,7 +29,7 @@ export interface Login {
 const verb = (method: Login['method']): 'get' | 'post' => (method === 'GET' ? 'get' : 'post')
 
 /** Starts an application whose listener `build` makes with limits from `kept`. */
-async function started(
+export async function started(
   build: (kept: Kept) => Promise<RequestListener> | RequestListener,
   isHttp2 = false,
 ): Promise<LimitedApp> {
@@ -166,27 +167,29 @@ export function nodeLogin({ counting, method, path }: Login, isHttp2 = false) {
   }, isHttp2)
 }
 
-/** Replaces the method of a request by that of a header, as packages for HTML forms do. */
-function overrideMethod(req: { method: string; headers: Readonly<Record<string, unknown>> }): void {
-  const wanted = req.headers['x-http-method-override']
-  if (typeof wanted === 'string' && req.method === 'POST') req.method = wanted
-}
-
-/** An application in which a header replaces the method in front of the router. */
+/** An application in which a header replaces the method in front of the limit. */
 export function overridingExpressLogin(lib: typeof express, { counting, path }: Login) {
   return started((kept) => {
     const { rateLimit } = expressSluice(kept.shared)
     const app = lib()
-    app.use((req, _res, next) => {
-      overrideMethod(req)
-      next()
-    })
+    app.use(methodOverride())
     app.delete(path, rateLimit(limitOf(counting, path, 'DELETE')), (_req, res) => void res.send('welcome'))
     return app
   })
 }
 
-/** Like `overridingExpressLogin`. */
+/** An application in which a header replaces the method behind the limit, which must not read the method. */
+export function laterOverridingExpressLogin(lib: typeof express, { counting, method, path }: Login) {
+  return started((kept) => {
+    const { rateLimit } = expressSluice(kept.shared)
+    const app = lib()
+    app.use(path, rateLimit(limitOf(counting, path, method)), methodOverride())
+    app.all(path, (_req, res) => void res.send('welcome'))
+    return app
+  })
+}
+
+/** Like `overridingExpressLogin`, by middleware of its own. */
 export function overridingKoaLogin(App: typeof Koa, { counting, path }: Login) {
   return started((kept) => {
     const { rateLimit } = koaSluice(kept.shared)
@@ -196,7 +199,8 @@ export function overridingKoaLogin(App: typeof Koa, { counting, path }: Login) {
     })
     const app = new App()
     app.use((ctx, next) => {
-      overrideMethod(ctx.req as never)
+      const wanted = ctx.get('x-http-method-override')
+      if (wanted !== '' && ctx.method === 'POST') ctx.method = wanted
       return next()
     })
     app.use(router.routes() as never)
@@ -209,7 +213,7 @@ export function overridingHonoLogin({ counting, path }: Login) {
   return started((kept) => {
     const { rateLimit } = honoSluice(kept.shared)
     const app = new Hono()
-    app.use('*', methodOverride({ app, header: 'x-http-method-override' }))
+    app.use('*', honoMethodOverride({ app, header: 'x-http-method-override' }))
     app.delete(path, rateLimit(limitOf(counting, path, 'DELETE')), (c) => c.text('welcome'))
     return getRequestListener(app.fetch)
   })
