@@ -297,6 +297,7 @@ export const badOptions: readonly BadOption[] = [
   ['logins from a network that is no range', 'SLUICE_BAD_OPTION', () => login({ networks: ['10.0.0.1/8'] })],
   ['logins from a network of one host', 'SLUICE_BAD_OPTION', () => login({ networks: ['2001:db8::/64'] })],
   ['logins with a name on two lines', 'SLUICE_BAD_NAME', () => login({ name: 'a\nb' })],
+  ['a check that is not a function', 'SLUICE_BAD_OPTION', () => login({ challenge: { check: true } })],
   ['tasks with a short secret', 'SLUICE_BAD_OPTION', () => proofOfWork({ secret: 'short' })],
   ['tasks that become easier', 'SLUICE_BAD_OPTION', () => work({ bits: 12, maxBits: 11 })],
   ['tasks that are valid for ever', 'SLUICE_BAD_DURATION', () => work({ ttl: '25d' })],

@@ -146,6 +146,72 @@ describe('an account at an address from which it has logged in before', () => {
   })
 })
 
+describe('a check behind the proof of work', () => {
+  const asked: unknown[] = []
+  /** Attempts with an answer each, wherever they are. */
+  const solving = async (count: number, token?: string): Promise<string[]> => {
+    const outcomes: string[] = []
+    for (let index = 0; index < count; index++) {
+      const request = { account: `person ${outcomes.length}`, address: `10.2.0.${index % 250}` }
+      const task = await logins.taskFor(request.address)
+      const attempt = await logins.attempt({ ...request, proof: task && solve(task), token })
+      const how = attempt.outcome === 'challenge' && !attempt.challenge ? 'check' : attempt.outcome
+      outcomes.push(how)
+    }
+    return outcomes
+  }
+
+  beforeEach(async () => {
+    asked.length = 0
+    logins.close()
+    const check = ({ token }: LoginRequest): boolean => {
+      asked.push(token)
+      return token === 'a captcha'
+    }
+    logins = protect({ challenge: { bits: 1, maxBits: 1, check }, slowPressure: { limit: 20, window: '1d' } })
+    await spray()
+  })
+
+  test('is asked for while too many attempts fail that have solved a task', async () => {
+    const outcomes = await solving(30)
+    expect(outcomes).toEqual([...Array(20).fill('allow'), ...Array(10).fill('check')])
+    expect(await solving(3, 'a captcha')).toEqual(Array(3).fill('allow'))
+    expect(asked).toEqual([...Array(10).fill(undefined), ...Array(3).fill('a captcha')])
+  })
+
+  test('is not asked for while attempts that have solved a task succeed', async () => {
+    for (let index = 0; index < 60; index++) {
+      const request = { account: `person ${index}`, address: `10.2.0.${index}` }
+      const task = await logins.taskFor(request.address)
+      await logIn({ ...request, proof: task && solve(task) })
+    }
+    expect(asked).toEqual([])
+  })
+
+  test('does not stop known devices and familiar addresses, nor replace a task', async () => {
+    const task = await logins.taskFor(ada.address)
+    const device = await logIn({ ...ada, proof: task && solve(task) })
+    await solving(30)
+    expect(await outcomeOf({ ...ada, address: '192.0.2.2', device })).toBe('allow')
+    expect(await outcomeOf(ada)).toBe('allow')
+    const attempt = await logins.attempt({ account: 'bob', address: '192.0.2.3', token: 'a captcha' })
+    expect(attempt).toMatchObject({ outcome: 'challenge', challenge: { bits: 1 } })
+    expect(await logins.attempt({ account: 'bob', address: '192.0.2.3', proof: 'none' })).toMatchObject({
+      reason: 'slow-pressure',
+    })
+  })
+
+  test('does not lift the limits of the account and the address', async () => {
+    await solving(20)
+    const outcomes = new Set<string>()
+    for (let time = 0; time < 40; time++) {
+      const task = await logins.taskFor(ada.address)
+      outcomes.add(await outcomeOf({ ...ada, proof: task && solve(task), token: 'a captcha' }))
+    }
+    expect([...outcomes]).toEqual(['allow', 'deny'])
+  })
+})
+
 describe('a task of the page', () => {
   const solved = async ({ address }: LoginRequest): Promise<string | undefined> => {
     const task = await logins.taskFor(address)

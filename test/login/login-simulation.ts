@@ -1,5 +1,12 @@
 import { createHmac } from 'node:crypto'
-import { type LoginOptions, type LoginProtection, type ProofChallenge, protectLogin } from '@sluice/http/login'
+import {
+  type LoginCheck,
+  type LoginOptions,
+  type LoginProtection,
+  type ProofChallenge,
+  type ProofOptions,
+  protectLogin,
+} from '@sluice/http/login'
 import { memoryBackend } from '@sluice/limiter-core'
 import { FakeClock, type SeededRandom } from '@sluice/testkit'
 
@@ -32,6 +39,8 @@ export interface Outcomes {
   knownDenied: number
   /** Attempts with the answer to a task of the page, which people did not wait for. */
   prepared: number
+  /** Attempts for which the application asked for its own check. */
+  checked: number
   /** Hashes that clients needed on average for the tasks that they solved. */
   work: number
 }
@@ -65,8 +74,13 @@ export async function simulate(
   return outcomes
 }
 
+/** Token of the check of the application, which bots cannot get. */
+const TOKEN = 'token of a person'
+
+export const check: LoginCheck = ({ token }) => token === TOKEN
+
 /** Tasks of the simulation are easy; `work` counts the hashes of the default difficulty. */
-const EASY = { bits: 1, maxBits: 5 }
+export const EASY: ProofOptions = { bits: 1, maxBits: 5 }
 const DEFAULT_BITS = 15
 
 async function decide(
@@ -82,12 +96,18 @@ async function decide(
   const proof = task === undefined || cookie !== undefined ? undefined : solve(task)
   if (proof !== undefined) outcomes.prepared++
   let attempt = await logins.attempt({ account, address, device: cookie, proof })
-  if (attempt.outcome === 'challenge') {
+  if (attempt.outcome === 'challenge' && attempt.challenge) {
     outcomes.challenged++
     if (cookie !== undefined) outcomes.knownChallenged++
-    if (client === 'bot' || !attempt.challenge) return
+    if (client === 'bot') return
     outcomes.work += 2 ** (attempt.challenge.bits + DEFAULT_BITS)
     attempt = await logins.attempt({ account, address, device: cookie, proof: solve(attempt.challenge) })
+  }
+  if (attempt.outcome === 'challenge' && !attempt.challenge) {
+    outcomes.checked++
+    if (client !== 'person') return
+    const next = await logins.taskFor(address)
+    attempt = await logins.attempt({ account, address, device: cookie, proof: next && solve(next), token: TOKEN })
   }
   if (attempt.outcome !== 'allow') {
     outcomes.denied++
@@ -110,7 +130,17 @@ export function solve({ text, bits }: ProofChallenge): string {
 }
 
 function noOutcomes(): Outcomes {
-  return { tries: 0, prepared: 0, hashed: 0, challenged: 0, denied: 0, knownChallenged: 0, knownDenied: 0, work: 0 }
+  return {
+    tries: 0,
+    prepared: 0,
+    checked: 0,
+    hashed: 0,
+    challenged: 0,
+    denied: 0,
+    knownChallenged: 0,
+    knownDenied: 0,
+    work: 0,
+  }
 }
 
 export interface PeopleOptions {

@@ -3,12 +3,12 @@ import {
   type Duration,
   headerText,
   integerFrom,
-  type MaybePromise,
+  optionalFunction,
   optionsOf,
   type PolicyInput,
   parseDuration,
 } from '@sluice/limiter-core/http'
-import type { FailureLimit, FailureLimits, LoginOptions, LoginRequest } from './login-options.ts'
+import type { FailureLimit, FailureLimits, LoginCheck, LoginOptions } from './login-options.ts'
 import { compileNetworks, type Network } from './networks.ts'
 import { DIFFICULTY, type ProofTerms, proofTerms } from './proof-of-work.ts'
 
@@ -23,6 +23,7 @@ export const POLICIES = [
   'device',
   'pressure',
   'slow-pressure',
+  'solved',
   'familiar',
 ] as const
 
@@ -35,12 +36,13 @@ export interface LoginTerms {
   readonly policies: readonly PolicyInput[]
   /** Counts the successes of an account in a window of `slowPressure`. */
   readonly credit: PolicyInput
-  /** Units of `pressure` per failure. A success gives one unit back. */
+  /** Units of `pressure` and `solved` per failure. A success gives one unit back. */
   readonly weight: number
   readonly networks: readonly Network[]
   readonly deviceTtlMs: number
-  readonly proof: ProofTerms
-  readonly check: ((request: LoginRequest) => MaybePromise<boolean>) | undefined
+  /** Undefined if the application checks all challenged clients. */
+  readonly proof: ProofTerms | undefined
+  readonly check: LoginCheck | undefined
 }
 
 const OPTIONS = [
@@ -77,7 +79,12 @@ export function compileLogin(options: LoginOptions): LoginTerms {
     throw badOption('protectLogin: usualFailures', usualFailures, 'a number from 0.001 to 1')
   }
   const weight = Math.round(1 / usualFailures)
-  const work = optionsOf('protectLogin: challenge', typeof challenge === 'function' ? {} : challenge, DIFFICULTY)
+  const isCheck = typeof challenge === 'function'
+  const work = optionsOf('protectLogin: challenge', isCheck ? { check: challenge } : challenge, [
+    ...DIFFICULTY,
+    'check',
+  ])
+  optionalFunction('protectLogin: challenge: check', work.check)
   const deviceTtlMs = deviceTtlOf(deviceTtl)
   const limits = {
     ...pair('account', given.account, [5, '1h'], [30, '1d']),
@@ -91,6 +98,7 @@ export function compileLogin(options: LoginOptions): LoginTerms {
     ...limits,
     pressure: { ...pressure, limit: pressure.limit * weight },
     'slow-pressure': { ...slow, limit: slow.limit * weight },
+    solved: { ...slow, limit: slow.limit * weight, algorithm: 'sliding-window' },
     familiar: { limit: RARELY_REACHED, window: deviceTtlMs, algorithm: 'fixed-window' },
   }
   return {
@@ -107,8 +115,8 @@ export function compileLogin(options: LoginOptions): LoginTerms {
     weight,
     networks: compileNetworks(networks),
     deviceTtlMs,
-    proof: proofTerms('protectLogin: challenge', work),
-    check: typeof challenge === 'function' ? challenge : undefined,
+    proof: isCheck ? undefined : proofTerms('protectLogin: challenge', work),
+    check: work.check,
   }
 }
 

@@ -2,9 +2,9 @@ import type { ProofChallenge } from './tasks.ts'
 
 /**
  * The failures that decided: of the account, the address, its network or the device. `pressure` and `slow-pressure`: of
- * all unknown devices together.
+ * all unknown devices together. `solved`: of those that had solved a task.
  */
-export type LoginReason = 'account' | 'address' | 'network' | 'device' | 'pressure' | 'slow-pressure'
+export type LoginReason = 'account' | 'address' | 'network' | 'device' | 'pressure' | 'slow-pressure' | 'solved'
 
 /** An attempt whose password may be checked. */
 export interface AllowedLogin {
@@ -26,7 +26,7 @@ export interface ChallengedLogin {
   readonly reason: LoginReason
   /** Time in ms after which an attempt without a check would be allowed, if no other attempts fail. */
   readonly retryAfterMs: number
-  /** The task of the built-in proof of work; undefined if `challenge` is a function. */
+  /** The task of the built-in proof of work; undefined if the client must pass the check of the application. */
   readonly challenge: ProofChallenge | undefined
 }
 

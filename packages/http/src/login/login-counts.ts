@@ -39,6 +39,14 @@ export interface LongestWait {
   readonly windows: number
 }
 
+/** Units of an attempt. Default: 1. */
+const COSTS: Readonly<Partial<Record<LoginPolicy, (terms: LoginTerms) => number>>> = {
+  pressure: ({ weight }) => weight,
+  'slow-pressure': ({ weight }) => weight,
+  solved: ({ weight }) => weight,
+  familiar: () => 0,
+}
+
 /** The counts of one form: failures by who caused them. */
 export class LoginCounts {
   readonly #terms: LoginTerms
@@ -54,7 +62,7 @@ export class LoginCounts {
     const observers = new Observers(options.observers, () => names)
     const failover = compileFailover(options)
     this.#terms = terms
-    this.#costs = POLICIES.map((policy) => (isPressure(policy) ? terms.weight : policy === 'familiar' ? 0 : 1))
+    this.#costs = POLICIES.map((policy) => COSTS[policy]?.(terms) ?? 1)
     const [policies] = openPolicies([[...terms.policies, terms.credit]], { backend, clock, scope })
     this.#isEnforced = policies.some(({ mode }) => mode === 'enforce')
     this.#limiter = new PolicyLimiter(policies.slice(0, -1), clock, observers, failover)
@@ -88,6 +96,11 @@ export class LoginCounts {
       denials: refused.filter(({ shadow }) => !shadow),
       challenges: isShadow ? [] : refused.filter(({ policy }) => deniesNothing(policy.name)),
     }
+  }
+
+  /** Whether the attempt is denied only because too many attempts fail after they have solved a task. */
+  isSolvedTooOften({ denials }: CountedAttempt): boolean {
+    return denials.length > 0 && denials.every(({ policy }) => this.#reasonOf(policy.name) === 'solved')
   }
 
   /** Returns the verdicts that would challenge an attempt with these keys. Counts nothing. */
@@ -124,9 +137,10 @@ export class LoginCounts {
     const credit = isFirst ? 1 : 0
     const pressure = (taken.pressure ?? 0) - (hasAdded ? this.#terms.weight : 0) - credit
     const slow = (taken['slow-pressure'] ?? 0) - credit
+    const solved = taken.solved === undefined ? 0 : taken.solved - credit
     const familiar = this.#isFamiliar(attempt) ? 0 : 1
     const all = { ...keys, pressure: ALL, 'slow-pressure': ALL }
-    await this.#charge(decision, all, { ...taken, pressure, 'slow-pressure': slow, familiar })
+    await this.#charge(decision, all, { ...taken, pressure, 'slow-pressure': slow, solved, familiar })
   }
 
   longestOf(verdicts: readonly PolicyVerdict[]): LongestWait {

@@ -14,6 +14,18 @@ export interface FailureLimits {
   readonly deny?: FailureLimit
 }
 
+/** A check of the application, for example a captcha. Returns whether the client has passed it; a rejection is false. */
+export type LoginCheck = (request: LoginRequest) => MaybePromise<boolean>
+
+/** Options of the built-in proof of work, and what follows it. */
+export interface LoginProofOptions extends ProofOptions {
+  /**
+   * Called for attempts that have solved a task, while more than `slowPressure` of these fail: then bots solve the tasks.
+   * Default: a proof of work is all that is asked.
+   */
+  readonly check?: LoginCheck | undefined
+}
+
 /** One attempt to log in. */
 export interface LoginRequest {
   /**
@@ -32,6 +44,8 @@ export interface LoginRequest {
   readonly version?: string | undefined
   /** Answer to a challenge that the client sent. Anything but a valid answer is ignored. */
   readonly proof?: unknown
+  /** For the check of the application, for example the token of a captcha. Not read by `protectLogin`. */
+  readonly token?: unknown
 }
 
 /** Options of `protectLogin`. */
@@ -74,10 +88,10 @@ export interface LoginOptions extends FailoverOptions {
    */
   readonly deviceTtl?: Duration
   /**
-   * What a challenged client must do. Default: a proof of work. A function returns whether the client has passed a check
-   * of the application, for example a captcha whose token is `request.proof`; a function that fails counts as false.
+   * What a challenged client must do. Default: a proof of work. A function is a check of the application instead. With
+   * `check`, it follows a proof of work that does not keep bots away.
    */
-  readonly challenge?: ProofOptions | ((request: LoginRequest) => MaybePromise<boolean>)
+  readonly challenge?: LoginProofOptions | LoginCheck
   /** Stores the counts. Default: the memory of this process. */
   readonly backend?: Backend
   /** Namespace of the counts on the backend, as for `createLimiter`. */

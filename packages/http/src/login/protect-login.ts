@@ -1,7 +1,7 @@
-import { clientKey, clockOf, joinedKey } from '@sluice/limiter-core/http'
+import { clientKey, clockOf, joinedKey, type PolicyVerdict } from '@sluice/limiter-core/http'
 import { compileLogin, type LoginTerms } from './compile-login.ts'
 import { DeviceCookies } from './device-cookies.ts'
-import type { AllowedLogin, LoginAttempt } from './login-attempt.ts'
+import type { AllowedLogin, ChallengedLogin, LoginAttempt } from './login-attempt.ts'
 import { ALL, type CountedAttempt, LoginCounts, type LoginKeys } from './login-counts.ts'
 import type { LoginOptions, LoginRequest } from './login-options.ts'
 import { networkOf } from './networks.ts'
@@ -39,7 +39,7 @@ class CountedLogins implements LoginProtection {
   readonly #terms: LoginTerms
   readonly #counts: LoginCounts
   readonly #devices: DeviceCookies
-  /** Undefined if the application checks clients itself. */
+  /** Undefined if the application checks all challenged clients. */
   readonly #proofs: ProofOfWork | undefined
 
   constructor(options: LoginOptions, terms: LoginTerms) {
@@ -49,7 +49,7 @@ class CountedLogins implements LoginProtection {
     // last, because they claim names that nothing would release if another option were invalid
     this.#counts = new LoginCounts(options, terms)
     try {
-      this.#proofs = terms.check ? undefined : new OneUseTasks(signer, terms.name, terms.proof, options)
+      this.#proofs = terms.proof && new OneUseTasks(signer, terms.name, terms.proof, options)
     } catch (error) {
       this.#counts.close()
       throw error
@@ -63,7 +63,9 @@ class CountedLogins implements LoginProtection {
     const known = { ...request, account }
     if (device !== undefined)
       return this.#decided(known, { device, familiar: familiarKey(account, address) }, undefined)
-    return this.#decided(known, this.#keysOf(account, address), await this.#solvedOf(account, request))
+    const solved = await this.#solvedOf(account, request)
+    const isCounted = solved !== undefined && this.#terms.check !== undefined
+    return this.#decided(known, { ...this.#keysOf(account, address), ...(isCounted && { solved: ALL }) }, solved)
   }
 
   async taskFor(address: string | undefined): Promise<ProofChallenge | undefined> {
@@ -79,7 +81,10 @@ class CountedLogins implements LoginProtection {
   }
 
   async #decided(request: LoginRequest, keys: LoginKeys, solved: Solved): Promise<LoginAttempt> {
-    const attempt = await this.#counts.take(keys)
+    const first = await this.#counts.take(keys)
+    const mustCheck = this.#counts.isSolvedTooOften(first)
+    if (mustCheck && !(await this.#isAccepted(request))) return this.#challenged(first.denials, undefined)
+    const attempt = mustCheck ? await this.#counts.take({ ...keys, solved: undefined }) : first
     const { denials, challenges } = attempt
     if (denials.length > 0) {
       const { reason, retryAfterMs } = this.#counts.longestOf(denials)
@@ -89,11 +94,16 @@ class CountedLogins implements LoginProtection {
     if (challenges.length === 0 || solved === 'challenge')
       return this.#allowed(attempt, request, solved === 'challenge')
     await this.#counts.addPressure(attempt)
-    const isPassed = solved === 'page' || (await this.#isAccepted(request))
+    const isPassed = solved === 'page' || (!this.#proofs && (await this.#isAccepted(request)))
     if (isPassed) return this.#allowed(attempt, request, true)
     await this.#counts.refund(attempt)
-    const { reason, retryAfterMs, windows } = this.#counts.longestOf(challenges)
-    const challenge = this.#proofs?.challenge(bindOf(request.account, request.address), windows)
+    return this.#challenged(challenges, bindOf(request.account, request.address))
+  }
+
+  /** Challenges a client to solve a task for `bind`; undefined: to pass the check of the application. */
+  #challenged(verdicts: readonly PolicyVerdict[], bind: string | undefined): ChallengedLogin {
+    const { reason, retryAfterMs, windows } = this.#counts.longestOf(verdicts)
+    const challenge = bind === undefined ? undefined : this.#proofs?.challenge(bind, windows)
     return { outcome: 'challenge', reason, retryAfterMs, challenge }
   }
 
