@@ -93,10 +93,15 @@ class CountedLogins implements LoginProtection {
     // the pressure of a challenge was added when the challenge was sent
     if (challenges.length === 0 || solved === 'challenge')
       return this.#allowed(attempt, request, solved === 'challenge')
-    await this.#counts.addPressure(attempt)
-    const isPassed = solved === 'page' || (!this.#proofs && (await this.#isAccepted(request)))
+    const mustSolve = this.#proofs !== undefined && solved === undefined
+    // one call of the backend
+    const [isPassed] = await Promise.all([
+      solved === 'page' || (!mustSolve && this.#isAccepted(request)),
+      this.#counts.addPressure(attempt),
+      mustSolve && this.#counts.refund(attempt),
+    ])
     if (isPassed) return this.#allowed(attempt, request, true)
-    await this.#counts.refund(attempt)
+    if (!mustSolve) await this.#counts.refund(attempt)
     return this.#challenged(challenges, bindOf(request.account, request.address))
   }
 
