@@ -29,10 +29,10 @@ test('the attacks reach the password hash as rarely as the table says, and peopl
   )
   // guesses, of which so many reach the hash, are challenged, are denied
   expect(cells).toEqual([
-    [100, 50, 50, 0],
-    [100, 5, 95, 0],
-    [100, 30, 70, 0],
-    [230, 200, 0, 30],
+    [60, 50, 10, 0],
+    [60, 5, 55, 0],
+    [60, 30, 30, 0],
+    [210, 200, 0, 10],
   ])
   expect(example.output).toMatch(/on the laptop that she used before +in, at once/)
   expect(example.output).toMatch(/on a new telephone +in, after a task that the page solved/)

@@ -25,22 +25,22 @@ const password = 'password1'
 const attacks: readonly Attack[] = [
   {
     name: 'many addresses, a guess at an account each',
-    guesses: 100,
+    guesses: 60,
     guess: (index) => ({ email: someone(index), password, address: each(index) }),
   },
   {
     name: "many addresses on Ada's account",
-    guesses: 100,
+    guesses: 60,
     guess: (index) => ({ email: ada.email, password, address: each(index) }),
   },
   {
     name: 'one address on many accounts',
-    guesses: 100,
+    guesses: 60,
     guess: (index) => ({ email: someone(index), password, address: one }),
   },
   {
     name: 'one address, whose bot solves the tasks',
-    guesses: 230,
+    guesses: 210,
     solves: true,
     guess: (index) => ({ email: someone(index), password, address: one }),
   },
