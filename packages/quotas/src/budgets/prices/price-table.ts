@@ -20,7 +20,8 @@ export interface PriceTableOptions {
 export interface PriceTable {
   /** Name of the unit for policies: `micro-usd`. */
   readonly unit: string
-  has(item: string): boolean
+  /** Whether an item has prices or, if `kind` is given, a price of this kind. */
+  has(item: string, kind?: string): boolean
   /**
    * Returns the cost of `usage` in millionths of a currency unit, an integer that is rounded up once. Throws
    * `SLUICE_BAD_COST` if the item or a kind has no price, or if a number of units is not an integer of 0 or more.
@@ -54,7 +55,7 @@ export function priceTable(options: PriceTableOptions): PriceTable {
   }
   return {
     unit: `micro-${currency.toLowerCase()}`,
-    has: (item) => prices.has(item),
+    has: (item, kind) => (kind === undefined ? prices.has(item) : prices.get(item)?.has(kind) === true),
     costOf,
     amount: (decimal) => safeNumber(microsOf('amount', decimal)),
   }

@@ -1,0 +1,78 @@
+import { RunCall } from '../run-call.ts'
+import { MeteredOutput, MeteredStream, type OutputPart } from './metered-output.ts'
+import type { ModelPrice } from './model-price.ts'
+import { fieldsOf } from './model-usage.ts'
+
+/** The parts of a request that budgets use. */
+interface ModelRequest {
+  readonly systemInstructions?: string | undefined
+  readonly input: unknown
+  readonly tools?: unknown
+  readonly outputType?: unknown
+  readonly modelSettings: object
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A `Model` of the OpenAI Agents SDK. */
+export interface AgentsModel {
+  getResponse(request: ModelRequest): Promise<object>
+  getStreamedResponse(request: ModelRequest): AsyncIterable<unknown>
+}
+
+/** A `ModelProvider` of the OpenAI Agents SDK. */
+export interface AgentsModelProvider {
+  getModel(name?: string): Promise<AgentsModel> | AgentsModel
+}
+
+/** Returns the methods of a model that hold the units of each call. */
+export function budgetedAgentsModel(model: AgentsModel, price: ModelPrice): AgentsModel {
+  const open = async (request: ModelRequest, isStreamed: boolean) => {
+    const { systemInstructions, input, tools, outputType, modelSettings, signal } = request
+    const estimated = price.inputOf(systemInstructions, input, tools, outputType)
+    const { maxTokens } = fieldsOf(modelSettings)
+    const call = await RunCall.open(price.level, price.plan(estimated, maxTokens, isStreamed), signal)
+    return { call, output: new MeteredOutput(call, price, estimated) }
+  }
+  return {
+    async getResponse(request) {
+      const { call, output } = await open(request, false)
+      try {
+        const modelSettings = { ...request.modelSettings, maxTokens: call.granted }
+        const response = await call.race(model.getResponse({ ...request, modelSettings, signal: call.signal }))
+        const { usage, output: items } = fieldsOf(response)
+        output.addWhole({ usage, text: items === undefined ? '' : JSON.stringify(items) })
+        await output.end()
+        return response
+      } catch (error) {
+        await output.fail()
+        throw error
+      }
+    },
+    async *getStreamedResponse(request) {
+      const { call, output } = await open(request, true)
+      const events = model.getStreamedResponse({ ...request, signal: call.signal })
+      const stream = new MeteredStream(events, call, output, readEvent)
+      let isComplete = false
+      try {
+        for (let next = await stream.next(); next; next = await stream.next()) yield next.part
+        isComplete = true
+      } finally {
+        if (!isComplete) await stream.cancel()
+      }
+    },
+  }
+}
+
+/** Reads an event of a stream: text, the end, or a raw event of the provider with the input of a tool or reasoning. */
+function readEvent(event: unknown): OutputPart {
+  const { type, delta, response, event: raw } = fieldsOf(event)
+  if (type === 'output_text_delta') return { text: typeof delta === 'string' ? delta : '' }
+  if (type === 'response_done') return { usage: fieldsOf(response).usage }
+  const { type: rawType, delta: rawDelta, choices } = fieldsOf(raw)
+  if (typeof rawType === 'string' && /arguments|reasoning/.test(rawType) && typeof rawDelta === 'string') {
+    return { text: rawDelta }
+  }
+  const calls = Array.isArray(choices) ? choices.map((one) => fieldsOf(fieldsOf(one).delta).tool_calls) : []
+  const inputs = calls.flat().map((one) => fieldsOf(fieldsOf(one).function).arguments)
+  return { text: inputs.filter((one) => typeof one === 'string').join('') }
+}

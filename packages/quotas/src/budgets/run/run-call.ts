@@ -1,0 +1,238 @@
+import type { Hold } from '@sluice/limiter-core'
+import { SluiceError } from '@sluice/limiter-core/backend'
+import { type Amounts, atLeastNothing, minus, NOTHING, plus } from './run-amounts.ts'
+import type { Denial, LevelCall, RunLevel } from './run-level.ts'
+
+/** What a call will use, as far as it is known. */
+export interface CallPlan {
+  /** Returns what the call uses with so many units of output. Grows with `output`. */
+  amountsOf(output: number): Amounts
+  /** Units of output to hold at first, and the fewest with which the call makes sense. */
+  readonly want: number
+  readonly least: number
+  /** Units of output by which the hold grows while the output streams. */
+  readonly step: number
+}
+
+/**
+ * A call of a run. It holds its units under all bounds of its budget before it starts, holds more while its output
+ * streams, and settles what it has used.
+ */
+export class RunCall implements LevelCall {
+  readonly #level: RunLevel
+  readonly #plan: CallPlan
+  readonly #controller = new AbortController()
+  /** Rejects when the call is aborted. */
+  readonly #aborted: Promise<never>
+  #reject: (reason: unknown) => void = () => {}
+  readonly #forget: () => void
+  #hold: Hold | undefined
+  #held: Amounts = NOTHING
+  #used: Amounts = NOTHING
+  #output = 0
+  /** Units of output that are held. */
+  granted = 0
+  #isActive = false
+  #hasEnded = false
+  /** Whether the call continues beyond a bound, because it may finish. */
+  #isUnheld = false
+  #stopTimer: (() => void) | undefined
+  #aborting: () => void = () => {}
+
+  /**
+   * Starts a call as soon as its units are held. It waits while other calls of the run hold units that they may return.
+   * Rejects with `SLUICE_BUDGET_EXHAUSTED`, with the reason of `signal`, and with `SLUICE_BACKEND_FAILED`.
+   */
+  static async open(level: RunLevel, plan: CallPlan, signal?: AbortSignal): Promise<RunCall> {
+    signal?.throwIfAborted()
+    if (level.end) throw level.end
+    const call = new RunCall(level, plan, signal)
+    try {
+      await call.#begin(plan.least, plan.want)
+      call.#count(plan.amountsOf(0))
+    } catch (error) {
+      await call.end(NOTHING)
+      throw error
+    }
+    call.#renewLater()
+    return call
+  }
+
+  private constructor(level: RunLevel, plan: CallPlan, signal: AbortSignal | undefined) {
+    this.#level = level
+    this.#plan = plan
+    this.#aborted = new Promise((_resolve, reject) => {
+      this.#reject = reject
+    })
+    // a call that nothing awaits may be aborted
+    this.#aborted.catch(() => {})
+    const abort = (): void => this.abort(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    this.#forget = () => signal?.removeEventListener('abort', abort)
+    level.enter(this)
+    this.#setActive(true)
+  }
+
+  /** Aborted when the budget ends, or when the caller aborts the call. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** What the call has used so far. */
+  get used(): Amounts {
+    return this.#used
+  }
+
+  abort(reason: unknown): void {
+    if (this.#hasEnded) return
+    this.#reject(reason)
+    this.#controller.abort(reason)
+    this.#aborting()
+  }
+
+  /** Sets what runs when the call is aborted, also if nothing awaits its output. */
+  onAbort(run: () => void): void {
+    this.#aborting = run
+    if (this.#controller.signal.aborted) run()
+  }
+
+  /** Resolves like `work`, or rejects when the call is aborted. */
+  race<T>(work: PromiseLike<T> | T): Promise<T> {
+    return Promise.race([this.#aborted, work])
+  }
+
+  /** Counts output that was received. Rejects when a bound is reached, or when the call was aborted. */
+  async add(output: number): Promise<void> {
+    this.#controller.signal.throwIfAborted()
+    this.#output += output
+    const whole = Math.ceil(this.#output)
+    this.#count(this.#plan.amountsOf(whole))
+    if (whole <= this.granted || this.#isUnheld) return
+    await this.#extend(whole, whole + this.#plan.step)
+  }
+
+  /** Settles what the call has used. Default: what was counted so far. Only the first call has an effect. */
+  async end(actual: Amounts = this.#used): Promise<void> {
+    if (this.#hasEnded) return
+    this.#count(actual)
+    this.#addSlack(minus(actual, this.#held))
+    this.#hasEnded = true
+    this.#stopTimer?.()
+    this.#forget()
+    try {
+      await this.#hold?.settle(this.#level.costs(actual))
+    } finally {
+      this.#setActive(false)
+      this.#level.leave(this)
+    }
+  }
+
+  /** Sets what the call has used so far. */
+  #count(used: Amounts): void {
+    const more = minus(used, this.#used)
+    this.#used = used
+    this.#level.spend(more)
+    this.#addSlack(minus(NOTHING, more))
+  }
+
+  /** Adds to what the level holds for streams, which can be cut off, and what they have not used. */
+  #addSlack(more: Amounts): void {
+    if (this.#plan.step > 0) this.#level.addSlack(more)
+  }
+
+  /** Holds `want` units of output, or at least `least`, before the call starts. */
+  async #begin(least: number, want: number): Promise<void> {
+    const level = this.#level
+    for (;;) {
+      this.#controller.signal.throwIfAborted()
+      if (level.end) throw level.end
+      const seen = level.run.changes.count
+      const exceeded = level.exceeded(this.#plan.amountsOf(least))
+      const denied = exceeded ? [exceeded] : await this.#tryHold(want)
+      this.#setActive(denied.length === 0)
+      if (denied.length === 0) return
+      // nothing returns units to this bound
+      const final = exceeded ?? denied.find((one) => one.level.active === 0)
+      const less = final && !exceeded ? this.#fitting(least, want, denied) : undefined
+      if (less !== undefined) {
+        if ((await this.#tryHold(less)).length > 0) continue
+        this.#setActive(true)
+        return
+      }
+      if (!final) await this.race(level.run.changes.after(seen))
+      else if (!(await this.race(final.level.exhaust(final.kind)))) throw level.end
+    }
+  }
+
+  /** Holds more units while output streams: up to `want`, and at least `least`, which have been used. */
+  async #extend(least: number, want: number): Promise<void> {
+    for (;;) {
+      const exceeded = this.#level.exceeded(NOTHING)
+      const denied = exceeded ? [exceeded] : await this.#tryHold(want)
+      if (denied.length === 0) return
+      const less = exceeded ? undefined : this.#fitting(least, want, denied)
+      if (less !== undefined && (await this.#tryHold(less)).length === 0) return
+      // other streams of this process hold what this stream has used, and can be cut off later
+      if (!exceeded && less === undefined && denied.every(({ level, kind }) => level.slack[kind] >= 0)) return
+      if (less !== undefined) continue
+      const [at] = denied
+      if (await this.race(at.level.exhaust(at.kind))) continue
+      // the signal is aborted unless running calls may finish
+      this.#controller.signal.throwIfAborted()
+      this.#isUnheld = true
+      return
+    }
+  }
+
+  /** Holds `output` units of output. Returns the bounds that deny it. */
+  async #tryHold(output: number): Promise<readonly Denial[]> {
+    const amounts = this.#plan.amountsOf(output)
+    const more = atLeastNothing(minus(amounts, this.#held))
+    const hold = this.#hold ?? (await this.#level.hold(more))
+    const fits = this.#hold ? await this.#hold.extend(this.#level.costs(more)) : hold.allowed
+    if (fits) {
+      this.#hold = hold
+      this.#held = plus(this.#held, more)
+      this.#addSlack(more)
+      this.granted = output
+      return []
+    }
+    // an aborted call may have been settled meanwhile
+    this.#controller.signal.throwIfAborted()
+    const denied = this.#level.denials(hold)
+    if (denied.length > 0 && hold.decision.counted) return denied
+    throw new SluiceError('SLUICE_BACKEND_FAILED', `budget '${this.#level.path}': the backend did not answer in time`)
+  }
+
+  /** Returns the most units of output, from `least` and below `want`, that fit into what is left. */
+  #fitting(least: number, want: number, denied: readonly Denial[]): number | undefined {
+    const fits = (output: number): boolean => {
+      const more = minus(this.#plan.amountsOf(output), this.#held)
+      return denied.every(({ kind, remaining }) => more[kind] <= remaining)
+    }
+    if (!fits(least)) return undefined
+    let most = least
+    let tooMany = want
+    while (tooMany - most > 1) {
+      const middle = Math.floor((most + tooMany) / 2)
+      if (fits(middle)) most = middle
+      else tooMany = middle
+    }
+    return most
+  }
+
+  #setActive(isActive: boolean): void {
+    if (this.#isActive === isActive) return
+    this.#isActive = isActive
+    this.#level.addActive(isActive ? 1 : -1)
+  }
+
+  /** Holds the units again before their time is over. */
+  #renewLater(): void {
+    const { timers, holdMs } = this.#level.run
+    this.#stopTimer = timers.after(holdMs / 2, () => {
+      Promise.resolve(this.#hold?.extend(this.#level.costs(NOTHING))).catch(() => {})
+      this.#renewLater()
+    })
+  }
+}
