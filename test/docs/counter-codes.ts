@@ -8,6 +8,7 @@ import { createGossip, type GossipPeer, gossipCounters } from '@sluice/gossip'
 import { createLimiter } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { createQuotas, quota, waterfall } from '@sluice/quotas'
+import { runBudget } from '@sluice/quotas/budgets'
 import { FolderLock } from '../../packages/counters/src/postgres/folder-lock.ts'
 import type { RuntimeCode } from './runtime-codes.ts'
 
@@ -43,6 +44,7 @@ export const counterCodes: readonly RuntimeCode[] = [
   ['SLUICE_SKETCH_MISMATCH', () => rejected(countsOtherwise)],
   ['SLUICE_NO_RESERVATION', () => rejected(postsNothing)],
   ['SLUICE_UNKNOWN_TAKE', () => rejected(refundsNothing)],
+  ['SLUICE_BUDGET_EXHAUSTED', () => rejected(callsTooOften)],
   ['SLUICE_FOLDER_IN_USE', () => rejected(opensTwice, createCounters({ ledger: new MemoryLedger(systemClock) }))],
 ]
 
@@ -94,6 +96,13 @@ async function refundsNothing(): Promise<void> {
   const quotas = createQuotas(new MemoryLedger(systemClock))
   const plan = waterfall([quota({ limit: 10, per: 'day', backend: quotas })])
   await plan.refund('acme', 1, 'unknown').finally(() => quotas.close())
+}
+
+async function callsTooOften(): Promise<void> {
+  const budget = runBudget({ calls: 1 })
+  const tool = budget.guard(() => 'found', { name: 'search' })
+  await tool()
+  await tool().finally(() => budget.close())
 }
 
 async function fills(counters: Counters): Promise<void> {

@@ -101,7 +101,7 @@ describe('an invalid option', () => {
     [undefined, 'SLUICE_BAD_OPTION: limitTools: expected an object of options, received undefined'],
     [
       {},
-      'SLUICE_BAD_OPTION: limitTools: expected at least one of rateLimit, inflightLimit, tools, requests, received none',
+      'SLUICE_BAD_OPTION: limitTools: expected at least one of rateLimit, inflightLimit, tools, requests, budget, received none',
     ],
     [{ limit: 1 }, 'SLUICE_BAD_OPTION: limitTools: expected limit in rateLimit: { … }, '],
     [{ rateLimit: { limit: 0, window: '1m' } }, 'SLUICE_BAD_LIMIT: limitTools: '],

@@ -8,6 +8,7 @@ import * as koa from '@sluice/koa'
 import { createInflightLimiter, createLimiter, memoryBackend, waitFor } from '@sluice/limiter-core'
 import { SluiceModule } from '@sluice/nest'
 import * as nodeHttp from '@sluice/node-http'
+import { runBudget } from '@sluice/quotas/budgets'
 import * as redis from '@sluice/redis'
 import { redisUniques } from '@sluice/redis/uniques'
 import * as sketches from '@sluice/sketches'
@@ -67,6 +68,9 @@ export const OWNERS: Readonly<Record<string, Owner>> = {
   createInflightLimiter: { build: createInflightLimiter as Build, base: { limit: 1 } },
   memoryBackend: { build: memoryBackend as Build },
   clusterBackend: { build: clusterBackend as Build },
+  runBudget: { build: runBudget as Build, base: { calls: 1 } },
+  'child of a run budget': { build: (options) => runBudget({ calls: 9 }).child(options), base: { calls: 1 } },
+  'loops of a run budget': { build: (loops) => runBudget({ calls: 9, loops }), base: { repeats: 3 } },
   rateLimit: { build: (options) => new RateGate(options), base: POLICY },
   'rateLimit with policies': { build: (options) => new RateGate(options), base: { policies: [POLICY] } },
   'rateLimit with plans': {

@@ -10,4 +10,5 @@ export {
 } from './limit-tools.ts'
 export type { LimitableServer } from './limited-server.ts'
 export type { CallAuth, McpCall, McpRequest, PrincipalHook } from './mcp-call.ts'
+export type { ToolBudget, ToolBudgetOption } from './tool-budget.ts'
 export type { CallReply, CallResult } from './tool-exchange.ts'

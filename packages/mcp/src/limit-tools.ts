@@ -5,7 +5,9 @@ import {
   errorAt,
   type InflightLimitOptions,
   LIMIT_PLACES,
+  LimiterReport,
   LimitLayer,
+  Observers,
   oneOf,
   optionalFunction,
   optionsOf,
@@ -16,6 +18,7 @@ import {
 import { type CallLayer, CallLimiter, type CallTarget } from './call-limiter.ts'
 import { type LimitableServer, limitHandlers } from './limited-server.ts'
 import type { McpCall, PrincipalHook, RawRequest } from './mcp-call.ts'
+import { checkBudget, type ToolBudgetOption } from './tool-budget.ts'
 import type { CallReply } from './tool-exchange.ts'
 
 /** Options that describe HTTP headers and proxies, which MCP does not have. */
@@ -58,6 +61,11 @@ export interface LimitToolsOptions extends Omit<CallLimits, 'skipLimits'>, Omit<
    */
   readonly principal?: PrincipalHook | undefined
   /**
+   * The budget of the run in which tools are called, or a function that returns it, after the limits have allowed the
+   * call. If the budget does not allow a call, the call is denied. A function that fails denies it, too.
+   */
+  readonly budget?: ToolBudgetOption | undefined
+  /**
    * How a tool call is denied: with a tool result that has `isError`, which models read, or with a JSON-RPC error.
    * Default: `result`.
    */
@@ -83,6 +91,7 @@ const OPTIONS = [
   'tools',
   'requests',
   'principal',
+  'budget',
   'error',
   'backend',
   'onBackendError',
@@ -97,7 +106,7 @@ const HTTP_OPTIONS: readonly HttpOption[] = ['headers', 'headersOn', 'legacy', '
  * per process, and apply them to each server that the process creates. Throws coded errors for invalid options.
  */
 export function limitTools(options: LimitToolsOptions): ToolLimits {
-  const { rateLimit, inflightLimit, tools = {}, requests = {}, principal, error = 'result' } = checked(options)
+  const { rateLimit, inflightLimit, tools = {}, requests = {}, principal, budget, error = 'result' } = checked(options)
   const root: CallLayer = LimitLayer.root<McpCall, CallReply>([], compileSharedOptions(options))
   try {
     const base = layerBelow(root, { rateLimit, inflightLimit }, CALL, 'limitTools')
@@ -116,9 +125,11 @@ export function limitTools(options: LimitToolsOptions): ToolLimits {
     const anyTool: CallTarget = { layer: base, route: undefined }
     const targetOf = ({ method, params }: RawRequest): CallTarget | undefined => {
       const target = method === CALL ? (targets.get(String(params?.name)) ?? anyTool) : others.get(method)
-      return target && target.layer.limits.length > 0 ? target : undefined
+      const isLimited = Number(target?.layer.limits.length) > 0 || (budget !== undefined && method === CALL)
+      return isLimited ? target : undefined
     }
-    const limiter = new CallLimiter({ principal, protocolErrors: error === 'protocol' })
+    const report = new LimiterReport(new Observers(options.observers), () => ['tools'])
+    const limiter = new CallLimiter({ principal, protocolErrors: error === 'protocol', budget, report })
     const methods = [CALL, ...others.keys()]
     return {
       apply: (server) => limitHandlers(server, methods, targetOf, limiter),
@@ -131,17 +142,17 @@ export function limitTools(options: LimitToolsOptions): ToolLimits {
 }
 
 function checked(options: LimitToolsOptions): LimitToolsOptions {
-  const { rateLimit, inflightLimit, tools, requests, principal, error } = optionsOf(
+  const { rateLimit, inflightLimit, tools, requests, principal, budget, error } = optionsOf(
     'limitTools',
     options,
     OPTIONS,
     LIMIT_PLACES,
   )
-  const given = [rateLimit, inflightLimit, tools, requests]
+  const given = [rateLimit, inflightLimit, tools, requests, budget]
   if (given.every((one) => one === undefined)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      'limitTools: expected at least one of rateLimit, inflightLimit, tools, requests, received none of them',
+      'limitTools: expected at least one of rateLimit, inflightLimit, tools, requests, budget, received none of them',
     )
   }
   for (const [name, value] of Object.entries({ tools, requests })) {
@@ -153,6 +164,7 @@ function checked(options: LimitToolsOptions): LimitToolsOptions {
     throw badOption(`limitTools: requests.${CALL}`, requests[CALL], 'limits of tools in rateLimit or tools')
   }
   optionalFunction('limitTools: principal', principal)
+  checkBudget(budget)
   if (error !== undefined) oneOf('limitTools: error', error, ['result', 'protocol'])
   return options
 }

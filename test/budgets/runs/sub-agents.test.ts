@@ -16,7 +16,7 @@ async function agent(budget: RunBudget, model: FakeModel, calls: number): Promis
 
 test('20 parallel sub-agents spend at most $0.50 and one chunk each', async () => {
   const used: number[] = []
-  await eachSeed(3, async (_random, seed) => {
+  await eachSeed(2, async (_random, seed) => {
     const clock = new FakeClock()
     const model = new FakeModel({ clock, seed })
     const budget = runBudget({ usd: 0.5, prices, clock })
@@ -82,7 +82,7 @@ function grown(root: RunBudget, limit: number, random: SeededRandom): Node[] {
 
 test('in random trees of budgets, bills add up to the micro-unit, and no bound is exceeded', async () => {
   let ended = 0
-  await eachSeed(60, async (random) => {
+  await eachSeed(30, async (random) => {
     const clock = new FakeClock()
     const limit = 1_000 + random.whole(50_000)
     const root = runBudget({ usd: (limit / 1e6).toFixed(6), calls: 60, clock })
@@ -139,5 +139,5 @@ test('in random trees of budgets, bills add up to the micro-unit, and no bound i
     clock.advance(200)
     expect(clock.pending).toBe(0)
   })
-  expect(ended).toBeGreaterThan(100)
+  expect(ended).toBeGreaterThan(50)
 })

@@ -6,13 +6,14 @@ export {
 } from './learned/learned-reserve.ts'
 export type { ReserveStats } from './learned/reserve-class.ts'
 export { type Prices, type PriceTable, type PriceTableOptions, priceTable, type Usage } from './prices/price-table.ts'
-export { BudgetExhausted, type RunBound, type RunEnd } from './run/run-end.ts'
+export { runBudget } from './run/create-run-budget.ts'
 export {
+  type GuardOptions,
   type RunAmounts,
   RunBudget,
   type RunReport,
-  runBudget,
   type WorkCost,
   type WorkOptions,
 } from './run/run-budget.ts'
+export { BudgetExhausted, type RunBound, type RunEnd } from './run/run-end.ts'
 export type { ChildOptions, LoopOptions, OnExhausted, RunBounds, RunBudgetOptions } from './run/run-options.ts'

@@ -1,24 +1,13 @@
-import { memoryBackend } from '@sluice/limiter-core'
-import { badOption, clockOf, integerFrom, kindOf, type MaybePromise, parseDuration } from '@sluice/limiter-core/backend'
+import { badOption, kindOf, type MaybePromise, optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
 import { type AgentsModel, type AgentsModelProvider, budgetedAgentsModel } from './models/agents-model.ts'
 import { budgetedModel, type LanguageModel } from './models/language-model.ts'
 import { ModelPrice } from './models/model-price.ts'
+import { fieldsOf } from './models/model-usage.ts'
 import { type Amounts, decimalOf, NOTHING } from './run-amounts.ts'
 import { type CallPlan, RunCall } from './run-call.ts'
-import { RunChanges, type RunContext } from './run-context.ts'
 import { BudgetExhausted, type RunEnd } from './run-end.ts'
 import { RunLevel } from './run-level.ts'
-import {
-  type ChildOptions,
-  checkedChildOptions,
-  checkedRunOptions,
-  holdMsOf,
-  limitsOf,
-  loopsOf,
-  type RunBounds,
-  type RunBudgetOptions,
-  shareOf,
-} from './run-options.ts'
+import { type ChildOptions, checkedChildOptions, limitsOf, loopsOf, type RunBounds, shareOf } from './run-options.ts'
 import { withMethods } from './with-methods.ts'
 
 /** What a budget and its children have spent, including running calls, or have left. */
@@ -55,6 +44,15 @@ export interface WorkOptions<Args, Result> {
   readonly settle?: ((result: Result) => WorkCost) | undefined
   /** Aborts the call. */
   readonly signal?: AbortSignal | undefined
+}
+
+/** Options of a guarded function. */
+export interface GuardOptions<Args extends readonly unknown[], Result>
+  extends Pick<WorkOptions<unknown, Result>, 'cost' | 'settle'> {
+  /** Name of the tool, for the detection of loops. Default: the name of the function. */
+  readonly name?: string | undefined
+  /** Returns what is equal for repeated calls. Default: all arguments. */
+  readonly compare?: ((...args: Args) => unknown) | undefined
 }
 
 /** The budget of a run or of a part of it. */
@@ -193,14 +191,30 @@ export class RunBudget {
     }
   }
 
-  /** Returns a function whose calls are calls of this budget. Default name: that of the function. */
+  /** Returns a function whose calls are calls of this budget. Throws `SLUICE_BAD_OPTION`. */
   guard<Args extends readonly unknown[], Result>(
     work: (...args: Args) => MaybePromise<Result>,
-    options: Partial<Omit<WorkOptions<Args, Result>, 'args' | 'signal'>> = {},
+    options: GuardOptions<Args, Result> = {},
   ): (...args: Args) => Promise<Awaited<Result>> {
     if (typeof work !== 'function') throw badOption('guard', kindOf(work), 'a function')
+    const { compare, ...others } = optionsOf('guard', options, ['name', 'cost', 'settle', 'compare'])
+    optionalFunction('guard: compare', compare)
     const name = options.name ?? (work.name || 'function')
-    return (...args) => this.call({ ...options, name, args }, () => work(...args))
+    return (...args) => this.call({ ...others, name, args: compare ? compare(...args) : args }, () => work(...args))
+  }
+
+  /**
+   * Returns tools of the AI SDK whose `execute` is guarded. Calls with the same input are repeated calls. Tools without
+   * `execute` are returned as they are.
+   */
+  tools<Tools extends object>(tools: Tools): Tools {
+    const guarded = Object.entries(tools).map(([name, tool]) => {
+      const { execute } = fieldsOf(tool)
+      if (typeof execute !== 'function') return [name, tool]
+      const work = (...args: readonly unknown[]): unknown => execute.apply(tool, args)
+      return [name, { ...tool, execute: this.guard(work, { name, compare: (input) => input }) }]
+    })
+    return Object.fromEntries(guarded) as Tools
   }
 
   /** Ends the budget: aborts running calls, and rejects further ones. Resolves when their units are settled. */
@@ -217,47 +231,6 @@ export class RunBudget {
 interface ToolCall {
   readonly name: string
   readonly arguments?: unknown
-}
-
-/**
- * Creates the budget of a run, a hard bound in dollars, tokens, calls and seconds. Throws `SLUICE_BAD_OPTION` and
- * `SLUICE_BAD_DURATION`.
- */
-export function runBudget(options: RunBudgetOptions): RunBudget {
-  const given = checkedRunOptions(options)
-  const { clock, signal, onExhausted = 'abort', countTokens = utf8Tokens, deadlineMs = 5_000, observers = [] } = given
-  const limits = limitsOf('runBudget', given)
-  const keepMs = Math.max(parseDuration(given.keepMs ?? '1d', 'runBudget: keepMs'), 2 * (limits.ms ?? 0))
-  const run: RunContext = {
-    id: given.id ?? crypto.randomUUID(),
-    prices: given.prices,
-    onExhausted,
-    maxOutputTokens: integerFrom('runBudget: maxOutputTokens', given.maxOutputTokens ?? 4_096, 1),
-    streamTokens: integerFrom('runBudget: streamTokens', given.streamTokens ?? 64, 1),
-    countTokens,
-    backend: given.backend ?? memoryBackend(clock ? { clock } : {}),
-    clock,
-    timers: clockOf(clock),
-    deadlineMs,
-    holdMs: holdMsOf(given.maxHoldMs),
-    keepMs,
-    observers,
-    changes: new RunChanges(),
-  }
-  // after `keepMs` the backend would start anew
-  const level = new RunLevel(run, { ms: keepMs, ...limits }, loopsOf('runBudget', given.loops))
-  const abort = (): void =>
-    level.stop(new BudgetExhausted({ bound: 'signal', budget: level.path }, { cause: signal?.reason }))
-  if (signal?.aborted) abort()
-  else signal?.addEventListener('abort', abort, { once: true })
-  return new RunBudget(level, () => signal?.removeEventListener('abort', abort))
-}
-
-const encoder = new TextEncoder()
-
-/** Estimates tokens as a quarter of the UTF-8 bytes. */
-function utf8Tokens(text: string): number {
-  return encoder.encode(text).length / 4
 }
 
 function workPlan(amounts: Amounts): CallPlan {

@@ -1,7 +1,8 @@
 import type { Hold } from '@sluice/limiter-core'
 import { SluiceError } from '@sluice/limiter-core/backend'
 import { type Amounts, atLeastNothing, minus, NOTHING, plus } from './run-amounts.ts'
-import type { Denial, LevelCall, RunLevel } from './run-level.ts'
+import type { LevelCall, RunLevel } from './run-level.ts'
+import type { Denial } from './run-limiter.ts'
 
 /** What a call will use, as far as it is known. */
 export interface CallPlan {
@@ -48,7 +49,9 @@ export class RunCall implements LevelCall {
     if (level.end) throw level.end
     const call = new RunCall(level, plan, signal)
     try {
-      await call.#begin(plan.least, plan.want)
+      while (!(await call.#tryBegin())) {
+        // the units of another call have returned, or the bound was raised
+      }
       call.#count(plan.amountsOf(0))
     } catch (error) {
       await call.end(NOTHING)
@@ -108,7 +111,9 @@ export class RunCall implements LevelCall {
     const whole = Math.ceil(this.#output)
     this.#count(this.#plan.amountsOf(whole))
     if (whole <= this.granted || this.#isUnheld) return
-    await this.#extend(whole, whole + this.#plan.step)
+    while (!(await this.#tryExtend(whole))) {
+      // the bound was raised, or another process was faster
+    }
   }
 
   /** Settles what the call has used. Default: what was counted so far. Only the first call has an effect. */
@@ -140,52 +145,54 @@ export class RunCall implements LevelCall {
     if (this.#plan.step > 0) this.#level.addSlack(more)
   }
 
-  /** Holds `want` units of output, or at least `least`, before the call starts. */
-  async #begin(least: number, want: number): Promise<void> {
+  /** Holds the first units. Resolves with false if that has to be tried again. */
+  async #tryBegin(): Promise<boolean> {
+    this.#controller.signal.throwIfAborted()
     const level = this.#level
-    for (;;) {
-      this.#controller.signal.throwIfAborted()
-      if (level.end) throw level.end
-      const seen = level.run.changes.count
-      const exceeded = level.exceeded(this.#plan.amountsOf(least))
-      const denied = exceeded ? [exceeded] : await this.#tryHold(want)
-      this.#setActive(denied.length === 0)
-      if (denied.length === 0) return
-      // nothing returns units to this bound
-      const final = exceeded ?? denied.find((one) => one.level.active === 0)
-      const less = final && !exceeded ? this.#fitting(least, want, denied) : undefined
-      if (less !== undefined) {
-        if ((await this.#tryHold(less)).length > 0) continue
-        this.#setActive(true)
-        return
-      }
-      if (!final) await this.race(level.run.changes.after(seen))
-      else if (!(await this.race(final.level.exhaust(final.kind)))) throw level.end
+    if (level.end) throw level.end
+    const { least, want } = this.#plan
+    const seen = level.run.changes.count
+    const exceeded = level.exceeded(this.#plan.amountsOf(least))
+    if (exceeded) return this.#reached(exceeded)
+    const denied = await this.#tryHold(want)
+    // bounds to which no other call will return units
+    this.#setActive(false)
+    const final = denied.filter((one) => one.level.active === 0)
+    const less = final.length > 0 ? this.#fitting(least, want, final) : undefined
+    if (final.length > 0 && less === undefined) return this.#reached(final[0])
+    const others = less === undefined ? denied : await this.#tryHold(less)
+    if (others.length === 0) {
+      this.#setActive(true)
+      return true
     }
+    if (others.some((one) => one.level.active > 0)) await this.race(level.run.changes.after(seen))
+    return false
   }
 
-  /** Holds more units while output streams: up to `want`, and at least `least`, which have been used. */
-  async #extend(least: number, want: number): Promise<void> {
-    for (;;) {
-      const exceeded = this.#level.exceeded(NOTHING)
-      const denied = exceeded ? [exceeded] : await this.#tryHold(want)
-      if (denied.length === 0) return
-      const less = exceeded ? undefined : this.#fitting(least, want, denied)
-      if (less !== undefined && (await this.#tryHold(less)).length === 0) return
-      // other streams of this process hold what this stream has used, and can be cut off later
-      if (!exceeded && less === undefined && denied.every(({ level, kind }) => level.slack[kind] >= 0)) return
-      if (less !== undefined) continue
-      const [at] = denied
-      if (await this.race(at.level.exhaust(at.kind))) continue
-      // the signal is aborted unless running calls may finish
-      this.#controller.signal.throwIfAborted()
-      this.#isUnheld = true
-      return
-    }
+  /** Holds more units while output streams. `used`: units of output so far. Resolves with false to try again. */
+  async #tryExtend(used: number): Promise<boolean> {
+    const exceeded = this.#level.exceeded(NOTHING)
+    if (exceeded) return this.#reached(exceeded)
+    const want = used + this.#plan.step
+    const denied = await this.#tryHold(want)
+    if (denied.length === 0) return true
+    const less = this.#fitting(used, want, denied)
+    if (less !== undefined) return (await this.#tryHold(less)).length === 0
+    // other streams of this process hold what this stream has used, and can be cut off later
+    return denied.every(({ level, kind }) => level.slack[kind] >= 0) || this.#reached(denied[0])
+  }
+
+  /** Called when a bound is reached. Resolves with false if it was raised, and with true if the call may finish. */
+  async #reached({ level, kind }: Denial<RunLevel>): Promise<boolean> {
+    if (await this.race(level.exhaust(kind))) return false
+    this.#controller.signal.throwIfAborted()
+    if (!this.#hold) throw this.#level.end
+    this.#isUnheld = true
+    return true
   }
 
   /** Holds `output` units of output. Returns the bounds that deny it. */
-  async #tryHold(output: number): Promise<readonly Denial[]> {
+  async #tryHold(output: number): Promise<readonly Denial<RunLevel>[]> {
     const amounts = this.#plan.amountsOf(output)
     const more = atLeastNothing(minus(amounts, this.#held))
     const hold = this.#hold ?? (await this.#level.hold(more))
@@ -205,7 +212,7 @@ export class RunCall implements LevelCall {
   }
 
   /** Returns the most units of output, from `least` and below `want`, that fit into what is left. */
-  #fitting(least: number, want: number, denied: readonly Denial[]): number | undefined {
+  #fitting(least: number, want: number, denied: readonly Denial<RunLevel>[]): number | undefined {
     const fits = (output: number): boolean => {
       const more = minus(this.#plan.amountsOf(output), this.#held)
       return denied.every(({ kind, remaining }) => more[kind] <= remaining)

@@ -1,28 +1,14 @@
-import {
-  createLimiter,
-  type Hold,
-  type Limiter,
-  type MaybePromise,
-  type ObservedLimiter,
-  type Observer,
-  type PolicyInput,
-} from '@sluice/limiter-core'
+import type { Hold, MaybePromise } from '@sluice/limiter-core'
 import { LoopDetector } from './loop-detector.ts'
 import { AMOUNT_KINDS, type AmountKind, type Amounts, NOTHING, plus } from './run-amounts.ts'
 import type { RunContext } from './run-context.ts'
 import { BudgetExhausted, type RunEnd, shownLimit } from './run-end.ts'
+import { type BoundPolicy, type Denial, RunLimiter } from './run-limiter.ts'
 import { type Limits, type LoopLimits, limitsOf, type RunBounds } from './run-options.ts'
 
 /** A call in progress. */
 export interface LevelCall {
   abort(reason: unknown): void
-}
-
-/** A bound of a budget that denies units, and what it has left. */
-export interface Denial {
-  readonly level: RunLevel
-  readonly kind: AmountKind
-  readonly remaining: number
 }
 
 /** A bound that no policy can have more of, for budgets that bound other things. */
@@ -40,7 +26,7 @@ export class RunLevel {
   readonly path: string
   readonly children: RunLevel[] = []
   /** Running calls of this level and of its children. */
-  readonly calls = new Set<LevelCall>()
+  readonly calls: Set<LevelCall> = new Set()
   /** Number of running calls that do not wait for units. */
   active = 0
   /** What calls have used, including running ones. */
@@ -51,35 +37,29 @@ export class RunLevel {
   readonly loops: LoopDetector | undefined
   /** Limits of loops, for children. */
   readonly ownLoops: LoopLimits | undefined
-  /** As they were configured. Limiters with a count in common need the same limit. */
-  readonly #configured: Limits
   readonly #limits: Limits
   readonly #controller = new AbortController()
-  readonly #limiter: Limiter
-  readonly #bounds: ReadonlyMap<string, readonly [RunLevel, AmountKind]>
-  #observed: ObservedLimiter | undefined
+  readonly #bounds: readonly BoundPolicy<RunLevel>[]
+  readonly #limiter: RunLimiter<RunLevel>
   #asking: Promise<boolean> | undefined
   readonly #startedAt: number
   #stopTimer: (() => void) | undefined
 
-  constructor(run: RunContext, limits: Limits, loops: LoopLimits | undefined, parent?: RunLevel, name = RUN) {
+  constructor(run: RunContext, limits: Limits, loops: LoopLimits | undefined, parent?: RunLevel, name: string = RUN) {
     this.run = run
     this.parent = parent
     this.path = parent?.parent ? `${parent.path}/${name}` : name
     this.ownLoops = loops
     this.loops = loops && new LoopDetector(loops)
     const countsNothing = !parent && AMOUNT_KINDS.every((kind) => limits[kind] === undefined)
-    this.#configured = countsNothing ? { ...limits, calls: UNBOUNDED } : limits
-    this.#limits = { ...this.#configured }
+    this.#limits = { ...limits, ...(countsNothing && { calls: UNBOUNDED }) }
     this.#startedAt = run.timers.now()
-    this.#bounds = new Map(
-      this.chain.flatMap((level) =>
-        AMOUNT_KINDS.flatMap((kind) =>
-          level.#limits[kind] === undefined ? [] : [[level.#policyName(kind), [level, kind]] as const],
-        ),
-      ),
-    )
-    this.#limiter = this.#open()
+    const own = AMOUNT_KINDS.flatMap((kind): BoundPolicy<RunLevel>[] => {
+      const limit = this.#limits[kind]
+      return limit === undefined ? [] : [{ name: parent ? `${kind} of ${this.path}` : kind, level: this, kind, limit }]
+    })
+    this.#bounds = [...own, ...(parent ? parent.#bounds : [])]
+    this.#limiter = new RunLimiter(run, this.#bounds)
     this.#applyLimits()
     this.#startTimer()
   }
@@ -103,37 +83,31 @@ export class RunLevel {
 
   /** Holds units of this level and of its parents. */
   hold(amounts: Amounts): MaybePromise<Hold> {
-    return this.#limiter.hold(this.run.id, { reserve: this.costs(amounts) })
+    return this.#limiter.hold(amounts)
   }
 
-  /** Returns what is left of each bound of this level, over all processes. */
+  /** Returns the units of each policy, for `extend` and `settle` of a hold. */
+  costs(amounts: Amounts): Readonly<Record<string, number>> {
+    return this.#limiter.costs(amounts)
+  }
+
+  /** Returns the bounds that denied a hold. */
+  denials(hold: Hold): readonly Denial<RunLevel>[] {
+    return this.#limiter.denials(hold)
+  }
+
+  /** Returns what is left of each bound of this level, in all processes. */
   async left(): Promise<Limits> {
-    const { verdicts } = await this.#limiter.peek(this.run.id, 0)
     const left: Limits = {}
-    for (const { policy, remaining } of verdicts) {
-      const [level, kind] = this.#bounds.get(policy.name) ?? []
-      const limit = kind && this.#limits[kind]
-      if (level === this && kind && limit !== undefined && limit < UNBOUNDED) left[kind] = remaining
+    for (const [kind, remaining] of await this.#limiter.left(this)) {
+      if (Number(this.#limits[kind]) < UNBOUNDED) left[kind] = remaining
     }
     if (this.#limits.ms !== undefined) left.ms = Math.max(0, this.#limits.ms - this.elapsedMs)
     return left
   }
 
-  /** Returns the units of each policy. */
-  costs(amounts: Amounts): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#bounds].map(([name, [, kind]]) => [name, amounts[kind]]))
-  }
-
-  /** Returns the bounds that denied a hold. */
-  denials({ decision: { verdicts } }: Hold): readonly Denial[] {
-    return verdicts.flatMap(({ allowed, policy, remaining }) => {
-      const [level, kind] = this.#bounds.get(policy.name) ?? []
-      return allowed || !level || !kind ? [] : [{ level, kind, remaining }]
-    })
-  }
-
   /** Returns a bound that what was used and `more` exceed, if there is one. */
-  exceeded(more: Amounts): Denial | undefined {
+  exceeded(more: Amounts): Denial<RunLevel> | undefined {
     for (const level of this.chain) {
       for (const kind of AMOUNT_KINDS) {
         const limit = level.#limits[kind]
@@ -208,20 +182,21 @@ export class RunLevel {
     await this.#limiter.close()
   }
 
-  /** Asks the application for more. Resolves with true if it gave something. */
+  /** Asks the application for more. Resolves with true if the reason for the question is gone. */
   async #ask(ask: (end: RunEnd) => MaybePromise<RunBounds | undefined>, end: RunEnd): Promise<boolean> {
-    let more: Limits
     try {
-      const answer = await ask(end)
-      if (answer === undefined || answer === null) return false
-      more = limitsOf('onExhausted', answer, 0)
+      const answer = (await ask(end)) ?? undefined
+      const more = answer && limitsOf('onExhausted', answer, 0)
+      if (!more || this.end || !raises(more, end.bound)) return false
+      this.#raise(more)
+      return true
     } catch (error) {
       this.stop(new BudgetExhausted(end, { cause: error }))
       return false
     }
-    const { bound } = end
-    const isRaised = bound === 'loop' || Number(more[bound === 'seconds' ? 'ms' : (bound as AmountKind)] ?? 0) > 0
-    if (this.end || !isRaised) return false
+  }
+
+  #raise(more: Limits): void {
     for (const kind of [...AMOUNT_KINDS, 'ms'] as const) {
       const limit = this.#limits[kind]
       const largest = kind === 'ms' ? this.run.keepMs : UNBOUNDED
@@ -231,15 +206,10 @@ export class RunLevel {
     if (more.ms) this.#startTimer()
     for (const level of this.#withChildren()) level.#applyLimits()
     this.run.changes.changed()
-    return true
   }
 
-  /** Sets the limits that were raised, as an operator does. */
   #applyLimits(): void {
-    const raised = [...this.#bounds].filter(([, [level, kind]]) => level.#limits[kind] !== level.#configured[kind])
-    if (raised.length === 0) return
-    const policies = new Map(raised.map(([name, [level, kind]]) => [name, { limit: level.#limits[kind] }]))
-    this.#observed?.control({ policies, blockedMs: () => 0 }, this)
+    this.#limiter.setLimits(({ level, kind }) => level.#limits[kind])
   }
 
   #withChildren(): readonly RunLevel[] {
@@ -255,43 +225,14 @@ export class RunLevel {
     })
   }
 
-  #open(): Limiter {
-    const { backend, clock, id, holdMs, keepMs, deadlineMs, observers } = this.run
-    const policies = [...this.#bounds].map(
-      ([name, [level, kind]]): PolicyInput => ({
-        name,
-        limit: level.#configured[kind] as number,
-        window: keepMs,
-        // its window begins with the first call, and the run ends in it
-        algorithm: 'fixed-window',
-        unit: kind === 'usd' ? 'micro-usd' : kind,
-        maxHoldMs: holdMs,
-      }),
-    )
-    const own: Observer = {
-      limiterOpened: (observed) => {
-        this.#observed = observed
-      },
-    }
-    return createLimiter({
-      policies,
-      backend,
-      clock,
-      scope: `run ${id}`,
-      shared: true,
-      onBackendError: 'deny',
-      deadlineMs,
-      observers: [...observers, own],
-    })
-  }
-
-  #policyName(kind: AmountKind): string {
-    return this.parent ? `${kind} of ${this.path}` : kind
-  }
-
   #shownLimit(kind: AmountKind | 'seconds' | 'loop'): string | number | undefined {
     if (kind === 'loop') return this.loops?.repeats
     if (kind === 'seconds') return (this.#limits.ms ?? 0) / 1_000
     return shownLimit(kind, this.#limits[kind] ?? 0)
   }
+}
+
+function raises(more: Limits, bound: RunEnd['bound']): boolean {
+  if (bound === 'loop') return true
+  return Number(more[bound === 'seconds' ? 'ms' : (bound as AmountKind)] ?? 0) > 0
 }

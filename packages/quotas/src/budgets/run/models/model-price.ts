@@ -17,7 +17,8 @@ export class ModelPrice {
     const { prices } = level.run
     const isBounded = level.chain.some(({ limits }) => limits.usd !== undefined)
     const isPriced = prices?.has(item, 'input') && prices.has(item, 'output')
-    if (isBounded && !isPriced) throw badOption('wrap: model', item, 'a model with prices of input and output in prices')
+    if (isBounded && !isPriced)
+      throw badOption('wrap: model', item, 'a model with prices of input and output in prices')
     this.level = level
     this.#item = item
   }

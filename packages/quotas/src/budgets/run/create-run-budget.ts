@@ -1,0 +1,48 @@
+import { memoryBackend } from '@sluice/limiter-core'
+import { clockOf, integerFrom, parseDuration } from '@sluice/limiter-core/backend'
+import { RunBudget } from './run-budget.ts'
+import { RunChanges, type RunContext } from './run-context.ts'
+import { BudgetExhausted } from './run-end.ts'
+import { RunLevel } from './run-level.ts'
+import { checkedRunOptions, holdMsOf, limitsOf, loopsOf, type RunBudgetOptions } from './run-options.ts'
+
+/**
+ * Creates the budget of a run, a hard bound in dollars, tokens, calls and seconds. Throws `SLUICE_BAD_OPTION` and
+ * `SLUICE_BAD_DURATION`.
+ */
+export function runBudget(options: RunBudgetOptions): RunBudget {
+  const given = checkedRunOptions(options)
+  const { clock, signal, onExhausted = 'abort', countTokens = utf8Tokens, deadlineMs = 5_000, observers = [] } = given
+  const limits = limitsOf('runBudget', given)
+  const keepMs = Math.max(parseDuration(given.keepMs ?? '1d', 'runBudget: keepMs'), 2 * (limits.ms ?? 0))
+  const run: RunContext = {
+    id: given.id ?? crypto.randomUUID(),
+    prices: given.prices,
+    onExhausted,
+    maxOutputTokens: integerFrom('runBudget: maxOutputTokens', given.maxOutputTokens ?? 4_096, 1),
+    streamTokens: integerFrom('runBudget: streamTokens', given.streamTokens ?? 64, 1),
+    countTokens,
+    backend: given.backend ?? memoryBackend(clock ? { clock } : {}),
+    clock,
+    timers: clockOf(clock),
+    deadlineMs,
+    holdMs: holdMsOf(given.maxHoldMs),
+    keepMs,
+    observers,
+    changes: new RunChanges(),
+  }
+  // after `keepMs` the backend would start anew
+  const level = new RunLevel(run, { ms: keepMs, ...limits }, loopsOf('runBudget', given.loops))
+  const abort = (): void =>
+    level.stop(new BudgetExhausted({ bound: 'signal', budget: level.path }, { cause: signal?.reason }))
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
+  return new RunBudget(level, () => signal?.removeEventListener('abort', abort))
+}
+
+const encoder = new TextEncoder()
+
+/** Estimates tokens as a quarter of the UTF-8 bytes. */
+function utf8Tokens(text: string): number {
+  return encoder.encode(text).length / 4
+}
