@@ -138,7 +138,7 @@ describe('what is returned to the budget', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('a stream that nobody reads any more is settled when the run ends', async () => {
+  test('a stream that is no longer read is settled when the run ends', async () => {
     const { clock, fake, budget, wrapped } = opened({ seconds: 100 })
     const { stream } = await wrapped.doStream(promptOf(100))
     await stream.getReader().read()

@@ -7,6 +7,8 @@ export {
 export type { ReserveStats } from './learned/reserve-class.ts'
 export { type Prices, type PriceTable, type PriceTableOptions, priceTable, type Usage } from './prices/price-table.ts'
 export { runBudget } from './run/create-run-budget.ts'
+export { BudgetExhausted, type RunBound, type RunEnd } from './run/level/run-end.ts'
+export type { ChildOptions, LoopOptions, OnExhausted, RunBounds, RunBudgetOptions } from './run/level/run-options.ts'
 export {
   type GuardOptions,
   type RunAmounts,
@@ -15,5 +17,3 @@ export {
   type WorkCost,
   type WorkOptions,
 } from './run/run-budget.ts'
-export { BudgetExhausted, type RunBound, type RunEnd } from './run/run-end.ts'
-export type { ChildOptions, LoopOptions, OnExhausted, RunBounds, RunBudgetOptions } from './run/run-options.ts'

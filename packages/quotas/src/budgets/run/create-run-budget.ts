@@ -1,10 +1,10 @@
 import { memoryBackend } from '@sluice/limiter-core'
 import { clockOf, integerFrom, parseDuration } from '@sluice/limiter-core/backend'
+import { RunChanges, type RunContext } from './level/run-context.ts'
+import { BudgetExhausted } from './level/run-end.ts'
+import { RunLevel } from './level/run-level.ts'
+import { checkedRunOptions, holdMsOf, limitsOf, loopsOf, type RunBudgetOptions } from './level/run-options.ts'
 import { RunBudget } from './run-budget.ts'
-import { RunChanges, type RunContext } from './run-context.ts'
-import { BudgetExhausted } from './run-end.ts'
-import { RunLevel } from './run-level.ts'
-import { checkedRunOptions, holdMsOf, limitsOf, loopsOf, type RunBudgetOptions } from './run-options.ts'
 
 /**
  * Creates the budget of a run, a hard bound in dollars, tokens, calls and seconds. Throws `SLUICE_BAD_OPTION` and
@@ -13,16 +13,17 @@ import { checkedRunOptions, holdMsOf, limitsOf, loopsOf, type RunBudgetOptions }
 export function runBudget(options: RunBudgetOptions): RunBudget {
   const given = checkedRunOptions(options)
   const { clock, signal, onExhausted = 'abort', countTokens = utf8Tokens, deadlineMs = 5_000, observers = [] } = given
+  const { keepMs: kept = '1d', maxOutputTokens = 4_096, streamTokens = 64, backend } = given
   const limits = limitsOf('runBudget', given)
-  const keepMs = Math.max(parseDuration(given.keepMs ?? '1d', 'runBudget: keepMs'), 2 * (limits.ms ?? 0))
+  const keepMs = Math.max(parseDuration(kept, 'runBudget: keepMs'), 2 * (limits.ms ?? 0))
   const run: RunContext = {
     id: given.id ?? crypto.randomUUID(),
     prices: given.prices,
     onExhausted,
-    maxOutputTokens: integerFrom('runBudget: maxOutputTokens', given.maxOutputTokens ?? 4_096, 1),
-    streamTokens: integerFrom('runBudget: streamTokens', given.streamTokens ?? 64, 1),
+    maxOutputTokens: integerFrom('runBudget: maxOutputTokens', maxOutputTokens, 1),
+    streamTokens: integerFrom('runBudget: streamTokens', streamTokens, 1),
     countTokens,
-    backend: given.backend ?? memoryBackend(clock ? { clock } : {}),
+    backend: backend === undefined ? memoryBackend(clock ? { clock } : {}) : backend,
     clock,
     timers: clockOf(clock),
     deadlineMs,
@@ -31,7 +32,7 @@ export function runBudget(options: RunBudgetOptions): RunBudget {
     observers,
     changes: new RunChanges(),
   }
-  // after `keepMs` the backend would start anew
+  // after `keepMs` the backend has forgotten the run
   const level = new RunLevel(run, { ms: keepMs, ...limits }, loopsOf('runBudget', given.loops))
   const abort = (): void =>
     level.stop(new BudgetExhausted({ bound: 'signal', budget: level.path }, { cause: signal?.reason }))

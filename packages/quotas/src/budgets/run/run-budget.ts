@@ -1,13 +1,20 @@
 import { badOption, kindOf, type MaybePromise, optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
+import { type Amounts, decimalOf, NOTHING } from './level/run-amounts.ts'
+import { type CallPlan, RunCall } from './level/run-call.ts'
+import { BudgetExhausted, type RunEnd } from './level/run-end.ts'
+import { RunLevel } from './level/run-level.ts'
+import {
+  type ChildOptions,
+  checkedChildOptions,
+  limitsOf,
+  loopsOf,
+  type RunBounds,
+  shareOf,
+} from './level/run-options.ts'
 import { type AgentsModel, type AgentsModelProvider, budgetedAgentsModel } from './models/agents-model.ts'
 import { budgetedModel, type LanguageModel } from './models/language-model.ts'
 import { ModelPrice } from './models/model-price.ts'
 import { fieldsOf } from './models/model-usage.ts'
-import { type Amounts, decimalOf, NOTHING } from './run-amounts.ts'
-import { type CallPlan, RunCall } from './run-call.ts'
-import { BudgetExhausted, type RunEnd } from './run-end.ts'
-import { RunLevel } from './run-level.ts'
-import { type ChildOptions, checkedChildOptions, limitsOf, loopsOf, type RunBounds, shareOf } from './run-options.ts'
 import { withMethods } from './with-methods.ts'
 
 /** What a budget and its children have spent, including running calls, or have left. */

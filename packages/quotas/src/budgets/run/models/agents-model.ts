@@ -1,4 +1,4 @@
-import { RunCall } from '../run-call.ts'
+import { RunCall } from '../level/run-call.ts'
 import { MeteredOutput, MeteredStream, type OutputPart } from './metered-output.ts'
 import type { ModelPrice } from './model-price.ts'
 import { fieldsOf } from './model-usage.ts'

@@ -1,4 +1,4 @@
-import type { RunCall } from '../run-call.ts'
+import type { RunCall } from '../level/run-call.ts'
 import type { ModelPrice } from './model-price.ts'
 import { type ModelUsage, usageOf } from './model-usage.ts'
 

@@ -1,7 +1,7 @@
 import { badOption } from '@sluice/limiter-core/backend'
-import type { Amounts } from '../run-amounts.ts'
-import type { CallPlan } from '../run-call.ts'
-import type { RunLevel } from '../run-level.ts'
+import type { Amounts } from '../level/run-amounts.ts'
+import type { CallPlan } from '../level/run-call.ts'
+import type { RunLevel } from '../level/run-level.ts'
 import type { ModelUsage } from './model-usage.ts'
 
 /** The least output with which a model call makes sense: models of OpenAI refuse a smaller maximum. */

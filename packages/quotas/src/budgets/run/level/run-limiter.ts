@@ -32,7 +32,10 @@ export class RunLimiter<Level> {
   readonly #limiter: Limiter
   #observed: ObservedLimiter | undefined
 
-  constructor({ id, backend, clock, holdMs, keepMs, deadlineMs, observers }: RunContext, bounds: readonly BoundPolicy<Level>[]) {
+  constructor(
+    { id, backend, clock, holdMs, keepMs, deadlineMs, observers }: RunContext,
+    bounds: readonly BoundPolicy<Level>[],
+  ) {
     this.#id = id
     this.#bounds = bounds
     const own: Observer = {

@@ -10,8 +10,8 @@ import {
   optionsOf,
   parseTimerMs,
 } from '@sluice/limiter-core/backend'
-import { microsOf } from '../prices/micro-units.ts'
-import type { PriceTable } from '../prices/price-table.ts'
+import { microsOf } from '../../prices/micro-units.ts'
+import type { PriceTable } from '../../prices/price-table.ts'
 import { AMOUNT_KINDS, type AmountKind } from './run-amounts.ts'
 import type { RunEnd } from './run-end.ts'
 
@@ -113,22 +113,29 @@ const MAX_UNITS = 999_999_999_999_999
 /** Throws `SLUICE_BAD_OPTION` for options of a run that are not validated elsewhere. */
 export function checkedRunOptions(options: RunBudgetOptions): RunBudgetOptions {
   const given = optionsOf('runBudget', options, RUN_OPTIONS)
-  const { id, prices, onExhausted, countTokens, signal, usd } = given
+  const { id, onExhausted, countTokens, usd } = given
   if (id !== undefined && !(typeof id === 'string' && id.length >= 1 && id.length <= 100)) {
     throw badOption('runBudget: id', id, 'a string of 1 to 100 characters')
   }
   if (onExhausted !== undefined && typeof onExhausted !== 'function' && !['abort', 'finish'].includes(onExhausted)) {
     throw badOption('runBudget: onExhausted', onExhausted, "'abort', 'finish' or a function")
   }
+  optionalFunction('runBudget: countTokens', countTokens)
+  requireObjects(given)
+  if (BOUNDS.every((bound) => given[bound] === undefined)) throw badOption('runBudget: usd', usd, 'at least one bound')
+  return given
+}
+
+function requireObjects({ prices, signal, observers }: RunBudgetOptions): void {
   if (prices !== undefined && (typeof prices?.costOf !== 'function' || prices.unit !== 'micro-usd')) {
     throw badOption('runBudget: prices', prices, "the result of priceTable({ currency: 'USD', … })")
   }
-  optionalFunction('runBudget: countTokens', countTokens)
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
     throw badOption('runBudget: signal', signal, 'an AbortSignal')
   }
-  if (BOUNDS.every((bound) => given[bound] === undefined)) throw badOption('runBudget: usd', usd, 'at least one bound')
-  return given
+  if (observers !== undefined && !Array.isArray(observers)) {
+    throw badOption('runBudget: observers', observers, 'an array of observers')
+  }
 }
 
 /** Throws `SLUICE_BAD_OPTION` for invalid options of a child, also if it has no bound. */
@@ -183,8 +190,8 @@ export function loopsOf(owner: string, loops: LoopOptions | undefined): LoopLimi
   if (loops === undefined) return undefined
   const given = optionsOf(`${owner}: loops`, loops, ['repeats', 'within'])
   const repeats = integerFrom(`${owner}: loops: repeats`, given.repeats, 1)
-  const within = integerFrom(`${owner}: loops: within`, given.within ?? Math.max(20, repeats), repeats)
-  return { repeats, within }
+  const { within = Math.max(20, repeats) } = given
+  return { repeats, within: integerFrom(`${owner}: loops: within`, within, repeats) }
 }
 
 export function holdMsOf(maxHoldMs: Duration | undefined): number {

@@ -1,5 +1,5 @@
 import type { Backend, Clock, Duration, Observer } from '@sluice/limiter-core/backend'
-import type { PriceTable } from '../prices/price-table.ts'
+import type { PriceTable } from '../../prices/price-table.ts'
 import type { OnExhausted } from './run-options.ts'
 
 /** What the budgets of a run have in common. */

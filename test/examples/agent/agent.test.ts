@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { FakeClock } from '@sluice/testkit'
-import { billOf, run } from '../../examples/agent/src/index.ts'
-import { played } from '../budgets/runs/fake-model.ts'
-import { root } from '../repository.ts'
+import { billOf, run } from '../../../examples/agent/src/index.ts'
+import { played } from '../../budgets/runs/fake-model.ts'
+import { root } from '../../repository.ts'
 
 /** A chunk of the stub, in millionths of a dollar. */
 const CHUNK = 100
