@@ -11,7 +11,7 @@ export interface CallPlan {
   /** Units of output to hold at first, and the fewest with which the call makes sense. */
   readonly want: number
   readonly least: number
-  /** Units of output by which the hold grows while the output streams. */
+  /** Units of output by which the hold grows while the output streams; 0 for a call that cannot be cut off. */
   readonly step: number
 }
 
@@ -34,7 +34,7 @@ export class RunCall implements LevelCall {
   /** Units of output that are held. */
   granted = 0
   #isActive = false
-  #hasEnded = false
+  #ending: Promise<void> | undefined
   /** Whether the call continues beyond a bound, because it may finish. */
   #isUnheld = false
   #stopTimer: (() => void) | undefined
@@ -81,13 +81,18 @@ export class RunCall implements LevelCall {
     return this.#controller.signal
   }
 
-  /** What the call has used so far. */
-  get used(): Amounts {
-    return this.#used
+  /** Whether the output is counted while it arrives, so that the call can be cut off. */
+  get isStreamed(): boolean {
+    return this.#plan.step > 0
+  }
+
+  /** What the call may use at most with the output that is held. */
+  get reserved(): Amounts {
+    return this.#plan.amountsOf(this.granted)
   }
 
   abort(reason: unknown): void {
-    if (this.#hasEnded) return
+    if (this.#ending) return
     this.#reject(reason)
     this.#controller.abort(reason)
     this.#aborting()
@@ -110,18 +115,23 @@ export class RunCall implements LevelCall {
     this.#output += output
     const whole = Math.ceil(this.#output)
     this.#count(this.#plan.amountsOf(whole))
-    if (whole <= this.granted || this.#isUnheld) return
+    if (this.#isUnheld) return
+    const { isOverdrawn } = this.#level
+    if (whole <= this.granted && !isOverdrawn && !this.#level.exceededByStreams()) return
     while (!(await this.#tryExtend(whole))) {
       // the bound was raised, or another process was faster
     }
   }
 
   /** Settles what the call has used. Default: what was counted so far. Only the first call has an effect. */
-  async end(actual: Amounts = this.#used): Promise<void> {
-    if (this.#hasEnded) return
+  end(actual: Amounts = this.#used): Promise<void> {
+    this.#ending ??= this.#settle(actual)
+    return this.#ending
+  }
+
+  async #settle(actual: Amounts): Promise<void> {
     this.#count(actual)
-    this.#addSlack(minus(actual, this.#held))
-    this.#hasEnded = true
+    this.#addUnused(minus(actual, this.#held))
     this.#stopTimer?.()
     this.#forget()
     try {
@@ -137,12 +147,12 @@ export class RunCall implements LevelCall {
     const more = minus(used, this.#used)
     this.#used = used
     this.#level.spend(more)
-    this.#addSlack(minus(NOTHING, more))
+    this.#addUnused(minus(NOTHING, more))
   }
 
-  /** Adds to what the level holds for streams, which can be cut off, and what they have not used. */
-  #addSlack(more: Amounts): void {
-    if (this.#plan.step > 0) this.#level.addSlack(more)
+  /** Adds to what is held and not used. */
+  #addUnused(more: Amounts): void {
+    this.#level.addUnused(more, this.isStreamed)
   }
 
   /** Holds the first units. Resolves with false if that has to be tried again. */
@@ -161,25 +171,29 @@ export class RunCall implements LevelCall {
     const less = final.length > 0 ? this.#fitting(least, want, final) : undefined
     if (final.length > 0 && less === undefined) return this.#reached(final[0])
     const others = less === undefined ? denied : await this.#tryHold(less)
-    if (others.length === 0) {
+    if (others.length === 0 && !level.isOverdrawn) {
       this.#setActive(true)
       return true
     }
-    if (others.some((one) => one.level.active > 0)) await this.race(level.run.changes.after(seen))
+    // a stream that has lost what it had borrowed comes first
+    if (others.length === 0) await this.#release()
+    const isWaiting = others.length === 0 || others.some((one) => one.level.active > 0)
+    if (isWaiting) await this.race(level.run.changes.after(seen))
     return false
   }
 
   /** Holds more units while output streams. `used`: units of output so far. Resolves with false to try again. */
   async #tryExtend(used: number): Promise<boolean> {
-    const exceeded = this.#level.exceeded(NOTHING)
+    const exceeded = this.#level.exceededByStreams()
     if (exceeded) return this.#reached(exceeded)
-    const want = used + this.#plan.step
+    const least = Math.max(used, this.granted)
+    const want = least + this.#plan.step
     const denied = await this.#tryHold(want)
-    if (denied.length === 0) return true
-    const less = this.#fitting(used, want, denied)
-    if (less !== undefined) return (await this.#tryHold(less)).length === 0
-    // other streams of this process hold what this stream has used, and can be cut off later
-    return denied.every(({ level, kind }) => level.slack[kind] >= 0) || this.#reached(denied[0])
+    const less = denied.length > 0 ? this.#fitting(least, want, denied) : undefined
+    if (less !== undefined && (await this.#tryHold(less)).length > 0) return false
+    // what is not held is covered by what other streams of this process hold, which can be cut off as well
+    if (!this.#level.isOverdrawn) return true
+    return denied.length > 0 && this.#reached(denied[0])
   }
 
   /** Called when a bound is reached. Resolves with false if it was raised, and with true if the call may finish. */
@@ -198,9 +212,11 @@ export class RunCall implements LevelCall {
     const hold = this.#hold ?? (await this.#level.hold(more))
     const fits = this.#hold ? await this.#hold.extend(this.#level.costs(more)) : hold.allowed
     if (fits) {
+      const wasOverdrawn = this.#level.isOverdrawn
       this.#hold = hold
       this.#held = plus(this.#held, more)
-      this.#addSlack(more)
+      this.#addUnused(more)
+      if (wasOverdrawn && !this.#level.isOverdrawn) this.#level.run.changes.changed()
       this.granted = output
       return []
     }
@@ -209,6 +225,16 @@ export class RunCall implements LevelCall {
     const denied = this.#level.denials(hold)
     if (denied.length > 0 && hold.decision.counted) return denied
     throw new SluiceError('SLUICE_BACKEND_FAILED', `budget '${this.#level.path}': the backend did not answer in time`)
+  }
+
+  /** Returns what is held, before the call has started. */
+  async #release(): Promise<void> {
+    const hold = this.#hold
+    this.#addUnused(minus(NOTHING, this.#held))
+    this.#hold = undefined
+    this.#held = NOTHING
+    this.granted = 0
+    await hold?.release()
   }
 
   /** Returns the most units of output, from `least` and below `want`, that fit into what is left. */

@@ -31,8 +31,10 @@ export class RunLevel {
   active = 0
   /** What calls have used, including running ones. */
   spent: Amounts = NOTHING
-  /** What running streams of this process hold and have not used. */
-  slack: Amounts = NOTHING
+  /** What running streams of this process hold and have not used. Negative if they have used more. */
+  #unused: Amounts = NOTHING
+  /** What other running calls of this process hold and have not used. They cannot be cut off. */
+  #reserved: Amounts = NOTHING
   end: BudgetExhausted | undefined
   readonly loops: LoopDetector | undefined
   /** Limits of loops, for children. */
@@ -81,6 +83,11 @@ export class RunLevel {
     return this.run.timers.now() - this.#startedAt
   }
 
+  /** Whether streams have used more than they hold together, under this level or a parent. */
+  get isOverdrawn(): boolean {
+    return this.chain.some((level) => AMOUNT_KINDS.some((kind) => level.#unused[kind] < 0))
+  }
+
   /** Holds units of this level and of its parents. */
   hold(amounts: Amounts): MaybePromise<Hold> {
     return this.#limiter.hold(amounts)
@@ -106,14 +113,21 @@ export class RunLevel {
     return left
   }
 
-  /** Returns a bound that what was used and `more` exceed, if there is one. */
+  /** Returns a bound that `more` exceeds beside what was used. */
   exceeded(more: Amounts): Denial<RunLevel> | undefined {
+    return this.#exceeded((level, kind) => level.spent[kind] + more[kind])
+  }
+
+  /** Returns a bound that is exceeded if calls that cannot be cut off use all that they hold. */
+  exceededByStreams(): Denial<RunLevel> | undefined {
+    return this.#exceeded((level, kind) => level.spent[kind] + level.#reserved[kind])
+  }
+
+  #exceeded(takenOf: (level: RunLevel, kind: AmountKind) => number): Denial<RunLevel> | undefined {
     for (const level of this.chain) {
       for (const kind of AMOUNT_KINDS) {
         const limit = level.#limits[kind]
-        if (limit !== undefined && level.spent[kind] + more[kind] > limit) {
-          return { level, kind, remaining: Math.max(0, limit - level.spent[kind]) }
-        }
+        if (limit !== undefined && takenOf(level, kind) > limit) return { level, kind, remaining: 0 }
       }
     }
     return undefined
@@ -123,8 +137,12 @@ export class RunLevel {
     for (const level of this.chain) level.spent = plus(level.spent, more)
   }
 
-  addSlack(more: Amounts): void {
-    for (const level of this.chain) level.slack = plus(level.slack, more)
+  /** Adds to what running calls hold and have not used. */
+  addUnused(more: Amounts, isStreamed: boolean): void {
+    for (const level of this.chain) {
+      if (isStreamed) level.#unused = plus(level.#unused, more)
+      else level.#reserved = plus(level.#reserved, more)
+    }
   }
 
   enter(call: LevelCall): void {

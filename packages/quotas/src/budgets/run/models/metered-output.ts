@@ -50,9 +50,14 @@ export class MeteredOutput {
     return this.#call.end(this.#price.amountsOf(this.#usage, this.#input, Math.ceil(this.#output)))
   }
 
-  /** Settles a call that failed. A call that the provider refused has used no tokens. */
+  /**
+   * Settles a call that failed. A call that the provider refused has used no tokens. What a call has used that was
+   * aborted before its answer is not known, so that it costs what it held.
+   */
   fail(): Promise<void> {
-    if (this.#hasStarted || this.#call.signal.aborted) return this.end()
+    const isAborted = this.#call.signal.aborted
+    if (isAborted && !this.#call.isStreamed) return this.#call.end(this.#call.reserved)
+    if (isAborted || this.#hasStarted) return this.end()
     return this.#call.end({ usd: 0, tokens: 0, calls: 1 })
   }
 }

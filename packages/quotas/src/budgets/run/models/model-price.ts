@@ -45,7 +45,7 @@ export class ModelPrice {
       amountsOf: (output) => this.amountsOf({ input, cacheRead: 0, cacheWrite: 0, output }, 0, 0),
       want,
       least: Math.min(want, LEAST_OUTPUT),
-      step: streamTokens,
+      step: isStreamed ? streamTokens : 0,
     }
   }
 
