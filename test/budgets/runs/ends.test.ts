@@ -203,3 +203,46 @@ test('a call waits for units that another call returns, and takes what is left w
   expect(budget.spent.microUsd).toBe(model.charged)
   expect(prices.costOf(MODEL, { output: 1 })).toBe(10)
 })
+
+test.each<[string, (budget: ReturnType<typeof runBudget>) => unknown]>([
+  ['a cost with 7 decimal places', (budget) => budget.guard(() => 1, { cost: { usd: 0.0000001 } })],
+  ['a negative number of tokens', (budget) => budget.guard(() => 1, { cost: { tokens: -1 } })],
+  ['an unknown option of guard', (budget) => budget.guard(() => 1, { price: 1 } as never)],
+  ['no function', (budget) => budget.guard('search' as never)],
+  ['a model that is no object', (budget) => budget.wrap('openai/gpt-5' as never)],
+  ['null as options of wrap', (budget) => budget.wrap({}, null as never)],
+  ['a share of 0', (budget) => budget.child(0)],
+  ['a share above 1', (budget) => budget.child(1.1)],
+  ['a name with a slash', (budget) => budget.child({ name: 'a/b' })],
+  ['a name that is taken', (budget) => [budget.child({ name: 'a' }), budget.child({ name: 'a' })]],
+  ['a bound of 0', (budget) => budget.child({ usd: 0 })],
+  ['no bound', () => runBudget({})],
+  ['prices in another currency', () => runBudget({ calls: 1, prices: { ...prices, unit: 'micro-eur' } })],
+])('%s is refused with a coded error', (_what, build) => {
+  expect(() => build(runBudget({ calls: 5 }))).toThrow(/SLUICE_BAD_OPTION: \S.*: expected .*, received /)
+})
+
+test('a result of settle that is no cost rejects the call, which costs what it held', async () => {
+  const { budget } = opened(undefined)
+  const tool = budget.guard(() => 1, { name: 'tool', cost: { usd: '0.001' }, settle: () => ({ usd: -1 }) })
+  await expect(tool()).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
+  expect(budget.spent.microUsd).toBe(1_000)
+})
+
+test('tools of the AI SDK are guarded, without the context of the call', async () => {
+  const { budget } = opened(undefined, { usd: undefined, calls: 9, loops: { repeats: 2 } })
+  const own = {
+    execute: async (input: object, { toolCallId }: { toolCallId: string }) => ({ input, toolCallId }),
+    title: 'Search',
+  }
+  const tools = budget.tools({ search: own, plain: { title: 'without a function' } })
+  expect(tools.plain).toEqual({ title: 'without a function' })
+  expect(tools.search.title).toBe('Search')
+  expect(await tools.search.execute({ text: 'tea' }, { toolCallId: '1' })).toEqual({
+    input: { text: 'tea' },
+    toolCallId: '1',
+  })
+  await tools.search.execute({ text: 'tea' }, { toolCallId: '2' })
+  const third = tools.search.execute({ text: 'tea' }, { toolCallId: '3' })
+  await expect(third).rejects.toEqual(exhausted({ bound: 'loop', tool: 'search' }))
+})

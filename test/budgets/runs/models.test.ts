@@ -1,7 +1,9 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { describe, expect, test } from '@jest/globals'
+import { memoryBackend } from '@sluice/limiter-core'
 import { type RunBudgetOptions, runBudget } from '@sluice/quotas/budgets'
 import { FakeClock } from '@sluice/testkit'
+import { frontBackend } from '../../contracts/front-backend.ts'
 import { FakeModel, type FakeModelOptions, flushed, MODEL, played, prices, promptOf, readAll } from './fake-model.ts'
 
 function opened(options: Partial<RunBudgetOptions> = {}, model: Partial<FakeModelOptions> = {}) {
@@ -166,6 +168,38 @@ describe('what is returned to the budget', () => {
     expect(clock.pending).toBe(0)
   })
 })
+
+test.each(['abort', 'finish'] as const)(
+  'a call whose run ends while the backend answers is not made: %s',
+  async (onExhausted) => {
+    const clock = new FakeClock()
+    let wait: Promise<void> | undefined
+    const backend = frontBackend('late', memoryBackend({ clock }), async (ask) => {
+      await wait
+      return ask()
+    })
+    const fake = new FakeModel({ clock })
+    const budget = runBudget({ usd: 1, seconds: 5, prices, clock, backend, onExhausted, deadlineMs: '1m' })
+    let answer = (): void => {}
+    wait = new Promise((resolve) => {
+      answer = resolve
+    })
+    const calls = [
+      budget.wrap(fake).doGenerate(promptOf(1)),
+      budget.call({ name: 'tool' }, () => fake.doStream(promptOf(1))),
+    ]
+    const ends = Promise.allSettled(calls)
+    await flushed()
+    clock.advance(5_000)
+    answer()
+    expect((await ends).map((end) => end.status === 'rejected' && end.reason)).toEqual([exhausted(), exhausted()])
+    expect(fake.calls).toEqual([])
+    expect(budget.spent).toMatchObject({ microUsd: 0, calls: 0 })
+    expect(await budget.left()).toMatchObject({ microUsd: 1_000_000 })
+    await budget.close()
+    expect(clock.pending).toBe(0)
+  },
+)
 
 test('a call that states no maximum is given one, and never more than is left', async () => {
   const { clock, fake, wrapped } = opened({ tokens: 500, usd: undefined, maxOutputTokens: 200 })

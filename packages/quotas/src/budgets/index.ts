@@ -9,11 +9,11 @@ export { type Prices, type PriceTable, type PriceTableOptions, priceTable, type 
 export { runBudget } from './run/create-run-budget.ts'
 export { BudgetExhausted, type RunBound, type RunEnd } from './run/level/run-end.ts'
 export type { ChildOptions, LoopOptions, OnExhausted, RunBounds, RunBudgetOptions } from './run/level/run-options.ts'
-export {
-  type GuardOptions,
-  type RunAmounts,
+export type {
+  GuardOptions,
+  RunAmounts,
   RunBudget,
-  type RunReport,
-  type WorkCost,
-  type WorkOptions,
+  RunReport,
+  WorkCost,
+  WorkOptions,
 } from './run/run-budget.ts'

@@ -4,7 +4,8 @@ import { RunChanges, type RunContext } from './level/run-context.ts'
 import { BudgetExhausted } from './level/run-end.ts'
 import { RunLevel } from './level/run-level.ts'
 import { checkedRunOptions, holdMsOf, limitsOf, loopsOf, type RunBudgetOptions } from './level/run-options.ts'
-import { RunBudget } from './run-budget.ts'
+import { LevelBudget } from './level-budget.ts'
+import type { RunBudget } from './run-budget.ts'
 
 /**
  * Creates the budget of a run, a hard bound in dollars, tokens, calls and seconds. Throws `SLUICE_BAD_OPTION` and
@@ -38,7 +39,7 @@ export function runBudget(options: RunBudgetOptions): RunBudget {
     level.stop(new BudgetExhausted({ bound: 'signal', budget: level.path }, { cause: signal?.reason }))
   if (signal?.aborted) abort()
   else signal?.addEventListener('abort', abort, { once: true })
-  return new RunBudget(level, () => signal?.removeEventListener('abort', abort))
+  return new LevelBudget(level, () => signal?.removeEventListener('abort', abort))
 }
 
 const encoder = new TextEncoder()

@@ -52,6 +52,9 @@ export class RunCall implements LevelCall {
       while (!(await call.#tryBegin())) {
         // the units of another call have returned, or the bound was raised
       }
+      // the budget or the caller may have ended while the backend answered
+      call.signal.throwIfAborted()
+      if (level.end) throw level.end
       call.#count(plan.amountsOf(0))
     } catch (error) {
       await call.end(NOTHING)
