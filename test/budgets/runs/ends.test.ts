@@ -222,7 +222,7 @@ test.each<[string, (budget: ReturnType<typeof runBudget>) => unknown]>([
   expect(() => build(runBudget({ calls: 5 }))).toThrow(/SLUICE_BAD_OPTION: \S.*: expected .*, received /)
 })
 
-test('a result of settle that is no cost rejects the call, which costs what it held', async () => {
+test('a result of settle that is not a cost rejects the call, which costs what it held', async () => {
   const { budget } = opened(undefined)
   const tool = budget.guard(() => 1, { name: 'tool', cost: { usd: '0.001' }, settle: () => ({ usd: -1 }) })
   await expect(tool()).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
