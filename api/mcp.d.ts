@@ -58,10 +58,24 @@ interface LimitToolsOptions extends Omit<CallLimits, 'skipLimits'>, Omit<SluiceO
 	readonly tools?: Readonly<Record<string, CallLimits | false>> | undefined
 	readonly requests?: Readonly<Record<string, CallLimits>> | undefined
 	readonly principal?: PrincipalHook | undefined
+	readonly budget?: ToolBudgetOption | undefined
 	readonly error?: 'result' | 'protocol' | undefined
 }
 
 type PrincipalHook = (request: McpRequest) => string | number | undefined
+
+type ToolBudgetOption = ToolBudget | ((call: McpCall) => ToolBudget | undefined)
+
+interface ToolBudget {
+	call<Result>(
+		options: {
+			readonly name: string
+			readonly args?: unknown
+			readonly signal?: AbortSignal | undefined
+		},
+		work: () => Promise<Result>
+	): Promise<Awaited<Result>>
+}
 
 declare function limitTools(options: LimitToolsOptions): ToolLimits
 
@@ -93,6 +107,8 @@ export {
 	type McpCall,
 	type McpRequest,
 	type PrincipalHook,
+	type ToolBudget,
+	type ToolBudgetOption,
 	type CallReply,
 	type CallResult
 }

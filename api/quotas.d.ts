@@ -9,7 +9,22 @@ export {
 	type PriceTable,
 	type PriceTableOptions,
 	priceTable,
-	type Usage
+	type Usage,
+	runBudget,
+	BudgetExhausted,
+	type RunBound,
+	type RunEnd,
+	type ChildOptions,
+	type LoopOptions,
+	type OnExhausted,
+	type RunBounds,
+	type RunBudgetOptions,
+	type GuardOptions,
+	type RunAmounts,
+	type RunBudget,
+	type RunReport,
+	type WorkCost,
+	type WorkOptions
 } from './../types.js'
 
 // index.d.ts
@@ -115,7 +130,8 @@ import {
 	PolicyCalendar as PolicyCalendar$1,
 	CompiledPolicy as CompiledPolicy$1,
 	Held,
-	Metric as Metric$1
+	Metric as Metric$1,
+	SluiceError
 } from '@sluice/limiter-core/backend'
 import { PlainCounter } from '@sluice/fleet/backend'
 
@@ -605,7 +621,7 @@ type Prices = Readonly<Record<string, string>>
 
 interface PriceTable {
 	readonly unit: string
-	has(item: string): boolean
+	has(item: string, kind?: string): boolean
 	costOf(item: string, usage: Usage): number
 	amount(decimal: string): number
 }
@@ -619,6 +635,127 @@ interface PriceTableOptions {
 }
 
 declare function priceTable(options: PriceTableOptions): PriceTable
+
+declare function runBudget(options: RunBudgetOptions): RunBudget
+
+interface RunBudgetOptions extends RunBounds {
+	readonly id?: string | undefined
+	readonly prices?: PriceTable | undefined
+	readonly loops?: LoopOptions | undefined
+	readonly onExhausted?: OnExhausted | undefined
+	readonly maxOutputTokens?: number | undefined
+	readonly streamTokens?: number | undefined
+	readonly countTokens?: ((text: string) => number) | undefined
+	readonly signal?: AbortSignal | undefined
+	readonly backend?: Backend$1 | undefined
+	readonly deadlineMs?: Duration$1 | undefined
+	readonly maxHoldMs?: Duration$1 | undefined
+	readonly keepMs?: Duration$1 | undefined
+	readonly clock?: Clock | undefined
+	readonly observers?: readonly Observer$1[] | undefined
+}
+
+interface RunBounds {
+	readonly usd?: number | string | undefined
+	readonly tokens?: number | undefined
+	readonly calls?: number | undefined
+	readonly seconds?: number | undefined
+}
+
+interface LoopOptions {
+	readonly repeats: number
+	readonly within?: number | undefined
+}
+
+type OnExhausted = 'abort' | 'finish' | ((end: RunEnd) => MaybePromise$1<RunBounds | undefined>)
+
+interface RunEnd {
+	readonly bound: RunBound
+	readonly budget: string
+	readonly limit?: string | number | undefined
+	readonly tool?: string | undefined
+}
+
+type RunBound = AmountKind | 'seconds' | 'loop' | 'closed' | 'signal'
+
+type AmountKind = keyof Amounts
+interface Amounts {
+	readonly usd: number
+	readonly tokens: number
+	readonly calls: number
+}
+
+interface RunBudget {
+	readonly id: string
+	readonly name: string
+	readonly signal: AbortSignal
+	readonly end: RunEnd | undefined
+	readonly spent: RunAmounts
+	left(): Promise<Partial<RunAmounts>>
+	report(): RunReport
+	child(options: number | ChildOptions): RunBudget
+	wrap<T extends object>(
+		target: T,
+		options?: {
+			readonly model?: string | undefined
+		}
+	): T
+	call<Args, Result>(
+		options: WorkOptions<Args, Result>,
+		work: (signal: AbortSignal) => MaybePromise$1<Result>
+	): Promise<Awaited<Result>>
+	guard<Args extends readonly unknown[], Result>(
+		work: (...args: Args) => MaybePromise$1<Result>,
+		options?: GuardOptions<Args, Result>
+	): (...args: Args) => Promise<Awaited<Result>>
+	tools<Tools extends object>(tools: Tools): Tools
+	close(): Promise<void>
+}
+
+interface RunAmounts {
+	readonly usd: string
+	readonly microUsd: number
+	readonly tokens: number
+	readonly calls: number
+	readonly seconds: number
+}
+
+interface RunReport {
+	readonly name: string
+	readonly spent: RunAmounts
+	readonly end: RunEnd | undefined
+	readonly children: readonly RunReport[]
+}
+
+interface ChildOptions extends RunBounds {
+	readonly name?: string | undefined
+	readonly share?: number | undefined
+	readonly loops?: LoopOptions | undefined
+}
+
+interface WorkOptions<Args, Result> {
+	readonly name: string
+	readonly args?: Args | undefined
+	readonly cost?: WorkCost | undefined
+	readonly settle?: ((result: Result) => WorkCost) | undefined
+	readonly signal?: AbortSignal | undefined
+}
+
+type WorkCost = Pick<RunBounds, 'usd' | 'tokens'>
+
+interface GuardOptions<Args extends readonly unknown[], Result>
+	extends Pick<WorkOptions<unknown, Result>, 'cost' | 'settle'> {
+	readonly name?: string | undefined
+	readonly compare?: ((...args: Args) => unknown) | undefined
+}
+
+declare class BudgetExhausted extends SluiceError implements RunEnd {
+	readonly bound: RunBound
+	readonly budget: string
+	readonly limit: string | number | undefined
+	readonly tool: string | undefined
+	constructor({ bound, budget, limit, tool }: RunEnd, options?: ErrorOptions)
+}
 export {
 	ReservationEnd,
 	createQuotas,
@@ -685,5 +822,22 @@ export {
 	PriceTable,
 	Usage,
 	PriceTableOptions,
-	priceTable
+	priceTable,
+	runBudget,
+	RunBudgetOptions,
+	RunBounds,
+	LoopOptions,
+	OnExhausted,
+	RunEnd,
+	RunBound,
+	AmountKind,
+	Amounts,
+	RunBudget,
+	RunAmounts,
+	RunReport,
+	ChildOptions,
+	WorkOptions,
+	WorkCost,
+	GuardOptions,
+	BudgetExhausted
 }
