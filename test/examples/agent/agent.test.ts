@@ -14,7 +14,8 @@ test('the example of an agent stops within its budget', async () => {
   const clock = new FakeClock()
   const report = await played(clock, run({ usd: '0.05', clock }), 2)
   expect(report.end).toMatchObject({ bound: 'usd', limit: '0.050000' })
-  expect(report.spent.microUsd).toBeGreaterThan(48_000)
+  // calls that cannot be cut off hold the rest
+  expect(report.spent.microUsd).toBeGreaterThan(45_000)
   expect(report.spent.microUsd).toBeLessThanOrEqual(50_000 + 4 * CHUNK)
   const [searcher, ...others] = report.children
   expect(searcher).toMatchObject({ name: 'searcher', end: { bound: 'loop', tool: 'search', limit: 3 } })
