@@ -211,6 +211,29 @@ test('a call that states no maximum is given one, and never more than is left', 
   await expect(wrapped.doGenerate(promptOf(10))).rejects.toEqual(exhausted({ bound: 'tokens', limit: 500 }))
 })
 
+test('a stream whose backend fails is aborted, and the run goes on when it has recovered', async () => {
+  const clock = new FakeClock()
+  let isDown = false
+  const backend = frontBackend('front', memoryBackend({ clock }), (ask) =>
+    isDown ? Promise.reject(new Error('down')) : Promise.resolve(ask()),
+  )
+  const fake = new FakeModel({ clock, outputTokens: () => 500 })
+  const budget = runBudget({ usd: 1, prices, clock, backend })
+  const wrapped = budget.wrap(fake)
+  const reading = readAll(wrapped, promptOf(10))
+  await flushed()
+  isDown = true
+  await expect(played(clock, reading)).rejects.toMatchObject({ code: 'SLUICE_BACKEND_FAILED' })
+  expect(fake.calls[0].isAborted).toBe(true)
+  expect(budget.end).toBeUndefined()
+  expect(budget.spent.microUsd).toBe(fake.charged)
+  isDown = false
+  clock.advance(60_000)
+  await played(clock, readAll(wrapped, promptOf(10)))
+  expect(budget.spent.microUsd).toBe(fake.charged)
+  await played(clock, budget.close())
+})
+
 test('a running call keeps its units longer than maxHoldMs', async () => {
   const { clock, budget } = opened({ maxHoldMs: '10s' })
   let finish = (): void => {}

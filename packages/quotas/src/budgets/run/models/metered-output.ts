@@ -19,7 +19,8 @@ export class MeteredOutput {
   readonly #input: number
   #output = 0
   #usage = UNKNOWN
-  #hasStarted = false
+  /** Whether a part was received. */
+  hasStarted = false
 
   /** `input`: estimated input tokens. */
   constructor(call: RunCall, price: ModelPrice, input: number) {
@@ -30,7 +31,7 @@ export class MeteredOutput {
 
   /** Counts a part that was received. Rejects when a bound is reached. */
   async add({ text, usage }: OutputPart): Promise<void> {
-    this.#hasStarted = true
+    this.hasStarted = true
     if (usage !== undefined) this.#usage = usageOf(usage)
     if (text === undefined || text === '') return
     const tokens = this.#price.tokensOf(text)
@@ -40,7 +41,7 @@ export class MeteredOutput {
 
   /** Counts the complete output of a call, which was held before. */
   addWhole({ text = '', usage }: OutputPart): void {
-    this.#hasStarted = true
+    this.hasStarted = true
     this.#usage = usageOf(usage)
     this.#output = this.#price.tokensOf(text)
   }
@@ -57,7 +58,7 @@ export class MeteredOutput {
   fail(): Promise<void> {
     const isAborted = this.#call.signal.aborted
     if (isAborted && !this.#call.isStreamed) return this.#call.end(this.#call.reserved)
-    if (isAborted || this.#hasStarted) return this.end()
+    if (isAborted || this.hasStarted) return this.end()
     return this.#call.end({ usd: 0, tokens: 0, calls: 1 })
   }
 }
@@ -92,6 +93,8 @@ export class MeteredStream<Part> {
       await this.#output.add(this.#read(value))
       return { part: value }
     } catch (error) {
+      // a provider that has sent something is told to end, whatever the reason
+      if (this.#output.hasStarted) this.#call.abort(error)
       // a source that waits for its provider is not awaited
       this.#leave()
       await this.#output.fail()
