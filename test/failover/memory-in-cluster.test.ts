@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { runBudget } from '@sluice/quotas/budgets'
 import { FakeClock, Warnings } from '@sluice/testkit'
 import { ClientUsage } from '../../packages/http/src/overload/priority/client-usage.ts'
 import { closeBenches, failoverBench, serverError } from './flaky-backend.ts'
@@ -69,6 +70,15 @@ describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
     expect(usage.cohortOf('ada')).toBe(0)
     expect(warnings.codes).toEqual([])
     usage.close()
+  })
+
+  test('of a run that is one of this process logs no warning, unless other processes may work on it', async () => {
+    stands()
+    const alone = runBudget({ calls: 5 })
+    expect(warnings.codes).toEqual([])
+    const named = runBudget({ calls: 5, id: 'of several processes' })
+    expect(warnings.codes).toEqual(['SLUICE_MEMORY_IN_CLUSTER'])
+    await Promise.all([alone.close(), named.close()])
   })
 })
 

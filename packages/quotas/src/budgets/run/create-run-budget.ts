@@ -1,5 +1,5 @@
 import { memoryBackend } from '@sluice/limiter-core'
-import { clockOf, integerFrom, parseDuration } from '@sluice/limiter-core/backend'
+import { type Backend, type Clock, clockOf, integerFrom, parseDuration } from '@sluice/limiter-core/backend'
 import { RunChanges, type RunContext } from './level/run-context.ts'
 import { BudgetExhausted } from './level/run-end.ts'
 import { RunLevel } from './level/run-level.ts'
@@ -24,7 +24,7 @@ export function runBudget(options: RunBudgetOptions): RunBudget {
     maxOutputTokens: integerFrom('runBudget: maxOutputTokens', maxOutputTokens, 1),
     streamTokens: integerFrom('runBudget: streamTokens', streamTokens, 1),
     countTokens,
-    backend: backend === undefined ? memoryBackend(clock ? { clock } : {}) : backend,
+    backend: backend === undefined ? ownMemory(clock, given.id) : backend,
     clock,
     timers: clockOf(clock),
     deadlineMs,
@@ -40,6 +40,12 @@ export function runBudget(options: RunBudgetOptions): RunBudget {
   if (signal?.aborted) abort()
   else signal?.addEventListener('abort', abort, { once: true })
   return new LevelBudget(level, () => signal?.removeEventListener('abort', abort))
+}
+
+/** A run without an `id` is one of this process: there is nothing to warn of if there are several processes. */
+function ownMemory(clock: Clock | undefined, id: string | undefined): Backend {
+  const backend = memoryBackend(clock ? { clock } : {})
+  return id === undefined ? Object.defineProperty(backend, 'perProcess', { value: false }) : backend
 }
 
 const encoder = new TextEncoder()
