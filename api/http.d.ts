@@ -114,14 +114,21 @@ export {
 	type LoginReason,
 	type FailureLimit,
 	type FailureLimits,
+	type LoginCheck,
 	type LoginOptions,
+	type LoginProofOptions,
 	type LoginRequest,
+	type ProofOfWork,
+	type ProofOfWorkOptions,
 	type ProofOptions,
-	type ProofChallenge,
+	proofOfWork,
+	type ProofFieldOptions,
 	type ProofPageOptions,
+	proofField,
 	proofPage,
 	type LoginProtection,
-	protectLogin
+	protectLogin,
+	type ProofChallenge
 } from './../types.js'
 
 // overload.d.ts
@@ -1257,7 +1264,7 @@ declare function routeMethod(methods: readonly string[]): string
 interface AllowedLogin {
 	readonly outcome: 'allow'
 	readonly known: boolean
-	succeeded(): Promise<string | undefined>
+	succeeded(changed?: { readonly version: string }): Promise<string | undefined>
 }
 
 interface ChallengedLogin {
@@ -1267,7 +1274,7 @@ interface ChallengedLogin {
 	readonly challenge: ProofChallenge | undefined
 }
 
-type LoginReason = 'account' | 'address' | 'network' | 'device' | 'pressure' | 'slow-pressure' | 'proof'
+type LoginReason = 'account' | 'address' | 'network' | 'device' | 'pressure' | 'slow-pressure' | 'solved'
 
 interface ProofChallenge {
 	readonly text: string
@@ -1293,6 +1300,17 @@ interface FailureLimits {
 	readonly deny?: FailureLimit
 }
 
+type LoginCheck = (request: LoginRequest) => MaybePromise$1<boolean>
+
+interface LoginRequest {
+	readonly account: string | undefined
+	readonly address: string | undefined
+	readonly device?: unknown
+	readonly version?: string | undefined
+	readonly proof?: unknown
+	readonly token?: unknown
+}
+
 interface LoginOptions extends FailoverOptions$1 {
 	readonly secret: string | readonly string[]
 	readonly name?: string
@@ -1305,40 +1323,60 @@ interface LoginOptions extends FailoverOptions$1 {
 	readonly slowPressure?: FailureLimit
 	readonly usualFailures?: number
 	readonly deviceTtl?: Duration$1
-	readonly challenge?: ProofOptions | ((request: LoginRequest) => MaybePromise$1<boolean>)
+	readonly challenge?: LoginProofOptions | LoginCheck
 	readonly backend?: Backend$1
 	readonly scope?: string
 	readonly clock?: Clock$1
 	readonly observers?: readonly Observer$1[]
 }
 
+interface LoginProofOptions extends ProofOptions {
+	readonly check?: LoginCheck | undefined
+}
+
 interface ProofOptions {
 	readonly bits?: number
 	readonly maxBits?: number
-	readonly ttl?: Duration$1
+	readonly ttl?: Duration
 }
 
-interface LoginRequest {
-	readonly account: string | undefined
-	readonly address: string | undefined
-	readonly device?: unknown
-	readonly proof?: unknown
+interface ProofOfWork {
+	challenge(key: string | undefined, pressure?: number): ProofChallenge
+	verify(answer: unknown, key: string | undefined): Promise<boolean>
+	close(): void
 }
 
-interface ProofPageOptions {
+interface ProofOfWorkOptions extends ProofOptions, FailoverOptions {
+	readonly secret: string | readonly string[]
+	readonly name?: string
+	readonly backend?: Backend
+	readonly scope?: string
+	readonly clock?: Clock
+	readonly observers?: readonly Observer[]
+}
+
+declare function proofOfWork(options: ProofOfWorkOptions): ProofOfWork
+
+interface ProofFieldOptions {
 	readonly challenge: ProofChallenge
+	readonly nonce?: string
+}
+
+interface ProofPageOptions extends ProofFieldOptions {
 	readonly action?: string
 	readonly fields?: Readonly<Record<string, string>>
-	readonly nonce?: string
 	readonly lang?: string
 	readonly title?: string
 	readonly noScript?: string
 }
 
-declare function proofPage({ challenge, action, fields, nonce, ...texts }: ProofPageOptions): string
+declare function proofField({ challenge: { text, bits }, nonce }: ProofFieldOptions): string
+
+declare function proofPage(options: ProofPageOptions): string
 
 interface LoginProtection {
 	attempt(request: LoginRequest): Promise<LoginAttempt>
+	taskFor(address: string | undefined): Promise<ProofChallenge | undefined>
 	close(): void
 }
 
@@ -1550,10 +1588,17 @@ export {
 	LoginAttempt,
 	FailureLimit,
 	FailureLimits,
-	LoginOptions,
-	ProofOptions,
+	LoginCheck,
 	LoginRequest,
+	LoginOptions,
+	LoginProofOptions,
+	ProofOptions,
+	ProofOfWork,
+	ProofOfWorkOptions,
+	proofOfWork,
+	ProofFieldOptions,
 	ProofPageOptions,
+	proofField,
 	proofPage,
 	LoginProtection,
 	protectLogin,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { saveResult, writeReadme } from './run/readme.mjs'
+import { savePart, saveResult, writeReadme } from './run/readme.mjs'
 import { formatTable, proveTable } from './run/table.mjs'
 
 const benches = {
@@ -28,7 +28,7 @@ const benches = {
 const names = Object.keys(benches)
 const usage = `npm run bench -- [${names.join('] [')}] [options]
 
-  --write         keep the result and write bench/README.md
+  --write         keep the result, or that of --scenario, and write bench/README.md
   --smoke         a short run that only checks that every bench works
   --json          print the tables as JSON
   --only <text>   contenders whose name contains the text
@@ -69,11 +69,15 @@ function positive(option) {
   return number
 }
 
+function save(bench, tables) {
+  if (values.scenario === undefined) return saveResult(bench, tables)
+  savePart(bench, tables, `npm run bench -- ${bench} --scenario "${values.scenario}" --lanes ${values.lanes} --write`)
+}
+
 async function main() {
   const unknown = positionals.find((name) => !Object.hasOwn(benches, name))
   if (unknown !== undefined) refuse(`there is no bench "${unknown}"`)
-  const isPart = values.only !== undefined || values.scenario !== undefined
-  if (values.write && (values.smoke || isPart)) refuse('--write keeps whole runs only')
+  if (values.write && (values.smoke || values.only !== undefined)) refuse('--write keeps whole scenarios only')
   const options = {
     smoke: values.smoke,
     only: values.only,
@@ -95,7 +99,7 @@ async function main() {
     tables.forEach(proveTable)
     results[bench] = tables
     if (!values.json) for (const table of tables) console.log(formatTable(table))
-    if (values.write) saveResult(bench, tables)
+    if (values.write) save(bench, tables)
   }
   if (values.json) console.log(JSON.stringify(results))
   if (values.write) writeReadme(names)

@@ -35,9 +35,11 @@ export async function measureCapacity(cell, options, { callers, ms }) {
   return perSecond
 }
 
+/** Resolves with the next message. A child that ends may be gone before its last message has arrived. */
 async function messageOf(child) {
   const ended = new AbortController()
-  const exit = once(child, 'exit', { signal: ended.signal }).then(([code, signal]) => {
+  const exit = once(child, 'exit', { signal: ended.signal }).then(async ([code, signal]) => {
+    if (code === 0 && child.connected) await once(child, 'disconnect', { signal: ended.signal })
     throw new Error(`a process of the run ended with ${signal ?? code}`)
   })
   try {

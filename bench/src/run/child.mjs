@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -20,7 +21,9 @@ export function runChild(file, options, execArgv) {
       result = message
     })
     child.once('error', reject)
-    child.once('exit', (code, signal) => {
+    child.once('exit', async (code, signal) => {
+      // its last message may arrive after its end
+      if (code === 0 && result === undefined && child.connected) await once(child, 'disconnect')
       if (code === 0 && result !== undefined) resolve(result)
       else reject(new Error(`${basename(file.pathname)} ${JSON.stringify(options)} ended with ${signal ?? code}`))
     })

@@ -62,14 +62,50 @@ const foot = `
 
 export function saveResult(bench, tables) {
   const date = new Date().toISOString().slice(0, 10)
-  const plainTables = tables.map(({ curves, ...table }) => table)
-  const result = { date, machine: describeMachine(), versions: describeVersions(), tables: plainTables }
+  store(bench, { date, machine: describeMachine(), versions: describeVersions(), tables: tables.map(plain) })
+  storeCurves(bench, curvesOf(tables))
+}
+
+/**
+ * Replaces the tables of some scenarios in the last result, and their rows in its target table. `command` is the command
+ * that has measured them.
+ */
+export function savePart(bench, tables, command) {
+  const date = new Date().toISOString().slice(0, 10)
+  const result = JSON.parse(readFileSync(resultFile(bench), 'utf8'))
+  const measured = tables.filter((table) => !isTargets(table)).map(plain)
+  const withDate = measured.map((table) => ({ ...table, notes: [...(table.notes ?? []), `${date}: \`${command}\``] }))
+  const old = result.tables.filter((table) => !isTargets(table) && measured.every(({ title }) => title !== table.title))
+  const targets = mergedTargets(result.tables.find(isTargets), tables.find(isTargets))
+  store(bench, { ...result, tables: [...old, ...withDate, ...(targets ? [targets] : [])] })
+  const curves = curvesOf(tables)
+  const kept = existsSync(resultFile(`${bench}-curves`))
+    ? JSON.parse(readFileSync(resultFile(`${bench}-curves`), 'utf8'))
+    : []
+  storeCurves(bench, [...kept.filter((one) => curves.every(({ scenario }) => scenario !== one.scenario)), ...curves])
+}
+
+const plain = ({ curves: _, ...table }) => table
+const curvesOf = (tables) => tables.flatMap(({ curves = [] }) => curves)
+const isTargets = ({ title }) => title.endsWith('targets')
+/** Rows begin with the name of their scenario and a colon. */
+const scenarioOf = ([name]) => name.split(':')[0]
+
+function mergedTargets(old, made) {
+  if (!old || !made) return made ?? old
+  const replaced = new Set(made.rows.map(scenarioOf))
+  return { ...made, rows: [...old.rows.filter((row) => !replaced.has(scenarioOf(row))), ...made.rows] }
+}
+
+function store(bench, result) {
   mkdirSync(new URL('.', resultFile(bench)), { recursive: true })
   writeFileSync(resultFile(bench), `${JSON.stringify(result, undefined, 1)}\n`)
-  const curves = tables.flatMap((table) => table.curves ?? [])
-  // a line for each curve
-  const lines = curves.map((curve) => JSON.stringify(curve)).join(',\n')
-  if (curves.length > 0) writeFileSync(resultFile(`${bench}-curves`), `[\n${lines}\n]\n`)
+}
+
+/** Writes a line for each curve. */
+function storeCurves(bench, curves) {
+  if (curves.length === 0) return
+  writeFileSync(resultFile(`${bench}-curves`), `[\n${curves.map((curve) => JSON.stringify(curve)).join(',\n')}\n]\n`)
 }
 
 export function writeReadme(benches) {
