@@ -4,10 +4,12 @@ export type { ShedSignal } from './overload/health/process-signals.ts'
 export { createShedder, type Shedder } from './overload/health/shedder.ts'
 export type { ShedderOptions, ShedSignals } from './overload/health/shedder-options.ts'
 export type { SignalThreshold } from './overload/health/signal-range.ts'
+export { levelOf } from './overload/priority/levels.ts'
 export {
   type PrioritizedInflightOptions,
   prioritizedInflight,
   type QueueOptions,
 } from './overload/priority/prioritized.ts'
 export { createPrioritizer, type Prioritizer } from './overload/priority/prioritizer.ts'
+export { type Waiter, WaitingRoom } from './overload/priority/waiting-room.ts'
 export { steadyClock } from './overload/steady-clock.ts'

@@ -67,6 +67,11 @@ describe('RateLimit', () => {
     ['"a";r=3;t=9, "b";r=0;t=2 , "c";r=0;t=4', 4_000],
     ['default;r=0;t=3', 3_000],
     ['"a \\" b";r=0;t=3;note="x, y";flag', 3_000],
+    // the parameters that were proposed for the next draft
+    ['"default";a=0;w=5', 5_000],
+    // draft 7
+    ['limit=100, remaining=0, reset=5', 5_000],
+    ['limit=100, remaining=1, reset=5', 0],
     ['"default";r=1;t=5', 0],
     ['"default";r=0', 0],
     ['"default";r=0;t=0', 0],
@@ -80,7 +85,6 @@ describe('RateLimit', () => {
     ['"default";r=0;t=5,', 0],
     ['"default";r=0;t=5 garbage', 0],
     ['"default;r=0;t=5', 0],
-    ['limit=100, remaining=0, reset=5', 0],
     [';;;===', 0],
     [`${'"a";r=0,'.repeat(2_000)}`, 0],
     [`"${'\\"'.repeat(8_000)}`, 0],
@@ -104,6 +108,11 @@ describe('the fields from before RateLimit', () => {
     ['0', `${epochS + 7}`, 7_000],
     ['0', `${(epochS + 7) * 1_000}`, 7_000],
     ['0', `${epochS - 7}`, 0],
+    ['0', '1m2.5s', MAX_MS],
+    ['0', '2.5s', 2_500],
+    ['0', '120ms', 120],
+    ['0', '2026-01-01T00:00:07Z', 7_000],
+    ['0', date(7_000), 7_000],
     ['0', '0', 0],
     // bounded by maxRetryAfterMs
     ['0', '999999999', MAX_MS],
@@ -116,7 +125,7 @@ describe('the fields from before RateLimit', () => {
     ['0', '', 0],
     ['0', '-5', 0],
     ['0', '1e9', 0],
-    ['0', '6m0s', 0],
+    ['0', '6m0', 0],
     ['0', '9999999999999999', 0],
   ])('remaining %s and reset %s', async (remaining, reset, ms) => {
     for (const prefix of ['ratelimit', 'X-RateLimit']) {

@@ -1,8 +1,8 @@
-import { messageOf, pause, warnOnce } from '@sluice/limiter-core/backend'
+import { isPromise, messageOf, pause, warnOnce } from '@sluice/limiter-core/backend'
 import { RecentMap } from '../recent-map.ts'
-import type { ThrottleRules } from './throttle-options.ts'
+import type { RetryRules } from './throttle-options.ts'
 import { ThrottledError } from './throttled-error.ts'
-import { type Reply, Upstream } from './upstream.ts'
+import type { Caller, Reply, Upstream, UpstreamStats } from './upstream.ts'
 
 const FIRST_BACKOFF_MS = 100
 /** Retries wait up to this share longer than the upstream asked for, so that clients do not return all at once. */
@@ -12,26 +12,15 @@ const JITTER = 0.1
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown }
 
 /** A call of an upstream. */
-export interface Call<T> {
+export interface Call<T> extends Caller {
   /** Name of the upstream. */
   readonly key: string
   /** How often the call may be sent again. */
   readonly retries: number
-  readonly signal?: AbortSignal | null | undefined
   send(): Promise<T>
   assess(outcome: Outcome<T>): Reply
   /** Releases a value that the caller does not receive, because the call is sent again. */
   discard?(value: T): void
-}
-
-/** Number of calls of an upstream since it was last forgotten, see the option `maxUpstreams`. */
-export interface UpstreamStats {
-  /** Calls that were sent, including those that were sent again. */
-  readonly sent: number
-  /** Calls that were sent again. */
-  readonly retried: number
-  /** Calls that were not sent, and rejected with the code `SLUICE_THROTTLED`. */
-  readonly throttled: number
 }
 
 /** Method of functions that `adaptiveThrottle` and `throttled` return. */
@@ -40,24 +29,31 @@ export interface ThrottleStats {
   stats(): ReadonlyMap<string, UpstreamStats>
 }
 
-/** Sends as many calls to each upstream as it is likely to accept. */
-export class Throttle implements ThrottleStats {
-  readonly #rules: ThrottleRules
-  readonly #upstreams: RecentMap<Upstream>
+/** Sends calls when their upstream admits them, and sends some of those again that it refused. */
+export class Throttle<S, U extends Upstream<S> = Upstream<S>> implements ThrottleStats {
+  readonly #rules: RetryRules
+  readonly #upstreams: RecentMap<U>
+  readonly #create: (key: string) => U
 
-  constructor(rules: ThrottleRules) {
+  constructor(rules: RetryRules, create: (key: string) => U) {
     this.#rules = rules
+    this.#create = create
     this.#upstreams = new RecentMap(rules.maxUpstreams)
+  }
+
+  get upstreams(): Iterable<readonly [key: string, upstream: U]> {
+    return this.#upstreams
   }
 
   stats(): ReadonlyMap<string, UpstreamStats> {
     return new Map([...this.#upstreams].map(([key, { stats }]) => [key, { ...stats }]))
   }
 
-  /** Sends a call, and sends it again if the upstream is overloaded. Rejects with a `ThrottledError` if it is not sent. */
+  /** Sends a call, and sends it again if the upstream refuses it. Rejects with a `ThrottledError` if it is not sent. */
   async run<T>(call: Call<T>): Promise<T> {
-    const upstream = this.#upstreams.use(call.key, () => new Upstream(this.#rules))
-    let admitted = upstream.admit()
+    const upstream = this.#upstreams.use(call.key, () => this.#create(call.key))
+    let admitted = upstream.admit(call, 0)
+    if (isPromise(admitted)) admitted = await admitted
     if (admitted instanceof ThrottledError) {
       upstream.stats.throttled++
       throw admitted
@@ -68,21 +64,28 @@ export class Throttle implements ThrottleStats {
       const outcome = await outcomeOf(call)
       const reply = call.assess(outcome)
       upstream.learn(admitted, reply)
-      if (reply.kind !== 'overloaded' || times > call.retries || call.signal?.aborted) return result(outcome)
+      if (!isRefused(reply) || times > call.retries || call.signal?.aborted) return result(outcome)
       const delayMs = this.#delayMs(reply.waitMs, times)
       const isSoon = delayMs <= this.#rules.maxRetryDelayMs
       if (!isSoon || !upstream.retries.withdraw()) return result(outcome)
-      try {
-        await pause(delayMs, this.#rules.clock, call.signal)
-      } catch (error) {
-        discard(call, outcome)
-        throw error
-      }
-      const again = upstream.admit()
+      const again = await this.#again(upstream, call, outcome, delayMs, times)
       if (again instanceof ThrottledError) return result(outcome)
       admitted = again
-      discard(call, outcome)
+    }
+  }
+
+  /** Waits until the call may be sent again, and releases its last value then, and if the call is aborted. */
+  async #again<T>(upstream: U, call: Call<T>, outcome: Outcome<T>, delayMs: number, times: number) {
+    try {
+      await pause(delayMs, this.#rules.clock, call.signal)
+      const again = await upstream.admit(call, times)
+      if (again instanceof ThrottledError) return again
       upstream.stats.retried++
+      discard(call, outcome)
+      return again
+    } catch (error) {
+      discard(call, outcome)
+      throw error
     }
   }
 
@@ -90,6 +93,10 @@ export class Throttle implements ThrottleStats {
     const backoffMs = FIRST_BACKOFF_MS * 2 ** (times - 1)
     return Math.ceil(waitMs + this.#rules.random() * Math.max(backoffMs, waitMs * JITTER))
   }
+}
+
+function isRefused({ kind, mayRetry }: Reply): boolean {
+  return (kind === 'refused' || kind === 'overloaded') && mayRetry !== false
 }
 
 async function outcomeOf<T>(call: Call<T>): Promise<Outcome<T>> {

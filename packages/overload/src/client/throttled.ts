@@ -1,4 +1,5 @@
 import { integerFrom, kindOf, optionalFunction, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
+import { LearningUpstream } from './learning-upstream.ts'
 import { type Outcome, safely, Throttle, type ThrottleStats } from './throttle.ts'
 import { THROTTLE_OPTIONS, type ThrottleOptions, throttleRules } from './throttle-options.ts'
 import type { Reply } from './upstream.ts'
@@ -34,7 +35,8 @@ export function throttled<Args extends readonly unknown[], Result>(
   for (const [name, hook] of Object.entries({ key, isOverload, retryAfterMs }))
     optionalFunction(`${owner}: ${name}`, hook)
   const mostRetries = integerFrom(`${owner}: retries`, retries, 0, 10)
-  const throttle = new Throttle(throttleRules(owner, options))
+  const rules = throttleRules(owner, options)
+  const throttle = new Throttle(rules, () => new LearningUpstream(rules))
   const assess = (outcome: Outcome<Result>): Reply => {
     const [error, value] = 'error' in outcome ? [outcome.error, undefined] : [undefined, outcome.value]
     const byDefault = 'error' in outcome

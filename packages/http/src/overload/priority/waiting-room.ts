@@ -11,8 +11,8 @@ export interface Waiter {
   refuse(reason: 'queue-full' | 'timeout' | 'weight'): void
 }
 
-interface Entry {
-  readonly waiter: Waiter
+interface Entry<W> {
+  readonly waiter: W
   readonly since: number
   /** Position in the order of arrival. */
   readonly arrival: number
@@ -22,6 +22,8 @@ export interface WaitingRoomOptions {
   /** Places in the room, an integer of at least 1. */
   readonly max: number
   readonly maxWaitMs: number
+  /** Whether the room always serves the first come first, also if work waits all the time. Default: false. */
+  readonly isPatient?: boolean
 }
 
 /** Part of `maxWaitMs` that work may wait while as important work has waited all the time for `maxWaitMs`. */
@@ -33,11 +35,11 @@ const IMPATIENCE = 0.2
  * and waits only a fifth of `maxWaitMs`: the oldest would probably give up before their answer. Sources: CoDel, and the
  * adaptive LIFO of Facebook's Wangle.
  */
-export class WaitingRoom {
+export class WaitingRoom<W extends Waiter = Waiter> {
   readonly #options: WaitingRoomOptions
   readonly #clock: Clock
   // sorted by level, then by arrival
-  #entries: Entry[] = []
+  #entries: Entry<W>[] = []
   #arrivals = 0
   /** Since when work of a rank, or above it, has been waiting all the time. */
   readonly #busySince = new Float64Array(RANK_COUNT)
@@ -52,13 +54,17 @@ export class WaitingRoom {
     return this.#entries.length
   }
 
-  /** Adds a waiter; refuses the least important one if the room is full. Returns a function that removes the waiter. */
-  add(waiter: Waiter): () => void {
+  /**
+   * Adds a waiter; refuses the least important one if the room is full. `since`: when it began to wait. Returns a function
+   * that removes the waiter.
+   */
+  add(waiter: W, since: number = this.#clock.now()): () => void {
     const now = this.#clock.now()
     this.#busySince.fill(now, this.level < 0 ? 0 : classOf(this.level) + 1, classOf(waiter.level) + 1)
-    const entry = { waiter, since: now, arrival: this.#arrivals++ }
+    const entry = { waiter, since, arrival: this.#arrivals++ }
     this.#entries.splice(this.#endOf(waiter.level), 0, entry)
     if (this.#entries.length > this.#options.max) this.#refuse(this.#leastImportant(now), 'queue-full')
+    if (since < now) this.#cancelTimer()
     this.#sweepLater()
     return () => void this.#remove(entry)
   }
@@ -67,7 +73,7 @@ export class WaitingRoom {
    * Returns the waiter that is next, if its weight is at most `free`, and removes it. Refuses waiters whose weight has
    * become larger than `limit`, which would stop those after them.
    */
-  next(free: number, limit: number): Waiter | undefined {
+  next(free: number, limit: number): W | undefined {
     for (let entry = this.#first(); entry; entry = this.#first()) {
       const { waiter } = entry
       if (waiter.weight > limit) {
@@ -93,35 +99,36 @@ export class WaitingRoom {
     for (const { waiter } of refused) waiter.refuse('timeout')
   }
 
-  #first(): Entry | undefined {
+  #first(): Entry<W> | undefined {
     const last = this.#entries.at(-1)
     if (!last || this.#isStanding(last, this.#clock.now())) return last
     return this.#entries[this.#endOf(last.waiter.level - 1)]
   }
 
   /** Whether work as important as an entry has waited all the time. Critical work waits in any case. */
-  #isStanding({ waiter }: Entry, now: number): boolean {
+  #isStanding({ waiter }: Entry<W>, now: number): boolean {
     const rank = classOf(waiter.level)
+    if (this.#options.isPatient) return false
     return rank < RANK_COUNT - 1 && now - this.#busySince[rank] >= this.#options.maxWaitMs
   }
 
-  #patienceMs(entry: Entry, now: number): number {
+  #patienceMs(entry: Entry<W>, now: number): number {
     return this.#isStanding(entry, now) ? this.#options.maxWaitMs * IMPATIENCE : this.#options.maxWaitMs
   }
 
-  #leastImportant(now: number): Entry {
-    const first = this.#entries[0] as Entry
+  #leastImportant(now: number): Entry<W> {
+    const first = this.#entries[0] as Entry<W>
     if (this.#isStanding(first, now)) return first
-    return this.#entries[this.#endOf(first.waiter.level) - 1] as Entry
+    return this.#entries[this.#endOf(first.waiter.level) - 1] as Entry<W>
   }
 
-  #refuse(entry: Entry, reason: 'queue-full' | 'timeout' | 'weight'): void {
+  #refuse(entry: Entry<W>, reason: 'queue-full' | 'timeout' | 'weight'): void {
     this.#remove(entry)
     entry.waiter.refuse(reason)
   }
 
   /** Removes a waiter. Returns false if it has been removed already. */
-  #remove(entry: Entry): boolean {
+  #remove(entry: Entry<W>): boolean {
     const { level } = entry.waiter
     const index = this.#countWhile(
       (other) => other.waiter.level < level || (other.waiter.level === level && other.arrival < entry.arrival),
@@ -133,7 +140,10 @@ export class WaitingRoom {
   }
 
   #stopIfEmpty(): void {
-    if (this.#entries.length > 0) return
+    if (this.#entries.length === 0) this.#cancelTimer()
+  }
+
+  #cancelTimer(): void {
     this.#cancelSweep?.()
     this.#cancelSweep = undefined
   }
@@ -144,11 +154,11 @@ export class WaitingRoom {
   }
 
   /** Returns the number of entries before the first one that is not `before`, which holds for none after it. */
-  #countWhile(before: (entry: Entry) => boolean): number {
+  #countWhile(before: (entry: Entry<W>) => boolean): number {
     let [low, high] = [0, this.#entries.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (before(this.#entries[middle] as Entry)) low = middle + 1
+      if (before(this.#entries[middle] as Entry<W>)) low = middle + 1
       else high = middle
     }
     return low
@@ -168,7 +178,7 @@ export class WaitingRoom {
     this.#cancelSweep = undefined
     const now = this.#clock.now()
     // a clock that was set back does not show how long they have waited
-    const isDue = (entry: Entry): boolean => now < entry.since || now - entry.since >= this.#patienceMs(entry, now)
+    const isDue = (entry: Entry<W>): boolean => now < entry.since || now - entry.since >= this.#patienceMs(entry, now)
     // one after the other, because a refusal can admit those that waited behind a heavier one
     for (const entry of this.#entries.filter(isDue)) if (this.#remove(entry)) entry.waiter.refuse('timeout')
     this.#sweepLater()
