@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { capEntry } from '@sluice/http'
+import { capEntry, compileHeaders, httpDenial, violatedPolicies } from '@sluice/http'
 import { ChargeVerdict, compilePolicy, type PolicyVerdict } from '@sluice/limiter-core/backend'
-import { compileHeaders, httpDenial, violatedPolicies } from '@sluice/limiter-core/http'
 import { decisionOf, entryOf, linesOf, WALL_MS } from './header-fields.ts'
 
 const wide = compilePolicy({ name: 'wide', limit: 100, window: '1h' })

@@ -1,6 +1,6 @@
-import type { Decision, HeaderOptions, PolicyVerdict } from '@sluice/limiter-core'
+import { compileHeaders, type HeaderEntry, type HeaderOptions, headerLines, policyItems, rateEntry } from '@sluice/http'
+import type { Decision, PolicyVerdict } from '@sluice/limiter-core'
 import { RequestDecision } from '@sluice/limiter-core/backend'
-import { compileHeaders, type HeaderEntry, headerLines, policyItems, rateEntry } from '@sluice/limiter-core/http'
 
 /** Current time for the legacy headers. */
 export const WALL_MS = 1_767_225_600_000

@@ -1,8 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
-import { capEntry, isLimitField, vendorLines } from '@sluice/http'
-import type { HeaderOptions } from '@sluice/limiter-core'
+import {
+  capEntry,
+  compileHeaders,
+  type HeaderEntry,
+  type HeaderOptions,
+  httpDenial,
+  isLimitField,
+  vendorLines,
+} from '@sluice/http'
 import { ChargeVerdict, compilePolicy, type PolicyVerdict } from '@sluice/limiter-core/backend'
-import { compileHeaders, type HeaderEntry, httpDenial } from '@sluice/limiter-core/http'
 import { decisionOf, entryOf, WALL_MS } from './header-fields.ts'
 
 const OPENAI = { headers: 'openai' } as const

@@ -12,19 +12,22 @@ export { kindOf, shown } from './errors/shown.ts'
 export { warn, warnOnce } from './errors/warn-once.ts'
 export { compileFailover, type FailoverOptions, type FailoverRule } from './failover/failover-options.ts'
 export { Deadlines } from './failover/health/deadlines.ts'
-export { ROUNDING_ERROR_MS, stringItem, wholeSeconds } from './http/headers/fields.ts'
+export { DRAFT, type ListDialect, ROUNDING_ERROR_MS, stringItem, wholeSeconds } from './http/headers/fields.ts'
 export {
+  DRAFT_HEADERS,
+  type FieldDialect,
   type HeaderEntry,
   type HeaderLine,
+  type HeaderPlan,
   type HttpDenial,
   headerLines,
   httpDenial,
   policyItems,
   rateEntry,
   soleEntry,
+  type Vendor,
   violatedPolicies,
 } from './http/headers/gate.ts'
-export { compileHeaders, type HeaderOptions, type HeaderPlan } from './http/headers/header-dialect.ts'
 export { PROBLEM_MEDIA_TYPE, problemBody } from './http/headers/problem.ts'
 export { retryAfterMs } from './http/headers/retry-after.ts'
 export { FULL, WEIGHT_EXCEEDS_LIMIT } from './inflight/cap-answers.ts'

@@ -3,7 +3,6 @@ export { policyFromEnv } from './environment/policy-from-env.ts'
 export { type SluiceCode, SluiceError } from './errors/errors.ts'
 export type { BackendErrorRule, FailoverOptions } from './failover/failover-options.ts'
 export type { HeaderLine, HttpDenial } from './http/headers/gate.ts'
-export type { HeaderDialect, HeaderOptions } from './http/headers/header-dialect.ts'
 export type { ProblemType } from './http/headers/problem.ts'
 export {
   createInflightLimiter,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, type Decision } from '@sluice/limiter-core'
-import { compileHeaders, rateEntry } from '@sluice/limiter-core/http'
+import { DRAFT_HEADERS, rateEntry } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 
 const WINDOWS = { '1s': 1_000, '1m': 60_000, '1h': 3_600_000 } as const
@@ -22,7 +22,7 @@ const inBursts: Pace = ({ r, t }) => (r === 0 ? t * 1_000 : 0)
 /** Spreads the remaining units, and the one that becomes available at the end, evenly over the time. */
 const evenly: Pace = ({ r, t }) => (t * 1_000) / (r + 1)
 
-const headers = compileHeaders({})
+const headers = DRAFT_HEADERS
 
 function told(decision: Decision): Told {
   const [, r, t] = /;r=(\d+);t=(\d+)$/.exec(rateEntry(headers, '', decision).rateItems) ?? []

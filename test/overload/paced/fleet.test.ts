@@ -36,29 +36,35 @@ function counted(backend: Backend): Backend {
 }
 
 async function settle(): Promise<void> {
-  for (let quiet = 0; quiet < 2; quiet = pending === 0 ? quiet + 1 : 0) await new Promise((resolve) => setImmediate(resolve))
+  for (let quiet = 0; quiet < 2; quiet = pending === 0 ? quiet + 1 : 0)
+    await new Promise((resolve) => setImmediate(resolve))
 }
 
-test.each(shapes.slice(0, 2))('two processes that share Redis use $name together, and are hardly refused', async ({ name, shape, fields, announce }) => {
-  const clients = [createRedis(`redis://127.0.0.1:${server.port}`), createRedis(`redis://127.0.0.1:${server.port}`)]
-  const prefix = `paced:${name}:${fields}:`
-  const played = await play({
-    limit: 100,
-    windowMs: 60_000,
-    callers: 50,
-    processes: 2,
-    minutes: 10,
-    announce,
-    ...shape,
-    settle,
-    optionsOf: (clock, process) => ({
-      backend: counted(redisBackend(clients[process], { prefix, clock, serverTime: () => clock.now() })),
-    }),
-  })
-  for (const client of clients) client.disconnect()
-  const { accepted, refused, perCaller, rejected } = played
-  console.log(`${name}, ${fields}: accepted ${accepted}, refused ${refused}, per caller ${Math.min(...perCaller)} to ${Math.max(...perCaller)}, rejected ${rejected}, calls ${calls}`)
-  expect(refused / (accepted + refused)).toBeLessThanOrEqual(0.01)
-  expect(accepted).toBeGreaterThanOrEqual(970)
-  expect(rejected).toBe(0)
-})
+test.each(shapes)(
+  'two processes that share Redis use $name together, and are hardly refused',
+  async ({ name, shape, fields, announce }) => {
+    const clients = [createRedis(`redis://127.0.0.1:${server.port}`), createRedis(`redis://127.0.0.1:${server.port}`)]
+    const prefix = `paced:${name}:${fields}:`
+    const played = await play({
+      limit: 100,
+      windowMs: 60_000,
+      callers: 50,
+      processes: 2,
+      minutes: 10,
+      announce,
+      ...shape,
+      settle,
+      optionsOf: (clock, process) => ({
+        backend: counted(redisBackend(clients[process], { prefix, clock, serverTime: () => clock.now() })),
+      }),
+    })
+    for (const client of clients) client.disconnect()
+    const { accepted, refused, perCaller, rejected } = played
+    console.log(
+      `${name}, ${fields}: accepted ${accepted}, refused ${refused}, per caller ${Math.min(...perCaller)} to ${Math.max(...perCaller)}, rejected ${rejected}, calls ${calls}`,
+    )
+    expect(refused / (accepted + refused)).toBeLessThanOrEqual(0.01)
+    expect(accepted).toBeGreaterThanOrEqual(970)
+    expect(rejected).toBe(0)
+  },
+)

@@ -8,8 +8,7 @@ import {
 } from '@sluice/limiter-core'
 import { badOption, integerFrom, optionsOf } from '@sluice/limiter-core/backend'
 import {
-  compileHeaders,
-  type HeaderPlan,
+  DRAFT_HEADERS,
   headerLines,
   httpDenial,
   policyItems,
@@ -40,7 +39,6 @@ const CAP_RETRY_MS = 1_000
 export class ServiceLimits {
   readonly #limiter: Limiter | undefined
   readonly #cap: LocalInflightLimiter
-  readonly #plan: HeaderPlan = compileHeaders({})
 
   constructor(limits: CounterServiceLimits = {}) {
     const { limiter, maxInflight = 1_000 } = optionsOf('counterService: limits', limits, ['limiter', 'maxInflight'])
@@ -67,7 +65,7 @@ export class ServiceLimits {
 
   #headers(decision: Decision): Record<string, string> {
     const shown = decision.verdicts.filter(({ shadow }) => !shadow).map(({ policy }) => policy)
-    const entry = rateEntry(this.#plan, policyItems(shown), decision)
+    const entry = rateEntry(DRAFT_HEADERS, policyItems(shown), decision)
     // the time of day is not used: this plan has no header that needs it
     return Object.fromEntries(headerLines([entry], () => 0))
   }

@@ -1,4 +1,5 @@
-import { compileHeaders, type HeaderPlan } from '@sluice/limiter-core/http'
+import type { HeaderPlan } from '@sluice/limiter-core/http'
+import { compileHeaders } from '../headers/compile-headers.ts'
 import { compilePartitionKey } from './options/partition-key.ts'
 import type { RateLimitOptions } from './options/rate-limit-options.ts'
 import { parseStatus } from './options/request-rules.ts'

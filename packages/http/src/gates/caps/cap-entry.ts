@@ -7,7 +7,7 @@ export function capEntry(plan: HeaderPlan, name: string, limit: number): HeaderE
     plan,
     allowed: false,
     policyItems: `${item};q=${limit};qu="concurrent-requests"`,
-    rateItems: `${item};r=0`,
+    rateItems: `${item};${plan.list?.available ?? 'r'}=0`,
     binding: undefined,
     verdicts: [],
   }

@@ -5,7 +5,6 @@ import {
   type Clock,
   checkedUnits,
   clockOf,
-  compileHeaders,
   EXEMPT,
   FULL,
   type HeaderEntry,
@@ -29,6 +28,7 @@ import {
   type ResolvedKey,
   WEIGHT_EXCEEDS_LIMIT,
 } from '@sluice/limiter-core/http'
+import { compileHeaders } from '../../headers/compile-headers.ts'
 import { LimiterReport, reportUnlessPreflight } from '../../report/limiter-report.ts'
 import { fallbackReporter } from '../../report/report-fallback.ts'
 import { isSkipped, runHook } from '../options/hook.ts'

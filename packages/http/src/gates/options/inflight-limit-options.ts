@@ -1,11 +1,5 @@
-import type {
-  AdaptiveLimit,
-  Duration,
-  HeaderOptions,
-  InflightBackend,
-  KeySource,
-  RequestHook,
-} from '@sluice/limiter-core/http'
+import type { AdaptiveLimit, Duration, InflightBackend, KeySource, RequestHook } from '@sluice/limiter-core/http'
+import type { HeaderOptions } from '../../headers/compile-headers.ts'
 import type { QueueOptions } from '../../overload/priority/prioritized.ts'
 import type { Prioritizer } from '../../overload/priority/prioritizer.ts'
 import type { GateOptions } from './gate-options.ts'

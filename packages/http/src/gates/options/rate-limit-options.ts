@@ -1,4 +1,5 @@
-import type { Backend, FailoverOptions, HeaderOptions, KeySource, RequestHook } from '@sluice/limiter-core/http'
+import type { Backend, FailoverOptions, KeySource, RequestHook } from '@sluice/limiter-core/http'
+import type { HeaderOptions } from '../../headers/compile-headers.ts'
 import type { ChangingPolicies } from './changing-policies.ts'
 import type { CostSource, CountOnly } from './cost-source.ts'
 import type { GateOptions } from './gate-options.ts'

@@ -1,5 +1,16 @@
 import type { Policy, PolicyVerdict } from '../../contracts.ts'
 
+/** Names of the parameters of `RateLimit` in a draft. */
+export interface ListDialect {
+  /** The units that are left. */
+  readonly available: string
+  /** The seconds until more are available. */
+  readonly seconds: string
+}
+
+/** Drafts 8 to 11 of draft-ietf-httpapi-ratelimit-headers. */
+export const DRAFT: ListDialect = { available: 'r', seconds: 't' }
+
 /** Formats a string item (RFC 9651 section 4.1.6). `headerText` has validated at startup that it is printable ASCII. */
 export function stringItem(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
@@ -37,12 +48,12 @@ export function policyItem(policy: Policy, partition = ''): string {
 
 /**
  * Formats an item of `RateLimit`: the remaining units, and the seconds until more become available, never later than
- * `Retry-After`. Drafts 10 and 11 define the same meaning. If the request can never pass, `r` is 0 and there is no `t`.
+ * `Retry-After`, which is what drafts 8 to 11 mean. If the request can never pass, none are left, and there are no seconds.
  */
-export function rateItem(verdict: PolicyVerdict, partition = ''): string {
+export function rateItem(verdict: PolicyVerdict, dialect: ListDialect = DRAFT, partition = ''): string {
   const { policy, allowed, remaining, retryAfterMs, availableAfterMs } = verdict
   const name = names.get(policy) ?? nameItem(policy)
-  if (retryAfterMs === Number.POSITIVE_INFINITY) return `${name};r=0${partition}`
+  if (retryAfterMs === Number.POSITIVE_INFINITY) return `${name};${dialect.available}=0${partition}`
   const growsMs = allowed ? availableAfterMs : Math.min(availableAfterMs, retryAfterMs)
-  return `${name};r=${remaining};t=${wholeSeconds(growsMs)}${partition}`
+  return `${name};${dialect.available}=${remaining};${dialect.seconds}=${wholeSeconds(growsMs)}${partition}`
 }

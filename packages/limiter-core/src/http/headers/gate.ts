@@ -1,9 +1,31 @@
 import type { Decision, Policy, PolicyVerdict } from '../../contracts.ts'
-import { policyItem, rateItem, wholeSeconds } from './fields.ts'
-import type { FieldPrefix, HeaderPlan } from './header-dialect.ts'
+import { DRAFT, type ListDialect, policyItem, rateItem, wholeSeconds } from './fields.ts'
 import { PROBLEM_MEDIA_TYPE, problemBody } from './problem.ts'
 
 export type HeaderLine = readonly [name: string, value: string]
+
+/** A vendor of language models. */
+export type Vendor = 'openai' | 'anthropic'
+
+/** Three headers that describe only the binding policy: `-Limit`, `-Remaining` and `-Reset`. */
+export interface FieldDialect {
+  readonly prefix: 'X-RateLimit' | 'RateLimit'
+  /** Unit of the reset: seconds since 1970, or from now. */
+  readonly reset: 'epoch' | 'delta'
+}
+
+/** Validated header options. */
+export interface HeaderPlan {
+  /** Undefined if `RateLimit` is not written. */
+  readonly list: ListDialect | undefined
+  readonly fields: readonly FieldDialect[]
+  /** Vendors whose headers are written in addition to those of the draft. */
+  readonly vendors: readonly Vendor[]
+  readonly onAllowed: boolean
+}
+
+/** The headers of the current draft, in all responses. */
+export const DRAFT_HEADERS: HeaderPlan = { list: DRAFT, fields: [], vendors: [], onAllowed: true }
 
 /** The header content of one layer of a limiter. */
 export interface HeaderEntry {
@@ -45,10 +67,10 @@ export function rateEntry(
   let rateItems = ''
   for (const verdict of decision.verdicts) {
     if (verdict.shadow || (!decision.allowed && verdict.allowed) || !(verdict.remaining < UNKNOWN_REMAINING)) continue
-    const item = rateItem(verdict, partitionOf?.(verdict.policy))
+    const item = rateItem(verdict, plan.list, partitionOf?.(verdict.policy))
     rateItems = rateItems === '' ? item : `${rateItems}, ${item}`
   }
-  const binding = plan.resets ? decision.binding : undefined
+  const binding = plan.fields.length > 0 ? decision.binding : undefined
   const shown = binding && !binding.shadow && binding.remaining < UNKNOWN_REMAINING ? binding : undefined
   const verdicts = plan.vendors.length > 0 ? decision.verdicts : []
   return { plan, allowed: decision.allowed, policyItems, rateItems, binding: shown, verdicts }
@@ -57,9 +79,16 @@ export function rateEntry(
 /** Same as `rateEntry`, for a limiter with a single enforced policy. */
 export function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): HeaderEntry {
   const counted = verdict.remaining < UNKNOWN_REMAINING
-  const binding = counted && plan.resets ? verdict : undefined
+  const binding = counted && plan.fields.length > 0 ? verdict : undefined
   const verdicts = plan.vendors.length > 0 ? [verdict] : []
-  return { plan, allowed: verdict.allowed, policyItems, rateItems: counted ? rateItem(verdict) : '', binding, verdicts }
+  return {
+    plan,
+    allowed: verdict.allowed,
+    policyItems,
+    rateItems: counted ? rateItem(verdict, plan.list) : '',
+    binding,
+    verdicts,
+  }
 }
 
 /** Returns the items of `RateLimit-Policy`. They are the same for every request unless a partition key is shown. */
@@ -77,7 +106,7 @@ export function headerLines(entries: readonly HeaderEntry[], wallMs: () => numbe
   if (entries.length !== 1 || only.binding) return mergedLines(entries, wallMs)
   // fast path for most responses: one limiter, all policies in one list
   const { plan, allowed, policyItems: policies, rateItems: rates } = only
-  if (!plan.draft || (allowed && !plan.onAllowed) || policies === '') return []
+  if (!plan.list || (allowed && !plan.onAllowed) || policies === '') return []
   const policyLine: HeaderLine = ['RateLimit-Policy', policies]
   return rates === '' ? [policyLine] : [policyLine, ['RateLimit', rates]]
 }
@@ -85,14 +114,14 @@ export function headerLines(entries: readonly HeaderEntry[], wallMs: () => numbe
 function mergedLines(entries: readonly HeaderEntry[], wallMs: () => number): HeaderLine[] {
   const denied = entries.some((entry) => !entry.allowed)
   const lines: HeaderLine[] = []
-  const shown = entries.filter((entry) => entry.plan.draft && (denied || entry.plan.onAllowed))
+  const shown = entries.filter((entry) => entry.plan.list && (denied || entry.plan.onAllowed))
   const policies = joined(shown.map((entry) => entry.policyItems))
   if (policies !== '') lines.push(['RateLimit-Policy', policies])
   const rates = joined(shown.map((entry) => (denied && entry.allowed ? '' : entry.rateItems)))
   if (rates !== '') lines.push(['RateLimit', rates])
   const described = entries.filter((entry) => entry.binding && (denied ? !entry.allowed : entry.plan.onAllowed))
   for (const prefix of ['X-RateLimit', 'RateLimit'] as const) {
-    const written = described.filter(({ plan }) => plan.resets?.[prefix])
+    const written = described.filter(({ plan }) => dialectOf(plan, prefix))
     if (written.length > 0) lines.push(...bindingLines(written.reduce(moreRestrictive), prefix, wallMs))
   }
   return lines
@@ -131,7 +160,11 @@ function fractionLeft({ binding }: HeaderEntry): number {
 }
 
 /** The reset is the time at which the full limit is available again or, for a denial, the time to retry. */
-function bindingLines({ binding, plan }: HeaderEntry, prefix: FieldPrefix, wallMs: () => number): HeaderLine[] {
+function bindingLines(
+  { binding, plan }: HeaderEntry,
+  prefix: FieldDialect['prefix'],
+  wallMs: () => number,
+): HeaderLine[] {
   if (!binding) return []
   const afterMs = binding.allowed ? binding.resetAfterMs : binding.retryAfterMs
   const lines: HeaderLine[] = [
@@ -139,6 +172,10 @@ function bindingLines({ binding, plan }: HeaderEntry, prefix: FieldPrefix, wallM
     [`${prefix}-Remaining`, String(binding.allowed ? binding.remaining : 0)],
   ]
   if (!Number.isFinite(afterMs)) return lines
-  const reset = plan.resets?.[prefix] === 'delta' ? wholeSeconds(afterMs) : wholeSeconds(wallMs() + afterMs)
+  const reset = dialectOf(plan, prefix)?.reset === 'delta' ? wholeSeconds(afterMs) : wholeSeconds(wallMs() + afterMs)
   return [...lines, [`${prefix}-Reset`, String(reset)]]
+}
+
+function dialectOf({ fields }: HeaderPlan, prefix: FieldDialect['prefix']): FieldDialect | undefined {
+  return fields.find((dialect) => dialect.prefix === prefix)
 }

@@ -1,8 +1,5 @@
 import type { Budget } from '../announced/budget.ts'
-import type { Turn } from './probed-rate.ts'
 
-/** Requests that are sent before a response has shown what is left after a reset. */
-const FIRST = 3
 /** Weight of one response in the mean units of a request. */
 const SMOOTHING = 0.2
 /** Resets are rounded to seconds, so those that differ by less are taken to be the same. */
@@ -25,13 +22,18 @@ interface Known {
 /** The budgets that an upstream announced, and what this process has taken since. Times are in ms of one clock. */
 export class AnnouncedBudgets {
   readonly #maxMs: number
+  readonly #first: number
   #known = new Map<string, Known>()
-  /** Order of the last call whose response was read. */
-  #order = -1
+  /** When the last call was sent whose response was read. */
+  #sentAtMs = Number.NEGATIVE_INFINITY
 
-  /** `maxMs`: longest time for which a budget is believed to be used up. */
-  constructor(maxMs: number) {
+  /**
+   * `maxMs`: longest time for which a budget is believed to be used up; `first`: requests that are sent after a reset
+   * before a response has shown what is left.
+   */
+  constructor(maxMs: number, first: number) {
     this.#maxMs = maxMs
+    this.#first = first
   }
 
   get size(): number {
@@ -45,13 +47,13 @@ export class AnnouncedBudgets {
   }
 
   /**
-   * Learns from the response to a call that was sent at `atMs`, as the `order`-th one. `later`: calls that were sent after
+   * Learns from the response to a call that was sent at `atMs`. `later`: calls that were sent after
    * it, which the upstream had not counted then.
    */
-  learn(budgets: readonly Budget[], { atMs, order }: Turn, later: number, now: number): void {
+  learn(budgets: readonly Budget[], atMs: number, later: number, now: number): void {
     // a response that was overtaken shows more than is left
-    if (budgets.length === 0 || order < this.#order) return
-    this.#order = order
+    if (budgets.length === 0 || atMs < this.#sentAtMs) return
+    this.#sentAtMs = atMs
     const known = new Map<string, Known>()
     for (const budget of budgets) {
       const next = this.#next(budget, this.#known.get(budget.name), later, now, (now - atMs) / 2)
@@ -79,9 +81,9 @@ export class AnnouncedBudgets {
     return Math.min(longest, this.#maxMs)
   }
 
-  /** Takes the units of a request that is sent. */
-  take(): void {
-    for (const budget of this.#known.values()) budget.remaining -= budget.perRequest
+  /** Takes the units of requests that are sent, by this process or others. */
+  take(requests: number): void {
+    for (const budget of this.#known.values()) budget.remaining -= requests * budget.perRequest
   }
 
   #next(budget: Budget, before: Known | undefined, later: number, now: number, oneWayMs: number): Known | undefined {
@@ -110,7 +112,7 @@ export class AnnouncedBudgets {
       this.#known.delete(name)
       return
     }
-    budget.remaining = Math.min(limit, FIRST * perRequest)
+    budget.remaining = Math.min(limit, this.#first * perRequest)
     budget.resetAtMs = now + (budget.remaining / limit) * windowMs
   }
 }

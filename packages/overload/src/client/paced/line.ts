@@ -5,7 +5,7 @@ import { andThen } from '@sluice/limiter-core/backend'
 export interface Place {
   /** Milliseconds until the next request may be sent; 0 if this one may be sent. */
   readonly waitMs: number
-  /** Number of requests that were sent before. */
+  /** Number of requests that were sent before, without those that were refused. */
   readonly order: number
   /** The gap that the processes of a fleet have found, in microseconds; 0 if none has found one. */
   readonly gapUs: number | undefined
@@ -15,11 +15,17 @@ export interface Place {
 export interface Line {
   /** Takes the next place if it is free. */
   take(): MaybePromise<Place>
+  /** Number of requests that may be in flight while nothing is known. */
+  readonly mostFirst: number
   /**
    * Keeps the place after the request that was sent last free for `ms` milliseconds, and adds `moreUs` to the gap of the
    * fleet.
    */
   occupy(ms: number, moreUs: number): MaybePromise<unknown>
+  /** Takes back the number of a request that was refused, so that places number those that were accepted. */
+  uncount(): MaybePromise<unknown>
+  /** Adds `moreUs` to the gap of the fleet. */
+  publish(moreUs: number): MaybePromise<unknown>
   /** Sends nothing for `ms` milliseconds from now. */
   block(ms: number): MaybePromise<unknown>
 }
@@ -29,9 +35,12 @@ const LATE_MS = 20
 
 /** Limit and window of the numbers of a fleet. */
 const [LARGEST, REMEMBERED] = [1e12, '30d'] as const
+/** Units of a place. It is occupied for so many milliseconds until the gap after it is known. */
+const PLACE = { line: 20, sent: 1, gap: 0 } as const
 
 /** The line of one process. */
 export class LocalLine implements Line {
+  readonly mostFirst = 3
   readonly #clock: Clock
   #nextAtMs = Number.NEGATIVE_INFINITY
   #order = 0
@@ -43,12 +52,20 @@ export class LocalLine implements Line {
   take(): Place {
     const waitMs = this.#nextAtMs - this.#clock.now()
     // times are sums of fractions
-    return waitMs > 1e-3 ? { waitMs, order: 0, gapUs: undefined } : { waitMs: 0, order: this.#order++, gapUs: undefined }
+    return waitMs > 1e-3
+      ? { waitMs, order: 0, gapUs: undefined }
+      : { waitMs: 0, order: this.#order++, gapUs: undefined }
   }
 
   occupy(ms: number): void {
     this.#nextAtMs = Math.max(this.#nextAtMs, this.#clock.now() - Math.min(ms, LATE_MS)) + ms
   }
+
+  uncount(): void {
+    this.#order--
+  }
+
+  publish(): void {}
 
   block(ms: number): void {
     this.#nextAtMs = Math.max(this.#nextAtMs, this.#clock.now() + ms)
@@ -58,15 +75,17 @@ export class LocalLine implements Line {
 /** The lines of a fleet: one unit of a limit is a millisecond in which no other process sends. */
 export class FleetLines {
   readonly #limiter: Limiter
+  readonly #clock: Clock
 
   constructor(backend: Backend, clock: Clock) {
+    this.#clock = clock
     this.#limiter = createLimiter({
       backend,
       clock,
       scope: 'paced-fetch',
       shared: true,
       policies: [
-        { name: 'line', limit: 1_000, window: '1s', algorithm: 'gcra', burst: LATE_MS },
+        { name: 'line', limit: 1_000, window: '1s', algorithm: 'gcra', burst: PLACE.line },
         // their units are numbers that all processes read: that of the requests, and the gap in microseconds
         { name: 'sent', limit: LARGEST, window: REMEMBERED, algorithm: 'fixed-window' },
         { name: 'gap', limit: LARGEST, window: REMEMBERED, algorithm: 'fixed-window' },
@@ -75,28 +94,65 @@ export class FleetLines {
   }
 
   of(key: string): Line {
-    const limiter = this.#limiter
-    return {
-      take: () =>
-        andThen(limiter.take(key, { line: 1, sent: 1, gap: 0 }), ({ allowed, retryAfterMs, verdicts }) => {
-          if (!allowed) return { waitMs: Math.max(1, retryAfterMs), order: 0, gapUs: undefined }
-          const [, sent, gap] = verdicts
-          return { waitMs: 0, order: LARGEST - sent.remaining, gapUs: LARGEST - gap.remaining }
-        }),
-      occupy: (ms, moreUs) => {
-        const line = Math.max(0, Math.round(ms) - 1)
-        return line > 0 || moreUs !== 0 ? limiter.charge(key, { line, sent: 0, gap: moreUs }) : undefined
-      },
-      block: (ms) =>
-        andThen(limiter.peek(key, { line: 1, sent: 1, gap: 0 }), ({ verdicts }) => {
-          // several processes may block the line for the same reason
-          const moreMs = Math.ceil(ms - verdicts[0].resetAfterMs)
-          return moreMs > 0 ? limiter.charge(key, { line: moreMs, sent: 0, gap: 0 }) : undefined
-        }),
-    }
+    return new FleetLine(this.#limiter, this.#clock, key)
   }
 
   close(): MaybePromise<void> {
     return this.#limiter.close()
+  }
+}
+
+class FleetLine implements Line {
+  readonly mostFirst = 2
+  readonly #limiter: Limiter
+  readonly #clock: Clock
+  readonly #key: string
+  /** When the place was to be free that is taken next. */
+  #dueMs = Number.POSITIVE_INFINITY
+  #lateMs = 0
+
+  constructor(limiter: Limiter, clock: Clock, key: string) {
+    this.#limiter = limiter
+    this.#clock = clock
+    this.#key = key
+  }
+
+  take(): MaybePromise<Place> {
+    return andThen(this.#limiter.take(this.#key, PLACE), ({ allowed, retryAfterMs, verdicts }) => {
+      const now = this.#clock.now()
+      if (!allowed) {
+        this.#dueMs = Math.min(this.#dueMs, now + retryAfterMs)
+        return { waitMs: Math.max(1, retryAfterMs), order: 0, gapUs: undefined }
+      }
+      this.#lateMs = Math.min(LATE_MS, Math.max(0, now - this.#dueMs))
+      this.#dueMs = Number.POSITIVE_INFINITY
+      const [, sent, gap] = verdicts
+      return { waitMs: 0, order: LARGEST - sent.remaining, gapUs: LARGEST - gap.remaining }
+    })
+  }
+
+  occupy(ms: number, moreUs: number): MaybePromise<unknown> {
+    if (ms > 0) this.#dueMs = this.#clock.now() + ms
+    return this.#charge(Math.round(Math.max(0, ms - this.#lateMs)) - PLACE.line, 0, moreUs)
+  }
+
+  uncount(): MaybePromise<unknown> {
+    return this.#charge(0, -1, 0)
+  }
+
+  publish(moreUs: number): MaybePromise<unknown> {
+    return this.#charge(0, 0, moreUs)
+  }
+
+  block(ms: number): MaybePromise<unknown> {
+    return andThen(this.#limiter.peek(this.#key, PLACE), ({ verdicts }) =>
+      // several processes may block the line for the same reason
+      this.#charge(Math.max(0, Math.ceil(ms - verdicts[0].resetAfterMs)), 0, 0),
+    )
+  }
+
+  #charge(line: number, sent: number, gap: number): MaybePromise<unknown> {
+    const isNothing = line === 0 && sent === 0 && gap === 0
+    return isNothing ? undefined : this.#limiter.charge(this.#key, { line, sent, gap })
   }
 }

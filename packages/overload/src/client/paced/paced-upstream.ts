@@ -49,13 +49,13 @@ export class PacedUpstream implements Upstream<Turn> {
   readonly #rules: PacedRules
   readonly #line: Line
   readonly #room: WaitingRoom<Waiting>
-  readonly #rate = new ProbedRate()
+  readonly #rate: ProbedRate
   readonly #budgets: AnnouncedBudgets
   #inFlight = 0
   /** The gap of the fleet that includes what this process has found. */
   #publishedUs = 0
   /** Order of the call that was sent last. */
-  #order = 0
+  #order = -1
   /** Refusals above what budgets explain. */
   #explained = 0
   #quietSinceMs = 0
@@ -66,9 +66,10 @@ export class PacedUpstream implements Upstream<Turn> {
   constructor(rules: PacedRules, line: Line) {
     this.#rules = rules
     this.#line = line
+    this.#rate = new ProbedRate(line.mostFirst)
     this.retries = new RetryBudget(rules.retryBudget)
     this.#room = new WaitingRoom({ max: rules.maxWaiting, maxWaitMs: rules.maxWaitMs, isPatient: true }, rules.clock)
-    this.#budgets = new AnnouncedBudgets(rules.maxRetryAfterMs)
+    this.#budgets = new AnnouncedBudgets(rules.maxRetryAfterMs, line.mostFirst)
   }
 
   get snapshot(): PacedStats {
@@ -121,7 +122,7 @@ export class PacedUpstream implements Upstream<Turn> {
     this.#inFlight--
     this.#quietSinceMs = now
     const boundedMs = Math.min(waitMs, maxRetryAfterMs)
-    this.#budgets.learn(budgets, turn, Math.max(0, this.#order - turn.order), now)
+    this.#budgets.learn(budgets, turn.atMs, Math.max(0, this.#order - turn.order), now)
     // a budget that is used up explains a refusal, unless that happens again and again
     const isExplained = budgets.some(({ remaining }) => remaining === 0) && this.#explained < MOST_EXPLAINED
     this.#explained = Math.max(0, this.#explained + (kind === 'refused' ? 1 : -EXPLAINED_PART))
@@ -130,8 +131,9 @@ export class PacedUpstream implements Upstream<Turn> {
     if (kind === 'accepted') this.#rate.accepted(turn, now)
     else if (kind === 'overloaded') blockedMs = this.#rate.failed(turn, now)
     else if (kind === 'refused') blockedMs = isExplained ? boundedMs : this.#rate.refused(turn, boundedMs, isLimit, now)
+    if (kind === 'refused') ignoreFailure(this.#line.uncount())
     this.#block(blockedMs, now)
-    if (wasTrying && !this.#rate.isTrying) ignoreFailure(this.#line.occupy(0, this.#unpublishedUs()))
+    if (wasTrying && !this.#rate.isTrying) ignoreFailure(this.#line.publish(this.#unpublishedUs()))
     this.#serve()
   }
 
@@ -187,10 +189,11 @@ export class PacedUpstream implements Upstream<Turn> {
     // it was aborted while the place was taken
     if (!waiting) return 0
     const turn = { atMs: now, order }
+    const others = this.#order < 0 ? 0 : Math.max(0, order - this.#order - 1)
     this.#order = order
     const gapMs = this.#rate.isTrying ? Math.max(this.#gapMs(now), TRY_GAP_MS) : this.#gapMs(now)
     this.#rate.sent(turn, this.#room.size > 0)
-    this.#budgets.take()
+    this.#budgets.take(1 + others)
     if (this.#inFlight++ === 0) this.#quietSinceMs = now
     waiting.send(turn)
     const occupied = this.#line.occupy(gapMs, this.#unpublishedUs())

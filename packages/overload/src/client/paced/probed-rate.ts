@@ -1,7 +1,7 @@
 import { nextTryMs, usualMs } from './usual-windows.ts'
 
-/** Requests that may be in flight at first, and part of the accepted ones that may be in flight later. */
-const [FIRST, PART] = [3, 1 / 50]
+/** Part of the accepted requests that may be in flight while no limit is known. */
+const PART = 1 / 50
 /** Part of a measured rate that is used. */
 const CAUTION = 0.985
 /** Growth of a rate per accepted request while it is uncertain, and at first and at most when it is tested. */
@@ -10,8 +10,8 @@ const [UNCERTAIN, TEST, MOST] = [0.02, 0.001, 0.02]
 const [CERTAIN, FASTER, FORGOTTEN] = [20, 100, 300]
 /** A rate that fewer requests show may be higher by this factor. */
 const UNSURE = 1.2
-/** Part of the requests that tests of a rate may cost. */
-const TEST_COST = 0.004
+/** Part of the requests that tests of a rate may cost, and accepted requests after which it is tested again anyway. */
+const [TEST_COST, MOST_HOLD] = [0.002, 2_000]
 /** A gap grows by this factor if it cannot be measured, and by at most 1 + the other / accepted requests. */
 const [SLOWER, DOUBT] = [1.02, 60]
 /** Part of the limit of a window that must have been accepted until it refuses, and most of it that is one window. */
@@ -23,7 +23,7 @@ const IDLE_MS = 1_000
 /** A request that was sent: when, and as which one of all that were sent. */
 export interface Turn {
   readonly atMs: number
-  /** Number of requests that were sent before. */
+  /** Number of requests that were sent before, without those that were refused. */
   readonly order: number
 }
 
@@ -34,6 +34,7 @@ export interface Turn {
  * a rate: that of the requests which were accepted between two refusals.
  */
 export class ProbedRate {
+  readonly #mostFirst: number
   #gapMs = 0
   #accepted = 0
   #failures = 0
@@ -47,13 +48,14 @@ export class ProbedRate {
   /** Requests that were tried since then, and all that were refused. */
   #tries = 0
   #refused = 0
-  #last: Turn | undefined
+  #lastRefusedMs = Number.NEGATIVE_INFINITY
   /** The window that was seen to end, if the upstream has one. */
   #window: { readonly ms: number; readonly limit: number } | undefined
-  /** An earlier refusal, if requests have been waiting ever since, and those that were refused after it. */
+  /** An earlier refusal, if requests have been waiting ever since. */
   #anchor: Turn | undefined
-  #sinceAnchor = 0
   #isDown = false
+  /** Whether another process has found the gap. */
+  #isAdopted = false
   #changedAtMs = Number.NEGATIVE_INFINITY
   /** Up to this gap, the measured rate is uncertain. */
   #leastGapMs = 0
@@ -64,6 +66,11 @@ export class ProbedRate {
   #growth = TEST
   #unrefused = 0
   #lastAtMs = Number.NEGATIVE_INFINITY
+
+  /** `mostFirst`: requests that may be in flight at first. */
+  constructor(mostFirst: number) {
+    this.#mostFirst = mostFirst
+  }
 
   /** Milliseconds between two requests; 0 if there is no limit. */
   get gapMs(): number {
@@ -78,7 +85,7 @@ export class ProbedRate {
   /** Largest number of requests in flight. */
   get mostInFlight(): number {
     if (this.#tries > 0) return 1
-    return this.#gapMs > 0 ? Number.POSITIVE_INFINITY : Math.max(FIRST, Math.floor(this.#accepted * PART))
+    return this.#gapMs > 0 ? Number.POSITIVE_INFINITY : Math.max(this.#mostFirst, Math.floor(this.#accepted * PART))
   }
 
   /** Called when a request is sent. `hasWaited`: requests were waiting for their turn. */
@@ -106,7 +113,7 @@ export class ProbedRate {
    */
   refused(turn: Turn, waitMs: number, isLimit: boolean, now: number): number {
     this.#refused++
-    if (!this.#last || turn.order > this.#last.order) this.#last = turn
+    this.#lastRefusedMs = Math.max(this.#lastRefusedMs, turn.atMs)
     // it was in flight when the first one was refused
     if (turn.atMs < this.#changedAtMs) return waitMs
     if (this.#tries++ === 0) {
@@ -131,12 +138,14 @@ export class ProbedRate {
 
   /** Takes over the gap that other processes have found. A longer one explains what this process has been refused. */
   adopt(gapMs: number, now: number): void {
-    if (gapMs > this.#gapMs && this.#tries > 0) {
+    if (gapMs > this.#gapMs) {
+      this.#leastGapMs = gapMs
+      this.#hold = MOST_HOLD
+      this.#isAdopted = true
       this.#tries = this.#refused = this.#provenGapMs = 0
-      this.#changedAtMs = now
       this.#run = this.#anchor = this.#window = undefined
+      this.#changedAtMs = now
     }
-    if (gapMs > this.#gapMs) this.#leastGapMs = gapMs
     this.#gapMs = gapMs
     this.#leastGapMs = Math.min(this.#leastGapMs, gapMs)
   }
@@ -145,12 +154,8 @@ export class ProbedRate {
   #resume(turn: Turn, now: number): void {
     if (this.#isDown) this.#accepted = 0
     else if (this.#run && this.#exhausted) this.#gapMs = this.#measuredMs(this.#run, this.#exhausted, turn)
-    this.#hold = Math.max(0, this.#hold) + this.#refused / TEST_COST
-    this.#sinceAnchor += this.#refused
-    if (!this.#anchor) {
-      this.#anchor = this.#last
-      this.#sinceAnchor = 0
-    }
+    this.#hold = Math.min(MOST_HOLD, Math.max(0, this.#hold) + this.#refused / TEST_COST)
+    this.#anchor ??= this.#exhausted && { atMs: this.#lastRefusedMs, order: this.#exhausted.order }
     this.#run = turn
     this.#beganMs = now
     this.#changedAtMs = turn.atMs
@@ -170,6 +175,7 @@ export class ProbedRate {
 
   #openWindow(sinceMs: number, accepted: number): number {
     const ms = usualMs(sinceMs)
+    this.#isAdopted = false
     this.#window = { ms, limit: accepted }
     this.#leastGapMs = Math.max(this.#gapMs, ms / accepted / CAUTION)
     return this.#leastGapMs
@@ -187,15 +193,17 @@ export class ProbedRate {
   /** A bucket is as empty as at an earlier refusal. */
   #bucketMs(exhausted: Turn, accepted: number): number {
     const from = this.#anchor
-    const requests = from ? exhausted.order - from.order - 1 - this.#sinceAnchor : 0
+    const requests = from ? exhausted.order - from.order : 0
     if (!from || requests <= 0) {
-      this.#leastGapMs = this.#gapMs * SLOWER
+      // the process that found the gap measures it again
+      this.#leastGapMs = this.#isAdopted ? this.#gapMs : this.#gapMs * SLOWER
       return this.#leastGapMs
     }
     const ms = exhausted.atMs - from.atMs
     const most = this.#gapMs * (1 + DOUBT / accepted)
     const gapMs = Math.min(Math.max(this.#gapMs, ms / requests / CAUTION), most)
-    this.#leastGapMs = requests < CERTAIN ? Math.min(gapMs, ms / (requests + 2) / UNSURE) : gapMs
+    const least = requests < CERTAIN ? ms / (requests + 2) / UNSURE : ms / (requests + 1)
+    this.#leastGapMs = Math.min(gapMs, least)
     if (requests > FORGOTTEN) this.#anchor = undefined
     return gapMs
   }
