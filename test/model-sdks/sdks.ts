@@ -8,8 +8,8 @@ export interface Sdk {
   readonly path: string
   /** A response that the client understands. */
   readonly answer: Readonly<Record<string, unknown>>
-  /** Sends one message, with at most one retry, and returns the headers of the response. */
-  ask(url: string): Promise<Headers>
+  /** Sends one message by `fetch`, with at most one retry, and returns the headers of the response. */
+  ask(url: string, fetch?: typeof globalThis.fetch): Promise<Headers>
 }
 
 const MESSAGES = [{ role: 'user', content: 'hello' }] as const
@@ -27,8 +27,13 @@ export const sdks: readonly Sdk[] = [
       model: 'any',
       choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'hello' } }],
     },
-    ask: async (url) => {
-      const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'key', maxRetries: MAX_RETRIES })
+    ask: async (url, fetch) => {
+      const client = new OpenAI({
+        baseURL: `${url}/v1`,
+        apiKey: 'key',
+        maxRetries: MAX_RETRIES,
+        ...(fetch && { fetch }),
+      })
       const { response } = await client.chat.completions
         .create({ model: 'any', messages: [...MESSAGES] })
         .withResponse()
@@ -47,8 +52,8 @@ export const sdks: readonly Sdk[] = [
       stop_reason: 'end_turn',
       usage: { input_tokens: 1, output_tokens: 1 },
     },
-    ask: async (url) => {
-      const client = new Anthropic({ baseURL: url, apiKey: 'key', maxRetries: MAX_RETRIES })
+    ask: async (url, fetch) => {
+      const client = new Anthropic({ baseURL: url, apiKey: 'key', maxRetries: MAX_RETRIES, ...(fetch && { fetch }) })
       const asked = client.messages.create({ model: 'any', max_tokens: 9, messages: [...MESSAGES] })
       return (await asked.withResponse()).response.headers
     },

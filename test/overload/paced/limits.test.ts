@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { shapes } from './scenes.ts'
+import { limitCases } from './scenes.ts'
 import { play } from './virtual-upstream.ts'
 
-test.each(shapes)(
+test.each(limitCases)(
   '50 callers use $name with $fields, and are hardly refused',
   async ({ name, fields, shape, announce }) => {
     const scene = { limit: 100, windowMs: 60_000, callers: 50, minutes: 10, announce, ...shape }

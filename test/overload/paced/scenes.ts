@@ -35,6 +35,6 @@ export interface LimitCase {
 }
 
 /** Limits of 100 per minute, with each kind of fields. */
-export const shapes: readonly LimitCase[] = SHAPES.flatMap(([name, shape]) =>
+export const limitCases: readonly LimitCase[] = SHAPES.flatMap(([name, shape]) =>
   Object.entries(FIELDS).map(([fields, announce]) => ({ name, fields, shape, announce })),
 )

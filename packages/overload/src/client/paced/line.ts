@@ -17,6 +17,8 @@ export interface Line {
   take(): MaybePromise<Place>
   /** Number of requests that may be in flight while nothing is known. */
   readonly mostFirst: number
+  /** Least distance of two requests while it is not known whether the upstream accepts any, in ms. */
+  readonly tryGapMs: number
   /**
    * Keeps the place after the request that was sent last free for `ms` milliseconds, and adds `moreUs` to the gap of the
    * fleet.
@@ -41,6 +43,7 @@ const PLACE = { line: 20, sent: 1, gap: 0 } as const
 /** The line of one process. */
 export class LocalLine implements Line {
   readonly mostFirst = 3
+  readonly tryGapMs = 0
   readonly #clock: Clock
   #nextAtMs = Number.NEGATIVE_INFINITY
   #order = 0
@@ -104,6 +107,7 @@ export class FleetLines {
 
 class FleetLine implements Line {
   readonly mostFirst = 2
+  readonly tryGapMs = 500
   readonly #limiter: Limiter
   readonly #clock: Clock
   readonly #key: string

@@ -31,8 +31,6 @@ interface Waiting extends Waiter {
   send(turn: Turn): void
 }
 
-/** Distance of the requests of a fleet while it is not known whether the upstream accepts any. */
-const TRY_GAP_MS = 500
 /** After a process has sent a request, other processes have this time to send the next one. */
 const TURN_MS = 2
 /** While an upstream does not answer, one more request is sent after this time. */
@@ -139,8 +137,7 @@ export class PacedUpstream implements Upstream<Turn> {
 
   /** Rejects the calls that wait. */
   close(): void {
-    this.#cancelTimer?.()
-    this.#cancelTimer = undefined
+    this.#cancelLater()
     this.#room.close()
   }
 
@@ -157,6 +154,7 @@ export class PacedUpstream implements Upstream<Turn> {
       waitMs = this.#serveOne()
       if (waitMs) this.#serveLater(waitMs)
     }
+    if (this.#room.size === 0) this.#cancelLater()
   }
 
   /** Sends a call. Returns the milliseconds that it has to wait, 0 if it was sent, undefined while the backend decides. */
@@ -191,7 +189,7 @@ export class PacedUpstream implements Upstream<Turn> {
     const turn = { atMs: now, order }
     const others = this.#order < 0 ? 0 : Math.max(0, order - this.#order - 1)
     this.#order = order
-    const gapMs = this.#rate.isTrying ? Math.max(this.#gapMs(now), TRY_GAP_MS) : this.#gapMs(now)
+    const gapMs = this.#rate.isTrying ? Math.max(this.#gapMs(now), this.#line.tryGapMs) : this.#gapMs(now)
     this.#rate.sent(turn, this.#room.size > 0)
     this.#budgets.take(1 + others)
     if (this.#inFlight++ === 0) this.#quietSinceMs = now
@@ -219,8 +217,13 @@ export class PacedUpstream implements Upstream<Turn> {
     return moreUs
   }
 
-  #serveLater(ms: number): void {
+  #cancelLater(): void {
     this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+  }
+
+  #serveLater(ms: number): void {
+    this.#cancelLater()
     this.#cancelTimer = this.#rules.clock.after(
       ms,
       () => {

@@ -6,10 +6,14 @@ const PART = 1 / 50
 const CAUTION = 0.985
 /** Growth of a rate per accepted request while it is uncertain, and at first and at most when it is tested. */
 const [UNCERTAIN, TEST, MOST] = [0.02, 0.001, 0.02]
-/** Accepted requests from which on a rate is certain, after which a test is faster, and an earlier refusal is forgotten. */
-const [CERTAIN, FASTER, FORGOTTEN] = [20, 100, 300]
+/** Accepted requests up to which a rate is unclear, from which on it is certain, after which a test is faster, and an earlier refusal is forgotten. */
+const [UNCLEAR, CERTAIN, FASTER, FORGOTTEN] = [20, 40, 100, 300]
 /** A rate that fewer requests show may be higher by this factor. */
 const UNSURE = 1.2
+/** A rate that has grown by this factor shows little. */
+const GROWN = 1.5
+/** With fewer requests in the first window, it shows nothing, or may have room for more, by this factor. */
+const [FEW, SOME, FAR] = [5, 50, 100]
 /** Part of the requests that tests of a rate may cost, and accepted requests after which it is tested again anyway. */
 const [TEST_COST, MOST_HOLD] = [0.002, 2_000]
 /** A gap grows by this factor if it cannot be measured, and by at most 1 + the other / accepted requests. */
@@ -54,6 +58,8 @@ export class ProbedRate {
   /** An earlier refusal, if requests have been waiting ever since. */
   #anchor: Turn | undefined
   #isDown = false
+  /** Whether the upstream has accepted requests again before. */
+  #hasResumed = false
   /** Whether another process has found the gap. */
   #isAdopted = false
   #changedAtMs = Number.NEGATIVE_INFINITY
@@ -64,6 +70,8 @@ export class ProbedRate {
   /** Accepted requests until a higher rate is tested. */
   #hold = 0
   #growth = TEST
+  /** The gap when the upstream accepted requests again. */
+  #resumedGapMs = 0
   #unrefused = 0
   #lastAtMs = Number.NEGATIVE_INFINITY
 
@@ -115,7 +123,10 @@ export class ProbedRate {
     this.#refused++
     this.#lastRefusedMs = Math.max(this.#lastRefusedMs, turn.atMs)
     // it was in flight when the first one was refused
-    if (turn.atMs < this.#changedAtMs) return waitMs
+    if (turn.atMs < this.#changedAtMs) {
+      if (this.#exhausted && turn.order < this.#exhausted.order) this.#exhausted = turn
+      return waitMs
+    }
     if (this.#tries++ === 0) {
       this.#exhausted = turn
       this.#exhaustedMs = now
@@ -154,9 +165,11 @@ export class ProbedRate {
   #resume(turn: Turn, now: number): void {
     if (this.#isDown) this.#accepted = 0
     else if (this.#run && this.#exhausted) this.#gapMs = this.#measuredMs(this.#run, this.#exhausted, turn)
+    this.#resumedGapMs = this.#gapMs
     this.#hold = Math.min(MOST_HOLD, Math.max(0, this.#hold) + this.#refused / TEST_COST)
     this.#anchor ??= this.#exhausted && { atMs: this.#lastRefusedMs, order: this.#exhausted.order }
     this.#run = turn
+    this.#hasResumed = true
     this.#beganMs = now
     this.#changedAtMs = turn.atMs
     this.#tries = this.#refused = this.#provenGapMs = 0
@@ -174,11 +187,15 @@ export class ProbedRate {
   }
 
   #openWindow(sinceMs: number, accepted: number): number {
+    // the first window may have been used up before this process started
+    const isFirst = this.#gapMs === 0
+    if (isFirst && accepted < FEW && !this.#hasResumed) return 0
     const ms = usualMs(sinceMs)
     this.#isAdopted = false
     this.#window = { ms, limit: accepted }
-    this.#leastGapMs = Math.max(this.#gapMs, ms / accepted / CAUTION)
-    return this.#leastGapMs
+    const gapMs = Math.max(this.#gapMs, ms / accepted / CAUTION)
+    this.#leastGapMs = isFirst && !this.#hasResumed && accepted < SOME ? gapMs / FAR : gapMs
+    return gapMs
   }
 
   #windowMs(run: Turn, resumed: Turn, accepted: number): number {
@@ -202,7 +219,15 @@ export class ProbedRate {
     const ms = exhausted.atMs - from.atMs
     const most = this.#gapMs * (1 + DOUBT / accepted)
     const gapMs = Math.min(Math.max(this.#gapMs, ms / requests / CAUTION), most)
-    const least = requests < CERTAIN ? ms / (requests + 2) / UNSURE : ms / (requests + 1)
+    if (this.#resumedGapMs > GROWN * this.#gapMs) {
+      // the bucket may have been full while the rate was low
+      this.#anchor = undefined
+      this.#leastGapMs = Math.sqrt(gapMs * this.#gapMs)
+      return this.#leastGapMs
+    }
+    let least = gapMs
+    if (requests < UNCLEAR) least = ms / (requests + 2) / UNSURE
+    else if (requests < CERTAIN) least = ms / (requests + 1)
     this.#leastGapMs = Math.min(gapMs, least)
     if (requests > FORGOTTEN) this.#anchor = undefined
     return gapMs
