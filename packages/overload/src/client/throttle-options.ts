@@ -38,7 +38,17 @@ export interface ThrottleOptions extends RetryOptions {
 }
 
 export const RETRY_OPTIONS = ['retryBudget', 'maxRetryAfterMs', 'maxUpstreams', 'clock', 'random'] as const
-export const THROTTLE_OPTIONS = ['k', 'window', 'minRequests', 'maxRetryDelayMs', ...RETRY_OPTIONS] as const
+export const THROTTLE_OPTIONS = [
+  'k',
+  'window',
+  'minRequests',
+  'maxRetryDelayMs',
+  'retryBudget',
+  'maxRetryAfterMs',
+  'maxUpstreams',
+  'clock',
+  'random',
+] as const
 
 /** Checked options of retries. */
 export interface RetryRules {

@@ -10,8 +10,9 @@ interface Known {
   readonly windowMs: number | undefined
   /** Units that this process may still take. */
   remaining: number
+  /** Not before the reset. */
   resetAtMs: number
-  /** How long responses take, by which a reset may be later than expected. */
+  /** How long responses take: a reset is probably so much earlier. */
   readonly oneWayMs: number
   /** Mean units of a request. */
   perRequest: number
@@ -67,7 +68,7 @@ export class AnnouncedBudgets {
     let longest = 0
     for (const [name, budget] of this.#known) {
       if (budget.remaining >= budget.perRequest) continue
-      const waitMs = budget.resetAtMs + budget.oneWayMs - now
+      const waitMs = budget.resetAtMs - now
       if (waitMs <= 0) this.#renew(name, budget, now)
       else longest = Math.max(longest, waitMs)
     }
@@ -90,8 +91,7 @@ export class AnnouncedBudgets {
     const { remaining, resetMs, limit, isRequests } = budget
     // without a reset it is not known until when the units must last
     if (resetMs === undefined) return undefined
-    // the time counts from when the response was sent
-    const atMs = now - oneWayMs + Math.min(resetMs, this.#maxMs)
+    const atMs = now + Math.min(resetMs, this.#maxMs)
     const isSame = before !== undefined && before.resetAtMs > now && Math.abs(atMs - before.resetAtMs) < ROUNDED_MS
     const perRequest = isRequests ? 1 : costOf(before, remaining)
     return {
@@ -118,10 +118,10 @@ export class AnnouncedBudgets {
 }
 
 /** Windows that slide, and buckets, announce a time that is not the end of a window: the policy bounds the rate, too. */
-function gapOf({ remaining, resetAtMs, perRequest, limit, windowMs }: Known, now: number): number {
+function gapOf({ remaining, resetAtMs, oneWayMs, perRequest, limit, windowMs }: Known, now: number): number {
   const requests = remaining / perRequest
   if (requests < 1) return 0
-  const spreadMs = Math.max(0, resetAtMs - now) / requests
+  const spreadMs = Math.max(0, resetAtMs - oneWayMs - now) / requests
   if (!limit || !windowMs) return spreadMs
   return Math.max(spreadMs, ((windowMs / limit) * perRequest) / (1 + remaining / limit))
 }
