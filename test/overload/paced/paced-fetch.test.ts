@@ -236,3 +236,20 @@ test('a backend in memory is shared by two functions', async () => {
   await Promise.all(fetches.map((fetch) => fetch.close()))
   await backend.close?.()
 })
+
+test.each<[string, unknown]>([
+  ['maxWaitMs', 0],
+  ['maxWaitMs', '60'],
+  ['maxWaiting', 0],
+  ['retries', 11],
+  ['retryBudget', 2],
+  ['partition', 'name'],
+  ['priority', 'high'],
+  ['backend', 'redis'],
+  ['concurrency', 1],
+])('the option %s cannot be %p', (name, value) => {
+  expect(() => paced({ [name]: value })).toThrow(
+    expect.objectContaining({ code: expect.stringMatching(/^SLUICE_BAD/) }),
+  )
+  expect(() => pacedFetch(undefined as never)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
+})

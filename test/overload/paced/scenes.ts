@@ -3,7 +3,7 @@ import type { Announce, Scene } from './virtual-upstream.ts'
 const seconds = (ms: number): string => String(Math.max(0, Math.ceil(ms / 1_000)))
 
 /** What upstreams write into their responses. */
-export const FIELDS: Readonly<Record<string, Announce | undefined>> = {
+const FIELDS: Readonly<Record<string, Announce | undefined>> = {
   'no fields': undefined,
   'Retry-After': (left, { retryMs }) => (left > 0 ? {} : { 'retry-after': seconds(retryMs) }),
   RateLimit: (left, { resetMs }) => ({

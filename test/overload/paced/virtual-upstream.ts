@@ -1,12 +1,12 @@
 import { type PacedFetchOptions, pacedFetch } from '@sluice/overload'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 
-export type Shape = 'fixed' | 'sliding' | 'bucket'
+type Shape = 'fixed' | 'sliding' | 'bucket'
 
 /** Times of a response in ms: until the window ends, the oldest request leaves it, or the bucket is full, and the rest. */
-export interface ResponseTimes {
+interface ResponseTimes {
   readonly resetMs: number
-  /** Until the next request would be accepted. */
+  /** Time until the next request would be accepted. */
   readonly retryMs: number
   /** Epoch time. */
   readonly wallMs: number
@@ -49,7 +49,7 @@ export interface Played {
 }
 
 /** A clock that moves from timer to timer. */
-class EventClock extends FakeClock {
+export class EventClock extends FakeClock {
   #due: number[] = []
 
   override after(ms: number, run: () => void): () => void {
@@ -65,7 +65,7 @@ class EventClock extends FakeClock {
 }
 
 /** An upstream with one limit, in virtual time. */
-export class VirtualUpstream {
+class VirtualUpstream {
   readonly #scene: Scene
   readonly #clock: FakeClock
   #log: number[] = []

@@ -22,7 +22,7 @@ interface Item {
 }
 
 /** Returns the items of a list (RFC 9651 section 4.2.1), which may not contain inner lists; undefined if it is malformed. */
-export function listItems(field: string): Item[] | undefined {
+function listItems(field: string): Item[] | undefined {
   const text = field.replace(/^ +| +$/g, '')
   const items: Item[] = []
   let at = 0

@@ -225,7 +225,8 @@ export class PacedUpstream implements Upstream<Turn> {
   #serveLater(ms: number): void {
     this.#cancelLater()
     this.#cancelTimer = this.#rules.clock.after(
-      ms,
+      // a timer has a longest duration, and no call waits longer than this
+      Math.min(ms, this.#rules.maxWaitMs),
       () => {
         this.#cancelTimer = undefined
         this.#serve()
