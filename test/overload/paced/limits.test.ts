@@ -18,3 +18,10 @@ test.each(limitCases)(
     expect(Math.min(...perCaller)).toBeGreaterThanOrEqual(0.8 * Math.max(...perCaller))
   },
 )
+
+test('tests of a higher rate cost few refusals', async () => {
+  const scene = { shape: 'fixed', limit: 1_000, windowMs: 60_000, callers: 200, minutes: 5 } as const
+  const { accepted, refused } = await play(scene)
+  expect(accepted).toBeGreaterThanOrEqual(4_850)
+  expect(refused / accepted).toBeLessThanOrEqual(0.01)
+})

@@ -6,6 +6,8 @@ const PART = 1 / 50
 const CAUTION = 0.985
 /** Growth of a rate per accepted request while it is uncertain, and at first and at most when it is tested. */
 const [UNCERTAIN, TEST, MOST] = [0.02, 0.001, 0.02]
+/** Factor by which a tested rate is at most higher than the proven one. */
+const STEP = 1.25
 /** Accepted requests up to which a rate is unclear, from which on it is certain, after which a test is faster, and an earlier refusal is forgotten. */
 const [UNCLEAR, CERTAIN, FASTER, FORGOTTEN] = [20, 40, 100, 300]
 /** A rate that fewer requests show may be higher by this factor. */
@@ -73,6 +75,7 @@ export class ProbedRate {
   /** The gap when the upstream accepted requests again. */
   #resumedGapMs = 0
   #unrefused = 0
+  #testedAtMs = 0
   #lastAtMs = Number.NEGATIVE_INFINITY
 
   /** `mostFirst`: requests that may be in flight at first. */
@@ -112,7 +115,7 @@ export class ProbedRate {
     if (turn.order === this.#run?.order) this.#beganMs = now
     if (turn.atMs < this.#changedAtMs) return
     if (this.#tries > 0) this.#resume(turn, now)
-    else if (this.#gapMs > 0) this.#grow()
+    else if (this.#gapMs > 0) this.#grow(now)
   }
 
   /**
@@ -130,8 +133,6 @@ export class ProbedRate {
     if (this.#tries++ === 0) {
       this.#exhausted = turn
       this.#exhaustedMs = now
-      this.#unrefused = 0
-      this.#growth = TEST
     }
     this.#changedAtMs = now
     this.#isDown = !isLimit && this.#tries > DOWN
@@ -233,18 +234,22 @@ export class ProbedRate {
     return gapMs
   }
 
-  #grow(): void {
-    if (++this.#unrefused % FASTER === 0) {
-      this.#growth = Math.min(MOST, this.#growth * 2)
-      if (this.#provenGapMs > 0) this.#provenGapMs = this.#gapMs
+  #grow(now: number): void {
+    if (this.#gapMs > this.#leastGapMs) this.#gapMs = Math.max(this.#leastGapMs, this.#gapMs / (1 + UNCERTAIN))
+    else if (--this.#hold <= 0) this.#test(now)
+  }
+
+  /** Sends a little faster, until a request is refused, or the rate is proven: a window refuses requests at its end. */
+  #test(now: number): void {
+    const isNew = this.#provenGapMs === 0
+    if (isNew || (++this.#unrefused >= FASTER && now - this.#testedAtMs > (this.#window?.ms ?? 0))) {
+      this.#growth = isNew ? TEST : Math.min(MOST, this.#growth * 2)
+      this.#provenGapMs = this.#gapMs
+      this.#testedAtMs = now
+      this.#unrefused = 0
     }
-    if (this.#gapMs > this.#leastGapMs) {
-      this.#gapMs = Math.max(this.#leastGapMs, this.#gapMs / (1 + UNCERTAIN))
-    } else if (--this.#hold <= 0) {
-      this.#provenGapMs ||= this.#gapMs
-      this.#gapMs /= 1 + this.#growth
-      this.#leastGapMs = this.#gapMs
-    }
+    this.#gapMs = Math.max(this.#gapMs / (1 + this.#growth), this.#provenGapMs / STEP)
+    this.#leastGapMs = this.#gapMs
   }
 
   /** The first try after a rate was found to be too high is early, because a bucket has units again. */
