@@ -216,6 +216,20 @@ test('single network errors change nothing, and three in a row stop all calls fo
   expect(fetch.stats().get('https://api.example')).toMatchObject({ sent: 5, waitMs: 1_000 })
 })
 
+test('a single try that hangs does not stop other calls for longer than ten seconds', async () => {
+  const fetch = paced({ retries: 0 })
+  answers = [refused({ 'retry-after': '1' })]
+  await fetch(URL)
+  const [hung, next] = [fetch(URL), fetch(URL)]
+  await advance(1_000)
+  expect(open).toHaveLength(1)
+  answers = [new Response()]
+  for (let waited = 0; waited < 10_250; waited += 250) await advance(250)
+  expect((await next).status).toBe(200)
+  open[0].answer(new Response())
+  await hung
+})
+
 test('a server that refuses although it announces units is learned from its refusals', async () => {
   const fetch = paced({ retries: 0, maxWaitMs: '1s' })
   answers = [refused({ ratelimit: '"a";r=99;t=1' })]

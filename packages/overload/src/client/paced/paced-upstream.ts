@@ -33,8 +33,8 @@ interface Waiting extends Waiter {
 
 /** After a process has sent a request, other processes have this time to send the next one. */
 const TURN_MS = 2
-/** While an upstream does not answer, one more request is sent after this time. */
-const SLOW_MS = 250
+/** While an upstream does not answer, one more request is sent after this time; the second one, after it has refused. */
+const [SLOW_MS, HUNG_MS] = [250, 10_000]
 /** Refusals that budgets explain, and the part of the accepted calls by which they become fewer. */
 const [MOST_EXPLAINED, EXPLAINED_PART] = [4, 0.01]
 /** Wait after a call of the backend that failed, if its failure rule does not decide. */
@@ -237,8 +237,8 @@ export class PacedUpstream implements Upstream<Turn> {
 
   #mostInFlight(now: number): number {
     if (this.#budgets.size > 0 && !this.#rate.isTrying) return Number.POSITIVE_INFINITY
-    const most = this.#rate.mostInFlight
-    return this.#rate.isTrying ? most : most + Math.floor(Math.max(0, now - this.#quietSinceMs) / SLOW_MS)
+    const slowMs = this.#rate.isTrying ? HUNG_MS : SLOW_MS
+    return this.#rate.mostInFlight + Math.floor(Math.max(0, now - this.#quietSinceMs) / slowMs)
   }
 
   #waitMs(now: number): number {
