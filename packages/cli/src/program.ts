@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { DIALECTS, type Dialect } from './openapi/rate-headers.ts'
 import type { Terminal } from './terminal/terminal.ts'
 import { VERSION } from './version.ts'
 
@@ -58,10 +59,23 @@ Examples:
   sluice explain --cost 5000 https://api.example.com/limits acme
   sluice explain http://localhost:3000/limits -- -42`
 
+const OPENAPI_HELP = `
+Writes the description with limits to the standard output, or to --output. With
+--check, writes the differences, and the exit code is 1 if there are any.
+
+Examples:
+  sluice openapi openapi.yaml --policies policies.yaml --output openapi.yaml
+  sluice openapi openapi.yaml --policies policies.yaml --check`
+
+const DOCS_HELP = `
+Examples:
+  sluice docs --policies policies.yaml >> limits.md
+  sluice docs --policies policies.yaml --format html > limits.html`
+
 const EXIT_CODES = `
 Exit codes:
   0  no problems
-  1  'check' found problems, or 'replay' and 'diff' could not read their files
+  1  'check' and 'openapi --check' found problems, or a file is invalid
   2  wrong arguments, or a file that cannot be read
   3  the live page does not respond, or refuses the request`
 
@@ -92,6 +106,8 @@ export function createProgram(terminal: Terminal, exitWith: (exitCode: number) =
   addDiff(program, terminal, exitWith)
   addWatch(program, terminal, exitWith)
   addExplain(program, terminal, exitWith)
+  addOpenapi(program, terminal, exitWith)
+  addDocs(program, terminal, exitWith)
   return program
 }
 
@@ -198,6 +214,52 @@ function addExplain(program: Command, terminal: Terminal, exitWith: (exitCode: n
     .action(async (url, key, options) => {
       const { explainCommand } = await import('./explain/explain-command.ts')
       exitWith(await explainCommand(url, key, options, terminal))
+    })
+}
+
+function addOpenapi(program: Command, terminal: Terminal, exitWith: (exitCode: number) => void): void {
+  program
+    .command('openapi')
+    .summary('add limits to an OpenAPI description')
+    .description('Add the limits of a policy file to an OpenAPI 3 description, or compare both.')
+    .argument('<file>', "the description in YAML or JSON; '-' is the standard input")
+    .requiredOption('--policies <file>', 'the policy file')
+    .option('--output <file>', 'the file to write; may be the description itself')
+    .option('--check', 'write the differences and change nothing')
+    .option('--headers <dialects>', "option 'headers' of the limiter, such as draft,legacy", dialectsOf, ['draft'])
+    .option('--overload', 'also add 503: in-flight caps, load shedding or a failure rule may deny requests')
+    .option('--partial', 'the description does not have all routes of the policies')
+    .addHelpText('after', OPENAPI_HELP)
+    .action(async (file, options) => {
+      const { openapiCommand } = await import('./openapi/openapi-command.ts')
+      exitWith(await openapiCommand(file, options, terminal))
+    })
+}
+
+/** Returns the header dialects of a list with commas; an empty array for `none`. */
+function dialectsOf(text: string): Dialect[] {
+  const dialects = text === 'none' ? [] : text.split(',')
+  const other = dialects.find((one) => !(DIALECTS as readonly string[]).includes(one))
+  if (other === undefined) return dialects as Dialect[]
+  throw new InvalidArgumentError(`Expected 'none' or some of ${DIALECTS.join(', ')}, with commas between them.`)
+}
+
+function addDocs(program: Command, terminal: Terminal, exitWith: (exitCode: number) => void): void {
+  program
+    .command('docs')
+    .summary('print the limits of a policy file for people')
+    .description(
+      'Print a table of the limits of a policy file: who is counted, which requests, and what happens above.',
+    )
+    .requiredOption('--policies <file>', "the policy file; '-' is the standard input")
+    .addOption(
+      new Option('--format <format>', 'format of the table').choices(['markdown', 'html', 'text']).default('markdown'),
+    )
+    .option('--output <file>', 'the file to write (default: standard output)')
+    .addHelpText('after', DOCS_HELP)
+    .action(async (options) => {
+      const { docsCommand } = await import('./docs/docs-command.ts')
+      exitWith(await docsCommand(options, terminal))
     })
 }
 

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { text as textOf } from 'node:stream/consumers'
 import {
   checkPolicies,
   type FindingSeverity,
@@ -9,6 +7,7 @@ import {
   parsePolicies,
 } from '@sluice/policies'
 import { CommandFailure, EXIT } from '../terminal/exit-code.ts'
+import { contentsOf } from '../terminal/file-text.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { hasColor, type Terminal } from '../terminal/terminal.ts'
 import { type CheckedFile, type FileFinding, reportText, total } from './check-report.ts'
@@ -22,7 +21,6 @@ export interface CheckCommandOptions {
 }
 
 const SEVERITIES: readonly FindingSeverity[] = ['error', 'warning', 'hint']
-const STANDARD_INPUT = '-'
 
 /** Checks policy files. Returns 1 if there is a finding of the severity `failOn` or above. */
 export async function checkCommand(
@@ -69,13 +67,5 @@ async function previousDocument(file: string): Promise<PolicyDocument> {
       EXIT.usage,
       `--previous: expected a valid policy file, received one with mistakes: ${file}`,
     )
-  }
-}
-
-async function contentsOf(file: string): Promise<string> {
-  try {
-    return file === STANDARD_INPUT ? await textOf(process.stdin) : await readFile(file, 'utf8')
-  } catch (error) {
-    throw new CommandFailure(EXIT.usage, `cannot read ${file}: ${(error as Error).message}`)
   }
 }

@@ -36,17 +36,26 @@ export function total(files: readonly CheckedFile[]): Total {
 
 /** Returns one line for each finding, and a line with their number. */
 export function reportText(files: readonly CheckedFile[], isColored: boolean): string {
-  const { bold, red, yellow, cyan } = createColors(isColored)
-  const paint = { error: red, warning: yellow, hint: cyan }
   const lines = files.flatMap(({ file, findings }) =>
-    findings.map(({ line, column, severity, rule, path, message }) => {
-      const place = bold(`${safeText(file)}:${line}:${column}:`)
+    findings.map((finding) => {
+      const { rule, path, message } = finding
       // messages about mistakes of the format do not name their policy
       const where = rule === 'invalid' && path !== '' ? `${path}: ` : ''
-      return `${place} ${paint[severity](`${severity}:`)} ${safeText(where + message)}`
+      return findingLine(file, { ...finding, message: where + message }, isColored)
     }),
   )
   return `${[...lines, totalText(files)].join('\n')}\n`
+}
+
+/** Returns a finding as one line: `file:line:column: severity: message`. */
+export function findingLine(
+  file: string,
+  { line, column, severity, message }: Pick<FileFinding, 'line' | 'column' | 'severity' | 'message'>,
+  isColored: boolean,
+): string {
+  const { bold, red, yellow, cyan } = createColors(isColored)
+  const paint = { error: red, warning: yellow, hint: cyan }[severity]
+  return `${bold(`${safeText(file)}:${line}:${column}:`)} ${paint(`${severity}:`)} ${safeText(message)}`
 }
 
 function totalText(files: readonly CheckedFile[]): string {
@@ -57,6 +66,7 @@ function totalText(files: readonly CheckedFile[]): string {
   return parts.length === 0 ? `${scope}: no problems found` : `${scope}: ${parts.join(', ')}`
 }
 
-function counted(number: number, one: string, many = `${one}s`): string {
+/** Returns a number with its noun; '' for 0. */
+export function counted(number: number, one: string, many = `${one}s`): string {
   return number === 0 ? '' : `${number} ${number === 1 ? one : many}`
 }

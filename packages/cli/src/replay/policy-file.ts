@@ -27,7 +27,7 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
 }
 
 /** Returns the routes that policies name in `match`. */
-export function routesOf({ document: { policies } }: PolicyFile): readonly string[] {
+export function routesOf({ document: { policies } }: Pick<PolicyFile, 'document'>): readonly string[] {
   return policies.flatMap(({ match }) => {
     const route = match?.route ?? []
     return (Array.isArray(route) ? route : [route]).map(String)

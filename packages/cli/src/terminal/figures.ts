@@ -5,6 +5,12 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
+const WORDS = [
+  [DAY, 'day'],
+  [HOUR, 'hour'],
+  [MINUTE, 'minute'],
+  [SECOND, 'second'],
+] as const
 
 /** Formats an integer with thousands separators: `98,000`. */
 export function count(value: number): string {
@@ -44,4 +50,10 @@ export function windowText(ms: number): string {
   ] as const
   const [size, unit] = units.find(([length]) => ms % length === 0) ?? [1, 'ms']
   return `${whole.format(ms / size)} ${unit}`
+}
+
+/** Formats the length of a window in words, as behind "per": `minute`, `15 minutes`. */
+export function windowWords(ms: number): string {
+  const [size, unit] = WORDS.find(([length]) => ms % length === 0) ?? [1, 'millisecond']
+  return ms === size ? unit : `${whole.format(ms / size)} ${unit}s`
 }

@@ -4,7 +4,7 @@ import type { RE2JS } from 're2js'
 import type { AttributeValue } from '../document/policy-document.ts'
 import { type AttributeSource, headerAttribute } from './attribute-source.ts'
 import { loadCel } from './cel/generated.ts'
-import { ConditionCost, type RequestCost } from './condition-cost.ts'
+import { ConditionCost, RequestCost } from './condition-cost.ts'
 import { ConditionNames } from './condition-names.ts'
 import { compiledPattern, LINEAR_MATCHES } from './linear-patterns.ts'
 
@@ -69,6 +69,37 @@ export class Condition {
     if (met === 'exceeded' || typeof met === 'boolean') return met
     throw new Error(`expected true or false, received ${typeof met}`)
   }
+
+  /**
+   * Returns whether all requests with these attributes meet the condition; undefined if that depends on attributes
+   * that are not among them, or if the condition cannot be evaluated.
+   */
+  outcomeOf(known: ReadonlyMap<string, AttributeValue>): boolean | undefined {
+    const request = unlessUnknown(this.#fields, (name) => known.get(name))
+    const headers = unlessUnknown(this.#headers, (name) => known.get(headerAttribute(name)))
+    Object.defineProperty(request, 'headers', { value: headers, enumerable: true })
+    const attributes = unlessUnknown(this.#registered, (name) => known.get(name))
+    try {
+      const met = this.#cost.within(new RequestCost(), () => this.#evaluate({ request, attributes }))
+      return typeof met === 'boolean' ? met : undefined
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** Returns an object whose fields throw if the condition reads one that is unknown. */
+function unlessUnknown(names: readonly string[], read: AttributeSource): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const name of names) {
+    const get = (): AttributeValue => {
+      const value = read(name)
+      if (value === undefined) throw new Error(`'${name}' is unknown`)
+      return value
+    }
+    Object.defineProperty(values, name, { get, enumerable: true })
+  }
+  return values
 }
 
 /** Returns what is wrong with a condition, without the excerpt of the text. */

@@ -1,5 +1,5 @@
 import type { AlgorithmName } from '@sluice/limiter-core'
-import type { WrittenOverride, WrittenPolicy } from '../document/policy-document.ts'
+import type { AttributeValue, WrittenOverride, WrittenPolicy } from '../document/policy-document.ts'
 import { AttributeMatch } from './attribute-match.ts'
 import type { AttributeSource } from './attribute-source.ts'
 import { Condition } from './condition.ts'
@@ -84,6 +84,18 @@ export class FilePolicy {
     }
     failed(this.name, new Error('the condition takes too long for this request'), true)
     return 'assumed'
+  }
+
+  /**
+   * Returns whether `when` is met by all requests with these attributes; undefined if that depends on other attributes.
+   */
+  meets(known: ReadonlyMap<string, AttributeValue>): boolean | undefined {
+    return this.#condition === undefined ? true : this.#condition.outcomeOf(known)
+  }
+
+  /** Names of the attributes that `when` reads. */
+  get conditionAttributes(): readonly string[] {
+    return this.#condition?.attributes ?? []
   }
 
   /**

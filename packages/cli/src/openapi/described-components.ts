@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { YAMLMap } from 'yaml'
+import { DENIALS, denialResponse, PROBLEM_SCHEMA, problemSchema } from './denial-responses.ts'
+import { ALLOW_ORIGIN, type HeaderParts, type UsedComponents } from './described-responses.ts'
+import type { Report } from './description-finding.ts'
+import type { MapEdits } from './map-edits.ts'
+import { GENERATED, type Part } from './rate-headers.ts'
+import type { YamlText } from './yaml-text.ts'
+
+const KINDS: readonly Kind[] = ['schemas', 'responses', 'headers']
+type Kind = 'schemas' | 'responses' | 'headers'
+type Components = Readonly<Record<Kind, ReadonlyMap<string, Part>>>
+
+/** Adds the components that responses refer to. Components of the author remain, also those with the same name. */
+export class DescribedComponents {
+  readonly #source: YamlText
+  readonly #edits: MapEdits
+  readonly #report: Report
+
+  constructor(source: YamlText, edits: MapEdits, report: Report) {
+    this.#source = source
+    this.#edits = edits
+    this.#report = report
+  }
+
+  /** Adds and updates the components that are used, and removes those that are no longer used. */
+  describe(used: UsedComponents, headers: HeaderParts): void {
+    const expected = expectedComponents(used, headers)
+    const { root } = this.#source
+    const components = this.#source.field(root, 'components')
+    const added: Record<string, Part> = {}
+    for (const kind of KINDS) {
+      const map = this.#source.field(components, kind)
+      const missing = this.#update(kind, map, expected[kind])
+      if (missing.length === 0) continue
+      const names = missing.map(([name]) => name).join(', ')
+      this.#report('error', map ?? components ?? root, `components.${kind} has no ${names}`)
+      if (map) for (const [name, value] of missing) this.#edits.set(map, name, value)
+      else if (components) this.#edits.set(components, kind, Object.fromEntries(missing))
+      else added[kind] = Object.fromEntries(missing)
+    }
+    if (Object.keys(added).length > 0) this.#edits.set(root, 'components', added)
+    if (!components) return
+    for (const kind of KINDS) this.#edits.removeEmptied(components, kind, this.#source.field(components, kind))
+    this.#edits.removeEmptied(root, 'components', components)
+  }
+
+  /** Updates and removes the components of one kind that `sluice openapi` wrote. Returns the missing ones. */
+  #update(kind: Kind, map: YAMLMap | undefined, expected: ReadonlyMap<string, Part>): [string, Part][] {
+    const pairs = map ? this.#source.pairsOf(map) : new Map<string, never>()
+    for (const [name, { key, value }] of map ? this.#source.pairsOf(map) : []) {
+      const component = this.#source.mapOf(value)
+      if (!map || !component || !isGenerated(this.#source, component)) continue
+      const part = expected.get(name)
+      if (part && isDeepStrictEqual(this.#source.valueOf(component), JSON.parse(JSON.stringify(part)))) continue
+      this.#report('error', key, `components.${kind}.${name} ${part ? 'is outdated' : 'is no longer used'}`)
+      if (part) this.#edits.set(map, name, part)
+      else this.#edits.remove(map, name)
+    }
+    return [...expected].filter(([name]) => !pairs.has(name))
+  }
+}
+
+function expectedComponents({ denials, headers: names, allowOrigin }: UsedComponents, parts: HeaderParts): Components {
+  const headers = new Map([...parts.all, ...parts.denied].filter(([name]) => names.has(name)))
+  const hasOrigin = allowOrigin !== undefined && denials.size > 0
+  if (hasOrigin) headers.set(ALLOW_ORIGIN, { ...(allowOrigin as Part), ...GENERATED })
+  const own = [...parts.all.keys(), ...parts.denied.keys(), ...(hasOrigin ? [ALLOW_ORIGIN] : [])]
+  const responses = [...denials].sort().map((status) => [DENIALS[status], denialResponse(status, own)] as const)
+  return {
+    headers,
+    responses: new Map(responses),
+    schemas: new Map(denials.size > 0 ? [[PROBLEM_SCHEMA, problemSchema]] : []),
+  }
+}
+
+function isGenerated(source: YamlText, map: YAMLMap): boolean {
+  return Object.entries(GENERATED).every(([name, value]) => source.textOf(map, name) === value)
+}

@@ -1,0 +1,216 @@
+import { isAlias, isCollection, isMap, isScalar, type Node, type Pair, stringify, type YAMLMap } from 'yaml'
+import { nameOf, type YamlText } from './yaml-text.ts'
+
+/** A part of a text that is replaced. Parts at one place are inserted in the order of their depth, deepest first. */
+interface Patch {
+  readonly from: number
+  readonly to: number
+  readonly text: string
+  readonly depth: number
+}
+
+interface MapEdit {
+  readonly set: Map<string, unknown>
+  readonly removed: Set<string>
+}
+
+/** Changes of fields of a YAML or JSON text. All other lines of the text, its comments and its order remain. */
+export class MapEdits {
+  readonly #source: YamlText
+  readonly #edits = new Map<YAMLMap, MapEdit>()
+
+  constructor(source: YamlText) {
+    this.#source = source
+  }
+
+  get isEmpty(): boolean {
+    return this.#edits.size === 0
+  }
+
+  /** Sets a field, at the end of the map if it does not have the field yet. */
+  set(map: YAMLMap, name: string, value: unknown): void {
+    this.#of(map).set.set(name, value)
+  }
+
+  /** Removes a field of the map. */
+  remove(map: YAMLMap, name: string): void {
+    this.#of(map).removed.add(name)
+  }
+
+  /** Removes a field with a map of which no field would remain. */
+  removeEmptied(parent: YAMLMap, name: string, map: YAMLMap | undefined): void {
+    const edit = map && this.#edits.get(map)
+    if (!edit || edit.set.size > 0 || !map.items.every((pair) => edit.removed.has(nameOf(pair)))) return
+    this.#edits.delete(map)
+    this.remove(parent, name)
+  }
+
+  /** Returns the changed text. */
+  text(): string {
+    const { text } = this.#source
+    const patches = [...this.#edits].flatMap(([map, edit]) => this.#patchesOf(map, edit))
+    patches.sort((a, b) => a.from - b.from || b.depth - a.depth)
+    const parts: string[] = []
+    let at = 0
+    for (const { from, to, text: inserted } of patches) {
+      parts.push(text.slice(at, from), text.includes('\r\n') ? inserted.replaceAll('\n', '\r\n') : inserted)
+      at = Math.max(at, to)
+    }
+    return parts.join('') + text.slice(at)
+  }
+
+  #of(map: YAMLMap): MapEdit {
+    const known = this.#edits.get(map)
+    if (known) return known
+    const added: MapEdit = { set: new Map(), removed: new Set() }
+    this.#edits.set(map, added)
+    return added
+  }
+
+  #patchesOf(map: YAMLMap, edit: MapEdit): Patch[] {
+    return map.flow ? flowPatches(this.#source.text, map, edit) : blockPatches(this.#source.text, map, edit)
+  }
+}
+
+function blockPatches(text: string, map: YAMLMap, { set, removed }: MapEdit): Patch[] {
+  const pairs = map.items as Pair<Node, Node | null>[]
+  const depth = columnOf(text, startOf(pairs[0]))
+  const own = new Set(pairs.map(nameOf))
+  const patches: Patch[] = []
+  for (const pair of pairs) {
+    const name = nameOf(pair)
+    const from = startOf(pair)
+    if (set.has(name)) {
+      const end = endOf(pair)
+      // the text of a block scalar includes its last line break
+      const tail = text[end - 1] === '\n' ? '\n' : ''
+      patches.push({ from, to: end, text: blockText(name, set.get(name), depth).trim() + tail, depth })
+    } else if (removed.has(name)) {
+      const end = lineEnd(text, endOf(pair))
+      patches.push({ from: from - depth, to: Math.min(text.length, end + newlineAt(text, end)), text: '', depth })
+    }
+  }
+  const added = [...set].filter(([name]) => !own.has(name)).map(([name, value]) => blockText(name, value, depth))
+  if (added.length === 0) return patches
+  const block = added.join('')
+  const anchor = pairs.findLast((pair) => !removed.has(nameOf(pair)) || set.has(nameOf(pair)))
+  if (!anchor) return [{ from: startOf(pairs[0]), to: endOf(pairs[pairs.length - 1]), text: block.trim(), depth }]
+  const at = lineEnd(text, endOf(anchor))
+  const isLineStart = at > 0 && text[at - 1] === '\n'
+  return [...patches, { from: at, to: at, text: isLineStart ? block : `\n${block.slice(0, -1)}`, depth }]
+}
+
+function flowPatches(text: string, map: YAMLMap, { set, removed }: MapEdit): Patch[] {
+  const pairs = map.items as Pair<Node, Node | null>[]
+  const [open, close] = [map.range?.[0] ?? 0, (map.range?.[1] ?? 0) - 1]
+  const style = flowStyle(text, map)
+  const depth = 0
+  const own = new Set(pairs.map(nameOf))
+  const remaining = pairs.filter((pair) => !removed.has(nameOf(pair)) || set.has(nameOf(pair)))
+  const patches: Patch[] = []
+  for (const [place, pair] of pairs.entries()) {
+    const name = nameOf(pair)
+    const end = endOf(pair)
+    if (set.has(name)) patches.push({ from: startOf(pair), to: end, text: style.print(name, set.get(name)), depth })
+    else if (removed.has(name)) {
+      const next = pairs[place + 1]
+      // the comma in front of the field, or the one behind it if all fields in front of it are removed too
+      const isFirst = !pairs.slice(0, place).some((one) => remaining.includes(one))
+      const [from, to] = isFirst ? [startOf(pair), next ? startOf(next) : end] : [endOf(pairs[place - 1]), end]
+      patches.push({ from, to, text: '', depth })
+    }
+  }
+  const added = [...set].filter(([name]) => !own.has(name)).map(([name, value]) => style.print(name, value))
+  if (added.length === 0) return patches
+  if (remaining.length === 0) {
+    return [{ from: open + 1, to: close, text: `${style.open}${added.join(style.between)}${style.close}`, depth }]
+  }
+  const at = endOf(remaining[remaining.length - 1])
+  return [...patches, { from: at, to: at, text: added.map((one) => style.between + one).join(''), depth }]
+}
+
+interface FlowStyle {
+  readonly open: string
+  readonly between: string
+  readonly close: string
+  print(name: string, value: unknown): string
+}
+
+/** Returns how fields are written in a flow map: one on each line, or all on one line. */
+function flowStyle(text: string, map: YAMLMap): FlowStyle {
+  const [first] = map.items as Pair<Node, Node | null>[]
+  const open = map.range?.[0] ?? 0
+  const isJson = /^\s*\{/.test(text)
+  const isOnLines = first ? text.slice(open, startOf(first)).includes('\n') : /^\s*\{\s*\n/.test(text)
+  if (!isOnLines) {
+    const space = isJson && !/^[^"]*"[^"]*":\s/.test(text) ? '' : ' '
+    const print = (name: string, value: unknown): string =>
+      isJson && space === '' ? `${JSON.stringify(name)}:${JSON.stringify(value)}` : flowText(name, value, isJson)
+    const padding = /^\s/.test(text.slice(open + 1)) ? ' ' : ''
+    return { open: padding, between: `,${space}`, close: padding, print }
+  }
+  const outer = /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', open) + 1))?.[0] ?? ''
+  const unit = /^\s*\{\s*\n([ \t]+)/.exec(text)?.[1] ?? '  '
+  const inner = first ? text.slice(text.lastIndexOf('\n', startOf(first)) + 1, startOf(first)) : outer + unit
+  return {
+    open: `\n${inner}`,
+    between: `,\n${inner}`,
+    close: `\n${outer}`,
+    print: (name, value) =>
+      `${JSON.stringify(name)}: ${JSON.stringify(value, null, unit).replaceAll('\n', `\n${inner}`)}`,
+  }
+}
+
+function flowText(name: string, value: unknown, isJson: boolean): string {
+  if (isJson) {
+    const spaced = JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, ' ')
+    return `${JSON.stringify(name)}: ${spaced}`
+  }
+  const written = stringify({ [name]: value }, { collectionStyle: 'flow', lineWidth: 0, singleQuote: true })
+  return written
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replace(/^\{ /, '')
+    .replace(/ \} ?$/, '')
+}
+
+/** Returns a field as lines that end with a line break. */
+function blockText(name: string, value: unknown, depth: number): string {
+  const written = stringify({ [name]: value }, { lineWidth: 0, singleQuote: true, aliasDuplicateObjects: false })
+  return written.replaceAll(/^(?=.)/gm, ' '.repeat(depth))
+}
+
+function startOf({ key }: Pair<Node, Node | null>): number {
+  return key.range?.[0] ?? 0
+}
+
+/** Returns the end of the last character of a field, without the comment behind it. */
+function endOf(pair: Pair<Node, Node | null>): number {
+  const { key, value } = pair
+  if (isCollection(value) && !value.flow && value.items.length > 0) {
+    const last = value.items[value.items.length - 1]
+    if (isMap(value)) return endOf(last as Pair<Node, Node | null>)
+    return endOf({ key, value: last } as Pair<Node, Node | null>)
+  }
+  if (isAlias(value) || isCollection(value) || (isScalar(value) && value.range && value.range[1] > value.range[0])) {
+    return value.range?.[1] ?? startOf(pair)
+  }
+  // an empty value: behind the colon
+  return value?.range?.[0] ?? (key.range?.[1] ?? 0) + 1
+}
+
+function columnOf(text: string, offset: number): number {
+  return offset - (text.lastIndexOf('\n', offset - 1) + 1)
+}
+
+/** Returns the end of the line, without its line break; the offset itself if it is at the beginning of a line. */
+function lineEnd(text: string, offset: number): number {
+  if (offset > 0 && text[offset - 1] === '\n') return offset
+  const end = text.indexOf('\n', offset)
+  if (end < 0) return text.length
+  return text[end - 1] === '\r' ? end - 1 : end
+}
+
+function newlineAt(text: string, offset: number): number {
+  if (offset > 0 && text[offset - 1] === '\n') return 0
+  return text.startsWith('\r\n', offset) ? 2 : 1
+}
