@@ -4,7 +4,7 @@ import { DENIALS, denialResponse, PROBLEM_SCHEMA, problemSchema } from './denial
 import { ALLOW_ORIGIN, type HeaderParts, type UsedComponents } from './described-responses.ts'
 import type { Report } from './description-finding.ts'
 import type { MapEdits } from './map-edits.ts'
-import { GENERATED, type Part } from './rate-headers.ts'
+import { GENERATED, isGenerated, type Part } from './rate-headers.ts'
 import type { YamlText } from './yaml-text.ts'
 
 const KINDS: readonly Kind[] = ['schemas', 'responses', 'headers']
@@ -31,33 +31,39 @@ export class DescribedComponents {
     const added: Record<string, Part> = {}
     for (const kind of KINDS) {
       const map = this.#source.field(components, kind)
-      const missing = this.#update(kind, map, expected[kind])
+      if (map) this.#update(kind, map, expected[kind])
+      const missing = [...expected[kind]].filter(([name]) => !this.#source.pairOf(map, name))
       if (missing.length === 0) continue
       const names = missing.map(([name]) => name).join(', ')
       this.#report('error', map ?? components ?? root, `components.${kind} has no ${names}`)
-      if (map) for (const [name, value] of missing) this.#edits.set(map, name, value)
-      else if (components) this.#edits.set(components, kind, Object.fromEntries(missing))
+      if (map) this.#setAll(map, missing)
       else added[kind] = Object.fromEntries(missing)
     }
-    if (Object.keys(added).length > 0) this.#edits.set(root, 'components', added)
-    if (!components) return
-    for (const kind of KINDS) this.#edits.removeEmptied(components, kind, this.#source.field(components, kind))
-    this.#edits.removeEmptied(root, 'components', components)
+    if (components) this.#complete(components, added)
+    else if (Object.keys(added).length > 0) this.#edits.set(root, 'components', added)
   }
 
-  /** Updates and removes the components of one kind that `sluice openapi` wrote. Returns the missing ones. */
-  #update(kind: Kind, map: YAMLMap | undefined, expected: ReadonlyMap<string, Part>): [string, Part][] {
-    const pairs = map ? this.#source.pairsOf(map) : new Map<string, never>()
-    for (const [name, { key, value }] of map ? this.#source.pairsOf(map) : []) {
+  #setAll(map: YAMLMap, parts: readonly (readonly [string, Part])[]): void {
+    for (const [name, value] of parts) this.#edits.set(map, name, value)
+  }
+
+  #complete(components: YAMLMap, added: Readonly<Record<string, Part>>): void {
+    this.#setAll(components, Object.entries(added))
+    for (const kind of KINDS) this.#edits.removeEmptied(components, kind, this.#source.field(components, kind))
+    this.#edits.removeEmptied(this.#source.root, 'components', components)
+  }
+
+  /** Updates and removes the components of one kind that `sluice openapi` wrote. */
+  #update(kind: Kind, map: YAMLMap, expected: ReadonlyMap<string, Part>): void {
+    for (const [name, { key, value }] of this.#source.pairsOf(map)) {
       const component = this.#source.mapOf(value)
-      if (!map || !component || !isGenerated(this.#source, component)) continue
+      if (!component || !isGenerated(this.#source, component)) continue
       const part = expected.get(name)
       if (part && isDeepStrictEqual(this.#source.valueOf(component), JSON.parse(JSON.stringify(part)))) continue
       this.#report('error', key, `components.${kind}.${name} ${part ? 'is outdated' : 'is no longer used'}`)
       if (part) this.#edits.set(map, name, part)
       else this.#edits.remove(map, name)
     }
-    return [...expected].filter(([name]) => !pairs.has(name))
   }
 }
 
@@ -72,8 +78,4 @@ function expectedComponents({ denials, headers: names, allowOrigin }: UsedCompon
     responses: new Map(responses),
     schemas: new Map(denials.size > 0 ? [[PROBLEM_SCHEMA, problemSchema]] : []),
   }
-}
-
-function isGenerated(source: YamlText, map: YAMLMap): boolean {
-  return Object.entries(GENERATED).every(([name, value]) => source.textOf(map, name) === value)
 }

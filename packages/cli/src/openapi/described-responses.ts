@@ -3,7 +3,7 @@ import { DENIALS, reference } from './denial-responses.ts'
 import type { Report } from './description-finding.ts'
 import type { MapEdits } from './map-edits.ts'
 import type { Operation } from './operations.ts'
-import { GENERATED, type Part } from './rate-headers.ts'
+import { isGenerated, type Part } from './rate-headers.ts'
 import type { YamlText } from './yaml-text.ts'
 
 /** Definitions of headers by name: of all responses, and further ones of denials. */
@@ -42,6 +42,12 @@ interface Response {
   isDenial: boolean
 }
 
+/** A response of an operation. */
+interface Placed extends Response {
+  readonly key: unknown
+  readonly value: unknown
+}
+
 export const ALLOW_ORIGIN = 'Access-Control-Allow-Origin'
 /** Statuses whose responses have the headers of limits. */
 const WITH_HEADERS = /^[24](\d\d|XX)$/i
@@ -72,9 +78,10 @@ export class DescribedResponses {
       return
     }
     if (denials.length === 0) return
-    for (const status of denials) this.#denials.add(status)
-    this.#report('error', map, `${name}: the response ${denials.join(' and the response ')} is missing`)
-    this.#edits.set(map, 'responses', Object.fromEntries(denials.map((status) => [status, denialReference(status)])))
+    const label = `${name}: the response ${denials.join(' and the response ')}`
+    this.#report('error', map, `${label} is missing`)
+    const added = denials.map((status) => [status, this.#denial(status, label)] as const)
+    this.#edits.set(map, 'responses', Object.fromEntries(added))
   }
 
   /** Describes the responses of all operations. Returns the components that they need. */
@@ -84,46 +91,57 @@ export class DescribedResponses {
       const map = this.#source.mapOf(value)
       if (map) this.#target(map, `components.responses.${name}`)
     }
-    const used = new Set<string>()
-    for (const [map, { label, isLimited, isDenial }] of this.#targets) {
-      if (this.#isGenerated(map)) continue
-      const names = [...(isLimited ? all.keys() : []), ...(isDenial ? denied.keys() : [])]
+    const used = new Set<string>(this.#denials.size > 0 ? [...all.keys(), ...denied.keys()] : [])
+    const targets = [...this.#targets].filter(([map]) => !isGenerated(this.#source, map))
+    for (const [map, { label, isLimited, isDenial }] of targets) {
+      const names = new Set([...(isLimited ? all.keys() : []), ...(isDenial ? denied.keys() : [])])
       for (const name of names) used.add(name)
-      this.#describeHeaders(map, label, names)
+      this.#addHeaders(map, label, [...names])
+      this.#removeHeaders(map, label, names)
     }
-    if (this.#denials.size > 0) for (const name of [...all.keys(), ...denied.keys()]) used.add(name)
     return { denials: this.#denials, headers: used, allowOrigin: this.#allowOrigin() }
   }
 
-  #describe(map: YAMLMap, { name, isLimited, denials }: Responses): void {
-    for (const status of Object.keys(DENIALS)) {
-      const pair = this.#source.pairOf(map, status)
-      if (denials.has(status) && !pair) {
-        this.#report('error', map, `${name}: the response ${status} is missing`)
-        this.#edits.set(map, status, denialReference(status))
-        this.#denials.add(status)
-        const own = this.#component('responses', DENIALS[status])
-        if (own)
-          Object.assign(this.#target(own, `${name}: the response ${status}`), { isLimited: true, isDenial: true })
-      } else if (pair && !denials.has(status) && this.#isOurs(pair.value, status)) {
-        this.#report('error', pair.key, `${name}: the response ${status} is present, but no limit applies`)
-        this.#edits.remove(map, status)
-      }
-    }
+  #describe(map: YAMLMap, responses: Responses): void {
+    for (const status of Object.keys(DENIALS)) this.#describeDenial(map, status, responses)
     for (const [status, { key, value }] of this.#source.pairsOf(map)) {
-      const isDenial = denials.has(status)
-      const target = this.#source.followed(value)
-      const label = `${name}: the response ${status}`
+      const isDenial = responses.denials.has(status)
       if (isDenial && this.#isOurs(value, status)) this.#denials.add(status)
-      if (typeof target === 'string' && (isDenial || (isLimited && WITH_HEADERS.test(status)))) {
-        // the component is added
-        if (isDenial && target === denialReference(status).$ref) this.#denials.add(status)
-        else this.#report('hint', key, `${label} is not in this file (${target}) and is not changed`)
-      } else if (target !== undefined && typeof target !== 'string') {
-        const response = this.#target(target, label)
-        response.isDenial ||= isDenial
-        response.isLimited ||= isDenial || (isLimited && WITH_HEADERS.test(status))
-      }
+      const isLimited = isDenial || (responses.isLimited && WITH_HEADERS.test(status))
+      this.#describeResponse({ key, value, label: `${responses.name}: the response ${status}`, isDenial, isLimited })
+    }
+  }
+
+  /** Adds the response to denied requests, or removes an earlier one. */
+  #describeDenial(map: YAMLMap, status: string, { name, denials }: Responses): void {
+    const pair = this.#source.pairOf(map, status)
+    const label = `${name}: the response ${status}`
+    if (!denials.has(status)) {
+      if (!pair || !this.#isOurs(pair.value, status)) return
+      this.#report('error', pair.key, `${label} is present, but no limit applies`)
+      this.#edits.remove(map, status)
+    } else if (!pair) {
+      this.#report('error', map, `${label} is missing`)
+      this.#edits.set(map, status, this.#denial(status, label))
+    }
+  }
+
+  /** Returns a reference to the response of denied requests, which may be a component of the author. */
+  #denial(status: string, label: string): { readonly $ref: string } {
+    const own = this.#component('responses', DENIALS[status])
+    if (!own || isGenerated(this.#source, own)) this.#denials.add(status)
+    else Object.assign(this.#target(own, label), { isLimited: true, isDenial: true })
+    return reference('responses', DENIALS[status])
+  }
+
+  #describeResponse({ key, value, label, isDenial, isLimited }: Placed): void {
+    const target = this.#source.followed(value)
+    if (target !== undefined && typeof target !== 'string') {
+      const response = this.#target(target, label)
+      response.isDenial ||= isDenial
+      response.isLimited ||= isLimited
+    } else if (target !== undefined && isLimited) {
+      this.#report('hint', key, `${label} is not in this file (${target}) and is not changed`)
     }
   }
 
@@ -133,56 +151,59 @@ export class DescribedResponses {
     return known
   }
 
-  #describeHeaders(map: YAMLMap, label: string, names: readonly string[]): void {
+  #addHeaders(map: YAMLMap, label: string, names: readonly string[]): void {
     const headers = this.#source.field(map, 'headers')
-    const present = headers ? this.#source.pairsOf(headers) : new Map<string, never>()
-    const lower = new Set([...present.keys()].map((name) => name.toLowerCase()))
-    const missing = names.filter((name) => !lower.has(name.toLowerCase()))
-    const needed = new Set(names)
-    const stale = headers
-      ? [...present.keys()].filter((name) => !needed.has(name) && this.#isOurHeader(headers, name))
-      : []
-    if (missing.length > 0) {
-      this.#report('error', headers ?? map, `${label} has no header ${missing.join(', ')}`)
-      const added = Object.fromEntries(missing.map((name) => [name, reference('headers', name)]))
-      if (!headers) this.#edits.set(map, 'headers', added)
-      else for (const name of missing) this.#edits.set(headers, name, added[name])
-    }
-    if (!headers || stale.length === 0) return
-    this.#report('error', headers, `${label} has the header ${stale.join(', ')}, which it no longer has`)
+    const present = new Set([...this.#namesIn(headers)].map((name) => name.toLowerCase()))
+    const missing = names.filter((name) => !present.has(name.toLowerCase()))
+    if (missing.length === 0) return
+    this.#report('error', headers ?? map, `${label} has no header ${missing.join(', ')}`)
+    const added = missing.map((name) => [name, reference('headers', name)] as const)
+    if (headers) for (const [name, value] of added) this.#edits.set(headers, name, value)
+    else this.#edits.set(map, 'headers', Object.fromEntries(added))
+  }
+
+  /** Removes headers that were added earlier, except the needed ones. */
+  #removeHeaders(map: YAMLMap, label: string, needed: ReadonlySet<string>): void {
+    const headers = this.#source.field(map, 'headers')
+    if (!headers) return
+    const stale = this.#namesIn(headers).filter((name) => !needed.has(name) && this.#isOurHeader(headers, name))
+    if (stale.length === 0) return
+    this.#report('error', headers, `${label} has the header ${stale.join(', ')}, which is no longer sent`)
     for (const name of stale) this.#edits.remove(headers, name)
     this.#edits.removeEmptied(map, 'headers', headers)
+  }
+
+  #namesIn(map: YAMLMap | undefined): readonly string[] {
+    return map ? [...this.#source.pairsOf(map).keys()] : []
   }
 
   /** Whether a header refers to a component that `sluice openapi` wrote. */
   #isOurHeader(headers: YAMLMap, name: string): boolean {
     const map = this.#source.field(headers, name)
     if (!map || this.#source.textOf(map, '$ref') !== reference('headers', name).$ref) return false
-    return this.#isGenerated(this.#component('headers', name)) && name !== ALLOW_ORIGIN
+    return isGenerated(this.#source, this.#component('headers', name)) && name !== ALLOW_ORIGIN
   }
 
   /** Whether a response refers to a component that `sluice openapi` wrote. */
   #isOurs(node: unknown, status: string): boolean {
     const map = this.#source.mapOf(node)
-    const isReference = map !== undefined && this.#source.textOf(map, '$ref') === denialReference(status).$ref
-    return isReference && this.#isGenerated(this.#component('responses', DENIALS[status]))
+    if (!map || this.#source.textOf(map, '$ref') !== reference('responses', DENIALS[status]).$ref) return false
+    const component = this.#component('responses', DENIALS[status])
+    return component === undefined || isGenerated(this.#source, component)
   }
 
   /** Returns what the description says about `Access-Control-Allow-Origin`, by itself or in one of its responses. */
   #allowOrigin(): unknown {
     const own = this.#component('headers', ALLOW_ORIGIN)
-    if (own && !this.#isGenerated(own)) return this.#source.valueOf(own)
+    if (own && !isGenerated(this.#source, own)) return this.#source.valueOf(own)
     for (const map of this.#targets.keys()) {
-      if (this.#isGenerated(map)) continue
+      if (isGenerated(this.#source, map)) continue
       const value = this.#source.pairOf(this.#source.field(map, 'headers'), ALLOW_ORIGIN)?.value
       const header = this.#source.followed(value)
-      if (header && typeof header !== 'string' && !this.#isGenerated(header)) return this.#source.valueOf(header)
+      if (header && typeof header !== 'string' && !isGenerated(this.#source, header))
+        return this.#source.valueOf(header)
     }
     return undefined
-  }
-
-  #isGenerated(map: YAMLMap | undefined): boolean {
-    return Object.entries(GENERATED).every(([name, value]) => this.#source.textOf(map, name) === value)
   }
 
   #component(kind: string, name: string): YAMLMap | undefined {
@@ -194,8 +215,4 @@ export class DescribedResponses {
     const map = this.#source.field(this.#source.field(this.#source.root, 'components'), kind)
     return map ? this.#source.pairsOf(map) : new Map()
   }
-}
-
-function denialReference(status: string): { readonly $ref: string } {
-  return reference('responses', DENIALS[status])
 }

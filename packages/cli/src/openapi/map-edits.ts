@@ -76,57 +76,51 @@ function blockPatches(text: string, map: YAMLMap, { set, removed }: MapEdit): Pa
   const pairs = map.items as Pair<Node, Node | null>[]
   const depth = columnOf(text, startOf(pairs[0]))
   const own = new Set(pairs.map(nameOf))
-  const patches: Patch[] = []
-  for (const pair of pairs) {
-    const name = nameOf(pair)
-    const from = startOf(pair)
+  const added = [...set].filter(([name]) => !own.has(name)).map(([name, value]) => blockText(name, value, depth))
+  const anchor = pairs.findLast((pair) => !removed.has(nameOf(pair)) || set.has(nameOf(pair)))
+  if (!anchor) {
+    const whole = added.length === 0 ? '{}' : added.join('').trim()
+    return [{ from: startOf(pairs[0]), to: endOf(pairs[pairs.length - 1]), text: whole, depth }]
+  }
+  const patches = pairs.flatMap((pair) => {
+    const [name, from, end] = [nameOf(pair), startOf(pair), endOf(pair)]
     if (set.has(name)) {
-      const end = endOf(pair)
       // the text of a block scalar includes its last line break
       const tail = text[end - 1] === '\n' ? '\n' : ''
-      patches.push({ from, to: end, text: blockText(name, set.get(name), depth).trim() + tail, depth })
-    } else if (removed.has(name)) {
-      const end = lineEnd(text, endOf(pair))
-      patches.push({ from: from - depth, to: Math.min(text.length, end + newlineAt(text, end)), text: '', depth })
+      return [{ from, to: end, text: blockText(name, set.get(name), depth).trim() + tail, depth }]
     }
-  }
-  const added = [...set].filter(([name]) => !own.has(name)).map(([name, value]) => blockText(name, value, depth))
+    return removed.has(name) ? [{ ...linesOf(text, from - depth, end), text: '', depth }] : []
+  })
   if (added.length === 0) return patches
-  const block = added.join('')
-  const anchor = pairs.findLast((pair) => !removed.has(nameOf(pair)) || set.has(nameOf(pair)))
-  if (!anchor) return [{ from: startOf(pairs[0]), to: endOf(pairs[pairs.length - 1]), text: block.trim(), depth }]
   const at = lineEnd(text, endOf(anchor))
-  const isLineStart = at > 0 && text[at - 1] === '\n'
-  return [...patches, { from: at, to: at, text: isLineStart ? block : `\n${block.slice(0, -1)}`, depth }]
+  return [...patches, { from: at, to: at, text: `\n${added.join('').slice(0, -1)}`, depth }]
 }
 
-function flowPatches(text: string, map: YAMLMap, { set, removed }: MapEdit): Patch[] {
+function flowPatches(text: string, map: YAMLMap, edit: MapEdit): Patch[] {
+  const { set, removed } = edit
   const pairs = map.items as Pair<Node, Node | null>[]
-  const [open, close] = [map.range?.[0] ?? 0, (map.range?.[1] ?? 0) - 1]
   const style = flowStyle(text, map)
-  const depth = 0
   const own = new Set(pairs.map(nameOf))
   const remaining = pairs.filter((pair) => !removed.has(nameOf(pair)) || set.has(nameOf(pair)))
-  const patches: Patch[] = []
-  for (const [place, pair] of pairs.entries()) {
-    const name = nameOf(pair)
-    const end = endOf(pair)
-    if (set.has(name)) patches.push({ from: startOf(pair), to: end, text: style.print(name, set.get(name)), depth })
-    else if (removed.has(name)) {
-      const next = pairs[place + 1]
-      // the comma in front of the field, or the one behind it if all fields in front of it are removed too
-      const isFirst = !pairs.slice(0, place).some((one) => remaining.includes(one))
-      const [from, to] = isFirst ? [startOf(pair), next ? startOf(next) : end] : [endOf(pairs[place - 1]), end]
-      patches.push({ from, to, text: '', depth })
-    }
-  }
   const added = [...set].filter(([name]) => !own.has(name)).map(([name, value]) => style.print(name, value))
-  if (added.length === 0) return patches
   if (remaining.length === 0) {
-    return [{ from: open + 1, to: close, text: `${style.open}${added.join(style.between)}${style.close}`, depth }]
+    const [from, to] = [(map.range?.[0] ?? 0) + 1, (map.range?.[1] ?? 0) - 1]
+    return [
+      { from, to, text: added.length === 0 ? '' : style.open + added.join(style.between) + style.close, depth: 0 },
+    ]
   }
   const at = endOf(remaining[remaining.length - 1])
-  return [...patches, { from: at, to: at, text: added.map((one) => style.between + one).join(''), depth }]
+  const insertion = { from: at, to: at, text: added.map((one) => style.between + one).join(''), depth: 0 }
+  const isFirst = (place: number): boolean => place < pairs.indexOf(remaining[0])
+  const changed = pairs.flatMap((pair, place) => {
+    const written = set.has(nameOf(pair)) ? style.print(nameOf(pair), set.get(nameOf(pair))) : undefined
+    if (written !== undefined) return [{ from: startOf(pair), to: endOf(pair), text: written, depth: 0 }]
+    if (!removed.has(nameOf(pair))) return []
+    // with the comma in front of the field, or the one behind it if all fields in front of it are removed too
+    if (isFirst(place)) return [{ from: startOf(pair), to: startOf(pairs[place + 1]), text: '', depth: 0 }]
+    return [{ from: endOf(pairs[place - 1]), to: endOf(pair), text: '', depth: 0 }]
+  })
+  return added.length === 0 ? changed : [...changed, insertion]
 }
 
 interface FlowStyle {
@@ -202,15 +196,17 @@ function columnOf(text: string, offset: number): number {
   return offset - (text.lastIndexOf('\n', offset - 1) + 1)
 }
 
-/** Returns the end of the line, without its line break; the offset itself if it is at the beginning of a line. */
+/** Returns the end of the line of a field that ends here, in front of its line break. */
 function lineEnd(text: string, offset: number): number {
-  if (offset > 0 && text[offset - 1] === '\n') return offset
-  const end = text.indexOf('\n', offset)
+  // the text of a block scalar includes its last line break
+  const end = text[offset - 1] === '\n' ? offset - 1 : text.indexOf('\n', offset)
   if (end < 0) return text.length
   return text[end - 1] === '\r' ? end - 1 : end
 }
 
-function newlineAt(text: string, offset: number): number {
-  if (offset > 0 && text[offset - 1] === '\n') return 0
-  return text.startsWith('\r\n', offset) ? 2 : 1
+/** Returns the lines of a field with the line break in front of them, at whose end other fields may be added. */
+function linesOf(text: string, from: number, end: number): { readonly from: number; readonly to: number } {
+  const to = lineEnd(text, end)
+  if (from === 0) return { from, to: Math.min(text.length, text.indexOf('\n', to) + 1) }
+  return { from: from - (text[from - 2] === '\r' ? 2 : 1), to }
 }

@@ -36,19 +36,20 @@ export function operationsOf(source: YamlText): Operations {
   const byMap = new Map<YAMLMap, Operation>()
   const missing: MissingItem[] = []
   const paths = source.field(source.root, 'paths')
-  for (const [path, { value: node }] of paths ? source.pairsOf(paths) : []) {
-    if (!path.startsWith('/')) continue
+  const items = paths ? [...source.pairsOf(paths)].filter(([path]) => path.startsWith('/')) : []
+  for (const [path, { value: node }] of items) {
     const item = source.followed(node)
+    const isElsewhere = typeof item === 'string'
+    if (isElsewhere) missing.push({ path, reference: item, node })
     // fields beside the reference are part of the path item
-    const maps = new Set([source.mapOf(node), typeof item === 'string' ? undefined : item])
-    for (const map of maps) if (map) addOperations(source, byMap, path, map)
-    if (typeof item === 'string') missing.push({ path, reference: item, node })
+    const maps = new Set([source.mapOf(node), isElsewhere ? undefined : item])
+    for (const map of maps) addOperations(source, byMap, path, map)
   }
   return { operations: [...byMap.values()], missing }
 }
 
-function addOperations(source: YamlText, byMap: Map<YAMLMap, Operation>, path: string, item: YAMLMap): void {
-  for (const name of METHODS) {
+function addOperations(source: YamlText, byMap: Map<YAMLMap, Operation>, path: string, item?: YAMLMap): void {
+  for (const name of item ? METHODS : []) {
     const map = source.field(item, name)
     if (!map) continue
     const method = name.toUpperCase()
@@ -60,7 +61,7 @@ function addOperations(source: YamlText, byMap: Map<YAMLMap, Operation>, path: s
 }
 
 /** Returns the paths of the servers of the first map that names servers. */
-function basesOf(source: YamlText, maps: readonly YAMLMap[]): readonly string[] {
+function basesOf(source: YamlText, maps: readonly (YAMLMap | undefined)[]): readonly string[] {
   const servers = maps.map((map) => source.valueOf(source.pairOf(map, 'servers')?.value)).find(Array.isArray) ?? []
   return [...new Set([...servers.map(basePath), ''])]
 }

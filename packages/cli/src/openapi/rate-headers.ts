@@ -1,3 +1,6 @@
+import type { YAMLMap } from 'yaml'
+import type { YamlText } from './yaml-text.ts'
+
 /** Header dialects of the option `headers` of a limiter. */
 export const DIALECTS: readonly Dialect[] = ['draft', 'draft-6', 'legacy', 'openai', 'anthropic']
 
@@ -6,8 +9,14 @@ export type Dialect = 'draft' | 'draft-6' | 'legacy' | 'openai' | 'anthropic'
 /** Part of an OpenAPI description. */
 export type Part = Readonly<Record<string, unknown>>
 
+const GENERATED_BY = 'x-generated-by'
 /** Extension of components that `sluice openapi` wrote, and may change or remove. */
-export const GENERATED: Part = { 'x-generated-by': 'sluice' }
+export const GENERATED: Part = { [GENERATED_BY]: 'sluice' }
+
+/** Whether `sluice openapi` wrote a component. */
+export function isGenerated(source: YamlText, map: YAMLMap | undefined): boolean {
+  return source.textOf(map, GENERATED_BY) === 'sluice'
+}
 
 /** Header that responses to denied requests have. */
 export const RETRY_AFTER = 'Retry-After'
