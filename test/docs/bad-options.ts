@@ -42,8 +42,11 @@ import { dynamoStore } from '@sluice/stores/dynamodb'
 import { memcachedStore } from '@sluice/stores/memcached'
 import { mysqlStore } from '@sluice/stores/mysql'
 import { sqliteStore } from '@sluice/stores/sqlite'
+import { limitedDescription } from '../../packages/cli/src/openapi/description-limits.ts'
 import { InProcessObjects } from '../cloudflare/in-process-objects.ts'
 
+const limited = (text: string): unknown =>
+  limitedDescription(text, SMALL, { file: 'openapi.yaml', dialects: ['draft'], overload: false })
 const SMALL = { version: 1, policies: [{ name: 'a', limit: 1, per: '1m' }] } as const
 const WORDY = 'version: 1\npolicies:\n  - { name: a, limit: many, per: 1m }\n'
 
@@ -224,6 +227,7 @@ export const badOptions: readonly BadOption[] = [
   ['policies in an unknown client', 'SLUICE_BAD_OPTION', () => (redisSource as Untyped)({}, 'policies')],
   ['policies in a table with a quote', 'SLUICE_BAD_OPTION', () => postgresSource(sql, { table: 'a"b' })],
   ['a value in a policy file', 'SLUICE_BAD_POLICY_FILE', () => parsePolicies(WORDY, 'policies.yaml')],
+  ['an API description of another format', 'SLUICE_BAD_DESCRIPTION', () => limited('openapi: 2.0\n')],
   ['a number of processes of policies', 'SLUICE_BAD_OPTION', () => checkPolicies(SMALL, { processes: 0 })],
   ['a tick of policies', 'SLUICE_BAD_OPTION', () => checkPolicies(SMALL, { syncTickMs: 1 })],
   ['an unknown algorithm', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'leaky-bucket' })],

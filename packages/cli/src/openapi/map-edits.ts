@@ -80,15 +80,12 @@ function blockPatches(text: string, map: YAMLMap, { set, removed }: MapEdit): Pa
   const anchor = pairs.findLast((pair) => !removed.has(nameOf(pair)) || set.has(nameOf(pair)))
   if (!anchor) {
     const whole = added.length === 0 ? '{}' : added.join('').trim()
-    return [{ from: startOf(pairs[0]), to: endOf(pairs[pairs.length - 1]), text: whole, depth }]
+    return [{ from: startOf(pairs[0]), to: contentEnd(text, endOf(pairs[pairs.length - 1])), text: whole, depth }]
   }
   const patches = pairs.flatMap((pair) => {
     const [name, from, end] = [nameOf(pair), startOf(pair), endOf(pair)]
-    if (set.has(name)) {
-      // the text of a block scalar includes its last line break
-      const tail = text[end - 1] === '\n' ? '\n' : ''
-      return [{ from, to: end, text: blockText(name, set.get(name), depth).trim() + tail, depth }]
-    }
+    if (set.has(name))
+      return [{ from, to: contentEnd(text, end), text: blockText(name, set.get(name), depth).trim(), depth }]
     return removed.has(name) ? [{ ...linesOf(text, from - depth, end), text: '', depth }] : []
   })
   if (added.length === 0) return patches
@@ -194,6 +191,11 @@ function endOf(pair: Pair<Node, Node | null>): number {
 
 function columnOf(text: string, offset: number): number {
   return offset - (text.lastIndexOf('\n', offset - 1) + 1)
+}
+
+/** Returns the end of a field without its last line break, which the text of a block scalar includes. */
+function contentEnd(text: string, offset: number): number {
+  return text[offset - 1] === '\n' ? lineEnd(text, offset) : offset
 }
 
 /** Returns the end of the line of a field that ends here, in front of its line break. */

@@ -43,7 +43,7 @@ export class YamlText {
     const root = this.#document.contents
     if (!isMap(root)) throw badDescription(file, { line: 1, column: 1 }, 'expected a map of fields')
     this.root = root
-    this.#findAnchors()
+    if (text.includes('&')) this.#findAnchors()
   }
 
   /** Returns the map at a node; undefined if there is no map. */
