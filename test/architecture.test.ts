@@ -51,6 +51,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'eventsource-parser',
     'path-to-regexp',
     'picocolors',
+    'yaml',
   ],
   '@sluice/gossip': ['@sluice/counters', '@sluice/fleet', '@sluice/limiter-core'],
   '@sluice/insight': ['@sluice/fleet', '@sluice/limiter-core', '@sluice/sketches'],

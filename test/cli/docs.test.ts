@@ -28,9 +28,12 @@ test('the guide explains all exit codes and rules', () => {
   expect(shown.sort()).toEqual(['invalid', ...rules].sort())
 })
 
-test.each(['check', 'replay', 'diff', 'watch', 'explain'])('the guide explains all options of %s', async (name) => {
-  const { stdout } = await sluice([name, '--help'])
-  const options = [...stdout.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, option]) => option)
-  expect(options.length).toBeGreaterThan(2)
-  for (const option of options) expect(page).toMatch(new RegExp(`\\| \`${option}[ \`]`))
-})
+test.each(['check', 'replay', 'diff', 'openapi', 'docs', 'watch', 'explain'])(
+  'the guide explains all options of %s',
+  async (name) => {
+    const { stdout } = await sluice([name, '--help'])
+    const options = [...stdout.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, option]) => option)
+    expect(options.length).toBeGreaterThan(2)
+    for (const option of options) expect(page).toMatch(new RegExp(`\\| \`${option}[ \`]`))
+  },
+)

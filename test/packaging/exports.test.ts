@@ -42,7 +42,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   // half of it is the library of conditions
   '@sluice/policies': 53,
   // without its dependencies; each command loads its own part
-  '@sluice/cli': 31,
+  '@sluice/cli': 42,
   '@sluice/testkit': 60,
 }
 

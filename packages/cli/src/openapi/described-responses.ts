@@ -192,7 +192,7 @@ export class DescribedResponses {
     return component === undefined || isGenerated(this.#source, component)
   }
 
-  /** Returns what the description says about `Access-Control-Allow-Origin`, by itself or in one of its responses. */
+  /** Returns the definition of `Access-Control-Allow-Origin`: a component, or the header of a response. */
   #allowOrigin(): unknown {
     const own = this.#component('headers', ALLOW_ORIGIN)
     if (own && !isGenerated(this.#source, own)) return this.#source.valueOf(own)

@@ -17,7 +17,7 @@ interface Place {
 }
 
 /** A path item that is in another file, or nowhere. */
-export interface MissingItem {
+interface MissingItem {
   readonly path: string
   readonly reference: string
   readonly node: unknown

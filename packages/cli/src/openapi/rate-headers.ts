@@ -18,9 +18,6 @@ export function isGenerated(source: YamlText, map: YAMLMap | undefined): boolean
   return source.textOf(map, GENERATED_BY) === 'sluice'
 }
 
-/** Header that responses to denied requests have. */
-export const RETRY_AFTER = 'Retry-After'
-
 const RESETS: Readonly<Record<string, string>> = {
   openai: 'Duration until the full limit is available again',
   anthropic: 'Time at which the full limit is available again',
@@ -53,7 +50,7 @@ export function rateHeaders(dialects: readonly Dialect[], units: ReadonlySet<str
 
 /** The headers of responses to denied requests, in addition to those of all responses. */
 export function denialHeaders(dialects: readonly Dialect[]): ReadonlyMap<string, Part> {
-  const headers = new Map([[RETRY_AFTER, integer('Seconds after which the same request can succeed.')]])
+  const headers = new Map([['Retry-After', integer('Seconds after which the same request can succeed.')]])
   if (!dialects.some((dialect) => dialect in UNITS)) return headers
   headers.set('retry-after-ms', integer('Milliseconds after which the same request can succeed.'))
   return headers.set('x-should-retry', text('`false` if the same request can never succeed.', 5))

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { sluice } from './run-sluice.ts'
+import { sluice } from '../run-sluice.ts'
 
 const POLICIES = `version: 1
 policies:
