@@ -5,7 +5,7 @@ import { readManifest, root } from '../repository.ts'
 import { CapturedOutput, sluice } from './run-sluice.ts'
 
 const { version } = readManifest(join(root, 'packages/cli'))
-const COMMANDS = ['check', 'replay', 'diff', 'watch', 'explain']
+const COMMANDS = ['check', 'replay', 'diff', 'watch', 'explain', 'openapi', 'docs']
 
 describe('sluice', () => {
   test('prints the version of its package', async () => {
@@ -18,7 +18,9 @@ describe('sluice', () => {
     const { exitCode, stdout, stderr } = await sluice(['--help'])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
-    expect(stdout).toMatch(/Exit codes:\n {2}0 {2}no problems\n {2}1 {2}'check' found problems, or/)
+    expect(stdout).toMatch(
+      /Exit codes:\n {2}0 {2}no problems\n {2}1 {2}'check' and 'openapi --check' found problems, or/,
+    )
     expect(stdout).not.toMatch(/[^\x20-\x7e\n]/)
   })
 
@@ -26,7 +28,7 @@ describe('sluice', () => {
     const [direct, viaHelp] = await Promise.all([sluice([name, '--help']), sluice(['help', name])])
     expect(direct).toEqual(viaHelp)
     expect(direct).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(direct.stdout).toMatch(new RegExp(`^Usage: sluice ${name} \\[options\\] `))
+    expect(direct.stdout).toMatch(new RegExp(`^Usage: sluice ${name} \\[options\\][ \n]`))
     expect(direct.stdout).toContain(`  sluice ${name} `)
   })
 

@@ -109,6 +109,31 @@ components:
     expect(text.match(/components\/responses\/TooManyRequests/g)).toHaveLength(1)
   })
 
+  test.each([
+    ['a byte order mark', `\ufeff${HEAD}paths:\n  /a:\n    get: {}\n`],
+    ['a document end', `%YAML 1.2\n---\n${HEAD}paths:\n  /a:\n    get: {}\n...\n`],
+    ['explicit keys', `${HEAD}paths:\n  ? /a\n  : get:\n      ? responses\n      : 200: { description: x }\n`],
+    [
+      'anchors and tags',
+      `${HEAD}paths:\n  /a: &x\n    get: &y !!map\n      &k responses: &z\n        '200': { description: x }\n`,
+    ],
+    ['commas at the end', `${HEAD}paths: { /a: { get: { responses: { 200: { description: x, }, }, }, }, }\n`],
+    [
+      'comments in flow style',
+      `${HEAD}paths: {\n  /a: { # one\n    get: { responses: { } # two\n    } } # three\n }\n`,
+    ],
+    ['empty values', `${HEAD}paths:\n  /a:\n    get:\n      responses: # later\n      tags:\n      -\n`],
+    [
+      'kept line breaks',
+      `${HEAD}paths:\n  /a:\n    get:\n      responses:\n        200:\n          description: |+\n            x\n\n\n`,
+    ],
+  ])('with %s keeps its comments and is changed once', (_what, text) => {
+    const { text: changed } = limited(text)
+    expect(limited(changed)).toMatchObject({ text: changed, findings: [] })
+    expect(parse(changed).paths['/a'].get['x-rate-limits']).toHaveLength(1)
+    for (const comment of text.match(/# \w+/g) ?? []) expect(changed).toContain(comment)
+  })
+
   test('with numbers above 2^53, escapes and tabs keeps them', () => {
     const text = `{\n\t"openapi": "3.0.3",\n\t"x": 9223372036854775807, "y": 1.50, "z": "\\u2028",\n\t"paths": { "/a": { "get": {} } }\n}`
     const { text: changed } = limited(text)

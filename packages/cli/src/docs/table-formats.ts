@@ -1,4 +1,4 @@
-import { HTML_STYLE } from '../report/html-style.ts'
+import { htmlPage } from '../report/html-page.ts'
 import { escapedHtml } from '../report/safe-text.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { tableLines } from '../terminal/text-table.ts'
@@ -11,7 +11,7 @@ const QUOTED = /`([^`]*)`/g
 
 /** Returns the table in a format, with a line break at its end. */
 export function tableIn(format: TableFormat, table: LimitTable): string {
-  if (format === 'html') return htmlPage(table)
+  if (format === 'html') return html(table)
   return format === 'markdown' ? markdown(table) : text(table)
 }
 
@@ -36,31 +36,19 @@ function text({ columns, rows, notes }: LimitTable): string {
   return `${[...lines, ...notes.flatMap((note) => ['', plain(note)])].join('\n')}\n`
 }
 
-function htmlPage({ columns, rows, notes }: LimitTable): string {
-  const cell = (value: string): string => `<td>${escapedHtml(value).replace(QUOTED, '<code>$1</code>')}</td>`
-  const paragraph = (note: string): string => `<p>${escapedHtml(note).replace(QUOTED, '<code>$1</code>')}</p>\n`
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Rate limits</title>
-<style>${HTML_STYLE}
-th, td { text-align: left; white-space: normal; vertical-align: top; }
-</style>
-</head>
-<body>
-<h1>Rate limits</h1>
-<div class="scroll" role="region" aria-label="Rate limits" tabindex="0">
-<table>
-<thead><tr>${columns.map((label) => `<th scope="col">${label}</th>`).join('')}</tr></thead>
-<tbody>
-${rows.map((cells) => `<tr>${cells.map(cell).join('')}</tr>`).join('\n')}
-</tbody>
-</table>
-</div>
-${notes.map(paragraph).join('')}</body>
-</html>
-`
+function html({ columns, rows, notes }: LimitTable): string {
+  const marked = (value: string): string => escapedHtml(value).replace(QUOTED, '<code>$1</code>')
+  const head = columns.map((label) => `<th scope="col">${label}</th>`).join('')
+  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${marked(cell)}</td>`).join('')}</tr>`)
+  const parts = [
+    '<div class="scroll" role="region" aria-label="Rate limits" tabindex="0">',
+    `<table>\n<thead><tr>${head}</tr></thead>`,
+    `<tbody>\n${body.join('\n')}\n</tbody>\n</table>\n</div>`,
+    ...notes.map((note) => `<p>${marked(note)}</p>`),
+  ]
+  return htmlPage(
+    'Rate limits',
+    parts.join('\n'),
+    'th, td { text-align: left; white-space: normal; vertical-align: top; }\n',
+  )
 }

@@ -13,7 +13,8 @@ interface RoutePattern {
   readonly isStatic: boolean
 }
 
-const METHOD_AND_PATH = /^(?:([A-Z]+|\*) )?(\/.*)$/
+/** A method or `*`, which may be missing, and the pattern of a path. */
+export const METHOD_AND_PATH: RegExp = /^(?:([A-Z]+|\*) )?(\/.*)$/
 /** `*` at the end of a pattern, as Fastify and Hono write it. */
 const UNNAMED_WILDCARD = /\*$/
 const MOST_PATHS = 10_000
@@ -62,11 +63,16 @@ function compiled(route: string): RoutePattern {
   const [, method, path] = METHOD_AND_PATH.exec(route) ?? []
   if (path === undefined) throw badRoute(route)
   try {
-    const { regexp, keys } = pathToRegexp(path.replace(UNNAMED_WILDCARD, '*rest'))
+    const { regexp, keys } = pathToRegexp(withNamedWildcard(path))
     return { route, method: method === '*' ? undefined : method, path, regexp, isStatic: keys.length === 0 }
   } catch (error) {
     throw badRoute(route, error)
   }
+}
+
+/** Returns a pattern of Fastify or Hono as one of path-to-regexp. */
+export function withNamedWildcard(path: string): string {
+  return path.replace(UNNAMED_WILDCARD, '*rest')
 }
 
 function badRoute(route: string, cause?: unknown): SluiceError {

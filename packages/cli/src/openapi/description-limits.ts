@@ -31,6 +31,7 @@ export interface LimitedDescription {
 
 const VERSION = /^3\.\d+(\.|$)/
 const LIMITS = 'x-rate-limits'
+const BYTE_ORDER_MARK = '\ufeff'
 
 /** Adds the limits of policies to a description. Throws `SLUICE_BAD_DESCRIPTION` if it is not OpenAPI 3. */
 export function limitedDescription(
@@ -38,7 +39,9 @@ export function limitedDescription(
   document: PolicyDocument,
   { file, dialects, overload }: DescriptionOptions,
 ): LimitedDescription {
-  const source = openApi(text, file)
+  // positions do not count the mark at the beginning of a file
+  const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
+  const source = openApi(text.slice(mark.length), file)
   const edits = new MapEdits(source)
   const findings: DescriptionFinding[] = []
   const report: Report = (severity, node, message) => {
@@ -68,7 +71,7 @@ export function limitedDescription(
   const used = responses.describe(headers)
   new DescribedComponents(source, edits, report).describe(used, headers)
   findings.sort((a, b) => a.line - b.line || a.column - b.column)
-  const changed = edits.isEmpty ? text : edits.text()
+  const changed = edits.isEmpty ? text : mark + edits.text()
   return { text: changed, findings, operations: operations.length, limited, unusedRoutes: limits.unusedRoutes }
 }
 

@@ -1,4 +1,4 @@
-import { isAlias, isCollection, isMap, isScalar, type Node, type Pair, stringify, type YAMLMap } from 'yaml'
+import { isCollection, isMap, type Node, type Pair, stringify, type YAMLMap } from 'yaml'
 import { nameOf, type YamlText } from './yaml-text.ts'
 
 /** A part of a text that is replaced. Parts at one place are inserted in the order of their depth, deepest first. */
@@ -86,7 +86,7 @@ function blockPatches(text: string, map: YAMLMap, { set, removed }: MapEdit): Pa
     const [name, from, end] = [nameOf(pair), startOf(pair), endOf(pair)]
     if (set.has(name))
       return [{ from, to: contentEnd(text, end), text: blockText(name, set.get(name), depth).trim(), depth }]
-    return removed.has(name) ? [{ ...linesOf(text, from - depth, end), text: '', depth }] : []
+    return removed.has(name) ? [{ ...linesOf(text, lineStart(text, from), end), text: '', depth }] : []
   })
   if (added.length === 0) return patches
   const at = lineEnd(text, endOf(anchor))
@@ -175,22 +175,27 @@ function startOf({ key }: Pair<Node, Node | null>): number {
 }
 
 /** Returns the end of the last character of a field, without the comment behind it. */
-function endOf(pair: Pair<Node, Node | null>): number {
-  const { key, value } = pair
-  if (isCollection(value) && !value.flow && value.items.length > 0) {
-    const last = value.items[value.items.length - 1]
-    if (isMap(value)) return endOf(last as Pair<Node, Node | null>)
-    return endOf({ key, value: last } as Pair<Node, Node | null>)
-  }
-  if (isAlias(value) || isCollection(value) || (isScalar(value) && value.range && value.range[1] > value.range[0])) {
-    return value.range?.[1] ?? startOf(pair)
-  }
-  // an empty value: behind the colon
-  return value?.range?.[0] ?? (key.range?.[1] ?? 0) + 1
+function endOf({ key, value }: Pair<Node, Node | null>): number {
+  return endOfNode(value, (key.range?.[1] ?? 0) + ':'.length)
 }
 
+/** `empty`: the end of a node without characters. */
+function endOfNode(node: Node | null, empty: number): number {
+  const isLong = isCollection(node) && !node.flow
+  if (isLong && isMap(node)) return endOf(node.items[node.items.length - 1] as Pair<Node, Node | null>)
+  const last = isLong ? (node.items[node.items.length - 1] as Node) : undefined
+  if (last) return endOfNode(last, last.range?.[0] ?? empty)
+  const [start, end] = node?.range ?? [0, 0]
+  return end > start ? end : empty
+}
+
+function lineStart(text: string, offset: number): number {
+  return text.lastIndexOf('\n', offset - 1) + 1
+}
+
+/** Returns the column at which the fields of a block map begin, in front of anchors and tags of the first name. */
 function columnOf(text: string, offset: number): number {
-  return offset - (text.lastIndexOf('\n', offset - 1) + 1)
+  return /^(?:[-:] +| )*/.exec(text.slice(lineStart(text, offset), offset))?.[0].length ?? 0
 }
 
 /** Returns the end of a field without its last line break, which the text of a block scalar includes. */

@@ -1,12 +1,10 @@
 import type { PolicyDocument } from '@sluice/policies'
 import { parse, type Token } from 'path-to-regexp'
+import { METHOD_AND_PATH, withNamedWildcard } from '../log/route-matcher.ts'
 import { routesOf } from '../replay/policy-file.ts'
 
 /** Texts in conditions that are probably routes. */
 const QUOTED_ROUTE = /(['"])((?:[A-Z]+ )?\/[^'"]*)\1/g
-const METHOD_AND_PATH = /^(?:([A-Z]+|\*) )?(\/.*)$/
-/** `*` at the end of a pattern, as Fastify and Hono write it. */
-const UNNAMED_WILDCARD = /\*$/
 const PARAMETER = /\{[^{}]*\}/g
 /** Stands for each parameter of a path. */
 const ANY = '{}'
@@ -58,7 +56,7 @@ export class RouteSpellings {
 /** Returns the paths that fit a route, one for each choice of its optional parts. */
 function formsOf(path: string): readonly string[] {
   try {
-    return [...new Set(expanded(parse(path.replace(UNNAMED_WILDCARD, '*rest')).tokens).map(normalized))]
+    return [...new Set(expanded(parse(withNamedWildcard(path)).tokens).map(normalized))]
   } catch {
     // a pattern of another framework, such as /files/:name(\\d+)
     return [normalized(path.replaceAll(/:\w+(\([^()]*\))?\??/g, ANY))]

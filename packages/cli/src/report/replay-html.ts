@@ -1,6 +1,6 @@
 import { count } from '../terminal/figures.ts'
 import { hourBars } from './hour-bars.ts'
-import { HTML_STYLE } from './html-style.ts'
+import { htmlPage } from './html-page.ts'
 import { hourText, percent, shareOf } from './number-text.ts'
 import type { PlanReport, PolicyReport, ReplayReport, TopReport } from './replay-report.ts'
 import { bansText, clientsText, listsText, logText } from './replay-text.ts'
@@ -13,18 +13,7 @@ const BARS = { value: 'requests', part: 'denied' }
 /** Returns a report as one HTML page without scripts and without other files. */
 export function replayHtml(report: ReplayReport): string {
   const { total, policies, notes } = report
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Replay of an access log</title>
-<style>${HTML_STYLE}</style>
-</head>
-<body>
-<h1>Replay of an access log</h1>
-<p class="muted">${escapedHtml(logText(report).split('\n')[0])}</p>
+  const body = `<p class="muted">${escapedHtml(logText(report).split('\n')[0])}</p>
 <dl class="tiles">
 ${tile('Requests', count(total.requests))}
 ${tile('Denied', `${count(total.denied)} (${percent(shareOf(total.denied, total.requests))})`)}
@@ -43,10 +32,8 @@ ${policiesTable(policies)}
 <p>The limits that 95 % and more of the clients never exceed, and the most that one client used.</p>
 ${demandTable(policies)}
 ${policies.map(policySection).join('\n')}
-${problems(report, notes)}
-</body>
-</html>
-`
+${problems(report, notes)}`
+  return htmlPage('Replay of an access log', body)
 }
 
 function tile(name: string, value: string): string {
