@@ -30,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** Matches the headers of limits. */
 const OF_LIMITS = /ratelimit|retry/
 
-test.each(['draft', 'draft-6', 'legacy', 'openai', 'anthropic'] as const)(
+test.each(['draft', 'draft-8', 'next', 'draft-6', 'legacy', 'openai', 'anthropic'] as const)(
   'responses of a server have the headers of %s and the body that the description states',
   async (headers) => {
     const args = ['openapi.yaml', 'policies.yaml'].map((name) => join(folder, name))

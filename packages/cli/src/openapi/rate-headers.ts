@@ -2,9 +2,12 @@ import type { YAMLMap } from 'yaml'
 import type { YamlText } from './yaml-text.ts'
 
 /** Header dialects of the option `headers` of a limiter. */
-export const DIALECTS: readonly Dialect[] = ['draft', 'draft-6', 'legacy', 'openai', 'anthropic']
+export const DIALECTS = ['draft', 'draft-8', 'draft-11', 'next', 'draft-6', 'legacy', 'openai', 'anthropic'] as const
 
-export type Dialect = 'draft' | 'draft-6' | 'legacy' | 'openai' | 'anthropic'
+export type Dialect = (typeof DIALECTS)[number]
+
+/** Dialects with a list of policies, whose drafts name the parameters in the same way, except for `next`. */
+const LISTS: ReadonlySet<Dialect> = new Set(['draft', 'draft-8', 'draft-11', 'next'])
 
 /** Part of an OpenAPI description. */
 export type Part = Readonly<Record<string, unknown>>
@@ -31,11 +34,10 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
 export function rateHeaders(dialects: readonly Dialect[], units: ReadonlySet<string>): ReadonlyMap<string, Part> {
   const headers = new Map<string, Part>()
   const isVendor = dialects.some((dialect) => dialect in UNITS)
-  if (dialects.includes('draft') || isVendor) {
-    headers.set(
-      'RateLimit',
-      text('Units that each policy has left (r), and seconds until more are available (t).', 1024),
-    )
+  if (dialects.some((dialect) => LISTS.has(dialect)) || isVendor) {
+    const [available, seconds] = dialects.includes('next') ? ['a', 'w'] : ['r', 't']
+    const description = `Units that each policy has left (${available}), and seconds until more are available (${seconds}).`
+    headers.set('RateLimit', text(description, 1024))
     headers.set('RateLimit-Policy', text('Units of each policy (q) in a window of seconds (w).', 1024))
   }
   if (dialects.includes('draft-6')) addTriple(headers, 'RateLimit', 'Seconds until the full limit is available again.')
