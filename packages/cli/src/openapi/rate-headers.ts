@@ -35,9 +35,7 @@ export function rateHeaders(dialects: readonly Dialect[], units: ReadonlySet<str
   const headers = new Map<string, Part>()
   const isVendor = dialects.some((dialect) => dialect in UNITS)
   if (dialects.some((dialect) => LISTS.has(dialect)) || isVendor) {
-    const [available, seconds] = dialects.includes('next') ? ['a', 'w'] : ['r', 't']
-    const description = `Units that each policy has left (${available}), and seconds until more are available (${seconds}).`
-    headers.set('RateLimit', text(description, 1024))
+    headers.set('RateLimit', text(listText(dialects.includes('next')), 1024))
     headers.set('RateLimit-Policy', text('Units of each policy (q) in a window of seconds (w).', 1024))
   }
   if (dialects.includes('draft-6')) addTriple(headers, 'RateLimit', 'Seconds until the full limit is available again.')
@@ -56,6 +54,11 @@ export function denialHeaders(dialects: readonly Dialect[]): ReadonlyMap<string,
   if (!dialects.some((dialect) => dialect in UNITS)) return headers
   headers.set('retry-after-ms', integer('Milliseconds after which the same request can succeed.'))
   return headers.set('x-should-retry', text('`false` if the same request can never succeed.', 5))
+}
+
+function listText(isNext: boolean): string {
+  const [available, seconds] = isNext ? ['a', 'w'] : ['r', 't']
+  return `Units that each policy has left (${available}), and seconds until more are available (${seconds}).`
 }
 
 function addTriple(headers: Map<string, Part>, prefix: string, reset: string): void {

@@ -93,7 +93,7 @@ export class MeteredStream<Part> {
       await this.#output.add(this.#read(value))
       return { part: value }
     } catch (error) {
-      // a provider that has sent something is told to end, whatever the reason
+      // the provider ends what it sends, whatever the reason
       if (this.#output.hasStarted) this.#call.abort(error)
       // a source that waits for its provider is not awaited
       this.#leave()
