@@ -54,6 +54,9 @@ export {
 	type SlowCheck,
 	SlowDownGate,
 	type SlowDownOptions,
+	compileHeaders,
+	type HeaderDialect,
+	type HeaderOptions,
 	errorAt,
 	type LayerOptions,
 	LimitLayer,
@@ -140,11 +143,14 @@ export {
 	type ShedderOptions,
 	type ShedSignals,
 	type SignalThreshold,
+	levelOf,
 	type PrioritizedInflightOptions,
 	prioritizedInflight,
 	type QueueOptions,
 	createPrioritizer,
 	type Prioritizer,
+	type Waiter,
+	WaitingRoom,
 	steadyClock
 } from './types.js'
 
@@ -176,6 +182,8 @@ export {
 	type RequestSluice,
 	type ShedOptions,
 	type SlowDownOptions,
+	type HeaderDialect,
+	type HeaderOptions,
 	type EmailKeyOptions,
 	emailKey,
 	type IgnoredPart,
@@ -212,7 +220,7 @@ import {
 	Mode,
 	HttpDenial,
 	Observer,
-	HeaderOptions,
+	Vendor,
 	FailoverOptions,
 	Backend,
 	PolicyLimiter,
@@ -603,6 +611,20 @@ interface DeniedContext {
 
 type DeniedHook<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
 
+interface HeaderOptions {
+	readonly headers?: HeaderDialect | 'none' | readonly HeaderDialect[] | undefined
+	readonly legacy?:
+		| {
+				readonly reset: 'epoch' | 'delta'
+		  }
+		| undefined
+	readonly headersOn?: 'all' | 'denied' | undefined
+}
+
+type HeaderDialect = ListName | 'draft-6' | 'legacy' | Vendor
+
+type ListName = 'draft' | 'draft-8' | 'draft-11' | 'next'
+
 type CountOnly = 'failures' | 'successes'
 interface PartitionKeyOptions {
 	readonly secret: string
@@ -992,6 +1014,8 @@ interface SlowDownOptions<Req = unknown, Res = unknown>
 	readonly maxDelayMs: Duration
 	readonly maxWaiting?: number | undefined
 }
+
+declare function compileHeaders(options: HeaderOptions): HeaderPlan
 
 declare function errorAt(location: string, error: unknown): SluiceError
 
@@ -1389,6 +1413,8 @@ interface ShedderOptions extends ShedSignals {
 	readonly random?: (() => number) | undefined
 }
 
+declare function levelOf(priority: Priority$1 | undefined, cohort: number): number
+
 interface PrioritizedInflightOptions {
 	readonly queue?: QueueOptions | undefined
 	readonly prioritizer?: Prioritizer | undefined
@@ -1398,6 +1424,29 @@ interface PrioritizedInflightOptions {
 declare function prioritizedInflight(options?: PrioritizedInflightOptions): InflightBackend$1
 
 declare function createPrioritizer({ clock }?: { readonly clock?: Clock$1 | undefined }): Prioritizer
+
+interface Waiter {
+	readonly level: number
+	readonly weight: number
+	admit(): void
+	refuse(reason: 'queue-full' | 'timeout' | 'weight'): void
+}
+
+declare class WaitingRoom<W extends Waiter = Waiter> {
+	#private
+	constructor(options: WaitingRoomOptions, clock: Clock$1)
+	get size(): number
+	add(waiter: W, since?: number): () => void
+	next(free: number, limit: number): W | undefined
+	get level(): number
+	close(): void
+}
+
+interface WaitingRoomOptions {
+	readonly max: number
+	readonly maxWaitMs: number
+	readonly isPatient?: boolean
+}
 
 declare function steadyClock(clock: Clock$1): Clock$1
 
@@ -1464,6 +1513,9 @@ export {
 	DenialBody,
 	DeniedContext,
 	DeniedHook,
+	HeaderOptions,
+	HeaderDialect,
+	ListName,
 	CountOnly,
 	PartitionKeyOptions,
 	PoliciesOptions,
@@ -1526,6 +1578,7 @@ export {
 	SlowCheck,
 	SlowDownGate,
 	SlowDownOptions,
+	compileHeaders,
 	errorAt,
 	LayerOptions,
 	PartRateLimitOptions,
@@ -1604,9 +1657,13 @@ export {
 	protectLogin,
 	createShedder,
 	ShedderOptions,
+	levelOf,
 	PrioritizedInflightOptions,
 	prioritizedInflight,
 	createPrioritizer,
+	Waiter,
+	WaitingRoom,
+	WaitingRoomOptions,
 	steadyClock,
 	EmailKeyOptions,
 	IgnoredPart,

@@ -275,21 +275,24 @@ export {
 	type FailoverOptions,
 	type FailoverRule,
 	Deadlines,
+	DRAFT,
+	type ListDialect,
 	ROUNDING_ERROR_MS,
 	stringItem,
 	wholeSeconds,
+	DRAFT_HEADERS,
+	type FieldDialect,
 	type HeaderEntry,
 	type HeaderLine,
+	type HeaderPlan,
 	type HttpDenial,
 	headerLines,
 	httpDenial,
 	policyItems,
 	rateEntry,
 	soleEntry,
+	type Vendor,
 	violatedPolicies,
-	compileHeaders,
-	type HeaderOptions,
-	type HeaderPlan,
 	PROBLEM_MEDIA_TYPE,
 	problemBody,
 	retryAfterMs,
@@ -460,8 +463,6 @@ export {
 	type FailoverOptions,
 	type HeaderLine,
 	type HttpDenial,
-	type HeaderDialect,
-	type HeaderOptions,
 	type ProblemType,
 	createInflightLimiter,
 	type InflightLimiter,
@@ -1094,6 +1095,7 @@ type SluiceCode =
 	| 'SLUICE_BAD_NAME'
 	| 'SLUICE_BAD_POLICY'
 	| 'SLUICE_BAD_POLICY_FILE'
+	| 'SLUICE_BAD_DESCRIPTION'
 	| 'SLUICE_POLICIES_UNREADABLE'
 	| 'SLUICE_BAD_COST'
 	| 'SLUICE_BAD_KEY'
@@ -1178,19 +1180,6 @@ interface HttpDenial {
 	readonly violated: readonly string[]
 	readonly contentType: string
 	readonly body: string
-}
-type HeaderDialect = 'draft' | 'draft-6' | 'legacy' | Vendor
-
-type Vendor = 'openai' | 'anthropic'
-
-interface HeaderOptions {
-	readonly headers?: HeaderDialect | 'none' | readonly HeaderDialect[] | undefined
-	readonly legacy?:
-		| {
-				readonly reset: 'epoch' | 'delta'
-		  }
-		| undefined
-	readonly headersOn?: 'all' | 'denied' | undefined
 }
 
 type ProblemType = keyof typeof PROBLEM_TITLES
@@ -2123,11 +2112,34 @@ declare function binds(a: PolicyVerdict, b: PolicyVerdict): boolean
 
 declare function badValue(code: SluiceCode, option: string, received: unknown, expected: string): SluiceError
 
+declare const DRAFT: ListDialect
+
+interface ListDialect {
+	readonly available: string
+	readonly seconds: string
+}
+
 declare const ROUNDING_ERROR_MS = 0.001
 
 declare function stringItem(text: string): string
 
 declare function wholeSeconds(ms: number): number
+
+declare const DRAFT_HEADERS: HeaderPlan
+
+interface HeaderPlan {
+	readonly list: ListDialect | undefined
+	readonly fields: readonly FieldDialect[]
+	readonly vendors: readonly Vendor[]
+	readonly onAllowed: boolean
+}
+
+interface FieldDialect {
+	readonly prefix: 'X-RateLimit' | 'RateLimit'
+	readonly reset: 'epoch' | 'delta'
+}
+
+type Vendor = 'openai' | 'anthropic'
 
 interface HeaderEntry {
 	readonly plan: HeaderPlan
@@ -2137,15 +2149,6 @@ interface HeaderEntry {
 	readonly binding: PolicyVerdict | undefined
 	readonly verdicts: readonly PolicyVerdict[]
 }
-
-interface HeaderPlan {
-	readonly draft: boolean
-	readonly resets: Readonly<Partial<Record<FieldPrefix, 'epoch' | 'delta'>>> | undefined
-	readonly vendors: readonly Vendor[]
-	readonly onAllowed: boolean
-}
-
-type FieldPrefix = 'X-RateLimit' | 'RateLimit'
 
 declare function headerLines(entries: readonly HeaderEntry[], wallMs: () => number): HeaderLine[]
 
@@ -2163,8 +2166,6 @@ declare function rateEntry(
 declare function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): HeaderEntry
 
 declare function violatedPolicies(decision: Decision): string[]
-
-declare function compileHeaders(options: HeaderOptions): HeaderPlan
 
 declare const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 
@@ -2620,9 +2621,6 @@ export {
 	FailoverOptions,
 	HeaderLine,
 	HttpDenial,
-	HeaderDialect,
-	Vendor,
-	HeaderOptions,
 	ProblemType,
 	PROBLEM_TITLES,
 	createInflightLimiter,
@@ -2799,19 +2797,22 @@ export {
 	hasTaken,
 	binds,
 	badValue,
+	DRAFT,
+	ListDialect,
 	ROUNDING_ERROR_MS,
 	stringItem,
 	wholeSeconds,
-	HeaderEntry,
+	DRAFT_HEADERS,
 	HeaderPlan,
-	FieldPrefix,
+	FieldDialect,
+	Vendor,
+	HeaderEntry,
 	headerLines,
 	httpDenial,
 	policyItems,
 	rateEntry,
 	soleEntry,
 	violatedPolicies,
-	compileHeaders,
 	PROBLEM_MEDIA_TYPE,
 	problemBody,
 	retryAfterMs,

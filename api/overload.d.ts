@@ -27,7 +27,8 @@ import {
 	Permit,
 	Priority,
 	SluiceCode,
-	Duration
+	Duration,
+	Backend
 } from '@sluice/limiter-core'
 import { SluiceError } from '@sluice/limiter-core/backend'
 
@@ -46,12 +47,15 @@ interface ResponseFields {
 	get(name: string): string | null
 }
 
-interface ThrottleOptions {
+interface ThrottleOptions extends RetryOptions {
 	readonly k?: number | undefined
 	readonly minRequests?: number | undefined
 	readonly window?: Duration | undefined
-	readonly retryBudget?: number | undefined
 	readonly maxRetryDelayMs?: Duration | undefined
+}
+
+interface RetryOptions {
+	readonly retryBudget?: number | undefined
 	readonly maxRetryAfterMs?: Duration | undefined
 	readonly maxUpstreams?: number | undefined
 	readonly clock?: Partial<Clock> | undefined
@@ -82,6 +86,30 @@ interface UpstreamParts {
 	readonly address?: string | number | undefined
 	readonly host?: string | number | undefined
 }
+
+interface PacedCalls {
+	stats(): ReadonlyMap<string, PacedStats>
+	close(): MaybePromise<void>
+}
+
+interface PacedStats extends UpstreamStats {
+	readonly waiting: number
+	readonly inFlight: number
+	readonly remaining: number | undefined
+	readonly gapMs: number
+	readonly waitMs: number
+}
+
+interface PacedFetchOptions<F extends FetchLike = typeof fetch> extends RetryOptions {
+	readonly partition?: ((...request: Parameters<F>) => string) | undefined
+	readonly priority?: ((...request: Parameters<F>) => Priority) | undefined
+	readonly maxWaitMs?: Duration | undefined
+	readonly maxWaiting?: number | undefined
+	readonly retries?: number | undefined
+	readonly backend?: Backend | undefined
+}
+
+declare function pacedFetch<F extends FetchLike>(fetch: F, options?: PacedFetchOptions<F>): F & PacedCalls
 
 interface ThrottledOptions<Args extends readonly unknown[], Result> extends ThrottleOptions {
 	readonly key?: ((...args: Args) => string) | undefined
@@ -123,16 +151,21 @@ declare function adaptive(options?: AdaptiveOptions): AdaptiveLimit
 export {
 	type AdaptiveThrottleOptions,
 	adaptiveThrottle,
-	type FetchLike,
-	type UpstreamResponse,
 	byUpstream,
 	type UpstreamParts,
+	type FetchLike,
+	type UpstreamResponse,
+	type PacedCalls,
+	type PacedFetchOptions,
+	pacedFetch,
+	type PacedStats,
 	type ThrottleStats,
-	type UpstreamStats,
+	type RetryOptions,
 	type ThrottleOptions,
 	type ThrottledOptions,
 	throttled,
 	ThrottledError,
+	type UpstreamStats,
 	type AdaptiveOptions,
 	adaptive,
 	type LatencyTarget,

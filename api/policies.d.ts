@@ -284,6 +284,8 @@ declare class FilePolicy {
 	get largestLimit(): number
 	get isShadow(): boolean
 	fits(read: AttributeSource, failed: ConditionFailed, cost?: RequestCost): boolean | 'assumed'
+	meets(known: ReadonlyMap<string, AttributeValue>): boolean | undefined
+	get conditionAttributes(): readonly string[]
 	planOf(read: AttributeSource): string | undefined
 	limitOf(plan: string | undefined): number | undefined
 	replaces(other: FilePolicy): boolean
@@ -313,6 +315,17 @@ declare class PolicyMatcher {
 	constructor({ policies, overrides }: PolicyDocument, failed?: ConditionFailed)
 	match(read: AttributeSource): readonly (MatchedPolicy | undefined)[]
 	applying(read: AttributeSource): readonly MatchedPolicy[]
+}
+
+declare class RoutePolicies {
+	#private
+	constructor(document: PolicyDocument)
+	of(method: string, spellings: readonly string[]): readonly RoutePolicy[]
+}
+
+interface RoutePolicy {
+	readonly policy: FilePolicy
+	readonly dependsOn: readonly string[]
 }
 
 interface ParseOptions {
@@ -426,6 +439,8 @@ export {
 	type PolicyKey,
 	type MatchedPolicy,
 	PolicyMatcher,
+	RoutePolicies,
+	type RoutePolicy,
 	type ParseOptions,
 	parseDocument as parsePolicies,
 	loadPolicies,
