@@ -37,6 +37,7 @@ export {
 	quota,
 	type QuotaBalance,
 	type StrandedLease,
+	type QuotaForecast,
 	type QuotaUsed,
 	type RefundOptions,
 	type ReserveOptions,
@@ -142,6 +143,7 @@ declare function createQuotas(ledger: CounterLedger, options?: QuotasOptions): Q
 interface QuotasOptions extends LeaseOptions {
 	readonly waitMs?: Duration$1 | undefined
 	readonly onUsed?: ((notice: QuotaUsed) => MaybePromise$1<void>) | undefined
+	readonly notices?: readonly number[] | undefined
 	readonly observers?: readonly Observer$1[] | undefined
 	readonly clock?: Partial<Clock> | undefined
 	readonly serverTime?: (() => number) | undefined
@@ -161,6 +163,7 @@ declare class Quotas extends LeasingBackend implements MetricSource {
 	#private
 	constructor(deps: QuotasDeps)
 	balance(key: string, options?: QuotaName): Promise<QuotaBalance>
+	forecast(key: string, options?: QuotaName): Promise<QuotaForecast>
 	topUp(key: string, units: number, options: TopUpOptions): Promise<boolean>
 	refund(key: string, units: number, options: RefundOptions): Promise<boolean>
 	reserve(key: string, units: number, options?: ReserveOptions): Promise<QuotaReservation | undefined>
@@ -193,6 +196,7 @@ interface QuotasDeps {
 	readonly waitMs: number
 	readonly terms: LeaseTerms
 	readonly observers: Observers
+	readonly thresholds: readonly number[]
 	readonly onUsed: ((notice: QuotaUsed) => MaybePromise$1<void>) | undefined
 }
 
@@ -216,6 +220,16 @@ interface QuotaBalance {
 	readonly held: number
 	readonly left: number
 	readonly available: number
+}
+
+interface QuotaForecast {
+	readonly period: string
+	readonly endsAt: number
+	readonly left: number
+	readonly perHour: number
+	readonly exhaustedAt: number | undefined
+	readonly earliest: number | undefined
+	readonly latest: number | undefined
 }
 
 interface TopUpOptions extends QuotaName {
@@ -279,18 +293,14 @@ declare class QuotaCounter extends PlainCounter<Promise<Answer$1>> {
 	readonly account: string
 	readonly terms: QuotaTerms
 	readonly limit: number
-	constructor(
-		backend: Pick<Backend$1<Promise<Answer$1>>, 'takeAll'>,
-		compiled: CompiledPolicy$1,
-		name: string,
-		closed: () => void
-	)
+	constructor(backend: QuotaBackend, compiled: CompiledPolicy$1, name: string, closed: () => void)
 	close(): void
 }
 
 interface QuotaTerms {
 	readonly periods: Pick<CalendarPeriods, 'at' | 'between' | 'hourAt' | 'later' | 'sameHourUntil' | 'warmUp'>
 	readonly carryOver: number
+	readonly thresholds: readonly number[]
 }
 
 declare class CalendarPeriods {
@@ -310,6 +320,10 @@ interface CalendarPeriod {
 	readonly label: string
 	readonly startsAt: number
 	readonly endsAt: number
+}
+
+interface QuotaBackend extends Pick<Backend$1<Promise<Answer$1>>, 'takeAll'> {
+	readonly thresholds: readonly number[]
 }
 
 declare class AccountGroups {
@@ -765,6 +779,7 @@ export {
 	QuotasDeps,
 	QuotaName,
 	QuotaBalance,
+	QuotaForecast,
 	TopUpOptions,
 	RefundOptions,
 	ReserveOptions,
@@ -777,6 +792,7 @@ export {
 	QuotaTerms,
 	CalendarPeriods,
 	CalendarPeriod,
+	QuotaBackend,
 	AccountGroups,
 	AccountGroupsOptions,
 	TimedQuotaTable,

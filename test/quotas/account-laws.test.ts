@@ -7,7 +7,7 @@ import {
   expireReservations,
   reserveUnits,
 } from '../../packages/quotas/src/account/account-reservations.ts'
-import { QuotaAccount } from '../../packages/quotas/src/account/quota-account.ts'
+import { QuotaAccount, type QuotaTerms } from '../../packages/quotas/src/account/quota-account.ts'
 import { emptyState, parseState, serializeState } from '../../packages/quotas/src/account/quota-state.ts'
 import { CalendarPeriods } from '../../packages/quotas/src/calendar/calendar-periods.ts'
 import { balanceOf } from '../../packages/quotas/src/quota-balance.ts'
@@ -31,7 +31,7 @@ interface Owner {
 /** An account under random operations, with the invariants that must always hold. */
 class AccountLaws {
   readonly #random: SeededRandom
-  readonly #terms: { readonly periods: CalendarPeriods; readonly carryOver: number }
+  readonly #terms: QuotaTerms
   readonly #limits: readonly number[]
   readonly #owners: Owner[] = [1, 2, 3].map((owner) => ({ owner, seq: 0, base: 0, spent: 0, left: 0 }))
   /** Sum of all usage entries of the journal, by hour. */
@@ -45,7 +45,8 @@ class AccountLaws {
     this.#random = random
     const timeZone = random.pick(['UTC', 'Europe/Berlin', 'America/New_York'])
     const per = random.pick(['day', 'week', 'month'] as const)
-    this.#terms = { periods: new CalendarPeriods({ per, timeZone }), carryOver: random.pick([0, 7, 1_000]) }
+    const carryOver = random.pick([0, 7, 1_000])
+    this.#terms = { periods: new CalendarPeriods({ per, timeZone }), carryOver, thresholds: [80, 100] }
     this.#limits = random.pick([[10], [100], [10, 100], [999_999_999_999_999]])
   }
 

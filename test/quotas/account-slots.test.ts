@@ -3,7 +3,7 @@ import type { AccountSlot } from '../../packages/quotas/src/account/account-slot
 import { AccountSlots } from '../../packages/quotas/src/account/account-slots.ts'
 import { CalendarPeriods } from '../../packages/quotas/src/calendar/calendar-periods.ts'
 
-const TERMS = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0 }
+const TERMS = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0, thresholds: [80, 100] }
 const KEPT = 10_000
 const WAITING = { apply: () => {}, done: () => {}, failed: () => {} }
 

@@ -12,7 +12,7 @@ import { FaultyQuotaTable } from './faults/faulty-quota-table.ts'
 
 const STORES = 40
 const CHANGES = 20
-const TERMS = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0 }
+const TERMS = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0, thresholds: [80, 100] }
 
 test('every process makes progress at one key that all of them change at the same time', async () => {
   const postgres = await startPostgres()

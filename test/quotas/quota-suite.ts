@@ -241,6 +241,41 @@ export function quotaSuite(
       await quotas.close()
     })
 
+    test('a forecast extends the pace of the period, and ends with the period', async () => {
+      const all = await fleet()
+      const quotas = all.join()
+      const limiter = all.limiter(quotas, { limit: 50 })
+      const end = Date.UTC(2026, 11, 1)
+      const unknown = { exhaustedAt: undefined, earliest: undefined, latest: undefined }
+      expect(await quotas.forecast('a', all.names)).toEqual({
+        period: '2026-11-01',
+        endsAt: end,
+        left: 50,
+        perHour: 0,
+        ...unknown,
+      })
+      for (let hour = 0; hour < 10; hour++) {
+        await takeMany(limiter, 'a', 2)
+        await all.jump(DAY_MS / 24)
+      }
+      const now = all.clock.wall()
+      const soon = await quotas.forecast('a', all.names)
+      expect(soon).toMatchObject({ left: 30, perHour: 2, exhaustedAt: now + (15 * DAY_MS) / 24 })
+      expect(soon.earliest).toBeGreaterThan(now)
+      expect(soon.earliest).toBeLessThan(soon.exhaustedAt ?? 0)
+      expect(soon.latest).toBeGreaterThan(soon.exhaustedAt ?? 0)
+      expect(await quotas.refund('a', 18, { token: 'ticket', ...all.names })).toBe(true)
+      // 2 units are used, so 48 last until the end of the month
+      await all.jump(25 * DAY_MS)
+      expect(await quotas.forecast('a', all.names)).toMatchObject({ left: 48, exhaustedAt: undefined })
+      expect(await takeMany(limiter, 'a', 50)).toBe(48)
+      const spent = all.clock.wall()
+      const times = { exhaustedAt: spent, earliest: spent, latest: spent }
+      expect(await quotas.forecast('a', all.names)).toMatchObject({ left: 0, ...times })
+      await expect(quotas.forecast('a', { policy: 'other' })).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
+      await quotas.close()
+    })
+
     test('a notice at 80 and 100 percent is sent once for each, and repeated until it is acknowledged', async () => {
       const all = await fleet()
       const notices: { readonly id: string; readonly threshold: number }[] = []
@@ -263,6 +298,28 @@ export function quotaSuite(
       await takeMany(limiter, 'a', 20)
       await all.advance(120_000)
       expect(notices.map(({ threshold }) => threshold)).toEqual([80, 80, 100])
+      await quotas.close()
+    })
+
+    test('notices are sent at the chosen shares, also if one charge reaches several of them', async () => {
+      const all = await fleet()
+      const notices: (readonly [number, number])[] = []
+      const quotas = all.join({
+        notices: [1, 0.29, 0.5],
+        onUsed: ({ threshold, used }) => void notices.push([threshold, used]),
+      })
+      const limiter = all.limiter(quotas, { limit: 50 })
+      await takeMany(limiter, 'a', 14)
+      expect(notices).toEqual([])
+      await takeMany(limiter, 'a', 1)
+      expect(notices).toEqual([[29, 15]])
+      await limiter.take('a', 35)
+      await all.advance(120_000)
+      expect(notices).toEqual([
+        [29, 15],
+        [50, 50],
+        [100, 50],
+      ])
       await quotas.close()
     })
   })

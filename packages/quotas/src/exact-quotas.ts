@@ -34,6 +34,8 @@ export interface ExactQuotasOptions {
   readonly time: DatabaseTime
   readonly owed: OwedUnits
   readonly opened: (counter: QuotaCounter) => () => void
+  /** Percentages of the included units at which notices are written, in ascending order. */
+  readonly thresholds: readonly number[]
 }
 
 /**
@@ -45,6 +47,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
   readonly keepsCalendars = true
   readonly keepsHolds = true
   readonly algorithms = ['fixed-window'] as const
+  readonly thresholds: readonly number[]
   readonly #options: ExactQuotasOptions
   /** Adjustments that are under way or were completed recently, by idempotency key. */
   readonly #adjusting = new Map<string, Promise<Answer>>()
@@ -54,6 +57,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
 
   constructor(options: ExactQuotasOptions) {
     this.name = options.name
+    this.thresholds = options.thresholds
     this.#options = options
   }
 

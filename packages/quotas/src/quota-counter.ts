@@ -12,6 +12,11 @@ import { CalendarPeriods } from './calendar/calendar-periods.ts'
 import { EndlessPeriod } from './calendar/endless-period.ts'
 import { storedKey } from './stored-key.ts'
 
+/** The backend of a counter, with the percentages of the included units at which its quotas write notices. */
+export interface QuotaBackend extends Pick<Backend<Promise<Answer>>, 'takeAll'> {
+  readonly thresholds: readonly number[]
+}
+
 /**
  * The quota of one plan, opened under a counter name. A policy without a calendar is a balance that only top-ups fill,
  * and its limit is ignored.
@@ -27,19 +32,14 @@ export class QuotaCounter extends PlainCounter<Promise<Answer>> {
   readonly limit: number
   readonly #closed: () => void
 
-  constructor(
-    backend: Pick<Backend<Promise<Answer>>, 'takeAll'>,
-    compiled: CompiledPolicy,
-    name: string,
-    closed: () => void,
-  ) {
+  constructor(backend: QuotaBackend, compiled: CompiledPolicy, name: string, closed: () => void) {
     super(backend, compiled, name)
     const { calendar, limit } = compiled.policy
     const layout = compiled.holds ? holdsName(compiled.holds.sliceMs) : ''
     const at = name.lastIndexOf(layout)
     this.account = name.slice(0, at) + name.slice(at + layout.length)
     const periods = calendar ? new CalendarPeriods(calendar) : new EndlessPeriod()
-    this.terms = { periods, carryOver: calendar?.carryOver ?? 0 }
+    this.terms = { periods, carryOver: calendar?.carryOver ?? 0, thresholds: backend.thresholds }
     this.limit = calendar ? limit : 0
     this.#closed = closed
   }

@@ -6,7 +6,7 @@ import { listedKey } from './stored-key.ts'
 const CLAIM_MS = 60_000
 const AT_ONCE = 100
 
-/** Notice that a key has used 80 or 100 percent of the units included in a period. */
+/** Notice that a key has used a share of the units included in a period. */
 export interface QuotaUsed {
   /** Same id for each delivery of a notice, so that receivers can ignore repeated deliveries. */
   readonly id: string
@@ -14,7 +14,7 @@ export interface QuotaUsed {
   readonly key: string
   /** Local date on which the period began, e.g. `2026-11-01`. */
   readonly period: string
-  /** Percentage: 80 or 100. */
+  /** Percentage of the included units, e.g. 80: a share of the option `notices`. */
   readonly threshold: number
   /** Units used when the threshold was reached. */
   readonly used: number

@@ -86,6 +86,13 @@ export class QuotaReports {
     if (rows.length > 0) yield csvOf(rows)
   }
 
+  /** Returns the usage of a key by hour. */
+  async hours(counter: QuotaCounter, key: string, range: UsageOptions): Promise<readonly StoredUsage[]> {
+    const lines: StoredUsage[] = []
+    for await (const line of this.#lines(counter.account, key, range)) lines.push(line)
+    return lines
+  }
+
   async *#lines(name: string, key: string | undefined, { from, to }: UsageOptions): AsyncGenerator<StoredUsage> {
     const range = { name, key: key === undefined ? undefined : storedKey(key), from: Number(from), until: Number(to) }
     let after: StoredUsage | undefined

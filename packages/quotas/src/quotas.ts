@@ -15,6 +15,7 @@ import type { ReservationEnd } from './account/account-reservations.ts'
 import { AccountStore } from './account/account-store.ts'
 import { AccountWrites } from './account/account-writes.ts'
 import { DatabaseTime } from './account/database-time.ts'
+import type { QuotaAccount } from './account/quota-account.ts'
 import { TimedQuotaTable } from './account/timed-quota-table.ts'
 import { ExactQuotas } from './exact-quotas.ts'
 import { OpenQuotas, type QuotaName } from './open-quotas.ts'
@@ -22,6 +23,7 @@ import { OwedUnits } from './owed-units.ts'
 import { balanceOf, type QuotaBalance } from './quota-balance.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
 import { QuotaCredits, type StrandedLease } from './quota-credits.ts'
+import { forecastOf, measuredFrom, type QuotaForecast } from './quota-forecast.ts'
 import { QuotaLedger } from './quota-ledger.ts'
 import { QuotaMaintenance } from './quota-maintenance.ts'
 import { QuotaMetrics } from './quota-metrics.ts'
@@ -49,6 +51,8 @@ export interface QuotasDeps {
   readonly waitMs: number
   readonly terms: LeaseTerms
   readonly observers: Observers
+  /** Percentages of the included units at which notices are written, in ascending order. */
+  readonly thresholds: readonly number[]
   readonly onUsed: ((notice: QuotaUsed) => MaybePromise<void>) | undefined
 }
 
@@ -75,9 +79,10 @@ export class Quotas extends LeasingBackend implements MetricSource {
 
   constructor(deps: QuotasDeps) {
     const parts = partsOf(deps)
-    const { store, counts, owed, clock, time, terms, table } = parts
+    const { store, counts, owed, clock, time, terms, table, thresholds } = parts
     const name = 'quotas'
-    const exact = new ExactQuotas({ name, store, clock, time, owed, opened: (counter) => counts.add(counter) })
+    const opened = (counter: QuotaCounter): (() => void) => counts.add(counter)
+    const exact = new ExactQuotas({ name, store, clock, time, owed, opened, thresholds })
     super({ name, exact, ledger: new QuotaLedger(store, terms), terms, keepsCalendars: true, clock })
     this.#parts = parts
     this.#exact = exact
@@ -94,9 +99,18 @@ export class Quotas extends LeasingBackend implements MetricSource {
    */
   balance(key: string, options: QuotaName = {}): Promise<QuotaBalance> {
     const counter = this.#counterOf('balance', options, [])
-    return this.#parts.store.change(accountOf({ key, counter }), counter.terms, {
-      apply: (account) => balanceOf(account.open(account.lastLimit ?? counter.limit)),
-    })
+    return this.#opened(counter, key, balanceOf)
+  }
+
+  /**
+   * Returns when a key will have used all units of its period at its pace in this period. Units that processes have
+   * spent from leases are counted when they are reported, within about `leaseMs`.
+   */
+  async forecast(key: string, options: QuotaName = {}): Promise<QuotaForecast> {
+    const counter = this.#counterOf('forecast', options, [])
+    const [balance, now] = await this.#opened(counter, key, (account) => [balanceOf(account), account.now] as const)
+    const lines = await this.#reports.hours(counter, key, { from: measuredFrom(balance, now), to: now + 1 })
+    return forecastOf({ balance, lines, now })
   }
 
   /** Adds units that are spent after the included units. Returns false if the token was already used. */
@@ -205,6 +219,13 @@ export class Quotas extends LeasingBackend implements MetricSource {
     notices.close()
     owed.stop()
     await store.close()
+  }
+
+  /** Reads the account of a key, opened under the plan that it used last. */
+  #opened<R>(counter: QuotaCounter, key: string, read: (account: QuotaAccount) => R): Promise<R> {
+    return this.#parts.store.change(accountOf({ key, counter }), counter.terms, {
+      apply: (account) => read(account.open(account.lastLimit ?? counter.limit)),
+    })
   }
 
   #counterOf<T extends QuotaName>(owner: string, options: T, names: readonly (keyof T & string)[]): QuotaCounter {

@@ -229,7 +229,7 @@ describe('after close nothing is sent, and no timer is left,', () => {
 })
 
 describe('a lease', () => {
-  const terms = { periods: new CalendarPeriods({ per: 'day', timeZone: 'UTC' }), carryOver: 0 }
+  const terms = { periods: new CalendarPeriods({ per: 'day', timeZone: 'UTC' }), carryOver: 0, thresholds: [80, 100] }
   const leaseTerms = { leaseMs: 10_000, fraction: 0.5 }
   const ask = { key: 'a', counter: undefined as never, base: 0, spent: 0, minimum: 1, need: 1 }
 
@@ -297,7 +297,11 @@ describe('pending units', () => {
 
 describe('expired top-ups', () => {
   test('are removed when there are many, and their spent units stay counted', () => {
-    const terms = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0 }
+    const terms = {
+      periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }),
+      carryOver: 0,
+      thresholds: [80, 100],
+    }
     const state = emptyState()
     const from = Date.UTC(2026, 10, 2)
     for (let bought = 0; bought < 200; bought++) {

@@ -10,7 +10,7 @@ const LEASES = { leaseMs: 10_000, fraction: 0.1 }
 
 test('a late report of a lease that was reset gives back no units of other leases', () => {
   const state = emptyState()
-  const terms = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0 }
+  const terms = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0, thresholds: [80, 100] }
   const opened = (minutes: number): QuotaAccount => {
     const account = new QuotaAccount(state, terms, Date.UTC(2026, 10, 2) + minutes * MINUTE_MS)
     settleLeases(account)

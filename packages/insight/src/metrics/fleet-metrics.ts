@@ -22,7 +22,7 @@ export class FleetMetrics implements InsightPart {
   })
   readonly #notices = new CounterMetric({
     name: 'sluice_quota_notices_total',
-    help: 'Keys that reached 80 or 100 percent of a quota.',
+    help: 'Keys that reached a share of a quota, as a percentage.',
     labels: ['policy', 'threshold'],
   })
   readonly #lostUnits = new CounterMetric({

@@ -16,14 +16,14 @@ import { TopUps } from './top-ups.ts'
 const CLOSED_PERIODS = 3
 /** Farthest period, counted from the current one, whose start is computed as the end of a wait. */
 const FARTHEST_PERIOD = 100_000
-/** Percentages of the included units at which a notice is written, in ascending order. */
-const THRESHOLDS = [80, 100] as const
 
 /** Rules for the periods of an account, the same for all keys of a quota. */
 export interface QuotaTerms {
   readonly periods: Pick<CalendarPeriods, 'at' | 'between' | 'hourAt' | 'later' | 'sameHourUntil' | 'warmUp'>
   /** Maximum number of unused units carried over to the next period. */
   readonly carryOver: number
+  /** Percentages of the included units at which a notice is written, in ascending order. */
+  readonly thresholds: readonly number[]
 }
 
 /**
@@ -291,7 +291,7 @@ export class QuotaAccount {
     const used = period.used + period.stranded
     // a balance that only top-ups fill includes no units
     if (all === 0) return
-    for (const threshold of THRESHOLDS) {
+    for (const threshold of this.#terms.thresholds) {
       if (threshold <= period.noticed || used * 100 < all * threshold) continue
       period.noticed = threshold
       this.journal.notices.push({ period: period.label, threshold, used, included: all })

@@ -10,7 +10,7 @@ import {
   SluiceError,
 } from '@sluice/limiter-core/backend'
 import type { GroupMember } from '../account/account-groups.ts'
-import { accountOf, QuotaCounter } from '../quota-counter.ts'
+import { accountOf, type QuotaBackend, QuotaCounter } from '../quota-counter.ts'
 import { type Credits, policyOfCredits } from './credits.ts'
 
 /** Maximum number of parts of a waterfall. */
@@ -29,7 +29,7 @@ export interface OpenPart {
 
 /** Quotas that can open counters. */
 export interface PartBackend {
-  readonly exact: Backend<Promise<Answer>>
+  readonly exact: Backend<Promise<Answer>> & QuotaBackend
   /** Adds an open counter, and returns a function that removes it. */
   readonly opened: (counter: QuotaCounter) => () => void
 }
