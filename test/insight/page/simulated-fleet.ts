@@ -243,7 +243,7 @@ function sourcesOf(): InsightSnapshot['sources'] {
     {
       ...{
         name: 'sluice_quota_notices_total',
-        help: 'Keys that reached 80 or 100 percent of a quota.',
+        help: 'Keys that used 80, 100 or another chosen percentage of a quota.',
         type: 'counter',
       },
       samples: [

@@ -79,7 +79,7 @@ describe('counters and sync', () => {
     ])
     const text = (await textOf(page, '#view')).replaceAll('\u00a0', ' ')
     expect(text).toContain('Values of this process only')
-    expect(text).toContain('Keys that reached 80 or 100 percent of a quota.')
+    expect(text).toContain('Keys that used 80, 100 or another chosen percentage of a quota.')
     expect(text).toContain('mean 3.2 ms18,204 samples, p50 ≤ 5 ms, p99 ≤ 25 ms')
     expect(text).toContain('policy monthly, threshold 80')
     expect(text).toContain('1,204')

@@ -22,7 +22,7 @@ export class FleetMetrics implements InsightPart {
   })
   readonly #notices = new CounterMetric({
     name: 'sluice_quota_notices_total',
-    help: 'Keys that reached a share of a quota, as a percentage.',
+    help: 'Keys that used 80, 100 or another chosen percentage of a quota.',
     labels: ['policy', 'threshold'],
   })
   readonly #lostUnits = new CounterMetric({
