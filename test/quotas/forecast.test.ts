@@ -82,6 +82,23 @@ describe('a forecast', () => {
     expect(widths[3]).toBeLessThan(0.03)
   })
 
+  test.each<[string, (hour: number) => number]>([
+    ['nights', (hour) => (hour % 24 < 12 ? 200 : 20)],
+    ['weekends', (hour) => (Math.floor(hour / 24) % 7 < 5 ? 154 : 0)],
+  ])('includes the exhaustion once %s have been measured', (_, unitsIn) => {
+    for (const days of [7, 10, 12]) {
+      const now = START + days * 24 * HOUR_MS
+      const lines = linesOf(Array.from({ length: days * 24 }, (_each, hour) => unitsIn(hour)))
+      const left = 30_000
+      let hour = days * 24
+      for (let used = 0; used < left; hour++) used += unitsIn(hour)
+      const endless = balance(left, { endsAt: Number.MAX_SAFE_INTEGER })
+      const { earliest, latest } = forecastOf({ balance: endless, lines, now })
+      expect(earliest).toBeLessThan(START + hour * HOUR_MS)
+      expect(latest).toBeGreaterThan(START + hour * HOUR_MS)
+    }
+  })
+
   test('is undefined where the units last until the period ends', () => {
     const now = START + 10 * 24 * HOUR_MS
     const lines = linesOf(Array.from({ length: 240 }, (_, hour) => (hour % 3 === 0 ? 9 : 0)))

@@ -25,7 +25,7 @@ export interface QuotaForecast {
   /** Expected time at which no units are left, now if none are left. Undefined if they last until the period ends. */
   readonly exhaustedAt: number | undefined
   /**
-   * Start of the range that contains the exhaustion in about 19 of 20 cases, if the pace stays as irregular as it was.
+   * Start of the range that contains the exhaustion in about 19 of 20 cases, if usage stays as irregular as it was.
    * Undefined if the units last until the period ends in about 39 of 40 cases.
    */
   readonly earliest: number | undefined
@@ -74,25 +74,45 @@ export function forecastOf({ balance, lines, now }: MeasuredUsage): QuotaForecas
 interface Pace {
   readonly units: number
   readonly ms: number
-  /** Units of one request, as estimated from how irregular the hours are. */
+  /** Units of one request, as estimated from how irregular the hours and days are. */
   readonly size: number
 }
 
 /** Returns the pace since the first hour with usage; undefined if no units are used, or all were given back. */
 function paceOf(lines: readonly UsageLine[], now: number): Pace | undefined {
-  const hours = lines.map(({ hour, units, stranded }) => ({ hour, units: units + stranded }))
-  const used = hours.filter(({ units }) => units !== 0)
-  const units = used.reduce((sum, line) => sum + line.units, 0)
+  const used = lines.filter(({ units, stranded }) => units + stranded !== 0)
+  const units = used.reduce((sum, line) => sum + line.units + line.stranded, 0)
   if (units <= 0) return undefined
   const from = used.reduce((first, { hour }) => Math.min(first, hour), now)
   const ms = Math.max(SHORTEST_MS, now - from)
-  // the current hour is not complete, so its usage says nothing about irregularity
-  const complete = Math.floor((now - from) / HOUR_MS)
-  const known = used.filter(({ hour }) => hour + HOUR_MS <= now)
-  const mean = (units / ms) * HOUR_MS
-  const empty = Math.max(0, complete - known.length) * mean
-  const spread = known.reduce((sum, line) => sum + (line.units - mean) ** 2 / mean, empty)
+  const hours = spreadOf(used, { from, now, perMs: units / ms, blockMs: HOUR_MS })
+  // days show what hours do not: quiet weekends, or growth
+  const days = spreadOf(used, { from, now, perMs: units / ms, blockMs: 24 * HOUR_MS })
   // one hour cannot be compared with other hours, so all its usage counts as one request
-  const largest = used.reduce((most, line) => Math.max(most, line.units), 0)
-  return { units, ms, size: Math.max(1, (spread + largest) / Math.max(1, complete)) }
+  const ofHours = (hours.spread + hours.largest) / Math.max(1, hours.count)
+  return { units, ms, size: Math.max(1, ofHours, days.spread / Math.max(1, days.count - 1)) }
+}
+
+interface Blocks {
+  readonly from: number
+  readonly now: number
+  /** Mean units per millisecond. */
+  readonly perMs: number
+  readonly blockMs: number
+}
+
+/** Returns how far the usage of complete blocks of time is from the mean, and the largest usage of a block. */
+function spreadOf(lines: readonly UsageLine[], { from, now, perMs, blockMs }: Blocks) {
+  const blocks = new Map<number, number>()
+  for (const { hour, units, stranded } of lines) {
+    const block = Math.floor((hour - from) / blockMs)
+    blocks.set(block, (blocks.get(block) ?? 0) + units + stranded)
+  }
+  // the current block is not complete, so its usage says nothing about irregularity
+  const count = Math.floor((now - from) / blockMs)
+  const complete = [...blocks].flatMap(([block, units]) => (block < count ? [units] : []))
+  const mean = perMs * blockMs
+  const empty = (count - complete.length) * mean
+  const spread = complete.reduce((sum, units) => sum + (units - mean) ** 2 / mean, empty)
+  return { count, spread, largest: Math.max(...blocks.values()) }
 }
