@@ -1,25 +1,99 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, jest, test } from '@jest/globals'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { openBrowser, openPage } from './insight/page/open-page.ts'
 import { run } from './packaging/command.ts'
 import { root } from './repository.ts'
 
-jest.setTimeout(600_000)
+jest.setTimeout(900_000)
 
-test('the reference site has pages for all packages, and tables of options with types, defaults and units', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-site-'))
-  try {
-    const { code, output } = await run(process.execPath, [join(root, 'site/src/build.mjs'), folder], root)
-    expect([code, output.trim()]).toEqual([0, join(folder, 'index.html')])
-    for (const name of ['express', 'limiter-core', 'redis', 'hono']) {
-      expect(existsSync(join(folder, `modules/_sluice_${name}.html`))).toBe(true)
-    }
-    const page = readFileSync(join(folder, 'documents/Options_and_decisions.html'), 'utf8').replace(/<[^>]+>/g, ' ')
-    const text = page.replace(/\s+/g, ' ')
-    expect(text).toMatch(/ deadlineMs Duration 50 ms /)
-    expect(text).toMatch(/ retryAfterMs number required ms /)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+const folder = mkdtempSync(join(tmpdir(), 'sluice-site-'))
+let browser: Browser
+let server: Server
+let url: string
+
+beforeAll(async () => {
+  const { code, output } = await run(process.execPath, [join(root, 'site/src/build.mjs'), folder], root, 890_000)
+  // fails on links that lead nowhere
+  expect({ code, output }).toMatchObject({ code: 0 })
+  const { serve } = await import(pathToFileURL(join(root, 'site/src/serve.mjs')).href)
+  server = serve(folder, 0, '/any/folder/')
+  await new Promise((resolve) => server.once('listening', resolve))
+  url = `http://localhost:${(server.address() as AddressInfo).port}/any/folder/`
+  browser = await openBrowser()
 })
+
+afterAll(async () => {
+  await browser?.close()
+  server?.closeAllConnections()
+  server?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function firstResult(page: Page, query: string): Promise<string | null> {
+  await page.fill('#localsearch-input', '')
+  await page.locator('.result').first().waitFor({ state: 'detached' })
+  await page.fill('#localsearch-input', query)
+  return page.locator('.result').first().getAttribute('href')
+}
+
+test('the reference has tables of options with types, defaults and units, and no helpers', () => {
+  const textOf = (name: string) =>
+    readFileSync(join(folder, `reference/${name}.html`), 'utf8')
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+  const express = textOf('express')
+  expect(express).toMatch(/ rateLimit\(\) .* window Duration .* deadlineMs Duration 50 ms ms, /)
+  expect(express).not.toMatch(/\b(?:allOf|andThen|isPromise)\b/)
+  expect(textOf('limiter-core')).toMatch(/ retryAfterMs number required ms /)
+})
+
+test.each([
+  ['skip', 'recipes.html#skip-health-checks'],
+  ['reset', 'recipes.html#reset-a-person'],
+  ['trust proxy', 'keys.html'],
+  ['redis down', 'redis-outages.html'],
+  ['429 body', 'responses.html'],
+  ['fastify', 'frameworks/fastify.html'],
+  ['per user', 'keys.html'],
+  ['cluster', 'redis.html'],
+  ['rateLimit', 'reference/'],
+])('the search for "%s" finds %s first', async (query, expected) => {
+  const { page, faults } = await openPage(browser, `${url}frameworks/koa.html`)
+  await page.locator('.VPNavBarSearch button').click()
+  await page.locator('#localsearch-input').waitFor()
+  const found = await firstResult(page, query)
+  expect(found).toContain(`/any/folder/${expected}`)
+  await page.locator('.result').first().click()
+  await page.waitForURL(`**${found}`)
+  await page.locator('.vp-doc h1').waitFor()
+  expect(faults).toEqual([])
+  await page.context().close()
+})
+
+test.each(['', 'stores.html', 'reference/express.html'])('%s fits a phone of 360 px', async (path) => {
+  const { page } = await openPage(browser, url + path, { viewport: { width: 360, height: 740 } })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+  await page.context().close()
+})
+
+test.each(['light', 'dark'] as const)(
+  'axe finds no serious problems on home, a guide and reference: %s',
+  async (colorScheme) => {
+    for (const path of ['', 'keys.html', 'reference/postgres.html']) {
+      const { page } = await openPage(browser, url + path, { colorScheme })
+      await page.evaluate(axe.source)
+      const { violations } = await page.evaluate<axe.AxeResults>('axe.run()')
+      const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      const places = grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+      expect({ path, places }).toEqual({ path, places: [] })
+      await page.context().close()
+    }
+  },
+)

@@ -2,13 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { run } from './packaging/command.ts'
 import { root } from './repository.ts'
 
-jest.setTimeout(180_000)
-
-const builder = join(root, 'site/src/build.mjs')
 let folder: string
 
 beforeAll(() => {
@@ -17,35 +14,58 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-async function built(...flags: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
-  return run(process.execPath, [builder, ...flags, join(folder, 'site')], root)
+/** Runs a program that may use a module of the site, and returns the JSON that it prints. */
+async function printed(module: string, names: string, program: string): Promise<unknown> {
+  const address = pathToFileURL(join(root, 'site/src', module)).href
+  const source = `import { ${names} } from '${address}'\n${program}`
+  const { output } = await run(process.execPath, ['--input-type=module', '-e', source], root)
+  return JSON.parse(output)
 }
 
-async function brokenLinks(pages: Readonly<Record<string, string>>): Promise<unknown> {
+function written(pages: Readonly<Record<string, string>>): string {
   const site = join(folder, 'written')
   rmSync(site, { recursive: true, force: true })
   for (const [path, text] of Object.entries(pages)) {
     mkdirSync(join(site, path, '..'), { recursive: true })
     writeFileSync(join(site, path), text)
   }
-  const checker = pathToFileURL(join(root, 'site/src/broken-links.mjs')).href
-  const program = `import { brokenLinks } from '${checker}'; console.log(JSON.stringify(brokenLinks('${site}')))`
-  const { output } = await run(process.execPath, ['--input-type=module', '-e', program], root)
-  return JSON.parse(output)
+  return site
 }
 
-describe('the reference site', () => {
-  test('has a page for each guide, and all links between its pages lead to a section', async () => {
-    const { code, output } = await built('--pages-only')
-    expect([code, output.replace(/^.*index\.html\n?$/m, '')]).toEqual([0, ''])
-    const titles = readdirSync(join(root, 'docs'))
-      .filter((name) => name.endsWith('.md') && name !== 'README.md')
-      .map((name) => /^# (.+)$/m.exec(readFileSync(join(root, 'docs', name), 'utf8'))?.[1].replace(/[`*]/g, ''))
-    const pages = readdirSync(join(folder, 'site/documents')).map(
-      (page) => /<title>(.*) \| Sluice<\/title>/.exec(readFileSync(join(folder, 'site/documents', page), 'utf8'))?.[1],
+function brokenLinks(pages: Readonly<Record<string, string>>): Promise<unknown> {
+  return printed('broken-links.mjs', 'brokenLinks', `console.log(JSON.stringify(brokenLinks('${written(pages)}')))`)
+}
+
+describe('the site', () => {
+  test('has a page for each guide, a home page with figures of the README, and a list for language models', async () => {
+    const pages = join(folder, 'pages')
+    const program = `writePages('${pages}', new Map()); console.log('true')`
+    expect(await printed('pages.mjs', 'writePages', program)).toBe(true)
+    const guides = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md')
+    expect(guides.length).toBeGreaterThan(25)
+    expect(guides.filter((name) => !readdirSync(pages).includes(name))).toEqual([])
+    const home = readFileSync(join(pages, 'index.md'), 'utf8')
+    expect(home.match(/^- <b>.+<\/b> .+ \[How it was measured\]\(\.\/[\w-]+\.html(?:#[\w-]+)?\)$/gm)).toHaveLength(5)
+    expect(home.match(/^```ts \[.+\]$/gm)).toHaveLength(6)
+    expect(readFileSync(join(pages, 'public/llms.txt'), 'utf8')).toContain('- [Keys](keys.html): A key identifies')
+  })
+
+  test('lists each guide in the sidebar', async () => {
+    const program = 'console.log(JSON.stringify(sections().flatMap(({ pages }) => pages.map(({ path }) => path))))'
+    const listed = await printed('navigation.mjs', 'sections', program)
+    const guides = ['docs', 'docs/frameworks', 'docs/internals'].flatMap((place) =>
+      readdirSync(join(root, place)).flatMap((name) => (name.endsWith('.md') ? [`${place}/${name}`] : [])),
     )
-    expect(titles.length).toBeGreaterThan(25)
-    expect(titles.filter((title) => !pages.includes(title))).toEqual([])
+    expect(guides.filter((path) => path !== 'docs/README.md' && !(listed as string[]).includes(path))).toEqual([])
+  })
+
+  test('leads links to pages of the site, and to the repository for other files', async () => {
+    const text =
+      '[a](../keys.md#x) ![b](../images/c.svg) [d](../../test/e.ts) [f](../../packages/redis/README.md) [g](#h)'
+    const program = `console.log(JSON.stringify(linked('${text}', 'docs/frameworks/koa.md', 'frameworks/koa.md')))`
+    expect(await printed('linked.mjs', 'linked', program)).toBe(
+      '[a](./../keys.html#x) ![b](/images/c.svg) [d](https://github.com/sluicejs/sluice/blob/main/test/e.ts) [f](./../packages/redis.html) [g](#h)',
+    )
   })
 
   test('is checked for links to missing pages, to missing sections, and out of the site', async () => {
@@ -57,5 +77,18 @@ describe('the reference site', () => {
     const links = broken.map((link) => `<a href="${link}">x</a>`).join('')
     const found = await brokenLinks({ 'index.html': links, 'one.html': '', 'b/two.html': '' })
     expect(found).toEqual(broken.map((link) => ({ page: 'index.html', link })))
+  })
+
+  test('works from any folder: links become relative, and scripts read the folder from the page', async () => {
+    const site = written({
+      'b/page.html': '<head></head><a href="/folder-of-the-site/one.html">',
+      'assets/a.css': 'a{src:url(/folder-of-the-site/assets/x.woff2)}',
+      'assets/a.js': 'f=e=>{return"/folder-of-the-site/"+e}',
+    })
+    const program = `relativeBase('${site}'); console.log('true')`
+    expect(await printed('relative-base.mjs', 'relativeBase', program)).toBe(true)
+    expect(readFileSync(join(site, 'b/page.html'), 'utf8')).toContain('<a href="../one.html">')
+    expect(readFileSync(join(site, 'assets/a.css'), 'utf8')).toBe('a{src:url(../assets/x.woff2)}')
+    expect(readFileSync(join(site, 'assets/a.js'), 'utf8')).toBe('f=e=>{return""+globalThis.siteBase+""+e}')
   })
 })

@@ -26,7 +26,7 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
     image: { lazyLoading: true },
   },
-  vite: { define: { 'import.meta.env.BASE_URL': 'globalThis.siteBase' } },
+  vite: { build: { chunkSizeWarningLimit: 2_000 }, define: { 'import.meta.env.BASE_URL': 'globalThis.siteBase' } },
   themeConfig: {
     search,
     outline: { level: [2, 3], label: 'On this page' },

@@ -1,26 +1,32 @@
-// Writes the site: npm run docs -- [--serve] [--without-reference] [folder]
-import { cpSync, rmSync } from 'node:fs'
+// Writes the site: npm run docs -- [--serve] [folder]
+import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'vitepress'
 import { brokenLinks } from './broken-links.mjs'
 import { writePages } from './pages.mjs'
+import { referencePages } from './reference/reference-pages.mjs'
 import { BASE, relativeBase } from './relative-base.mjs'
 import { root } from './repository.mjs'
+import { serve } from './serve.mjs'
 
-const { values, positionals } = parseArgs({
-  options: { serve: { type: 'boolean' }, 'without-reference': { type: 'boolean' } },
-  allowPositionals: true,
-})
-const site = join(root, 'site')
-const out = resolve(positionals[0] ?? join(site, 'dist'))
-const { referencePages } = await import('./reference/reference-pages.mjs')
-writePages(join(site, '.artifacts/pages'), values['without-reference'] ? new Map() : referencePages())
-// pages are rendered here, too
+const PORT = 4173
+const { values, positionals } = parseArgs({ options: { serve: { type: 'boolean' } }, allowPositionals: true })
+const out = resolve(positionals[0] ?? join(root, 'site/dist'))
+
+writePages(join(root, 'site/.artifacts/pages'), referencePages())
+// pages are rendered in this process, too
 globalThis.siteBase = BASE
-await build(site, { outDir: out })
+await build(join(root, 'site'), { outDir: out })
+// it cannot know in which folder a missing page would be
+rmSync(join(out, '404.html'))
 relativeBase(out)
+
 const broken = brokenLinks(out)
 for (const { page, link } of broken) console.error(`${page}: ${link} leads nowhere`)
-console.log(`${out}/index.html`)
+console.log(join(out, 'index.html'))
 process.exitCode = broken.length > 0 ? 1 : 0
+if (values.serve) {
+  serve(out, PORT)
+  console.log(`http://localhost:${PORT}/`)
+}

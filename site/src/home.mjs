@@ -84,6 +84,7 @@ function figureOf([pattern, words], readme, linked) {
   if (item === undefined) throw new Error(`README.md: no figure ${pattern} in "Why Sluice"`)
   const [, figure] = pattern.exec(item)
   const [, claim, text] = /^\d\. \*\*(.+?)\*\* (.+)$/.exec(item)
-  const link = text.slice(text.search(pattern)).match(/\[[^\]]*\]\([^)]+\)/)?.[0] ?? text.match(/\[[^\]]*\]\([^)]+\)/)[0]
+  const link =
+    text.slice(text.search(pattern)).match(/\[[^\]]*\]\([^)]+\)/)?.[0] ?? text.match(/\[[^\]]*\]\([^)]+\)/)[0]
   return `- <b>${figure}</b> ${words}. <span>${claim}</span> ${linked(link.replace(/\[.*?\]/, '[How it was measured]'))}`
 }

@@ -42,7 +42,10 @@ function page(text, up) {
 function script(text) {
   if (/^const \w+='\{/.test(text)) {
     const index = text.replaceAll(BASE, TOKEN)
-    return index.replace(/export\{(\w+) as default\}/, `const found=$1.replaceAll('${TOKEN}',siteBase);export{found as default}`)
+    return index.replace(
+      /export\{(\w+) as default\}/,
+      `const found=$1.replaceAll('${TOKEN}',siteBase);export{found as default}`,
+    )
   }
   return text.replace(/(["'`])\/folder-of-the-site\//g, (_, quote) => `${quote}${quote}+globalThis.siteBase+${quote}`)
 }

@@ -1,8 +1,8 @@
 import { tasks } from './navigation.mjs'
 
 const TASKS = tasks()
-/** Pages for those who change Sluice. */
-const UNSEARCHED = /^(?:decisions\b|changelog|contributing)/
+/** Lists, and pages for those who change Sluice. */
+const UNSEARCHED = /^(?:index|guides|changelog|contributing)\.|^decisions\b/
 
 /** The local search of VitePress. Guides rank before READMEs, and both before the reference and the decisions. */
 export const search = {
@@ -23,14 +23,23 @@ export const search = {
     miniSearch: {
       searchOptions: {
         prefix: true,
-        fuzzy: 0.15,
-        boost: { title: 4, titles: 3, text: 1 },
-        // sent to the browser as text: it may use nothing from around it
-        boostDocument(id) {
-          if (/\/(?:decisions|internals|changelog|architecture|contributing)[/.]/.test(id)) return 0.1
-          if (/\/reference[/.]/.test(id)) return 0.15
-          if (/\/(?:packages|examples|benchmarks|comparison|reliability|glossary)[/.]/.test(id)) return 0.3
-          return id.includes('#') && !/\/recipes/.test(id) ? 1 : 1.2
+        // sent to the browser as text: functions may use nothing from around them
+        fuzzy: (term) => (term.length > 5 ? 0.2 : false),
+        combineWith: 'AND',
+        boost: { title: 4, titles: 2, text: 1 },
+        boostDocument(id, term, { title, titles }) {
+          // a function by its name
+          if (title.toLowerCase() === `${term}()`) return 4
+
+          const [, rank] = [
+            [/\/(?:internals|architecture|security)[/.]/, 0.1],
+            [/\/reference[/.]/, 0.15],
+            [/\/(?:packages|examples|benchmarks|comparison|reliability|glossary|runtimes|guides)[/.]/, 0.3],
+            [/\/(?:errors|migrating|testing|faq|sketch|global)/, 0.4],
+            [/./, 1],
+          ].find(([pages]) => pages.test(id))
+          // the first section of a page has its title and its tasks
+          return titles.length === 0 ? rank * 2.5 : rank
         },
       },
     },

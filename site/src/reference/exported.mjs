@@ -4,7 +4,8 @@ import ts from 'typescript'
 import { root, textOf } from '../repository.mjs'
 
 /** Entries for authors of adapters and backends: their names are internal to applications. */
-const FOR_AUTHORS = /^(?:(?:limiter-core|fleet|fetch|node-http|counters)\/(?:backend|http|adapter|shared|leases|sync)|http(?:\/overload)?)$/
+const FOR_AUTHORS =
+  /^(?:(?:limiter-core|fleet|fetch|node-http|counters)\/(?:backend|http|adapter|shared|leases|sync)|http(?:\/overload)?)$/
 /** Helpers that the packages share. They are exported for adapters only. */
 const HELPERS = /\/contracts\/maybe-promise\.ts$/
 

@@ -58,7 +58,9 @@ export class Types {
   /** A table of members: name, type, default, unit and meaning. Empty if there are none. */
   table(type) {
     const rows = this.members(type).map(({ member, type }) => {
-      const meaning = this.comment(member).replace(/\s*\n\s*(?!-)/g, ' ').replaceAll('\n', '<br>')
+      const meaning = this.comment(member)
+        .replace(/\s*\n\s*(?!-)/g, ' ')
+        .replaceAll('\n', '<br>')
       const [, fallback] = DEFAULT.exec(meaning) ?? []
       const kind = this.text(type).replace(/^undefined \| | \| undefined$/g, '')
       const required = member.flags & ts.SymbolFlags.Optional || fallback ? (fallback ?? '') : 'required'
@@ -90,7 +92,9 @@ function row(cells) {
 
 function isOwn(member) {
   if (member.name.startsWith('__')) return false
-  return (member.declarations ?? []).some((declared) => /\/packages\/[^/]+\/src\//.test(declared.getSourceFile().fileName))
+  return (member.declarations ?? []).some((declared) =>
+    /\/packages\/[^/]+\/src\//.test(declared.getSourceFile().fileName),
+  )
 }
 
 function unitOf(name, kind) {
