@@ -81,13 +81,16 @@ describe('the site', () => {
 
   test('works from any folder: links become relative, and scripts read the folder from the page', async () => {
     const site = written({
-      'b/page.html': '<head></head><a href="/folder-of-the-site/one.html">',
+      'b/page.html':
+        '<head></head><a href="/folder-of-the-site/one.html"><script>window.__VP_SITE_DATA__=f();</script>',
       'assets/a.css': 'a{src:url(/folder-of-the-site/assets/x.woff2)}',
       'assets/a.js': 'f=e=>{return"/folder-of-the-site/"+e}',
     })
     const program = `relativeBase('${site}'); console.log('true')`
     expect(await printed('relative-base.mjs', 'relativeBase', program)).toBe(true)
-    expect(readFileSync(join(site, 'b/page.html'), 'utf8')).toContain('<a href="../one.html">')
+    const page = readFileSync(join(site, 'b/page.html'), 'utf8')
+    expect(page).toContain('<a href="../one.html">')
+    expect(page).toContain('__VP_SITE_DATA__=f();window.__VP_SITE_DATA__.base=siteBase;</script>')
     expect(readFileSync(join(site, 'assets/a.css'), 'utf8')).toBe('a{src:url(../assets/x.woff2)}')
     expect(readFileSync(join(site, 'assets/a.js'), 'utf8')).toBe('f=e=>{return""+globalThis.siteBase+""+e}')
   })

@@ -23,7 +23,7 @@ export default defineConfig({
   markdown: {
     // as GitHub, because the pages are read there too
     anchor: { slugify: githubSlug },
-    theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     image: { lazyLoading: true },
   },
   vite: { build: { chunkSizeWarningLimit: 2_000 }, define: { 'import.meta.env.BASE_URL': 'globalThis.siteBase' } },

@@ -52,7 +52,7 @@ export function sidebars() {
 
 function groupOf({ title, pages }) {
   const items = pages.map(({ title, page }) => ({ text: title, link: `/${page.slice(0, -'.md'.length)}` }))
-  return { text: title, collapsed: false, items }
+  return { text: title, items }
 }
 
 function entryOf(path) {

@@ -34,7 +34,7 @@ function page(text, up) {
   return text
     .replace('<head>', `<head>${base}`)
     .replace(`\\"base\\":\\"${BASE}\\"`, '\\"base\\":\\"/\\"')
-    .replace(/(window\.__VP_SITE_DATA__=JSON\.parse\("(?:[^"\\]|\\.)*"\));?/, '$1;__VP_SITE_DATA__.base=siteBase;')
+    .replace(/window\.__VP_SITE_DATA__=[\s\S]*?(?=<\/script>)/, '$&window.__VP_SITE_DATA__.base=siteBase;')
     .replaceAll(`"${BASE}`, `"${prefix}`)
 }
 

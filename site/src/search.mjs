@@ -27,15 +27,12 @@ export const search = {
         fuzzy: (term) => (term.length > 5 ? 0.2 : false),
         combineWith: 'AND',
         boost: { title: 4, titles: 2, text: 1 },
-        boostDocument(id, term, { title, titles }) {
-          // a function by its name
-          if (title.toLowerCase() === `${term}()`) return 4
-
+        boostDocument(id, _term, { titles }) {
           const [, rank] = [
-            [/\/(?:internals|architecture|security)[/.]/, 0.1],
+            [/\/(?:internals|architecture|security|migrating)[/.]/, 0.1],
             [/\/reference[/.]/, 0.15],
             [/\/(?:packages|examples|benchmarks|comparison|reliability|glossary|runtimes|guides)[/.]/, 0.3],
-            [/\/(?:errors|migrating|testing|faq|sketch|global)/, 0.4],
+            [/\/(?:errors|testing|faq|sketch|global)/, 0.4],
             [/./, 1],
           ].find(([pages]) => pages.test(id))
           // the first section of a page has its title and its tasks
