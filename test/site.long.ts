@@ -29,9 +29,8 @@ beforeAll(async () => {
   expect({ code, output }).toMatchObject({ code: 0 })
   served = await listening((req, res) => {
     const { pathname } = new URL(req.url ?? '', 'http://localhost')
-    const path = pathname.startsWith(PLACE) ? join(folder, pathname.slice(PLACE.length)) : folder
-    const file = path.endsWith('/') ? `${path}index.html` : path
-    if (path === folder || !existsSync(file)) return res.writeHead(404).end()
+    const file = join(folder, pathname.slice(PLACE.length) || 'index.html')
+    if (!pathname.startsWith(PLACE) || !existsSync(file)) return res.writeHead(404).end()
     return res.writeHead(200, { 'content-type': TYPES[extname(file)] }).end(readFileSync(file))
   })
   url = served.url + PLACE.slice(1)
@@ -84,7 +83,7 @@ test.each([
   await page.context().close()
 })
 
-test.each(['', 'stores.html', 'reference/express.html'])('%s fits a phone of 360 px', async (path) => {
+test.each(['index.html', 'stores.html', 'reference/express.html'])('%s fits a phone of 360 px', async (path) => {
   const { page } = await openPage(browser, url + path, { viewport: { width: 360, height: 740 } })
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
   await page.context().close()
