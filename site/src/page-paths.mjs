@@ -7,6 +7,7 @@ const FIXED = new Map([
   ['docs', 'guides.md'],
   ['docs/README.md', 'guides.md'],
   ['docs/decisions', 'decisions.md'],
+  ['docs/decisions/README.md', 'decisions.md'],
   ['examples', 'examples.md'],
   ['examples/README.md', 'examples.md'],
   ['bench/README.md', 'benchmarks.md'],
@@ -34,7 +35,7 @@ export function allPages() {
   const pages = new Map()
   for (const path of files) {
     const page = path.endsWith('.md') && !path.includes('node_modules') ? pageOf(path) : undefined
-    if (page !== undefined && statSync(join(root, path)).isFile()) pages.set(path, page)
+    if (page !== undefined && statSync(join(root, path), { throwIfNoEntry: false })?.isFile()) pages.set(path, page)
   }
   return pages
 }

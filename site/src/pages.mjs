@@ -17,7 +17,7 @@ export function writePages(folder, reference) {
     'index.md',
     homePage((text) => linked(text, 'README.md', 'index.md')),
   )
-  pages.set('decisions.md', decisions(pages))
+  if (!pages.has('decisions.md')) pages.set('decisions.md', decisions(pages))
   for (const [page, text] of reference) pages.set(page, text)
   pages.set('public/llms.txt', llmsText(pages))
   for (const [page, text] of pages) {
