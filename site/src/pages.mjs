@@ -1,14 +1,14 @@
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { homePage } from './home.mjs'
 import { linked } from './linked.mjs'
 import { llmsText } from './llms-text.mjs'
 import { allPages } from './page-paths.mjs'
-import { root, textOf, titleOf } from './repository.mjs'
+import { root, textOf } from './repository.mjs'
 
 /**
- * Writes the pages that VitePress renders to a folder: the Markdown files of the repository, the home page, the list
- * of decisions, images and `llms.txt`. `reference`: text of the pages of the reference, by path.
+ * Writes the pages that VitePress renders to a folder: the Markdown files of the repository, the home page,
+ * images and `llms.txt`. `reference`: text of the pages of the reference, by path.
  */
 export function writePages(folder, reference) {
   rmSync(folder, { recursive: true, force: true })
@@ -17,7 +17,6 @@ export function writePages(folder, reference) {
     'index.md',
     homePage((text) => linked(text, 'README.md', 'index.md')),
   )
-  if (!pages.has('decisions.md')) pages.set('decisions.md', decisions(pages))
   for (const [page, text] of reference) pages.set(page, text)
   pages.set('public/llms.txt', llmsText(pages))
   for (const [page, text] of pages) {
@@ -26,10 +25,4 @@ export function writePages(folder, reference) {
   }
   cpSync(join(root, 'docs/images'), join(folder, 'public/images'), { recursive: true })
   return pages
-}
-
-function decisions(pages) {
-  const records = readdirSync(join(root, 'docs/decisions')).filter((name) => name.endsWith('.md'))
-  const lines = records.map((name) => `- [${titleOf(pages.get(`decisions/${name}`))}](./decisions/${name})`)
-  return `# Design decisions\n\nRecords of what was decided, why, and when to decide again.\n\n${lines.join('\n')}\n`
 }
