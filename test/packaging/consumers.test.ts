@@ -10,7 +10,7 @@ import { askConsumer } from './consumer-server.ts'
 import { adapters, bundleApp, bundlers, expectOnAllRuntimes, limited, statusesOf } from './formats/bundled-app.ts'
 
 // what `npm install @sluice/express` adds, without source maps; 1 KB is 1,000 bytes
-const expressBudget = { kb: 1_057, mapsKb: 1_030, files: 89 }
+const expressBudget = { kb: 1_075, mapsKb: 1_050, files: 89 }
 
 const scripts = [
   'esm.mjs',

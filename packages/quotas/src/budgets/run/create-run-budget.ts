@@ -48,9 +48,11 @@ function ownMemory(clock: Clock | undefined, id: string | undefined): Backend {
   return id === undefined ? Object.defineProperty(backend, 'perProcess', { value: false }) : backend
 }
 
-const encoder = new TextEncoder()
+let encoder: TextEncoder | undefined
 
 /** Estimates tokens as a quarter of the UTF-8 bytes. */
 function utf8Tokens(text: string): number {
+  // not when the module is loaded: jsdom has none
+  encoder ??= new TextEncoder()
   return encoder.encode(text).length / 4
 }
