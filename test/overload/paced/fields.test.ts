@@ -147,14 +147,15 @@ function expected(text: string): number | undefined {
 }
 
 test('generated RateLimit fields are read as structured-headers reads them', async () => {
+  let fields = 0
   let read = 0
   await eachSeed(20, async (random) => {
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 60; round++, fields++) {
       const text = field(random)
       const { remaining } = await known({ ratelimit: text })
       if (remaining !== undefined) read++
       expect({ text, remaining }).toEqual({ text, remaining: expected(text) })
     }
   })
-  expect(read).toBeGreaterThan(100)
+  expect(read / fields).toBeGreaterThan(0.1)
 })

@@ -48,7 +48,7 @@ function ownMemory(clock: Clock | undefined, id: string | undefined): Backend {
   return id === undefined ? Object.defineProperty(backend, 'perProcess', { value: false }) : backend
 }
 
-let encoder: TextEncoder | undefined
+let encoder: InstanceType<typeof TextEncoder> | undefined
 
 /** Estimates tokens as a quarter of the UTF-8 bytes. */
 function utf8Tokens(text: string): number {
