@@ -133,9 +133,9 @@ const mistakes: readonly Mistake[] = [
     'rateLimit: expected headers: \'draft\', received an unknown option "standardHeaders"',
   ],
   [
-    'draft-8 for headers',
-    () => limit({ ...POLICY, headers: 'draft-8' }),
-    'headers: expected \'draft\', which writes the fields of the current draft, received "draft-8"',
+    'draft-7 for headers',
+    () => limit({ ...POLICY, headers: 'draft-7' as never }),
+    "headers: expected 'draft-8' (one of 'draft', 'draft-8', 'draft-11', 'next',",
   ],
   [
     'failure instead of failures',

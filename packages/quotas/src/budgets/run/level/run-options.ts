@@ -9,6 +9,7 @@ import {
   optionalFunction,
   optionsOf,
   parseTimerMs,
+  SluiceError,
 } from '@sluice/limiter-core/backend'
 import { microsOf } from '../../prices/micro-units.ts'
 import type { PriceTable } from '../../prices/price-table.ts'
@@ -145,10 +146,13 @@ export function checkedChildOptions(options: number | ChildOptions): ChildOption
   if (name !== undefined && !(typeof name === 'string' && /^[\w.-]{1,32}$/.test(name))) {
     throw badOption('child: name', name, '1 to 32 letters, digits, -, _ and .')
   }
-  if (share !== undefined && !(typeof share === 'number' && share > 0 && share <= 1)) {
-    throw badOption('child: share', share, 'a number above 0 and at most 1')
-  }
-  return given
+  if (share === undefined || (typeof share === 'number' && share > 0 && share <= 1)) return given
+  if (given === options) throw badOption('child: share', share, 'a number above 0 and at most 1')
+  // what is passed in the place of options may be anything, such as a secret
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    'child: expected options, or a share above 0 and at most 1, received another number',
+  )
 }
 
 /** Converts bounds to integers. `least`: the smallest valid value. Throws `SLUICE_BAD_OPTION`. */
