@@ -17,7 +17,7 @@ export function testSteps(jestArgs = []) {
 const nest = { name: 'Nest', run: () => runNest(5 * minute) }
 
 // a worker retains some memory of every file it runs, and hundreds of files would exhaust its heap
-const SHARDS = 4
+const SHARDS = 3
 // fault tests measure time, so that nothing else runs beside them; they mostly wait
 const APART = 'test/faults/'
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { InsightSnapshot } from '@sluice/insight'
+import { numberOfRuns } from '@sluice/testkit'
 import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
 
 let child: ChildNode<typeof import('./children/largest-load.ts')>
@@ -19,7 +20,7 @@ function textsOf(value: unknown): string[] {
     : []
 }
 
-describe('with a million keys, 100,000 routes, 100 policies and 100 caps, an insight', () => {
+describe('with a million keys (in a short run, fewer), 100,000 routes, 100 policies and 100 caps, an insight', () => {
   it('stays within the documented memory', () => {
     expect(crowd.grownBytes).toBeGreaterThan(2 ** 20)
     expect(crowd.grownBytes).toBeLessThan(32 * 2 ** 20)
@@ -36,7 +37,7 @@ describe('with a million keys, 100,000 routes, 100 policies and 100 caps, an ins
       expect(names).toContain(last)
     }
     const decisions = policies.reduce((sum, { total }) => sum + total.allowed, 0)
-    expect(decisions).toBe(1_100_001)
+    expect(decisions).toBe(numberOfRuns(1_000_000) + 100_001)
   })
 
   it('has no text above 128 characters, and no lone surrogates', () => {

@@ -1,8 +1,9 @@
 import { createInsight, type InsightSnapshot } from '@sluice/insight'
-import { FakeClock } from '@sluice/testkit'
+import { FakeClock, numberOfRuns } from '@sluice/testkit'
 import { API, decisionOf, requestOf } from '../observed.ts'
 
-const KEYS = 1_000_000
+/** With `SLUICE_RUNS` of the environment, this part of them. */
+const KEYS: number = numberOfRuns(1_000_000)
 const ROUTES = 100_000
 const POLICIES = 100
 const CAPS = 100
