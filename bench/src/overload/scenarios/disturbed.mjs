@@ -17,7 +17,7 @@ export function streams(ms) {
   return {
     name: 'streams',
     title: 'Streams: 150 requests per second with 50 ms of work, beside 40 event streams that stay open',
-    mostLanes: 6,
+    mostLanes: 9,
     contenders: ['no limiter', 'fixed cap', ...published, ...sluice],
     durationMs: ms(60),
     service: { workers, serviceMs: [[0, 50]] },
@@ -45,7 +45,7 @@ export function pauses(ms) {
   return {
     name: 'pauses',
     title: 'Pauses: the process stops for 300 ms every 5 s, 160 requests per second of a possible 240',
-    mostLanes: 6,
+    mostLanes: 9,
     contenders: ['no limiter', 'fixed cap', ...peers, ...published, ...sluice],
     durationMs: ms(60),
     service: { workers, serviceMs: [[0, 50]], pauseMs: 300, everyMs: 5_000 },
@@ -78,7 +78,7 @@ export function coldCache(ms) {
   return {
     name: 'cold cache',
     title: 'Cold cache: 150 requests per second for 300 keys with 20 ms of work; each key needs 400 ms once after 20 s',
-    mostLanes: 6,
+    mostLanes: 9,
     contenders: ['no limiter', 'fixed cap', ...published, ...sluice],
     durationMs: before + after,
     service: { workers, serviceMs: [[0, hitMs]], missMs, keys: 300, emptiedAtMs: before },

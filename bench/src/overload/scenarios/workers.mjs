@@ -18,7 +18,7 @@ export function noisyNeighbour(ms) {
   return {
     name: 'noisy neighbour',
     title: 'Noisy neighbour: users with 150, 50 and 10 requests per second, 100 ms of work',
-    mostLanes: 6,
+    mostLanes: 9,
     contenders: ['no limiter', 'fixed cap', 'gradient', ...sluice],
     durationMs: ms(60),
     service: service([[0, 100]]),
@@ -35,7 +35,7 @@ export function runaways(ms) {
   return [100, 97].map((rate) => ({
     name: `runaway at ${rate}`,
     title: `Runaway: ${rate} requests per second of a possible 100, 120 ms of work`,
-    mostLanes: 6,
+    mostLanes: 9,
     contenders: ['gradient', ...sluice],
     durationMs: ms(600),
     service: service([[0, 120]]),
@@ -59,7 +59,7 @@ export function compared(ms) {
 /** 100 requests per second, whose work takes three times as long in the second of three stages. */
 function slowMiddle([first, second, third]) {
   return {
-    mostLanes: 6,
+    mostLanes: 9,
     durationMs: first + second + third,
     service: service([
       [0, 50],
